@@ -1,0 +1,54 @@
+# Finds the libraries which we use, on the machine first; what is missing is downloaded, pinned by
+# its hash. Nothing of them is committed.
+include(FetchContent)
+
+# keepsake_fetch(<name> <url> <hash>) downloads and unpacks; sets <name>_SOURCE_DIR for the caller.
+function(keepsake_fetch name url hash)
+  message(STATUS "${name} was not found here, downloading it")
+  # Without a CMakeLists.txt at SOURCE_SUBDIR, the download's own build is left alone.
+  FetchContent_Declare(${name} URL ${url} URL_HASH ${hash} SOURCE_SUBDIR none
+                       DOWNLOAD_EXTRACT_TIMESTAMP ON)
+  FetchContent_MakeAvailable(${name})
+  set(${name}_SOURCE_DIR ${${name}_SOURCE_DIR} PARENT_SCOPE)
+endfunction()
+
+# The amalgamation: one C file. The npm package is a development dependency of ours anyway.
+find_path(KEEPSAKE_SQLITE_DIR sqlite3.c
+          PATHS ${PROJECT_SOURCE_DIR}/node_modules/better-sqlite3/deps/sqlite3
+          NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+if(NOT KEEPSAKE_SQLITE_DIR)
+  keepsake_fetch(sqlite_amalgamation
+                 https://www.sqlite.org/2026/sqlite-amalgamation-3530200.zip
+                 SHA256=8a310d0a16c7a90cacd4c884e70faa51c902afed2a89f63aaa0126ab83558a32)
+  set(KEEPSAKE_SQLITE_DIR ${sqlite_amalgamation_SOURCE_DIR})
+endif()
+
+# Not looked for in the system's include folder: a WebAssembly build must not see that folder.
+find_path(KEEPSAKE_JSON_DIR nlohmann/json.hpp
+          PATHS ${PROJECT_SOURCE_DIR}/.toolchain/debian/usr/include
+          NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+if(NOT KEEPSAKE_JSON_DIR)
+  keepsake_fetch(nlohmann_json
+                 https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
+                 SHA256=d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
+  set(KEEPSAKE_JSON_DIR ${nlohmann_json_SOURCE_DIR}/include)
+endif()
+
+if(KEEPSAKE_TESTS)
+  FetchContent_Declare(googletest
+    URL https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz
+    URL_HASH SHA256=8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7
+    DOWNLOAD_EXTRACT_TIMESTAMP ON
+    FIND_PACKAGE_ARGS NAMES GTest)
+  FetchContent_MakeAvailable(googletest)
+endif()
+
+if(KEEPSAKE_BENCHMARKS)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  FetchContent_Declare(benchmark
+    URL https://github.com/google/benchmark/archive/refs/tags/v1.8.3.tar.gz
+    URL_HASH SHA256=6bc180a57d23d4d9515519f92b0c83d61b05b5bab188961f36ac7b06b0d9e9ce
+    DOWNLOAD_EXTRACT_TIMESTAMP ON
+    FIND_PACKAGE_ARGS)
+  FetchContent_MakeAvailable(benchmark)
+endif()

@@ -1,0 +1,8 @@
+// Our own tests, on the built package, which they import by its name as users do.
+export default {
+  testEnvironment: "node",
+  testMatch: ["<rootDir>/tests/js/**/*.test.mjs"],
+  transform: { "/tests/js/.*\\.mjs$": "<rootDir>/tests/js/transform.mjs" },
+  moduleFileExtensions: ["mjs", "cjs", "js", "json", "node"],
+  modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/.toolchain/"],
+};

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds the WebAssembly module (build/wasm) and the package (dist), where out of date.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+build_wasm() {
+  [ -e build/wasm/build.ninja ] || cmake --preset wasm
+  cmake --build --preset wasm
+}
+
+build_package() { node scripts/build-js.mjs; }
+
+# Names, sizes and times, so that a deleted source counts too.
+package_inputs() {
+  find js/src scripts/build-js.mjs package.json tsconfig*.json build/wasm/keepsake.* -type f \
+    -exec ls -ln {} + | cksum | cut -d ' ' -f 1
+}
+
+step 'Building the WebAssembly module' build_wasm
+
+stamp="dist/.built-$(package_inputs)"
+if [ ! -e "$stamp" ]; then
+  rm -f dist/.built-*
+  step 'Building the package' build_package "$stamp"
+fi

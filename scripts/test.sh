@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs every test there is, stage by stage, and stops at the first stage that fails.
+#
+#   test.sh             all stages
+#   test.sh jest        one stage
+#   test.sh jest -t x   one stage, with arguments for its program
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+stages='setup lint native jest validation'
+
+run_setup() { bash scripts/setup.sh --tests; }
+
+run_lint() {
+  npx --no-install biome ci "$@"
+  npx --no-install tsc --noEmit
+  # The style of C++ is checked where the formatter is installed; its versions differ in detail.
+  if has clang-format-19; then
+    git ls-files -z '*.cc' '*.h' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
+  fi
+}
+
+run_native() {
+  [ -e build/asan/build.ninja ] || cmake --preset asan
+  cmake --build --preset asan
+  ctest --preset asan --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"
+}
+
+run_jest() {
+  NODE_OPTIONS="${NODE_OPTIONS:-} --experimental-vm-modules --no-warnings" \
+    npx --no-install jest "$@"
+}
+
+run_validation() { npx --no-install vitest run "$@"; }
+
+run_stage() {
+  local stage=$1 started=$SECONDS
+  shift
+  say "--- $stage"
+  # A child, because `set -e` does nothing in a function that is part of a condition.
+  set +e
+  (
+    set -e
+    "run_$stage" "$@"
+  )
+  local status=$?
+  set -e
+  if [ "$status" != 0 ]; then fail "--- $stage: FAILED after $((SECONDS - started)) s"; fi
+  say "--- $stage: passed in $((SECONDS - started)) s"
+}
+
+if [ $# -gt 0 ]; then
+  case " $stages " in
+    *" $1 "*) run_stage "$@" ;;
+    *) fail "there is no stage '$1'; the stages are: $stages" ;;
+  esac
+  exit
+fi
+
+for stage in $stages; do run_stage "$stage"; done
+say "all stages passed in $SECONDS s"
