@@ -1,0 +1,89 @@
+// Database is the port through which all SQL runs: SQLite compiled in, or the
+// host's own. Its SQL is the subset that Durable Objects allow: positional
+// parameters, at most 100 of them, no BEGIN, PRAGMA, TEMP or custom functions.
+// Not thread-safe.
+#ifndef KEEPSAKE_DATABASE_H_
+#define KEEPSAKE_DATABASE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "keepsake/bytes.h"
+#include "keepsake/status.h"
+
+namespace keepsake::sql {
+
+// NULL, INTEGER, REAL, TEXT, BLOB. Borrowed for the duration of Run().
+using Param = std::variant<std::monostate, std::int64_t, double, std::string_view, ByteView>;
+
+// The current row. Views are valid until the row callback returns.
+class Row {
+ public:
+  virtual ~Row() = default;
+  virtual bool IsNull(int column) const = 0;
+  virtual std::int64_t Int(int column) const = 0;
+  virtual double Real(int column) const = 0;
+  virtual std::string_view Text(int column) const = 0;
+  virtual ByteView Blob(int column) const = 0;
+};
+
+// Called once per row; false stops the statement.
+using RowCallback = std::function<bool(const Row&)>;
+
+class Database {
+ public:
+  virtual ~Database() = default;
+
+  // Runs one statement to its end. `sql` should be a literal: statements are
+  // cached by their text. The callback may call Run() again.
+  virtual Status Run(std::string_view sql, std::span<const Param> params,
+                     const RowCallback& on_row) = 0;
+  Status Run(std::string_view sql, std::initializer_list<Param> params = {},
+             const RowCallback& on_row = nullptr) {
+    return Run(sql, std::span<const Param>(params.begin(), params.size()), on_row);
+  }
+
+  // Commits if `body` succeeds, else rolls back and returns its Status. Nested
+  // calls are savepoints. Success means stored, as durable as was asked for.
+  virtual Status InTransaction(const std::function<Status()>& body) = 0;
+
+  // Moves the log into the database file, and flushes.
+  virtual Status Flush() = 0;
+  // Size of the database file in bytes.
+  virtual Result<std::uint64_t> SizeBytes() = 0;
+
+  // The database as one plain SQLite file, in pieces. BeginExport() flushes, says
+  // how many bytes there are, and keeps the file as it is (later commits stay in
+  // the log) until EndExport().
+  virtual Result<std::uint64_t> BeginExport() = 0;
+  virtual Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) = 0;
+  virtual void EndExport() = 0;
+  // Replaces the whole content by that of another keepsake file, which is checked
+  // first; all or nothing. Not within a transaction.
+  virtual Status ImportFrom(const struct OpenOptions& source) = 0;
+};
+
+enum class Durability : std::uint8_t {  // persistent
+  kRelaxed = 0,  // survives the process; a power cut may cost the last moment
+  kStrict = 1,   // flushed at each commit
+};
+
+struct OpenOptions {
+  std::string path;  // ":memory:" keeps nothing
+  Durability durability = Durability::kRelaxed;
+  std::string vfs;   // name of a registered SQLite VFS, "" for the default
+};
+
+// Opens or creates a keepsake database and brings its schema up to date.
+// A file without keepsake's `meta` table is kForeignFile and one of a newer
+// schema kNewerSchema, both left untouched.
+Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options);
+
+}  // namespace keepsake::sql
+
+#endif  // KEEPSAKE_DATABASE_H_

@@ -1,0 +1,104 @@
+// What can be asked of a Store, and what it answers.
+// Values and filters are JSON text; the store keeps a value byte by byte.
+#ifndef KEEPSAKE_OPERATION_H_
+#define KEEPSAKE_OPERATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "keepsake/namespace.h"
+
+namespace keepsake {
+
+struct Item {
+  Namespace ns;
+  std::string key;
+  std::string value;  // JSON, as it was put
+  std::int64_t created_at_ms = 0;
+  std::int64_t updated_at_ms = 0;
+
+  bool operator==(const Item&) const = default;
+};
+
+struct SearchItem {
+  Item item;
+  std::optional<double> score;  // higher is better; see SearchMode
+
+  bool operator==(const SearchItem&) const = default;
+};
+
+// nullopt if there is no such item, or it has expired.
+struct GetOp {
+  Namespace ns;
+  std::string key;
+  bool refresh_ttl = true;  // restart the item's TTL, if the store refreshes on read
+};
+
+// Which texts of a value are embedded.
+struct IndexChoice {
+  enum class Kind : std::uint8_t { kStoreDefault = 0, kNone = 1, kPaths = 2 };  // persistent
+  Kind kind = Kind::kStoreDefault;
+  std::vector<std::string> paths;  // kPaths: "title", "a.b", "turns[*].text", "[-1]", "$"
+};
+
+// A vector of one text of an item. An item's score is that of its best vector.
+struct FieldVector {
+  std::string path;           // "text"; "turns[*].text.3" for the fourth of several texts
+  std::vector<float> values;  // as many as the index has dimensions
+};
+
+// Creates or overwrites; without `value` deletes. Deleting what is absent is fine.
+struct PutOp {
+  static constexpr std::int64_t kDefaultTtl = -1;  // the store's
+  static constexpr std::int64_t kNoTtl = 0;        // never expires
+
+  Namespace ns;
+  std::string key;
+  std::optional<std::string> value;
+  IndexChoice index;
+  std::int64_t ttl_ms = kDefaultTtl;
+  // Filled by the caller from PrepareEmbedding(), or by the store's Embedder.
+  std::vector<FieldVector> vectors;
+};
+
+// kAuto: kVector if the operation has a query and the store an index, kContains
+// if it has a query and the store none, and a listing without a query.
+// A listing is ordered by updated_at descending, then namespace, then key.
+// Persistent, never renumber; 3 and 4 are lexical and hybrid.
+enum class SearchMode : std::uint8_t {
+  kAuto = 0,
+  kVector = 1,    // score: cosine −1…1; items without vectors follow, unscored
+  kContains = 2,  // query is part of key or value, ASCII case folded; unscored
+};
+
+struct SearchOp {
+  Namespace ns_prefix;  // {}: the whole store
+  std::string filter;   // JSON object, "" for none: {"kind":"a","n":{"$gte":2}}
+  std::string query;    // "" for none
+  std::uint32_t limit = 10;
+  std::uint32_t offset = 0;
+  SearchMode mode = SearchMode::kAuto;
+  bool refresh_ttl = true;
+  std::vector<float> query_vector;  // as PutOp::vectors
+};
+
+struct ListNamespacesOp {
+  std::vector<MatchCondition> match_conditions;  // all must hold
+  std::optional<std::uint32_t> max_depth;        // deeper ones are cut, then made distinct
+  std::uint32_t limit = 100;
+  std::uint32_t offset = 0;
+};
+
+using Operation = std::variant<GetOp, PutOp, SearchOp, ListNamespacesOp>;
+
+// Of the i-th operation: optional<Item> of a GetOp, monostate of a PutOp,
+// SearchItems of a SearchOp, Namespaces (sorted) of a ListNamespacesOp.
+using OperationResult = std::variant<std::monostate, std::optional<Item>, std::vector<SearchItem>,
+                                     std::vector<Namespace>>;
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_OPERATION_H_

@@ -1,0 +1,75 @@
+// Status says whether an operation succeeded, and if not, which rule it broke.
+// Result<T> is a value or such a Status. Nothing in keepsake throws.
+#ifndef KEEPSAKE_STATUS_H_
+#define KEEPSAKE_STATUS_H_
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace keepsake {
+
+// Travels in frames and becomes the `code` of an error in TypeScript.
+// Persistent: never renumber, never rename.
+enum class StatusCode : std::uint16_t {
+  kOk = 0,
+  kInvalidArgument = 1,    // a number, id or option out of its range
+  kInvalidNamespace = 2,   // a label broke a rule
+  kInvalidKey = 3,
+  kInvalidValue = 4,       // not JSON, or not representable as JSON
+  kInvalidFilter = 5,      // unknown operator or malformed filter
+  kInvalidOperation = 6,   // an operation of no known kind
+  kDimensionMismatch = 7,  // a vector's length is not the index's
+  kThreadIdRequired = 8,
+  kNotFound = 9,
+  kMalformedFrame = 10,    // bytes that are no frame of this version
+  kConflictingOptions = 11,
+  kBusy = 12,              // another process or tab owns the file
+  kForeignFile = 13,       // a SQLite file that keepsake did not make
+  kNotADatabase = 14,
+  kNewerSchema = 15,       // written by a newer keepsake
+  kStorageFull = 16,
+  kReadOnly = 17,
+  kCorrupt = 18,
+  kIoError = 19,
+  kChangedOutside = 20,    // another program wrote to the file
+  kCannotOpen = 21,        // missing folder, no permission
+  kClosed = 22,
+  kLost = 23,              // an in-memory engine died and its data with it
+  kTooLarge = 24,
+  kAccessDenied = 25,
+  kQuotaExceeded = 26,
+  kUnsupported = 27,
+  kInternal = 28,
+};
+
+// The stable name of a code: "invalid_namespace" for kInvalidNamespace.
+std::string_view StatusCodeName(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;  // success
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == StatusCode::kOk; }
+  StatusCode code() const { return code_; }
+  // Names the thing and the rule: `namespace label must not contain '.': "a.b"`.
+  const std::string& message() const { return message_; }
+
+ private:
+  StatusCode code_ = StatusCode::kOk;
+  std::string message_;
+};
+
+template <typename T>
+using Result = std::expected<T, Status>;
+
+inline std::unexpected<Status> Error(StatusCode code, std::string message) {
+  return std::unexpected(Status(code, std::move(message)));
+}
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STATUS_H_

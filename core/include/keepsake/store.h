@@ -1,0 +1,126 @@
+// A Store maps (namespace, key) to a JSON value, and finds values by filter,
+// text and vector.
+// Batch() sees the store as it was before the call, then applies writes:
+// the last write to a key wins, all of them or none.
+// Not thread-safe; a Store belongs to one thread (in wasm, one worker).
+#ifndef KEEPSAKE_STORE_H_
+#define KEEPSAKE_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "keepsake/clock.h"
+#include "keepsake/embedder.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+
+namespace keepsake {
+
+// Batch()'s own form of its operations, in core/src/store.
+struct CheckedBatch;
+
+struct IndexConfig {
+  std::uint32_t dims = 0;                  // length of every vector, 1…65536
+  std::vector<std::string> fields = {"$"}; // default paths; "$" is the whole value
+
+  bool operator==(const IndexConfig&) const = default;
+};
+
+struct TtlConfig {
+  std::int64_t default_ttl_ms = PutOp::kNoTtl;
+  bool refresh_on_read = true;
+
+  bool operator==(const TtlConfig&) const = default;
+};
+
+struct StoreOptions {
+  std::optional<IndexConfig> index;
+  TtlConfig ttl;
+  Embedder* embedder = nullptr;            // borrowed; needs `index`
+  const Clock* clock = &SystemClock();     // borrowed
+};
+
+// A key is well-formed UTF-8 without NUL and may be empty; a value is any JSON.
+inline constexpr std::size_t kMaxKeyBytes = 64 * 1024;
+inline constexpr std::size_t kMaxValueBytes = 64 * 1024 * 1024;
+inline constexpr std::uint32_t kMaxDims = 65536;
+
+// What must be embedded before a batch, for hosts that embed outside: see
+// Store::PrepareEmbedding().
+struct EmbeddingPlan {
+  struct Put {
+    std::size_t position;            // of the operation in the batch
+    std::vector<std::string> paths;  // of its texts, as FieldVector::path
+    std::vector<std::size_t> texts;  // indexes into `texts`, parallel to `paths`
+  };
+  std::vector<std::string> texts;  // distinct, for EmbedDocuments
+  std::vector<Put> puts;
+  std::vector<std::string> queries;         // distinct, for EmbedQuery
+  std::vector<std::size_t> query_positions; // operations that want queries[query_of[i]]
+  std::vector<std::size_t> query_of;        // parallel to query_positions
+};
+
+struct StoreStats {
+  std::uint64_t items = 0;
+  std::uint64_t namespaces = 0;
+  std::uint64_t vectors = 0;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // One result per operation, in order. An error leaves the store as it was, and
+  // names the operation's position if there are several. Embeds with the Embedder
+  // if there is one: one EmbedDocuments() and an EmbedQuery() per distinct query.
+  Result<std::vector<OperationResult>> Batch(std::span<const Operation> operations);
+
+  // Batches of one. Put() refuses the reserved root "langgraph", which Batch() allows.
+  Result<std::optional<Item>> Get(Namespace ns, std::string key);
+  Status Put(Namespace ns, std::string key, std::string value);
+  Status Delete(Namespace ns, std::string key);
+  Result<std::vector<SearchItem>> Search(SearchOp search);
+  Result<std::vector<Namespace>> ListNamespaces(ListNamespacesOp list = {});
+
+  // Keys of exactly this namespace, sorted by code point.
+  virtual Result<std::vector<std::string>> List(const Namespace& ns) = 0;
+  // Deletes all items of exactly this namespace; says how many there were.
+  virtual Result<std::uint64_t> ClearNamespace(const Namespace& ns) = 0;
+  // Deletes expired items, at most `max_items`; says how many. Reads never
+  // return expired items, swept or not.
+  virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;
+  virtual Result<StoreStats> Stats() = 0;
+
+  // The texts of `operations` that have no vectors yet and will be stored or asked
+  // for: not those of a put that a later one replaces. Empty without an index.
+  // Refuses what Batch() would refuse, before anything is spent on embedding.
+  Result<EmbeddingPlan> PrepareEmbedding(std::span<const Operation> operations) const;
+
+  const StoreOptions& options() const { return options_; }
+  // Gives a store that has no index or TTL configuration one. kConflictingOptions
+  // if it has another already; the same one again is fine.
+  Status Configure(const std::optional<IndexConfig>& index, const std::optional<TtlConfig>& ttl);
+
+ protected:
+  explicit Store(StoreOptions options)
+      : options_(std::move(options)), ttl_configured_(options_.ttl != TtlConfig{}) {}
+
+  // All reads, then all writes or none.
+  virtual Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) = 0;
+  // Hook of Configure(): checks dims against what is stored.
+  virtual Status CheckIndex(const IndexConfig& index) = 0;
+
+ private:
+  Result<std::vector<Operation>> Embed(std::span<const Operation> operations);
+
+  StoreOptions options_;
+  bool ttl_configured_ = false;
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_H_

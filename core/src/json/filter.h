@@ -1,0 +1,65 @@
+// A filter over JSON values, parsed once and matched against many.
+//
+//   filter    := { field: condition, … }            all must hold
+//   condition := { operator: operand, … }           all must hold
+//              | filter                             on the members of the field
+//              | any other value                    deep equality
+//   operator  := $eq $ne $gt $gte $lt $lte $in $nin
+//
+// A field is a literal key, dots and all. "{}" as a condition asks for an object.
+// $gt, $gte, $lt, $lte compare number with number and string with string (by code
+// point); other pairs do not match. $in and $nin take arrays. $ne and $nin match a
+// missing field, everything else does not; what is no object has no fields.
+#ifndef KEEPSAKE_JSON_FILTER_H_
+#define KEEPSAKE_JSON_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/status.h"
+
+namespace keepsake::json {
+
+inline constexpr std::size_t kMaxFilterDepth = 100;
+inline constexpr std::size_t kMaxFilterFields = 1000;
+
+class Filter {
+ public:
+  // "" is the filter without fields. kInvalidFilter if the text is no JSON object,
+  // has an unknown operator, one where a field should be, or a wrong operand.
+  static Result<Filter> Parse(std::string_view text);
+
+  bool empty() const { return fields_.empty(); }
+  // REQUIRES: `value` is valid JSON.
+  bool Matches(std::string_view value) const;
+
+ private:
+  friend class FilterParser;
+
+  enum class Operator : std::uint8_t { kEq, kNe, kGt, kGte, kLt, kLte, kIn, kNin, kIsObject };
+
+  struct Comparison {
+    Operator op;
+    std::vector<std::string> operands;  // raw; one, but any number of $in and $nin
+  };
+
+  struct Field {
+    std::string name;
+    std::vector<Comparison> comparisons;
+    std::vector<Field> members;
+  };
+
+  static std::optional<Operator> OperatorNamed(std::string_view name);
+  static bool Holds(const Comparison& comparison, std::optional<std::string_view> value);
+  static bool AllHold(const std::vector<Field>& fields, std::optional<std::string_view> object);
+
+  std::vector<Field> fields_;
+};
+
+}  // namespace keepsake::json
+
+#endif  // KEEPSAKE_JSON_FILTER_H_

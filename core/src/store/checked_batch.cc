@@ -1,0 +1,235 @@
+#include "store/checked_batch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "json/json.h"
+#include "json/utf8.h"
+#include "search/substring.h"
+
+namespace keepsake {
+namespace {
+
+// Far beyond any use, and far from the end of a 64-bit count of milliseconds.
+constexpr std::int64_t kMaxTtlMs = std::int64_t{1} << 52;
+
+constexpr NamespaceRules kExact = {.allow_empty = false, .allow_reserved_root = true};
+constexpr NamespaceRules kScope = {.allow_empty = true, .allow_reserved_root = true};
+
+Status Invalid(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+
+Status CheckKey(std::string_view key) {
+  const auto invalid = [](std::string message) {
+    return Status(StatusCode::kInvalidKey, std::move(message));
+  };
+  if (key.size() > kMaxKeyBytes) {
+    return invalid("key must not take more than " + std::to_string(kMaxKeyBytes) + " bytes");
+  }
+  if (key.find('\0') != key.npos) return invalid("key must not contain NUL");
+  if (json::IsWellFormedUtf8(key)) return {};
+  return invalid(json::HasEncodedSurrogate(key)
+                     ? "key must not contain a lone surrogate"
+                     : "key must be well-formed UTF-8: " + json::Quoted(key));
+}
+
+Status CheckValue(std::string_view value) {
+  if (value.size() > kMaxValueBytes) {
+    return {StatusCode::kTooLarge,
+            "value must not take more than " + std::to_string(kMaxValueBytes) +
+                " bytes: it has " + std::to_string(value.size())};
+  }
+  const Status valid = json::Validate(value);
+  return valid.ok() ? Status() : Status(valid.code(), "value is " + valid.message());
+}
+
+Status CheckTtl(std::int64_t ttl_ms) {
+  if (ttl_ms >= 0 && ttl_ms <= kMaxTtlMs) return {};
+  return Invalid("ttl must be between 0 and " + std::to_string(kMaxTtlMs) +
+                 " milliseconds: " + std::to_string(ttl_ms));
+}
+
+Status CheckPath(std::string_view path) {
+  if (path.size() > kMaxKeyBytes) {
+    return Invalid("index path must not take more than " + std::to_string(kMaxKeyBytes) +
+                   " bytes");
+  }
+  if (json::IsWellFormedUtf8(path) && path.find('\0') == path.npos) return {};
+  return Invalid("index path must be well-formed UTF-8 without NUL: " + json::Quoted(path));
+}
+
+Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
+  if (!options.index) return Invalid("a vector needs a store with an index");
+  if (vector.size() != options.index->dims) {
+    return {StatusCode::kDimensionMismatch,
+            "vector must have the index's " + std::to_string(options.index->dims) +
+                " dimensions: it has " + std::to_string(vector.size())};
+  }
+  const bool finite = std::ranges::all_of(vector, [](float x) { return std::isfinite(x); });
+  return finite ? Status() : Invalid("vector must not contain NaN or Infinity");
+}
+
+Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& options) {
+  std::vector<std::string_view> paths;
+  for (const FieldVector& vector : vectors) {
+    if (Status status = CheckPath(vector.path); !status.ok()) return status;
+    if (Status status = CheckVector(vector.values, options); !status.ok()) return status;
+    paths.push_back(vector.path);
+  }
+  std::ranges::sort(paths);
+  const auto repeated = std::ranges::adjacent_find(paths);
+  if (repeated == paths.end()) return {};
+  return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
+}
+
+class Checker {
+ public:
+  Checker(const StoreOptions& options, QueryVectors query_vectors)
+      : options_(options), query_vectors_(query_vectors) {}
+
+  Status Add(const Operation& operation, std::size_t position) {
+    return std::visit([&](const auto& op) { return AddOne(op, position); }, operation);
+  }
+
+  CheckedBatch Take(std::size_t size) {
+    batch_.size = size;
+    batch_.now_ms = options_.clock->NowMs();
+    KeepLastPuts();
+    return std::move(batch_);
+  }
+
+ private:
+  Status AddOne(const GetOp& op, std::size_t position) {
+    if (Status status = ValidateNamespace(op.ns, kExact); !status.ok()) return status;
+    if (Status status = CheckKey(op.key); !status.ok()) return status;
+    batch_.gets.push_back({position, &op.ns, EncodeNamespace(op.ns), op.key,
+                           op.refresh_ttl && options_.ttl.refresh_on_read});
+    return {};
+  }
+
+  Status AddOne(const PutOp& op, std::size_t position) {
+    if (Status status = ValidateNamespace(op.ns, kExact); !status.ok()) return status;
+    if (Status status = CheckKey(op.key); !status.ok()) return status;
+    const std::int64_t ttl_ms =
+        op.ttl_ms == PutOp::kDefaultTtl ? options_.ttl.default_ttl_ms : op.ttl_ms;
+    if (Status status = CheckTtl(ttl_ms); !status.ok()) return status;
+    if (op.value) {
+      if (Status status = CheckValue(*op.value); !status.ok()) return status;
+      for (const std::string& path : op.index.paths) {
+        if (Status status = CheckPath(path); !status.ok()) return status;
+      }
+      if (Status status = CheckVectors(op.vectors, options_); !status.ok()) return status;
+    }
+    batch_.puts.push_back({position, &op, EncodeNamespace(op.ns), ttl_ms});
+    return {};
+  }
+
+  Status AddOne(const SearchOp& op, std::size_t position) {
+    if (Status status = ValidateNamespace(op.ns_prefix, kScope); !status.ok()) return status;
+    Result<json::Filter> filter = json::Filter::Parse(op.filter);
+    if (!filter) return filter.error();
+    const Result<bool> by_vector = IsByVector(op);
+    if (!by_vector) return by_vector.error();
+    if (*by_vector && !op.query_vector.empty()) {
+      if (Status status = CheckVector(op.query_vector, options_); !status.ok()) return status;
+    }
+    batch_.searches.push_back(
+        {.position = position,
+         .encoded_prefix = EncodeNamespace(op.ns_prefix),
+         .filter = std::move(*filter),
+         .contains = *by_vector ? std::string() : search::ToLowerAscii(op.query),
+         .by_vector = *by_vector,
+         .query = op.query,
+         .query_vector = op.query_vector,
+         .limit = op.limit,
+         .offset = op.offset,
+         .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read});
+    return {};
+  }
+
+  Result<bool> IsByVector(const SearchOp& op) const {
+    const bool has_query = !op.query.empty() || !op.query_vector.empty();
+    switch (op.mode) {
+      case SearchMode::kContains: return false;
+      case SearchMode::kAuto:
+        if (!has_query || !options_.index) return false;
+        break;
+      case SearchMode::kVector:
+        if (!options_.index) return Error(StatusCode::kInvalidArgument, "search by vector needs a store with an index");
+        if (!has_query) return Error(StatusCode::kInvalidArgument, "search by vector needs a query");
+        break;
+      default: return Error(StatusCode::kInvalidArgument, "search mode is none of auto, vector, contains");
+    }
+    const bool lacks_vector = op.query_vector.empty() && op.limit > 0;
+    if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
+      return Error(StatusCode::kInvalidArgument, "search by vector needs the query's vector");
+    }
+    return true;
+  }
+
+  Status AddOne(const ListNamespacesOp& op, std::size_t position) {
+    for (const MatchCondition& condition : op.match_conditions) {
+      if (Status status = ValidateNamespace(condition.path, kScope); !status.ok()) return status;
+    }
+    if (op.max_depth == 0) return Invalid("max_depth must be at least 1");
+    batch_.lists.push_back({position, &op});
+    return {};
+  }
+
+  void KeepLastPuts() {
+    if (batch_.puts.size() < 2) return;
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> last;
+    for (const CheckedPut& put : batch_.puts) last[{put.encoded_ns, put.op->key}] = put.position;
+    std::vector<CheckedPut> kept;
+    kept.reserve(last.size());
+    for (CheckedPut& put : batch_.puts) {
+      if (last.find({put.encoded_ns, put.op->key})->second == put.position) kept.push_back(put);
+    }
+    batch_.puts = std::move(kept);
+  }
+
+  const StoreOptions& options_;
+  QueryVectors query_vectors_;
+  CheckedBatch batch_;
+};
+
+}  // namespace
+
+Result<CheckedBatch> CheckBatch(std::span<const Operation> operations, const StoreOptions& options,
+                                QueryVectors query_vectors) {
+  if (Status status = CheckOptions(options); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  Checker checker(options, query_vectors);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Status status = checker.Add(operations[i], i);
+    if (status.ok()) continue;
+    if (operations.size() == 1) return std::unexpected(status);
+    return Error(status.code(), "operation " + std::to_string(i) + ": " + status.message());
+  }
+  return checker.Take(operations.size());
+}
+
+Status CheckOptions(const StoreOptions& options) {
+  if (options.embedder != nullptr && !options.index) return Invalid("embedder needs an index");
+  if (Status status = CheckTtl(options.ttl.default_ttl_ms); !status.ok()) return status;
+  if (!options.index) return {};
+  if (options.index->dims == 0 || options.index->dims > kMaxDims) {
+    return Invalid("index dims must be between 1 and " + std::to_string(kMaxDims) + ": " +
+                   std::to_string(options.index->dims));
+  }
+  for (const std::string& path : options.index->fields) {
+    if (Status status = CheckPath(path); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status CheckExactNamespace(const Namespace& ns) { return ValidateNamespace(ns, kExact); }
+
+std::int64_t ExpiryOf(std::int64_t ttl_ms, std::int64_t now_ms) {
+  if (ttl_ms == PutOp::kNoTtl || now_ms > kNeverExpires - ttl_ms) return kNeverExpires;
+  return now_ms + ttl_ms;
+}
+
+}  // namespace keepsake

@@ -1,0 +1,81 @@
+// What Batch() makes of its operations before a store sees them: every rule that
+// does not depend on what is stored has been checked, once for all stores.
+// Borrows from the operations.
+#ifndef KEEPSAKE_STORE_CHECKED_BATCH_H_
+#define KEEPSAKE_STORE_CHECKED_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/filter.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+#include "keepsake/store.h"
+
+namespace keepsake {
+
+struct CheckedGet {
+  std::size_t position;
+  const Namespace* ns;
+  std::string encoded_ns;
+  std::string_view key;
+  bool refresh_ttl;
+};
+
+struct CheckedPut {
+  std::size_t position;
+  const PutOp* op;
+  std::string encoded_ns;
+  std::int64_t ttl_ms;  // PutOp::kNoTtl or positive
+};
+
+// At most one of `contains` and `by_vector`; neither is a listing.
+struct CheckedSearch {
+  std::size_t position;
+  std::string encoded_prefix;
+  json::Filter filter;
+  std::string contains;  // ASCII lower case, "" for none
+  bool by_vector;
+  std::string_view query;
+  std::span<const float> query_vector;
+  std::uint32_t limit;
+  std::uint32_t offset;
+  bool refresh_ttl;
+};
+
+struct CheckedListNamespaces {
+  std::size_t position;
+  const ListNamespacesOp* op;
+};
+
+struct CheckedBatch {
+  std::size_t size = 0;
+  std::int64_t now_ms = 0;
+  std::vector<CheckedGet> gets;
+  std::vector<CheckedSearch> searches;
+  std::vector<CheckedListNamespaces> lists;
+  std::vector<CheckedPut> puts;  // one per namespace and key: the last
+};
+
+// Whether a search by vector must have its vector by now.
+enum class QueryVectors : bool { kMayComeLater, kMustBeThere };
+
+Result<CheckedBatch> CheckBatch(std::span<const Operation> operations, const StoreOptions& options,
+                                QueryVectors query_vectors);
+
+Status CheckOptions(const StoreOptions& options);
+
+// The names of namespaces that a caller addresses exactly.
+Status CheckExactNamespace(const Namespace& ns);
+
+// When an item expires that is written or read now.
+inline constexpr std::int64_t kNeverExpires = INT64_MAX;
+std::int64_t ExpiryOf(std::int64_t ttl_ms, std::int64_t now_ms);
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_CHECKED_BATCH_H_

@@ -1,0 +1,120 @@
+// What a batch needs embedded, and embedding it with the store's own Embedder.
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "json/path.h"
+#include "keepsake/store.h"
+#include "store/checked_batch.h"
+
+namespace keepsake {
+namespace {
+
+// Texts without repetition, numbered in the order in which they first came.
+class DistinctTexts {
+ public:
+  explicit DistinctTexts(std::vector<std::string>& texts) : texts_(texts) {}
+
+  std::size_t Number(std::string text) {
+    const auto [entry, is_new] = numbers_.try_emplace(std::move(text), texts_.size());
+    if (is_new) texts_.push_back(entry->first);
+    return entry->second;
+  }
+
+ private:
+  std::vector<std::string>& texts_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+std::span<const std::string> PathsOf(const PutOp& op, const IndexConfig& index) {
+  switch (op.index.kind) {
+    case IndexChoice::Kind::kNone: return {};
+    case IndexChoice::Kind::kPaths: return op.index.paths;
+    case IndexChoice::Kind::kStoreDefault: break;
+  }
+  return index.fields;
+}
+
+Result<EmbeddingPlan::Put> PlanPut(const CheckedPut& put, const IndexConfig& index,
+                                   DistinctTexts& numbers) {
+  EmbeddingPlan::Put plan{.position = put.position, .paths = {}, .texts = {}};
+  std::unordered_set<std::string> seen;
+  for (const std::string& path : PathsOf(*put.op, index)) {
+    Result<std::vector<std::string>> texts = json::TextsAtPath(*put.op->value, path);
+    if (!texts) return std::unexpected(std::move(texts.error()));
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+      std::string text_path = texts->size() == 1 ? path : path + "." + std::to_string(i);
+      if (!seen.insert(text_path).second) continue;
+      plan.paths.push_back(std::move(text_path));
+      plan.texts.push_back(numbers.Number(std::move((*texts)[i])));
+    }
+  }
+  return plan;
+}
+
+Status CheckCount(std::size_t vectors, std::size_t texts) {
+  if (vectors == texts) return {};
+  return {StatusCode::kInvalidArgument, "embedder must return one vector per text: " +
+                                            std::to_string(vectors) + " for " +
+                                            std::to_string(texts)};
+}
+
+}  // namespace
+
+Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operations) const {
+  EmbeddingPlan plan;
+  const Result<CheckedBatch> batch =
+      CheckBatch(operations, options_, QueryVectors::kMayComeLater);
+  if (!batch) return std::unexpected(batch.error());
+  if (!options_.index) return plan;
+
+  DistinctTexts text_numbers(plan.texts);
+  for (const CheckedPut& put : batch->puts) {
+    if (!put.op->value || !put.op->vectors.empty()) continue;
+    Result<EmbeddingPlan::Put> planned = PlanPut(put, *options_.index, text_numbers);
+    if (!planned) return std::unexpected(std::move(planned.error()));
+    if (!planned->paths.empty()) plan.puts.push_back(std::move(*planned));
+  }
+  DistinctTexts query_numbers(plan.queries);
+  for (const CheckedSearch& search : batch->searches) {
+    if (!search.by_vector || !search.query_vector.empty() || search.limit == 0) continue;
+    plan.query_positions.push_back(search.position);
+    plan.query_of.push_back(query_numbers.Number(std::string(search.query)));
+  }
+  return plan;
+}
+
+// The operations with their vectors in place.
+Result<std::vector<Operation>> Store::Embed(std::span<const Operation> operations) {
+  const Result<EmbeddingPlan> plan = PrepareEmbedding(operations);
+  if (!plan) return std::unexpected(plan.error());
+  std::vector<Operation> embedded(operations.begin(), operations.end());
+
+  if (!plan->texts.empty()) {
+    const auto vectors = options_.embedder->EmbedDocuments(plan->texts);
+    if (!vectors) return std::unexpected(vectors.error());
+    if (Status status = CheckCount(vectors->size(), plan->texts.size()); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+    for (const EmbeddingPlan::Put& put : plan->puts) {
+      auto& target = std::get<PutOp>(embedded[put.position]).vectors;
+      for (std::size_t i = 0; i < put.paths.size(); ++i) {
+        target.push_back({.path = put.paths[i], .values = (*vectors)[put.texts[i]]});
+      }
+    }
+  }
+
+  std::vector<std::vector<float>> query_vectors;
+  for (const std::string& query : plan->queries) {
+    Result<std::vector<float>> vector = options_.embedder->EmbedQuery(query);
+    if (!vector) return std::unexpected(std::move(vector.error()));
+    query_vectors.push_back(std::move(*vector));
+  }
+  for (std::size_t i = 0; i < plan->query_positions.size(); ++i) {
+    std::get<SearchOp>(embedded[plan->query_positions[i]]).query_vector =
+        query_vectors[plan->query_of[i]];
+  }
+  return embedded;
+}
+
+}  // namespace keepsake

@@ -1,0 +1,274 @@
+#include "keepsake/in_memory_store.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+#include <utility>
+
+#include "search/cosine.h"
+#include "search/page.h"
+#include "search/substring.h"
+#include "store/checked_batch.h"
+#include "store/namespace_listing.h"
+
+namespace keepsake {
+namespace {
+
+struct Bucket;
+
+struct Record {
+  const Bucket* bucket = nullptr;
+  const std::string* key = nullptr;
+  std::string value;
+  std::int64_t created_at_ms = 0;
+  std::int64_t updated_at_ms = 0;
+  std::int64_t ttl_ms = PutOp::kNoTtl;
+  std::int64_t expires_at_ms = kNeverExpires;
+  std::vector<float> vectors;  // one after the other, each of the index's length
+
+  bool IsVisible(std::int64_t now_ms) const { return expires_at_ms > now_ms; }
+};
+
+// The records of one namespace. Never empty: it goes with its last record.
+struct Bucket {
+  std::string encoded_ns;
+  Namespace ns;
+  std::map<std::string, Record, std::less<>> records;
+
+  bool IsVisible(std::int64_t now_ms) const {
+    return std::ranges::any_of(
+        records, [now_ms](const auto& entry) { return entry.second.IsVisible(now_ms); });
+  }
+};
+
+Item ToItem(const Record& record) {
+  return {.ns = record.bucket->ns,
+          .key = *record.key,
+          .value = record.value,
+          .created_at_ms = record.created_at_ms,
+          .updated_at_ms = record.updated_at_ms};
+}
+
+bool IsWanted(const Record& record, const CheckedSearch& search) {
+  if (!search.filter.Matches(record.value)) return false;
+  return search.contains.empty() || search::ContainsFolded(*record.key, search.contains) ||
+         search::ContainsFolded(record.value, search.contains);
+}
+
+double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
+                 std::size_t dims) {
+  double best = -1;
+  for (; !vectors.empty(); vectors = vectors.subspan(dims)) {
+    best = std::max(best, query.Score(vectors.first(dims)));
+  }
+  return best;
+}
+
+class InMemoryStore final : public Store {
+ public:
+  explicit InMemoryStore(StoreOptions options) : Store(std::move(options)) {}
+
+  Result<std::vector<std::string>> List(const Namespace& ns) override;
+  Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
+  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
+  Result<StoreStats> Stats() override;
+
+ protected:
+  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+  Status CheckIndex(const IndexConfig&) override { return {}; }  // no vectors without an index
+
+ private:
+  using Buckets = std::map<std::string, Bucket, std::less<>>;
+
+  Record* Find(std::string_view encoded_ns, std::string_view key);
+  std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
+  std::vector<search::Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  std::vector<Namespace> List(const ListNamespacesOp& op, std::int64_t now_ms);
+
+  void Write(const CheckedPut& put, std::int64_t now_ms);
+  Record& FindOrCreate(const CheckedPut& put);
+  void Erase(Record& record);
+  void SetExpiry(Record& record, std::int64_t expires_at_ms);
+
+  Buckets buckets_;
+  std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
+};
+
+Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
+  const auto bucket = buckets_.find(encoded_ns);
+  if (bucket == buckets_.end()) return nullptr;
+  const auto record = bucket->second.records.find(key);
+  return record == bucket->second.records.end() ? nullptr : &record->second;
+}
+
+std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBelow(
+    std::string_view encoded_prefix) {
+  const auto begin = buckets_.lower_bound(encoded_prefix);
+  if (encoded_prefix.empty()) return {begin, buckets_.end()};
+  std::string end(encoded_prefix);
+  ++end.back();  // no label's end any more, but greater than all that begins with it
+  return {begin, buckets_.lower_bound(end)};
+}
+
+std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& search,
+                                                      std::int64_t now_ms) {
+  search::Page<Record*> page(search.offset, search.limit);
+  if (search.limit == 0) return page.Take();
+  const search::CosineQuery query(search.query_vector);
+  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    for (auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms) || !IsWanted(record, search)) continue;
+      if (search.by_vector && !record.vectors.empty()) {
+        page.PushScored(&record, BestScore(query, record.vectors, options().index->dims));
+      } else {
+        page.PushUnscored(&record, record.updated_at_ms);
+      }
+    }
+  }
+  return page.Take();
+}
+
+std::vector<Namespace> InMemoryStore::List(const ListNamespacesOp& op, std::int64_t now_ms) {
+  NamespaceListing listing(op);
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(listing.EncodedPrefix())) {
+    if (bucket.IsVisible(now_ms) && !listing.Offer(bucket.ns)) break;
+  }
+  return listing.Take();
+}
+
+Result<std::vector<OperationResult>> InMemoryStore::Apply(const CheckedBatch& batch) {
+  std::vector<OperationResult> results(batch.size);
+  std::vector<Record*> refreshed;
+  for (const CheckedGet& get : batch.gets) {
+    Record* record = Find(get.encoded_ns, get.key);
+    std::optional<Item> item;
+    if (record != nullptr && record->IsVisible(batch.now_ms)) {
+      item = ToItem(*record);
+      if (get.refresh_ttl) refreshed.push_back(record);
+    }
+    results[get.position] = std::move(item);
+  }
+  for (const CheckedSearch& search : batch.searches) {
+    std::vector<SearchItem> items;
+    for (const auto& [record, score] : Rank(search, batch.now_ms)) {
+      items.push_back({.item = ToItem(*record), .score = score});
+      if (search.refresh_ttl) refreshed.push_back(record);
+    }
+    results[search.position] = std::move(items);
+  }
+  for (const CheckedListNamespaces& list : batch.lists) {
+    results[list.position] = List(*list.op, batch.now_ms);
+  }
+  for (Record* record : refreshed) SetExpiry(*record, ExpiryOf(record->ttl_ms, batch.now_ms));
+  for (const CheckedPut& put : batch.puts) Write(put, batch.now_ms);
+  return results;
+}
+
+void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
+  if (!put.op->value) {
+    if (Record* record = Find(put.encoded_ns, put.op->key)) Erase(*record);
+    return;
+  }
+  Record& record = FindOrCreate(put);
+  // No JSON is empty text. An expired item is as good as gone.
+  const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
+  record.value = *put.op->value;
+  if (is_new) record.created_at_ms = now_ms;
+  record.updated_at_ms = now_ms;
+  record.ttl_ms = put.ttl_ms;
+  SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
+  record.vectors.clear();
+  for (const FieldVector& vector : put.op->vectors) {
+    record.vectors.insert(record.vectors.end(), vector.values.begin(), vector.values.end());
+  }
+}
+
+Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
+  const auto [bucket_entry, is_new_bucket] = buckets_.try_emplace(put.encoded_ns);
+  Bucket& bucket = bucket_entry->second;
+  if (is_new_bucket) {
+    bucket.encoded_ns = put.encoded_ns;
+    bucket.ns = put.op->ns;
+  }
+  const auto [entry, is_new_record] = bucket.records.try_emplace(put.op->key);
+  if (is_new_record) {
+    entry->second.bucket = &bucket;
+    entry->second.key = &entry->first;
+  }
+  return entry->second;
+}
+
+void InMemoryStore::Erase(Record& record) {
+  SetExpiry(record, kNeverExpires);
+  const auto bucket = buckets_.find(record.bucket->encoded_ns);
+  bucket->second.records.erase(bucket->second.records.find(*record.key));
+  if (bucket->second.records.empty()) buckets_.erase(bucket);
+}
+
+void InMemoryStore::SetExpiry(Record& record, std::int64_t expires_at_ms) {
+  if (record.expires_at_ms == expires_at_ms) return;
+  if (record.expires_at_ms != kNeverExpires) expiries_.erase({record.expires_at_ms, &record});
+  if (expires_at_ms != kNeverExpires) expiries_.insert({expires_at_ms, &record});
+  record.expires_at_ms = expires_at_ms;
+}
+
+Result<std::vector<std::string>> InMemoryStore::List(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  std::vector<std::string> keys;
+  const auto bucket = buckets_.find(EncodeNamespace(ns));
+  if (bucket == buckets_.end()) return keys;
+  const std::int64_t now_ms = options().clock->NowMs();
+  for (const auto& [key, record] : bucket->second.records) {
+    if (record.IsVisible(now_ms)) keys.push_back(key);
+  }
+  return keys;
+}
+
+Result<std::uint64_t> InMemoryStore::ClearNamespace(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  const auto bucket = buckets_.find(EncodeNamespace(ns));
+  if (bucket == buckets_.end()) return 0;
+  const std::int64_t now_ms = options().clock->NowMs();
+  std::uint64_t cleared = 0;
+  for (auto& [key, record] : bucket->second.records) {
+    if (record.IsVisible(now_ms)) ++cleared;
+    SetExpiry(record, kNeverExpires);
+  }
+  buckets_.erase(bucket);
+  return cleared;
+}
+
+Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
+  const std::int64_t now_ms = options().clock->NowMs();
+  std::uint64_t swept = 0;
+  while (swept < max_items && !expiries_.empty() && expiries_.begin()->first <= now_ms) {
+    Erase(*expiries_.begin()->second);
+    ++swept;
+  }
+  return swept;
+}
+
+Result<StoreStats> InMemoryStore::Stats() {
+  const std::int64_t now_ms = options().clock->NowMs();
+  StoreStats stats;
+  for (const auto& [encoded_ns, bucket] : buckets_) {
+    std::uint64_t items = 0;
+    for (const auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms)) continue;
+      ++items;
+      if (!record.vectors.empty()) stats.vectors += record.vectors.size() / options().index->dims;
+    }
+    stats.items += items;
+    if (items > 0) ++stats.namespaces;
+  }
+  return stats;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> MakeInMemoryStore(StoreOptions options) {
+  return std::make_unique<InMemoryStore>(std::move(options));
+}
+
+}  // namespace keepsake

@@ -1,0 +1,531 @@
+#include "keepsake/sqlite_store.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "json/utf8.h"
+#include "search/cosine.h"
+#include "search/page.h"
+#include "search/substring.h"
+#include "store/checked_batch.h"
+#include "store/namespace_listing.h"
+
+static_assert(std::endian::native == std::endian::little, "vectors are stored little-endian");
+
+namespace keepsake {
+namespace {
+
+using sql::Param;
+using sql::Row;
+
+// A namespace is a range of `ns` (see PrefixRange), an item is visible until it
+// expires, and candidates come in the order of (ns, key) from the index on them.
+constexpr std::string_view kGet =
+    "SELECT item_id, value, created_at, updated_at, ttl FROM store_kv"
+    " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)";
+constexpr std::string_view kListItems =
+    "SELECT item_id FROM store_kv"
+    " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
+    " ORDER BY updated_at DESC, ns, key LIMIT ? OFFSET ?";
+constexpr std::string_view kScanValues =
+    "SELECT item_id, updated_at, value, key FROM store_kv"
+    " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
+    " ORDER BY ns, key";
+constexpr std::string_view kScanVectors =
+    "SELECT i.item_id, i.updated_at, v.vector"
+    " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
+    " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    " ORDER BY i.ns, i.key";
+constexpr std::string_view kScanVectorsAndValues =
+    "SELECT i.item_id, i.updated_at, v.vector, i.value"
+    " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
+    " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    " ORDER BY i.ns, i.key";
+constexpr std::string_view kFetch =
+    "SELECT item_id, ns, key, value, created_at, updated_at, ttl FROM store_kv"
+    " WHERE item_id IN (SELECT value FROM json_each(?))";
+// Steps from namespace to namespace, whatever the number of their items.
+constexpr std::string_view kNamespaces =
+    "WITH RECURSIVE found(ns) AS ("
+    "  SELECT min(ns) FROM store_kv WHERE ns >= ? AND ns < ?"
+    "  UNION ALL"
+    "  SELECT (SELECT min(ns) FROM store_kv WHERE ns > found.ns AND ns < ?)"
+    "  FROM found WHERE found.ns IS NOT NULL)"
+    " SELECT ns FROM found WHERE EXISTS (SELECT 1 FROM store_kv"
+    "  WHERE store_kv.ns = found.ns AND (expires_at IS NULL OR expires_at > ?))";
+constexpr std::string_view kKeys =
+    "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key";
+constexpr std::string_view kCount =
+    "SELECT count(*), count(DISTINCT ns) FROM store_kv WHERE expires_at IS NULL OR expires_at > ?";
+constexpr std::string_view kCountVectors =
+    "SELECT count(*) FROM store_vectors v JOIN store_kv i ON i.item_id = v.item_id"
+    " WHERE i.expires_at IS NULL OR i.expires_at > ?";
+
+// An expired item that is put again is a new one.
+constexpr std::string_view kPut =
+    "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT(ns, key) DO UPDATE SET value = excluded.value,"
+    "  created_at = CASE WHEN expires_at <= excluded.updated_at"
+    "   THEN excluded.created_at ELSE created_at END,"
+    "  updated_at = excluded.updated_at, ttl = excluded.ttl, expires_at = excluded.expires_at"
+    " RETURNING item_id";
+constexpr std::string_view kPutVector =
+    "INSERT INTO store_vectors(item_id, path, vector) VALUES(?, ?, ?)";
+constexpr std::string_view kDelete =
+    "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
+constexpr std::string_view kDeleteVectors = "DELETE FROM store_vectors WHERE item_id = ?";
+constexpr std::string_view kRefreshTtl =
+    "UPDATE store_kv SET expires_at = ? + ttl"
+    " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
+constexpr std::string_view kClearVectors =
+    "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
+constexpr std::string_view kClear = "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at";
+constexpr std::string_view kExpiredItems =
+    "SELECT item_id FROM store_kv WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+constexpr std::string_view kDeleteItems =
+    "DELETE FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))";
+constexpr std::string_view kDeleteVectorsOfItems =
+    "DELETE FROM store_vectors WHERE item_id IN (SELECT value FROM json_each(?))";
+
+constexpr std::string_view kReadDims = "SELECT value FROM meta WHERE name = 'index_dims'";
+constexpr std::string_view kWriteDims =
+    "INSERT OR REPLACE INTO meta(name, value) VALUES('index_dims', ?)";
+constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
+
+// The namespaces that begin with an encoded prefix, as a half-open range.
+class PrefixRange {
+ public:
+  explicit PrefixRange(std::string encoded_prefix)
+      : first_(std::move(encoded_prefix)), end_(first_) {
+    if (!end_.empty()) ++end_.back();  // U+0020 after U+001F
+  }
+
+  Param first() const { return std::string_view(first_); }
+  // All text sorts before any blob, which makes an empty one the end of everything.
+  Param end() const { return end_.empty() ? Param(ByteView()) : Param(std::string_view(end_)); }
+
+ private:
+  std::string first_;
+  std::string end_;
+};
+
+// Item ids as JSON, for json_each(): a statement has few parameters.
+class IdList {
+ public:
+  void Add(std::int64_t id) { (json_ += json_.empty() ? '[' : ',') += std::to_string(id); }
+  bool empty() const { return json_.empty(); }
+  std::string Take() { return std::move(json_ += ']'); }
+
+ private:
+  std::string json_;
+};
+
+Param ExpiryParam(std::int64_t expires_at_ms) {
+  return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
+}
+
+ByteView VectorBytes(std::span<const float> vector) {
+  return {reinterpret_cast<const std::uint8_t*>(vector.data()), vector.size_bytes()};
+}
+
+bool IsWanted(const Row& row, const CheckedSearch& search) {
+  constexpr int kValue = 2, kKey = 3;
+  if (!search.filter.Matches(row.Text(kValue))) return false;
+  return search.contains.empty() || search::ContainsFolded(row.Text(kKey), search.contains) ||
+         search::ContainsFolded(row.Text(kValue), search.contains);
+}
+
+// Turns the rows of kScanVectors, of which an item has one per vector, into
+// candidates.
+class VectorScan {
+ public:
+  VectorScan(const CheckedSearch& search, std::size_t dims, search::Page<std::int64_t>& page)
+      : search_(search), query_(search.query_vector), vector_(dims), page_(page) {}
+
+  // False stops the scan.
+  bool Add(const Row& row) {
+    constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2, kValue = 3;
+    if (row.Int(kItemId) != item_id_) {
+      EndItem();
+      item_id_ = row.Int(kItemId);
+      updated_at_ms_ = row.Int(kUpdatedAt);
+      best_.reset();
+      wanted_ = search_.filter.empty() || search_.filter.Matches(row.Text(kValue));
+    }
+    return !wanted_ || row.IsNull(kVector) || AddVector(row.Blob(kVector));
+  }
+
+  Status End() {
+    EndItem();
+    return status_;
+  }
+
+ private:
+  bool AddVector(ByteView bytes) {
+    if (bytes.size() != vector_.size() * sizeof(float)) {
+      status_ = Status(StatusCode::kCorrupt, "stored vector has " + std::to_string(bytes.size()) +
+                                                 " bytes where the index has " +
+                                                 std::to_string(vector_.size()) + " dimensions");
+      return false;
+    }
+    std::memcpy(vector_.data(), bytes.data(), bytes.size());  // a blob may lie anywhere
+    const double score = query_.Score(vector_);
+    if (!best_ || score > *best_) best_ = score;
+    return true;
+  }
+
+  void EndItem() {
+    if (!wanted_) return;
+    if (best_) {
+      page_.PushScored(item_id_, *best_);
+    } else {
+      page_.PushUnscored(item_id_, updated_at_ms_);
+    }
+  }
+
+  const CheckedSearch& search_;
+  search::CosineQuery query_;
+  std::vector<float> vector_;
+  search::Page<std::int64_t>& page_;
+  Status status_;
+  bool wanted_ = false;
+  std::int64_t item_id_ = 0;  // the first has 1
+  std::int64_t updated_at_ms_ = 0;
+  std::optional<double> best_;
+};
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(sql::Database& database, StoreOptions options)
+      : Store(std::move(options)), database_(database) {}
+
+  Result<std::vector<std::string>> List(const Namespace& ns) override;
+  Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
+  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
+  Result<StoreStats> Stats() override;
+
+  Status CheckIndex(const IndexConfig& index) override;
+
+ protected:
+  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+
+ private:
+  using Hits = std::vector<search::Hit<std::int64_t>>;
+
+  // Reads note the items whose TTL they restart in `refreshed`.
+  Result<std::optional<Item>> ReadItem(const CheckedGet& get, std::int64_t now_ms, IdList& refreshed);
+  Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
+                                         IdList& refreshed);
+  Result<Hits> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms);
+  Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
+  Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
+
+  Status Write(const CheckedBatch& batch, IdList& refreshed);
+  Status PutItem(const CheckedPut& put, std::int64_t now_ms);
+  Status DeleteItem(const CheckedPut& put);
+
+  sql::Database& database_;
+};
+
+Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batch) {
+  std::vector<OperationResult> results(batch.size);
+  IdList refreshed;
+  for (const CheckedGet& get : batch.gets) {
+    Result<std::optional<Item>> item = ReadItem(get, batch.now_ms, refreshed);
+    if (!item) return std::unexpected(std::move(item.error()));
+    results[get.position] = std::move(*item);
+  }
+  for (const CheckedSearch& search : batch.searches) {
+    Result<std::vector<SearchItem>> items = SearchItems(search, batch.now_ms, refreshed);
+    if (!items) return std::unexpected(std::move(items.error()));
+    results[search.position] = std::move(*items);
+  }
+  for (const CheckedListNamespaces& list : batch.lists) {
+    Result<std::vector<Namespace>> namespaces = ReadNamespaces(*list.op, batch.now_ms);
+    if (!namespaces) return std::unexpected(std::move(namespaces.error()));
+    results[list.position] = std::move(*namespaces);
+  }
+  // Nothing may write between these reads and the writes: there is one connection.
+  if (batch.puts.empty() && refreshed.empty()) return results;
+  const Status status =
+      database_.InTransaction([&]() -> Status { return Write(batch, refreshed); });
+  if (!status.ok()) return std::unexpected(status);
+  return results;
+}
+
+Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms,
+                                             IdList& refreshed) {
+  std::optional<Item> item;
+  const Status status =
+      database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
+        item = {.ns = *get.ns,
+                .key = std::string(get.key),
+                .value = std::string(row.Text(1)),
+                .created_at_ms = row.Int(2),
+                .updated_at_ms = row.Int(3)};
+        if (get.refresh_ttl && row.Int(4) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
+        return false;
+      });
+  if (!status.ok()) return std::unexpected(status);
+  return item;
+}
+
+Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
+                                                    std::int64_t now_ms, IdList& refreshed) {
+  if (search.limit == 0) return {};
+  const Result<Hits> hits = Rank(search, now_ms);
+  if (!hits) return std::unexpected(hits.error());
+  return Fetch(*hits, search.refresh_ttl, refreshed);
+}
+
+Result<SqliteStore::Hits> SqliteStore::Rank(const CheckedSearch& search, std::int64_t now_ms) {
+  if (search.by_vector) return RankByVector(search, now_ms);
+  const bool reads_values = !search.filter.empty() || !search.contains.empty();
+  return reads_values ? RankByValue(search, now_ms) : RankByListing(search, now_ms);
+}
+
+Result<SqliteStore::Hits> SqliteStore::RankByListing(const CheckedSearch& search,
+                                                     std::int64_t now_ms) {
+  const PrefixRange range(search.encoded_prefix);
+  Hits hits;
+  const Status status =
+      database_.Run(kListItems,
+                    {range.first(), range.end(), now_ms, std::int64_t{search.limit},
+                     std::int64_t{search.offset}},
+                    [&](const Row& row) {
+                      hits.push_back({row.Int(0), std::nullopt});
+                      return true;
+                    });
+  if (!status.ok()) return std::unexpected(status);
+  return hits;
+}
+
+Result<SqliteStore::Hits> SqliteStore::RankByValue(const CheckedSearch& search,
+                                                   std::int64_t now_ms) {
+  const PrefixRange range(search.encoded_prefix);
+  search::Page<std::int64_t> page(search.offset, search.limit);
+  const Status status =
+      database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
+        if (IsWanted(row, search)) page.PushUnscored(row.Int(0), row.Int(1));
+        return true;
+      });
+  if (!status.ok()) return std::unexpected(status);
+  return page.Take();
+}
+
+Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
+                                                    std::int64_t now_ms) {
+  const PrefixRange range(search.encoded_prefix);
+  search::Page<std::int64_t> page(search.offset, search.limit);
+  VectorScan scan(search, options().index->dims, page);
+  Status status = database_.Run(search.filter.empty() ? kScanVectors : kScanVectorsAndValues,
+                                {range.first(), range.end(), now_ms},
+                                [&](const Row& row) { return scan.Add(row); });
+  if (status.ok()) status = scan.End();
+  if (!status.ok()) return std::unexpected(status);
+  return page.Take();
+}
+
+Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refresh_ttl,
+                                                   IdList& refreshed) {
+  std::vector<SearchItem> items(hits.size());
+  if (hits.empty()) return items;
+  IdList ids;
+  std::unordered_map<std::int64_t, std::size_t> position_of;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    ids.Add(hits[i].id);
+    position_of[hits[i].id] = i;
+  }
+  Status damage;
+  const Status status = database_.Run(kFetch, {ids.Take()}, [&](const Row& row) {
+    Result<Namespace> ns = DecodeNamespace(row.Text(1));
+    if (!ns) {
+      damage = ns.error();
+      return false;
+    }
+    const std::size_t position = position_of[row.Int(0)];
+    items[position] = {.item = {.ns = std::move(*ns),
+                                .key = std::string(row.Text(2)),
+                                .value = std::string(row.Text(3)),
+                                .created_at_ms = row.Int(4),
+                                .updated_at_ms = row.Int(5)},
+                       .score = hits[position].score};
+    if (refresh_ttl && row.Int(6) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(status);
+  if (!damage.ok()) return std::unexpected(damage);
+  return items;
+}
+
+Result<std::vector<Namespace>> SqliteStore::ReadNamespaces(const ListNamespacesOp& op,
+                                                           std::int64_t now_ms) {
+  NamespaceListing listing(op);
+  const PrefixRange range(listing.EncodedPrefix());
+  Status damage;
+  const Status status = database_.Run(kNamespaces,
+                                      {range.first(), range.end(), range.end(), now_ms},
+                                      [&](const Row& row) {
+                                        const Result<Namespace> ns = DecodeNamespace(row.Text(0));
+                                        if (!ns) damage = ns.error();
+                                        return ns && listing.Offer(*ns);
+                                      });
+  if (!status.ok()) return std::unexpected(status);
+  if (!damage.ok()) return std::unexpected(damage);
+  return listing.Take();
+}
+
+Status SqliteStore::Write(const CheckedBatch& batch, IdList& refreshed) {
+  if (!refreshed.empty()) {
+    const Status status = database_.Run(kRefreshTtl, {batch.now_ms, refreshed.Take()});
+    if (!status.ok()) return status;
+  }
+  for (const CheckedPut& put : batch.puts) {
+    const Status status = put.op->value ? PutItem(put, batch.now_ms) : DeleteItem(put);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
+  std::int64_t item_id = 0;
+  Status status = database_.Run(kPut,
+                                {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms,
+                                 put.ttl_ms, ExpiryParam(ExpiryOf(put.ttl_ms, now_ms))},
+                                [&](const Row& row) {
+                                  item_id = row.Int(0);
+                                  return true;
+                                });
+  if (status.ok()) status = database_.Run(kDeleteVectors, {item_id});
+  for (const FieldVector& vector : put.op->vectors) {
+    if (!status.ok()) break;
+    status = database_.Run(kPutVector, {item_id, vector.path, VectorBytes(vector.values)});
+  }
+  return status;
+}
+
+Status SqliteStore::DeleteItem(const CheckedPut& put) {
+  std::optional<std::int64_t> item_id;
+  Status status =
+      database_.Run(kDelete, {put.encoded_ns, put.op->key}, [&](const Row& row) {
+        item_id = row.Int(0);
+        return true;
+      });
+  if (status.ok() && item_id) status = database_.Run(kDeleteVectors, {*item_id});
+  return status;
+}
+
+Result<std::vector<std::string>> SqliteStore::List(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  std::vector<std::string> keys;
+  const std::string encoded = EncodeNamespace(ns);
+  const Status status =
+      database_.Run(kKeys, {encoded, options().clock->NowMs()}, [&](const Row& row) {
+        keys.emplace_back(row.Text(0));
+        return true;
+      });
+  if (!status.ok()) return std::unexpected(status);
+  return keys;
+}
+
+Result<std::uint64_t> SqliteStore::ClearNamespace(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  const std::string encoded = EncodeNamespace(ns);
+  const std::int64_t now_ms = options().clock->NowMs();
+  std::uint64_t cleared = 0;
+  const Status status = database_.InTransaction([&]() -> Status {
+    if (Status vectors = database_.Run(kClearVectors, {encoded}); !vectors.ok()) return vectors;
+    return database_.Run(kClear, {encoded}, [&](const Row& row) {
+      if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
+      return true;
+    });
+  });
+  if (!status.ok()) return std::unexpected(status);
+  return cleared;
+}
+
+Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
+  IdList ids;
+  std::uint64_t swept = 0;
+  Status status = database_.Run(kExpiredItems, {options().clock->NowMs(), std::int64_t{max_items}},
+                                [&](const Row& row) {
+                                  ids.Add(row.Int(0));
+                                  ++swept;
+                                  return true;
+                                });
+  if (status.ok() && swept > 0) {
+    const std::string list = ids.Take();
+    status = database_.InTransaction([&]() -> Status {
+      Status vectors = database_.Run(kDeleteVectorsOfItems, {list});
+      return vectors.ok() ? database_.Run(kDeleteItems, {list}) : vectors;
+    });
+  }
+  if (!status.ok()) return std::unexpected(status);
+  return swept;
+}
+
+Result<StoreStats> SqliteStore::Stats() {
+  const std::int64_t now_ms = options().clock->NowMs();
+  StoreStats stats;
+  const auto count = [](const Row& row, int column) {
+    return static_cast<std::uint64_t>(row.Int(column));
+  };
+  Status status = database_.Run(kCount, {now_ms}, [&](const Row& row) {
+    stats.items = count(row, 0);
+    stats.namespaces = count(row, 1);
+    return true;
+  });
+  if (status.ok()) {
+    status = database_.Run(kCountVectors, {now_ms}, [&](const Row& row) {
+      stats.vectors = count(row, 0);
+      return true;
+    });
+  }
+  if (!status.ok()) return std::unexpected(status);
+  return stats;
+}
+
+Status SqliteStore::CheckIndex(const IndexConfig& index) {
+  std::string stored;
+  bool has_vectors = false;
+  Status status = database_.Run(kReadDims, {}, [&](const Row& row) {
+    stored = row.Text(0);
+    return true;
+  });
+  if (status.ok()) {
+    status = database_.Run(kAnyVector, {}, [&](const Row&) {
+      has_vectors = true;
+      return true;
+    });
+  }
+  if (!status.ok()) return status;
+  const std::string wanted = std::to_string(index.dims);
+  if (stored == wanted) return {};
+  if (has_vectors) {
+    return {StatusCode::kDimensionMismatch, "index must have the " + stored +
+                                                " dimensions of the vectors stored already: it has " +
+                                                wanted};
+  }
+  return database_.Run(kWriteDims, {wanted});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> MakeSqliteStore(sql::Database& database, StoreOptions options) {
+  if (Status status = CheckOptions(options); !status.ok()) return std::unexpected(status);
+  auto store = std::make_unique<SqliteStore>(database, std::move(options));
+  if (store->options().index) {
+    Status status = store->CheckIndex(*store->options().index);
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  return store;
+}
+
+}  // namespace keepsake

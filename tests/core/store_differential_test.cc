@@ -1,0 +1,161 @@
+// InMemoryStore and SqliteStore give the same answers to the same random batches.
+#include <random>
+
+#include "store_contract.h"
+
+namespace keepsake {
+namespace {
+
+// Draws from small sets, so that operations meet each other.
+class RandomOperations {
+ public:
+  explicit RandomOperations(std::uint32_t seed) : random_(seed) {}
+
+  std::uint32_t Below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+
+  std::vector<Operation> Batch() {
+    std::vector<Operation> operations;
+    for (std::uint32_t count = Below(5) + 1; count > 0; --count) operations.push_back(One());
+    return operations;
+  }
+
+  Namespace Labels(std::uint32_t min, std::uint32_t max) {
+    static const std::vector<std::string> kLabels = {"a", "ab", "b", "\x1F", "\x1E", "\xC3\xA9", "z z"};
+    Namespace ns;
+    for (std::uint32_t count = min + Below(max - min + 1); count > 0; --count) {
+      ns.push_back(Pick(kLabels));
+    }
+    return ns;
+  }
+
+  std::string Key() {
+    static const std::vector<std::string> kKeys = {"", "1", "10", "2", "Tea", "\xF0\x9F\x98\x80", "\xEF\xBD\x81"};
+    return Pick(kKeys);
+  }
+
+ private:
+  template <typename T>
+  const T& Pick(const std::vector<T>& from) {
+    return from[Below(static_cast<std::uint32_t>(from.size()))];
+  }
+
+  Operation One() {
+    switch (Below(10)) {
+      case 0: case 1: return GetOp{Labels(1, 3), Key(), Below(2) == 0};
+      case 2: case 3: return Search();
+      case 4: return List();
+      case 5: return PutOp{.ns = Labels(1, 3), .key = Key()};
+      default: return Put();
+    }
+  }
+
+  PutOp Put() {
+    PutOp put{.ns = Labels(1, 3), .key = Key(), .value = Value()};
+    if (Below(3) == 0) put.ttl_ms = 1 + Below(50);
+    if (Below(8) == 0) put.ttl_ms = PutOp::kNoTtl;
+    for (std::uint32_t i = Below(3); i > 0; --i) put.vectors.push_back({std::to_string(i), Vector()});
+    if (Below(100) == 0) put.ns.push_back("in.valid");
+    return put;
+  }
+
+  Operation Search() {
+    static const std::vector<std::string> kFilters = {
+        "", "", "{}", R"({"n":1})", R"({"n":{"$gt":0,"$lte":2}})", R"({"o":{"k":{"$ne":2}}})",
+        R"({"s":{"$in":["tea",1]}})", R"({"t":["x",1]})", R"({"s":{"$gt":"coffee"}})", R"({"o":{}})",
+        R"({"n":{"$bad":1}})"};
+    static const std::vector<std::string> kQueries = {"", "tea", "T", "%", "\"n\":1", "none"};
+    SearchOp search{.ns_prefix = Labels(0, 2), .filter = Pick(kFilters), .limit = Below(8),
+                    .offset = Below(4), .refresh_ttl = Below(2) == 0};
+    if (Below(2) == 0) {
+      search.query_vector = Vector();
+    } else {
+      search.query = Pick(kQueries);
+      search.mode = SearchMode::kContains;
+    }
+    return search;
+  }
+
+  Operation List() {
+    ListNamespacesOp list{.limit = Below(10), .offset = Below(3)};
+    for (std::uint32_t i = Below(3); i > 0; --i) {
+      Namespace path = Labels(1, 2);
+      if (Below(3) == 0) path[0] = "*";
+      list.match_conditions.push_back({Below(2) == 0 ? MatchType::kPrefix : MatchType::kSuffix, path});
+    }
+    if (Below(2) == 0) list.max_depth = 1 + Below(3);
+    return list;
+  }
+
+  std::string Value() {
+    static const std::vector<std::string> kValues = {
+        R"({"n":1,"s":"tea"})", R"({"n":2.0,"o":{"k":2}})", R"({"s":"coffee","t":["x",1]})",
+        R"({"o":{"k":"TEA"}})", R"({"n":"1"})", "null", R"(["tea"])", R"("lone \ud83d")"};
+    return Pick(kValues);
+  }
+
+  std::vector<float> Vector() {
+    std::vector<float> vector(3);
+    for (float& x : vector) x = static_cast<float>(Below(5)) - 2;
+    return vector;
+  }
+
+  std::mt19937 random_;
+};
+
+class StoreDifferentialTest : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  StoreDifferentialTest() {
+    StoreOptions options;
+    options.index = IndexConfig{.dims = 3};
+    options.ttl.default_ttl_ms = 200;
+    options.clock = &clock_;
+    in_memory_ = InMemoryBackend().Open(options);
+    sqlite_ = sqlite_backend_.Open(options);
+  }
+
+  ManualClock clock_{1'700'000'000'000};
+  SqliteBackend sqlite_backend_;
+  std::unique_ptr<Store> in_memory_;
+  std::unique_ptr<Store> sqlite_;
+};
+
+template <typename T>
+void ExpectSame(const Result<T>& a, const Result<T>& b) {
+  ASSERT_EQ(CodeOf(a), CodeOf(b)) << MessageOf(a) << " / " << MessageOf(b);
+  ASSERT_EQ(MessageOf(a), MessageOf(b));
+  if (a) {
+    ASSERT_TRUE(*a == *b);
+  }
+}
+
+TEST_P(StoreDifferentialTest, both_stores_answer_alike) {
+  RandomOperations random(GetParam());
+  std::size_t items_seen = 0;
+  for (int step = 0; step < 1500; ++step) {
+    SCOPED_TRACE(step);
+    const std::vector<Operation> operations = random.Batch();
+    ExpectSame(in_memory_->Batch(operations), sqlite_->Batch(operations));
+    if (HasFatalFailure()) return;
+    clock_.Advance(random.Below(4));
+    if (step % 10 != 0) continue;
+    const Namespace ns = random.Labels(1, 2);
+    ExpectSame(in_memory_->List(ns), sqlite_->List(ns));
+    if (random.Below(3) == 0) {
+      // How many expired items there are differs not; which go first is nobody's business.
+      ExpectSame(in_memory_->SweepExpired(UINT32_MAX), sqlite_->SweepExpired(UINT32_MAX));
+    }
+    if (random.Below(5) == 0) ExpectSame(in_memory_->ClearNamespace(ns), sqlite_->ClearNamespace(ns));
+    const StoreStats a = in_memory_->Stats().value();
+    const StoreStats b = sqlite_->Stats().value();
+    ASSERT_EQ(a.items, b.items);
+    ASSERT_EQ(a.namespaces, b.namespaces);
+    ASSERT_EQ(a.vectors, b.vectors);
+    items_seen += a.items;
+  }
+  EXPECT_GT(items_seen, 1000U);  // or the stores agreed about nothing
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoreDifferentialTest, testing::Range(1U, 7U));
+
+}  // namespace
+}  // namespace keepsake
