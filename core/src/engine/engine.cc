@@ -1,0 +1,381 @@
+#include "keepsake/engine.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "import/foreign_file.h"
+#include "keepsake/checkpointer.h"
+#include "keepsake/clock.h"
+#include "keepsake/in_memory_store.h"
+#include "keepsake/memory_saver.h"
+#include "keepsake/sqlite_saver.h"
+#include "keepsake/sqlite_store.h"
+#include "keepsake/store.h"
+#include "wire/frame.h"
+#include "wire/reader.h"
+
+namespace keepsake {
+namespace {
+
+using import::ForeignFile;
+using wire::OperationView;
+using wire::ResponseWriter;
+using wire::Tag;
+
+// After a larger response the buffer is given back.
+constexpr std::size_t kKeptResponseBytes = 1024 * 1024;
+
+using BatchResult = Result<std::vector<OperationResult>>;
+
+// These end or replace what a transaction stands on.
+bool MustBeAlone(std::uint8_t tag) {
+  return tag == std::to_underlying(Tag::kFlush) || tag == std::to_underlying(Tag::kBeginExport) ||
+         tag == std::to_underlying(Tag::kImportFrom);
+}
+
+// All store operations together are one unit, each other operation is one.
+bool HasSeveralUnits(std::span<const OperationView> operations) {
+  return operations.size() > 1 && !std::ranges::all_of(operations, [](const OperationView& view) {
+           return wire::IsStoreOperation(view.tag);
+         });
+}
+
+const Status& StatusOf(const Status& status) { return status; }
+template <typename T>
+Status StatusOf(const Result<T>& result) {
+  return result ? Status() : result.error();
+}
+
+class FrameEngine final : public Engine {
+ public:
+  explicit FrameEngine(std::unique_ptr<sql::Database> database) : database_(std::move(database)) {}
+
+  // REQUIRES: called once, before Execute().
+  Status Start() {
+    if (database_ == nullptr) {
+      store_ = MakeInMemoryStore(FreshOptions());
+      saver_ = MakeMemorySaver();
+      return Status();
+    }
+    saver_ = MakeSqliteSaver(*database_);
+    return StartStore(FreshOptions());
+  }
+
+  ByteView Execute(ByteView frame) override {
+    if (response_.capacity() > kKeptResponseBytes) response_ = Bytes();
+    Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    if (!request) {
+      wire::WriteFailure(response_, wire::SequenceOf(frame), request.error());
+      return response_;
+    }
+    clock_.Set(request->header.now_ms);
+    if (Status status = Run(*request); !status.ok()) {
+      wire::WriteFailure(response_, request->header.sequence, status);
+    }
+    return response_;
+  }
+
+ private:
+  // The host configures index and TTL by an operation.
+  StoreOptions FreshOptions() const {
+    StoreOptions options;
+    options.clock = &clock_;
+    return options;
+  }
+
+  Status StartStore(StoreOptions options) {
+    Result<std::unique_ptr<Store>> store = MakeSqliteStore(*database_, std::move(options));
+    if (!store) return store.error();
+    store_ = std::move(*store);
+    return Status();
+  }
+
+  // Fails only if nothing of the request was kept.
+  Status Run(const wire::Request& request) {
+    in_transaction_ = database_ != nullptr && HasSeveralUnits(request.operations);
+    if (!in_transaction_) {
+      AnswerAll(request);
+      return Status();
+    }
+    return database_->InTransaction([&] {
+      AnswerAll(request);
+      return Status();
+    });
+  }
+
+  void AnswerAll(const wire::Request& request) {
+    const std::span<const OperationView> operations = request.operations;
+    ResponseWriter response(response_, wire::FrameKind::kExecute, request.header.sequence,
+                            static_cast<std::uint32_t>(operations.size()));
+    std::optional<BatchResult> batch;
+    std::size_t next_of_batch = 0;
+    for (const OperationView& view : operations) {
+      if (wire::IsStoreOperation(view.tag)) {
+        if (!batch) batch = RunBatch(operations);
+        AnswerFromBatch(*batch, next_of_batch++, response);
+      } else if (MustBeAlone(view.tag) && operations.size() > 1) {
+        response.Fail(Status(StatusCode::kInvalidOperation,
+                             "flush, begin_export and import_from must be alone in a frame"));
+      } else {
+        AnswerOne(view, response);
+      }
+    }
+  }
+
+  BatchResult RunBatch(std::span<const OperationView> operations) {
+    std::vector<Operation> batch;
+    batch.reserve(operations.size());
+    for (const OperationView& view : operations) {
+      if (!wire::IsStoreOperation(view.tag)) continue;
+      Result<Operation> operation = wire::DecodeStoreOperation(view);
+      if (!operation) return std::unexpected(std::move(operation.error()));
+      batch.push_back(std::move(*operation));
+    }
+    return store_->Batch(batch);
+  }
+
+  static void AnswerFromBatch(const BatchResult& batch, std::size_t index,
+                              ResponseWriter& response) {
+    if (!batch) return response.Fail(batch.error());
+    std::visit([&](const auto& result) { Respond(result, response); }, (*batch)[index]);
+  }
+
+  void AnswerOne(const OperationView& view, ResponseWriter& response) {
+    if (view.tag < std::to_underlying(Tag::kPutCheckpoint)) return AnswerStore(view, response);
+    if (view.tag < std::to_underlying(Tag::kFlush)) return AnswerCheckpointer(view, response);
+    if (view.tag < std::to_underlying(Tag::kForeignOpen)) return AnswerDatabase(view, response);
+    AnswerForeign(view, response);
+  }
+
+  void AnswerStore(const OperationView& view, ResponseWriter& response) {
+    switch (static_cast<Tag>(view.tag)) {
+      case Tag::kListKeys:
+        return Answer<wire::OneNamespace>(view, response,
+                                          [&](auto& op) { return store_->List(op.ns); });
+      case Tag::kClearNamespace:
+        return Answer<wire::OneNamespace>(view, response,
+                                          [&](auto& op) { return store_->ClearNamespace(op.ns); });
+      case Tag::kSweepExpired:
+        return Answer<wire::SweepExpired>(
+            view, response, [&](auto& op) { return store_->SweepExpired(op.max_items); });
+      case Tag::kConfigureStore:
+        return Answer<wire::ConfigureStore>(
+            view, response, [&](auto& op) { return store_->Configure(op.index, op.ttl); });
+      case Tag::kPrepareEmbedding:
+        return AnswerPrepareEmbedding(view, response);
+      case Tag::kStoreStats:
+        return Answer<wire::Nothing>(view, response, [&](auto&) { return store_->Stats(); });
+      default:
+        return FailUnknown(view, response);
+    }
+  }
+
+  void AnswerPrepareEmbedding(const OperationView& view, ResponseWriter& response) {
+    Result<std::vector<Operation>> operations = wire::DecodeStoreBatch(view.payload);
+    if (!operations) return response.Fail(operations.error());
+    Result<EmbeddingPlan> plan = store_->PrepareEmbedding(*operations);
+    if (!plan) return response.Fail(plan.error());
+    response.Answer(wire::ToAnswer(*plan));
+  }
+
+  void AnswerCheckpointer(const OperationView& view, ResponseWriter& response) {
+    switch (static_cast<Tag>(view.tag)) {
+      case Tag::kPutCheckpoint:
+        return Answer<NewCheckpoint>(view, response, [&](auto& op) { return saver_->Put(op); });
+      case Tag::kPutWrites:
+        return Answer<wire::PutWrites>(
+            view, response, [&](auto& op) { return saver_->PutWrites(op.key, op.writes); });
+      case Tag::kGetTuple:
+        return Answer<CheckpointKey>(view, response,
+                                     [&](auto& op) { return saver_->GetTuple(op); });
+      case Tag::kListCheckpoints:
+        return Answer<ListCheckpoints>(view, response, [&](auto& op) { return saver_->List(op); });
+      case Tag::kListWrites:
+        return Answer<wire::ListWrites>(
+            view, response, [&](auto& op) { return saver_->Writes(op.key, op.channel); });
+      case Tag::kDeltaChannelHistory:
+        return Answer<wire::GetDeltaChannelHistory>(view, response, [&](auto& op) {
+          return saver_->GetDeltaChannelHistory(op.key, op.channels);
+        });
+      case Tag::kDeleteThread:
+        return Answer<wire::DeleteThread>(
+            view, response, [&](auto& op) { return saver_->DeleteThread(op.thread_id); });
+      case Tag::kCopyThread:
+        return Answer<wire::CopyThread>(
+            view, response, [&](auto& op) { return saver_->CopyThread(op.source, op.target); });
+      case Tag::kDeleteForRuns:
+        return Answer<wire::DeleteForRuns>(
+            view, response, [&](auto& op) { return saver_->DeleteForRuns(op.run_ids); });
+      case Tag::kPrune:
+        return Answer<wire::Prune>(
+            view, response, [&](auto& op) { return saver_->Prune(op.thread_ids, op.strategy); });
+      case Tag::kCheckpointerStats:
+        return Answer<wire::Nothing>(view, response, [&](auto&) { return saver_->Stats(); });
+      default:
+        return FailUnknown(view, response);
+    }
+  }
+
+  void AnswerDatabase(const OperationView& view, ResponseWriter& response) {
+    switch (static_cast<Tag>(view.tag)) {
+      case Tag::kFlush:
+        return Answer<wire::Nothing>(
+            view, response, [&](auto&) { return database_ ? database_->Flush() : Status(); });
+      case Tag::kSize:
+        return Answer<wire::Nothing>(view, response, [&](auto&) {
+          return database_ ? database_->SizeBytes() : Result<std::uint64_t>(0);
+        });
+      case Tag::kBeginExport:
+        return Answer<wire::Nothing>(view, response, [&](auto&) {
+          return database_ ? database_->BeginExport() : Result<std::uint64_t>(NoDatabase());
+        });
+      case Tag::kReadExport:
+        return Answer<wire::ReadExport>(view, response, [&](auto& op) {
+          return database_ ? database_->ReadExport(op.offset, op.length)
+                           : Result<Bytes>(NoDatabase());
+        });
+      case Tag::kEndExport:
+        return Answer<wire::Nothing>(view, response, [&](auto&) {
+          if (database_) database_->EndExport();
+          return Status();
+        });
+      case Tag::kImportFrom:
+        return Answer<sql::OpenOptions>(view, response, [&](auto& op) { return ImportFrom(op); });
+      default:
+        return FailUnknown(view, response);
+    }
+  }
+
+  void AnswerForeign(const OperationView& view, ResponseWriter& response) {
+    switch (static_cast<Tag>(view.tag)) {
+      case Tag::kForeignOpen:
+        return Answer<sql::OpenOptions>(view, response, [&](auto& op) { return ForeignOpen(op); });
+      case Tag::kForeignItems:
+        return AnswerForeignPage<wire::ForeignItems>(view, response, [](auto& file, auto& op) {
+          return file.Items(op.table, op.cursor, op.limit);
+        });
+      case Tag::kForeignCheckpoints:
+        return AnswerForeignPage<wire::ForeignRows>(view, response, [](auto& file, auto& op) {
+          return file.Checkpoints(op.cursor, op.limit);
+        });
+      case Tag::kForeignWrites:
+        return AnswerForeignPage<wire::ForeignRows>(view, response, [](auto& file, auto& op) {
+          return file.Writes(op.cursor, op.limit);
+        });
+      case Tag::kForeignClose:
+        return Answer<wire::Nothing>(view, response, [&](auto&) {
+          foreign_file_.reset();
+          return Status();
+        });
+      default:
+        return FailUnknown(view, response);
+    }
+  }
+
+  template <typename Payload, typename Page>
+  void AnswerForeignPage(const OperationView& view, ResponseWriter& response, Page page) {
+    if (foreign_file_ == nullptr) {
+      return response.Fail(Status(StatusCode::kInvalidArgument, "no foreign file is open"));
+    }
+    Answer<Payload>(view, response, [&](auto& op) { return page(*foreign_file_, op); });
+  }
+
+  // Decodes a Payload, has it handled, and writes the answer.
+  template <typename Payload, typename Handle>
+  void Answer(const OperationView& view, ResponseWriter& response, Handle handle) {
+    Result<Payload> payload = wire::Decode<Payload>(view.payload);
+    if (!payload) return response.Fail(payload.error());
+    Respond(Atomically([&] { return handle(*payload); }), response);
+  }
+
+  // Within the transaction of a frame, a failing operation must undo its own
+  // writes and no others.
+  template <typename Call>
+  auto Atomically(Call call) -> decltype(call()) {
+    if (!in_transaction_) return call();
+    std::optional<decltype(call())> outcome;
+    Status status = database_->InTransaction([&]() -> Status {
+      outcome = call();
+      return StatusOf(*outcome);
+    });
+    if (status.ok() || (outcome && !StatusOf(*outcome).ok())) return std::move(*outcome);
+    if constexpr (std::same_as<decltype(call()), Status>) return status;
+    else return std::unexpected(std::move(status));
+  }
+
+  template <typename T>
+  static void Respond(const T& answer, ResponseWriter& response) {
+    response.Answer(answer);
+  }
+  static void Respond(std::monostate, ResponseWriter& response) {
+    response.Answer(wire::Nothing());
+  }
+  static void Respond(const Status& status, ResponseWriter& response) {
+    if (!status.ok()) return response.Fail(status);
+    response.Answer(wire::Nothing());
+  }
+  template <typename T>
+  static void Respond(const Result<T>& result, ResponseWriter& response) {
+    if (!result) return response.Fail(result.error());
+    response.Answer(*result);
+  }
+
+  static void FailUnknown(const OperationView& view, ResponseWriter& response) {
+    response.Fail(Status(StatusCode::kInvalidOperation,
+                         "no operation has the tag " + std::to_string(view.tag)));
+  }
+
+  static std::unexpected<Status> NoDatabase() {
+    return Error(StatusCode::kUnsupported, "an engine in memory has no database file");
+  }
+
+  // The store is started anew, because what it knows of its rows is of the past.
+  // If the new rows don't fit its index, it ends without one, and says so.
+  Status ImportFrom(const sql::OpenOptions& source) {
+    if (database_ == nullptr) return NoDatabase().error();
+    if (Status status = database_->ImportFrom(source); !status.ok()) return status;
+    saver_ = MakeSqliteSaver(*database_);
+    Status status = StartStore(store_->options());
+    if (status.ok()) return status;
+    Status restarted = StartStore(FreshOptions());
+    return restarted.ok() ? status : restarted;
+  }
+
+  Result<std::vector<import::ForeignTableInfo>> ForeignOpen(const sql::OpenOptions& options) {
+    Result<std::unique_ptr<ForeignFile>> file = ForeignFile::Open(options);
+    if (!file) return std::unexpected(std::move(file.error()));
+    foreign_file_ = std::move(*file);
+    return foreign_file_->tables();
+  }
+
+  ManualClock clock_;
+  std::unique_ptr<sql::Database> database_;  // none in memory
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Checkpointer> saver_;
+  std::unique_ptr<ForeignFile> foreign_file_;
+  bool in_transaction_ = false;
+  Bytes response_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::Open(std::optional<sql::OpenOptions> options) {
+  std::unique_ptr<sql::Database> database;
+  if (options) {
+    Result<std::unique_ptr<sql::Database>> opened = sql::OpenDatabase(*options);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    database = std::move(*opened);
+  }
+  auto engine = std::make_unique<FrameEngine>(std::move(database));
+  if (Status status = engine->Start(); !status.ok()) return std::unexpected(std::move(status));
+  return engine;
+}
+
+}  // namespace keepsake

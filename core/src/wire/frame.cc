@@ -1,0 +1,148 @@
+#include "wire/frame.h"
+
+#include <limits>
+#include <utility>
+
+#include "wire/reader.h"
+
+namespace keepsake::wire {
+
+namespace {
+
+constexpr std::size_t kSequenceOffset = 12;
+
+std::unexpected<Status> Malformed(std::string message) {
+  return Error(StatusCode::kMalformedFrame, std::move(message));
+}
+
+Status CheckHeader(const RequestHeader& header, FrameKind kind) {
+  if (header.kind != kind) {
+    return Status(StatusCode::kMalformedFrame, "frame is of another kind than the call");
+  }
+  if (header.flags != 0) {
+    return Status(StatusCode::kMalformedFrame,
+                  "frame has flags of no known meaning: " + std::to_string(header.flags));
+  }
+  if (header.now_ms < 0 || header.now_ms > kMaxNowMs) {
+    return Status(StatusCode::kMalformedFrame,
+                  "frame's time is out of range: " + std::to_string(header.now_ms));
+  }
+  return Status();
+}
+
+template <typename Op>
+Result<Operation> DecodeAs(ByteView payload) {
+  Result<Op> operation = Decode<Op>(payload);
+  if (!operation) return std::unexpected(std::move(operation.error()));
+  return Operation(std::move(*operation));
+}
+
+std::vector<std::uint32_t> Narrow(const std::vector<std::size_t>& numbers) {
+  return std::vector<std::uint32_t>(numbers.begin(), numbers.end());
+}
+
+}  // namespace
+
+Status Reader::error() const {
+  return Status(StatusCode::kMalformedFrame,
+                std::string("frame ") + reason_ + ", at byte " + std::to_string(position_));
+}
+
+Result<Request> ParseRequest(ByteView frame, FrameKind kind) {
+  if (frame.empty()) return Malformed("frame is empty");
+  if (frame[0] != kVersion) {
+    return Malformed("frame is of version " + std::to_string(frame[0]) + ", this core reads " +
+                     std::to_string(kVersion));
+  }
+  Reader reader(frame);
+  Request request;
+  if (!reader.Get(request.header)) return std::unexpected(reader.error());
+  if (Status status = CheckHeader(request.header, kind); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  if (!reader.Get(request.operations)) return std::unexpected(reader.error());
+  if (reader.remaining() > 0) return Malformed("frame goes on after its end");
+  return request;
+}
+
+std::uint64_t SequenceOf(ByteView frame) {
+  std::uint64_t sequence = 0;
+  if (frame.size() < kSequenceOffset) return sequence;
+  Reader reader(frame.subspan(kSequenceOffset));
+  return reader.Get(sequence) ? sequence : 0;
+}
+
+bool IsStoreOperation(std::uint8_t tag) {
+  return tag >= std::to_underlying(Tag::kGet) && tag <= std::to_underlying(Tag::kListNamespaces);
+}
+
+Result<Operation> DecodeStoreOperation(const OperationView& view) {
+  switch (static_cast<Tag>(view.tag)) {
+    case Tag::kGet:
+      return DecodeAs<GetOp>(view.payload);
+    case Tag::kPut:
+      return DecodeAs<PutOp>(view.payload);
+    case Tag::kSearch:
+      return DecodeAs<SearchOp>(view.payload);
+    default:
+      return DecodeAs<ListNamespacesOp>(view.payload);
+  }
+}
+
+Result<std::vector<Operation>> DecodeStoreBatch(ByteView payload) {
+  Result<std::vector<OperationView>> views = Decode<std::vector<OperationView>>(payload);
+  if (!views) return std::unexpected(std::move(views.error()));
+  std::vector<Operation> operations;
+  operations.reserve(views->size());
+  for (const OperationView& view : *views) {
+    if (!IsStoreOperation(view.tag)) {
+      return Error(StatusCode::kInvalidOperation,
+                   "a batch to embed must consist of store operations, not of tag " +
+                       std::to_string(view.tag));
+    }
+    Result<Operation> operation = DecodeStoreOperation(view);
+    if (!operation) return std::unexpected(std::move(operation.error()));
+    operations.push_back(std::move(*operation));
+  }
+  return operations;
+}
+
+EmbeddingPlanAnswer ToAnswer(const EmbeddingPlan& plan) {
+  EmbeddingPlanAnswer answer{.texts = plan.texts,
+                             .puts = {},
+                             .queries = plan.queries,
+                             .query_positions = Narrow(plan.query_positions),
+                             .query_of = Narrow(plan.query_of)};
+  for (const EmbeddingPlan::Put& put : plan.puts) {
+    answer.puts.push_back({static_cast<std::uint32_t>(put.position), put.paths, Narrow(put.texts)});
+  }
+  return answer;
+}
+
+ResponseWriter::ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequence,
+                               std::uint32_t results)
+    : writer_(out) {
+  out.clear();
+  writer_.Put(ResponseHeader{.kind = kind, .sequence = sequence});
+  writer_.Put(results);
+}
+
+void ResponseWriter::Fail(const Status& status) {
+  writer_.Put(status.code());
+  writer_.Put(status.message());
+}
+
+void ResponseWriter::End(std::size_t begin) {
+  if (writer_.size() - begin <= std::numeric_limits<std::uint32_t>::max()) {
+    writer_.EndLength(begin);
+    return;
+  }
+  writer_.Truncate(begin - sizeof(StatusCode) - sizeof(std::uint32_t));
+  Fail(Status(StatusCode::kTooLarge, "a result must be smaller than 4 GiB"));
+}
+
+void WriteFailure(Bytes& out, std::uint64_t sequence, const Status& status) {
+  ResponseWriter(out, FrameKind::kFailed, sequence, 1).Fail(status);
+}
+
+}  // namespace keepsake::wire

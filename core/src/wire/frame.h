@@ -1,0 +1,93 @@
+// Frames: a header, and operations or their results. README.md has the grammar.
+#ifndef KEEPSAKE_WIRE_FRAME_H_
+#define KEEPSAKE_WIRE_FRAME_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "keepsake/bytes.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+#include "wire/operations.h"
+#include "wire/tags.h"
+#include "wire/writer.h"
+
+namespace keepsake::wire {
+
+// The last moment that a JavaScript Date can hold.
+inline constexpr std::int64_t kMaxNowMs = 8'640'000'000'000'000;
+
+template <>
+struct EnumRange<FrameKind> {
+  static constexpr int kFirst = 1, kLast = 3;
+};
+
+struct RequestHeader {
+  std::uint8_t version = kVersion;
+  FrameKind kind = FrameKind::kExecute;
+  std::uint16_t flags = 0;  // none is defined yet
+  std::uint64_t client_id = 0;
+  std::uint64_t sequence = 0;
+  std::int64_t now_ms = 0;  // 0…kMaxNowMs
+};
+auto Fields(Is<RequestHeader> auto& x) {
+  return std::tie(x.version, x.kind, x.flags, x.client_id, x.sequence, x.now_ms);
+}
+
+struct ResponseHeader {
+  std::uint8_t version = kVersion;
+  FrameKind kind = FrameKind::kExecute;
+  std::uint16_t flags = 0;
+  std::uint64_t sequence = 0;  // the request's
+};
+auto Fields(Is<ResponseHeader> auto& x) {
+  return std::tie(x.version, x.kind, x.flags, x.sequence);
+}
+
+struct Request {
+  RequestHeader header;
+  std::vector<OperationView> operations;  // views into the frame
+};
+
+// kMalformedFrame unless `frame` is a well-formed frame of this kind, in so far
+// as can be told without looking into payloads.
+Result<Request> ParseRequest(ByteView frame, FrameKind kind);
+// The sequence of a frame that may be malformed: 0 if it is too short for one.
+std::uint64_t SequenceOf(ByteView frame);
+
+bool IsStoreOperation(std::uint8_t tag);
+// REQUIRES: IsStoreOperation(view.tag)
+Result<Operation> DecodeStoreOperation(const OperationView& view);
+// The payload of kPrepareEmbedding.
+Result<std::vector<Operation>> DecodeStoreBatch(ByteView payload);
+
+// Writes a response result by result.
+class ResponseWriter {
+ public:
+  // `out` is borrowed; what it holds is replaced.
+  ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequence, std::uint32_t results);
+
+  template <typename T>
+  void Answer(const T& answer) {
+    writer_.Put(StatusCode::kOk);
+    const std::size_t begin = writer_.BeginLength();
+    writer_.Put(answer);
+    End(begin);
+  }
+  void Fail(const Status& status);
+
+ private:
+  // A result of 4 GiB or more has no length; it becomes kTooLarge.
+  void End(std::size_t begin);
+
+  Writer writer_;
+};
+
+// Replaces `out` by a response that gives every operation this status.
+void WriteFailure(Bytes& out, std::uint64_t sequence, const Status& status);
+
+}  // namespace keepsake::wire
+
+#endif  // KEEPSAKE_WIRE_FRAME_H_

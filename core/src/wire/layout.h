@@ -1,0 +1,125 @@
+// Fields() names the fields of a struct in the order in which they travel. It is
+// the only place that knows it: Writer and Reader both follow it.
+#ifndef KEEPSAKE_WIRE_LAYOUT_H_
+#define KEEPSAKE_WIRE_LAYOUT_H_
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "import/foreign_file.h"
+#include "keepsake/checkpointer.h"
+#include "keepsake/database.h"
+#include "keepsake/namespace.h"
+#include "keepsake/operation.h"
+#include "keepsake/store.h"
+
+namespace keepsake::wire {
+
+// T or const T, so that one Fields() serves writing and reading.
+template <typename Actual, typename T>
+concept Is = std::same_as<std::remove_const_t<Actual>, T>;
+
+template <typename T>
+struct IsForeignPage : std::false_type {};
+template <typename T>
+struct IsForeignPage<import::ForeignPage<T>> : std::true_type {};
+
+auto Fields(Is<Blob> auto& x) { return std::tie(x.type, x.bytes); }
+
+auto Fields(Is<Item> auto& x) {
+  return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms);
+}
+auto Fields(Is<SearchItem> auto& x) { return std::tie(x.item, x.score); }
+auto Fields(Is<GetOp> auto& x) { return std::tie(x.ns, x.key, x.refresh_ttl); }
+auto Fields(Is<IndexChoice> auto& x) { return std::tie(x.kind, x.paths); }
+auto Fields(Is<FieldVector> auto& x) { return std::tie(x.path, x.values); }
+auto Fields(Is<PutOp> auto& x) {
+  return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors);
+}
+auto Fields(Is<SearchOp> auto& x) {
+  return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
+                  x.query_vector);
+}
+auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
+auto Fields(Is<ListNamespacesOp> auto& x) {
+  return std::tie(x.match_conditions, x.max_depth, x.limit, x.offset);
+}
+auto Fields(Is<IndexConfig> auto& x) { return std::tie(x.dims, x.fields); }
+auto Fields(Is<TtlConfig> auto& x) { return std::tie(x.default_ttl_ms, x.refresh_on_read); }
+auto Fields(Is<StoreStats> auto& x) { return std::tie(x.items, x.namespaces, x.vectors); }
+
+auto Fields(Is<CheckpointKey> auto& x) {
+  return std::tie(x.thread_id, x.checkpoint_ns, x.checkpoint_id);
+}
+auto Fields(Is<ChannelVersion> auto& x) { return std::tie(x.channel, x.version); }
+auto Fields(Is<ChannelValue> auto& x) { return std::tie(x.channel, x.version, x.value); }
+auto Fields(Is<NewCheckpoint> auto& x) {
+  return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata, x.channel_versions,
+                  x.new_versions, x.values);
+}
+auto Fields(Is<PendingWrite> auto& x) {
+  return std::tie(x.task_id, x.idx, x.channel, x.value, x.task_path);
+}
+auto Fields(Is<CheckpointTuple> auto& x) {
+  return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata, x.values,
+                  x.pending_writes);
+}
+auto Fields(Is<ListCheckpoints> auto& x) {
+  return std::tie(x.thread_id, x.checkpoint_ns, x.checkpoint_id, x.before, x.after, x.filter,
+                  x.cursor, x.limit);
+}
+auto Fields(Is<DeltaChannelHistory> auto& x) { return std::tie(x.channel, x.seed, x.writes); }
+auto Fields(Is<CheckpointerStats> auto& x) {
+  return std::tie(x.threads, x.checkpoints, x.writes, x.blobs);
+}
+
+auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability, x.vfs); }
+auto Fields(Is<import::ForeignTableInfo> auto& x) { return std::tie(x.table, x.rows); }
+auto Fields(Is<import::ForeignItem> auto& x) {
+  return std::tie(x.item, x.ttl_ms, x.expires_at_ms, x.vectors);
+}
+auto Fields(Is<import::ForeignCheckpoint> auto& x) {
+  return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata);
+}
+auto Fields(Is<import::ForeignWrite> auto& x) { return std::tie(x.key, x.write); }
+template <typename Page>
+  requires IsForeignPage<std::remove_const_t<Page>>::value
+auto Fields(Page& x) {
+  return std::tie(x.rows, x.cursor, x.done);
+}
+
+template <typename T>
+concept Struct = requires(T& x) { Fields(x); };
+
+// The values of an enum that may travel: from the first to the last.
+template <typename E>
+struct EnumRange;
+template <>
+struct EnumRange<IndexChoice::Kind> {
+  static constexpr int kFirst = 0, kLast = 2;
+};
+template <>
+struct EnumRange<SearchMode> {
+  static constexpr int kFirst = 0, kLast = 2;
+};
+template <>
+struct EnumRange<MatchType> {
+  static constexpr int kFirst = 0, kLast = 1;
+};
+template <>
+struct EnumRange<PruneStrategy> {
+  static constexpr int kFirst = 0, kLast = 1;
+};
+template <>
+struct EnumRange<sql::Durability> {
+  static constexpr int kFirst = 0, kLast = 1;
+};
+template <>
+struct EnumRange<import::ForeignTable> {
+  static constexpr int kFirst = 1, kLast = 4;
+};
+
+}  // namespace keepsake::wire
+
+#endif  // KEEPSAKE_WIRE_LAYOUT_H_

@@ -1,0 +1,352 @@
+/**
+ * What can be asked of the core, and what it answers: operation.h, store.h,
+ * checkpointer.h, database.h and foreign_file.h, in camelCase.
+ * Values, filters and metadata filters are JSON text. Times are milliseconds.
+ */
+
+export type Namespace = readonly string[];
+
+export interface Blob {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+// ---- store
+
+export interface Item {
+  namespace: string[];
+  key: string;
+  value: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface SearchItem extends Item {
+  /** Higher is better; absent if the item is not ranked. */
+  score: number | undefined;
+}
+
+export interface FieldVector {
+  readonly path: string;
+  readonly values: Float32Array;
+}
+
+/** Which texts of a value are embedded: the store's default, none, or those at these paths. */
+export type IndexChoice = undefined | false | readonly string[];
+
+export const DEFAULT_TTL = -1;
+export const NO_TTL = 0;
+
+export const SearchMode = { auto: 0, vector: 1, contains: 2 } as const;
+export type SearchMode = keyof typeof SearchMode;
+
+export const MatchType = { prefix: 0, suffix: 1 } as const;
+export type MatchType = keyof typeof MatchType;
+
+export interface MatchCondition {
+  readonly matchType: MatchType;
+  readonly path: Namespace;
+}
+
+export interface GetOperation {
+  readonly kind: "get";
+  readonly namespace: Namespace;
+  readonly key: string;
+  readonly refreshTtl?: boolean | undefined;
+}
+
+export interface PutOperation {
+  readonly kind: "put";
+  readonly namespace: Namespace;
+  readonly key: string;
+  /** null deletes. */
+  readonly value: string | null;
+  readonly index?: IndexChoice;
+  /** Milliseconds, DEFAULT_TTL or NO_TTL. */
+  readonly ttl?: number | undefined;
+  readonly vectors?: readonly FieldVector[] | undefined;
+}
+
+export interface SearchOperation {
+  readonly kind: "search";
+  readonly namespacePrefix: Namespace;
+  readonly filter?: string | undefined;
+  readonly query?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly mode?: SearchMode | undefined;
+  readonly refreshTtl?: boolean | undefined;
+  readonly queryVector?: Float32Array | undefined;
+}
+
+export interface ListNamespacesOperation {
+  readonly kind: "listNamespaces";
+  readonly matchConditions?: readonly MatchCondition[] | undefined;
+  readonly maxDepth?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+export type StoreOperation =
+  | GetOperation
+  | PutOperation
+  | SearchOperation
+  | ListNamespacesOperation;
+
+export interface IndexConfig {
+  readonly dims: number;
+  readonly fields: readonly string[];
+}
+
+export interface TtlConfig {
+  readonly defaultTtl: number;
+  readonly refreshOnRead: boolean;
+}
+
+export interface EmbeddingPlan {
+  /** Distinct, for embedDocuments. */
+  texts: string[];
+  puts: {
+    /** Of the operation in the batch. */
+    position: number;
+    paths: string[];
+    /** Indexes into the plan's texts, parallel to paths. */
+    texts: number[];
+  }[];
+  /** Distinct, for embedQuery. */
+  queries: string[];
+  /** Operations that want queries[queryOf[i]]. */
+  queryPositions: number[];
+  queryOf: number[];
+}
+
+export interface StoreStats {
+  items: number;
+  namespaces: number;
+  vectors: number;
+}
+
+// ---- checkpointer
+
+export interface CheckpointKey {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  /** "" for the newest, where that makes sense. */
+  readonly checkpointId: string;
+}
+
+export interface ChannelVersion {
+  readonly channel: string;
+  readonly version: string;
+}
+
+export interface ChannelValue extends ChannelVersion {
+  readonly value: Blob;
+}
+
+export interface PendingWrite {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly channel: string;
+  readonly value: Blob;
+  readonly taskPath: string;
+}
+
+export interface CheckpointTuple {
+  key: CheckpointKey;
+  /** "" for none. */
+  parentCheckpointId: string;
+  checkpoint: Blob;
+  metadata: Blob;
+  values: ChannelValue[];
+  pendingWrites: PendingWrite[];
+}
+
+export interface DeltaChannelHistory {
+  channel: string;
+  seed: Blob | undefined;
+  writes: PendingWrite[];
+}
+
+export const PruneStrategy = { keepLatest: 0, delete: 1 } as const;
+export type PruneStrategy = keyof typeof PruneStrategy;
+
+export interface CheckpointerStats {
+  threads: number;
+  checkpoints: number;
+  writes: number;
+  blobs: number;
+}
+
+// ---- database
+
+export const Durability = { relaxed: 0, strict: 1 } as const;
+export type Durability = keyof typeof Durability;
+
+export interface OpenOptions {
+  /** ":memory:" keeps nothing. */
+  readonly path: string;
+  readonly durability?: Durability | undefined;
+  readonly vfs?: string | undefined;
+}
+
+export const ForeignTable = {
+  saverCheckpoints: 1,
+  saverWrites: 2,
+  pythonStore: 3,
+  plainStoreKv: 4,
+} as const;
+export type ForeignTable = keyof typeof ForeignTable;
+
+export interface ForeignTableInfo {
+  table: ForeignTable;
+  rows: number;
+}
+
+export interface ForeignItem {
+  item: Item;
+  ttl: number;
+  /** 0: never. */
+  expiresAt: number;
+  vectors: FieldVector[];
+}
+
+export interface ForeignCheckpoint {
+  key: CheckpointKey;
+  parentCheckpointId: string;
+  /** Still holds its channel_values. */
+  checkpoint: Blob;
+  metadata: Blob;
+}
+
+export interface ForeignWrite {
+  key: CheckpointKey;
+  write: PendingWrite;
+}
+
+export interface ForeignPage<Row> {
+  rows: Row[];
+  cursor: number;
+  done: boolean;
+}
+
+interface PageRequest {
+  /** 0 to begin, then the last page's. */
+  readonly cursor: number;
+  readonly limit: number;
+}
+
+// ---- all of them
+
+export type Operation =
+  | StoreOperation
+  | { readonly kind: "listKeys"; readonly namespace: Namespace }
+  | { readonly kind: "clearNamespace"; readonly namespace: Namespace }
+  | { readonly kind: "sweepExpired"; readonly maxItems: number }
+  | {
+      readonly kind: "configureStore";
+      readonly index?: IndexConfig | undefined;
+      readonly ttl?: TtlConfig | undefined;
+    }
+  | { readonly kind: "prepareEmbedding"; readonly operations: readonly StoreOperation[] }
+  | { readonly kind: "storeStats" }
+  | {
+      readonly kind: "putCheckpoint";
+      readonly key: CheckpointKey;
+      /** "" for none. */
+      readonly parentCheckpointId: string;
+      readonly checkpoint: Blob;
+      readonly metadata: Blob;
+      readonly channelVersions: readonly ChannelVersion[];
+      readonly newVersions: readonly string[];
+      readonly values: readonly ChannelValue[];
+    }
+  | {
+      readonly kind: "putWrites";
+      readonly key: CheckpointKey;
+      readonly writes: readonly PendingWrite[];
+    }
+  | { readonly kind: "getTuple"; readonly key: CheckpointKey }
+  | {
+      readonly kind: "listCheckpoints";
+      readonly threadId?: string | undefined;
+      readonly checkpointNs?: string | undefined;
+      readonly checkpointId?: string | undefined;
+      readonly before?: string | undefined;
+      readonly after?: string | undefined;
+      readonly filter?: string | undefined;
+      readonly cursor?: CheckpointKey | undefined;
+      readonly limit?: number | undefined;
+    }
+  | {
+      readonly kind: "listWrites";
+      readonly key: CheckpointKey;
+      readonly channel?: string | undefined;
+    }
+  | {
+      readonly kind: "deltaChannelHistory";
+      readonly key: CheckpointKey;
+      readonly channels: readonly string[];
+    }
+  | { readonly kind: "deleteThread"; readonly threadId: string }
+  | { readonly kind: "copyThread"; readonly source: string; readonly target: string }
+  | { readonly kind: "deleteForRuns"; readonly runIds: readonly string[] }
+  | {
+      readonly kind: "prune";
+      readonly threadIds: readonly string[];
+      readonly strategy: PruneStrategy;
+    }
+  | { readonly kind: "checkpointerStats" }
+  | { readonly kind: "flush" }
+  | { readonly kind: "size" }
+  | { readonly kind: "beginExport" }
+  | { readonly kind: "readExport"; readonly offset: number; readonly length: number }
+  | { readonly kind: "endExport" }
+  | ({ readonly kind: "importFrom" } & OpenOptions)
+  | ({ readonly kind: "foreignOpen" } & OpenOptions)
+  | ({
+      readonly kind: "foreignItems";
+      readonly table: "pythonStore" | "plainStoreKv";
+    } & PageRequest)
+  | ({ readonly kind: "foreignCheckpoints" } & PageRequest)
+  | ({ readonly kind: "foreignWrites" } & PageRequest)
+  | { readonly kind: "foreignClose" };
+
+/** The answer to an operation of each kind, unless it is a WireStatus. */
+export interface Answers {
+  get: Item | null;
+  put: undefined;
+  search: SearchItem[];
+  listNamespaces: string[][];
+  listKeys: string[];
+  clearNamespace: number;
+  sweepExpired: number;
+  configureStore: undefined;
+  prepareEmbedding: EmbeddingPlan;
+  storeStats: StoreStats;
+  putCheckpoint: undefined;
+  putWrites: undefined;
+  getTuple: CheckpointTuple | undefined;
+  listCheckpoints: CheckpointTuple[];
+  listWrites: PendingWrite[];
+  deltaChannelHistory: DeltaChannelHistory[];
+  deleteThread: undefined;
+  copyThread: undefined;
+  deleteForRuns: number;
+  prune: number;
+  checkpointerStats: CheckpointerStats;
+  flush: undefined;
+  size: number;
+  beginExport: number;
+  readExport: Uint8Array;
+  endExport: undefined;
+  importFrom: undefined;
+  foreignOpen: ForeignTableInfo[];
+  foreignItems: ForeignPage<ForeignItem>;
+  foreignCheckpoints: ForeignPage<ForeignCheckpoint>;
+  foreignWrites: ForeignPage<ForeignWrite>;
+  foreignClose: undefined;
+}
+
+export type OperationKind = Operation["kind"];
+export type AnswerTo<Op extends Operation> = Answers[Op["kind"]];

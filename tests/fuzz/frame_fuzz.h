@@ -1,0 +1,135 @@
+// What the fuzzer and its slice in the test run do with one input. Every input
+// goes to an engine in memory and to one over SQLite, and to both alike.
+#ifndef KEEPSAKE_TESTS_FUZZ_FRAME_FUZZ_H_
+#define KEEPSAKE_TESTS_FUZZ_FRAME_FUZZ_H_
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "../golden/request_builder.h"
+#include "byte_source.h"
+#include "engine/session.h"
+#include "operation_generator.h"
+
+namespace keepsake::fuzz {
+
+inline Bytes OpenFrame(std::optional<sql::OpenOptions> database) {
+  return wire::RequestBuilder({.kind = wire::FrameKind::kOpen})
+      .Add(wire::Tag::kOpen, wire::Open{std::move(database)})
+      .Build();
+}
+
+// An engine in memory and one over SQLite, which should not be told apart.
+class Twins {
+ public:
+  Twins() {
+    in_memory_.Open(OpenFrame(std::nullopt));
+    sqlite_.Open(OpenFrame(sql::OpenOptions{.path = ":memory:", .vfs = ""}));
+  }
+
+  // How the answers to `frame` differ, or "".
+  std::string Differ(ByteView frame) {
+    const ByteView one = in_memory_.Execute(frame);
+    const ByteView other = sqlite_.Execute(frame);
+    if (std::ranges::equal(one, other)) return "";
+    return "to a frame of tags" + Tags(frame) + "\n in memory: " + Describe(one) +
+           "\n SQLite:    " + Describe(other);
+  }
+  void Execute(ByteView frame) {
+    in_memory_.Execute(frame);
+    sqlite_.Execute(frame);
+  }
+
+ private:
+  static std::string Tags(ByteView frame) {
+    std::string tags;
+    Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    if (!request) return " (malformed)";
+    for (const wire::OperationView& view : request->operations) {
+      tags += " " + std::to_string(view.tag);
+    }
+    return tags;
+  }
+  static std::string Describe(ByteView response) {
+    Result<wire::Response> parsed = wire::ParseResponse(response);
+    if (!parsed) return "(malformed) " + parsed.error().message();
+    std::string description;
+    for (const wire::ResultView& result : parsed->results) {
+      description += std::string(StatusCodeName(result.code)) + " [";
+      for (const std::uint8_t byte : result.body) {
+        description += byte >= 0x20 && byte < 0x7F ? static_cast<char>(byte) : '.';
+      }
+      description += "] ";
+    }
+    return description;
+  }
+
+  Session in_memory_;
+  Session sqlite_;
+};
+
+// Frames made of valid operations.
+inline std::string RunOperations(ByteSource source) {
+  Twins twins;
+  OperationGenerator generator(source);
+  while (!source.empty()) {
+    if (std::string difference = twins.Differ(generator.Frame()); !difference.empty()) {
+      return difference;
+    }
+  }
+  return "";
+}
+
+inline bool IsOfDatabase(const wire::OperationView& view) {
+  return view.tag >= std::to_underlying(wire::Tag::kFlush) &&
+         view.tag <= std::to_underlying(wire::Tag::kForeignClose);
+}
+
+// A file that the fuzzer would make up, and leave behind.
+inline bool NamesFile(const std::optional<sql::OpenOptions>& options) {
+  return options && options->path != ":memory:";
+}
+inline bool NamesFile(const wire::OperationView& view) {
+  if (view.tag != std::to_underlying(wire::Tag::kImportFrom) &&
+      view.tag != std::to_underlying(wire::Tag::kForeignOpen)) {
+    return false;
+  }
+  Result<sql::OpenOptions> options = wire::Decode<sql::OpenOptions>(view.payload);
+  return options && NamesFile(*options);
+}
+
+inline void RunOpen(ByteView frame) {
+  Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kOpen);
+  if (request && request->operations.size() == 1) {
+    Result<wire::Open> open = wire::Decode<wire::Open>(request->operations[0].payload);
+    if (open && NamesFile(open->database)) return;
+  }
+  Session session;
+  session.Open(frame);
+  session.Execute(frame);
+}
+
+// Any bytes, as any frame. Only what asks for the database itself may differ.
+inline std::string RunFrame(Twins& twins, ByteView frame) {
+  RunOpen(frame);
+  Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+  if (request && std::ranges::any_of(request->operations, IsOfDatabase)) {
+    const auto names_file = [](const wire::OperationView& view) { return NamesFile(view); };
+    if (!std::ranges::any_of(request->operations, names_file)) twins.Execute(frame);
+    return "";
+  }
+  return twins.Differ(frame);
+}
+
+// The entry: how the engines differ on this input, or "".
+inline std::string RunInput(ByteView input) {
+  ByteSource source(input);
+  if (source.Chance(2)) return RunOperations(source);
+  Twins twins;
+  return RunFrame(twins, source.Rest());
+}
+
+}  // namespace keepsake::fuzz
+
+#endif  // KEEPSAKE_TESTS_FUZZ_FRAME_FUZZ_H_

@@ -1,0 +1,333 @@
+// Makes frames of well-formed operations over a small world of labels, keys and
+// ids, so that operations meet: some right, some breaking one rule.
+#ifndef KEEPSAKE_TESTS_FUZZ_OPERATION_GENERATOR_H_
+#define KEEPSAKE_TESTS_FUZZ_OPERATION_GENERATOR_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "../golden/request_builder.h"
+#include "byte_source.h"
+
+namespace keepsake::fuzz {
+
+class OperationGenerator {
+ public:
+  explicit OperationGenerator(ByteSource& source) : source_(source) {}
+
+  // A frame of one to four operations, some time after the last one. The first
+  // one often gives the store an index.
+  Bytes Frame() {
+    now_ms_ += source_.Of<std::int64_t>({1, 0, 500, 1000, 60'000});
+    wire::RequestBuilder builder({.sequence = ++sequence_, .now_ms = now_ms_});
+    if (sequence_ == 1 && !source_.Chance(3)) {
+      const wire::ConfigureStore configure = AnyConfiguration();
+      has_index_ = configure.index.has_value();
+      return builder.Add(wire::Tag::kConfigureStore, configure).Build();
+    }
+    const std::size_t count = 1 + source_.Below(4);
+    for (std::size_t i = 0; i < count; ++i) Add(builder);
+    return builder.Build();
+  }
+
+ private:
+  static constexpr std::int64_t kStart = 1'700'000'000'000;
+
+  void Add(wire::RequestBuilder& builder) {
+    if (source_.Chance(2)) return AddToCheckpointer(builder);
+    if (source_.Chance(5)) return AddOfStore(builder);
+    AddToBatch(builder);
+  }
+
+  void AddToBatch(wire::RequestBuilder& builder) {
+    switch (source_.Below(6)) {
+      case 0:
+        builder.Add(wire::Tag::kGet, GetOp{Labels(), Key(), source_.Chance(2)});
+        break;
+      case 1:
+        builder.Add(wire::Tag::kSearch, AnySearch());
+        break;
+      case 2:
+        builder.Add(wire::Tag::kListNamespaces, AnyListNamespaces());
+        break;
+      default:
+        builder.Add(wire::Tag::kPut, AnyPut());
+    }
+  }
+
+  void AddOfStore(wire::RequestBuilder& builder) {
+    switch (source_.Below(6)) {
+      case 0:
+        builder.Add(wire::Tag::kListKeys, wire::OneNamespace{Labels()});
+        break;
+      case 1:
+        builder.Add(wire::Tag::kClearNamespace, wire::OneNamespace{Labels()});
+        break;
+      case 2:
+        builder.Add(wire::Tag::kSweepExpired, wire::SweepExpired{Limit()});
+        break;
+      case 3:
+        builder.Add(wire::Tag::kConfigureStore, AnyConfiguration());
+        break;
+      case 4: {
+        wire::RequestBuilder batch;
+        AddToBatch(batch);
+        AddToBatch(batch);
+        builder.Add(wire::Tag::kPrepareEmbedding, batch.operations());
+        break;
+      }
+      default:
+        builder.Add(wire::Tag::kStoreStats, wire::Nothing{});
+    }
+  }
+
+  void AddToCheckpointer(wire::RequestBuilder& builder) {
+    switch (source_.Below(16)) {
+      case 0:
+        builder.Add(wire::Tag::kGetTuple, KeyOrNewest());
+        break;
+      case 1:
+      case 2:
+        builder.Add(wire::Tag::kListCheckpoints, AnyListCheckpoints());
+        break;
+      case 3:
+        builder.Add(wire::Tag::kListWrites, wire::ListWrites{AnyCheckpointKey(), Channel()});
+        break;
+      case 4:
+        builder.Add(wire::Tag::kDeltaChannelHistory,
+                    wire::GetDeltaChannelHistory{KeyOrNewest(), {Channel(), Channel()}});
+        break;
+      case 5:
+        AddRetention(builder);
+        break;
+      case 6:
+        builder.Add(wire::Tag::kCheckpointerStats, wire::Nothing{});
+        break;
+      case 7:
+      case 8:
+      case 9:
+      case 10:
+        builder.Add(wire::Tag::kPutWrites, wire::PutWrites{AnyCheckpointKey(), Writes()});
+        break;
+      default:
+        builder.Add(wire::Tag::kPutCheckpoint, AnyCheckpoint());
+    }
+  }
+
+  void AddRetention(wire::RequestBuilder& builder) {
+    switch (source_.Below(4)) {
+      case 0:
+        builder.Add(wire::Tag::kDeleteThread, wire::DeleteThread{ThreadId()});
+        break;
+      case 1:
+        builder.Add(wire::Tag::kCopyThread, wire::CopyThread{ThreadId(), ThreadId()});
+        break;
+      case 2:
+        builder.Add(wire::Tag::kDeleteForRuns, wire::DeleteForRuns{{RunId(), RunId()}});
+        break;
+      default:
+        builder.Add(wire::Tag::kPrune,
+                    wire::Prune{{ThreadId(), ThreadId()},
+                                source_.Chance(4) ? PruneStrategy::kDelete
+                                                  : PruneStrategy::kKeepLatest});
+    }
+  }
+
+  PutOp AnyPut() {
+    PutOp put{.ns = Labels(), .key = Key(), .value = {}, .index = AnyIndexChoice(), .vectors = {}};
+    if (!source_.Chance(6)) put.value = Value();
+    put.ttl_ms = Usually<std::int64_t>(
+        {PutOp::kDefaultTtl, PutOp::kNoTtl, 1, 1000, 60'000},
+        {-7, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
+    for (const char* path : {"$", "a", "b.0", "b.1"}) {
+      if (source_.Chance(3) && MayHaveVectors()) put.vectors.push_back({path, Vector()});
+    }
+    return put;
+  }
+  SearchOp AnySearch() {
+    SearchOp search{
+        .ns_prefix = Prefix(), .filter = Filter(), .query = Query(), .query_vector = {}};
+    search.limit = Limit();
+    search.offset = source_.Of<std::uint32_t>({0, 0, 0, 1, 2, kMax});
+    search.mode = source_.Of({SearchMode::kAuto, SearchMode::kContains, SearchMode::kVector});
+    search.refresh_ttl = source_.Chance(2);
+    const bool by_vector = !search.query.empty() && search.mode != SearchMode::kContains;
+    if (by_vector && MayHaveVectors()) search.query_vector = Vector();
+    return search;
+  }
+  ListNamespacesOp AnyListNamespaces() {
+    ListNamespacesOp list;
+    while (source_.Chance(3)) {
+      list.match_conditions.push_back({static_cast<MatchType>(source_.Below(2)), Pattern()});
+    }
+    if (source_.Chance(2)) list.max_depth = Usually<std::uint32_t>({1, 2, kMax}, {0});
+    list.limit = Limit();
+    list.offset = source_.Of<std::uint32_t>({0, 0, 1, kMax});
+    return list;
+  }
+  wire::ConfigureStore AnyConfiguration() {
+    wire::ConfigureStore configure;
+    if (!source_.Chance(4)) {
+      configure.index = IndexConfig{Usually<std::uint32_t>({3}, {2, 0, 65536, kMax}),
+                                    {Usually<const char*>({"$", "a", "t[*]"}, {"", "a..b"})}};
+    }
+    if (source_.Chance(2)) {
+      configure.ttl =
+          TtlConfig{Usually<std::int64_t>({0, 1000, 60'000}, {-1, -5}), source_.Chance(2)};
+    }
+    return configure;
+  }
+  IndexChoice AnyIndexChoice() {
+    IndexChoice choice{static_cast<IndexChoice::Kind>(source_.Below(3)), {}};
+    if (choice.kind != IndexChoice::Kind::kPaths && !IsRare()) return choice;
+    choice.paths.push_back(
+        Usually<const char*>({"$", "a", "t[*]", "t[-1]", "{a,n}", "a.b"}, {"[", ""}));
+    return choice;
+  }
+
+  NewCheckpoint AnyCheckpoint() {
+    NewCheckpoint checkpoint{.key = AnyCheckpointKey(),
+                             .parent_checkpoint_id = source_.Chance(4) ? "" : CheckpointId(),
+                             .checkpoint = AnyBlob(),
+                             .metadata = Metadata(),
+                             .channel_versions = {},
+                             .new_versions = {},
+                             .values = {}};
+    for (const char* channel : {"m", "n", "__pregel_tasks", "ä"}) {
+      if (source_.Chance(2)) AddChannel(IsRare() ? "m" : channel, checkpoint);
+    }
+    if (IsRare()) checkpoint.values.push_back({Channel(), "1", AnyBlob()});
+    return checkpoint;
+  }
+  void AddChannel(const std::string& channel, NewCheckpoint& checkpoint) {
+    const std::string version = source_.Text({"1", "2", "3", ""});
+    checkpoint.channel_versions.push_back({channel, version});
+    if (source_.Chance(3)) return;
+    checkpoint.new_versions.push_back(channel);
+    if (!source_.Chance(4)) checkpoint.values.push_back({channel, version, AnyBlob()});
+  }
+  ListCheckpoints AnyListCheckpoints() {
+    ListCheckpoints list;
+    if (!source_.Chance(3)) list.thread_id = ThreadId();
+    if (source_.Chance(3)) list.checkpoint_ns = CheckpointNs();
+    if (source_.Chance(6)) list.checkpoint_id = CheckpointId();
+    if (source_.Chance(6)) list.before = CheckpointId();
+    if (source_.Chance(6)) list.after = CheckpointId();
+    list.filter = Usually<const char*>(
+        {"", "", "", "{}", "{\"step\":1}", "{\"run_id\":\"r1\"}", "{\"o\":{\"b\":2,\"a\":1}}",
+         "{\"missing\":null}"},
+        {"[]", "{"});
+    if (source_.Chance(6)) list.cursor = AnyCheckpointKey();
+    list.limit = Limit();
+    return list;
+  }
+  std::vector<PendingWrite> Writes() {
+    std::vector<PendingWrite> writes;
+    for (std::size_t i = source_.Below(4); i > 0; --i) {
+      writes.push_back({source_.Text({"task1", "task2", "Z"}),
+                        source_.Of<std::int32_t>(
+                            {0, 1, 2, -1, -3, -4, std::numeric_limits<std::int32_t>::min()}),
+                        Channel(), AnyBlob(), source_.Text({"", "~a", "~b, 1", "ä"})});
+    }
+    return writes;
+  }
+  CheckpointKey AnyCheckpointKey() {
+    return {ThreadId(), CheckpointNs(), IsRare() ? "" : CheckpointId()};
+  }
+  CheckpointKey KeyOrNewest() {
+    CheckpointKey key = AnyCheckpointKey();
+    if (source_.Chance(2)) key.checkpoint_id.clear();
+    return key;
+  }
+  Blob AnyBlob() {
+    const ByteView bytes = source_.Take(source_.Below(9));
+    return {source_.Text({"json", "bytes", ""}), Bytes(bytes.begin(), bytes.end())};
+  }
+  Blob Metadata() {
+    const std::string json = Usually<const char*>(
+        {"{\"step\":1,\"run_id\":\"r1\"}", "{\"step\":2,\"run_id\":\"r2\"}",
+         "{\"o\":{\"a\":1,\"b\":2}}", "{\"run_id\":[\"r1\"]}", "{\"step\":1.0}"},
+        {"[]", "{", ""});
+    return {source_.Chance(6) ? "msgpack" : "json", Bytes(json.begin(), json.end())};
+  }
+
+  Namespace Labels() {
+    if (IsRare()) return {};
+    Namespace labels{source_.Text({"a", "b", "ab"})};
+    while (source_.Chance(3)) labels.push_back(Label());
+    return labels;
+  }
+  Namespace Prefix() { return source_.Chance(2) ? Namespace{} : Labels(); }
+  Namespace Pattern() {
+    Namespace pattern = Labels();
+    if (source_.Chance(2)) pattern.insert(pattern.begin(), "*");
+    return pattern;
+  }
+  std::string Label() {
+    return Usually<const char*>({"a", "ü", "\x1e", "\x1f" "0", "\U0001F5DD", "*"},
+                                {"langgraph", "", "a.b", "a:b", "\xed\xa0\xbd", "\xff"});
+  }
+  std::string Key() {
+    return Usually<const char*>({"k1", "k2", "K1", "ü::\x1f"}, {"", "\xc0\x80"});
+  }
+  std::string Value() {
+    return Usually<const char*>(
+        {"{\"n\":1,\"a\":\"x\"}", "{\"n\":2,\"a\":\"y\"}", "{\"n\":2.0}",
+         "{\"n\":\"2\",\"t\":[\"p\",\"q\"]}", "{\"o\":{\"a\":[1,2],\"b\":null}}",
+         "{\"a\":\"\\ud83d\"}", "{\"n\":12345678901234567890}", "\"text\"", "[1,2,3]", "null",
+         "{\"a\":1,\"a\":2}"},
+        {"{\"n\":1e400}", "{", "NaN", "", "\"\xff\""});
+  }
+  std::string Filter() {
+    return Usually<const char*>(
+        {"", "", "", "", "{}", "{\"n\":1}", "{\"n\":{\"$gt\":1}}",
+         "{\"n\":{\"$in\":[1,\"2\"]},\"a\":{\"$ne\":\"x\"}}", "{\"n\":{\"$nin\":[2]}}",
+         "{\"o\":{\"b\":null,\"a\":[1,2]}}", "{\"a\":{\"$lte\":\"x\"}}",
+         "{\"n\":{\"$lt\":2,\"$gte\":1}}", "{\"a\":null}"},
+        {"{\"n\":{\"$like\":1}}", "{\"n\":{\"$in\":1}}", "[]", "{"});
+  }
+  std::string Query() {
+    return source_.Text({"", "", "x", "N", "%", "k1", "\xed\xa0\xbd"});
+  }
+  std::vector<float> Vector() {
+    std::vector<float> vector(IsRare() ? source_.Below(5) : 3);
+    for (float& value : vector) {
+      value = Usually<float>({1, 0, -1, 0.5F, 1e30F, 1e-40F},
+                             {std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()});
+    }
+    return vector;
+  }
+  std::uint32_t Limit() { return source_.Of<std::uint32_t>({10, 100, kMax, 0, 1, 2}); }
+
+  std::string ThreadId() {
+    return Usually<std::string>({"t1", "t2", "ü"}, {"", "\xed\xa0\xbd", std::string("a\0b", 3)});
+  }
+  std::string CheckpointNs() { return source_.Text({"", "", "child:1"}); }
+  std::string CheckpointId() { return source_.Text({"c1", "c2", "c3", "c4", "c5"}); }
+  std::string Channel() {
+    return Usually<const char*>({"m", "n", "__pregel_tasks", "ä"}, {""});
+  }
+  std::string RunId() { return source_.Text({"r1", "r2", ""}); }
+
+  // What breaks a rule is rare, because it hides all that is around it.
+  bool IsRare() { return source_.Chance(40); }
+  template <typename T>
+  T Usually(std::initializer_list<T> right, std::initializer_list<T> wrong) {
+    return IsRare() ? source_.Of(wrong) : source_.Of(right);
+  }
+  bool MayHaveVectors() { return has_index_ != IsRare(); }
+
+  static constexpr std::uint32_t kMax = std::numeric_limits<std::uint32_t>::max();
+
+  ByteSource& source_;
+  std::int64_t now_ms_ = kStart;
+  std::uint64_t sequence_ = 0;
+  bool has_index_ = false;
+};
+
+}  // namespace keepsake::fuzz
+
+#endif  // KEEPSAKE_TESTS_FUZZ_OPERATION_GENERATOR_H_

@@ -1,0 +1,232 @@
+// One request and one response of each operation, with a value in every field.
+// tests/js/golden.test.ts says the same in TypeScript.
+#ifndef KEEPSAKE_TESTS_GOLDEN_GOLDEN_FRAMES_H_
+#define KEEPSAKE_TESTS_GOLDEN_GOLDEN_FRAMES_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "request_builder.h"
+
+namespace keepsake::golden {
+
+using wire::Tag;
+
+struct GoldenFrame {
+  std::string name;  // of its file
+  Bytes request;
+  Bytes response;
+  // What decoding and encoding again makes of the first payload and answer.
+  std::function<Result<Bytes>(ByteView)> reencode_payload;
+  std::function<Result<Bytes>(ByteView)> reencode_answer;
+};
+
+inline constexpr std::uint64_t kSequence = 0x0000'0102'0304'0506;
+
+inline wire::RequestHeader Header(wire::FrameKind kind = wire::FrameKind::kExecute) {
+  return {.version = 1,
+          .kind = kind,
+          .flags = 0,
+          .client_id = 0x0001'0203'0405'0607,
+          .sequence = kSequence,
+          .now_ms = 1'700'000'000'123};
+}
+
+template <typename T>
+Result<Bytes> Reencode(ByteView bytes) {
+  Result<T> value = wire::Decode<T>(bytes);
+  if (!value) return std::unexpected(value.error());
+  return wire::Encode(*value);
+}
+
+template <typename Payload, typename Answer = wire::Nothing>
+GoldenFrame Golden(std::string name, Tag tag, const Payload& payload, const Answer& answer = {},
+                   wire::FrameKind kind = wire::FrameKind::kExecute) {
+  GoldenFrame golden{.name = std::move(name),
+                     .request = wire::RequestBuilder(Header(kind)).Add(tag, payload).Build(),
+                     .response = {},
+                     .reencode_payload = Reencode<Payload>,
+                     .reencode_answer = Reencode<Answer>};
+  wire::ResponseWriter(golden.response, kind, kSequence, 1).Answer(answer);
+  return golden;
+}
+
+inline Bytes BytesOf(std::string_view text) { return Bytes(text.begin(), text.end()); }
+
+inline Namespace AnyNamespace() { return {"users", "ü1", "記憶"}; }
+inline Item AnyItem() {
+  return {AnyNamespace(), "clé 🗝", "{\"text\":\"naïve \\ud83d\",\"n\":1}", 1'700'000'000'000,
+          1'700'000'000'123};
+}
+inline FieldVector AnyVector() { return {"turns[*].text.3", {0.5F, -1.25F, 3.0F}}; }
+inline CheckpointKey AnyKey() { return {"thread-1", "parent:child", "1ef4f797-8335-6428-8001"}; }
+inline Blob AnyBlob() { return {"bytes", {0x00, 0xFF, 0x7F, 0x80}}; }
+inline Blob JsonBlob(std::string_view json) { return {"json", BytesOf(json)}; }
+inline PendingWrite AnyWrite() {
+  return {"task-1", -3, "__interrupt__", AnyBlob(), "~__pregel_pull, α"};
+}
+inline CheckpointTuple AnyTuple() {
+  return {AnyKey(),
+          "1ef4f797-8335-6428-8000",
+          JsonBlob("{\"v\":4}"),
+          JsonBlob("{\"step\":-1}"),
+          {{"messages", "2", AnyBlob()}, {"é", "0.5", JsonBlob("null")}},
+          {AnyWrite(), {"task-2", 7, "messages", JsonBlob("[]"), ""}}};
+}
+inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kStrict, "node"}; }
+
+inline PutOp AnyPut() {
+  const Item item = AnyItem();
+  return {item.ns, item.key, item.value, {IndexChoice::Kind::kPaths, {"a.b", "c[-1]"}},
+          90'000,  {AnyVector()}};
+}
+inline SearchOp AnySearch() {
+  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7,   3,
+          SearchMode::kContains, false,              {0.25F, -0.5F}};
+}
+
+inline std::vector<GoldenFrame> StoreFrames() {
+  ListNamespacesOp list{{{MatchType::kPrefix, {"users", "*"}}, {MatchType::kSuffix, {"記憶"}}},
+                        2,
+                        50,
+                        5};
+  wire::RequestBuilder batch;
+  batch.Add(Tag::kPut, AnyPut()).Add(Tag::kSearch, AnySearch());
+  return {
+      Golden("get", Tag::kGet, GetOp{AnyNamespace(), "clé 🗝", false},
+             std::optional<Item>(AnyItem())),
+      Golden("get_missing", Tag::kGet, GetOp{{"a"}, "", true}, std::optional<Item>()),
+      Golden("put", Tag::kPut, AnyPut()),
+      Golden("put_delete", Tag::kPut, PutOp{.ns = {"a"}, .key = "k", .value = {}, .index = {},
+                                            .vectors = {}}),
+      Golden("search", Tag::kSearch, AnySearch(),
+             std::vector<SearchItem>{{AnyItem(), -0.625},
+                                     {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
+      Golden("list_namespaces", Tag::kListNamespaces, list,
+             std::vector<Namespace>{{"users", "ü1"}, {"x"}}),
+      Golden("list_keys", Tag::kListKeys, wire::OneNamespace{AnyNamespace()},
+             std::vector<std::string>{"", "a", "🗝"}),
+      Golden("clear_namespace", Tag::kClearNamespace, wire::OneNamespace{AnyNamespace()},
+             std::uint64_t{0x1'0000'0002}),
+      Golden("sweep_expired", Tag::kSweepExpired, wire::SweepExpired{1000}, std::uint64_t{3}),
+      Golden("configure_store", Tag::kConfigureStore,
+             wire::ConfigureStore{IndexConfig{512, {"$", "text"}}, TtlConfig{60'000, false}}),
+      Golden("prepare_embedding", Tag::kPrepareEmbedding, batch.operations(),
+             wire::EmbeddingPlanAnswer{{"one", "zwei 🗝"},
+                                       {{0, {"a.b", "c[-1]"}, {1, 0}}},
+                                       {"wo ist 🗝?"},
+                                       {1},
+                                       {0}}),
+      Golden("store_stats", Tag::kStoreStats, wire::Nothing{}, StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF}),
+  };
+}
+
+inline std::vector<GoldenFrame> CheckpointerFrames() {
+  const CheckpointTuple tuple = AnyTuple();
+  const NewCheckpoint put{tuple.key,      tuple.parent_checkpoint_id,
+                          tuple.checkpoint, tuple.metadata,
+                          {{"messages", "2"}, {"é", "0.5"}}, {"messages"},
+                          {tuple.values[0]}};
+  const ListCheckpoints list{"thread-1", "", "id", "before", "after", "{\"step\":1}", AnyKey(), 5};
+  return {
+      Golden("put_checkpoint", Tag::kPutCheckpoint, put),
+      Golden("put_writes", Tag::kPutWrites, wire::PutWrites{AnyKey(), tuple.pending_writes}),
+      Golden("get_tuple", Tag::kGetTuple, AnyKey(), std::optional<CheckpointTuple>(tuple)),
+      Golden("get_tuple_missing", Tag::kGetTuple, CheckpointKey{"t", "", ""},
+             std::optional<CheckpointTuple>()),
+      Golden("list_checkpoints", Tag::kListCheckpoints, list,
+             std::vector<CheckpointTuple>{tuple, {{"t", "", "i"}, "", {}, {}, {}, {}}}),
+      Golden("list_checkpoints_all", Tag::kListCheckpoints, ListCheckpoints{},
+             std::vector<CheckpointTuple>()),
+      Golden("list_writes", Tag::kListWrites, wire::ListWrites{AnyKey(), "messages"},
+             tuple.pending_writes),
+      Golden("delta_channel_history", Tag::kDeltaChannelHistory,
+             wire::GetDeltaChannelHistory{AnyKey(), {"messages", "é"}},
+             std::vector<DeltaChannelHistory>{{"messages", AnyBlob(), {AnyWrite()}},
+                                              {"é", std::nullopt, {}}}),
+      Golden("delete_thread", Tag::kDeleteThread, wire::DeleteThread{"thread-1"}),
+      Golden("copy_thread", Tag::kCopyThread, wire::CopyThread{"thread-1", "thread-2"}),
+      Golden("delete_for_runs", Tag::kDeleteForRuns, wire::DeleteForRuns{{"run-1", "run-2"}},
+             std::uint64_t{4}),
+      Golden("prune", Tag::kPrune, wire::Prune{{"thread-1"}, PruneStrategy::kDelete},
+             std::uint64_t{5}),
+      Golden("checkpointer_stats", Tag::kCheckpointerStats, wire::Nothing{},
+             CheckpointerStats{1, 2, 3, 4}),
+  };
+}
+
+inline std::vector<GoldenFrame> DatabaseFrames() {
+  using import::ForeignTable;
+  const CheckpointTuple tuple = AnyTuple();
+  return {
+      Golden("flush", Tag::kFlush, wire::Nothing{}),
+      Golden("size", Tag::kSize, wire::Nothing{}, std::uint64_t{1'048'576}),
+      Golden("begin_export", Tag::kBeginExport, wire::Nothing{}, std::uint64_t{8192}),
+      Golden("read_export", Tag::kReadExport, wire::ReadExport{0x1'0000'1000, 4096},
+             BytesOf("SQLite format 3")),
+      Golden("end_export", Tag::kEndExport, wire::Nothing{}),
+      Golden("import_from", Tag::kImportFrom, AnyOptions()),
+      Golden("foreign_open", Tag::kForeignOpen, AnyOptions(),
+             std::vector<import::ForeignTableInfo>{{ForeignTable::kSaverCheckpoints, 10},
+                                                   {ForeignTable::kSaverWrites, 20},
+                                                   {ForeignTable::kPythonStore, 30},
+                                                   {ForeignTable::kPlainStoreKv, 40}}),
+      Golden("foreign_items", Tag::kForeignItems,
+             wire::ForeignItems{ForeignTable::kPlainStoreKv, 17, 100},
+             import::ForeignPage<import::ForeignItem>{
+                 {{AnyItem(), 60'000, 1'700'000'060'000, {AnyVector()}}}, 18, false}),
+      Golden("foreign_checkpoints", Tag::kForeignCheckpoints, wire::ForeignRows{0, 100},
+             import::ForeignPage<import::ForeignCheckpoint>{
+                 {{tuple.key, "", tuple.checkpoint, tuple.metadata}}, 1, true}),
+      Golden("foreign_writes", Tag::kForeignWrites, wire::ForeignRows{-1, 100},
+             import::ForeignPage<import::ForeignWrite>{{{AnyKey(), AnyWrite()}}, 2, true}),
+      Golden("foreign_close", Tag::kForeignClose, wire::Nothing{}),
+      Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{},
+             wire::FrameKind::kOpen),
+      Golden("open_in_memory", Tag::kOpen, wire::Open{}, wire::Nothing{}, wire::FrameKind::kOpen),
+  };
+}
+
+// An answer of each kind to one frame of several operations.
+inline GoldenFrame SeveralOperations() {
+  GoldenFrame golden{
+      .name = "several_operations",
+      .request = wire::RequestBuilder(Header())
+                     .Add(Tag::kGet, GetOp{{"a"}, "k", true})
+                     .Add(Tag::kDeleteThread, wire::DeleteThread{""})
+                     .Add(Tag::kPut, AnyPut())
+                     .Build(),
+      .response = {},
+      .reencode_payload = Reencode<GetOp>,
+      .reencode_answer = Reencode<std::optional<Item>>,
+  };
+  wire::ResponseWriter response(golden.response, wire::FrameKind::kExecute, kSequence, 3);
+  response.Answer(std::optional<Item>());
+  response.Fail(Status(StatusCode::kThreadIdRequired, "thread_id must not be empty 🗝"));
+  response.Answer(wire::Nothing());
+  return golden;
+}
+
+// One status for a whole frame, here the commonest in the life of a host.
+inline GoldenFrame FailedFrame() {
+  GoldenFrame golden = SeveralOperations();
+  golden.name = "failed_frame";
+  golden.reencode_answer = nullptr;
+  wire::WriteFailure(golden.response, kSequence, Status(StatusCode::kClosed, "closed"));
+  return golden;
+}
+
+inline std::vector<GoldenFrame> GoldenFrames() {
+  std::vector<GoldenFrame> all;
+  for (auto frames : {StoreFrames(), CheckpointerFrames(), DatabaseFrames()}) {
+    all.insert(all.end(), frames.begin(), frames.end());
+  }
+  all.push_back(SeveralOperations());
+  all.push_back(FailedFrame());
+  return all;
+}
+
+}  // namespace keepsake::golden
+
+#endif  // KEEPSAKE_TESTS_GOLDEN_GOLDEN_FRAMES_H_

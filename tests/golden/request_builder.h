@@ -1,0 +1,81 @@
+// Makes request frames, as a host would, and takes responses apart.
+#ifndef KEEPSAKE_TESTS_GOLDEN_REQUEST_BUILDER_H_
+#define KEEPSAKE_TESTS_GOLDEN_REQUEST_BUILDER_H_
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "keepsake/bytes.h"
+#include "keepsake/status.h"
+#include "wire/frame.h"
+#include "wire/operations.h"
+#include "wire/reader.h"
+#include "wire/writer.h"
+
+namespace keepsake::wire {
+
+template <typename T>
+Bytes Encode(const T& value) {
+  Bytes bytes;
+  Writer(bytes).Put(value);
+  return bytes;
+}
+
+class RequestBuilder {
+ public:
+  explicit RequestBuilder(RequestHeader header = {}) : header_(header) {}
+
+  template <typename Payload>
+  RequestBuilder& Add(Tag tag, const Payload& payload) {
+    return AddRaw(std::to_underlying(tag), Encode(payload));
+  }
+  RequestBuilder& AddRaw(std::uint8_t tag, Bytes payload) {
+    payloads_.push_back(std::move(payload));
+    tags_.push_back(tag);
+    return *this;
+  }
+
+  // Of kPrepareEmbedding, whose payload is a list of operations.
+  std::vector<OperationView> operations() const {
+    std::vector<OperationView> views;
+    for (std::size_t i = 0; i < tags_.size(); ++i) views.push_back({tags_[i], payloads_[i]});
+    return views;
+  }
+  Bytes Build() const {
+    Bytes frame = Encode(header_);
+    Writer(frame).Put(operations());
+    return frame;
+  }
+
+ private:
+  RequestHeader header_;
+  std::vector<std::uint8_t> tags_;
+  std::vector<Bytes> payloads_;
+};
+
+struct ResultView {
+  StatusCode code = StatusCode::kOk;
+  ByteView body;
+
+  std::string message() const { return std::string(body.begin(), body.end()); }
+};
+auto Fields(Is<ResultView> auto& x) { return std::tie(x.code, x.body); }
+
+struct Response {
+  ResponseHeader header;
+  std::vector<ResultView> results;  // views into the frame
+};
+auto Fields(Is<Response> auto& x) { return std::tie(x.header, x.results); }
+
+template <>
+struct EnumRange<StatusCode> {
+  static constexpr int kFirst = 0, kLast = 28;
+};
+
+inline Result<Response> ParseResponse(ByteView frame) { return Decode<Response>(frame); }
+
+}  // namespace keepsake::wire
+
+#endif  // KEEPSAKE_TESTS_GOLDEN_REQUEST_BUILDER_H_
