@@ -1,0 +1,61 @@
+// A checkpoint as the core keeps it: a shell, and each new channel value by itself.
+
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import type { Blob, CheckpointKey, Operation as CoreOperation } from "./wire/operations.js";
+
+/** @internal */
+export interface CheckpointParts {
+  key: CheckpointKey;
+  parentCheckpointId: string;
+  checkpoint: Checkpoint;
+  metadata: CheckpointMetadata;
+  newVersions: ChannelVersions;
+}
+
+/** @internal */
+export async function toPutOperation(serde: SerializerProtocol, parts: CheckpointParts) {
+  const { key, parentCheckpointId, checkpoint, metadata, newVersions } = parts;
+  const versions = { ...newVersions, ...checkpoint.channel_versions };
+  const values: Record<string, unknown> = checkpoint.channel_values ?? {};
+  // A value without a version belongs to no channel that is versioned: it stays.
+  const unversioned = Object.entries(values).filter(
+    ([channel]) => !Object.hasOwn(versions, channel),
+  );
+  const isNew = (channel: string) =>
+    Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel);
+  const [shell, meta, ...channelValues] = await Promise.all([
+    dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }),
+    dump(serde, metadata),
+    ...Object.keys(versions)
+      .filter(isNew)
+      .map(async (channel) => ({
+        channel,
+        version: JSON.stringify(versions[channel]),
+        value: await dump(serde, values[channel]),
+      })),
+  ]);
+  return {
+    kind: "putCheckpoint",
+    key,
+    parentCheckpointId,
+    checkpoint: shell,
+    metadata: meta,
+    channelVersions: Object.entries(versions).map(([channel, version]) => ({
+      channel,
+      version: JSON.stringify(version),
+    })),
+    newVersions: Object.keys(newVersions),
+    values: channelValues,
+  } as const satisfies CoreOperation;
+}
+
+/** @internal */
+export async function dump(serde: SerializerProtocol, value: unknown): Promise<Blob> {
+  const [type, bytes] = await serde.dumpsTyped(value);
+  return { type, bytes };
+}

@@ -1,0 +1,38 @@
+// A database as the bytes of one SQLite file, out and in.
+
+import { KeepsakeError } from "../errors.js";
+import { memoryFiles } from "../wasm/memory-files.js";
+import type { Connection } from "./connection.js";
+
+const PIECE = 1 << 20;
+
+/** @internal */
+export function exportDatabase(connection: Connection): Promise<Uint8Array> {
+  return connection.exclusively(async () => {
+    const [size] = await connection.call([{ kind: "beginExport" }]);
+    try {
+      const database = new Uint8Array(size);
+      for (let offset = 0; offset < size; offset += PIECE) {
+        const length = Math.min(PIECE, size - offset);
+        const [piece] = await connection.call([{ kind: "readExport", offset, length }]);
+        database.set(piece, offset);
+      }
+      return database;
+    } finally {
+      await connection.call([{ kind: "endExport" }]);
+    }
+  });
+}
+
+/** @internal */
+export function importDatabase(connection: Connection, database: Uint8Array): Promise<void> {
+  if (!(database instanceof Uint8Array)) {
+    throw new KeepsakeError("invalid_argument", "a database to import must be a Uint8Array");
+  }
+  const path = "database to import";
+  return connection.exclusively(() =>
+    connection.lending(memoryFiles(path, database), async () => {
+      await connection.call([{ kind: "importFrom", path }]);
+    }),
+  );
+}

@@ -1,0 +1,197 @@
+// An Engine is one wasm instance over one database. It runs requests in the order
+// in which they were made, reopens after a trap, and lives as long as somebody
+// retains it. Façades reach it through a Connection.
+
+import { KeepsakeError, messageOf } from "../errors.js";
+import type { EngineFiles } from "../wasm/engine-file.js";
+import { decodeResponse, encodeRequest, WireStatus } from "../wire/codec.js";
+import type { AnswerTo, Operation } from "../wire/operations.js";
+
+/** A wasm instance that is open. @internal */
+export interface Session {
+  /**
+   * The response is the caller's own. Throws a KeepsakeError if it refuses the
+   * request, and anything else only if the instance is unusable.
+   */
+  execute(request: Uint8Array): Uint8Array;
+  /** Lets the engine open these files too, until the answer is called, which closes them. */
+  lend(files: EngineFiles): () => void;
+  /** Lets go of the database and its files, also after execute() has thrown. */
+  close(): void;
+}
+
+/** How to get sessions on one database. @internal */
+export interface SessionSource {
+  /** What the database is called in messages. */
+  readonly name: string;
+  /** False if the data is gone with the session. */
+  readonly isPersistent: boolean;
+  /** Two sources of one database must agree on it. */
+  readonly durability: string;
+  /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
+  open(): Promise<Session>;
+  /** Gives the lock back. Synchronous, for the end of the process. Twice is fine. */
+  release(): void;
+}
+
+/** @internal */
+export type Answers<Operations extends readonly Operation[]> = {
+  -readonly [I in keyof Operations]: AnswerTo<Operations[I]>;
+};
+
+/** @internal */
+export class Engine {
+  readonly source: SessionSource;
+  readonly #onClosed: () => void;
+  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  // Asked again of every new session: what a store's index and TTL are.
+  readonly #configurations = new Map<string, Operation>();
+  #sequence = 0;
+  #references = 0;
+  #opening: Promise<void> | undefined;
+  #session: Session | undefined;
+  #isClosed = false;
+  #isLost = false;
+  #exclusive: Promise<unknown> = Promise.resolve();
+
+  constructor(source: SessionSource, onClosed: () => void) {
+    this.source = source;
+    this.#onClosed = onClosed;
+  }
+
+  retain(): void {
+    this.#references++;
+  }
+
+  release(): void {
+    if (--this.#references === 0) this.close();
+  }
+
+  /** Answers all operations, or rejects with the first that failed. */
+  async call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    // Always awaited, so that no call overtakes an earlier one.
+    await this.#ready();
+    return this.#run(operations, now);
+  }
+
+  /** Runs `operation` now, and first of all in every later session. */
+  async configure(operation: Operation, now: number): Promise<void> {
+    await this.call([operation], now);
+    this.#configurations.set(JSON.stringify(operation), operation);
+  }
+
+  /** Runs `body` while the engine can open these files too. */
+  async lending<T>(files: EngineFiles, body: () => Promise<T>): Promise<T> {
+    await this.#ready();
+    const takeBack = this.#sessionNow().lend(files);
+    try {
+      return await body();
+    } finally {
+      takeBack();
+    }
+  }
+
+  /** Runs `body` alone among those that are run by this method. */
+  exclusively<T>(body: () => Promise<T>): Promise<T> {
+    const result = this.#exclusive.then(body);
+    this.#exclusive = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Synchronous, so that it can run while the process exits. Twice is fine. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#discard();
+    this.source.release();
+    this.#onClosed();
+  }
+
+  #ready(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      if (this.#isLost) throw lost(this.source);
+      this.#session = await this.source.open();
+      if (this.#isClosed) throw closed(this.source);
+      const configurations = [...this.#configurations.values()];
+      if (configurations.length > 0) this.#run(configurations, Date.now());
+    } catch (error) {
+      this.#discard();
+      this.source.release();
+      throw error;
+    }
+  }
+
+  #run<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Answers<Operations> {
+    const session = this.#sessionNow();
+    const header = { clientId: this.#clientId, sequence: ++this.#sequence, now };
+    const answers = decodeResponse(
+      this.#execute(session, encodeRequest(header, operations)),
+      operations,
+    );
+    answers.forEach(throwIfFailed);
+    return answers as Answers<Operations>;
+  }
+
+  #sessionNow(): Session {
+    if (this.#session !== undefined) return this.#session;
+    throw this.#isLost ? lost(this.source) : closed(this.source);
+  }
+
+  #execute(session: Session, request: Uint8Array): Uint8Array {
+    try {
+      return session.execute(request);
+    } catch (error) {
+      if (error instanceof KeepsakeError) throw error;
+      this.#isLost = !this.source.isPersistent;
+      this.#discard();
+      const outcome = this.#isLost
+        ? "what it held in memory is lost"
+        : "whether the call was stored is not known; the next call reopens from storage";
+      throw new KeepsakeError(
+        "internal",
+        `the engine of ${this.source.name} failed: ${messageOf(error)}; ${outcome}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  #discard(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#opening = undefined;
+    try {
+      session?.close();
+    } catch {
+      // A broken instance may not be able to; its files are closed all the same.
+    }
+  }
+}
+
+function throwIfFailed(answer: unknown): void {
+  if (!(answer instanceof WireStatus)) return;
+  throw new KeepsakeError(answer.code === "ok" ? "internal" : answer.code, answer.message);
+}
+
+function lost(source: SessionSource): KeepsakeError {
+  return new KeepsakeError(
+    "lost",
+    `${source.name} failed earlier, and what it held in memory with it`,
+  );
+}
+
+function closed(source: SessionSource): KeepsakeError {
+  return new KeepsakeError("closed", `${source.name} is closed`);
+}

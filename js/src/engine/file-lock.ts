@@ -1,0 +1,173 @@
+// One process (and in it one thread) at a time may have a database file open.
+// The lock is a small file beside it that says who: `<path>-lock`.
+//
+// Taking it: a candidate file with our identity and a token that was never used
+// before is linked to the lock's name, which fails if that name exists.
+// Taking over from a dead owner must have one winner among several waiters and
+// survive the winner's own death: whoever links its candidate to
+// `<path>-lock.<token of the dead>` is the only heir of that token. The heir then
+// renames its candidate over the lock. Should it die in between, its own token
+// has one heir in the same way. A name of this kind is removed only after the
+// lock has moved on, so an heir looks at the lock again before it believes itself.
+
+import { randomUUID } from "node:crypto";
+import * as fs from "node:fs";
+import { basename, dirname } from "node:path";
+import { KeepsakeError } from "../errors.js";
+import { fileError } from "./file-error.js";
+import { type Identity, isSameHost, lives, ownIdentity } from "./process-identity.js";
+
+const HEARTBEAT_MS = 5_000;
+// Only counts for owners whose process we can't look at.
+const SILENT_MS = 60_000;
+const LONGEST_PAUSE_MS = 200;
+
+interface Owner extends Identity {
+  token: string;
+}
+
+/** @internal */
+export interface FileLock {
+  /** Synchronous, so that it can run while the process exits. Twice is fine. */
+  release(): void;
+}
+
+/** Waits up to `timeoutMs`, then rejects with busy. @internal */
+export async function lockFile(path: string, timeoutMs: number): Promise<FileLock> {
+  const lockPath = `${path}-lock`;
+  const deadline = performance.now() + timeoutMs;
+  for (let pause = 10; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    const attempt = tryToLock(lockPath);
+    if (attempt.lock !== undefined) return attempt.lock;
+    const left = deadline - performance.now();
+    if (left <= 0) throw busy(path, lockPath, attempt.owner);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
+  }
+}
+
+function busy(path: string, lockPath: string, owner: Owner | undefined): KeepsakeError {
+  const who =
+    owner === undefined
+      ? "another process"
+      : owner.pid === process.pid
+        ? `thread ${owner.thread} of this process (pid ${owner.pid})`
+        : `process ${owner.pid}${isSameHost(owner) ? "" : ` on ${owner.host}`}`;
+  return new KeepsakeError("busy", `${path} is open in ${who}; it holds ${basename(lockPath)}`);
+}
+
+function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefined } {
+  const token = randomUUID();
+  const candidate = `${lockPath}.${token}.new`;
+  try {
+    writeCandidate(candidate, token);
+    if (link(candidate, lockPath)) return { lock: held(lockPath, token) };
+    const owner = successionOf(lockPath).at(-1);
+    if (owner === undefined || !isDead(owner, lockPath, candidate)) return { owner };
+    return inherit(lockPath, candidate, token, owner) ? { lock: held(lockPath, token) } : { owner };
+  } finally {
+    fs.rmSync(candidate, { force: true });
+  }
+}
+
+function writeCandidate(candidate: string, token: string): void {
+  const owner: Owner = { ...ownIdentity(), token };
+  try {
+    fs.writeFileSync(candidate, JSON.stringify(owner), { flag: "wx" });
+  } catch (error) {
+    throw fileError("cannot lock in", dirname(candidate), error);
+  }
+}
+
+// Gives `candidate` a second name unless that exists. Atomic, content included.
+function link(candidate: string, name: string): boolean {
+  try {
+    fs.linkSync(candidate, name);
+    return true;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "EEXIST") return false;
+    if (code === "ENOENT" || code === "ENOSPC" || code === "EROFS")
+      throw fileError("cannot lock in", dirname(name), error);
+  }
+  // A file system without hard links: exclusive creation is as atomic, but for
+  // an instant the file is empty, which readers take for a living owner.
+  try {
+    fs.copyFileSync(candidate, name, fs.constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw fileError("cannot lock in", dirname(name), error);
+  }
+}
+
+// The owner of the lock, its heir if it has one, and so on.
+function successionOf(lockPath: string): Owner[] {
+  const line: Owner[] = [];
+  let owner = readOwner(lockPath);
+  while (owner !== undefined) {
+    line.push(owner);
+    owner = readOwner(`${lockPath}.${owner.token}`);
+  }
+  return line;
+}
+
+function readOwner(path: string): Owner | undefined {
+  let text: string;
+  try {
+    text = fs.readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+  try {
+    const owner = JSON.parse(text) as Owner;
+    if (/^[\w-]+$/.test(owner.token)) return owner;
+  } catch {
+    // Falls through: a power cut may leave an empty file.
+  }
+  return { token: "damaged", pid: 0, thread: 0, host: "an unknown host" };
+}
+
+function isDead(owner: Owner, lockPath: string, candidate: string): boolean {
+  const alive = lives(owner);
+  if (alive !== undefined) return !alive;
+  try {
+    // Both times are the file system's, so the clocks of two hosts don't matter.
+    return fs.statSync(candidate).mtimeMs - fs.statSync(lockPath).mtimeMs > SILENT_MS;
+  } catch {
+    return false;
+  }
+}
+
+function inherit(lockPath: string, candidate: string, token: string, dead: Owner): boolean {
+  const claim = `${lockPath}.${dead.token}`;
+  if (!link(candidate, claim)) return false;
+  const line = successionOf(lockPath);
+  const isHeir = line.at(-1)?.token === token;
+  if (isHeir) fs.renameSync(candidate, lockPath);
+  for (const { token: past } of isHeir ? line : [dead])
+    fs.rmSync(`${lockPath}.${past}`, { force: true });
+  return isHeir;
+}
+
+function held(lockPath: string, token: string): FileLock {
+  const isHeld = () => readOwner(lockPath)?.token === token;
+  const heartbeat = setInterval(() => isHeld() && beat(lockPath), HEARTBEAT_MS);
+  heartbeat.unref();
+  return {
+    release() {
+      clearInterval(heartbeat);
+      if (isHeld()) fs.rmSync(lockPath, { force: true });
+    },
+  };
+}
+
+// Writes what is there already, in place: the file system then sets its own time.
+function beat(lockPath: string): void {
+  try {
+    const file = fs.openSync(lockPath, "r+");
+    fs.writeSync(file, "{", 0);
+    fs.closeSync(file);
+  } catch {
+    // The next beat may succeed; only long silence counts.
+  }
+}

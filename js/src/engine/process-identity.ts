@@ -1,0 +1,95 @@
+// Who a thread of a process is, and whether it still lives. A pid alone is not
+// enough: pids are used again, also by the next process in a container.
+
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import { hostname } from "node:os";
+import { threadId } from "node:worker_threads";
+
+/** @internal */
+export interface Identity {
+  pid: number;
+  /** The thread as the operating system numbers it, if that is known. */
+  task?: number;
+  /** As node:worker_threads numbers it. */
+  thread: number;
+  /** When the thread (or else the process) started, in whatever unit the system has. */
+  started?: string;
+  /** Which processes we share a pid table with. */
+  host: string;
+  pids?: string;
+}
+
+let own: Identity | undefined;
+
+/** @internal */
+export function ownIdentity(): Identity {
+  own ??= describeSelf();
+  return own;
+}
+
+function describeSelf(): Identity {
+  const identity: Identity = { pid: process.pid, thread: threadId, host: hostname() };
+  const task = attempt(() => Number(fs.readlinkSync("/proc/thread-self").split("/").at(-1)));
+  if (task !== undefined) identity.task = task;
+  const pids = pidTable();
+  if (pids !== undefined) identity.pids = pids;
+  const started = startOf(identity);
+  if (started !== undefined) identity.started = started;
+  return identity;
+}
+
+/** @internal */
+export function isSameHost(identity: Identity): boolean {
+  return identity.host === hostname() && identity.pids === pidTable();
+}
+
+/** Undefined if it can't be told, as for another host. @internal */
+export function lives(identity: Identity): boolean | undefined {
+  if (!isSameHost(identity)) return undefined;
+  if (!exists(identity.pid)) return false;
+  if (identity.started === undefined) return true;
+  return startOf(identity) === identity.started;
+}
+
+// Boot and pid namespace: a container has its own pids, and a reboot starts anew.
+function pidTable(): string | undefined {
+  return attempt(
+    () =>
+      `${fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fs.readlinkSync("/proc/self/ns/pid")}`,
+  );
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function startOf(identity: Identity): string | undefined {
+  if (identity.task !== undefined)
+    return attempt(() => startOfTask(identity.pid, identity.task as number));
+  if (process.platform === "win32") return undefined;
+  return attempt(() =>
+    execFileSync("ps", ["-o", "lstart=", "-p", String(identity.pid)], { encoding: "utf8" }).trim(),
+  );
+}
+
+// Fields 3 (state) and 22 (start time); field 2 is a name that may hold anything.
+function startOfTask(pid: number, task: number): string | undefined {
+  const stat = fs.readFileSync(`/proc/${pid}/task/${task}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const isZombie = fields[0] === "Z" || fields[0] === "X";
+  return isZombie ? undefined : fields[19];
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

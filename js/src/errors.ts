@@ -1,0 +1,78 @@
+// Every failure of keepsake is a KeepsakeError with a stable code.
+
+/** Stable names; the first group are the engine's own status codes. */
+export type KeepsakeErrorCode =
+  | "invalid_argument"
+  | "invalid_namespace"
+  | "invalid_key"
+  | "invalid_value"
+  | "invalid_filter"
+  | "invalid_operation"
+  | "dimension_mismatch"
+  | "thread_id_required"
+  | "not_found"
+  | "malformed_frame"
+  | "conflicting_options"
+  | "busy"
+  | "foreign_file"
+  | "not_a_database"
+  | "newer_schema"
+  | "storage_full"
+  | "read_only"
+  | "corrupt"
+  | "io_error"
+  | "changed_outside"
+  | "cannot_open"
+  | "closed"
+  | "lost"
+  | "too_large"
+  | "access_denied"
+  | "quota_exceeded"
+  | "unsupported"
+  | "internal"
+  | "embedding_failed";
+
+const BRAND = Symbol.for("keepsake.error");
+
+/**
+ * What keepsake throws and rejects with. `code` never changes between releases,
+ * messages may. `instanceof` holds across the ESM and CommonJS copies.
+ */
+export class KeepsakeError extends Error {
+  readonly code: KeepsakeErrorCode;
+
+  constructor(code: KeepsakeErrorCode, message: string, options?: { cause?: unknown }) {
+    super(`[keepsake] ${message}`, options);
+    // Code written for LangGraph's stores looks for this name.
+    this.name = code === "invalid_namespace" ? "InvalidNamespaceError" : "KeepsakeError";
+    this.code = code;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+}
+
+/** The same error, with the class that was called named in its message. @internal */
+export function named(backend: string, error: unknown): KeepsakeError {
+  if (!(error instanceof KeepsakeError)) {
+    return new KeepsakeError("internal", `${backend}: ${messageOf(error)}`, { cause: error });
+  }
+  const message = error.message.replace(/^\[keepsake\] /, "");
+  return new KeepsakeError(error.code, `${backend}: ${message}`, { cause: error.cause ?? error });
+}
+
+/** What `body` answers; its errors name `backend`. @internal */
+export async function attempt<T>(backend: string, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw named(backend, error);
+  }
+}
+
+/** @internal */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

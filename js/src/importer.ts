@@ -1,0 +1,256 @@
+// Brings in what other programs keep in SQLite files: LangGraph's JavaScript and
+// Python SqliteSaver, Python's SqliteStore, and a plain store_kv(ns, key, value).
+// What can't be brought in is reported and does not stop the rest. The same file
+// may be imported again: items and checkpoints of the same name are replaced.
+
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import { dump, toPutOperation } from "./checkpoint-operations.js";
+import type { Connection } from "./engine/connection.js";
+import { absolutePath, foreignFiles } from "./engine/host.js";
+import { KeepsakeError, messageOf } from "./errors.js";
+import { decodePythonValue, isPythonType } from "./python-values.js";
+import { reencodeValue } from "./value.js";
+import {
+  type Blob,
+  type CheckpointKey,
+  type ForeignCheckpoint,
+  type ForeignItem,
+  type ForeignPage,
+  type ForeignTableInfo,
+  type ForeignWrite,
+  NO_TTL,
+  type PendingWrite,
+  type PutOperation,
+} from "./wire/operations.js";
+
+export interface ImportProgress {
+  /** Rows read so far, of all tables. */
+  done: number;
+  /** Rows of the file that are to be read. */
+  total: number;
+}
+
+export interface ImportOptions {
+  onProgress?: ((progress: ImportProgress) => void) | undefined;
+}
+
+export interface SkippedRow {
+  /** `item ["users","1"] key`, `checkpoint thread/ns/id`, or the like. */
+  what: string;
+  why: string;
+}
+
+export interface ImportReport {
+  items: number;
+  checkpoints: number;
+  writes: number;
+  skipped: SkippedRow[];
+}
+
+/** Where rows go: items to `putItem`, checkpoints and writes through `serde`. @internal */
+export interface ImportTarget extends ImportOptions {
+  putItem?: ((operation: PutOperation, now: number) => Promise<void>) | undefined;
+  serde?: SerializerProtocol | undefined;
+}
+
+const PAGE = 200;
+
+/** @internal */
+export function importFile(
+  connection: Connection,
+  path: string,
+  target: ImportTarget,
+): Promise<ImportReport> {
+  const absolute = absolutePath(path);
+  // The engine has one foreign file open at a time.
+  return connection.exclusively(() =>
+    connection.lending(foreignFiles(absolute), async () => {
+      const [tables] = await connection.call([{ kind: "foreignOpen", path: absolute }]);
+      try {
+        return await new Import(connection, tables, target).run();
+      } finally {
+        await connection.call([{ kind: "foreignClose" }]);
+      }
+    }),
+  );
+}
+
+class Import {
+  readonly #connection: Connection;
+  readonly #tables: ForeignTableInfo[];
+  readonly #target: ImportTarget;
+  readonly #report: ImportReport = { items: 0, checkpoints: 0, writes: 0, skipped: [] };
+  // By checkpoint, so that a channel value that its parent has is stored once.
+  readonly #versions = new Map<string, ChannelVersions>();
+  #done = 0;
+
+  constructor(connection: Connection, tables: ForeignTableInfo[], target: ImportTarget) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#tables = tables.filter(({ table }) =>
+      table === "saverCheckpoints" || table === "saverWrites" ? target.serde : target.putItem,
+    );
+  }
+
+  async run(): Promise<ImportReport> {
+    const { putItem, serde } = this.#target;
+    for (const { table } of this.#tables) {
+      if (table === "saverCheckpoints" && serde) await this.#importCheckpoints(serde);
+      else if (table === "saverWrites" && serde) await this.#importWrites(serde);
+      else if ((table === "pythonStore" || table === "plainStoreKv") && putItem)
+        await this.#importItems(table, putItem);
+    }
+    return this.#report;
+  }
+
+  #importItems(
+    table: "pythonStore" | "plainStoreKv",
+    putItem: NonNullable<ImportTarget["putItem"]>,
+  ): Promise<void> {
+    return this.#eachRow(
+      async (page) => (await this.#connection.call([{ kind: "foreignItems", table, ...page }]))[0],
+      ({ item }: ForeignItem) => `item ${JSON.stringify(item.namespace)} ${item.key}`,
+      async (row) => {
+        await importItem(row, putItem);
+        this.#report.items++;
+      },
+    );
+  }
+
+  #importCheckpoints(serde: SerializerProtocol): Promise<void> {
+    return this.#eachRow(
+      async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
+      ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
+      async (row) => {
+        await this.#importCheckpoint(row, serde);
+        this.#report.checkpoints++;
+      },
+    );
+  }
+
+  async #importCheckpoint(row: ForeignCheckpoint, serde: SerializerProtocol): Promise<void> {
+    const { key, parentCheckpointId } = row;
+    const checkpoint = withNumericVersions((await decode(serde, row.checkpoint)) as Checkpoint);
+    const metadata = (await decode(serde, row.metadata)) as CheckpointMetadata;
+    const parent = this.#versions.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? {};
+    const versions = Object.entries(checkpoint.channel_versions);
+    const newVersions = Object.fromEntries(
+      versions.filter(([channel, version]) => parent[channel] !== version),
+    );
+    this.#versions.set(nameOf(key), checkpoint.channel_versions);
+    await this.#connection.call([
+      await toPutOperation(serde, { key, parentCheckpointId, checkpoint, metadata, newVersions }),
+    ]);
+  }
+
+  #importWrites(serde: SerializerProtocol): Promise<void> {
+    return this.#eachRow(
+      async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
+      ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
+      async ({ key, write }) => {
+        const value = await dump(serde, await decode(serde, write.value));
+        const stored: PendingWrite = { ...write, value };
+        await this.#connection.call([{ kind: "putWrites", key, writes: [stored] }]);
+        this.#report.writes++;
+      },
+    );
+  }
+
+  async #eachRow<Row>(
+    read: (page: { cursor: number; limit: number }) => Promise<ForeignPage<Row>>,
+    nameOfRow: (row: Row) => string,
+    importRow: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    for (let cursor = 0, done = false; !done; ) {
+      const page = await read({ cursor, limit: PAGE });
+      for (const row of page.rows) await this.#attempt(row, nameOfRow, importRow);
+      ({ cursor, done } = page);
+      this.#done += page.rows.length;
+      this.#target.onProgress?.({ done: this.#done, total: this.#total() });
+    }
+  }
+
+  async #attempt<Row>(
+    row: Row,
+    nameOfRow: (row: Row) => string,
+    importRow: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await importRow(row);
+    } catch (error) {
+      if (!isAboutTheRow(error)) throw error;
+      this.#report.skipped.push({
+        what: nameOfRow(row),
+        why: messageOf(error).replace(/^\[keepsake\] /, ""),
+      });
+    }
+  }
+
+  #total(): number {
+    return this.#tables.reduce((total, { rows }) => total + rows, 0);
+  }
+}
+
+// A full disk or a broken engine stops the import; a row that breaks a rule does not.
+function isAboutTheRow(error: unknown): boolean {
+  return (
+    !(error instanceof KeepsakeError) ||
+    error.code.startsWith("invalid_") ||
+    error.code === "too_large"
+  );
+}
+
+async function importItem(
+  row: ForeignItem,
+  putItem: NonNullable<ImportTarget["putItem"]>,
+): Promise<void> {
+  const { item, ttl, expiresAt, vectors } = row;
+  const operation: PutOperation = {
+    kind: "put",
+    namespace: item.namespace,
+    key: item.key,
+    value: reencodeValue(item.value),
+    ttl: NO_TTL,
+    vectors,
+  };
+  // A put sets what its clock says: the first creates, the second updates.
+  await putItem(operation, item.createdAt);
+  const updatedAt = expiresAt > 0 && ttl > 0 ? expiresAt - ttl : item.updatedAt;
+  if (updatedAt === item.createdAt && ttl === NO_TTL) return;
+  await putItem({ ...operation, ttl: ttl > 0 ? ttl : NO_TTL }, Math.max(updatedAt, item.createdAt));
+}
+
+async function decode(serde: SerializerProtocol, { type, bytes }: Blob): Promise<unknown> {
+  return isPythonType(type)
+    ? decodePythonValue(type, bytes)
+    : serde.loadsTyped(type, bytes.slice());
+}
+
+// Python counts in texts such as "00000000000000000000000000000002.0.2437"; a graph
+// in JavaScript goes on only from numbers.
+function withNumericVersions(checkpoint: Checkpoint): Checkpoint {
+  const toNumber = (version: unknown) =>
+    typeof version === "string" && /^\d{32}(\.|$)/.test(version)
+      ? Number.parseInt(version, 10)
+      : version;
+  const convert = (versions: object | undefined) =>
+    Object.fromEntries(
+      Object.entries(versions ?? {}).map(([channel, version]) => [channel, toNumber(version)]),
+    );
+  return {
+    ...checkpoint,
+    channel_versions: convert(checkpoint.channel_versions) as ChannelVersions,
+    versions_seen: Object.fromEntries(
+      Object.entries(checkpoint.versions_seen ?? {}).map(([node, seen]) => [node, convert(seen)]),
+    ) as Checkpoint["versions_seen"],
+  };
+}
+
+function nameOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): string {
+  return [threadId, checkpointNs, checkpointId].join("/");
+}

@@ -1,0 +1,37 @@
+export {
+  type CheckpointBound,
+  type CheckpointerStats,
+  KeepsakeSaver,
+  type ListOptions,
+  MemorySaver,
+  type PruneOptions,
+  type PruneStrategy,
+  SqliteSaver,
+  type SqliteSaverOptions,
+} from "./checkpointer.js";
+export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
+export type { DatabaseOptions } from "./engine/connection.js";
+export { KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
+export type { ImportOptions, ImportProgress, ImportReport, SkippedRow } from "./importer.js";
+export { installInterruptShim, unwrapStore, withContext } from "./langgraph.js";
+export {
+  Memory,
+  type MemoryOptions,
+  type MemoryStats,
+  openMemory,
+  type Persistence,
+} from "./memory.js";
+export {
+  type IndexOptions,
+  InMemoryStore,
+  KeepsakeStore,
+  type ListNamespacesOptions,
+  type SearchOptions,
+  SqliteStore,
+  type SqliteStoreOptions,
+  type StoreOptions,
+  type StoreStats,
+  type TtlOptions,
+} from "./store.js";
+export type { GetOperation, Operation, PutOperation, SearchOperation } from "./store-operations.js";
+export type { Value } from "./value.js";

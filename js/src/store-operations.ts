@@ -1,0 +1,257 @@
+// LangGraph's operations, checked and turned into the core's, and its answers
+// turned into LangGraph's. The core checks what can be said in its own types;
+// here is what only JavaScript can get wrong.
+
+import type {
+  Item,
+  ListNamespacesOperation,
+  MatchCondition,
+  SearchItem,
+  GetOperation as UpstreamGet,
+  PutOperation as UpstreamPut,
+  SearchOperation as UpstreamSearch,
+} from "@langchain/langgraph-checkpoint";
+import { KeepsakeError } from "./errors.js";
+import { decodeValue, encodeFilter, encodeValue, type Value } from "./value.js";
+import {
+  type GetOperation as CoreGet,
+  type Item as CoreItem,
+  type ListNamespacesOperation as CoreList,
+  type PutOperation as CorePut,
+  type SearchOperation as CoreSearch,
+  type SearchItem as CoreSearchItem,
+  DEFAULT_TTL,
+  MatchType,
+  NO_TTL,
+  SearchMode,
+  type StoreOperation,
+} from "./wire/operations.js";
+
+export type { Item, ListNamespacesOperation, MatchCondition, SearchItem };
+
+/** As upstream's, and whether reading restarts the item's time to live. */
+export interface GetOperation extends UpstreamGet {
+  /** @default true, if the store refreshes on read */
+  refreshTtl?: boolean | undefined;
+}
+
+/** As upstream's, and how long the item lives. */
+export interface PutOperation extends UpstreamPut {
+  /** Minutes; null for ever. @default the store's `ttl.defaultTtl` */
+  ttl?: number | null | undefined;
+}
+
+/** As upstream's, and how to search. */
+export interface SearchOperation extends UpstreamSearch {
+  /**
+   * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
+   * the key or of the JSON text. `auto`: `vector` if the store has an index, else
+   * `contains`.
+   * @default "auto"
+   */
+  mode?: SearchMode | undefined;
+  /** @default true, if the store refreshes on read */
+  refreshTtl?: boolean | undefined;
+}
+
+export type Operation = GetOperation | PutOperation | SearchOperation | ListNamespacesOperation;
+
+const MAX_COUNT = 0xffff_ffff;
+const MS_PER_MINUTE = 60_000;
+
+/** Throws a KeepsakeError that names the position. @internal */
+export function toCore(operations: readonly Operation[]): StoreOperation[] {
+  if (!Array.isArray(operations)) {
+    throw new KeepsakeError("invalid_operation", "operations must be an array");
+  }
+  return operations.map((operation, position) => {
+    try {
+      return oneToCore(operation);
+    } catch (error) {
+      if (operations.length === 1 || !(error instanceof KeepsakeError)) throw error;
+      const message = error.message.replace(/^\[keepsake\] /, "");
+      throw new KeepsakeError(error.code, `operation ${position}: ${message}`, { cause: error });
+    }
+  });
+}
+
+function oneToCore(operation: Operation): StoreOperation {
+  if (typeof operation !== "object" || operation === null) {
+    throw new KeepsakeError(
+      "invalid_operation",
+      `an operation must be an object, got ${typeof operation}`,
+    );
+  }
+  if ("namespacePrefix" in operation) return searchToCore(operation);
+  if ("value" in operation) return putToCore(operation);
+  if ("namespace" in operation && "key" in operation) return getToCore(operation);
+  const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
+    (field) => field in operation,
+  );
+  if (isListing) return listToCore(operation as ListNamespacesOperation);
+  throw new KeepsakeError(
+    "invalid_operation",
+    `an operation must be a get, put, search or listing; its fields are: ${Object.keys(operation).join(", ") || "none"}`,
+  );
+}
+
+function getToCore(operation: GetOperation): CoreGet {
+  return {
+    kind: "get",
+    namespace: checkNamespace(operation.namespace),
+    key: checkKey(operation.key),
+    refreshTtl: operation.refreshTtl,
+  };
+}
+
+function putToCore(operation: PutOperation): CorePut {
+  return {
+    kind: "put",
+    namespace: checkNamespace(operation.namespace),
+    key: checkKey(operation.key),
+    value: operation.value === null ? null : encodeValue(operation.value),
+    index: checkIndex(operation.index),
+    ttl: ttlToMs(operation.ttl),
+  };
+}
+
+function searchToCore(operation: SearchOperation): CoreSearch {
+  const { query, mode } = operation;
+  if (query !== undefined && query !== null && typeof query !== "string") {
+    throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
+  }
+  if (mode !== undefined && !Object.hasOwn(SearchMode, mode)) {
+    throw new KeepsakeError(
+      "invalid_argument",
+      `mode must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
+    );
+  }
+  return {
+    kind: "search",
+    namespacePrefix: checkNamespace(operation.namespacePrefix),
+    filter: encodeFilter(operation.filter),
+    query: query ?? "",
+    limit: checkCount("limit", operation.limit),
+    offset: checkCount("offset", operation.offset),
+    mode,
+    refreshTtl: operation.refreshTtl,
+  };
+}
+
+function listToCore(operation: ListNamespacesOperation): CoreList {
+  return {
+    kind: "listNamespaces",
+    matchConditions: (operation.matchConditions ?? []).map(checkCondition),
+    maxDepth: checkCount("maxDepth", operation.maxDepth),
+    limit: checkCount("limit", operation.limit),
+    offset: checkCount("offset", operation.offset),
+  };
+}
+
+function checkCondition(condition: MatchCondition): MatchCondition {
+  if (!Object.hasOwn(MatchType, condition?.matchType)) {
+    throw new KeepsakeError(
+      "invalid_operation",
+      `matchType must be prefix or suffix: ${JSON.stringify(condition?.matchType)}`,
+    );
+  }
+  return { matchType: condition.matchType, path: checkNamespace(condition.path) };
+}
+
+/** @internal */
+export function checkNamespace(namespace: string[]): string[] {
+  if (!Array.isArray(namespace)) {
+    throw new KeepsakeError(
+      "invalid_namespace",
+      `namespace must be an array of labels, got ${typeof namespace}`,
+    );
+  }
+  for (const label of namespace as unknown[]) {
+    if (typeof label !== "string") {
+      throw new KeepsakeError(
+        "invalid_namespace",
+        `namespace label must be a string, got ${typeof label}`,
+      );
+    }
+    if (!label.isWellFormed()) {
+      throw new KeepsakeError(
+        "invalid_namespace",
+        `namespace label must not contain a lone surrogate: ${JSON.stringify(label)}`,
+      );
+    }
+  }
+  return namespace;
+}
+
+function checkKey(key: string): string {
+  if (typeof key !== "string") {
+    throw new KeepsakeError("invalid_key", `key must be a string, got ${typeof key}`);
+  }
+  if (!key.isWellFormed()) {
+    throw new KeepsakeError(
+      "invalid_key",
+      `key must not contain a lone surrogate: ${JSON.stringify(key)}`,
+    );
+  }
+  return key;
+}
+
+function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
+  if (index === undefined || index === null) return undefined;
+  if (index === false) return false;
+  if (Array.isArray(index) && index.every((path) => typeof path === "string")) return index;
+  throw new KeepsakeError("invalid_argument", "index must be false or an array of field paths");
+}
+
+function checkCount(name: string, count: number | null | undefined): number | undefined {
+  if (count === undefined || count === null) return undefined;
+  if (count === Number.POSITIVE_INFINITY) return MAX_COUNT;
+  if (Number.isInteger(count) && count >= 0 && count <= MAX_COUNT) return count;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a whole number from 0: ${String(count)}`,
+  );
+}
+
+function ttlToMs(minutes: number | null | undefined): number {
+  if (minutes === undefined) return DEFAULT_TTL;
+  return minutes === null ? NO_TTL : minutesToMs("ttl", minutes);
+}
+
+/** @internal */
+export function minutesToMs(name: string, minutes: number): number {
+  const ms = Math.ceil(minutes * MS_PER_MINUTE);
+  if (typeof minutes === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a positive number of minutes: ${String(minutes)}`,
+  );
+}
+
+/** @internal */
+export function fromCore(operation: StoreOperation, answer: unknown): unknown {
+  switch (operation.kind) {
+    case "get":
+      return answer === null ? null : toItem(answer as CoreItem);
+    case "search":
+      return (answer as CoreSearchItem[]).map(toSearchItem);
+    case "listNamespaces":
+      return answer;
+    case "put":
+      return null; // As upstream's InMemoryStore.
+  }
+}
+
+function toItem(item: CoreItem): Item {
+  return {
+    value: decodeValue(item.value) as Value & Item["value"],
+    key: item.key,
+    namespace: item.namespace,
+    createdAt: new Date(item.createdAt),
+    updatedAt: new Date(item.updatedAt),
+  };
+}
+
+function toSearchItem(item: CoreSearchItem): SearchItem {
+  return { ...toItem(item), score: item.score } as SearchItem;
+}

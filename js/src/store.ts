@@ -1,0 +1,373 @@
+// LangGraph's BaseStore over an engine.
+
+import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
+import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./embedding.js";
+import { exportDatabase, importDatabase } from "./engine/backup.js";
+import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import { attempt, KeepsakeError, named } from "./errors.js";
+import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
+import {
+  checkNamespace,
+  fromCore,
+  type GetOperation,
+  type Item,
+  minutesToMs,
+  type Operation,
+  type SearchItem,
+  type SearchOperation,
+  toCore,
+} from "./store-operations.js";
+import {
+  type AnswerTo,
+  type Operation as CoreOperation,
+  NO_TTL,
+  type PutOperation,
+  type StoreOperation,
+} from "./wire/operations.js";
+
+/** What is embedded, and by which model. */
+export interface IndexOptions {
+  /** Length of every vector. */
+  dims: number;
+  /** A LangChain `Embeddings`, an object like it, or a function from texts to vectors. */
+  embeddings: EmbeddingModel | EmbeddingFunction;
+  /**
+   * Paths of the texts: `title`, `a.b`, `turns[*].text`, `[-1]`, `$` for the whole value.
+   * @default ["$"]
+   */
+  fields?: string[] | undefined;
+}
+
+/** How long items live. Everything is in minutes. */
+export interface TtlOptions {
+  /** Of items that are put without a `ttl`. @default for ever */
+  defaultTtl?: number | undefined;
+  /** Whether reading an item restarts its time to live. @default true */
+  refreshOnRead?: boolean | undefined;
+  /** How often expired items are deleted; they are never returned in any case. @default never */
+  sweepIntervalMinutes?: number | undefined;
+}
+
+export interface StoreOptions {
+  index?: IndexOptions | undefined;
+  ttl?: TtlOptions | undefined;
+  /** Milliseconds since 1970; for tests. @default Date.now */
+  now?: (() => number) | undefined;
+}
+
+export interface StoreStats {
+  items: number;
+  namespaces: number;
+  vectors: number;
+}
+
+export type SearchOptions = Omit<SearchOperation, "namespacePrefix">;
+
+export interface ListNamespacesOptions {
+  prefix?: string[];
+  suffix?: string[];
+  maxDepth?: number;
+  limit?: number;
+  offset?: number;
+}
+
+const SWEEP_AT_ONCE = 1000;
+
+/**
+ * What every store of keepsake does. Made synchronously, opened by the first call.
+ * Values are copied in and out. One `batch()` is one transaction.
+ */
+export abstract class KeepsakeStore extends BaseStore {
+  /** @internal */
+  protected readonly connection: Connection;
+  readonly #model: EmbeddingModel | undefined;
+  readonly #dims: number | undefined;
+  readonly #now: () => number;
+  readonly #sweepIntervalMs: number | undefined;
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+  // The last write that still waits for its vectors: later writes come after it.
+  #embedding: Promise<unknown> | undefined;
+
+  /** @internal */
+  protected constructor(
+    connect: (configuration: CoreOperation | undefined) => Connection,
+    options: StoreOptions = {},
+  ) {
+    super();
+    try {
+      this.#model = options.index && toModel(options.index.embeddings);
+      this.#dims = options.index?.dims;
+      this.#now = options.now ?? Date.now;
+      const interval = options.ttl?.sweepIntervalMinutes;
+      this.#sweepIntervalMs =
+        interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
+      this.connection = connect(configurationOf(options));
+    } catch (error) {
+      throw named(new.target.name, error);
+    }
+  }
+
+  /**
+   * All operations as one transaction, one result each. Reads see the store as it
+   * was before; the last write to a key wins; if one fails, nothing is written.
+   */
+  override async batch<Op extends readonly Operation[]>(
+    operations: Op,
+  ): Promise<OperationResults<Op>> {
+    return this.attempt(async () => {
+      const requests = toCore(operations);
+      if (requests.length === 0) return [] as unknown as OperationResults<Op>;
+      this.start();
+      const answers = await this.#execute(requests);
+      return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
+    });
+  }
+
+  override async get(
+    namespace: string[],
+    key: string,
+    options: Pick<GetOperation, "refreshTtl"> = {},
+  ): Promise<Item | null> {
+    const [item] = await this.batch([{ namespace, key, ...pick(options, "refreshTtl") }]);
+    return item as Item | null;
+  }
+
+  /** `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none. */
+  override async put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown>,
+    index?: false | string[],
+    options: { ttl?: number | null | undefined } = {},
+  ): Promise<void> {
+    await this.attempt(async () => refuseReservedRoot(namespace));
+    await this.batch([
+      { namespace, key, value, ...(index !== undefined && { index }), ...pick(options, "ttl") },
+    ]);
+  }
+
+  override async delete(namespace: string[], key: string): Promise<void> {
+    await this.batch([{ namespace, key, value: null }]);
+  }
+
+  override async search(
+    namespacePrefix: string[],
+    options: SearchOptions = {},
+  ): Promise<SearchItem[]> {
+    const [items] = await this.batch([{ ...options, namespacePrefix }]);
+    return items as SearchItem[];
+  }
+
+  override async listNamespaces(options: ListNamespacesOptions = {}): Promise<string[][]> {
+    const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = options;
+    const matchConditions = [
+      ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
+      ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
+    ];
+    const [namespaces] = await this.batch([
+      { matchConditions, limit, offset, ...(maxDepth !== undefined && { maxDepth }) },
+    ]);
+    return namespaces as string[][];
+  }
+
+  /** The keys of exactly this namespace, sorted by code point. */
+  async listKeys(namespace: string[]): Promise<string[]> {
+    return this.#call(() => ({ kind: "listKeys", namespace: checkNamespace(namespace) }));
+  }
+
+  /** Deletes all items of exactly this namespace; says how many there were. */
+  async clearNamespace(namespace: string[]): Promise<number> {
+    return this.#call(() => ({ kind: "clearNamespace", namespace: checkNamespace(namespace) }));
+  }
+
+  /** Deletes what has expired; says how many items. */
+  async sweepExpired(): Promise<number> {
+    let swept = 0;
+    for (;;) {
+      const count = await this.#call(() => ({ kind: "sweepExpired", maxItems: SWEEP_AT_ONCE }));
+      swept += count;
+      if (count < SWEEP_AT_ONCE) return swept;
+    }
+  }
+
+  async stats(): Promise<StoreStats> {
+    return this.#call(() => ({ kind: "storeStats" }));
+  }
+
+  /** Starts the sweeper, if `ttl.sweepIntervalMinutes` is set. The first call does it too. */
+  override start(): void {
+    if (
+      this.#sweepIntervalMs === undefined ||
+      this.#sweeper !== undefined ||
+      this.connection.isClosed
+    )
+      return;
+    // A sweep that fails is tried again at the next turn; reads hide what expired.
+    this.#sweeper = setInterval(
+      () => void this.sweepExpired().catch(() => {}),
+      this.#sweepIntervalMs,
+    );
+    (this.#sweeper as { unref?: () => void }).unref?.();
+  }
+
+  /** Stops the sweeper. */
+  override stop(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
+  async close(): Promise<void> {
+    this.stop();
+    this.connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  toJSON(): string {
+    return `[${this.constructor.name}]`;
+  }
+
+  async #execute(requests: StoreOperation[]): Promise<readonly unknown[]> {
+    if (!this.#model || !requests.some(needsEmbedding)) {
+      // Reads need not wait for vectors of writes that have not been made yet.
+      if (this.#embedding && requests.some(isWrite)) await this.#embedding;
+      return this.connection.call(requests, this.#now());
+    }
+    const earlier = this.#embedding;
+    const embedded = this.#embed(requests, this.#model);
+    const written = Promise.all([embedded, earlier]).then(([ready]) =>
+      this.connection.call(ready, this.#now()),
+    );
+    if (requests.some(isWrite)) this.#remember(written);
+    return written;
+  }
+
+  async #embed(requests: StoreOperation[], model: EmbeddingModel): Promise<StoreOperation[]> {
+    const [plan] = await this.connection.call(
+      [{ kind: "prepareEmbedding", operations: requests }],
+      this.#now(),
+    );
+    return embed(requests, plan, model);
+  }
+
+  #remember(written: Promise<unknown>): void {
+    const settled: Promise<void> = written.then(noop, noop).then(() => {
+      if (this.#embedding === settled) this.#embedding = undefined;
+    });
+    this.#embedding = settled;
+  }
+
+  #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
+    return this.attempt(async () => (await this.connection.call([operation()], this.#now()))[0]);
+  }
+
+  /**
+   * Puts an item as of `now`, with the vectors that it brings if they fit.
+   * @internal
+   */
+  readonly putImported = async (operation: PutOperation, now: number): Promise<void> => {
+    const fits =
+      operation.vectors?.length &&
+      operation.vectors.every(({ values }) => values.length === this.#dims);
+    const item = fits ? operation : { ...operation, vectors: [] };
+    const requests = this.#model && !fits ? await this.#embed([item], this.#model) : [item];
+    await this.connection.call(requests, now);
+  };
+
+  /** @internal */
+  protected attempt<T>(body: () => Promise<T>): Promise<T> {
+    return attempt(this.constructor.name, body);
+  }
+}
+
+/** Keeps items in linear memory: fast, and gone with the object. */
+export class InMemoryStore extends KeepsakeStore {
+  constructor(options: StoreOptions = {}) {
+    super((configuration) => Connection.toMemory(configuration), options);
+  }
+}
+
+export interface SqliteStoreOptions extends StoreOptions, DatabaseOptions {}
+
+/**
+ * Keeps items in a SQLite file, which it shares with every other SqliteStore and
+ * SqliteSaver of this process on the same path. `":memory:"` keeps nothing.
+ */
+export class SqliteStore extends KeepsakeStore {
+  constructor(options: SqliteStoreOptions);
+  /** @internal */
+  constructor(options: SqliteStoreOptions, shared: Connection);
+  constructor(options: SqliteStoreOptions, shared?: Connection) {
+    super(
+      (configuration) =>
+        shared?.share(configuration) ?? Connection.toDatabase(options, configuration),
+      options,
+    );
+  }
+
+  /** Moves everything into the database file, and to the disk. */
+  async flush(): Promise<void> {
+    await this.attempt(() => this.connection.call([{ kind: "flush" }]));
+  }
+
+  /** The whole database, checkpoints included, as the bytes of a SQLite file. */
+  async export(): Promise<Uint8Array> {
+    return this.attempt(() => exportDatabase(this.connection));
+  }
+
+  /** Replaces the whole database, checkpoints included, by one that `export()` made. */
+  async import(database: Uint8Array): Promise<void> {
+    await this.attempt(() => importDatabase(this.connection, database));
+  }
+
+  /** Adds the items of another program's SQLite file: Python's SqliteStore, or a plain store_kv table. */
+  async importFrom(path: string, options?: ImportOptions): Promise<ImportReport> {
+    return this.attempt(() =>
+      importFile(this.connection, path, { ...options, putItem: this.putImported }),
+    );
+  }
+}
+
+function configurationOf({ index, ttl }: StoreOptions): CoreOperation | undefined {
+  if (index === undefined && ttl === undefined) return undefined;
+  return {
+    kind: "configureStore",
+    index: index && { dims: checkDims(index.dims), fields: index.fields ?? ["$"] },
+    ttl: ttl && {
+      defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
+      refreshOnRead: ttl.refreshOnRead ?? true,
+    },
+  };
+}
+
+function checkDims(dims: number): number {
+  if (Number.isInteger(dims) && dims > 0 && dims <= 0xffff_ffff) return dims;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `index.dims must be a positive whole number: ${String(dims)}`,
+  );
+}
+
+// Upstream's rule for put(); batch() may write there.
+function refuseReservedRoot(namespace: string[]): void {
+  if (checkNamespace(namespace)[0] !== "langgraph") return;
+  throw new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"');
+}
+
+function needsEmbedding(operation: StoreOperation): boolean {
+  if (operation.kind === "put") return operation.value !== null && operation.index !== false;
+  return operation.kind === "search" && operation.query !== "" && operation.mode !== "contains";
+}
+
+function isWrite(operation: StoreOperation): boolean {
+  return operation.kind === "put";
+}
+
+function noop(): void {}
+
+function pick<T extends object, Key extends keyof T>(options: T, key: Key): Partial<Pick<T, Key>> {
+  return options[key] === undefined ? {} : ({ [key]: options[key] } as Pick<T, Key>);
+}

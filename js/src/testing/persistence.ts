@@ -1,0 +1,164 @@
+// What is there after close and reopen.
+
+import { keysOf, numbered, putAll, storeCase } from "./case.js";
+import { expectClose, expectEqual } from "./check.js";
+import { ColourEmbeddings, colourIndex, ManualClock } from "./fakes.js";
+import type { MakeStore, ReopenStore, StoreCase, StoreNeed } from "./types.js";
+
+const N = ["n"];
+
+function persistenceCase(
+  name: string,
+  cap: number,
+  run: (make: MakeStore, reopen: ReopenStore) => Promise<void>,
+  needs: StoreNeed[] = [],
+): StoreCase {
+  return storeCase(name, { cap, needs: ["persistence", ...needs] }, run);
+}
+
+export const persistenceCases = [
+  persistenceCase("items are there after close and reopen", 26, async (make, reopen) => {
+    const store = await make();
+    const value = {
+      text: "é😀",
+      list: [1, { a: null }],
+      raw: new Uint8Array([0, 255]),
+      $keepsake: 1,
+    };
+    await store.put(["users", "u1"], "k", value);
+    const before = await store.get(["users", "u1"], "k");
+    const again = await reopen(store);
+    expectEqual(await again.get(["users", "u1"], "k"), before, "the item");
+    expectEqual((await again.get(["users", "u1"], "k"))?.value, value, "its value");
+  }),
+  persistenceCase(
+    "updates, deletions and emptied namespaces are there after reopen",
+    26,
+    async (make, reopen) => {
+      const store = await make();
+      await putAll(store, N, { a: { n: 1 }, b: { n: 1 } });
+      await store.put(["gone"], "k", {});
+      await store.put(N, "a", { n: 2 });
+      await store.delete(N, "b");
+      await store.delete(["gone"], "k");
+      const again = await reopen(store);
+      expectEqual(
+        (await again.search([])).map((item) => [item.key, item.value]),
+        [["a", { n: 2 }]],
+        "items",
+      );
+      expectEqual(await again.listNamespaces(), [N], "namespaces");
+    },
+  ),
+  persistenceCase("reopening many times is harmless", 22, async (make, reopen) => {
+    let store = await make();
+    for (let round = 0; round < 5; round += 1) {
+      await store.put(N, `k${round}`, { round });
+      store = await reopen(store);
+    }
+    expectEqual((await store.search(N)).length, 5, "items");
+  }),
+  persistenceCase("1,000 items in 50 namespaces survive", 26, async (make, reopen) => {
+    const store = await make();
+    await store.batch(
+      numbered(1000).map((key, i) => ({ namespace: ["n", `s${i % 50}`], key, value: { i } })),
+    );
+    const again = await reopen(store);
+    const items = await again.search(N, { limit: 2000 });
+    expectEqual(
+      items.map((item) => item.value.i).sort((l, r) => l - r),
+      numbered(1000).map((_, i) => i),
+      "values",
+    );
+    expectEqual((await again.listNamespaces()).length, 50, "namespaces");
+  }),
+  persistenceCase("labels and keys of every kind survive", 22, async (make, reopen) => {
+    const store = await make();
+    const labels = ["%", "'", "\u001e", "\u001f0", "é", "😀", "*", " "];
+    for (const label of labels) await store.put(["root", label], label, { label });
+    const again = await reopen(store);
+    for (const label of labels) {
+      expectEqual(
+        (await again.get(["root", label], label))?.value,
+        { label },
+        JSON.stringify(label),
+      );
+    }
+    expectEqual(
+      (await again.listNamespaces()).map((namespace) => namespace[1]).sort(),
+      [...labels].sort(),
+      "labels",
+    );
+  }),
+  persistenceCase(
+    "times and order survive",
+    46,
+    async (make, reopen) => {
+      const clock = new ManualClock();
+      const store = await make({ now: clock.now });
+      const created = clock.now();
+      for (const key of ["a", "b", "c", "a"]) {
+        await store.put(N, key, {});
+        clock.advanceMs(1000);
+      }
+      const again = await reopen(store, { now: clock.now });
+      const items = await again.search(N);
+      expectEqual(keysOf(items), ["a", "c", "b"], "order");
+      expectEqual(items[0]?.createdAt.getTime(), created, "createdAt");
+      expectEqual(items[0]?.updatedAt.getTime(), created + 3000, "updatedAt");
+    },
+    ["clock"],
+  ),
+  persistenceCase(
+    "vectors are there after reopen and nothing is embedded again",
+    35,
+    async (make, reopen) => {
+      const store = await make(colourIndex(undefined, ["text"]));
+      await putAll(store, N, {
+        full: { text: "red" },
+        half: { text: "red green" },
+        none: { other: 1 },
+      });
+      const embeddings = new ColourEmbeddings();
+      const again = await reopen(store, colourIndex(embeddings, ["text"]));
+      const hits = await again.search(N, { query: "red" });
+      expectEqual(keysOf(hits), ["full", "half", "none"], "order");
+      expectClose(hits[1]?.score, Math.SQRT1_2, "score");
+      expectEqual(embeddings.documentCalls, [], "texts embedded again");
+    },
+    ["index"],
+  ),
+  persistenceCase(
+    "deleted vectors stay deleted after reopen",
+    61,
+    async (make, reopen) => {
+      const store = await make(colourIndex(undefined, ["text"]));
+      await putAll(store, N, { a: { text: "red" }, b: { text: "red" } });
+      await store.delete(N, "a");
+      const again = await reopen(store, colourIndex(undefined, ["text"]));
+      await again.put(N, "a", { text: "red" }, false);
+      const hits = await again.search(N, { query: "red" });
+      expectEqual(
+        hits.map((hit) => [hit.key, hit.score === undefined]),
+        [
+          ["b", false],
+          ["a", true],
+        ],
+        "hits",
+      );
+    },
+    ["index"],
+  ),
+  persistenceCase(
+    "an acknowledged put is there without an orderly end of the batch before it",
+    26,
+    async (make, reopen) => {
+      const store = await make();
+      const puts = numbered(50).map((key) => store.put(N, key, { key }));
+      await puts.at(-1);
+      await Promise.all(puts);
+      const again = await reopen(store);
+      expectEqual((await again.search(N, { limit: 100 })).length, 50, "items");
+    },
+  ),
+];

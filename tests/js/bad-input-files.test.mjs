@@ -1,0 +1,273 @@
+// Files and folders that cannot be used: a typed error, and nothing changed.
+
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { openMemory, SqliteSaver, SqliteStore } from "keepsake";
+import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+import { closeOpened, closing } from "./support/closing.mjs";
+import { dumpSaver, dumpStore, expectRefused } from "./support/refusal.mjs";
+import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./support/temporary.mjs";
+
+afterEach(closeOpened);
+afterAll(removeTemporaryFolders);
+
+/** A closed file of ours with items and checkpoints. */
+async function writtenFile() {
+  const path = temporaryFile();
+  const memory = await openMemory({ path });
+  for (let i = 0; i < 200; i += 1) {
+    await memory.store.put(["n"], `k${i}`, { text: "x".repeat(1000) });
+  }
+  await putCheckpoint(memory.checkpointer, threadConfig("t"), { text: "y".repeat(1000) });
+  await memory.close();
+  return path;
+}
+
+const openings = [
+  ["SqliteStore", (path) => new SqliteStore({ path }), (store) => store.put(["n"], "k", {})],
+  [
+    "SqliteSaver",
+    (path) => SqliteSaver.fromConnString(path),
+    (saver) => putCheckpoint(saver, threadConfig("t"), {}),
+  ],
+];
+
+async function expectNoOpening(path, code, rule) {
+  for (const [, make, use] of openings) {
+    const backend = make(path);
+    await expectRefused(() => use(backend), code, rule);
+    await expectRefused(() => use(backend), code, rule);
+    await backend.close();
+  }
+  await expectRefused(() => openMemory({ path }), code, rule);
+}
+
+async function expectUntouched(path, code, rule) {
+  const before = readFileSync(path);
+  await expectNoOpening(path, code, rule);
+  expect(Buffer.compare(readFileSync(path), before)).toBe(0);
+  expect(readdirSync(dirname(path))).toEqual(["memory.sqlite"]);
+}
+
+describe("files that are not ours", () => {
+  test.each([
+    ["text", "This is not a database, but it is long enough to be one. ".repeat(100)],
+    ["a short text", "hello"],
+    ["zero bytes in plenty", Buffer.alloc(8192)],
+    ["random bytes", Buffer.from(Array.from({ length: 8192 }, (_, i) => (i * 7919) % 251))],
+  ])("a file of %s is refused as not_a_database", async (_, content) => {
+    const path = temporaryFile();
+    writeFileSync(path, content);
+    await expectUntouched(path, "not_a_database", /memory\.sqlite/);
+  });
+
+  test("an empty file becomes a database", async () => {
+    const path = temporaryFile();
+    writeFileSync(path, "");
+    const store = closing(new SqliteStore({ path }));
+    await store.put(["n"], "k", { n: 1 });
+    expect((await store.get(["n"], "k")).value).toEqual({ n: 1 });
+  });
+
+  test("another program's SQLite file is refused as foreign_file", async () => {
+    const path = temporaryFile();
+    const database = new Database(path);
+    database.exec(
+      "CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO notes(text) VALUES ('mine')",
+    );
+    database.close();
+    await expectUntouched(path, "foreign_file", /memory\.sqlite/);
+  });
+
+  test("the official saver's file is refused as foreign_file, and the importer is named", async () => {
+    const path = temporaryFile();
+    const { SqliteSaver: OfficialSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
+    const official = OfficialSaver.fromConnString(path);
+    await putCheckpoint(official, threadConfig("t"), { text: "x" });
+    official.db.pragma("journal_mode = DELETE");
+    official.db.close();
+    await expectUntouched(path, "foreign_file", /import/i);
+  });
+
+  test("a file of a newer schema is refused as newer_schema", async () => {
+    const path = await writtenFile();
+    const database = new Database(path);
+    database.exec("UPDATE meta SET value = '999' WHERE name = 'schema_version'");
+    database.pragma("journal_mode = DELETE");
+    database.close();
+    await expectUntouched(path, "newer_schema", /999/);
+  });
+});
+
+describe("files that were damaged", () => {
+  test.each([100, 5000, 30_000])(
+    "a database cut to %i bytes is refused, and left as it is",
+    async (size) => {
+      const path = await writtenFile();
+      truncateSync(path, size);
+      const before = readFileSync(path);
+      const store = closing(new SqliteStore({ path }));
+      const error = await store.search([], { limit: 10_000 }).then(
+        () => undefined,
+        (reason) => reason,
+      );
+      expect(["corrupt", "not_a_database"]).toContain(error?.code);
+      await store.close();
+      expect(Buffer.compare(readFileSync(path), before)).toBe(0);
+    },
+  );
+
+  test("a page of garbage is an error and never a wrong answer", async () => {
+    const path = await writtenFile();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 8192, bytes.length - 4096);
+    writeFileSync(path, bytes);
+    const store = closing(new SqliteStore({ path }));
+    await expectRefused(() => store.search([], { limit: 10_000 }), "corrupt");
+  });
+});
+
+describe("places where no file can be", () => {
+  test("a missing folder is refused as cannot_open", async () => {
+    const path = join(temporaryFolder(), "missing", "memory.sqlite");
+    await expectNoOpening(path, "cannot_open", /missing/);
+    expect(existsSync(dirname(path))).toBe(false);
+  });
+
+  test("a path below a file is refused as cannot_open", async () => {
+    const file = temporaryFile("file");
+    writeFileSync(file, "x");
+    await expectNoOpening(join(file, "memory.sqlite"), "cannot_open");
+    expect(readFileSync(file, "utf8")).toBe("x");
+  });
+
+  test("a folder in place of the file is refused as cannot_open", async () => {
+    const path = temporaryFile();
+    mkdirSync(path);
+    await expectNoOpening(path, "cannot_open");
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  test("a path with NUL is refused", async () => {
+    await expectRefused(
+      async () => {
+        await new SqliteStore({ path: "a\0b" }).get(["n"], "k");
+      },
+      "invalid_argument",
+      /NUL|path/,
+    );
+  });
+
+  test("a store that could not open works as soon as it can", async () => {
+    const folder = join(temporaryFolder(), "later");
+    const store = closing(new SqliteStore({ path: join(folder, "memory.sqlite") }));
+    await expectRefused(() => store.get(["n"], "k"), "cannot_open");
+    mkdirSync(folder);
+    await store.put(["n"], "k", { n: 1 });
+    expect((await store.get(["n"], "k")).value).toEqual({ n: 1 });
+  });
+});
+
+// Root may write anywhere, so a folder is read-only, or a disk full, only as a mount.
+// Decided by the right to mount, not by trying: where it is there, mounting must work.
+const CAP_SYS_ADMIN = 1n << 21n;
+
+function mayMount() {
+  if (process.platform !== "linux") return false;
+  const [, effective] = /CapEff:\s*([0-9a-f]+)/.exec(readFileSync("/proc/self/status", "utf8"));
+  return (BigInt(`0x${effective}`) & CAP_SYS_ADMIN) !== 0n;
+}
+
+function mount(folder, options) {
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder], { stdio: "pipe" });
+}
+
+function unmount(folder) {
+  execFileSync("umount", ["-l", folder], { stdio: "pipe" });
+}
+
+/** Runs `body` in a folder that is a disk of its own. */
+async function onDisk(size, body) {
+  const folder = temporaryFolder();
+  mount(folder, `size=${size}`);
+  try {
+    await body(folder);
+  } finally {
+    unmount(folder);
+  }
+}
+
+const testWithMount = mayMount() ? test : test.skip;
+
+describe("disks", () => {
+  testWithMount(
+    "a read-only folder is refused as read_only, and the file stays readable elsewhere",
+    async () => {
+      const source = await writtenFile();
+      await onDisk("4m", async (folder) => {
+        const path = join(folder, "memory.sqlite");
+        copyFileSync(source, path);
+        execFileSync("mount", ["-o", "remount,ro", folder]);
+        await expectNoOpening(path, "read_only");
+        await expectNoOpening(join(folder, "new.sqlite"), "read_only");
+        expect(Buffer.compare(readFileSync(path), readFileSync(source))).toBe(0);
+      });
+    },
+  );
+
+  testWithMount("a full disk is storage_full, and all that was acknowledged is there", async () => {
+    await onDisk("1m", async (folder) => {
+      const path = join(folder, "memory.sqlite");
+      const acknowledged = [];
+      const memory = await openMemory({ path });
+      const fill = async () => {
+        for (let i = 0; ; i += 1) {
+          await memory.store.put(["n"], `k${i}`, { text: "x".repeat(20_000) });
+          acknowledged.push(`k${i}`);
+        }
+      };
+      await expectRefused(fill, "storage_full");
+      expect(acknowledged.length).toBeGreaterThan(5);
+      await expectRefused(
+        () => memory.store.put(["n"], "again", { text: "x".repeat(20_000) }),
+        "storage_full",
+      );
+      const during = await memory.store.search([], { limit: 1000 });
+      expect(during.map(({ key }) => key).sort()).toEqual([...acknowledged].sort());
+      await memory.close();
+
+      const again = await openMemory({ path });
+      const after = await dumpStore(again.store);
+      await again.close();
+      expect(after.items.map(({ key }) => key).sort()).toEqual([...acknowledged].sort());
+    });
+  });
+
+  testWithMount(
+    "a checkpoint that finds the disk full changes nothing, and room helps",
+    async () => {
+      await onDisk("1m", async (folder) => {
+        const saver = new SqliteSaver({ path: join(folder, "memory.sqlite") });
+        await putCheckpoint(saver, threadConfig("t"), { text: "old" });
+        const before = await dumpSaver(saver);
+        const big = { raw: new Uint8Array(2_000_000) };
+        await expectRefused(() => putCheckpoint(saver, threadConfig("t"), big), "storage_full");
+        expect(await dumpSaver(saver)).toEqual(before);
+        execFileSync("mount", ["-o", "remount,size=16m", folder]);
+        await putCheckpoint(saver, threadConfig("t"), big);
+        expect((await dumpSaver(saver)).length).toBe(before.length + 1);
+        await saver.close();
+      });
+    },
+  );
+});

@@ -1,0 +1,20 @@
+// The capability table of the README is made from the names of the tests.
+
+import { readFileSync } from "node:fs";
+import { capabilityTables, withCapabilities } from "../../scripts/capabilities.mjs";
+
+const readme = () => readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+test("the table in the README is current: else run node scripts/capabilities.mjs", async () => {
+  expect(readme()).toBe(await withCapabilities(readme()));
+});
+
+test("the table has the rows that the store contract proves, with their marks", async () => {
+  const tables = await capabilityTables();
+  expect(tables).toMatch(/^\| 41 \| Filters: .* \| ✓ \|.*\|$/m);
+  expect(tables).toMatch(/^\| 75 \| SqliteSaver.* \| ✓ \|$/m);
+});
+
+test("a README without the markers is refused", async () => {
+  await expect(withCapabilities("# Keepsake")).rejects.toThrow(/must contain/);
+});

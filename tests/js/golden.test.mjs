@@ -1,0 +1,331 @@
+// The golden frames, written and read by TypeScript; tests/golden/golden_frames.h
+// says the same in C++. A byte that changes on one side fails here.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { header, hex, wire } from "./support/wire.mjs";
+
+const folder = new URL("../golden/", import.meta.url);
+
+function golden(name) {
+  const text = readFileSync(new URL(`${name}.hex`, folder), "utf8");
+  const [, request, response] = /^request (\w+)\nresponse (\w+)\n$/.exec(text);
+  return { request, response: new Uint8Array(Buffer.from(response, "hex")) };
+}
+
+const utf8 = (text) => new Uint8Array(Buffer.from(text));
+const json = (text) => ({ type: "json", bytes: utf8(text) });
+
+const namespace = ["users", "ü1", "記憶"];
+const value = '{"text":"naïve \\ud83d","n":1}';
+const item = {
+  namespace,
+  key: "clé 🗝",
+  value,
+  createdAt: 1_700_000_000_000,
+  updatedAt: 1_700_000_000_123,
+};
+const vector = { path: "turns[*].text.3", values: new Float32Array([0.5, -1.25, 3]) };
+const key = {
+  threadId: "thread-1",
+  checkpointNs: "parent:child",
+  checkpointId: "1ef4f797-8335-6428-8001",
+};
+const blob = { type: "bytes", bytes: new Uint8Array([0x00, 0xff, 0x7f, 0x80]) };
+const write = {
+  taskId: "task-1",
+  idx: -3,
+  channel: "__interrupt__",
+  value: blob,
+  taskPath: "~__pregel_pull, α",
+};
+const pendingWrites = [
+  write,
+  { taskId: "task-2", idx: 7, channel: "messages", value: json("[]"), taskPath: "" },
+];
+const tuple = {
+  key,
+  parentCheckpointId: "1ef4f797-8335-6428-8000",
+  checkpoint: json('{"v":4}'),
+  metadata: json('{"step":-1}'),
+  values: [
+    { channel: "messages", version: "2", value: blob },
+    { channel: "é", version: "0.5", value: json("null") },
+  ],
+  pendingWrites,
+};
+const emptyBlob = { type: "", bytes: new Uint8Array() };
+const options = { path: "memory.db", durability: "strict", vfs: "node" };
+
+const put = {
+  kind: "put",
+  namespace,
+  key: "clé 🗝",
+  value,
+  index: ["a.b", "c[-1]"],
+  ttl: 90_000,
+  vectors: [vector],
+};
+const search = {
+  kind: "search",
+  namespacePrefix: namespace,
+  filter: '{"n":{"$gte":1}}',
+  query: "wo ist 🗝?",
+  limit: 7,
+  offset: 3,
+  mode: "contains",
+  refreshTtl: false,
+  queryVector: new Float32Array([0.25, -0.5]),
+};
+
+// File, operation, answer.
+const frames = [
+  ["get", { kind: "get", namespace, key: "clé 🗝", refreshTtl: false }, item],
+  ["get_missing", { kind: "get", namespace: ["a"], key: "" }, null],
+  ["put", put, undefined],
+  ["put_delete", { kind: "put", namespace: ["a"], key: "k", value: null }, undefined],
+  [
+    "search",
+    search,
+    [
+      { ...item, score: -0.625 },
+      { namespace: ["a"], key: "k", value: "null", createdAt: 0, updatedAt: -1, score: undefined },
+    ],
+  ],
+  [
+    "list_namespaces",
+    {
+      kind: "listNamespaces",
+      matchConditions: [
+        { matchType: "prefix", path: ["users", "*"] },
+        { matchType: "suffix", path: ["記憶"] },
+      ],
+      maxDepth: 2,
+      limit: 50,
+      offset: 5,
+    },
+    [["users", "ü1"], ["x"]],
+  ],
+  ["list_keys", { kind: "listKeys", namespace }, ["", "a", "🗝"]],
+  ["clear_namespace", { kind: "clearNamespace", namespace }, 0x1_0000_0002],
+  ["sweep_expired", { kind: "sweepExpired", maxItems: 1000 }, 3],
+  [
+    "configure_store",
+    {
+      kind: "configureStore",
+      index: { dims: 512, fields: ["$", "text"] },
+      ttl: { defaultTtl: 60_000, refreshOnRead: false },
+    },
+    undefined,
+  ],
+  [
+    "prepare_embedding",
+    { kind: "prepareEmbedding", operations: [put, search] },
+    {
+      texts: ["one", "zwei 🗝"],
+      puts: [{ position: 0, paths: ["a.b", "c[-1]"], texts: [1, 0] }],
+      queries: ["wo ist 🗝?"],
+      queryPositions: [1],
+      queryOf: [0],
+    },
+  ],
+  [
+    "store_stats",
+    { kind: "storeStats" },
+    { items: 1, namespaces: 2, vectors: Number.MAX_SAFE_INTEGER },
+  ],
+
+  [
+    "put_checkpoint",
+    {
+      kind: "putCheckpoint",
+      key,
+      parentCheckpointId: tuple.parentCheckpointId,
+      checkpoint: tuple.checkpoint,
+      metadata: tuple.metadata,
+      channelVersions: [
+        { channel: "messages", version: "2" },
+        { channel: "é", version: "0.5" },
+      ],
+      newVersions: ["messages"],
+      values: [tuple.values[0]],
+    },
+    undefined,
+  ],
+  ["put_writes", { kind: "putWrites", key, writes: pendingWrites }, undefined],
+  ["get_tuple", { kind: "getTuple", key }, tuple],
+  [
+    "get_tuple_missing",
+    { kind: "getTuple", key: { threadId: "t", checkpointNs: "", checkpointId: "" } },
+    undefined,
+  ],
+  [
+    "list_checkpoints",
+    {
+      kind: "listCheckpoints",
+      threadId: "thread-1",
+      checkpointNs: "",
+      checkpointId: "id",
+      before: "before",
+      after: "after",
+      filter: '{"step":1}',
+      cursor: key,
+      limit: 5,
+    },
+    [
+      tuple,
+      {
+        key: { threadId: "t", checkpointNs: "", checkpointId: "i" },
+        parentCheckpointId: "",
+        checkpoint: emptyBlob,
+        metadata: emptyBlob,
+        values: [],
+        pendingWrites: [],
+      },
+    ],
+  ],
+  ["list_checkpoints_all", { kind: "listCheckpoints" }, []],
+  ["list_writes", { kind: "listWrites", key, channel: "messages" }, pendingWrites],
+  [
+    "delta_channel_history",
+    { kind: "deltaChannelHistory", key, channels: ["messages", "é"] },
+    [
+      { channel: "messages", seed: blob, writes: [write] },
+      { channel: "é", seed: undefined, writes: [] },
+    ],
+  ],
+  ["delete_thread", { kind: "deleteThread", threadId: "thread-1" }, undefined],
+  ["copy_thread", { kind: "copyThread", source: "thread-1", target: "thread-2" }, undefined],
+  ["delete_for_runs", { kind: "deleteForRuns", runIds: ["run-1", "run-2"] }, 4],
+  ["prune", { kind: "prune", threadIds: ["thread-1"], strategy: "delete" }, 5],
+  [
+    "checkpointer_stats",
+    { kind: "checkpointerStats" },
+    { threads: 1, checkpoints: 2, writes: 3, blobs: 4 },
+  ],
+
+  ["flush", { kind: "flush" }, undefined],
+  ["size", { kind: "size" }, 1_048_576],
+  ["begin_export", { kind: "beginExport" }, 8192],
+  [
+    "read_export",
+    { kind: "readExport", offset: 0x1_0000_1000, length: 4096 },
+    utf8("SQLite format 3"),
+  ],
+  ["end_export", { kind: "endExport" }, undefined],
+  ["import_from", { kind: "importFrom", ...options }, undefined],
+  [
+    "foreign_open",
+    { kind: "foreignOpen", ...options },
+    [
+      { table: "saverCheckpoints", rows: 10 },
+      { table: "saverWrites", rows: 20 },
+      { table: "pythonStore", rows: 30 },
+      { table: "plainStoreKv", rows: 40 },
+    ],
+  ],
+  [
+    "foreign_items",
+    { kind: "foreignItems", table: "plainStoreKv", cursor: 17, limit: 100 },
+    {
+      rows: [{ item, ttl: 60_000, expiresAt: 1_700_000_060_000, vectors: [vector] }],
+      cursor: 18,
+      done: false,
+    },
+  ],
+  [
+    "foreign_checkpoints",
+    { kind: "foreignCheckpoints", cursor: 0, limit: 100 },
+    {
+      rows: [
+        {
+          key,
+          parentCheckpointId: "",
+          checkpoint: tuple.checkpoint,
+          metadata: tuple.metadata,
+        },
+      ],
+      cursor: 1,
+      done: true,
+    },
+  ],
+  [
+    "foreign_writes",
+    { kind: "foreignWrites", cursor: -1, limit: 100 },
+    { rows: [{ key, write }], cursor: 2, done: true },
+  ],
+  ["foreign_close", { kind: "foreignClose" }, undefined],
+];
+
+const several = [
+  { kind: "get", namespace: ["a"], key: "k" },
+  { kind: "deleteThread", threadId: "" },
+  put,
+];
+
+const opens = [
+  ["open", options],
+  ["open_in_memory", undefined],
+];
+
+test.each(frames)("the request %s has the golden bytes", (name, operation) => {
+  expect(hex(wire.encodeRequest(header, [operation]))).toBe(golden(name).request);
+});
+
+test.each(frames)("the response to %s says what C++ wrote", (name, operation, answer) => {
+  const { response } = golden(name);
+  expect(wire.decodeResponse(response, [operation])).toEqual([answer]);
+  expect(wire.sequenceOf(response)).toBe(header.sequence);
+});
+
+test.each(opens)("the frame %s has the golden bytes and is answered", (name, database) => {
+  const { request, response } = golden(name);
+  expect(hex(wire.encodeOpen(header, database))).toBe(request);
+  expect(wire.decodeOpened(response)).toBeUndefined();
+});
+
+test("several operations have their answers at their positions", () => {
+  const { request, response } = golden("several_operations");
+  expect(hex(wire.encodeRequest(header, several))).toBe(request);
+  const [item, status, nothing] = wire.decodeResponse(response, several);
+  expect(item).toBeNull();
+  expect(status).toBeInstanceOf(wire.WireStatus);
+  expect(status).toMatchObject({
+    code: "thread_id_required",
+    message: "thread_id must not be empty 🗝",
+  });
+  expect(nothing).toBeUndefined();
+});
+
+test("a failed frame gives every operation its status", () => {
+  const { request, response } = golden("failed_frame");
+  expect(hex(wire.encodeRequest(header, several))).toBe(request);
+  const answers = wire.decodeResponse(response, several);
+  expect(answers).toEqual(Array(3).fill(new wire.WireStatus("closed", "closed")));
+  expect(wire.decodeOpened(response)).toMatchObject({ code: "closed" });
+});
+
+test("every golden file is read", () => {
+  const read = [...frames, ...opens].map(([name]) => `${name}.hex`);
+  const files = readdirSync(folder).filter((file) => file.endsWith(".hex"));
+  expect(files.sort()).toEqual([...read, "several_operations.hex", "failed_frame.hex"].sort());
+});
+
+test("a response cut anywhere is refused", () => {
+  for (const [name, operation] of frames) {
+    const { response } = golden(name);
+    for (let length = 0; length < response.length; length++) {
+      const cut = response.subarray(0, length);
+      expect(() => wire.decodeResponse(cut, [operation])).toThrow(RangeError);
+    }
+  }
+});
+
+test("a response to other operations is refused", () => {
+  const { response } = golden("get");
+  const size = { kind: "size" };
+  expect(() => wire.decodeResponse(response, [size])).toThrow("answer of another length");
+  expect(() => wire.decodeResponse(response, [size, size])).toThrow("1 results for 2 operations");
+  expect(() => wire.decodeResponse(new Uint8Array([2, ...response.subarray(1)]), [size])).toThrow(
+    "version 2",
+  );
+});

@@ -1,0 +1,449 @@
+// Files of other programs, as those programs make them.
+
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
+import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import Database from "better-sqlite3";
+import { openMemory, SqliteSaver, SqliteStore } from "keepsake";
+import { Extension, encode } from "./support/msgpack.mjs";
+import { expectRefused } from "./support/refusal.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const config = { configurable: { thread_id: "t" } };
+const open = (options = {}) => openMemory({ path: temporaryFile(), ...options });
+
+async function listed(saver, of = config) {
+  const tuples = [];
+  for await (const tuple of saver.list(of)) tuples.push(tuple);
+  return tuples;
+}
+
+function fileOf(sql, fill) {
+  const path = temporaryFile("foreign.sqlite");
+  const database = new Database(path);
+  database.exec(sql);
+  fill?.(database);
+  database.close();
+  return path;
+}
+
+describe("a file of the official JavaScript saver", () => {
+  const builder = new StateGraph(
+    Annotation.Root({
+      ...MessagesAnnotation.spec,
+      log: Annotation({ reducer: (a, b) => a.concat(b), default: () => [] }),
+    }),
+  )
+    .addNode("answer", ({ messages }) => ({
+      messages: [new AIMessage(`you said: ${messages.at(-1).content}`)],
+      log: ["answered"],
+    }))
+    .addNode("ask", () => ({ log: [interrupt("more?")] }))
+    .addEdge(START, "answer")
+    .addEdge("answer", "ask");
+
+  async function officialFile() {
+    const path = temporaryFile("official.sqlite");
+    const saver = OfficialSaver.fromConnString(path);
+    await builder
+      .compile({ checkpointer: saver })
+      .invoke({ messages: [new HumanMessage("hi")] }, config);
+    const tuples = await listed(saver);
+    saver.db.close();
+    return { path, tuples };
+  }
+
+  test("is read whole: the history is the same, and the graph resumes on it", async () => {
+    const { path, tuples } = await officialFile();
+    await using memory = await open();
+    const progress = [];
+    const report = await memory.importFrom(path, { onProgress: (p) => progress.push(p) });
+    expect(report).toMatchObject({ items: 0, checkpoints: tuples.length, skipped: [] });
+    expect(report.writes).toBeGreaterThan(0);
+    expect(progress.at(-1)).toEqual({
+      done: report.checkpoints + report.writes,
+      total: report.checkpoints + report.writes,
+    });
+
+    const imported = await listed(memory.checkpointer);
+    const comparable = ({ config: of, parentConfig, checkpoint, metadata, pendingWrites }) => ({
+      of,
+      parentConfig,
+      checkpoint,
+      metadata,
+      pendingWrites: pendingWrites.toSorted((a, b) =>
+        JSON.stringify(a).localeCompare(JSON.stringify(b)),
+      ),
+    });
+    expect(imported.map(comparable)).toEqual(tuples.map(comparable));
+
+    const graph = builder.compile({ checkpointer: memory.checkpointer });
+    const state = await graph.invoke(new Command({ resume: "no" }), config);
+    expect(state.log).toEqual(["answered", "no"]);
+    expect(state.messages[1].content).toBe("you said: hi");
+  });
+
+  test("is not changed, and may be imported twice", async () => {
+    const { path, tuples } = await officialFile();
+    await using saver = SqliteSaver.fromConnString(":memory:");
+    await saver.importFrom(path);
+    const again = await saver.importFrom(path);
+    expect(again.checkpoints).toBe(tuples.length);
+    expect(await listed(saver)).toHaveLength(tuples.length);
+    const official = OfficialSaver.fromConnString(path);
+    expect(await listed(official)).toHaveLength(tuples.length);
+    official.db.close();
+  });
+
+  test("keeps each channel value once per version", async () => {
+    const { path } = await officialFile();
+    await using memory = await open();
+    await memory.importFrom(path);
+    const stored = (await memory.stats()).checkpointer.blobs;
+    const versions = new Set();
+    for (const { checkpoint } of await listed(memory.checkpointer)) {
+      for (const channel of Object.keys(checkpoint.channel_values)) {
+        versions.add(`${channel} ${checkpoint.channel_versions[channel]}`);
+      }
+    }
+    expect(stored).toBe(versions.size);
+  });
+});
+
+describe("a file of Python's saver", () => {
+  const schema = `
+    CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+      parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
+    CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+      task_id TEXT NOT NULL, idx INTEGER NOT NULL, channel TEXT NOT NULL, type TEXT, value BLOB,
+      PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx));`;
+  const model = (module, name, fields) =>
+    new Extension(5, [module, name, fields, "model_construct"]);
+  const message = (name, fields) =>
+    model(`langchain_core.messages.${name.replace("Message", "").toLowerCase()}`, name, {
+      additional_kwargs: {},
+      response_metadata: {},
+      name: null,
+      ...fields,
+    });
+  const version = (n) => `${String(n).padStart(32, "0")}.0.2437`;
+  const channelValues = {
+    messages: [
+      message("HumanMessage", { content: "hi", type: "human", id: "m1", example: false }),
+      message("AIMessage", {
+        content: "",
+        type: "ai",
+        id: "m2",
+        tool_calls: [{ name: "look", args: { at: 1 }, id: "c1", type: "tool_call" }],
+        invalid_tool_calls: [],
+        usage_metadata: null,
+      }),
+      message("ToolMessage", {
+        content: "seen",
+        type: "tool",
+        id: "m3",
+        tool_call_id: "c1",
+        status: "success",
+      }),
+    ],
+    set: new Extension(0, ["builtins", "set", [1, 2, 300]]),
+    uuid: new Extension(0, ["uuid", "UUID", "1ef4f797-8335-6428-8001-8a1503f9b875"]),
+    time: new Extension(3, [
+      "datetime",
+      "datetime",
+      "2024-07-31T20:14:19.804150+00:00",
+      "fromisoformat",
+    ]),
+    date: new Extension(1, ["datetime", "date", [2024, 2, 29]]),
+    document: model("langchain_core.documents.base", "Document", {
+      id: null,
+      metadata: { a: 1 },
+      page_content: "p",
+    }),
+    own: model("my.package", "Thing", { a: 1 }),
+    bytes: new Uint8Array([0, 255]),
+    big: 2n ** 60n,
+    numbers: [0, -1, -33, 1.5, 2 ** 40, true, false, null],
+    text: "é".repeat(300),
+    many: Array.from({ length: 70 }, (_, i) => i),
+    keys: new Map([[1, "one"]]),
+  };
+  const checkpoint = (values) => ({
+    v: 4,
+    id: "1ef4f797-8335-6428-8001-8a1503f9b875",
+    ts: "2024-07-31T20:14:19.804150+00:00",
+    channel_values: values,
+    channel_versions: Object.fromEntries(Object.keys(values).map((name) => [name, version(2)])),
+    versions_seen: { __input__: {}, node: { messages: version(1) } },
+  });
+
+  const pythonFile = (values, extra) =>
+    fileOf(schema, (database) => {
+      const put = database.prepare("INSERT INTO checkpoints VALUES ('t', '', ?, NULL, ?, ?, ?)");
+      put.run(
+        "1ef4f797-8335-6428-8001-8a1503f9b875",
+        "msgpack",
+        encode(checkpoint(values)),
+        Buffer.from('{"source": "loop", "step": 1, "parents": {}}'),
+      );
+      extra?.(database, put);
+    });
+
+  test("becomes messages, sets, dates and bytes of JavaScript", async () => {
+    await using memory = await open();
+    expect(await memory.importFrom(pythonFile(channelValues))).toEqual({
+      items: 0,
+      checkpoints: 1,
+      writes: 0,
+      skipped: [],
+    });
+    const { checkpoint: read, metadata } = await memory.checkpointer.getTuple(config);
+    const values = read.channel_values;
+    expect(values.messages.map((m) => m.constructor)).toEqual([
+      HumanMessage,
+      AIMessage,
+      ToolMessage,
+    ]);
+    expect(values.messages[1].tool_calls).toEqual([
+      { name: "look", args: { at: 1 }, id: "c1", type: "tool_call" },
+    ]);
+    expect(values.messages[2]).toMatchObject({ content: "seen", tool_call_id: "c1", id: "m3" });
+    expect(values).toMatchObject({
+      set: new Set([1, 2, 300]),
+      uuid: "1ef4f797-8335-6428-8001-8a1503f9b875",
+      own: { a: 1 },
+      bytes: new Uint8Array([0, 255]),
+      numbers: [0, -1, -33, 1.5, 2 ** 40, true, false, null],
+      text: "é".repeat(300),
+      many: channelValues.many,
+      keys: new Map([[1, "one"]]),
+    });
+    expect(new Date(values.time).toISOString()).toBe("2024-07-31T20:14:19.804Z");
+    expect(new Date(values.date).toISOString()).toBe("2024-02-29T00:00:00.000Z");
+    expect(values.document).toMatchObject({ pageContent: "p", metadata: { a: 1 } });
+    expect(metadata).toEqual({ source: "loop", step: 1, parents: {} });
+    expect(read.channel_versions.messages).toBe(2);
+    expect(read.versions_seen.node).toEqual({ messages: 1 });
+  });
+
+  test("brings its pending writes, with Python's own tags", async () => {
+    const path = pythonFile({ a: 1 }, (database) => {
+      const put = database.prepare(
+        "INSERT INTO writes VALUES ('t', '', '1ef4f797-8335-6428-8001-8a1503f9b875', ?, ?, ?, ?, ?)",
+      );
+      put.run("task", 0, "a", "msgpack", encode([1, 2]));
+      put.run("task", 1, "b", "null", Buffer.alloc(0));
+      put.run("task", 2, "c", "bytes", Buffer.from([1, 254]));
+      put.run(
+        "task",
+        -3,
+        "__interrupt__",
+        "msgpack",
+        encode([new Extension(2, ["langgraph.types", "Interrupt", { value: "?" }])]),
+      );
+    });
+    await using memory = await open();
+    expect((await memory.importFrom(path)).writes).toBe(4);
+    expect((await memory.checkpointer.getTuple(config)).pendingWrites).toEqual([
+      ["task", "__interrupt__", [{ value: "?" }]],
+      ["task", "a", [1, 2]],
+      ["task", "b", null],
+      ["task", "c", new Uint8Array([1, 254])],
+    ]);
+  });
+
+  test("names what it can't read, and reads the rest", async () => {
+    const path = pythonFile({ a: 1 }, (_, put) => {
+      const meta = Buffer.from("{}");
+      put.run("cut-off", "msgpack", Buffer.from([0xdc, 0xff]), meta);
+      put.run("no-msgpack", "msgpack", Buffer.from([0xc1]), meta);
+      put.run("pickled", "pickle", Buffer.from([0x80, 0x04]), meta);
+      put.run("numpy", "msgpack", encode(checkpoint({ a: new Extension(6, [1]) })), meta);
+      put.run("unknown", "msgpack", encode(checkpoint({ a: new Extension(99, [1]) })), meta);
+    });
+    await using memory = await open();
+    const { checkpoints, skipped } = await memory.importFrom(path);
+    expect(checkpoints).toBe(1);
+    expect(skipped.map(({ what }) => what).sort()).toEqual(
+      ["cut-off", "no-msgpack", "numpy", "pickled", "unknown"].map((id) => `checkpoint t//${id}`),
+    );
+    expect(skipped.find(({ what }) => what.endsWith("pickled")).why).toMatch(/pickle/);
+  });
+});
+
+describe("a file of Python's SqliteStore", () => {
+  const schema = `
+    CREATE TABLE store (prefix text NOT NULL, key text NOT NULL, value text NOT NULL,
+      created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+      expires_at TIMESTAMP, ttl_minutes REAL, PRIMARY KEY (prefix, key));
+    CREATE TABLE store_vectors (prefix text NOT NULL, key text NOT NULL, field_name text NOT NULL, embedding BLOB,
+      created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+      PRIMARY KEY (prefix, key, field_name));`;
+  const put = (database, prefix, key, value, more = {}) =>
+    database
+      .prepare("INSERT INTO store VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .run(
+        prefix,
+        key,
+        value,
+        more.created ?? "2024-01-02 03:04:05",
+        more.updated ?? "2024-02-03 04:05:06",
+        more.expires ?? null,
+        more.ttl ?? null,
+      );
+
+  test("brings items with their times", async () => {
+    const path = fileOf(schema, (database) => {
+      put(database, "users.u1", "k", '{"a": [1, "é"], "$keepsake": "mine"}');
+      put(database, "users", "same", "{}", { updated: "2024-01-02 03:04:05" });
+    });
+    await using store = new SqliteStore({ path: ":memory:" });
+    expect(await store.importFrom(path)).toEqual({
+      items: 2,
+      checkpoints: 0,
+      writes: 0,
+      skipped: [],
+    });
+    expect(await store.get(["users", "u1"], "k")).toEqual({
+      namespace: ["users", "u1"],
+      key: "k",
+      value: { a: [1, "é"], $keepsake: "mine" },
+      createdAt: new Date("2024-01-02T03:04:05Z"),
+      updatedAt: new Date("2024-02-03T04:05:06Z"),
+    });
+    const same = await store.get(["users"], "same");
+    expect(same.updatedAt).toEqual(same.createdAt);
+  });
+
+  test("brings vectors that fit, and embeds what has none", async () => {
+    const asked = [];
+    const index = {
+      dims: 2,
+      fields: ["text"],
+      embeddings: (texts) => {
+        asked.push(...texts);
+        return texts.map((text) => (text === "east" ? [1, 0] : [0, 1]));
+      },
+    };
+    const path = fileOf(schema, (database) => {
+      put(database, "n", "with", '{"text": "from Python"}');
+      put(database, "n", "without", '{"text": "north"}');
+      database
+        .prepare(
+          "INSERT INTO store_vectors (prefix, key, field_name, embedding) VALUES ('n', 'with', 'text', ?)",
+        )
+        .run(Buffer.from(new Float32Array([0.6, 0.8]).buffer));
+    });
+    await using store = new SqliteStore({ path: temporaryFile(), index });
+    await store.importFrom(path);
+    expect(asked).toEqual(["north"]);
+    const found = await store.search(["n"], { query: "east" });
+    expect(found.map(({ key, score }) => [key, Number(score.toFixed(3))])).toEqual([
+      ["with", 0.6],
+      ["without", 0],
+    ]);
+  });
+
+  test("brings times to live, and what has expired is not found", async () => {
+    const path = fileOf(schema, (database) => {
+      put(database, "n", "old", "{}", { expires: "2024-02-03 05:05:06", ttl: 60 });
+      put(database, "n", "young", "{}", { expires: "2124-02-03 05:05:06", ttl: 60 });
+    });
+    let now = Date.UTC(2124, 1, 3, 5, 5, 0);
+    await using store = new SqliteStore({
+      path: ":memory:",
+      ttl: { refreshOnRead: false },
+      now: () => now,
+    });
+    await store.importFrom(path);
+    expect((await store.search(["n"])).map(({ key }) => key)).toEqual(["young"]);
+    now += 7_000;
+    expect(await store.search(["n"])).toEqual([]);
+  });
+});
+
+describe("a plain store_kv file", () => {
+  const schema =
+    "CREATE TABLE store_kv (ns TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (ns, key))";
+
+  test("brings what keeps the rules, and names what breaks them", async () => {
+    const path = fileOf(schema, (database) => {
+      const put = database.prepare("INSERT INTO store_kv VALUES (?, ?, ?)");
+      put.run('["u1", "memories"]', "pref_theme", '{"theme": "dark"}');
+      put.run('["u1", "memories"]', "has::colons", '{"n": 1}');
+      put.run('["has.dot"]', "k", "{}");
+      put.run('["u1"]', "broken", "{not json");
+    });
+    await using memory = await open();
+    const { items, skipped } = await memory.importFrom(path);
+    expect(items).toBe(2);
+    expect(skipped.map(({ what }) => what).sort()).toEqual([
+      'item ["has.dot"] k',
+      'item ["u1"] broken',
+    ]);
+    expect(skipped.find(({ what }) => what.includes("dot")).why).toMatch(/must not contain '\.'/);
+    expect(await memory.store.listKeys(["u1", "memories"])).toEqual(["has::colons", "pref_theme"]);
+  });
+
+  test("is imported by pages, all of it", async () => {
+    const path = fileOf(schema, (database) => {
+      const put = database.prepare("INSERT INTO store_kv VALUES ('[\"n\"]', ?, '{}')");
+      database.transaction(() => {
+        for (let i = 0; i < 1234; i += 1) put.run(`k${i}`);
+      })();
+    });
+    await using memory = await open();
+    expect((await memory.importFrom(path)).items).toBe(1234);
+    expect((await memory.stats()).store.items).toBe(1234);
+  });
+});
+
+describe("a file that can't be imported", () => {
+  test.each([
+    ["is missing", () => temporaryFile("missing.sqlite"), /cannot_open|not_found/],
+    ["has none of the tables", () => fileOf("CREATE TABLE other (a)"), /invalid_argument/],
+  ])("because it %s is refused, and nothing changed", async (_, make, code) => {
+    await using memory = await open();
+    const error = await memory.importFrom(make()).catch((reason) => reason);
+    expect(error.code).toMatch(code);
+    expect((await memory.stats()).store.items).toBe(0);
+    await memory.store.put(["n"], "k", { n: 1 });
+  });
+});
+
+test("export and import carry a whole database", async () => {
+  await using memory = await open();
+  await memory.store.put(["n"], "k", { n: 1 });
+  await memory.checkpointer.importFrom(
+    fileOf(
+      "CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))",
+    ),
+  );
+  const bytes = await memory.export();
+  expect(Buffer.from(bytes.subarray(0, 15)).toString()).toBe("SQLite format 3");
+  const plain = new Database(Buffer.from(bytes));
+  expect(plain.pragma("integrity_check", { simple: true })).toBe("ok");
+  plain.close();
+
+  await using other = await open();
+  await other.store.put(["n"], "old", {});
+  await other.import(bytes);
+  expect(await other.store.listKeys(["n"])).toEqual(["k"]);
+  await using inMemory = await openMemory({ path: ":memory:" });
+  await inMemory.import(bytes);
+  expect(await inMemory.store.listKeys(["n"])).toEqual(["k"]);
+  await expectRefused(
+    () => other.import(new TextEncoder().encode("no database")),
+    "not_a_database",
+  );
+  expect(await other.store.listKeys(["n"])).toEqual(["k"]);
+});

@@ -1,0 +1,131 @@
+// The package as it is published.
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { installPackage, packProject, projectRoot, run } from "./support/installed-package.mjs";
+import { removeTemporaryFolders } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const { tarball, files } = packProject();
+const manifest = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
+
+function exportedFiles(entry) {
+  return typeof entry === "string" ? [entry] : Object.values(entry).flatMap(exportedFiles);
+}
+
+describe("the tarball", () => {
+  test("holds licence, notices, README and what the exports name", () => {
+    const exported = exportedFiles(manifest.exports).map((path) => path.replace("./", ""));
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "LICENSE",
+        "THIRD_PARTY_NOTICES.md",
+        "README.md",
+        "dist/keepsake.wasm",
+        ...exported,
+      ]),
+    );
+  });
+
+  test("holds nothing else than dist and these", () => {
+    const expected =
+      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
+    expect(files.filter((file) => !expected.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.test\.|jest|vitest/.test(file))).toEqual([]);
+  });
+
+  test("needs nothing at run time but its peers", () => {
+    expect(manifest.dependencies ?? {}).toEqual({});
+    expect(Object.keys(manifest.scripts).filter((name) => /install|prepare/.test(name))).toEqual(
+      [],
+    );
+  });
+
+  test("names no folder of the machine that built it", () => {
+    const texts = files.filter((file) => !/^(LICENSE|.*\.md)$/.test(file));
+    const guilty = texts.filter((file) =>
+      readFileSync(join(projectRoot, file)).includes(projectRoot),
+    );
+    expect(guilty).toEqual([]);
+  });
+
+  test("evaluates no strings, so that it runs under a strict content security policy", () => {
+    const scripts = files.filter((file) => /\.(js|cjs|mjs)$/.test(file));
+    expect(scripts.length).toBeGreaterThan(3);
+    const guilty = scripts.filter((file) =>
+      /\bnew Function\b|\beval\(/.test(readFileSync(join(projectRoot, file), "utf8")),
+    );
+    expect(guilty).toEqual([]);
+  });
+});
+
+describe("package checkers", () => {
+  test("publint finds nothing", () => {
+    const printed = run(
+      process.execPath,
+      ["node_modules/publint/src/cli.js", "run", tarball, "--strict"],
+      {
+        cwd: projectRoot,
+      },
+    );
+    expect(printed).toMatch(/All good!/);
+  });
+
+  test("are-the-types-wrong finds nothing, and looks at every entry", () => {
+    const cli = "node_modules/@arethetypeswrong/cli/dist/index.js";
+    // node10 knows no exports: a subpath can't be found there, by anyone.
+    const args = [cli, tarball, "--profile", "node16", "--format", "ascii", "--no-color"];
+    const printed = run(process.execPath, args, { cwd: projectRoot });
+    expect(printed).toContain('"keepsake/testing"');
+  });
+});
+
+const consumerSource = `
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph-checkpoint";
+import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
+import { InMemoryStore, KeepsakeError, MemorySaver, openMemory, SqliteSaver, SqliteStore } from "keepsake";
+import { type MakeStore, storeContract } from "keepsake/testing";
+
+const stores: BaseStore[] = [new InMemoryStore(), new SqliteStore({ path: ":memory:" })];
+const savers: BaseCheckpointSaver[] = [new MemorySaver(), SqliteSaver.fromConnString(":memory:")];
+const ours: MakeStore = (options) => new InMemoryStore(options);
+const official: MakeStore = () => new OfficialStore();
+export async function main(): Promise<string> {
+  const memory = await openMemory({ path: ":memory:" });
+  await memory.store.put(["a"], "k", { n: 1 }, false, { ttl: 5 });
+  const hits = await memory.store.search(["a"], { query: "x", mode: "contains", limit: 3 });
+  const score: number | undefined = hits[0]?.score;
+  const keys: string[] = await memory.store.listKeys(["a"]);
+  for (const { name, cap, run } of storeContract) await run(cap ? ours : official).catch(() => name);
+  return [stores.length, savers.length, score, keys, KeepsakeError.name].join();
+}
+`;
+
+describe("the installed package", () => {
+  const folder = installPackage(tarball);
+
+  test("is there with its licence", () => {
+    expect(existsSync(join(folder, "node_modules/keepsake/LICENSE"))).toBe(true);
+    expect(existsSync(join(folder, "node_modules/keepsake/dist/keepsake.wasm"))).toBe(true);
+  });
+
+  test.each([
+    ["NodeNext as ESM", "consumer.mts", "NodeNext", "NodeNext"],
+    ["NodeNext as CommonJS", "consumer.cts", "NodeNext", "NodeNext"],
+    ["a bundler", "bundled.ts", "ESNext", "Bundler"],
+  ])("type-checks strictly for %s", (_, file, module, moduleResolution) => {
+    writeFileSync(join(folder, file), consumerSource);
+    const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];
+    const target = ["--target", "ES2022", "--lib", "ES2023,ESNext.Disposable,DOM"];
+    const resolution = ["--module", module, "--moduleResolution", moduleResolution];
+    const tsc = join(projectRoot, "node_modules/typescript/bin/tsc");
+    let printed = "";
+    try {
+      run(process.execPath, [tsc, ...options, ...target, ...resolution, file], { cwd: folder });
+    } catch (error) {
+      printed = error.stdout;
+    }
+    expect(printed).toBe("");
+  });
+});

@@ -1,0 +1,21 @@
+// What a visitor of a page downloads. Raising a ceiling needs the reason in the same commit.
+
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+
+const WASM_CEILING = 450_000;
+const GLUE_CEILING = 15_000;
+
+function gzippedSize(file) {
+  const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
+  return gzipSync(bytes, { level: 9 }).length;
+}
+
+test.each([
+  ["keepsake.wasm", WASM_CEILING],
+  ["keepsake.mjs", GLUE_CEILING],
+])("%s takes less than %i bytes as gzip", (file, ceiling) => {
+  const size = gzippedSize(file);
+  console.log(`${file}: ${size} bytes as gzip`);
+  expect(size).toBeLessThan(ceiling);
+});

@@ -1,0 +1,59 @@
+// The package as a user gets it: packed, and installed in an empty folder.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "./temporary.mjs";
+
+export const projectRoot = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Runs a program of this Node version's kind and returns what it printed. */
+export function run(program, args, options = {}) {
+  // Jest's own NODE_OPTIONS are not for the programs that it starts.
+  const env = { ...process.env, NODE_OPTIONS: "", NODE_PATH: "", ...options.env };
+  return execFileSync(program, args, { encoding: "utf8", stdio: "pipe", ...options, env });
+}
+
+/** The path of the tarball, and the files in it. */
+export function packProject() {
+  const folder = temporaryFolder();
+  const printed = run(
+    "npm",
+    ["pack", "--json", "--ignore-scripts", "--silent", "--pack-destination", folder],
+    { cwd: projectRoot },
+  );
+  const [{ filename, files }] = JSON.parse(printed);
+  return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
+}
+
+/** A folder with the tarball installed, and beside it the peers of this project. */
+export function installPackage(tarball) {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "package.json"), '{ "name": "consumer", "private": true }');
+  const offline = [
+    "--offline",
+    "--no-audit",
+    "--no-fund",
+    "--legacy-peer-deps",
+    "--ignore-scripts",
+  ];
+  run("npm", ["install", "--silent", ...offline, tarball], { cwd: folder });
+  mkdirSync(join(folder, "node_modules/@langchain"));
+  for (const peer of ["core", "langgraph", "langgraph-checkpoint"]) {
+    const path = join("node_modules/@langchain", peer);
+    symlinkSync(join(projectRoot, path), join(folder, path));
+  }
+  return folder;
+}
+
+/** This Node.js, and those that the set-up fetched for the tests: name and program. */
+export function nodeVersions() {
+  const others = ["node22", "node24"].map((name) => [
+    name,
+    join(projectRoot, ".toolchain", name, "bin/node"),
+  ]);
+  return [[`node${process.versions.node.split(".")[0]}`, process.execPath], ...others];
+}
+
+export const isFetched = (program) => existsSync(program);

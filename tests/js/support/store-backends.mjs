@@ -1,0 +1,69 @@
+// Every way to have a store: how it is made, reopened and closed, and what it can do.
+
+import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
+import { temporaryFile } from "./temporary.mjs";
+
+const everything = ["index", "ttl", "clock", "extras"];
+
+/** Stores made through this are closed by `closeAll`. */
+function backend(name, needs, { make, reopen, close = (store) => store.close() }) {
+  const open = new Set();
+  const track = (store) => {
+    open.add(store);
+    return store;
+  };
+  return {
+    name,
+    can: new Set(needs),
+    make: async (options) => track(await make(options ?? {})),
+    reopen:
+      reopen &&
+      (async (store, options) => {
+        open.delete(store);
+        return track(await reopen(store, options ?? {}));
+      }),
+    async closeAll() {
+      await Promise.all([...open].map(close));
+      open.clear();
+    },
+  };
+}
+
+const pathOf = new WeakMap();
+
+async function sqliteStoreAt(path, options) {
+  const store = new SqliteStore({ path, ...options });
+  pathOf.set(store, path);
+  return store;
+}
+
+const memoryOf = new WeakMap();
+
+async function storeOfMemory(path, options) {
+  const memory = await openMemory({ path, ...options });
+  memoryOf.set(memory.store, memory);
+  pathOf.set(memory.store, path);
+  return memory.store;
+}
+
+export const storeBackends = [
+  backend("InMemoryStore", everything, { make: (options) => new InMemoryStore(options) }),
+  backend("SqliteStore on a file", [...everything, "persistence"], {
+    make: (options) => sqliteStoreAt(temporaryFile(), options),
+    async reopen(store, options) {
+      await store.close();
+      return sqliteStoreAt(pathOf.get(store), options);
+    },
+  }),
+  backend("SqliteStore :memory:", everything, {
+    make: (options) => new SqliteStore({ path: ":memory:", ...options }),
+  }),
+  backend("openMemory().store", [...everything, "persistence"], {
+    make: (options) => storeOfMemory(temporaryFile(), options),
+    async reopen(store, options) {
+      await memoryOf.get(store).close();
+      return storeOfMemory(pathOf.get(store), options);
+    },
+    close: (store) => memoryOf.get(store).close(),
+  }),
+];

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Greps the tree for what must never be there; ARCHITECTURE.md says why.
+set -u
+cd "$(dirname "$0")/.."
+failures=0
+fail() { echo "layering: $1"; failures=$((failures + 1)); }
+
+# forbid <what it means> <pattern> <path>…
+forbid() {
+  local meaning=$1 pattern=$2 hits
+  shift 2
+  hits=$(grep -rnIE --include='*.h' --include='*.cc' --include='*.ts' --include='*.mjs' -e "$pattern" "$@" |
+    grep -vE '^[^:]+:[0-9]+: *(//|\*)')
+  [ -z "$hits" ] || fail "$meaning
+$hits"
+}
+without() { find "$1" -type f \( -name '*.h' -o -name '*.cc' \) | grep -vE "$2"; }
+
+forbid "Emscripten is known to wasm/ only" '[Ee]mscripten|EM_JS|EM_ASM' core
+forbid "LangGraph is known to js/ only" '[Ll]ang[Gg]raph/|@langchain' wasm
+forbid "SQL stands in core/ only" '(SELECT .+ FROM|INSERT INTO|INSERT OR|DELETE FROM|CREATE TABLE|PRAGMA) ' js/src
+forbid "only the loader imports the glue" "from ['\"].*keepsake\.mjs['\"]" $(find js/src -name '*.ts' ! -path 'js/src/wasm/*')
+forbid "sqlite3.h is known to core/src/sql and wasm/ only" 'sqlite3\.h' $(without core '^core/src/sql/')
+forbid "nlohmann_json is known to core/src/json only" 'nlohmann' $(without core '^core/src/json/')
+forbid "nothing prints out of core" '\b(printf|fprintf|std::cout|std::cerr|puts)\b *[(<]' core
+forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' core/src core/include
+
+# Includes point down the layers, or stay in their folder.
+rank() {
+  case $1 in
+    engine) echo 6 ;; wire) echo 5 ;; import) echo 4 ;; store | checkpoint) echo 3 ;;
+    search) echo 2 ;; sql | json) echo 1 ;; *) echo "" ;;
+  esac
+}
+while IFS=: read -r file include; do
+  from=$(echo "$file" | sed -E 's#^core/src/([^/]+)/.*#\1#')
+  to=$(echo "$include" | sed -E 's#.*"([^/"]+)/.*#\1#')
+  [ "$from" = "$to" ] && continue
+  upper=$(rank "$from") lower=$(rank "$to")
+  [ -z "$lower" ] && continue
+  { [ -n "$upper" ] && [ "$upper" -gt "$lower" ]; } || fail "$file includes upwards: $include"
+done < <(grep -rE --include='*.h' --include='*.cc' '^#include "' core/src | grep -v '"keepsake/')
+
+[ "$failures" -eq 0 ] && echo "layering: ok"
+exit $((failures > 0))
