@@ -1,0 +1,76 @@
+// A ForeignFile reads memories that other programs wrote to SQLite: LangGraph's
+// JavaScript and Python SqliteSaver, Python's SqliteStore, and a plain
+// store_kv(ns, key, value) table. One file may hold several of them.
+// Nothing is written. Rows come in pages; a page's cursor is that of its last row.
+#ifndef KEEPSAKE_IMPORT_FOREIGN_FILE_H_
+#define KEEPSAKE_IMPORT_FOREIGN_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keepsake/checkpointer.h"
+#include "keepsake/database.h"
+#include "keepsake/store.h"
+
+namespace keepsake::import {
+
+// Persistent, never renumber.
+enum class ForeignTable : std::uint8_t {
+  kSaverCheckpoints = 1,  // checkpoints, of the JavaScript or Python SqliteSaver
+  kSaverWrites = 2,       // writes, of either
+  kPythonStore = 3,       // store (and store_vectors)
+  kPlainStoreKv = 4,      // store_kv(ns, key, value)
+};
+
+struct ForeignTableInfo {
+  ForeignTable table;
+  std::uint64_t rows = 0;
+};
+
+struct ForeignItem {
+  Item item;
+  std::int64_t ttl_ms = PutOp::kNoTtl;
+  std::int64_t expires_at_ms = 0;  // 0: never
+  std::vector<FieldVector> vectors;
+};
+
+// `checkpoint` still holds its channel_values; splitting it needs the serde.
+struct ForeignCheckpoint {
+  CheckpointKey key;
+  std::string parent_checkpoint_id;
+  Blob checkpoint;
+  Blob metadata;
+};
+
+struct ForeignWrite {
+  CheckpointKey key;
+  PendingWrite write;
+};
+
+template <typename T>
+struct ForeignPage {
+  std::vector<T> rows;
+  std::int64_t cursor = 0;  // pass it to get the next page
+  bool done = false;
+};
+
+class ForeignFile {
+ public:
+  // kNotADatabase, or kInvalidArgument if it holds none of the tables.
+  static Result<std::unique_ptr<ForeignFile>> Open(const sql::OpenOptions& options);
+  virtual ~ForeignFile() = default;
+
+  virtual const std::vector<ForeignTableInfo>& tables() const = 0;
+  // Begin with cursor 0. kPythonStore or kPlainStoreKv only.
+  virtual Result<ForeignPage<ForeignItem>> Items(ForeignTable table, std::int64_t cursor,
+                                                 std::uint32_t limit) = 0;
+  virtual Result<ForeignPage<ForeignCheckpoint>> Checkpoints(std::int64_t cursor,
+                                                             std::uint32_t limit) = 0;
+  virtual Result<ForeignPage<ForeignWrite>> Writes(std::int64_t cursor, std::uint32_t limit) = 0;
+};
+
+}  // namespace keepsake::import
+
+#endif  // KEEPSAKE_IMPORT_FOREIGN_FILE_H_

@@ -1,0 +1,173 @@
+#include "sql/migrations.h"
+
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+namespace keepsake::sql {
+namespace {
+
+Status RunAll(Database& database, std::initializer_list<std::string_view> statements) {
+  for (std::string_view sql : statements) {
+    if (Status status = database.Run(sql); !status.ok()) return status;
+  }
+  return Status();
+}
+
+Status CreateFirstSchema(Database& database) {
+  return RunAll(
+      database,
+      {"CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+       "INSERT INTO meta(name, value) VALUES('format', 'keepsake')",
+
+       "CREATE TABLE store_kv("
+       "  item_id INTEGER PRIMARY KEY,"
+       "  ns TEXT NOT NULL,"
+       "  key TEXT NOT NULL,"
+       "  value TEXT NOT NULL,"
+       "  created_at INTEGER NOT NULL,"
+       "  updated_at INTEGER NOT NULL,"
+       "  ttl INTEGER NOT NULL,"
+       "  expires_at INTEGER"
+       ") STRICT",
+       "CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key)",
+       "CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL",
+
+       "CREATE TABLE store_vectors("
+       "  item_id INTEGER NOT NULL,"
+       "  path TEXT NOT NULL,"
+       "  vector BLOB NOT NULL,"
+       "  PRIMARY KEY(item_id, path)"
+       ") STRICT",
+
+       "CREATE TABLE checkpoints("
+       "  thread_id TEXT NOT NULL,"
+       "  checkpoint_ns TEXT NOT NULL,"
+       "  checkpoint_id TEXT NOT NULL,"
+       "  parent_checkpoint_id TEXT NOT NULL,"
+       "  type TEXT NOT NULL,"
+       "  checkpoint BLOB NOT NULL,"
+       "  metadata_type TEXT NOT NULL,"
+       "  metadata BLOB NOT NULL,"
+       "  channels BLOB NOT NULL,"
+       "  PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id)"
+       ") STRICT",
+
+       "CREATE TABLE checkpoint_blobs("
+       "  blob_id INTEGER PRIMARY KEY,"
+       "  thread_id TEXT NOT NULL,"
+       "  checkpoint_ns TEXT NOT NULL,"
+       "  channel TEXT NOT NULL,"
+       "  version TEXT NOT NULL,"
+       "  type TEXT NOT NULL,"
+       "  value BLOB NOT NULL"
+       ") STRICT",
+       "CREATE INDEX checkpoint_blobs_version"
+       " ON checkpoint_blobs(thread_id, checkpoint_ns, channel, version)",
+
+       "CREATE TABLE writes("
+       "  thread_id TEXT NOT NULL,"
+       "  checkpoint_ns TEXT NOT NULL,"
+       "  checkpoint_id TEXT NOT NULL,"
+       "  task_id TEXT NOT NULL,"
+       "  idx INTEGER NOT NULL,"
+       "  channel TEXT NOT NULL,"
+       "  type TEXT NOT NULL,"
+       "  value BLOB NOT NULL,"
+       "  task_path TEXT NOT NULL,"
+       "  PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)"
+       ") STRICT"});
+}
+
+using Migration = Status (*)(Database& database);
+
+// The n-th step (from 1) leads from version n-1 to version n. Persistent: append
+// only; a step that was released is never edited.
+constexpr Migration kMigrations[] = {CreateFirstSchema};
+
+Status ForeignFile(std::string_view path) {
+  std::string message = "file was not made by keepsake; read it with importFrom: \"";
+  return Status(StatusCode::kForeignFile, message.append(path).append("\""));
+}
+
+Result<bool> HasTables(Database& database) {
+  bool found = false;
+  // Names that begin so are SQLite's own, or those of Durable Objects.
+  Status status = database.Run(
+      "SELECT 1 FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+      " AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' LIMIT 1",
+      {}, [&](const Row&) {
+        found = true;
+        return false;
+      });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return found;
+}
+
+// The value of a row of `meta`; kInternal if there is no such table.
+Result<std::optional<std::string>> ReadMeta(Database& database, std::string_view name) {
+  std::optional<std::string> value;
+  Status status =
+      database.Run("SELECT value FROM meta WHERE name = ?", {Param(name)}, [&](const Row& row) {
+        value = row.Text(0);
+        return false;
+      });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return value;
+}
+
+std::optional<std::int64_t> ParseVersion(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  std::int64_t version = 0;
+  const char* end = text->data() + text->size();
+  const auto [parsed_to, error] = std::from_chars(text->data(), end, version);
+  if (error != std::errc() || parsed_to != end || version < 1) return std::nullopt;
+  return version;
+}
+
+// A file without a `meta` table of our shape fails the query itself.
+bool LacksMeta(const Status& status) { return status.code() == StatusCode::kInternal; }
+
+}  // namespace
+
+const std::int64_t kSchemaVersion = std::size(kMigrations);
+
+Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path) {
+  const Result<bool> has_tables = HasTables(database);
+  if (!has_tables) return std::unexpected(has_tables.error());
+  if (!*has_tables) return 0;
+
+  const auto format = ReadMeta(database, "format");
+  if (!format && !LacksMeta(format.error())) return std::unexpected(format.error());
+  if (!format || *format != "keepsake") return std::unexpected(ForeignFile(path));
+
+  const auto version_text = ReadMeta(database, "schema_version");
+  if (!version_text) return std::unexpected(version_text.error());
+  const std::optional<std::int64_t> version = ParseVersion(*version_text);
+  if (!version) {
+    return Error(StatusCode::kCorrupt,
+                 "meta row schema_version must be a positive number: \"" + std::string(path) + "\"");
+  }
+  if (*version > kSchemaVersion) {
+    return Error(StatusCode::kNewerSchema,
+                 "file has schema version " + std::to_string(*version) +
+                     ", newer than this keepsake's " + std::to_string(kSchemaVersion) + ": \"" +
+                     std::string(path) + "\"");
+  }
+  return *version;
+}
+
+Status Migrate(Database& database, std::int64_t version) {
+  if (version == kSchemaVersion) return Status();
+  return database.InTransaction([&]() -> Status {
+    for (std::int64_t step = version; step < kSchemaVersion; ++step) {
+      if (Status status = kMigrations[step](database); !status.ok()) return status;
+    }
+    const std::string reached = std::to_string(kSchemaVersion);
+    return database.Run("INSERT OR REPLACE INTO meta(name, value) VALUES('schema_version', ?)",
+                        {Param(std::string_view(reached))});
+  });
+}
+
+}  // namespace keepsake::sql

@@ -1,0 +1,27 @@
+// The schema of a keepsake database, and the numbered, forward-only steps that
+// make it. It runs through the port, so that both adapters have one schema.
+#ifndef KEEPSAKE_SQL_MIGRATIONS_H_
+#define KEEPSAKE_SQL_MIGRATIONS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "keepsake/database.h"
+#include "keepsake/status.h"
+
+namespace keepsake::sql {
+
+// The version that this build writes.
+extern const std::int64_t kSchemaVersion;
+
+// The schema version of `database`, 0 if it has no tables at all. Only reads.
+// kForeignFile for tables without our `meta` row, kNewerSchema for a version
+// above kSchemaVersion. `path` is for messages.
+Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path);
+
+// Runs the steps after `version` in one transaction: all or none.
+Status Migrate(Database& database, std::int64_t version);
+
+}  // namespace keepsake::sql
+
+#endif  // KEEPSAKE_SQL_MIGRATIONS_H_

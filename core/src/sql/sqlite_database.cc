@@ -1,0 +1,447 @@
+#include "sql/sqlite_database.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sql/migrations.h"
+#include "sql/sqlite_status.h"
+
+namespace keepsake::sql {
+namespace {
+
+// Frames in the log after which a commit moves it into the database file.
+constexpr int kCheckpointFrames = 4000;
+constexpr std::string_view kMemoryPath = ":memory:";
+
+class SqliteRow final : public Row {
+ public:
+  explicit SqliteRow(sqlite3_stmt* statement) : statement_(statement) {}
+
+  bool IsNull(int column) const override {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+  }
+  std::int64_t Int(int column) const override { return sqlite3_column_int64(statement_, column); }
+  double Real(int column) const override { return sqlite3_column_double(statement_, column); }
+  std::string_view Text(int column) const override {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return text == nullptr ? std::string_view() : std::string_view(text, Size(column));
+  }
+  ByteView Blob(int column) const override {
+    const auto* bytes =
+        static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
+    return bytes == nullptr ? ByteView() : ByteView(bytes, Size(column));
+  }
+
+ private:
+  std::size_t Size(int column) const {
+    return static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+  }
+
+  sqlite3_stmt* statement_;
+};
+
+// Binds one parameter without copying it: it outlives the statement's run.
+class Binder {
+ public:
+  Binder(sqlite3_stmt* statement, int position) : statement_(statement), position_(position) {}
+
+  int operator()(std::monostate) const { return sqlite3_bind_null(statement_, position_); }
+  int operator()(std::int64_t value) const {
+    return sqlite3_bind_int64(statement_, position_, value);
+  }
+  int operator()(double value) const { return sqlite3_bind_double(statement_, position_, value); }
+  int operator()(std::string_view value) const {
+    // A null pointer would bind NULL, also for an empty text.
+    return sqlite3_bind_text64(statement_, position_, value.data() == nullptr ? "" : value.data(),
+                               value.size(), SQLITE_STATIC, SQLITE_UTF8);
+  }
+  int operator()(ByteView value) const {
+    if (value.empty()) return sqlite3_bind_zeroblob(statement_, position_, 0);
+    return sqlite3_bind_blob64(statement_, position_, value.data(), value.size(), SQLITE_STATIC);
+  }
+
+ private:
+  sqlite3_stmt* statement_;
+  int position_;
+};
+
+int BindAll(sqlite3_stmt* statement, std::span<const Param> params) {
+  if (static_cast<std::size_t>(sqlite3_bind_parameter_count(statement)) != params.size()) {
+    return SQLITE_RANGE;
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const int result_code = std::visit(Binder(statement, static_cast<int>(i) + 1), params[i]);
+    if (result_code != SQLITE_OK) return result_code;
+  }
+  return SQLITE_OK;
+}
+
+int StepAll(sqlite3_stmt* statement, const RowCallback& on_row) {
+  const SqliteRow row(statement);
+  int result_code = sqlite3_step(statement);
+  while (result_code == SQLITE_ROW) {
+    if (on_row && !on_row(row)) return SQLITE_OK;
+    result_code = sqlite3_step(statement);
+  }
+  return result_code == SQLITE_DONE ? SQLITE_OK : result_code;
+}
+
+sqlite3_file* MainFile(sqlite3* connection) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return file;
+}
+
+sqlite3_vfs* VfsOf(sqlite3* connection) {
+  sqlite3_vfs* vfs = nullptr;
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  return vfs;
+}
+
+const char* LogName(sqlite3* connection) {
+  return sqlite3_filename_wal(sqlite3_db_filename(connection, "main"));
+}
+
+bool Exists(sqlite3_vfs* vfs, const char* name) {
+  int exists = 0;
+  return vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &exists) == SQLITE_OK && exists != 0;
+}
+
+Status ReadText(Database& database, std::string_view sql, std::string* text) {
+  return database.Run(sql, {}, [&](const Row& row) {
+    *text = row.Text(0);
+    return true;
+  });
+}
+
+// A file in pieces should be readable wherever it lands, also where no log can be
+// made beside it; bytes 18 and 19 say whether a reader must look for one.
+void MarkAsPlain(std::uint64_t offset, Bytes* piece) {
+  constexpr std::uint64_t kWriteVersion = 18, kReadVersion = 19;
+  constexpr std::uint8_t kRollbackJournal = 1;
+  for (const std::uint64_t at : {kWriteVersion, kReadVersion}) {
+    if (at >= offset && at - offset < piece->size()) (*piece)[at - offset] = kRollbackJournal;
+  }
+}
+
+}  // namespace
+
+void ConnectionCloser::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+
+SqliteDatabase::SqliteDatabase(ConnectionPtr connection, std::string path)
+    : path_(std::move(path)), connection_(std::move(connection)), statements_(connection_.get()) {}
+
+SqliteDatabase::~SqliteDatabase() {
+  if (!writing_) DeleteLogWeMade();
+}
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(
+    const OpenOptions& options) {
+  // Writable, because SQLite can't lock a read-only file whose log it has to read.
+  auto database = Open(options, SQLITE_OPEN_READWRITE);
+  if (!database) return database;
+  if (Status status = (*database)->Run("PRAGMA query_only = 1"); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return database;
+}
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForWriting(
+    const OpenOptions& options) {
+  return Open(options, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& options,
+                                                             int flags) {
+  sqlite3* opened = nullptr;
+  const int result_code =
+      sqlite3_open_v2(options.path.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE,
+                      options.vfs.empty() ? nullptr : options.vfs.c_str());
+  ConnectionPtr connection(opened);
+  if (connection == nullptr) return Error(StatusCode::kInternal, "out of linear memory");
+  if (result_code != SQLITE_OK) {
+    return std::unexpected(
+        SqliteStatus(result_code, options.path, sqlite3_errmsg(connection.get())));
+  }
+  std::unique_ptr<SqliteDatabase> database(
+      new SqliteDatabase(std::move(connection), options.path));
+  database->CheckpointOnClose(false);
+  database->log_existed_ = !database->InMemory() && Exists(VfsOf(opened), LogName(opened));
+  // Before the first read: only so is a log possible without shared memory.
+  if (Status status = database->Run("PRAGMA locking_mode = EXCLUSIVE"); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return database;
+}
+
+Status SqliteDatabase::StartWriting(Durability durability) {
+  if (sqlite3_db_readonly(connection_.get(), "main") == 1) {
+    return SqliteStatus(SQLITE_READONLY, path_, "opened read-only");
+  }
+  std::string journal_mode;
+  if (Status status = ReadText(*this, "PRAGMA journal_mode = WAL", &journal_mode); !status.ok()) {
+    return status;
+  }
+  if (journal_mode != "wal" && !InMemory()) {
+    return Status(StatusCode::kIoError,
+                  "file must allow journal_mode=WAL, not " + journal_mode + ": \"" + path_ + "\"");
+  }
+  for (std::string_view pragma :
+       {durability == Durability::kStrict ? "PRAGMA synchronous = FULL"
+                                          : "PRAGMA synchronous = NORMAL",
+        "PRAGMA cache_size = -16000", "PRAGMA temp_store = MEMORY",
+        "PRAGMA journal_size_limit = 16777216"}) {
+    if (Status status = Run(pragma); !status.ok()) return status;
+  }
+  writing_ = true;
+  CheckpointAtCommit(true);
+  CheckpointOnClose(true);
+  return Status();
+}
+
+Status SqliteDatabase::Run(std::string_view sql, std::span<const Param> params,
+                           const RowCallback& on_row) {
+  if (!unusable_.ok()) return unusable_;
+  if (!rolled_back_.ok()) return rolled_back_;
+  StatementCache::Lease lease;
+  int result_code = statements_.Borrow(sql, &lease);
+  if (result_code == SQLITE_OK) result_code = BindAll(lease.get(), params);
+  if (result_code == SQLITE_OK) result_code = StepAll(lease.get(), on_row);
+  if (result_code == SQLITE_OK) return Status();
+  if (result_code == SQLITE_MISUSE || result_code == SQLITE_RANGE) {
+    // These are ours, the connection knows nothing of them.
+    return SqliteStatus(result_code, path_,
+                        result_code == SQLITE_RANGE ? "wrong number of parameters"
+                                                    : "not exactly one statement");
+  }
+  return Remember(LastStatus(connection_.get(), path_));
+}
+
+Status SqliteDatabase::Remember(Status status) {
+  if (status.code() == StatusCode::kChangedOutside) {
+    // What the file holds is no longer ours to change, not even by closing it.
+    unusable_ = status;
+    CheckpointOnClose(false);
+  }
+  if (depth_ > 0 && sqlite3_get_autocommit(connection_.get()) != 0) rolled_back_ = status;
+  return status;
+}
+
+Status SqliteDatabase::InTransaction(const std::function<Status()>& body) {
+  return depth_ == 0 ? RunOutermost(body) : RunNested(body);
+}
+
+Status SqliteDatabase::RunOutermost(const std::function<Status()>& body) {
+  if (Status status = Run("BEGIN"); !status.ok()) return status;
+  ++depth_;
+  Status status = body();
+  if (status.ok()) status = rolled_back_;
+  if (status.ok()) status = Run("COMMIT");
+  --depth_;
+  rolled_back_ = Status();
+  if (sqlite3_get_autocommit(connection_.get()) == 0) {
+    // Not through Run(), which refuses an unusable connection.
+    sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  return status;
+}
+
+Status SqliteDatabase::RunNested(const std::function<Status()>& body) {
+  // The innermost savepoint of a name is meant, so that one name does for all.
+  if (Status status = Run("SAVEPOINT nested"); !status.ok()) return status;
+  ++depth_;
+  Status status = body();
+  if (status.ok()) status = Run("RELEASE nested");
+  if (!status.ok() && rolled_back_.ok() && unusable_.ok()) {
+    Status undone = Run("ROLLBACK TO nested");
+    if (undone.ok()) undone = Run("RELEASE nested");
+    // Half of a nested transaction must never be committed with the outer one.
+    if (!undone.ok()) rolled_back_ = undone;
+  }
+  --depth_;
+  return status;
+}
+
+Status SqliteDatabase::Flush() {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
+  if (InMemory()) return Status();
+  if (exporting_) return FlushLog();
+  const int result_code = sqlite3_wal_checkpoint_v2(
+      connection_.get(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  return result_code == SQLITE_OK ? Status() : Remember(LastStatus(connection_.get(), path_));
+}
+
+Status SqliteDatabase::FlushLog() {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log == nullptr || log->pMethods == nullptr) return Status();
+  const int result_code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  return result_code == SQLITE_OK ? Status()
+                                  : Remember(SqliteStatus(result_code, path_, "flush failed"));
+}
+
+Result<std::uint64_t> SqliteDatabase::SizeBytes() {
+  std::uint64_t bytes = 0;
+  Status status = Run("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", {},
+                      [&](const Row& row) {
+                        bytes = static_cast<std::uint64_t>(row.Int(0));
+                        return true;
+                      });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return bytes;
+}
+
+Result<std::uint64_t> SqliteDatabase::BeginExport() {
+  if (exporting_) {
+    return Error(StatusCode::kInvalidArgument, "export must end before the next one begins");
+  }
+  if (Status status = Flush(); !status.ok()) return std::unexpected(std::move(status));
+  if (InMemory()) {
+    if (Status status = ExportFromMemory(); !status.ok()) return std::unexpected(std::move(status));
+    return memory_export_->size();
+  }
+  sqlite3_int64 bytes = 0;
+  sqlite3_file* file = MainFile(connection_.get());
+  if (const int result_code = file->pMethods->xFileSize(file, &bytes); result_code != SQLITE_OK) {
+    return std::unexpected(SqliteStatus(result_code, path_, "size unknown"));
+  }
+  exporting_ = true;
+  CheckpointAtCommit(false);
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t length) {
+  if (!exporting_) return Error(StatusCode::kInvalidArgument, "export must begin before it is read");
+  Bytes piece(length);
+  if (memory_export_) {
+    const auto from = std::min<std::uint64_t>(offset, memory_export_->size());
+    piece.resize(std::min<std::uint64_t>(length, memory_export_->size() - from));
+    std::copy_n(memory_export_->begin() + static_cast<std::ptrdiff_t>(from), piece.size(),
+                piece.begin());
+  } else {
+    sqlite3_file* file = MainFile(connection_.get());
+    sqlite3_int64 size = 0;
+    int result_code = file->pMethods->xFileSize(file, &size);
+    const auto from = std::min<std::uint64_t>(offset, static_cast<std::uint64_t>(size));
+    piece.resize(std::min<std::uint64_t>(length, static_cast<std::uint64_t>(size) - from));
+    if (result_code == SQLITE_OK && !piece.empty()) {
+      result_code =
+          file->pMethods->xRead(file, piece.data(), static_cast<int>(piece.size()),
+                                static_cast<sqlite3_int64>(from));
+    }
+    if (result_code != SQLITE_OK) {
+      return std::unexpected(SqliteStatus(result_code, path_, "export failed"));
+    }
+  }
+  MarkAsPlain(offset, &piece);
+  return piece;
+}
+
+void SqliteDatabase::EndExport() {
+  exporting_ = false;
+  memory_export_.reset();
+  CheckpointAtCommit(true);
+}
+
+Status SqliteDatabase::ExportFromMemory() {
+  sqlite3_int64 size = 0;
+  unsigned char* image = sqlite3_serialize(connection_.get(), "main", &size, 0);
+  if (image == nullptr) {
+    return Status(StatusCode::kTooLarge, "database does not fit into linear memory twice");
+  }
+  memory_export_.emplace(image, image + size);
+  sqlite3_free(image);
+  exporting_ = true;
+  return Status();
+}
+
+Status SqliteDatabase::ImportFrom(const OpenOptions& options) {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("import"); !status.ok()) return status;
+  if (exporting_) {
+    return Status(StatusCode::kInvalidArgument, "export must end before an import begins");
+  }
+  Result<std::unique_ptr<SqliteDatabase>> source = OpenForReading(options);
+  if (!source) return source.error();
+  if (Status status = CheckImportable(**source); !status.ok()) return status;
+  if (Status status = CopyPagesFrom(**source); !status.ok()) return status;
+  Result<std::int64_t> version = ReadSchemaVersion(*this, path_);
+  return version ? Migrate(*this, *version) : version.error();
+}
+
+Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
+  const Result<std::int64_t> version = ReadSchemaVersion(source, source.path_);
+  if (!version) return version.error();
+  if (*version == 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  "file to import must not be empty: \"" + source.path_ + "\"");
+  }
+  std::string verdict;
+  if (Status status = ReadText(source, "PRAGMA quick_check(1)", &verdict); !status.ok()) {
+    return status;
+  }
+  if (verdict != "ok") return SqliteStatus(SQLITE_CORRUPT, source.path_, verdict);
+  std::string ours, theirs;
+  if (Status status = ReadText(*this, "PRAGMA page_size", &ours); !status.ok()) return status;
+  if (Status status = ReadText(source, "PRAGMA page_size", &theirs); !status.ok()) return status;
+  if (ours == theirs) return Status();
+  return Status(StatusCode::kInvalidArgument, "file to import must have pages of " + ours +
+                                                  " bytes, not " + theirs + ": \"" + source.path_ +
+                                                  "\"");
+}
+
+Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
+  constexpr int kAllPages = -1;
+  sqlite3* target = connection_.get();
+  sqlite3_backup* backup =
+      sqlite3_backup_init(target, "main", source.connection_.get(), "main");
+  if (backup == nullptr) return Remember(LastStatus(target, path_));
+  sqlite3_backup_step(backup, kAllPages);
+  const int result_code = sqlite3_backup_finish(backup);
+  return result_code == SQLITE_OK ? Status()
+                                  : Remember(SqliteStatus(result_code, path_, "import failed"));
+}
+
+bool SqliteDatabase::InMemory() const {
+  return path_ == kMemoryPath || sqlite3_db_filename(connection_.get(), "main")[0] == '\0';
+}
+
+Status SqliteDatabase::RequireNoTransaction(std::string_view method) const {
+  if (depth_ == 0) return Status();
+  return Status(StatusCode::kInvalidArgument,
+                std::string(method) + " must not be called within a transaction");
+}
+
+void SqliteDatabase::CheckpointAtCommit(bool enabled) {
+  sqlite3_wal_autocheckpoint(connection_.get(), enabled ? kCheckpointFrames : 0);
+}
+
+void SqliteDatabase::CheckpointOnClose(bool enabled) {
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
+}
+
+void SqliteDatabase::DeleteLogWeMade() {
+  if (InMemory() || log_existed_) return;
+  sqlite3_vfs* vfs = VfsOf(connection_.get());
+  const char* log = LogName(connection_.get());
+  if (Exists(vfs, log)) vfs->xDelete(vfs, log, 0);
+}
+
+Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
+  auto database = SqliteDatabase::OpenForWriting(options);
+  if (!database) return std::unexpected(std::move(database.error()));
+  const Result<std::int64_t> version = ReadSchemaVersion(**database, options.path);
+  if (!version) return std::unexpected(version.error());
+  if (Status status = (*database)->StartWriting(options.durability); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  if (Status status = Migrate(**database, *version); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return std::unique_ptr<Database>(std::move(*database));
+}
+
+}  // namespace keepsake::sql

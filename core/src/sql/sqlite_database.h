@@ -1,0 +1,79 @@
+// SqliteDatabase is the Database over SQLite compiled in.
+// Any SQLite file can be opened with it; OpenDatabase() is what insists on a
+// keepsake file and brings its schema up to date.
+#ifndef KEEPSAKE_SQL_SQLITE_DATABASE_H_
+#define KEEPSAKE_SQL_SQLITE_DATABASE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "keepsake/database.h"
+#include "sql/statement_cache.h"
+
+struct sqlite3;
+
+namespace keepsake::sql {
+
+struct ConnectionCloser {
+  void operator()(sqlite3* connection) const;
+};
+using ConnectionPtr = std::unique_ptr<sqlite3, ConnectionCloser>;
+
+class SqliteDatabase final : public Database {
+ public:
+  // Opens a file that must exist, only to read it. It stays as it is, whoever
+  // made it: a log beside it is read, but neither moved into it nor deleted.
+  static Result<std::unique_ptr<SqliteDatabase>> OpenForReading(const OpenOptions& options);
+  // Opens or creates a file and owns it alone. Until StartWriting() it stays as it is.
+  static Result<std::unique_ptr<SqliteDatabase>> OpenForWriting(const OpenOptions& options);
+  ~SqliteDatabase() override;
+
+  // Sets the log and the durability. kReadOnly if the file can't be written.
+  Status StartWriting(Durability durability);
+
+  using Database::Run;
+  Status Run(std::string_view sql, std::span<const Param> params,
+             const RowCallback& on_row) override;
+  Status InTransaction(const std::function<Status()>& body) override;
+  Status Flush() override;
+  Result<std::uint64_t> SizeBytes() override;
+  Result<std::uint64_t> BeginExport() override;
+  Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override;
+  void EndExport() override;
+  Status ImportFrom(const OpenOptions& source) override;
+
+ private:
+  SqliteDatabase(ConnectionPtr connection, std::string path);
+  static Result<std::unique_ptr<SqliteDatabase>> Open(const OpenOptions& options, int flags);
+
+  bool InMemory() const;
+  Status RunOutermost(const std::function<Status()>& body);
+  Status RunNested(const std::function<Status()>& body);
+  // Remembers what makes this connection, or this transaction, unusable.
+  Status Remember(Status status);
+  Status RequireNoTransaction(std::string_view method) const;
+  void CheckpointAtCommit(bool enabled);
+  void CheckpointOnClose(bool enabled);
+  void DeleteLogWeMade();
+
+  Status FlushLog();
+  Status ExportFromMemory();
+  Status CheckImportable(SqliteDatabase& source);
+  Status CopyPagesFrom(SqliteDatabase& source);
+
+  std::string path_;  // as it was asked for
+  ConnectionPtr connection_;
+  StatementCache statements_;
+  int depth_ = 0;           // of InTransaction()
+  Status rolled_back_;      // why SQLite itself ended the transaction
+  Status unusable_;         // why every later call fails
+  bool log_existed_ = false;
+  bool writing_ = false;
+  bool exporting_ = false;
+  std::optional<Bytes> memory_export_;
+};
+
+}  // namespace keepsake::sql
+
+#endif  // KEEPSAKE_SQL_SQLITE_DATABASE_H_
