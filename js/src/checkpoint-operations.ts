@@ -28,6 +28,17 @@ export async function toPutOperation(serde: SerializerProtocol, parts: Checkpoin
   );
   const isNew = (channel: string) =>
     Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel);
+  const operation = {
+    kind: "putCheckpoint",
+    key,
+    parentCheckpointId,
+    channelVersions: Object.entries(versions).map(([channel, version]) => ({
+      channel,
+      version: JSON.stringify(version),
+    })),
+    newVersions: Object.keys(newVersions),
+  } as const;
+  // All is read before anything is awaited: the caller may change it afterwards.
   const [shell, meta, ...channelValues] = await Promise.all([
     dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }),
     dump(serde, metadata),
@@ -40,18 +51,11 @@ export async function toPutOperation(serde: SerializerProtocol, parts: Checkpoin
       })),
   ]);
   return {
-    kind: "putCheckpoint",
-    key,
-    parentCheckpointId,
+    ...operation,
     checkpoint: shell,
     metadata: meta,
-    channelVersions: Object.entries(versions).map(([channel, version]) => ({
-      channel,
-      version: JSON.stringify(version),
-    })),
-    newVersions: Object.keys(newVersions),
     values: channelValues,
-  } as const satisfies CoreOperation;
+  } satisfies CoreOperation;
 }
 
 /** @internal */

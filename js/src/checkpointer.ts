@@ -80,11 +80,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return this.attempt(async () => {
       // The specification: where there is no thread, there is nothing, and no error.
       if (config?.configurable?.thread_id === undefined) return undefined;
-      const checkpointId = getCheckpointId(config);
-      const tuple = await this.#call({ kind: "getTuple", key: this.#keyOf(config, checkpointId) });
+      const key = this.#keyOf(config, () => optionalId("checkpoint_id", getCheckpointId(config)));
+      const tuple = await this.#call({ kind: "getTuple", key });
       if (tuple === undefined) return undefined;
       const found = await this.#toTuple(tuple);
-      return checkpointId === "" ? found : { ...found, config };
+      return key.checkpointId === "" ? found : { ...found, config };
     });
   }
 
@@ -118,7 +118,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     return this.attempt(async () => {
-      const key = this.#keyOf(config, idOf("checkpoint.id", checkpoint?.id));
+      const key = this.#keyOf(config, () => idOf("checkpoint.id", checkpoint?.id));
       await this.#call(
         await toPutOperation(this.serde, {
           key,
@@ -140,12 +140,14 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     taskPath = "",
   ): Promise<void> {
     await this.attempt(async () => {
-      const key = this.#keyOf(config, idOf("checkpoint_id", config.configurable?.checkpoint_id));
+      const key = this.#keyOf(config, () =>
+        idOf("checkpoint_id", config.configurable?.checkpoint_id),
+      );
       const stored = await Promise.all(
         writes.map(
           async ([channel, value], i): Promise<CoreWrite> => ({
             taskId: idOf("task_id", taskId),
-            idx: WRITES_IDX_MAP[channel] ?? i,
+            idx: Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i,
             channel,
             value: await dump(this.serde, value),
             taskPath,
@@ -162,11 +164,13 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }): Promise<Record<string, DeltaChannelHistory>> {
     return this.attempt(async () => {
       if (options.channels.length === 0) return {};
-      const key = this.#keyOf(options.config, getCheckpointId(options.config));
+      const key = this.#keyOf(options.config, () =>
+        optionalId("checkpoint_id", getCheckpointId(options.config)),
+      );
       const histories = await this.#call({
         kind: "deltaChannelHistory",
         key,
-        channels: options.channels,
+        channels: [...options.channels],
       });
       const entries = histories.map(async ({ channel, seed, writes }) => {
         const history: DeltaChannelHistory = { writes: await this.#toWrites(writes) };
@@ -236,12 +240,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return (await this.connection.call([operation]))[0];
   }
 
-  #keyOf(config: RunnableConfig, checkpointId: string): CheckpointKey {
+  #keyOf(config: RunnableConfig, checkpointId: () => string): CheckpointKey {
     const { thread_id, checkpoint_ns } = config?.configurable ?? {};
     return {
       threadId: threadIdOf(thread_id),
       checkpointNs: optionalId("checkpoint_ns", checkpoint_ns),
-      checkpointId: optionalId("checkpoint_id", checkpointId),
+      checkpointId: checkpointId(),
     };
   }
 
@@ -296,10 +300,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       this.#toWrites(tuple.pendingWrites),
       ...tuple.values.map(({ value }) => this.#load(value)),
     ]);
-    checkpoint.channel_values ??= {};
-    tuple.values.forEach(({ channel }, i) => {
-      checkpoint.channel_values[channel] = values[i];
-    });
+    // Not by assignment, so that a channel "__proto__" is a channel like any other.
+    checkpoint.channel_values = Object.fromEntries([
+      ...Object.entries(checkpoint.channel_values ?? {}),
+      ...tuple.values.map(({ channel }, i) => [channel, values[i]] as const),
+    ]);
     const result: CheckpointTuple = { config: configOf(key), checkpoint, metadata, pendingWrites };
     if (parentCheckpointId !== "") {
       const parent = { ...key, checkpointId: parentCheckpointId };

@@ -60,6 +60,7 @@ export function named(backend: string, error: unknown): KeepsakeError {
     return new KeepsakeError("internal", `${backend}: ${messageOf(error)}`, { cause: error });
   }
   const message = error.message.replace(/^\[keepsake\] /, "");
+  if (message.startsWith(`${backend}: `)) return error;
   return new KeepsakeError(error.code, `${backend}: ${message}`, { cause: error.cause ?? error });
 }
 

@@ -21,6 +21,7 @@ import {
   type ForeignCheckpoint,
   type ForeignItem,
   type ForeignPage,
+  type ForeignTable,
   type ForeignTableInfo,
   type ForeignWrite,
   NO_TTL,
@@ -52,13 +53,25 @@ export interface ImportReport {
   skipped: SkippedRow[];
 }
 
+/** @internal */
+export type PutImported = (
+  put: PutOperation,
+  createdAt: number,
+  updatedAt: number,
+) => Promise<void>;
+
 /** Where rows go: items to `putItem`, checkpoints and writes through `serde`. @internal */
 export interface ImportTarget extends ImportOptions {
-  putItem?: ((operation: PutOperation, now: number) => Promise<void>) | undefined;
+  putItem?: PutImported | undefined;
   serde?: SerializerProtocol | undefined;
 }
 
-const PAGE = 200;
+const PAGE = 256;
+
+interface Page {
+  cursor: number;
+  limit: number;
+}
 
 /** @internal */
 export function importFile(
@@ -108,11 +121,9 @@ class Import {
     return this.#report;
   }
 
-  #importItems(
-    table: "pythonStore" | "plainStoreKv",
-    putItem: NonNullable<ImportTarget["putItem"]>,
-  ): Promise<void> {
+  #importItems(table: "pythonStore" | "plainStoreKv", putItem: PutImported): Promise<void> {
     return this.#eachRow(
+      table,
       async (page) => (await this.#connection.call([{ kind: "foreignItems", table, ...page }]))[0],
       ({ item }: ForeignItem) => `item ${JSON.stringify(item.namespace)} ${item.key}`,
       async (row) => {
@@ -124,6 +135,7 @@ class Import {
 
   #importCheckpoints(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
+      "saverCheckpoints",
       async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
       ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
       async (row) => {
@@ -150,6 +162,7 @@ class Import {
 
   #importWrites(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
+      "saverWrites",
       async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
       ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
       async ({ key, write }) => {
@@ -162,17 +175,44 @@ class Import {
   }
 
   async #eachRow<Row>(
-    read: (page: { cursor: number; limit: number }) => Promise<ForeignPage<Row>>,
+    table: ForeignTable,
+    read: (page: Page) => Promise<ForeignPage<Row>>,
     nameOfRow: (row: Row) => string,
     importRow: (row: Row) => Promise<void>,
   ): Promise<void> {
     for (let cursor = 0, done = false; !done; ) {
-      const page = await read({ cursor, limit: PAGE });
+      const page = await this.#readPage(table, read, cursor);
       for (const row of page.rows) await this.#attempt(row, nameOfRow, importRow);
       ({ cursor, done } = page);
       this.#done += page.rows.length;
       this.#target.onProgress?.({ done: this.#done, total: this.#total() });
     }
+  }
+
+  // A row that can't even be read fails its page: find it, and step over it.
+  async #readPage<Row>(
+    table: ForeignTable,
+    read: (page: Page) => Promise<ForeignPage<Row>>,
+    cursor: number,
+  ): Promise<ForeignPage<Row>> {
+    for (let limit = PAGE; ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await read({ cursor, limit });
+      } catch (error) {
+        if (!isAboutTheRow(error)) throw error;
+        if (limit === 1) return this.#stepOver(table, cursor, error);
+      }
+    }
+  }
+
+  #stepOver<Row>(table: ForeignTable, cursor: number, error: unknown): ForeignPage<Row> {
+    const why = ruleOf(error);
+    // A cursor is a row's number, and numbers may be missing: this may be the same row.
+    if (this.#report.skipped.at(-1)?.why !== why) {
+      this.#report.skipped.push({ what: `a row of ${table}`, why });
+      this.#done++;
+    }
+    return { rows: [], cursor: cursor + 1, done: false };
   }
 
   async #attempt<Row>(
@@ -186,7 +226,7 @@ class Import {
       if (!isAboutTheRow(error)) throw error;
       this.#report.skipped.push({
         what: nameOfRow(row),
-        why: messageOf(error).replace(/^\[keepsake\] /, ""),
+        why: ruleOf(error),
       });
     }
   }
@@ -194,6 +234,10 @@ class Import {
   #total(): number {
     return this.#tables.reduce((total, { rows }) => total + rows, 0);
   }
+}
+
+function ruleOf(error: unknown): string {
+  return messageOf(error).replace(/^\[keepsake\] /, "");
 }
 
 // A full disk or a broken engine stops the import; a row that breaks a rule does not.
@@ -205,24 +249,19 @@ function isAboutTheRow(error: unknown): boolean {
   );
 }
 
-async function importItem(
-  row: ForeignItem,
-  putItem: NonNullable<ImportTarget["putItem"]>,
-): Promise<void> {
+async function importItem(row: ForeignItem, putItem: PutImported): Promise<void> {
   const { item, ttl, expiresAt, vectors } = row;
-  const operation: PutOperation = {
-    kind: "put",
-    namespace: item.namespace,
-    key: item.key,
-    value: reencodeValue(item.value),
-    ttl: NO_TTL,
-    vectors,
-  };
-  // A put sets what its clock says: the first creates, the second updates.
-  await putItem(operation, item.createdAt);
-  const updatedAt = expiresAt > 0 && ttl > 0 ? expiresAt - ttl : item.updatedAt;
-  if (updatedAt === item.createdAt && ttl === NO_TTL) return;
-  await putItem({ ...operation, ttl: ttl > 0 ? ttl : NO_TTL }, Math.max(updatedAt, item.createdAt));
+  const { namespace, key } = item;
+  const lives = ttl > 0 && expiresAt > 0;
+  // Where the file knows no time, it is now. What expires does so when it would have.
+  const createdAt = item.createdAt || Date.now();
+  const updatedAt = Math.max(createdAt, lives ? expiresAt - ttl : item.updatedAt);
+  const value = reencodeValue(item.value);
+  await putItem(
+    { kind: "put", namespace, key, value, vectors, ttl: lives ? ttl : NO_TTL },
+    createdAt,
+    updatedAt,
+  );
 }
 
 async function decode(serde: SerializerProtocol, { type, bytes }: Blob): Promise<unknown> {

@@ -139,9 +139,13 @@ function searchToCore(operation: SearchOperation): CoreSearch {
 }
 
 function listToCore(operation: ListNamespacesOperation): CoreList {
+  const { matchConditions = [] } = operation;
+  if (!Array.isArray(matchConditions)) {
+    throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
+  }
   return {
     kind: "listNamespaces",
-    matchConditions: (operation.matchConditions ?? []).map(checkCondition),
+    matchConditions: matchConditions.map(checkCondition),
     maxDepth: checkCount("maxDepth", operation.maxDepth),
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
@@ -180,7 +184,7 @@ export function checkNamespace(namespace: string[]): string[] {
       );
     }
   }
-  return namespace;
+  return [...namespace];
 }
 
 function checkKey(key: string): string {
@@ -199,7 +203,7 @@ function checkKey(key: string): string {
 function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
   if (index === undefined || index === null) return undefined;
   if (index === false) return false;
-  if (Array.isArray(index) && index.every((path) => typeof path === "string")) return index;
+  if (Array.isArray(index) && index.every((path) => typeof path === "string")) return [...index];
   throw new KeepsakeError("invalid_argument", "index must be false or an array of field paths");
 }
 

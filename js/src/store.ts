@@ -5,7 +5,7 @@ import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./e
 import { exportDatabase, importDatabase } from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
+import { type ImportOptions, type ImportReport, importFile, type PutImported } from "./importer.js";
 import {
   checkNamespace,
   fromCore,
@@ -13,6 +13,7 @@ import {
   type Item,
   minutesToMs,
   type Operation,
+  type PutOperation,
   type SearchItem,
   type SearchOperation,
   toCore,
@@ -20,8 +21,8 @@ import {
 import {
   type AnswerTo,
   type Operation as CoreOperation,
+  type PutOperation as CorePut,
   NO_TTL,
-  type PutOperation,
   type StoreOperation,
 } from "./wire/operations.js";
 
@@ -72,6 +73,7 @@ export interface ListNamespacesOptions {
 }
 
 const SWEEP_AT_ONCE = 1000;
+const MAX_DIMS = 65_536;
 
 /**
  * What every store of keepsake does. Made synchronously, opened by the first call.
@@ -128,7 +130,7 @@ export abstract class KeepsakeStore extends BaseStore {
     key: string,
     options: Pick<GetOperation, "refreshTtl"> = {},
   ): Promise<Item | null> {
-    const [item] = await this.batch([{ namespace, key, ...pick(options, "refreshTtl") }]);
+    const [item] = await this.batch([{ namespace, key, refreshTtl: options.refreshTtl }]);
     return item as Item | null;
   }
 
@@ -140,10 +142,12 @@ export abstract class KeepsakeStore extends BaseStore {
     index?: false | string[],
     options: { ttl?: number | null | undefined } = {},
   ): Promise<void> {
-    await this.attempt(async () => refuseReservedRoot(namespace));
-    await this.batch([
-      { namespace, key, value, ...(index !== undefined && { index }), ...pick(options, "ttl") },
-    ]);
+    await this.attempt(async () => {
+      refuseReservedRoot(namespace);
+      const put: PutOperation = { namespace, key, value, ttl: options.ttl };
+      if (index !== undefined) put.index = index;
+      await this.batch([put]);
+    });
   }
 
   override async delete(namespace: string[], key: string): Promise<void> {
@@ -265,16 +269,18 @@ export abstract class KeepsakeStore extends BaseStore {
   }
 
   /**
-   * Puts an item as of `now`, with the vectors that it brings if they fit.
+   * Puts an item that was created and updated then, with the vectors that it brings
+   * if they fit, or else its texts embedded anew.
    * @internal
    */
-  readonly putImported = async (operation: PutOperation, now: number): Promise<void> => {
-    const fits =
-      operation.vectors?.length &&
-      operation.vectors.every(({ values }) => values.length === this.#dims);
-    const item = fits ? operation : { ...operation, vectors: [] };
-    const requests = this.#model && !fits ? await this.#embed([item], this.#model) : [item];
-    await this.connection.call(requests, now);
+  readonly putImported: PutImported = async (put, createdAt, updatedAt) => {
+    const fits = put.vectors?.length && put.vectors.every((v) => v.values.length === this.#dims);
+    const requests: StoreOperation[] = [fits ? put : { ...put, vectors: [] }];
+    const [ready] = this.#model && !fits ? await this.#embed(requests, this.#model) : requests;
+    // A put sets what its clock says: the first creates, the second updates.
+    if (createdAt < updatedAt)
+      await this.connection.call([{ ...ready, ttl: NO_TTL } as CorePut], createdAt);
+    await this.connection.call([ready], updatedAt);
   };
 
   /** @internal */
@@ -335,7 +341,7 @@ function configurationOf({ index, ttl }: StoreOptions): CoreOperation | undefine
   if (index === undefined && ttl === undefined) return undefined;
   return {
     kind: "configureStore",
-    index: index && { dims: checkDims(index.dims), fields: index.fields ?? ["$"] },
+    index: index && { dims: checkDims(index.dims), fields: checkFields(index.fields) },
     ttl: ttl && {
       defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
       refreshOnRead: ttl.refreshOnRead ?? true,
@@ -344,11 +350,16 @@ function configurationOf({ index, ttl }: StoreOptions): CoreOperation | undefine
 }
 
 function checkDims(dims: number): number {
-  if (Number.isInteger(dims) && dims > 0 && dims <= 0xffff_ffff) return dims;
+  if (Number.isInteger(dims) && dims > 0 && dims <= MAX_DIMS) return dims;
   throw new KeepsakeError(
     "invalid_argument",
-    `index.dims must be a positive whole number: ${String(dims)}`,
+    `index.dims must be a whole number from 1 to ${MAX_DIMS}: ${String(dims)}`,
   );
+}
+
+function checkFields(fields: string[] = ["$"]): string[] {
+  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
+  throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
 }
 
 // Upstream's rule for put(); batch() may write there.
@@ -367,7 +378,3 @@ function isWrite(operation: StoreOperation): boolean {
 }
 
 function noop(): void {}
-
-function pick<T extends object, Key extends keyof T>(options: T, key: Key): Partial<Pick<T, Key>> {
-  return options[key] === undefined ? {} : ({ [key]: options[key] } as Pick<T, Key>);
-}

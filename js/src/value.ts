@@ -62,8 +62,10 @@ function inspect(value: unknown, depth: number): Kind {
   if (value === null || value === undefined) return Kind.Plain;
   if (typeof value !== "object" || depth > MAX_DEPTH) return Kind.Refused;
   if (Array.isArray(value)) return inspectAll(value, depth);
-  if (value instanceof Uint8Array) return Kind.Marked;
-  if (!isRecord(value) && brokenRule(value) !== undefined) return Kind.Refused;
+  if (!isRecord(value)) {
+    if (isBytes(value)) return Kind.Marked;
+    if (brokenRule(value) !== undefined) return Kind.Refused;
+  }
   if (hasToJson(value)) return inspect(value.toJSON(""), depth + 1);
   return inspectMembers(value as Value, depth);
 }
@@ -92,7 +94,7 @@ function brokenRule(value: unknown): string | undefined {
     return `must be JSON, got a ${typeof value}`;
   }
   if (value instanceof Date && Number.isNaN(value.getTime())) return "must be a valid Date";
-  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return undefined;
+  if (typeof value !== "object" || value === null || isBytes(value)) return undefined;
   if (hasToJson(value)) return undefined;
   // JSON.stringify would make {} of these without a word.
   const tag = Object.prototype.toString.call(value).slice(8, -1);
@@ -106,7 +108,7 @@ function brokenRule(value: unknown): string | undefined {
 function refuse(value: unknown, path: string, code: KeepsakeErrorCode, ancestors: unknown[]): void {
   const rule = brokenRule(value);
   if (rule !== undefined) throw new KeepsakeError(code, `${path} ${rule}`);
-  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return;
+  if (typeof value !== "object" || value === null || isBytes(value)) return;
   if (ancestors.includes(value)) throw new KeepsakeError(code, `${path} contains itself`);
   if (ancestors.length > MAX_DEPTH) {
     throw new KeepsakeError(
@@ -128,7 +130,7 @@ function refuse(value: unknown, path: string, code: KeepsakeErrorCode, ancestors
 
 function mark(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Uint8Array) return { [MARK]: "bytes", base64: toBase64(value) };
+  if (isBytes(value)) return { [MARK]: "bytes", base64: toBase64(value) };
   if (Array.isArray(value)) return value.map(mark);
   if (hasToJson(value)) return mark(value.toJSON(""));
   // Object.fromEntries, unlike assignment, makes a key of "__proto__".
@@ -154,6 +156,13 @@ function restore(value: unknown): unknown {
   );
 }
 
+/** Also of another realm, such as a vm context or a frame. @internal */
+export function isBytes(value: unknown): value is Uint8Array {
+  return (
+    value instanceof Uint8Array || Object.prototype.toString.call(value) === "[object Uint8Array]"
+  );
+}
+
 function hasToJson(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { toJSON?: unknown }).toJSON === "function";
 }
@@ -163,7 +172,7 @@ function isRecord(value: object): boolean {
 }
 
 function isJsonObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return false;
+  if (typeof value !== "object" || value === null || isBytes(value)) return false;
   const json = hasToJson(value) ? value.toJSON("") : value;
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }

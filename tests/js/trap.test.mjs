@@ -16,7 +16,7 @@ afterAll(removeTemporaryFolders);
 /** The call that traps. Large, so that memory has to grow even without a file. */
 async function trap(call) {
   traps.armed = true;
-  const error = await expectRefused(call, "internal", /failed/);
+  const error = await expectRefused(call, "internal", /unreachable/);
   traps.armed = false;
   return error;
 }

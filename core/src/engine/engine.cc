@@ -1,8 +1,10 @@
 #include "keepsake/engine.h"
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -237,10 +239,7 @@ class FrameEngine final : public Engine {
           return database_ ? database_->BeginExport() : Result<std::uint64_t>(NoDatabase());
         });
       case Tag::kReadExport:
-        return Answer<wire::ReadExport>(view, response, [&](auto& op) {
-          return database_ ? database_->ReadExport(op.offset, op.length)
-                           : Result<Bytes>(NoDatabase());
-        });
+        return Answer<wire::ReadExport>(view, response, [&](auto& op) { return ReadExport(op); });
       case Tag::kEndExport:
         return Answer<wire::Nothing>(view, response, [&](auto&) {
           if (database_) database_->EndExport();
@@ -334,6 +333,16 @@ class FrameEngine final : public Engine {
 
   static std::unexpected<Status> NoDatabase() {
     return Error(StatusCode::kUnsupported, "an engine in memory has no database file");
+  }
+
+  Result<Bytes> ReadExport(const wire::ReadExport& piece) {
+    if (database_ == nullptr) return NoDatabase();
+    if (piece.length > wire::kMaxExportPiece) {
+      return Error(StatusCode::kInvalidArgument, "a piece of an export must be at most " +
+                                                     std::to_string(wire::kMaxExportPiece) +
+                                                     " bytes: " + std::to_string(piece.length));
+    }
+    return database_->ReadExport(piece.offset, piece.length);
   }
 
   // The store is started anew, because what it knows of its rows is of the past.

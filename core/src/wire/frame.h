@@ -19,6 +19,9 @@ namespace keepsake::wire {
 // The last moment that a JavaScript Date can hold.
 inline constexpr std::int64_t kMaxNowMs = 8'640'000'000'000'000;
 
+// The only length in a request that is not one of its own bytes.
+inline constexpr std::uint32_t kMaxExportPiece = 16 * 1024 * 1024;
+
 template <>
 struct EnumRange<FrameKind> {
   static constexpr int kFirst = 1, kLast = 3;

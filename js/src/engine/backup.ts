@@ -1,6 +1,7 @@
 // A database as the bytes of one SQLite file, out and in.
 
 import { KeepsakeError } from "../errors.js";
+import { isBytes } from "../value.js";
 import { memoryFiles } from "../wasm/memory-files.js";
 import type { Connection } from "./connection.js";
 
@@ -26,7 +27,7 @@ export function exportDatabase(connection: Connection): Promise<Uint8Array> {
 
 /** @internal */
 export function importDatabase(connection: Connection, database: Uint8Array): Promise<void> {
-  if (!(database instanceof Uint8Array)) {
+  if (!isBytes(database)) {
     throw new KeepsakeError("invalid_argument", "a database to import must be a Uint8Array");
   }
   const path = "database to import";

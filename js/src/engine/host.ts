@@ -87,6 +87,9 @@ export function fileSource({
     isPersistent: true,
     durability,
     async open() {
+      if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
+      }
       lock ??= await lockFile(path, lockTimeout ?? DEFAULT_LOCK_TIMEOUT_MS);
       return openSession({
         module: compiledModule(),
