@@ -59,6 +59,12 @@ class Engine {
 
 }  // namespace
 
+// What the standard library calls where a precondition is broken. Its own version
+// would print, and bring printf() with it.
+_LIBCPP_BEGIN_NAMESPACE_STD
+[[noreturn]] void __libcpp_verbose_abort(const char*, ...) noexcept { __builtin_trap(); }
+_LIBCPP_END_NAMESPACE_STD
+
 EMSCRIPTEN_BINDINGS(keepsake) {
   emscripten::class_<Engine>("Engine")
       .constructor<>()

@@ -39,6 +39,7 @@ export type { CheckpointerStats, PruneStrategy };
 /** A checkpoint's id or config, or a moment. */
 export type CheckpointBound = RunnableConfig | string | Date;
 
+/** Which checkpoints `list()` yields. */
 export interface ListOptions extends Omit<CheckpointListOptions, "before"> {
   /** Only checkpoints older than this. */
   before?: CheckpointBound | undefined;
@@ -46,6 +47,7 @@ export interface ListOptions extends Omit<CheckpointListOptions, "before"> {
   after?: CheckpointBound | undefined;
 }
 
+/** What `prune()` may delete. */
 export interface PruneOptions {
   threadIds: string[];
   /**
@@ -351,6 +353,7 @@ export class MemorySaver extends KeepsakeSaver {
   }
 }
 
+/** Where a SqliteSaver keeps its checkpoints, and how they are serialised. */
 export interface SqliteSaverOptions extends DatabaseOptions {
   /** Turns values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;

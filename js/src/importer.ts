@@ -29,6 +29,7 @@ import {
   type PutOperation,
 } from "./wire/operations.js";
 
+/** How far an import is. */
 export interface ImportProgress {
   /** Rows read so far, of all tables. */
   done: number;
@@ -36,16 +37,19 @@ export interface ImportProgress {
   total: number;
 }
 
+/** How an import tells what it does. */
 export interface ImportOptions {
   onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
+/** A row that was not imported, and why. */
 export interface SkippedRow {
   /** `item ["users","1"] key`, `checkpoint thread/ns/id`, or the like. */
   what: string;
   why: string;
 }
 
+/** What an import added, and what it could not. */
 export interface ImportReport {
   items: number;
   checkpoints: number;

@@ -8,11 +8,13 @@ import { attempt, KeepsakeError } from "./errors.js";
 import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
+/** Options of both tiers, and of their database. */
 export interface MemoryOptions extends StoreOptions, DatabaseOptions {
   /** Turns checkpoint values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
 }
 
+/** How much both tiers hold. */
 export interface MemoryStats {
   store: StoreStats;
   checkpointer: CheckpointerStats;

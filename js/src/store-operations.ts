@@ -54,6 +54,7 @@ export interface SearchOperation extends UpstreamSearch {
   refreshTtl?: boolean | undefined;
 }
 
+/** One operation of a batch. */
 export type Operation = GetOperation | PutOperation | SearchOperation | ListNamespacesOperation;
 
 const MAX_COUNT = 0xffff_ffff;

@@ -49,6 +49,7 @@ export interface TtlOptions {
   sweepIntervalMinutes?: number | undefined;
 }
 
+/** What every store can be told. */
 export interface StoreOptions {
   index?: IndexOptions | undefined;
   ttl?: TtlOptions | undefined;
@@ -56,14 +57,17 @@ export interface StoreOptions {
   now?: (() => number) | undefined;
 }
 
+/** How much a store holds. Expired items that are not yet swept count. */
 export interface StoreStats {
   items: number;
   namespaces: number;
   vectors: number;
 }
 
+/** What `search()` looks for below a namespace prefix. */
 export type SearchOptions = Omit<SearchOperation, "namespacePrefix">;
 
+/** Which namespaces `listNamespaces()` returns. */
 export interface ListNamespacesOptions {
   prefix?: string[];
   suffix?: string[];
@@ -296,6 +300,7 @@ export class InMemoryStore extends KeepsakeStore {
   }
 }
 
+/** A SqliteStore's database, index and expiry. */
 export interface SqliteStoreOptions extends StoreOptions, DatabaseOptions {}
 
 /**

@@ -30,6 +30,7 @@ export type {
   StoreUnderTest,
 } from "./testing/types.js";
 
+/** The contract: every case is independent of the others. */
 export const storeContract: readonly StoreCase[] = [
   ...itemCases,
   ...batchCases,

@@ -32,8 +32,8 @@ Bytes OpenFrame(std::optional<sql::OpenOptions> database) {
 }
 
 PutOp Put(std::string key, std::string value) {
-  return {.ns = {"a"}, .key = std::move(key), .value = std::move(value), .index = {},
-          .vectors = {}};
+  return {
+      .ns = {"a"}, .key = std::move(key), .value = std::move(value), .index = {}, .vectors = {}};
 }
 GetOp Get(std::string key) { return {{"a"}, std::move(key)}; }
 NewCheckpoint Checkpoint(std::string thread_id) {
@@ -59,9 +59,7 @@ struct Answers {
   T As(std::size_t position) const {
     return wire::Decode<T>(parsed->results.at(position).body).value();
   }
-  std::optional<Item> item(std::size_t position) const {
-    return As<std::optional<Item>>(position);
-  }
+  std::optional<Item> item(std::size_t position) const { return As<std::optional<Item>>(position); }
 
   Bytes bytes;
   Result<wire::Response> parsed;
@@ -208,11 +206,12 @@ TEST_P(EngineTest, a_failing_operation_undoes_itself_and_no_other) {
 }
 
 TEST_P(EngineTest, what_needs_the_whole_database_must_be_alone_in_its_frame) {
-  const Answers answers = Execute(Frame()
-                                      .Add(Tag::kFlush, wire::Nothing{})
-                                      .Add(Tag::kBeginExport, wire::Nothing{})
-                                      .Add(Tag::kImportFrom, sql::OpenOptions{.path = "x", .vfs = ""})
-                                      .Add(Tag::kPut, Put("k", "1")));
+  const Answers answers =
+      Execute(Frame()
+                  .Add(Tag::kFlush, wire::Nothing{})
+                  .Add(Tag::kBeginExport, wire::Nothing{})
+                  .Add(Tag::kImportFrom, sql::OpenOptions{.path = "x", .vfs = ""})
+                  .Add(Tag::kPut, Put("k", "1")));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(answers.code(i), StatusCode::kInvalidOperation);
     EXPECT_EQ(answers.message(i), "flush, begin_export and import_from must be alone in a frame");
@@ -237,8 +236,7 @@ TEST_P(EngineTest, the_store_is_configured_and_plans_embedding_by_frames) {
 }
 
 TEST_P(EngineTest, foreign_rows_need_an_open_foreign_file) {
-  const Answers answers =
-      Execute(Frame().Add(Tag::kForeignCheckpoints, wire::ForeignRows{0, 10}));
+  const Answers answers = Execute(Frame().Add(Tag::kForeignCheckpoints, wire::ForeignRows{0, 10}));
   EXPECT_EQ(answers.code(0), StatusCode::kInvalidArgument);
   EXPECT_EQ(answers.message(0), "no foreign file is open");
   EXPECT_EQ(Execute(Frame().Add(Tag::kForeignClose, wire::Nothing{})).code(0), kOk);
@@ -314,9 +312,8 @@ TEST_F(FailingDisk, a_frame_whose_commit_fails_keeps_nothing_and_gives_one_statu
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_EQ(failed.code(0), StatusCode::kStorageFull) << failed.message(0);
   files_.room.reset();
-  const Answers after = Execute(Frame()
-                                    .Add(Tag::kCheckpointerStats, wire::Nothing{})
-                                    .Add(Tag::kGet, Get("k")));
+  const Answers after =
+      Execute(Frame().Add(Tag::kCheckpointerStats, wire::Nothing{}).Add(Tag::kGet, Get("k")));
   EXPECT_EQ(after.As<CheckpointerStats>(0).checkpoints, 0U);
   EXPECT_EQ(after.item(1), std::nullopt);
 }
@@ -335,8 +332,8 @@ TEST_F(FailingDisk, what_was_answered_is_there_after_opening_again) {
   Execute(Frame().Add(Tag::kPutCheckpoint, Checkpoint("t")).Add(Tag::kPut, Put("k", "1")));
   session_.Close();
   EXPECT_EQ(Answers(session_.Open(OpenFrame(Options()))).code(0), StatusCode::kOk);
-  const Answers answers = Execute(
-      Frame().Add(Tag::kGet, Get("k")).Add(Tag::kCheckpointerStats, wire::Nothing{}));
+  const Answers answers =
+      Execute(Frame().Add(Tag::kGet, Get("k")).Add(Tag::kCheckpointerStats, wire::Nothing{}));
   EXPECT_EQ(answers.item(0)->value, "1");
   EXPECT_EQ(answers.As<CheckpointerStats>(1).checkpoints, 1U);
 }
@@ -385,8 +382,7 @@ TEST_F(Import, brings_the_items_and_keeps_the_index_that_was_configured) {
   EXPECT_EQ(Execute(Frame().Add(Tag::kImportFrom, file.options())).code(0), StatusCode::kOk);
   EXPECT_EQ(Execute(Frame().Add(Tag::kGet, Get("imported"))).item(0)->value, "1");
   SearchOp search{.ns_prefix = {}, .filter = "", .query = "q", .query_vector = {1, 1, 1}};
-  const auto hits =
-      Execute(Frame().Add(Tag::kSearch, search)).As<std::vector<SearchItem>>(0);
+  const auto hits = Execute(Frame().Add(Tag::kSearch, search)).As<std::vector<SearchItem>>(0);
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_NEAR(hits[0].score.value(), 1.0, 1e-6);
 }

@@ -65,7 +65,8 @@ TEST(Frame, a_header_of_another_version_kind_flag_or_time_is_malformed) {
             "frame has a choice of no known kind, at byte 2");
   EXPECT_EQ(error_with([](auto& header) { header.flags = 4; }),
             "frame has flags of no known meaning: 4");
-  EXPECT_EQ(error_with([](auto& header) { header.now_ms = -1; }), "frame's time is out of range: -1");
+  EXPECT_EQ(error_with([](auto& header) { header.now_ms = -1; }),
+            "frame's time is out of range: -1");
   EXPECT_EQ(error_with([](auto& header) { header.now_ms = kMaxNowMs + 1; }),
             "frame's time is out of range: 8640000000000001");
   EXPECT_EQ(error_with([](auto& header) { header.now_ms = kMaxNowMs; }), "");

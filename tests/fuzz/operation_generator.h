@@ -66,7 +66,9 @@ class OperationGenerator {
         builder.Add(wire::Tag::kClearNamespace, wire::OneNamespace{Labels()});
         break;
       case 2:
-        builder.Add(wire::Tag::kSweepExpired, wire::SweepExpired{Limit()});
+        // All or none: which expired items go first is not promised.
+        builder.Add(wire::Tag::kSweepExpired,
+                    wire::SweepExpired{source_.Of<std::uint32_t>({kMax, 1000, 0})});
         break;
       case 3:
         builder.Add(wire::Tag::kConfigureStore, AnyConfiguration());
@@ -128,10 +130,9 @@ class OperationGenerator {
         builder.Add(wire::Tag::kDeleteForRuns, wire::DeleteForRuns{{RunId(), RunId()}});
         break;
       default:
-        builder.Add(wire::Tag::kPrune,
-                    wire::Prune{{ThreadId(), ThreadId()},
-                                source_.Chance(4) ? PruneStrategy::kDelete
-                                                  : PruneStrategy::kKeepLatest});
+        builder.Add(wire::Tag::kPrune, wire::Prune{{ThreadId(), ThreadId()},
+                                                   source_.Chance(4) ? PruneStrategy::kDelete
+                                                                     : PruneStrategy::kKeepLatest});
     }
   }
 
@@ -215,10 +216,9 @@ class OperationGenerator {
     if (source_.Chance(6)) list.checkpoint_id = CheckpointId();
     if (source_.Chance(6)) list.before = CheckpointId();
     if (source_.Chance(6)) list.after = CheckpointId();
-    list.filter = Usually<const char*>(
-        {"", "", "", "{}", "{\"step\":1}", "{\"run_id\":\"r1\"}", "{\"o\":{\"b\":2,\"a\":1}}",
-         "{\"missing\":null}"},
-        {"[]", "{"});
+    list.filter = Usually<const char*>({"", "", "", "{}", "{\"step\":1}", "{\"run_id\":\"r1\"}",
+                                        "{\"o\":{\"b\":2,\"a\":1}}", "{\"missing\":null}"},
+                                       {"[]", "{"});
     if (source_.Chance(6)) list.cursor = AnyCheckpointKey();
     list.limit = Limit();
     return list;
@@ -266,7 +266,10 @@ class OperationGenerator {
     return pattern;
   }
   std::string Label() {
-    return Usually<const char*>({"a", "ü", "\x1e", "\x1f" "0", "\U0001F5DD", "*"},
+    return Usually<const char*>({"a", "ü", "\x1e",
+                                 "\x1f"
+                                 "0",
+                                 "\U0001F5DD", "*"},
                                 {"langgraph", "", "a.b", "a:b", "\xed\xa0\xbd", "\xff"});
   }
   std::string Key() {
@@ -288,15 +291,13 @@ class OperationGenerator {
          "{\"n\":{\"$lt\":2,\"$gte\":1}}", "{\"a\":null}"},
         {"{\"n\":{\"$like\":1}}", "{\"n\":{\"$in\":1}}", "[]", "{"});
   }
-  std::string Query() {
-    return source_.Text({"", "", "x", "N", "%", "k1", "\xed\xa0\xbd"});
-  }
+  std::string Query() { return source_.Text({"", "", "x", "N", "%", "k1", "\xed\xa0\xbd"}); }
   std::vector<float> Vector() {
     std::vector<float> vector(IsRare() ? source_.Below(5) : 3);
     for (float& value : vector) {
-      value = Usually<float>({1, 0, -1, 0.5F, 1e30F, 1e-40F},
-                             {std::numeric_limits<float>::infinity(),
-                              std::numeric_limits<float>::quiet_NaN()});
+      value = Usually<float>(
+          {1, 0, -1, 0.5F, 1e30F, 1e-40F},
+          {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});
     }
     return vector;
   }
@@ -307,9 +308,7 @@ class OperationGenerator {
   }
   std::string CheckpointNs() { return source_.Text({"", "", "child:1"}); }
   std::string CheckpointId() { return source_.Text({"c1", "c2", "c3", "c4", "c5"}); }
-  std::string Channel() {
-    return Usually<const char*>({"m", "n", "__pregel_tasks", "ä"}, {""});
-  }
+  std::string Channel() { return Usually<const char*>({"m", "n", "__pregel_tasks", "ä"}, {""}); }
   std::string RunId() { return source_.Text({"r1", "r2", ""}); }
 
   // What breaks a rule is rare, because it hides all that is around it.

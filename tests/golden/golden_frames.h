@@ -78,19 +78,17 @@ inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kSt
 
 inline PutOp AnyPut() {
   const Item item = AnyItem();
-  return {item.ns, item.key, item.value, {IndexChoice::Kind::kPaths, {"a.b", "c[-1]"}},
+  return {item.ns, item.key,     item.value, {IndexChoice::Kind::kPaths, {"a.b", "c[-1]"}},
           90'000,  {AnyVector()}};
 }
 inline SearchOp AnySearch() {
-  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7,   3,
-          SearchMode::kContains, false,              {0.25F, -0.5F}};
+  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7, 3, SearchMode::kContains,
+          false,          {0.25F, -0.5F}};
 }
 
 inline std::vector<GoldenFrame> StoreFrames() {
-  ListNamespacesOp list{{{MatchType::kPrefix, {"users", "*"}}, {MatchType::kSuffix, {"記憶"}}},
-                        2,
-                        50,
-                        5};
+  ListNamespacesOp list{
+      {{MatchType::kPrefix, {"users", "*"}}, {MatchType::kSuffix, {"記憶"}}}, 2, 50, 5};
   wire::RequestBuilder batch;
   batch.Add(Tag::kPut, AnyPut()).Add(Tag::kSearch, AnySearch());
   return {
@@ -98,8 +96,8 @@ inline std::vector<GoldenFrame> StoreFrames() {
              std::optional<Item>(AnyItem())),
       Golden("get_missing", Tag::kGet, GetOp{{"a"}, "", true}, std::optional<Item>()),
       Golden("put", Tag::kPut, AnyPut()),
-      Golden("put_delete", Tag::kPut, PutOp{.ns = {"a"}, .key = "k", .value = {}, .index = {},
-                                            .vectors = {}}),
+      Golden("put_delete", Tag::kPut,
+             PutOp{.ns = {"a"}, .key = "k", .value = {}, .index = {}, .vectors = {}}),
       Golden("search", Tag::kSearch, AnySearch(),
              std::vector<SearchItem>{{AnyItem(), -0.625},
                                      {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
@@ -113,20 +111,17 @@ inline std::vector<GoldenFrame> StoreFrames() {
       Golden("configure_store", Tag::kConfigureStore,
              wire::ConfigureStore{IndexConfig{512, {"$", "text"}}, TtlConfig{60'000, false}}),
       Golden("prepare_embedding", Tag::kPrepareEmbedding, batch.operations(),
-             wire::EmbeddingPlanAnswer{{"one", "zwei 🗝"},
-                                       {{0, {"a.b", "c[-1]"}, {1, 0}}},
-                                       {"wo ist 🗝?"},
-                                       {1},
-                                       {0}}),
-      Golden("store_stats", Tag::kStoreStats, wire::Nothing{}, StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF}),
+             wire::EmbeddingPlanAnswer{
+                 {"one", "zwei 🗝"}, {{0, {"a.b", "c[-1]"}, {1, 0}}}, {"wo ist 🗝?"}, {1}, {0}}),
+      Golden("store_stats", Tag::kStoreStats, wire::Nothing{},
+             StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF}),
   };
 }
 
 inline std::vector<GoldenFrame> CheckpointerFrames() {
   const CheckpointTuple tuple = AnyTuple();
-  const NewCheckpoint put{tuple.key,      tuple.parent_checkpoint_id,
-                          tuple.checkpoint, tuple.metadata,
-                          {{"messages", "2"}, {"é", "0.5"}}, {"messages"},
+  const NewCheckpoint put{tuple.key,        tuple.parent_checkpoint_id,        tuple.checkpoint,
+                          tuple.metadata,   {{"messages", "2"}, {"é", "0.5"}}, {"messages"},
                           {tuple.values[0]}};
   const ListCheckpoints list{"thread-1", "", "id", "before", "after", "{\"step\":1}", AnyKey(), 5};
   return {
@@ -182,8 +177,7 @@ inline std::vector<GoldenFrame> DatabaseFrames() {
       Golden("foreign_writes", Tag::kForeignWrites, wire::ForeignRows{-1, 100},
              import::ForeignPage<import::ForeignWrite>{{{AnyKey(), AnyWrite()}}, 2, true}),
       Golden("foreign_close", Tag::kForeignClose, wire::Nothing{}),
-      Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{},
-             wire::FrameKind::kOpen),
+      Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{}, wire::FrameKind::kOpen),
       Golden("open_in_memory", Tag::kOpen, wire::Open{}, wire::Nothing{}, wire::FrameKind::kOpen),
   };
 }

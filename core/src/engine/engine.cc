@@ -265,9 +265,8 @@ class FrameEngine final : public Engine {
           return file.Checkpoints(op.cursor, op.limit);
         });
       case Tag::kForeignWrites:
-        return AnswerForeignPage<wire::ForeignRows>(view, response, [](auto& file, auto& op) {
-          return file.Writes(op.cursor, op.limit);
-        });
+        return AnswerForeignPage<wire::ForeignRows>(
+            view, response, [](auto& file, auto& op) { return file.Writes(op.cursor, op.limit); });
       case Tag::kForeignClose:
         return Answer<wire::Nothing>(view, response, [&](auto&) {
           foreign_file_.reset();
@@ -305,8 +304,10 @@ class FrameEngine final : public Engine {
       return StatusOf(*outcome);
     });
     if (status.ok() || (outcome && !StatusOf(*outcome).ok())) return std::move(*outcome);
-    if constexpr (std::same_as<decltype(call()), Status>) return status;
-    else return std::unexpected(std::move(status));
+    if constexpr (std::same_as<decltype(call()), Status>)
+      return status;
+    else
+      return std::unexpected(std::move(status));
   }
 
   template <typename T>

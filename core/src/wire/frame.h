@@ -45,9 +45,7 @@ struct ResponseHeader {
   std::uint16_t flags = 0;
   std::uint64_t sequence = 0;  // the request's
 };
-auto Fields(Is<ResponseHeader> auto& x) {
-  return std::tie(x.version, x.kind, x.flags, x.sequence);
-}
+auto Fields(Is<ResponseHeader> auto& x) { return std::tie(x.version, x.kind, x.flags, x.sequence); }
 
 struct Request {
   RequestHeader header;

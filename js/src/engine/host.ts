@@ -10,6 +10,7 @@ import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openSession } from "./session.js";
 
+/** Where a database is, and how it is kept. */
 export interface DatabaseOptions {
   /** A file, which is made if it is missing, or `":memory:"`. */
   path: string;

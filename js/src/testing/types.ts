@@ -15,6 +15,7 @@ export type StoreNeed =
   /** Has `listKeys`, `clearNamespace`, search modes, and functions as `index.embeddings`. */
   | "extras";
 
+/** The model that a case gives to a store. */
 export interface EmbeddingsUnderTest {
   embedDocuments(texts: string[]): Promise<number[][]>;
   embedQuery(text: string): Promise<number[]>;
@@ -22,6 +23,7 @@ export interface EmbeddingsUnderTest {
 
 export type EmbeddingFunctionUnderTest = (texts: string[]) => Promise<number[][]> | number[][];
 
+/** How a case wants its store. */
 export interface StoreCaseOptions {
   /** A function from texts to vectors is given only where "extras" are needed. */
   index?: {
@@ -35,6 +37,7 @@ export interface StoreCaseOptions {
   now?: () => number;
 }
 
+/** How a case searches. */
 export interface SearchCaseOptions {
   // biome-ignore lint/suspicious/noExplicitAny: upstream's type of a filter.
   filter?: Record<string, any>;
@@ -80,6 +83,7 @@ export type ReopenStore = (
   options?: StoreCaseOptions,
 ) => StoreUnderTest | Promise<StoreUnderTest>;
 
+/** One rule of the contract. `run` throws an Error if the store breaks it. */
 export interface StoreCase {
   /** A sentence. */
   readonly name: string;

@@ -169,8 +169,10 @@ export interface DeltaChannelHistory {
 }
 
 export const PruneStrategy = { keepLatest: 0, delete: 1 } as const;
+/** `keep_latest` of each thread and namespace, or `delete` everything. */
 export type PruneStrategy = keyof typeof PruneStrategy;
 
+/** How much a saver holds. */
 export interface CheckpointerStats {
   threads: number;
   checkpoints: number;

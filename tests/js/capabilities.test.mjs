@@ -1,0 +1,139 @@
+// Capabilities that no other suite has reason to name.
+
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+import { InMemoryStore, MemorySaver, openMemory, SqliteSaver, SqliteStore, unwrapStore } from "keepsake";
+import ts from "typescript";
+
+let folder;
+const path = (name = "memory.db") => join(folder, name);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keepsake-capabilities-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const State = Annotation.Root({ found: Annotation() });
+
+/** A graph whose one node reads the user's memories, wherever they are kept. */
+function readerGraph(store, checkpointer) {
+  const read = async (_state, { store, configurable }) => {
+    const namespace = configurable.store_namespace ?? [configurable.user_id, "memories"];
+    const items = await store.search(namespace);
+    return { found: items.map(({ key }) => key) };
+  };
+  return new StateGraph(State).addNode("read", read).addEdge(START, "read").compile({ store, checkpointer });
+}
+
+test("[cap 19] every public name is documented", () => {
+  const program = ts.createProgram(["dist/index.d.ts", "dist/testing.d.ts"], { module: ts.ModuleKind.NodeNext, skipLibCheck: true });
+  const checker = program.getTypeChecker();
+  const undocumented = program.getRootFileNames().flatMap((file) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file));
+    return checker
+      .getExportsOfModule(module)
+      .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+      .filter((symbol) => symbol.getDocumentationComment(checker).length === 0)
+      .map((symbol) => symbol.name);
+  });
+  expect(undocumented).toEqual([]);
+});
+
+test("[cap 20] the README says which backend is for what, and each runs the same agent", async () => {
+  const guide = readFileSync("README.md", "utf8").match(/## Which backend\n(.*?)\n## /s)[1];
+  const backends = {
+    InMemoryStore: () => new InMemoryStore(),
+    SqliteStore: () => new SqliteStore({ path: path() }),
+  };
+  for (const [name, make] of Object.entries(backends)) {
+    expect(guide).toContain(name);
+    const store = make();
+    await store.put(["ada", "memories"], "tea", { likes: true });
+    expect((await readerGraph(store).invoke({}, { configurable: { user_id: "ada" } })).found).toEqual(["tea"]);
+    await store.close();
+  }
+});
+
+test("[cap 24] a database file is in WAL mode", async () => {
+  const store = new SqliteStore({ path: path() });
+  await store.put(["a"], "k", { n: 1 });
+  const WRITE_VERSION = 18, READ_VERSION = 19, WAL = 2;
+  const header = readFileSync(path());
+  expect([header[WRITE_VERSION], header[READ_VERSION]]).toEqual([WAL, WAL]);
+  expect(existsSync(`${path()}-wal`)).toBe(true);
+  await store.close();
+});
+
+test("[cap 25] many stores and savers of one path share one connection", async () => {
+  const stores = Array.from({ length: 10 }, () => new SqliteStore({ path: path() }));
+  const saver = new SqliteSaver({ path: path() });
+  await Promise.all(stores.map((store, i) => store.put(["a"], `k${i}`, { i })));
+  expect(await stores[0].listKeys(["a"])).toHaveLength(10);
+  expect(await saver.getTuple({ configurable: { thread_id: "none" } })).toBeUndefined();
+  await Promise.all(stores.slice(1).map((store) => store.close()));
+  expect(await stores[0].get(["a"], "k9")).toMatchObject({ value: { i: 9 } });
+  await Promise.all([stores[0].close(), saver.close()]);
+});
+
+test("[cap 28] vectors are kept beside the items, and a restart needs no embedding", async () => {
+  let embedded = 0;
+  const embeddings = (texts) => texts.map((text) => (embedded++, [text.length, 1]));
+  const open = () => new SqliteStore({ path: path(), index: { dims: 2, embeddings } });
+  const first = open();
+  await first.put(["a"], "k", { text: "tea" });
+  await first.close();
+  embedded = 0;
+  const second = open();
+  expect((await second.stats()).vectors).toBe(1);
+  const [found] = await second.search(["a"], { query: "rum" });
+  expect(found.score).toBeGreaterThan(0);
+  expect(embedded).toBe(1); // the query
+  await second.close();
+});
+
+test("[cap 64] batches are asynchronous, with expiry, on a file", async () => {
+  let now = 0;
+  const store = new SqliteStore({ path: path(), ttl: { defaultTtl: 1 }, now: () => now });
+  const pending = store.batch([{ namespace: ["a"], key: "k", value: { n: 1 } }]);
+  expect(pending).toBeInstanceOf(Promise);
+  await pending;
+  now = 59_999;
+  expect(await store.get(["a"], "k", { refreshTtl: false })).not.toBeNull();
+  now = 60_000;
+  expect(await store.get(["a"], "k")).toBeNull();
+  await store.close();
+});
+
+test("[cap 82] a graph with a store reads [user_id, memories], or the namespace that its config names", async () => {
+  const memory = await openMemory({ path: path() });
+  await memory.store.put(["ada", "memories"], "tea", {});
+  await memory.store.put(["team", "shared"], "rules", {});
+  const graph = readerGraph(memory.store, memory.checkpointer);
+  const run = (configurable) => graph.invoke({}, { configurable: { thread_id: "1", ...configurable } });
+  expect((await run({ user_id: "ada" })).found).toEqual(["tea"]);
+  expect((await run({ user_id: "ada", store_namespace: ["team", "shared"] })).found).toEqual(["rules"]);
+  expect((await run({ user_id: "bob" })).found).toEqual([]);
+  await memory.close();
+});
+
+test("[cap 83] memory does not depend on the graph engine", () => {
+  for (const file of ["dist/index.js", "dist/index.cjs"]) {
+    const imported = [...readFileSync(file, "utf8").matchAll(/(?:from |import\(|require\()["']([^"'.][^"']*)["']/g)];
+    const packages = new Set(imported.map(([, name]) => name).filter((name) => name.startsWith("@langchain/")));
+    expect([...packages].sort()).toEqual(
+      expect.not.arrayContaining(["@langchain/langgraph", "@langchain/langgraph/web"]),
+    );
+  }
+});
+
+test("[cap 83] a class that is not used opens nothing", async () => {
+  new MemorySaver();
+  const store = new SqliteStore({ path: path() });
+  expect(existsSync(path())).toBe(false);
+  expect(unwrapStore(store)).toBe(store);
+  await store.close();
+  expect(existsSync(path())).toBe(false);
+});
