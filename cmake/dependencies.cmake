@@ -23,17 +23,6 @@ if(NOT KEEPSAKE_SQLITE_DIR)
   set(KEEPSAKE_SQLITE_DIR ${sqlite_amalgamation_SOURCE_DIR})
 endif()
 
-# Not looked for in the system's include folder: a WebAssembly build must not see that folder.
-find_path(KEEPSAKE_JSON_DIR nlohmann/json.hpp
-          PATHS ${PROJECT_SOURCE_DIR}/.toolchain/debian/usr/include
-          NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
-if(NOT KEEPSAKE_JSON_DIR)
-  keepsake_fetch(nlohmann_json
-                 https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
-                 SHA256=d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
-  set(KEEPSAKE_JSON_DIR ${nlohmann_json_SOURCE_DIR}/include)
-endif()
-
 if(KEEPSAKE_TESTS)
   FetchContent_Declare(googletest
     URL https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz

@@ -8,7 +8,7 @@
 # was built for.
 
 emscripten_suite=trixie
-emscripten_packages='emscripten binaryen libc6 libstdc++6 libgcc-s1 node-acorn nlohmann-json3-dev'
+emscripten_packages='emscripten binaryen libc6 libstdc++6 libgcc-s1 node-acorn'
 # shellcheck disable=SC2154 # lib.sh sets it
 emscripten_root="$toolchain/debian"
 

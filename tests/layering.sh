@@ -21,7 +21,7 @@ forbid "LangGraph is known to js/ only" '[Ll]ang[Gg]raph/|@langchain' wasm
 forbid "SQL stands in core/ only" '(SELECT .+ FROM|INSERT INTO|INSERT OR|DELETE FROM|CREATE TABLE|PRAGMA) ' js/src
 forbid "only the loader imports the glue" "from ['\"].*keepsake\.mjs['\"]" $(find js/src -name '*.ts' ! -path 'js/src/wasm/*')
 forbid "sqlite3.h is known to core/src/sql and wasm/ only" 'sqlite3\.h' $(without core '^core/src/sql/')
-forbid "nlohmann_json is known to core/src/json only" 'nlohmann' $(without core '^core/src/json/')
+forbid "JSON is read by core/src/json only" '(nlohmann|rapidjson|simdjson)' core
 forbid "nothing prints out of core" '\b(printf|fprintf|std::cout|std::cerr|puts)\b *[(<]' core
 forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' core/src core/include
 

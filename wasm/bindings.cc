@@ -61,8 +61,13 @@ class Engine {
 
 // What the standard library calls where a precondition is broken. Its own version
 // would print, and bring printf() with it.
+#ifndef _LIBCPP_VERBOSE_ABORT_NOEXCEPT  // libc++ before 19
+#define _LIBCPP_VERBOSE_ABORT_NOEXCEPT
+#endif
 _LIBCPP_BEGIN_NAMESPACE_STD
-[[noreturn]] void __libcpp_verbose_abort(const char*, ...) noexcept { __builtin_trap(); }
+[[noreturn]] void __libcpp_verbose_abort(const char*, ...) _LIBCPP_VERBOSE_ABORT_NOEXCEPT {
+  __builtin_trap();
+}
 _LIBCPP_END_NAMESPACE_STD
 
 EMSCRIPTEN_BINDINGS(keepsake) {

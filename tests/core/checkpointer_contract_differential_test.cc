@@ -165,7 +165,9 @@ class Differential {
   template <typename T>
   static void ExpectSame(const Result<T>& memory, const Result<T>& sqlite) {
     ExpectSame(memory ? Status() : memory.error(), sqlite ? Status() : sqlite.error());
-    if (memory && sqlite) ASSERT_EQ(*memory, *sqlite);
+    if (memory && sqlite) {
+      ASSERT_EQ(*memory, *sqlite);
+    }
   }
 
   void CheckBlobsAreThoseReferredTo() {

@@ -1,9 +1,9 @@
+#include "json/filter.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "json/filter.h"
 
 namespace keepsake::json {
 namespace {

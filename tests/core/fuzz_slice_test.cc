@@ -19,8 +19,8 @@ namespace {
 using Random = std::mt19937_64;
 
 constexpr std::uint64_t kSeed = 20'240'229;
-constexpr int kGeneratedInputs = 400;
-constexpr int kMutatedRounds = 30;
+constexpr int kGeneratedInputs = 250;
+constexpr int kMutatedRounds = 150;
 
 // Calls `round` so many times with a seed of its own, or for as long as was asked.
 void Repeat(int rounds, const std::function<void(std::uint64_t seed)>& round) {

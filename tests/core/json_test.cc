@@ -20,7 +20,8 @@ TEST(JsonValidate, accepts_every_form_of_value) {
   for (const char* text :
        {"null", "true", "false", "0", "-0", "10", "-1.5e-10", "1E+5", "0.1", R"("")",
         R"("\"\\\/\b\f\n\r\t\u00e9\uD83D")", "[]", "[ ]", "{}", "{ }", " [1 , 2]\r\n\t",
-        R"({"a":{"b":[{}]},"a":1,"":[null]})", "\"\xC2\x80\xE0\xA0\x80\xED\x9F\xBF\xF4\x8F\xBF\xBF\"",
+        R"({"a":{"b":[{}]},"a":1,"":[null]})",
+        "\"\xC2\x80\xE0\xA0\x80\xED\x9F\xBF\xF4\x8F\xBF\xBF\"",
         "\"a plain run longer than a word, then \xF0\x9F\x98\x80 and \\n an escape\""}) {
     const Status status = Validate(text);
     EXPECT_TRUE(status.ok()) << text << ": " << status.message();
@@ -28,11 +29,51 @@ TEST(JsonValidate, accepts_every_form_of_value) {
 }
 
 TEST(JsonValidate, refuses_everything_else) {
-  for (const char* text :
-       {"", " ", "nul", "nulll", "True", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "NaN",
-        "Infinity", "'a'", "\"", "\"a", R"("\x")", R"("\u12")", R"("\u12g4")", "\"\t\"", "\"\x7F",
-        "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "]", "[}", "{", "{\"a\"", "{\"a\":", "{\"a\":1",
-        "{\"a\":1,}", "{,}", "{a:1}", "{\"a\" 1}", "{1:2}", "1 2", "[] []", "// c\n1", "\xEF\xBB\xBF" "1"}) {
+  for (const char* text : {"",
+                           " ",
+                           "nul",
+                           "nulll",
+                           "True",
+                           "01",
+                           "-",
+                           "+1",
+                           "1.",
+                           ".5",
+                           "1e",
+                           "1e+",
+                           "0x1",
+                           "NaN",
+                           "Infinity",
+                           "'a'",
+                           "\"",
+                           "\"a",
+                           R"("\x")",
+                           R"("\u12")",
+                           R"("\u12g4")",
+                           "\"\t\"",
+                           "\"\x7F",
+                           "[",
+                           "[1",
+                           "[1,",
+                           "[1,]",
+                           "[,1]",
+                           "[1 2]",
+                           "]",
+                           "[}",
+                           "{",
+                           "{\"a\"",
+                           "{\"a\":",
+                           "{\"a\":1",
+                           "{\"a\":1,}",
+                           "{,}",
+                           "{a:1}",
+                           "{\"a\" 1}",
+                           "{1:2}",
+                           "1 2",
+                           "[] []",
+                           "// c\n1",
+                           "\xEF\xBB\xBF"
+                           "1"}) {
     EXPECT_EQ(Validate(text).code(), StatusCode::kInvalidValue) << text;
   }
   EXPECT_FALSE(Validate(std::string_view("1\0", 2)).ok());
@@ -132,8 +173,7 @@ TEST(JsonUnescape, gives_what_the_text_stands_for) {
 }
 
 TEST(JsonUnescape, keeps_lone_surrogates_apart_and_replaces_them_in_given_text) {
-  EXPECT_EQ(Unescape(R"("\ud83d\ud83d\ude00\ude00")"),
-            "\xED\xA0\xBD\xF0\x9F\x98\x80\xED\xB8\x80");
+  EXPECT_EQ(Unescape(R"("\ud83d\ud83d\ude00\ude00")"), "\xED\xA0\xBD\xF0\x9F\x98\x80\xED\xB8\x80");
   EXPECT_EQ(UnescapeToUtf8(R"("\ud83dx")"), "\xEF\xBF\xBDx");
 }
 
@@ -165,8 +205,8 @@ TEST(JsonEqual, is_deep_and_ignores_the_order_of_members) {
 }
 
 TEST(JsonEqual, tells_kinds_apart) {
-  const std::vector<std::string> different = {"null", "true", "false", "0", "1", "\"1\"", "\"\"",
-                                              "[]", "{}", "[null]", "\"null\""};
+  const std::vector<std::string> different = {"null", "true", "false", "0",      "1",       "\"1\"",
+                                              "\"\"", "[]",   "{}",    "[null]", "\"null\""};
   for (const std::string& a : different) {
     for (const std::string& b : different) EXPECT_EQ(Equal(a, b), &a == &b) << a << " " << b;
   }

@@ -11,12 +11,23 @@ namespace {
 TEST(Namespace, its_stored_form_ends_each_label) {
   EXPECT_EQ(EncodeNamespace({"users", "u1"}), "users\x1Fu1\x1F");
   EXPECT_EQ(EncodeNamespace({}), "");
-  EXPECT_EQ(EncodeNamespace({"a\x1F" "b\x1E"}), "a\x1E" "1b\x1E" "0\x1F");
+  EXPECT_EQ(EncodeNamespace({"a\x1F"
+                             "b\x1E"}),
+            "a\x1E"
+            "1b\x1E"
+            "0\x1F");
 }
 
 TEST(Namespace, its_stored_form_is_read_back) {
-  for (const Namespace& ns : std::vector<Namespace>{
-           {}, {"a"}, {"a", "b"}, {"\x1E", "\x1F", "\x1E\x1F" "0"}, {"\x1E" "1"}, {"\xC3\xA9"}}) {
+  for (const Namespace& ns : std::vector<Namespace>{{},
+                                                    {"a"},
+                                                    {"a", "b"},
+                                                    {"\x1E", "\x1F",
+                                                     "\x1E\x1F"
+                                                     "0"},
+                                                    {"\x1E"
+                                                     "1"},
+                                                    {"\xC3\xA9"}}) {
     EXPECT_EQ(DecodeNamespace(EncodeNamespace(ns)).value(), ns);
   }
 }
@@ -27,12 +38,17 @@ TEST(Namespace, a_prefix_of_labels_is_a_prefix_of_bytes_and_nothing_else_is) {
   };
   EXPECT_TRUE(is_prefix({"a"}, {"a", "b"}));
   EXPECT_FALSE(is_prefix({"a"}, {"ab"}));
-  EXPECT_FALSE(is_prefix({"a"}, {"a\x1F" "b"}));
-  EXPECT_FALSE(is_prefix({"a\x1E"}, {"a\x1E" "0"}));
+  EXPECT_FALSE(is_prefix({"a"}, {"a\x1F"
+                                 "b"}));
+  EXPECT_FALSE(is_prefix({"a\x1E"}, {"a\x1E"
+                                     "0"}));
 }
 
 TEST(Namespace, bytes_that_are_no_stored_form_are_corrupt) {
-  for (const char* encoded : {"a", "\x1F", "a\x1F\x1F", "a\x1E\x1F", "a\x1E" "2\x1F", "a\x1E"}) {
+  for (const char* encoded : {"a", "\x1F", "a\x1F\x1F", "a\x1E\x1F",
+                              "a\x1E"
+                              "2\x1F",
+                              "a\x1E"}) {
     EXPECT_EQ(DecodeNamespace(encoded).error().code(), StatusCode::kCorrupt) << encoded;
   }
 }

@@ -82,8 +82,8 @@ TEST_F(SqliteStoreTest, cap_26_items_times_and_vectors_survive_a_restart) {
   ManualClock clock(1000);
   const StoreOptions options = {.index = IndexConfig{.dims = 2}, .clock = &clock};
   Reopen(options);
-  const std::vector<Operation> operations = {PutOp{
-      .ns = {"n"}, .key = "k", .value = "1", .ttl_ms = 5000, .vectors = {{"$", {3, 4}}}}};
+  const std::vector<Operation> operations = {
+      PutOp{.ns = {"n"}, .key = "k", .value = "1", .ttl_ms = 5000, .vectors = {{"$", {3, 4}}}}};
   ASSERT_TRUE(store_->Batch(operations));
   clock.Advance(4999);
   Reopen(options);
@@ -123,8 +123,9 @@ TEST_F(SqliteStoreTest, a_put_without_an_index_drops_vectors_of_the_old_value) {
 }
 
 TEST_F(SqliteStoreTest, a_batch_that_fails_half_way_is_rolled_back) {
-  Damage("CREATE TRIGGER refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
-         " BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  Damage(
+      "CREATE TRIGGER refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
+      " BEGIN SELECT RAISE(ABORT, 'refused'); END");
   const std::vector<Operation> operations = {PutOperation({"n"}, "good", "1"),
                                              PutOperation({"n"}, "bad", "1")};
   EXPECT_FALSE(store_->Batch(operations));

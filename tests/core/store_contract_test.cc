@@ -110,7 +110,8 @@ TYPED_TEST_SUITE(StoreContractTest, Backends, BackendNames);
 
 TYPED_TEST(StoreContractTest, cap_1_a_value_needs_no_index) {
   this->Put({"users", "u1"}, "profile", R"({"name":"Ada"})");
-  EXPECT_THAT(this->ValueOf({"users", "u1"}, "profile"), Optional(std::string(R"({"name":"Ada"})")));
+  EXPECT_THAT(this->ValueOf({"users", "u1"}, "profile"),
+              Optional(std::string(R"({"name":"Ada"})")));
   EXPECT_EQ(this->Stats().vectors, 0U);
 }
 
@@ -152,8 +153,7 @@ TYPED_TEST(StoreContractTest, cap_5_list_gives_the_sorted_keys_of_exactly_this_n
 TYPED_TEST(StoreContractTest, cap_6_search_takes_namespace_query_and_limit) {
   for (const char* key : {"a", "b", "c"}) this->Put({"n"}, key, R"("tea")");
   this->Put({"n"}, "d", R"("coffee")");
-  EXPECT_THAT(this->Found({.ns_prefix = {"n"}, .query = "tea", .limit = 2}),
-              ElementsAre("a", "b"));
+  EXPECT_THAT(this->Found({.ns_prefix = {"n"}, .query = "tea", .limit = 2}), ElementsAre("a", "b"));
 }
 
 TYPED_TEST(StoreContractTest, cap_7_a_hit_has_key_value_and_no_score_unless_it_is_ranked) {
@@ -239,14 +239,27 @@ TYPED_TEST(StoreContractTest, cap_16_no_key_collides_with_another_namespace) {
   this->Put({"a"}, "b::c", "1");
   this->Put({"a", "b"}, "c", "2");
   this->Put({"a"}, R"(["b"]::c)", "3");
-  this->Put({"a\x1F"}, "b\x1F" "c", "4");
-  this->Put({"a", "\x1E" "1b"}, "c", "5");
+  this->Put({"a\x1F"},
+            "b\x1F"
+            "c",
+            "4");
+  this->Put({"a",
+             "\x1E"
+             "1b"},
+            "c", "5");
   this->Put({"a"}, "", "6");
   EXPECT_THAT(this->ValueOf({"a"}, "b::c"), Optional(std::string("1")));
   EXPECT_THAT(this->ValueOf({"a", "b"}, "c"), Optional(std::string("2")));
   EXPECT_THAT(this->ValueOf({"a"}, R"(["b"]::c)"), Optional(std::string("3")));
-  EXPECT_THAT(this->ValueOf({"a\x1F"}, "b\x1F" "c"), Optional(std::string("4")));
-  EXPECT_THAT(this->ValueOf({"a", "\x1E" "1b"}, "c"), Optional(std::string("5")));
+  EXPECT_THAT(this->ValueOf({"a\x1F"},
+                            "b\x1F"
+                            "c"),
+              Optional(std::string("4")));
+  EXPECT_THAT(this->ValueOf({"a",
+                             "\x1E"
+                             "1b"},
+                            "c"),
+              Optional(std::string("5")));
   EXPECT_THAT(this->ValueOf({"a"}, ""), Optional(std::string("6")));
   EXPECT_EQ(this->Stats().items, 6U);
 }
@@ -307,9 +320,9 @@ TYPED_TEST(StoreContractTest, stats_count_items_namespaces_and_vectors) {
 
 TYPED_TEST(StoreContractTest, cap_36_results_come_in_the_order_of_the_operations) {
   this->Put({"n"}, "a", "1");
-  const auto results = this->Batch({SearchOp{.ns_prefix = {"n"}}, PutOperation({"n"}, "b", "2"),
-                                    GetOp{{"n"}, "a"}, ListNamespacesOp{}, GetOp{{"n"}, "no"},
-                                    DeleteOperation({"n"}, "no")});
+  const auto results =
+      this->Batch({SearchOp{.ns_prefix = {"n"}}, PutOperation({"n"}, "b", "2"), GetOp{{"n"}, "a"},
+                   ListNamespacesOp{}, GetOp{{"n"}, "no"}, DeleteOperation({"n"}, "no")});
   ASSERT_THAT(results, SizeIs(6));
   EXPECT_THAT(std::get<std::vector<SearchItem>>(results[0]), SizeIs(1));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(results[1]));
@@ -329,9 +342,9 @@ TYPED_TEST(StoreContractTest, cap_36_listing_options_alone_do_not_shift_results)
 
 TYPED_TEST(StoreContractTest, cap_37_reads_see_the_state_before_the_batch) {
   this->Put({"n"}, "old", "1");
-  const auto results = this->Batch({PutOperation({"n"}, "new", "2"), DeleteOperation({"n"}, "old"),
-                                    GetOp{{"n"}, "new"}, GetOp{{"n"}, "old"},
-                                    SearchOp{.ns_prefix = {"n"}}});
+  const auto results =
+      this->Batch({PutOperation({"n"}, "new", "2"), DeleteOperation({"n"}, "old"),
+                   GetOp{{"n"}, "new"}, GetOp{{"n"}, "old"}, SearchOp{.ns_prefix = {"n"}}});
   EXPECT_EQ(std::get<std::optional<Item>>(results[2]), std::optional<Item>());
   EXPECT_EQ(std::get<std::optional<Item>>(results[3])->value, "1");
   EXPECT_THAT(std::get<std::vector<SearchItem>>(results[4]), SizeIs(1));
@@ -359,8 +372,7 @@ TYPED_TEST(StoreContractTest, a_batch_with_an_invalid_operation_changes_nothing)
                                              PutOperation({"n"}, "b", "[1,]")};
   const auto results = this->store_->Batch(operations);
   EXPECT_EQ(CodeOf(results), StatusCode::kInvalidValue);
-  EXPECT_EQ(MessageOf(results),
-            "operation 1: value is not JSON: unexpected character at byte 3");
+  EXPECT_EQ(MessageOf(results), "operation 1: value is not JSON: unexpected character at byte 3");
   EXPECT_EQ(this->Stats().items, 0U);
 }
 
@@ -387,10 +399,11 @@ TYPED_TEST(StoreContractTest, cap_39_index_says_what_is_embedded) {
   const std::string value = R"({"text":"tea","title":"rain"})";
   this->Put(PutOp{.ns = {"n"}, .key = "default", .value = value});
   this->Put(PutOp{.ns = {"n"}, .key = "none", .value = value, .index = {IndexChoice::Kind::kNone}});
-  this->Put(PutOp{.ns = {"n"}, .key = "paths", .value = value,
+  this->Put(PutOp{.ns = {"n"},
+                  .key = "paths",
+                  .value = value,
                   .index = {IndexChoice::Kind::kPaths, {"title"}}});
-  EXPECT_THAT(this->embedder_.document_calls,
-              ElementsAre(ElementsAre("tea"), ElementsAre("rain")));
+  EXPECT_THAT(this->embedder_.document_calls, ElementsAre(ElementsAre("tea"), ElementsAre("rain")));
   EXPECT_THAT(this->Scores({.ns_prefix = {"n"}, .query = "rain"}),
               ElementsAre(Optional(1.0), Optional(0.0), std::nullopt));
 }
@@ -518,7 +531,8 @@ TYPED_TEST(StoreContractTest, cap_44_prefix_and_suffix_match_whole_labels) {
                           Namespace{"users", "u2", "prefs"}));
   EXPECT_THAT(this->Namespaces({.match_conditions = {users, prefs}}),
               ElementsAre(Namespace{"users", "u1", "prefs"}, Namespace{"users", "u2", "prefs"}));
-  EXPECT_THAT(this->Namespaces({.match_conditions = {{MatchType::kPrefix, {"*", "u2"}}}}), SizeIs(2));
+  EXPECT_THAT(this->Namespaces({.match_conditions = {{MatchType::kPrefix, {"*", "u2"}}}}),
+              SizeIs(2));
   EXPECT_THAT(this->Namespaces({.match_conditions = {{MatchType::kSuffix, {"*", "prefs"}}}}),
               SizeIs(3));
   EXPECT_THAT(this->Namespaces({.match_conditions = {{MatchType::kPrefix, {"docs", "*", "*"}}}}),
@@ -577,8 +591,9 @@ TYPED_TEST(StoreContractTest, cap_48_the_whole_value_is_embedded_by_default) {
 
 TYPED_TEST(StoreContractTest, cap_48_paths_reach_into_objects_and_arrays) {
   this->OpenWithIndex({"a.b", "turns[*].text", "tags[-1]", "missing.path"});
-  this->Put({"n"}, "k",
-            R"({"a":{"b":"one"},"turns":[{"text":"two"},{},{"text":"three"}],"tags":["x","four"]})");
+  this->Put(
+      {"n"}, "k",
+      R"({"a":{"b":"one"},"turns":[{"text":"two"},{},{"text":"three"}],"tags":["x","four"]})");
   EXPECT_THAT(this->embedder_.document_calls,
               ElementsAre(ElementsAre("one", "two", "three", "four")));
   EXPECT_EQ(this->Stats().vectors, 4U);
@@ -628,8 +643,7 @@ TYPED_TEST(StoreContractTest, cap_50_texts_are_embedded_once_per_batch_without_r
                PutOperation({"n"}, "c", R"("tea")"), PutOperation({"n"}, "b", R"("music")"),
                SearchOp{.query = "q1"}, SearchOp{.query = "q2"}, SearchOp{.query = "q1"},
                SearchOp{.query = "q3", .limit = 0}});
-  EXPECT_THAT(this->embedder_.document_calls,
-              ElementsAre(ElementsAre("\"tea\"", "\"music\"")));
+  EXPECT_THAT(this->embedder_.document_calls, ElementsAre(ElementsAre("\"tea\"", "\"music\"")));
   EXPECT_THAT(this->embedder_.query_calls, ElementsAre("q1", "q2"));
   EXPECT_THAT(this->Found({.query = "music", .limit = 1}), ElementsAre("b"));
 }
@@ -813,18 +827,21 @@ TYPED_TEST(StoreContractTest, cap_52_namespaces_are_validated) {
   const auto put = [&](Namespace ns) { return this->store_->Put(std::move(ns), "k", "1"); };
   EXPECT_EQ(put({"a.b"}).message(), R"(namespace label must not contain '.': "a.b")");
   EXPECT_EQ(put({"a", "b:c"}).message(), R"(namespace label must not contain ':': "b:c")");
-  EXPECT_EQ(put({"a\xED\xA0\xBD"}).message(),
-            "namespace label must not contain a lone surrogate");
-  for (const Namespace& ns :
-       std::vector<Namespace>{{}, {""}, {"a", ""}, {std::string("a\0b", 3)}, {"\xFF"},
-                              {"langgraph", "x"}, Namespace(1001, "a")}) {
+  EXPECT_EQ(put({"a\xED\xA0\xBD"}).message(), "namespace label must not contain a lone surrogate");
+  for (const Namespace& ns : std::vector<Namespace>{{},
+                                                    {""},
+                                                    {"a", ""},
+                                                    {std::string("a\0b", 3)},
+                                                    {"\xFF"},
+                                                    {"langgraph", "x"},
+                                                    Namespace(1001, "a")}) {
     EXPECT_EQ(put(ns).code(), StatusCode::kInvalidNamespace);
   }
   EXPECT_EQ(CodeOf(this->store_->Get({}, "k")), StatusCode::kInvalidNamespace);
   EXPECT_EQ(CodeOf(this->store_->Search({.ns_prefix = {"a."}})), StatusCode::kInvalidNamespace);
-  EXPECT_EQ(CodeOf(this->store_->ListNamespaces(
-                {.match_conditions = {{MatchType::kSuffix, {"a:"}}}})),
-            StatusCode::kInvalidNamespace);
+  EXPECT_EQ(
+      CodeOf(this->store_->ListNamespaces({.match_conditions = {{MatchType::kSuffix, {"a:"}}}})),
+      StatusCode::kInvalidNamespace);
   EXPECT_EQ(CodeOf(this->store_->List({})), StatusCode::kInvalidNamespace);
   EXPECT_EQ(CodeOf(this->store_->ClearNamespace({})), StatusCode::kInvalidNamespace);
   EXPECT_EQ(this->Stats().items, 0U);
@@ -857,8 +874,7 @@ TYPED_TEST(StoreContractTest, values_are_validated) {
 }
 
 TYPED_TEST(StoreContractTest, bad_options_are_refused) {
-  EXPECT_EQ(this->store_->Configure(*WithIndex(0).index, {}).code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(this->store_->Configure(*WithIndex(0).index, {}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(this->store_->Configure(*WithIndex(kMaxDims + 1).index, {}).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(this->store_->Configure({}, TtlConfig{.default_ttl_ms = -5}).code(),
@@ -910,9 +926,13 @@ TYPED_TEST(StoreContractTest, cap_55_the_same_code_runs_on_every_backend) {
 
 TYPED_TEST(StoreContractTest, cap_58_an_episode_is_found_by_its_own_embedding) {
   this->Open(WithIndex(2));
-  this->Put(PutOp{.ns = {"episodes"}, .key = "won", .value = R"({"reward":1,"state":"a"})",
+  this->Put(PutOp{.ns = {"episodes"},
+                  .key = "won",
+                  .value = R"({"reward":1,"state":"a"})",
                   .vectors = {{"state", {1, 0}}}});
-  this->Put(PutOp{.ns = {"episodes"}, .key = "lost", .value = R"({"reward":-1,"state":"b"})",
+  this->Put(PutOp{.ns = {"episodes"},
+                  .key = "lost",
+                  .value = R"({"reward":-1,"state":"b"})",
                   .vectors = {{"state", {0, 1}}}});
   EXPECT_THAT(this->Found({.limit = 1, .mode = SearchMode::kVector, .query_vector = {0.9F, 0.1F}}),
               ElementsAre("won"));

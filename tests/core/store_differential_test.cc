@@ -20,7 +20,8 @@ class RandomOperations {
   }
 
   Namespace Labels(std::uint32_t min, std::uint32_t max) {
-    static const std::vector<std::string> kLabels = {"a", "ab", "b", "\x1F", "\x1E", "\xC3\xA9", "z z"};
+    static const std::vector<std::string> kLabels = {"a",    "ab",       "b",  "\x1F",
+                                                     "\x1E", "\xC3\xA9", "z z"};
     Namespace ns;
     for (std::uint32_t count = min + Below(max - min + 1); count > 0; --count) {
       ns.push_back(Pick(kLabels));
@@ -29,7 +30,8 @@ class RandomOperations {
   }
 
   std::string Key() {
-    static const std::vector<std::string> kKeys = {"", "1", "10", "2", "Tea", "\xF0\x9F\x98\x80", "\xEF\xBD\x81"};
+    static const std::vector<std::string> kKeys = {
+        "", "1", "10", "2", "Tea", "\xF0\x9F\x98\x80", "\xEF\xBD\x81"};
     return Pick(kKeys);
   }
 
@@ -41,11 +43,18 @@ class RandomOperations {
 
   Operation One() {
     switch (Below(10)) {
-      case 0: case 1: return GetOp{Labels(1, 3), Key(), Below(2) == 0};
-      case 2: case 3: return Search();
-      case 4: return List();
-      case 5: return PutOp{.ns = Labels(1, 3), .key = Key()};
-      default: return Put();
+      case 0:
+      case 1:
+        return GetOp{Labels(1, 3), Key(), Below(2) == 0};
+      case 2:
+      case 3:
+        return Search();
+      case 4:
+        return List();
+      case 5:
+        return PutOp{.ns = Labels(1, 3), .key = Key()};
+      default:
+        return Put();
     }
   }
 
@@ -53,19 +62,30 @@ class RandomOperations {
     PutOp put{.ns = Labels(1, 3), .key = Key(), .value = Value()};
     if (Below(3) == 0) put.ttl_ms = 1 + Below(50);
     if (Below(8) == 0) put.ttl_ms = PutOp::kNoTtl;
-    for (std::uint32_t i = Below(3); i > 0; --i) put.vectors.push_back({std::to_string(i), Vector()});
+    for (std::uint32_t i = Below(3); i > 0; --i)
+      put.vectors.push_back({std::to_string(i), Vector()});
     if (Below(100) == 0) put.ns.push_back("in.valid");
     return put;
   }
 
   Operation Search() {
-    static const std::vector<std::string> kFilters = {
-        "", "", "{}", R"({"n":1})", R"({"n":{"$gt":0,"$lte":2}})", R"({"o":{"k":{"$ne":2}}})",
-        R"({"s":{"$in":["tea",1]}})", R"({"t":["x",1]})", R"({"s":{"$gt":"coffee"}})", R"({"o":{}})",
-        R"({"n":{"$bad":1}})"};
+    static const std::vector<std::string> kFilters = {"",
+                                                      "",
+                                                      "{}",
+                                                      R"({"n":1})",
+                                                      R"({"n":{"$gt":0,"$lte":2}})",
+                                                      R"({"o":{"k":{"$ne":2}}})",
+                                                      R"({"s":{"$in":["tea",1]}})",
+                                                      R"({"t":["x",1]})",
+                                                      R"({"s":{"$gt":"coffee"}})",
+                                                      R"({"o":{}})",
+                                                      R"({"n":{"$bad":1}})"};
     static const std::vector<std::string> kQueries = {"", "tea", "T", "%", "\"n\":1", "none"};
-    SearchOp search{.ns_prefix = Labels(0, 2), .filter = Pick(kFilters), .limit = Below(8),
-                    .offset = Below(4), .refresh_ttl = Below(2) == 0};
+    SearchOp search{.ns_prefix = Labels(0, 2),
+                    .filter = Pick(kFilters),
+                    .limit = Below(8),
+                    .offset = Below(4),
+                    .refresh_ttl = Below(2) == 0};
     if (Below(2) == 0) {
       search.query_vector = Vector();
     } else {
@@ -80,16 +100,22 @@ class RandomOperations {
     for (std::uint32_t i = Below(3); i > 0; --i) {
       Namespace path = Labels(1, 2);
       if (Below(3) == 0) path[0] = "*";
-      list.match_conditions.push_back({Below(2) == 0 ? MatchType::kPrefix : MatchType::kSuffix, path});
+      list.match_conditions.push_back(
+          {Below(2) == 0 ? MatchType::kPrefix : MatchType::kSuffix, path});
     }
     if (Below(2) == 0) list.max_depth = 1 + Below(3);
     return list;
   }
 
   std::string Value() {
-    static const std::vector<std::string> kValues = {
-        R"({"n":1,"s":"tea"})", R"({"n":2.0,"o":{"k":2}})", R"({"s":"coffee","t":["x",1]})",
-        R"({"o":{"k":"TEA"}})", R"({"n":"1"})", "null", R"(["tea"])", R"("lone \ud83d")"};
+    static const std::vector<std::string> kValues = {R"({"n":1,"s":"tea"})",
+                                                     R"({"n":2.0,"o":{"k":2}})",
+                                                     R"({"s":"coffee","t":["x",1]})",
+                                                     R"({"o":{"k":"TEA"}})",
+                                                     R"({"n":"1"})",
+                                                     "null",
+                                                     R"(["tea"])",
+                                                     R"("lone \ud83d")"};
     return Pick(kValues);
   }
 
@@ -144,7 +170,8 @@ TEST_P(StoreDifferentialTest, both_stores_answer_alike) {
       // How many expired items there are differs not; which go first is nobody's business.
       ExpectSame(in_memory_->SweepExpired(UINT32_MAX), sqlite_->SweepExpired(UINT32_MAX));
     }
-    if (random.Below(5) == 0) ExpectSame(in_memory_->ClearNamespace(ns), sqlite_->ClearNamespace(ns));
+    if (random.Below(5) == 0)
+      ExpectSame(in_memory_->ClearNamespace(ns), sqlite_->ClearNamespace(ns));
     const StoreStats a = in_memory_->Stats().value();
     const StoreStats b = sqlite_->Stats().value();
     ASSERT_EQ(a.items, b.items);

@@ -24,8 +24,8 @@ namespace keepsake {
 struct CheckedBatch;
 
 struct IndexConfig {
-  std::uint32_t dims = 0;                  // length of every vector, 1…65536
-  std::vector<std::string> fields = {"$"}; // default paths; "$" is the whole value
+  std::uint32_t dims = 0;                   // length of every vector, 1…65536
+  std::vector<std::string> fields = {"$"};  // default paths; "$" is the whole value
 
   bool operator==(const IndexConfig&) const = default;
 };
@@ -40,8 +40,8 @@ struct TtlConfig {
 struct StoreOptions {
   std::optional<IndexConfig> index;
   TtlConfig ttl;
-  Embedder* embedder = nullptr;            // borrowed; needs `index`
-  const Clock* clock = &SystemClock();     // borrowed
+  Embedder* embedder = nullptr;         // borrowed; needs `index`
+  const Clock* clock = &SystemClock();  // borrowed
 };
 
 // A key is well-formed UTF-8 without NUL and may be empty; a value is any JSON.
@@ -59,9 +59,9 @@ struct EmbeddingPlan {
   };
   std::vector<std::string> texts;  // distinct, for EmbedDocuments
   std::vector<Put> puts;
-  std::vector<std::string> queries;         // distinct, for EmbedQuery
-  std::vector<std::size_t> query_positions; // operations that want queries[query_of[i]]
-  std::vector<std::size_t> query_of;        // parallel to query_positions
+  std::vector<std::string> queries;          // distinct, for EmbedQuery
+  std::vector<std::size_t> query_positions;  // operations that want queries[query_of[i]]
+  std::vector<std::size_t> query_of;         // parallel to query_positions
 };
 
 struct StoreStats {

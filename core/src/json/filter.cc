@@ -120,9 +120,7 @@ Result<Filter> Filter::Parse(std::string_view text) {
   return filter;
 }
 
-bool Filter::Matches(std::string_view value) const {
-  return AllHold(fields_, Root(value));
-}
+bool Filter::Matches(std::string_view value) const { return AllHold(fields_, Root(value)); }
 
 bool Filter::AllHold(const std::vector<Field>& fields, std::optional<std::string_view> object) {
   return std::ranges::all_of(fields, [object](const Field& field) {
@@ -140,11 +138,16 @@ bool Filter::Holds(const Comparison& comparison, std::optional<std::string_view>
   const auto equals = [value](const std::string& operand) { return Equal(*value, operand); };
   const auto order = [&] { return Compare(*value, comparison.operands.front()); };
   switch (comparison.op) {
-    case Operator::kGt: return order() > 0;
-    case Operator::kGte: return order() >= 0;
-    case Operator::kLt: return order() < 0;
-    case Operator::kLte: return order() <= 0;
-    default: return std::ranges::any_of(comparison.operands, equals) != negated;
+    case Operator::kGt:
+      return order() > 0;
+    case Operator::kGte:
+      return order() >= 0;
+    case Operator::kLt:
+      return order() < 0;
+    case Operator::kLte:
+      return order() <= 0;
+    default:
+      return std::ranges::any_of(comparison.operands, equals) != negated;
   }
 }
 

@@ -100,12 +100,23 @@ class Unescaper {
     const char c = rest_.size() > 1 ? rest_[1] : '\\';
     rest_.remove_prefix(std::min<std::size_t>(2, rest_.size()));
     switch (c) {
-      case 'b': out_ += '\b'; break;
-      case 'f': out_ += '\f'; break;
-      case 'n': out_ += '\n'; break;
-      case 'r': out_ += '\r'; break;
-      case 't': out_ += '\t'; break;
-      default: out_ += c;
+      case 'b':
+        out_ += '\b';
+        break;
+      case 'f':
+        out_ += '\f';
+        break;
+      case 'n':
+        out_ += '\n';
+        break;
+      case 'r':
+        out_ += '\r';
+        break;
+      case 't':
+        out_ += '\t';
+        break;
+      default:
+        out_ += c;
     }
   }
 
@@ -182,12 +193,19 @@ bool ArraysMayBeEqual(std::string_view a, std::string_view b, Pairs& rest) {
 
 Kind KindOf(std::string_view raw) {
   switch (raw.empty() ? 'n' : raw.front()) {
-    case '{': return Kind::kObject;
-    case '[': return Kind::kArray;
-    case '"': return Kind::kString;
-    case 't': case 'f': return Kind::kBoolean;
-    case 'n': return Kind::kNull;
-    default: return Kind::kNumber;
+    case '{':
+      return Kind::kObject;
+    case '[':
+      return Kind::kArray;
+    case '"':
+      return Kind::kString;
+    case 't':
+    case 'f':
+      return Kind::kBoolean;
+    case 'n':
+      return Kind::kNull;
+    default:
+      return Kind::kNumber;
   }
 }
 
@@ -260,7 +278,8 @@ bool Equal(std::string_view raw_a, std::string_view raw_b) {
     if (kind != KindOf(b)) return false;
     switch (kind) {
       case Kind::kNull:
-      case Kind::kBoolean: return false;
+      case Kind::kBoolean:
+        return false;
       case Kind::kNumber:
         if (ToDouble(a) != ToDouble(b)) return false;
         break;

@@ -78,10 +78,13 @@ class TextCollector {
   // False when it gets too much.
   bool Add(std::string_view raw) {
     switch (KindOf(raw)) {
-      case Kind::kString: return Keep(UnescapeToUtf8(raw));
+      case Kind::kString:
+        return Keep(UnescapeToUtf8(raw));
       case Kind::kNumber:
-      case Kind::kBoolean: return Keep(std::string(raw));
-      default: return AddLaidOut(raw);
+      case Kind::kBoolean:
+        return Keep(std::string(raw));
+      default:
+        return AddLaidOut(raw);
     }
   }
 

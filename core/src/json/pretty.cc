@@ -21,10 +21,21 @@ class Printer {
   void Step() {
     const char c = text_[at_];
     switch (c) {
-      case ' ': case '\n': case '\r': case '\t': ++at_; break;
-      case '"': CopyString(); break;
-      case '{': case '[': Open(c); break;
-      case '}': case ']':
+      case ' ':
+      case '\n':
+      case '\r':
+      case '\t':
+        ++at_;
+        break;
+      case '"':
+        CopyString();
+        break;
+      case '{':
+      case '[':
+        Open(c);
+        break;
+      case '}':
+      case ']':
         if (depth_ > 0) --depth_;
         NewLine();
         Copy();
@@ -37,7 +48,8 @@ class Printer {
         Copy();
         out_ += ' ';
         break;
-      default: Copy();
+      default:
+        Copy();
     }
   }
 

@@ -40,9 +40,7 @@ const char* SkipPlainCharacters(const char* at, const char* end) {
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // Reads value after value; open containers are kept as bits, so that the depth of
 // the text is no depth of calls.
@@ -68,7 +66,8 @@ class Validator {
  private:
   Status Failure() const {
     if (problem_ == nullptr) {
-      return {StatusCode::kInvalidValue, at_ == end_ ? "not JSON: unexpected end" : Located("unexpected character")};
+      return {StatusCode::kInvalidValue,
+              at_ == end_ ? "not JSON: unexpected end" : Located("unexpected character")};
     }
     return {StatusCode::kInvalidValue, Located(problem_)};
   }
@@ -96,13 +95,21 @@ class Validator {
     SkipSpace();
     if (at_ == end_) return false;
     switch (*at_) {
-      case '{': return Open(true);
-      case '[': return Open(false);
-      case '"': ++at_; return ReadString();
-      case 't': return ReadLiteral("true");
-      case 'f': return ReadLiteral("false");
-      case 'n': return ReadLiteral("null");
-      default: return ReadNumber();
+      case '{':
+        return Open(true);
+      case '[':
+        return Open(false);
+      case '"':
+        ++at_;
+        return ReadString();
+      case 't':
+        return ReadLiteral("true");
+      case 'f':
+        return ReadLiteral("false");
+      case 'n':
+        return ReadLiteral("null");
+      default:
+        return ReadNumber();
     }
   }
 
@@ -171,7 +178,14 @@ class Validator {
     ++at_;
     if (at_ == end_) return false;
     switch (*at_) {
-      case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
+      case '"':
+      case '\\':
+      case '/':
+      case 'b':
+      case 'f':
+      case 'n':
+      case 'r':
+      case 't':
         ++at_;
         return true;
       case 'u':
@@ -180,7 +194,8 @@ class Validator {
           if (at_ == end_ || !IsHexDigit(*at_)) return false;
         }
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 

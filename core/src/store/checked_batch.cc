@@ -36,9 +36,9 @@ Status CheckKey(std::string_view key) {
 
 Status CheckValue(std::string_view value) {
   if (value.size() > kMaxValueBytes) {
-    return {StatusCode::kTooLarge,
-            "value must not take more than " + std::to_string(kMaxValueBytes) +
-                " bytes: it has " + std::to_string(value.size())};
+    return {StatusCode::kTooLarge, "value must not take more than " +
+                                       std::to_string(kMaxValueBytes) + " bytes: it has " +
+                                       std::to_string(value.size())};
   }
   const Status valid = json::Validate(value);
   return valid.ok() ? Status() : Status(valid.code(), "value is " + valid.message());
@@ -52,8 +52,7 @@ Status CheckTtl(std::int64_t ttl_ms) {
 
 Status CheckPath(std::string_view path) {
   if (path.size() > kMaxKeyBytes) {
-    return Invalid("index path must not take more than " + std::to_string(kMaxKeyBytes) +
-                   " bytes");
+    return Invalid("index path must not take more than " + std::to_string(kMaxKeyBytes) + " bytes");
   }
   if (json::IsWellFormedUtf8(path) && path.find('\0') == path.npos) return {};
   return Invalid("index path must be well-formed UTF-8 without NUL: " + json::Quoted(path));
@@ -151,15 +150,20 @@ class Checker {
   Result<bool> IsByVector(const SearchOp& op) const {
     const bool has_query = !op.query.empty() || !op.query_vector.empty();
     switch (op.mode) {
-      case SearchMode::kContains: return false;
+      case SearchMode::kContains:
+        return false;
       case SearchMode::kAuto:
         if (!has_query || !options_.index) return false;
         break;
       case SearchMode::kVector:
-        if (!options_.index) return Error(StatusCode::kInvalidArgument, "search by vector needs a store with an index");
-        if (!has_query) return Error(StatusCode::kInvalidArgument, "search by vector needs a query");
+        if (!options_.index)
+          return Error(StatusCode::kInvalidArgument,
+                       "search by vector needs a store with an index");
+        if (!has_query)
+          return Error(StatusCode::kInvalidArgument, "search by vector needs a query");
         break;
-      default: return Error(StatusCode::kInvalidArgument, "search mode is none of auto, vector, contains");
+      default:
+        return Error(StatusCode::kInvalidArgument, "search mode is none of auto, vector, contains");
     }
     const bool lacks_vector = op.query_vector.empty() && op.limit > 0;
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {

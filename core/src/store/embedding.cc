@@ -28,9 +28,12 @@ class DistinctTexts {
 
 std::span<const std::string> PathsOf(const PutOp& op, const IndexConfig& index) {
   switch (op.index.kind) {
-    case IndexChoice::Kind::kNone: return {};
-    case IndexChoice::Kind::kPaths: return op.index.paths;
-    case IndexChoice::Kind::kStoreDefault: break;
+    case IndexChoice::Kind::kNone:
+      return {};
+    case IndexChoice::Kind::kPaths:
+      return op.index.paths;
+    case IndexChoice::Kind::kStoreDefault:
+      break;
   }
   return index.fields;
 }
@@ -54,17 +57,16 @@ Result<EmbeddingPlan::Put> PlanPut(const CheckedPut& put, const IndexConfig& ind
 
 Status CheckCount(std::size_t vectors, std::size_t texts) {
   if (vectors == texts) return {};
-  return {StatusCode::kInvalidArgument, "embedder must return one vector per text: " +
-                                            std::to_string(vectors) + " for " +
-                                            std::to_string(texts)};
+  return {StatusCode::kInvalidArgument,
+          "embedder must return one vector per text: " + std::to_string(vectors) + " for " +
+              std::to_string(texts)};
 }
 
 }  // namespace
 
 Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operations) const {
   EmbeddingPlan plan;
-  const Result<CheckedBatch> batch =
-      CheckBatch(operations, options_, QueryVectors::kMayComeLater);
+  const Result<CheckedBatch> batch = CheckBatch(operations, options_, QueryVectors::kMayComeLater);
   if (!batch) return std::unexpected(batch.error());
   if (!options_.index) return plan;
 

@@ -110,7 +110,8 @@ Result<Namespace> DecodeNamespace(std::string_view encoded) {
 bool Matches(const MatchCondition& condition, const Namespace& ns) {
   const Namespace& path = condition.path;
   if (path.size() > ns.size()) return false;
-  const std::size_t skipped = condition.match_type == MatchType::kPrefix ? 0 : ns.size() - path.size();
+  const std::size_t skipped =
+      condition.match_type == MatchType::kPrefix ? 0 : ns.size() - path.size();
   const auto matches = [](const std::string& wanted, const std::string& label) {
     return wanted == "*" || wanted == label;
   };

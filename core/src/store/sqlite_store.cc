@@ -217,9 +217,10 @@ class SqliteStore final : public Store {
   using Hits = std::vector<search::Hit<std::int64_t>>;
 
   // Reads note the items whose TTL they restart in `refreshed`.
-  Result<std::optional<Item>> ReadItem(const CheckedGet& get, std::int64_t now_ms, IdList& refreshed);
+  Result<std::optional<Item>> ReadItem(const CheckedGet& get, std::int64_t now_ms,
+                                       IdList& refreshed);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
-                                         IdList& refreshed);
+                                              IdList& refreshed);
   Result<Hits> Rank(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
@@ -261,24 +262,23 @@ Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batc
 }
 
 Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms,
-                                             IdList& refreshed) {
+                                                  IdList& refreshed) {
   std::optional<Item> item;
-  const Status status =
-      database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
-        item = {.ns = *get.ns,
-                .key = std::string(get.key),
-                .value = std::string(row.Text(1)),
-                .created_at_ms = row.Int(2),
-                .updated_at_ms = row.Int(3)};
-        if (get.refresh_ttl && row.Int(4) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
-        return false;
-      });
+  const Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
+    item = {.ns = *get.ns,
+            .key = std::string(get.key),
+            .value = std::string(row.Text(1)),
+            .created_at_ms = row.Int(2),
+            .updated_at_ms = row.Int(3)};
+    if (get.refresh_ttl && row.Int(4) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
+    return false;
+  });
   if (!status.ok()) return std::unexpected(status);
   return item;
 }
 
 Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
-                                                    std::int64_t now_ms, IdList& refreshed) {
+                                                         std::int64_t now_ms, IdList& refreshed) {
   if (search.limit == 0) return {};
   const Result<Hits> hits = Rank(search, now_ms);
   if (!hits) return std::unexpected(hits.error());
@@ -295,14 +295,13 @@ Result<SqliteStore::Hits> SqliteStore::RankByListing(const CheckedSearch& search
                                                      std::int64_t now_ms) {
   const PrefixRange range(search.encoded_prefix);
   Hits hits;
-  const Status status =
-      database_.Run(kListItems,
-                    {range.first(), range.end(), now_ms, std::int64_t{search.limit},
-                     std::int64_t{search.offset}},
-                    [&](const Row& row) {
-                      hits.push_back({row.Int(0), std::nullopt});
-                      return true;
-                    });
+  const Status status = database_.Run(
+      kListItems,
+      {range.first(), range.end(), now_ms, std::int64_t{search.limit}, std::int64_t{search.offset}},
+      [&](const Row& row) {
+        hits.push_back({row.Int(0), std::nullopt});
+        return true;
+      });
   if (!status.ok()) return std::unexpected(status);
   return hits;
 }
@@ -370,13 +369,12 @@ Result<std::vector<Namespace>> SqliteStore::ReadNamespaces(const ListNamespacesO
   NamespaceListing listing(op);
   const PrefixRange range(listing.EncodedPrefix());
   Status damage;
-  const Status status = database_.Run(kNamespaces,
-                                      {range.first(), range.end(), range.end(), now_ms},
-                                      [&](const Row& row) {
-                                        const Result<Namespace> ns = DecodeNamespace(row.Text(0));
-                                        if (!ns) damage = ns.error();
-                                        return ns && listing.Offer(*ns);
-                                      });
+  const Status status = database_.Run(
+      kNamespaces, {range.first(), range.end(), range.end(), now_ms}, [&](const Row& row) {
+        const Result<Namespace> ns = DecodeNamespace(row.Text(0));
+        if (!ns) damage = ns.error();
+        return ns && listing.Offer(*ns);
+      });
   if (!status.ok()) return std::unexpected(status);
   if (!damage.ok()) return std::unexpected(damage);
   return listing.Take();
@@ -413,11 +411,10 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
 
 Status SqliteStore::DeleteItem(const CheckedPut& put) {
   std::optional<std::int64_t> item_id;
-  Status status =
-      database_.Run(kDelete, {put.encoded_ns, put.op->key}, [&](const Row& row) {
-        item_id = row.Int(0);
-        return true;
-      });
+  Status status = database_.Run(kDelete, {put.encoded_ns, put.op->key}, [&](const Row& row) {
+    item_id = row.Int(0);
+    return true;
+  });
   if (status.ok() && item_id) status = database_.Run(kDeleteVectors, {*item_id});
   return status;
 }
@@ -509,9 +506,9 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
   const std::string wanted = std::to_string(index.dims);
   if (stored == wanted) return {};
   if (has_vectors) {
-    return {StatusCode::kDimensionMismatch, "index must have the " + stored +
-                                                " dimensions of the vectors stored already: it has " +
-                                                wanted};
+    return {StatusCode::kDimensionMismatch,
+            "index must have the " + stored + " dimensions of the vectors stored already: it has " +
+                wanted};
   }
   return database_.Run(kWriteDims, {wanted});
 }

@@ -28,8 +28,7 @@ Result<std::vector<OperationResult>> Store::Batch(std::span<const Operation> ope
     embedded = std::move(*result);
     operations = embedded;
   }
-  const Result<CheckedBatch> batch =
-      CheckBatch(operations, options_, QueryVectors::kMustBeThere);
+  const Result<CheckedBatch> batch = CheckBatch(operations, options_, QueryVectors::kMustBeThere);
   if (!batch) return std::unexpected(batch.error());
   return Apply(*batch);
 }

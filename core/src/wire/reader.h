@@ -82,7 +82,8 @@ class Reader {
   }
   template <Struct T>
   bool Get(T& record) {
-    return std::apply([this](auto&... fields) { return (Get(fields) && ...); }, Fields(record));
+    return std::apply([this](auto&... fields) { return (this->Get(fields) && ...); },
+                      Fields(record));
   }
 
   Status error() const;

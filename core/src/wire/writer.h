@@ -57,7 +57,7 @@ class Writer {
   }
   template <Struct T>
   void Put(const T& record) {
-    std::apply([this](const auto&... fields) { (Put(fields), ...); }, Fields(record));
+    std::apply([this](const auto&... fields) { (this->Put(fields), ...); }, Fields(record));
   }
 
   // Leaves room for a length and says where; EndLength() fills it in.
