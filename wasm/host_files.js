@@ -35,7 +35,7 @@ addToLibrary({
       try {
         return call();
       } catch (error) {
-        Module["fileError"] = error;
+        Module.fileError = error;
         return hostFiles.codeOf(Object(error));
       }
     },
@@ -52,7 +52,7 @@ addToLibrary({
 
   keepsake_file_lookup__deps: ["$hostFiles", "$UTF8ToString"],
   keepsake_file_lookup: (name) => {
-    const file = Module["files"].get(UTF8ToString(name));
+    const file = Module.files.get(UTF8ToString(name));
     if (!file) return hostFiles.failed;
     const handle = hostFiles.opened.indexOf(file);
     return handle >= 0 ? handle : hostFiles.opened.push(file) - 1;

@@ -20,8 +20,7 @@ class FileVfsTest : public testing::Test {
   }
 
   std::unique_ptr<Database> Open(Durability durability = Durability::kRelaxed) {
-    auto database =
-        OpenDatabase({.path = "db", .durability = durability, .vfs = "file-vfs-test"});
+    auto database = OpenDatabase({.path = "db", .durability = durability, .vfs = "file-vfs-test"});
     EXPECT_TRUE(database.has_value()) << database.error().message();
     if (!database) return nullptr;
     EXPECT_TRUE((*database)->Run("CREATE TABLE IF NOT EXISTS t(v TEXT)").ok());

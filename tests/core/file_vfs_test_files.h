@@ -29,7 +29,8 @@ class MemoryFiles {
 
   // The three files of a database.
   explicit MemoryFiles(const std::string& name) {
-    for (const char* suffix : {"", "-wal", "-journal"}) files_.push_back(File{.name = name + suffix});
+    for (const char* suffix : {"", "-wal", "-journal"})
+      files_.push_back(File{.name = name + suffix});
   }
 
   File& operator[](std::size_t index) { return files_[index]; }

@@ -19,7 +19,7 @@ namespace {
 using Random = std::mt19937_64;
 
 constexpr std::uint64_t kSeed = 20'240'229;
-constexpr int kGeneratedInputs = 250;
+constexpr int kGeneratedInputs = 500;
 constexpr int kMutatedRounds = 150;
 
 // Calls `round` so many times with a seed of its own, or for as long as was asked.

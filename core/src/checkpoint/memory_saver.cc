@@ -93,13 +93,14 @@ class Space final : public checkpoint::ValueBlobs {
 
   const Blob& Value(std::int64_t blob_id) const { return blobs_.at(blob_id).value; }
 
-  std::vector<PendingWrite> OrderedWrites(std::string_view checkpoint_id,
-                                          std::string_view channel) const {
+  // To one channel, or to all.
+  std::vector<PendingWrite> OrderedWrites(
+      std::string_view checkpoint_id, std::optional<std::string_view> channel = {}) const {
     std::vector<PendingWrite> ordered;
     const auto found = writes_.find(checkpoint_id);
     if (found == writes_.end()) return ordered;
     for (const PendingWrite& write : std::views::values(found->second)) {
-      if (channel.empty() || write.channel == channel) ordered.push_back(write);
+      if (!channel || write.channel == *channel) ordered.push_back(write);
     }
     checkpoint::SortWrites(ordered);
     return ordered;
@@ -195,7 +196,7 @@ CheckpointTuple MakeTuple(const Place& place, const StoredCheckpoint& stored) {
                            stored.checkpoint,
                            stored.metadata,
                            {},
-                           place.space->OrderedWrites(*place.checkpoint_id, "")};
+                           place.space->OrderedWrites(*place.checkpoint_id)};
   for (const ChannelRef& ref : stored.channels) {
     if (ref.blob_id == kNoBlob) continue;
     tuple.values.push_back({ref.channel, ref.version, place.space->Value(ref.blob_id)});
@@ -300,6 +301,7 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return std::unexpected(s);
     const Space* space = FindSpace(key);
     if (space == nullptr) return std::vector<PendingWrite>();
+    if (channel.empty()) return space->OrderedWrites(key.checkpoint_id);
     return space->OrderedWrites(key.checkpoint_id, channel);
   }
 

@@ -25,9 +25,8 @@ constexpr double kMsPerMinute = 60'000.0;
 constexpr std::string_view kCheckpointColumns[] = {
     "thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id",
     "type",      "checkpoint",    "metadata"};
-constexpr std::string_view kWriteColumns[] = {"thread_id", "checkpoint_ns", "checkpoint_id",
-                                              "task_id",   "idx",           "channel",
-                                              "type",      "value"};
+constexpr std::string_view kWriteColumns[] = {
+    "thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"};
 constexpr std::string_view kStoreColumns[] = {"prefix", "key", "value", "created_at", "updated_at"};
 constexpr std::string_view kVectorColumns[] = {"prefix", "key", "field_name", "embedding"};
 constexpr std::string_view kPlainColumns[] = {"ns", "key", "value"};
@@ -120,9 +119,8 @@ Status CheckItem(const Item& item) {
 
 Result<std::vector<float>> FloatsOf(ByteView bytes) {
   if (bytes.size() % sizeof(float) != 0) {
-    return std::unexpected(
-        Invalid("vector must be whole float32 numbers, not " + std::to_string(bytes.size()) +
-                " bytes"));
+    return std::unexpected(Invalid("vector must be whole float32 numbers, not " +
+                                   std::to_string(bytes.size()) + " bytes"));
   }
   std::vector<float> values(bytes.size() / sizeof(float));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
@@ -172,8 +170,7 @@ class PageBuilder {
 
 class SqliteForeignFile final : public ForeignFile {
  public:
-  explicit SqliteForeignFile(std::unique_ptr<Database> database)
-      : database_(std::move(database)) {}
+  explicit SqliteForeignFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Status FindTables() {
     if (Status status = Find(ForeignTable::kSaverCheckpoints, "checkpoints", kCheckpointColumns,
@@ -186,8 +183,8 @@ class SqliteForeignFile final : public ForeignFile {
         !status.ok()) {
       return status;
     }
-    if (Status status = Find(ForeignTable::kPythonStore, "store", kStoreColumns,
-                             "SELECT count(*) FROM store");
+    if (Status status =
+            Find(ForeignTable::kPythonStore, "store", kStoreColumns, "SELECT count(*) FROM store");
         !status.ok()) {
       return status;
     }
@@ -245,8 +242,8 @@ class SqliteForeignFile final : public ForeignFile {
   }
 
  private:
-  Status Find(ForeignTable table, std::string_view name,
-              std::span<const std::string_view> columns, std::string_view count_sql) {
+  Status Find(ForeignTable table, std::string_view name, std::span<const std::string_view> columns,
+              std::string_view count_sql) {
     const Result<bool> is_there = HasColumns(*database_, name, columns);
     if (!is_there) return is_there.error();
     if (!*is_there) return Status();
@@ -374,8 +371,7 @@ class SqliteForeignFile final : public ForeignFile {
 
 Status RefuseOurs(Database& database, const std::string& path) {
   const Result<std::int64_t> version = sql::ReadSchemaVersion(database, path);
-  const bool is_ours =
-      version ? *version > 0 : version.error().code() == StatusCode::kNewerSchema;
+  const bool is_ours = version ? *version > 0 : version.error().code() == StatusCode::kNewerSchema;
   if (is_ours) {
     return Status(StatusCode::kInvalidArgument,
                   "file was made by keepsake; read it with import: \"" + path + "\"");

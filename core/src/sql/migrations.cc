@@ -146,14 +146,14 @@ Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path
   if (!version_text) return std::unexpected(version_text.error());
   const std::optional<std::int64_t> version = ParseVersion(*version_text);
   if (!version) {
-    return Error(StatusCode::kCorrupt,
-                 "meta row schema_version must be a positive number: \"" + std::string(path) + "\"");
+    return Error(StatusCode::kCorrupt, "meta row schema_version must be a positive number: \"" +
+                                           std::string(path) + "\"");
   }
   if (*version > kSchemaVersion) {
-    return Error(StatusCode::kNewerSchema,
-                 "file has schema version " + std::to_string(*version) +
-                     ", newer than this keepsake's " + std::to_string(kSchemaVersion) + ": \"" +
-                     std::string(path) + "\"");
+    return Error(StatusCode::kNewerSchema, "file has schema version " + std::to_string(*version) +
+                                               ", newer than this keepsake's " +
+                                               std::to_string(kSchemaVersion) + ": \"" +
+                                               std::string(path) + "\"");
   }
   return *version;
 }

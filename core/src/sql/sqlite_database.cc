@@ -29,8 +29,7 @@ class SqliteRow final : public Row {
     return text == nullptr ? std::string_view() : std::string_view(text, Size(column));
   }
   ByteView Blob(int column) const override {
-    const auto* bytes =
-        static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
+    const auto* bytes = static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
     return bytes == nullptr ? ByteView() : ByteView(bytes, Size(column));
   }
 
@@ -94,6 +93,21 @@ sqlite3_file* MainFile(sqlite3* connection) {
   return file;
 }
 
+// The log, if it is open.
+sqlite3_file* LogFile(sqlite3* connection) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  return file == nullptr || file->pMethods == nullptr ? nullptr : file;
+}
+
+// SQLite on Unix takes a file of one byte for an empty one, and would overwrite it.
+bool HoldsOneByte(sqlite3_file* file) {
+  sqlite3_int64 size = 0;
+  char byte = 0;
+  return file->pMethods->xFileSize(file, &size) == SQLITE_OK && size == 0 &&
+         file->pMethods->xRead(file, &byte, 1, 0) == SQLITE_OK;
+}
+
 sqlite3_vfs* VfsOf(sqlite3* connection) {
   sqlite3_vfs* vfs = nullptr;
   sqlite3_file_control(connection, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
@@ -137,8 +151,7 @@ SqliteDatabase::~SqliteDatabase() {
   if (!writing_) DeleteLogWeMade();
 }
 
-Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(
-    const OpenOptions& options) {
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(const OpenOptions& options) {
   // Writable, because SQLite can't lock a read-only file whose log it has to read.
   auto database = Open(options, SQLITE_OPEN_READWRITE);
   if (!database) return database;
@@ -148,8 +161,7 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(
   return database;
 }
 
-Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForWriting(
-    const OpenOptions& options) {
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForWriting(const OpenOptions& options) {
   return Open(options, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
@@ -165,10 +177,14 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
     return std::unexpected(
         SqliteStatus(result_code, options.path, sqlite3_errmsg(connection.get())));
   }
-  std::unique_ptr<SqliteDatabase> database(
-      new SqliteDatabase(std::move(connection), options.path));
+  std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(std::move(connection), options.path));
   database->CheckpointOnClose(false);
-  database->log_existed_ = !database->InMemory() && Exists(VfsOf(opened), LogName(opened));
+  if (!database->InMemory()) {
+    database->log_existed_ = Exists(VfsOf(opened), LogName(opened));
+    if (HoldsOneByte(MainFile(opened))) {
+      return std::unexpected(SqliteStatus(SQLITE_NOTADB, options.path, ""));
+    }
+  }
   // Before the first read: only so is a log possible without shared memory.
   if (Status status = database->Run("PRAGMA locking_mode = EXCLUSIVE"); !status.ok()) {
     return std::unexpected(std::move(status));
@@ -188,11 +204,10 @@ Status SqliteDatabase::StartWriting(Durability durability) {
     return Status(StatusCode::kIoError,
                   "file must allow journal_mode=WAL, not " + journal_mode + ": \"" + path_ + "\"");
   }
-  for (std::string_view pragma :
-       {durability == Durability::kStrict ? "PRAGMA synchronous = FULL"
-                                          : "PRAGMA synchronous = NORMAL",
-        "PRAGMA cache_size = -16000", "PRAGMA temp_store = MEMORY",
-        "PRAGMA journal_size_limit = 16777216"}) {
+  for (std::string_view pragma : {durability == Durability::kStrict ? "PRAGMA synchronous = FULL"
+                                                                    : "PRAGMA synchronous = NORMAL",
+                                  "PRAGMA cache_size = -16000", "PRAGMA temp_store = MEMORY",
+                                  "PRAGMA journal_size_limit = 16777216"}) {
     if (Status status = Run(pragma); !status.ok()) return status;
   }
   writing_ = true;
@@ -212,9 +227,9 @@ Status SqliteDatabase::Run(std::string_view sql, std::span<const Param> params,
   if (result_code == SQLITE_OK) return Status();
   if (result_code == SQLITE_MISUSE || result_code == SQLITE_RANGE) {
     // These are ours, the connection knows nothing of them.
-    return SqliteStatus(result_code, path_,
-                        result_code == SQLITE_RANGE ? "wrong number of parameters"
-                                                    : "not exactly one statement");
+    return SqliteStatus(
+        result_code, path_,
+        result_code == SQLITE_RANGE ? "wrong number of parameters" : "not exactly one statement");
   }
   return Remember(LastStatus(connection_.get(), path_));
 }
@@ -269,15 +284,14 @@ Status SqliteDatabase::Flush() {
   if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
   if (InMemory()) return Status();
   if (exporting_) return FlushLog();
-  const int result_code = sqlite3_wal_checkpoint_v2(
-      connection_.get(), "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  const int result_code = sqlite3_wal_checkpoint_v2(connection_.get(), "main",
+                                                    SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   return result_code == SQLITE_OK ? Status() : Remember(LastStatus(connection_.get(), path_));
 }
 
 Status SqliteDatabase::FlushLog() {
-  sqlite3_file* log = nullptr;
-  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (log == nullptr || log->pMethods == nullptr) return Status();
+  sqlite3_file* log = LogFile(connection_.get());
+  if (log == nullptr) return Status();
   const int result_code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
   return result_code == SQLITE_OK ? Status()
                                   : Remember(SqliteStatus(result_code, path_, "flush failed"));
@@ -314,7 +328,8 @@ Result<std::uint64_t> SqliteDatabase::BeginExport() {
 }
 
 Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t length) {
-  if (!exporting_) return Error(StatusCode::kInvalidArgument, "export must begin before it is read");
+  if (!exporting_)
+    return Error(StatusCode::kInvalidArgument, "export must begin before it is read");
   Bytes piece(length);
   if (memory_export_) {
     const auto from = std::min<std::uint64_t>(offset, memory_export_->size());
@@ -328,9 +343,8 @@ Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t len
     const auto from = std::min<std::uint64_t>(offset, static_cast<std::uint64_t>(size));
     piece.resize(std::min<std::uint64_t>(length, static_cast<std::uint64_t>(size) - from));
     if (result_code == SQLITE_OK && !piece.empty()) {
-      result_code =
-          file->pMethods->xRead(file, piece.data(), static_cast<int>(piece.size()),
-                                static_cast<sqlite3_int64>(from));
+      result_code = file->pMethods->xRead(file, piece.data(), static_cast<int>(piece.size()),
+                                          static_cast<sqlite3_int64>(from));
     }
     if (result_code != SQLITE_OK) {
       return std::unexpected(SqliteStatus(result_code, path_, "export failed"));
@@ -396,8 +410,7 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
 Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
   constexpr int kAllPages = -1;
   sqlite3* target = connection_.get();
-  sqlite3_backup* backup =
-      sqlite3_backup_init(target, "main", source.connection_.get(), "main");
+  sqlite3_backup* backup = sqlite3_backup_init(target, "main", source.connection_.get(), "main");
   if (backup == nullptr) return Remember(LastStatus(target, path_));
   sqlite3_backup_step(backup, kAllPages);
   const int result_code = sqlite3_backup_finish(backup);
@@ -425,9 +438,10 @@ void SqliteDatabase::CheckpointOnClose(bool enabled) {
 
 void SqliteDatabase::DeleteLogWeMade() {
   if (InMemory() || log_existed_) return;
+  // Only if we have it open, and so the file to ourselves.
+  if (LogFile(connection_.get()) == nullptr) return;
   sqlite3_vfs* vfs = VfsOf(connection_.get());
-  const char* log = LogName(connection_.get());
-  if (Exists(vfs, log)) vfs->xDelete(vfs, log, 0);
+  vfs->xDelete(vfs, LogName(connection_.get()), 0);
 }
 
 Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {

@@ -65,9 +65,9 @@ class SqliteDatabase final : public Database {
   std::string path_;  // as it was asked for
   ConnectionPtr connection_;
   StatementCache statements_;
-  int depth_ = 0;           // of InTransaction()
-  Status rolled_back_;      // why SQLite itself ended the transaction
-  Status unusable_;         // why every later call fails
+  int depth_ = 0;       // of InTransaction()
+  Status rolled_back_;  // why SQLite itself ended the transaction
+  Status unusable_;     // why every later call fails
   bool log_existed_ = false;
   bool writing_ = false;
   bool exporting_ = false;

@@ -46,9 +46,8 @@ int StatementCache::Borrow(std::string_view sql, Lease* lease) {
 int StatementCache::Prepare(std::string_view sql, StatementPtr* statement) {
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
-  const int result_code =
-      sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()),
-                         SQLITE_PREPARE_PERSISTENT, &prepared, &tail);
+  const int result_code = sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()),
+                                             SQLITE_PREPARE_PERSISTENT, &prepared, &tail);
   statement->reset(prepared);
   if (result_code != SQLITE_OK) return result_code;
   const std::string_view rest(tail, static_cast<std::size_t>(sql.data() + sql.size() - tail));

@@ -1,0 +1,201 @@
+#include "sql/host_database.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sql/migrations.h"
+
+namespace keepsake::sql {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "values are copied as they lie");
+
+enum class Tag : std::uint8_t { kNull = 0, kInt = 1, kReal = 2, kText = 3, kBlob = 4 };
+
+class ParamEncoder {
+ public:
+  void operator()(std::monostate) { PutTag(Tag::kNull); }
+  void operator()(std::int64_t value) {
+    PutTag(Tag::kInt);
+    Put(&value, sizeof(value));
+  }
+  void operator()(double value) {
+    PutTag(Tag::kReal);
+    Put(&value, sizeof(value));
+  }
+  void operator()(std::string_view value) { PutSized(Tag::kText, value.data(), value.size()); }
+  void operator()(ByteView value) { PutSized(Tag::kBlob, value.data(), value.size()); }
+
+  ByteView bytes() const { return bytes_; }
+
+ private:
+  void PutTag(Tag tag) { bytes_.push_back(std::to_underlying(tag)); }
+  void Put(const void* from, std::size_t size) {
+    const auto* bytes = static_cast<const std::uint8_t*>(from);
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
+  void PutSized(Tag tag, const void* from, std::size_t size) {
+    const auto length = static_cast<std::uint32_t>(size);
+    PutTag(tag);
+    Put(&length, sizeof(length));
+    if (size > 0) Put(from, size);
+  }
+
+  Bytes bytes_;
+};
+
+// A row as the host wrote it. A column that is not there reads as NULL.
+class EncodedRow final : public Row {
+ public:
+  // False if `row` is not a sequence of values.
+  bool Parse(ByteView row) {
+    columns_.clear();
+    while (!row.empty()) {
+      Column column{.tag = static_cast<Tag>(row[0])};
+      row = row.subspan(1);
+      std::uint32_t size = FixedSize(column.tag);
+      if (column.tag == Tag::kText || column.tag == Tag::kBlob) {
+        if (row.size() < sizeof(size)) return false;
+        std::memcpy(&size, row.data(), sizeof(size));
+        row = row.subspan(sizeof(size));
+      }
+      if (column.tag > Tag::kBlob || row.size() < size) return false;
+      column.bytes = row.first(size);
+      row = row.subspan(size);
+      columns_.push_back(column);
+    }
+    return true;
+  }
+
+  bool IsNull(int column) const override { return At(column).tag == Tag::kNull; }
+  std::int64_t Int(int column) const override {
+    const Column value = At(column);
+    return value.tag == Tag::kReal ? static_cast<std::int64_t>(As<double>(value))
+                                   : As<std::int64_t>(value);
+  }
+  double Real(int column) const override {
+    const Column value = At(column);
+    return value.tag == Tag::kInt ? static_cast<double>(As<std::int64_t>(value))
+                                  : As<double>(value);
+  }
+  std::string_view Text(int column) const override {
+    const ByteView bytes = Blob(column);
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  ByteView Blob(int column) const override {
+    const Column value = At(column);
+    return value.tag == Tag::kText || value.tag == Tag::kBlob ? value.bytes : ByteView();
+  }
+
+ private:
+  struct Column {
+    Tag tag = Tag::kNull;
+    ByteView bytes;
+  };
+
+  static std::uint32_t FixedSize(Tag tag) { return tag == Tag::kInt || tag == Tag::kReal ? 8 : 0; }
+  template <typename T>
+  static T As(const Column& column) {
+    T value = 0;
+    if (FixedSize(column.tag) == sizeof(T)) std::memcpy(&value, column.bytes.data(), sizeof(T));
+    return value;
+  }
+  Column At(int column) const {
+    const auto index = static_cast<std::size_t>(column);
+    return index < columns_.size() ? columns_[index] : Column();
+  }
+
+  std::vector<Column> columns_;
+};
+
+class HostDatabase final : public Database {
+ public:
+  explicit HostDatabase(const HostSql& host) : host_(host) {}
+
+  using Database::Run;
+  Status Run(std::string_view sql, std::span<const Param> params,
+             const RowCallback& on_row) override {
+    ParamEncoder encoder;
+    for (const Param& param : params) std::visit(encoder, param);
+    RowTaker taker{.on_row = on_row};
+    const std::uint16_t code =
+        host_.run(host_.context, sql, encoder.bytes(), &HostDatabase::TakeRow, &taker);
+    if (taker.is_malformed) return Status(StatusCode::kInternal, "the host's row has no layout");
+    return StatusOf(code);
+  }
+
+  Status InTransaction(const std::function<Status()>& body) override {
+    Transaction transaction{.body = body};
+    const std::uint16_t code =
+        host_.transaction(host_.context, &HostDatabase::RunBody, &transaction);
+    return transaction.status.ok() ? StatusOf(code) : transaction.status;
+  }
+
+  Status Flush() override { return Status(); }
+
+  Result<std::uint64_t> SizeBytes() override {
+    return static_cast<std::uint64_t>(std::max(0.0, host_.size(host_.context)));
+  }
+
+  Result<std::uint64_t> BeginExport() override { return std::unexpected(NoFile()); }
+  Result<Bytes> ReadExport(std::uint64_t, std::uint32_t) override {
+    return std::unexpected(NoFile());
+  }
+  void EndExport() override {}
+  Status ImportFrom(const OpenOptions&) override { return NoFile(); }
+
+ private:
+  struct RowTaker {
+    const RowCallback& on_row;
+    EncodedRow row;
+    bool is_malformed = false;
+  };
+  struct Transaction {
+    const std::function<Status()>& body;
+    Status status;
+  };
+
+  static bool TakeRow(void* context, ByteView row) {
+    auto& taker = *static_cast<RowTaker*>(context);
+    taker.is_malformed = !taker.row.Parse(row);
+    if (taker.is_malformed) return false;
+    return !taker.on_row || taker.on_row(taker.row);
+  }
+
+  static bool RunBody(void* argument) {
+    auto& transaction = *static_cast<Transaction*>(argument);
+    transaction.status = transaction.body();
+    return transaction.status.ok();
+  }
+
+  static Status NoFile() {
+    return Status(StatusCode::kUnsupported,
+                  "the host's own SQLite has no file to export or to import into");
+  }
+
+  Status StatusOf(std::uint16_t code) const {
+    if (code == std::to_underlying(StatusCode::kOk)) return Status();
+    return Status(static_cast<StatusCode>(code), std::string(host_.message(host_.context)));
+  }
+
+  HostSql host_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host) {
+  auto database = std::make_unique<HostDatabase>(host);
+  const Result<std::int64_t> version = ReadSchemaVersion(*database, "the host's database");
+  if (!version) return std::unexpected(version.error());
+  if (Status status = Migrate(*database, *version); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return database;
+}
+
+}  // namespace keepsake::sql

@@ -1,0 +1,321 @@
+#include "import/foreign_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+namespace keepsake::import {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// The schema of the JavaScript and the Python SqliteSaver.
+constexpr const char* kSaverSchema =
+    "CREATE TABLE checkpoints(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',"
+    " checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB,"
+    " metadata BLOB, PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id));"
+    "CREATE TABLE writes(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',"
+    " checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL,"
+    " channel TEXT NOT NULL, type TEXT, value BLOB,"
+    " PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id, task_id, idx));";
+
+// The schema of Python's SqliteStore after all its migrations.
+constexpr const char* kStoreSchema =
+    "CREATE TABLE store(prefix text NOT NULL, key text NOT NULL, value text NOT NULL,"
+    " created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,"
+    " updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,"
+    " expires_at TIMESTAMP, ttl_minutes REAL, PRIMARY KEY(prefix, key));"
+    "CREATE TABLE store_vectors(prefix text NOT NULL, key text NOT NULL, field_name text NOT NULL,"
+    " embedding BLOB, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,"
+    " updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY(prefix, key, field_name));";
+
+constexpr std::uint32_t kAll = 1000;
+
+class ForeignFileTest : public testing::Test {
+ protected:
+  ForeignFileTest() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() / "keepsake-foreign-file-test" / test->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~ForeignFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path() const { return folder_ / "foreign.db"; }
+
+  void Execute(const std::string& sql) const {
+    sqlite3* connection = nullptr;
+    ASSERT_EQ(sqlite3_open(Path().c_str(), &connection), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(connection);
+    ASSERT_EQ(sqlite3_close(connection), SQLITE_OK);
+  }
+
+  std::unique_ptr<ForeignFile> Open() const {
+    auto file = ForeignFile::Open({.path = Path()});
+    EXPECT_TRUE(file.has_value()) << file.error().message();
+    return file ? std::move(*file) : nullptr;
+  }
+
+  std::string BytesOfFile() const {
+    std::ifstream file(Path(), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  static std::string Text(const Blob& blob) {
+    return blob.type + ":" + std::string(blob.bytes.begin(), blob.bytes.end());
+  }
+
+  // What the only page of items says of its first bad row.
+  std::string ItemError(ForeignTable table) const {
+    auto page = Open()->Items(table, 0, kAll);
+    EXPECT_FALSE(page.has_value());
+    return page ? "" : page.error().message();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ForeignFileTest, checkpoints_and_writes_of_the_savers_come_as_they_are) {
+  Execute(std::string(kSaverSchema) +
+          "INSERT INTO checkpoints VALUES"
+          "('t', '', '1', NULL, 'json', '{\"v\":4}', '{\"step\":-1}'),"
+          "('t', 'sub', '2', '1', NULL, x'7b7d', x'7b2273223a317d'),"
+          "('t', '', '3', '1', 'msgpack', x'81a17604', NULL);"
+          "INSERT INTO writes VALUES"
+          "('t', '', '1', 'task', -1, '__error__', 'json', '\"e\"'),"
+          "('t', '', '1', 'task', 0, 'c', 'bytes', x'ff00'),"
+          "('t', '', '1', 'task', 1, 'd', NULL, '1');");
+  auto file = Open();
+  ASSERT_EQ(file->tables().size(), 2u);
+  EXPECT_EQ(file->tables()[0].table, ForeignTable::kSaverCheckpoints);
+  EXPECT_EQ(file->tables()[0].rows, 3u);
+  EXPECT_EQ(file->tables()[1].table, ForeignTable::kSaverWrites);
+
+  const auto checkpoints = file->Checkpoints(0, kAll);
+  ASSERT_TRUE(checkpoints.has_value()) << checkpoints.error().message();
+  ASSERT_EQ(checkpoints->rows.size(), 3u);
+  EXPECT_TRUE(checkpoints->done);
+  EXPECT_EQ(checkpoints->rows[0].key, (CheckpointKey{"t", "", "1"}));
+  EXPECT_EQ(checkpoints->rows[0].parent_checkpoint_id, "");
+  EXPECT_EQ(Text(checkpoints->rows[0].checkpoint), "json:{\"v\":4}");
+  EXPECT_EQ(Text(checkpoints->rows[0].metadata), "json:{\"step\":-1}");
+  EXPECT_EQ(checkpoints->rows[1].key, (CheckpointKey{"t", "sub", "2"}));
+  EXPECT_EQ(checkpoints->rows[1].parent_checkpoint_id, "1");
+  EXPECT_EQ(Text(checkpoints->rows[1].checkpoint), "json:{}");
+  EXPECT_EQ(Text(checkpoints->rows[1].metadata), "json:{\"s\":1}");
+  EXPECT_EQ(Text(checkpoints->rows[2].checkpoint), "msgpack:\x81\xa1v\x04");
+  EXPECT_EQ(Text(checkpoints->rows[2].metadata), "json:{}");
+
+  const auto writes = file->Writes(0, kAll);
+  ASSERT_TRUE(writes.has_value()) << writes.error().message();
+  ASSERT_EQ(writes->rows.size(), 3u);
+  EXPECT_EQ(writes->rows[0].key, (CheckpointKey{"t", "", "1"}));
+  EXPECT_EQ(writes->rows[0].write.idx, -1);
+  EXPECT_EQ(writes->rows[0].write.channel, "__error__");
+  EXPECT_EQ(writes->rows[1].write.value, (Blob{"bytes", {0xff, 0x00}}));
+  EXPECT_EQ(Text(writes->rows[2].write.value), "json:1");
+}
+
+TEST_F(ForeignFileTest, pages_follow_each_other_until_all_rows_were_given) {
+  Execute(std::string(kSaverSchema) +
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7)"
+          " INSERT INTO writes SELECT 't', '', '1', 'task', i, 'c', 'json', '1' FROM n;"
+          "DELETE FROM writes WHERE idx = 3;");
+  auto file = Open();
+  std::vector<int> indexes;
+  std::vector<std::size_t> page_sizes;
+  for (std::int64_t cursor = 0;;) {
+    const auto page = file->Writes(cursor, 2);
+    ASSERT_TRUE(page.has_value());
+    for (const ForeignWrite& row : page->rows) indexes.push_back(row.write.idx);
+    page_sizes.push_back(page->rows.size());
+    cursor = page->cursor;
+    if (page->done) break;
+  }
+  EXPECT_THAT(indexes, ElementsAre(1, 2, 4, 5, 6, 7));
+  EXPECT_THAT(page_sizes, ElementsAre(2u, 2u, 2u, 0u));
+}
+
+TEST_F(ForeignFileTest, items_of_pythons_store_keep_times_ttl_and_vectors) {
+  Execute(std::string(kStoreSchema) +
+          "INSERT INTO store VALUES"
+          "('users.u1', 'k', '{\"a\":1}', '2025-01-01 12:00:00', '2025-01-01 12:00:01.500000',"
+          " '2030-01-01 14:00:00.123456+02:00', 1.5),"
+          "('one', 'k2', '{}', '2025-01-01T12:00:00', '2025-01-01 12:00:00', NULL, NULL);"
+          "INSERT INTO store_vectors(prefix, key, field_name, embedding) VALUES"
+          "('users.u1', 'k', 'text', x'0000803f000000c0'), ('users.u1', 'k', '$', x'00000000');");
+  const auto page = Open()->Items(ForeignTable::kPythonStore, 0, kAll);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  ASSERT_EQ(page->rows.size(), 2u);
+  const ForeignItem& first = page->rows[0];
+  EXPECT_EQ(first.item.ns, (Namespace{"users", "u1"}));
+  EXPECT_EQ(first.item.key, "k");
+  EXPECT_EQ(first.item.value, "{\"a\":1}");
+  EXPECT_EQ(first.item.created_at_ms, 1'735'732'800'000);
+  EXPECT_EQ(first.item.updated_at_ms, 1'735'732'801'500);
+  EXPECT_EQ(first.expires_at_ms, 1'893'499'200'123);
+  EXPECT_EQ(first.ttl_ms, 90'000);
+  ASSERT_EQ(first.vectors.size(), 2u);
+  EXPECT_EQ(first.vectors[0].path, "text");
+  EXPECT_THAT(first.vectors[0].values, ElementsAre(1.0f, -2.0f));
+  EXPECT_EQ(first.vectors[1].path, "$");
+  const ForeignItem& second = page->rows[1];
+  EXPECT_EQ(second.item.ns, (Namespace{"one"}));
+  EXPECT_EQ(second.item.created_at_ms, 1'735'732'800'000);
+  EXPECT_EQ(second.expires_at_ms, 0);
+  EXPECT_EQ(second.ttl_ms, PutOp::kNoTtl);
+  EXPECT_TRUE(second.vectors.empty());
+}
+
+TEST_F(ForeignFileTest, a_store_of_an_early_python_version_has_no_ttl_and_no_vectors) {
+  Execute(
+      "CREATE TABLE store(prefix text NOT NULL, key text NOT NULL, value text NOT NULL,"
+      " created_at TIMESTAMP, updated_at TIMESTAMP, PRIMARY KEY(prefix, key));"
+      "INSERT INTO store VALUES('a', 'k', '{}', '2025-01-01 12:00:00', NULL)");
+  const auto page = Open()->Items(ForeignTable::kPythonStore, 0, kAll);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  ASSERT_EQ(page->rows.size(), 1u);
+  EXPECT_EQ(page->rows[0].ttl_ms, PutOp::kNoTtl);
+  EXPECT_EQ(page->rows[0].item.updated_at_ms, 0);
+}
+
+TEST_F(ForeignFileTest, a_label_that_breaks_our_rules_is_an_error_that_names_the_row) {
+  Execute(std::string(kStoreSchema) +
+          "INSERT INTO store(prefix, key, value) VALUES('fine', 'k', '{}'),"
+          " ('user:1', 'k', '{}')");
+  const std::string message = ItemError(ForeignTable::kPythonStore);
+  EXPECT_THAT(message, HasSubstr("row 2 of table store"));
+  EXPECT_THAT(message, HasSubstr("user:1"));
+}
+
+TEST_F(ForeignFileTest, what_cannot_be_read_is_an_error_that_names_the_row) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"('', 'k', '{}', NULL, NULL, NULL, NULL)", "row 1 of table store: namespace"},
+      {"('a..b', 'k', '{}', NULL, NULL, NULL, NULL)", "row 1 of table store: namespace"},
+      {"('a', 'k', 'no json', NULL, NULL, NULL, NULL)", "row 1 of table store"},
+      {"('a', 'k', '{}', 'yesterday', NULL, NULL, NULL)",
+       "row 1 of table store: time must be ISO 8601: \"yesterday\""},
+  };
+  Execute(kStoreSchema);
+  for (const auto& [row, message] : cases) {
+    Execute(std::string("DELETE FROM store; INSERT INTO store VALUES") + row);
+    EXPECT_THAT(ItemError(ForeignTable::kPythonStore), HasSubstr(message)) << row;
+  }
+  Execute(
+      "DELETE FROM store; INSERT INTO store(prefix, key, value) VALUES('a', 'k', '{}');"
+      "INSERT INTO store_vectors(prefix, key, field_name, embedding)"
+      " VALUES('a', 'k', '$', x'000000')");
+  EXPECT_THAT(ItemError(ForeignTable::kPythonStore),
+              HasSubstr("row 1 of table store: vector must be whole float32 numbers, not 3 bytes"));
+}
+
+TEST_F(ForeignFileTest, plain_items_have_their_namespace_as_json) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\", \"b\\u00e4\"]', 'k', '{\"x\":[1,2]}')");
+  const auto page = Open()->Items(ForeignTable::kPlainStoreKv, 0, kAll);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  ASSERT_EQ(page->rows.size(), 1u);
+  EXPECT_EQ(page->rows[0].item.ns, (Namespace{"a", "b\xc3\xa4"}));
+  EXPECT_EQ(page->rows[0].item.key, "k");
+  EXPECT_EQ(page->rows[0].item.value, "{\"x\":[1,2]}");
+  EXPECT_EQ(page->rows[0].item.created_at_ms, 0);
+}
+
+TEST_F(ForeignFileTest, a_plain_namespace_that_is_none_is_an_error_that_names_the_row) {
+  Execute("CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT)");
+  for (const char* ns : {"a", "{}", "[1]", "[\"a.b\"]", "[\"\\ud800\"]", "[]", ""}) {
+    Execute(std::string("DELETE FROM store_kv; INSERT INTO store_kv VALUES('") + ns +
+            "', 'k', '{}')");
+    EXPECT_THAT(ItemError(ForeignTable::kPlainStoreKv), HasSubstr("row 1 of table store_kv")) << ns;
+  }
+}
+
+TEST_F(ForeignFileTest, a_file_in_wal_mode_is_read_and_left_as_it_is) {
+  Execute(
+      "PRAGMA journal_mode = WAL; CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '1')");
+  const std::string before = BytesOfFile();
+  {
+    auto file = Open();
+    ASSERT_TRUE(file->Items(ForeignTable::kPlainStoreKv, 0, kAll).has_value());
+  }
+  EXPECT_TRUE(BytesOfFile() == before);
+  EXPECT_FALSE(std::filesystem::exists(Path() + "-wal"));
+}
+
+TEST_F(ForeignFileTest, rows_that_are_still_in_the_log_are_read) {
+  sqlite3* writer = nullptr;
+  ASSERT_EQ(sqlite3_open(Path().c_str(), &writer), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(writer,
+                         "PRAGMA journal_mode = WAL;"
+                         "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+                         "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '1')",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_db_config(writer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  ASSERT_EQ(sqlite3_close(writer), SQLITE_OK);
+  const auto log_size = std::filesystem::file_size(Path() + "-wal");
+  ASSERT_GT(log_size, 0u);
+  const std::string before = BytesOfFile();
+  {
+    auto file = Open();
+    ASSERT_EQ(file->tables().size(), 1u);
+    EXPECT_EQ(file->tables()[0].rows, 1u);
+  }
+  EXPECT_TRUE(BytesOfFile() == before);
+  EXPECT_EQ(std::filesystem::file_size(Path() + "-wal"), log_size);
+}
+
+TEST_F(ForeignFileTest, asking_for_a_table_that_is_not_there_is_an_error) {
+  Execute(kSaverSchema);
+  auto file = Open();
+  EXPECT_EQ(file->Items(ForeignTable::kPythonStore, 0, kAll).error().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(file->Items(ForeignTable::kSaverWrites, 0, kAll).error().code(),
+            StatusCode::kInvalidArgument);
+}
+
+TEST_F(ForeignFileTest, a_file_without_any_of_the_tables_is_refused) {
+  for (const char* sql : {"CREATE TABLE notes(v)", "CREATE TABLE store(id, v)"}) {
+    std::filesystem::remove(Path());
+    Execute(sql);
+    const auto file = ForeignFile::Open({.path = Path()});
+    ASSERT_FALSE(file.has_value()) << sql;
+    EXPECT_EQ(file.error().code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(file.error().message(), HasSubstr(Path()));
+  }
+}
+
+TEST_F(ForeignFileTest, a_file_of_ours_is_refused_and_told_the_way_in) {
+  ASSERT_TRUE(sql::OpenDatabase({.path = Path()}).has_value());
+  const auto file = ForeignFile::Open({.path = Path()});
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(file.error().message(), HasSubstr("made by keepsake"));
+}
+
+TEST_F(ForeignFileTest, garbage_is_not_a_database) {
+  std::ofstream(Path()) << std::string(9'000, 'g');
+  const auto file = ForeignFile::Open({.path = Path()});
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code(), StatusCode::kNotADatabase);
+}
+
+TEST_F(ForeignFileTest, a_missing_file_cannot_be_opened_and_is_not_made) {
+  const auto file = ForeignFile::Open({.path = Path()});
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code(), StatusCode::kCannotOpen);
+  EXPECT_FALSE(std::filesystem::exists(Path()));
+}
+
+}  // namespace
+}  // namespace keepsake::import
