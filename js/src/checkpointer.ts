@@ -21,6 +21,7 @@ import {
 import { dump, toPutOperation } from "./checkpoint-operations.js";
 import { exportDatabase, importDatabase } from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import type { MaybePromise } from "./engine/engine.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
 import type {
@@ -234,7 +235,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   /** @internal */
-  protected attempt<T>(body: () => Promise<T>): Promise<T> {
+  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
     return attempt(this.constructor.name, body);
   }
 
@@ -341,7 +342,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   #load({ type, bytes }: Blob): Promise<unknown> {
-    // Bytes are a view into the whole answer; a serde may hand them to the user.
+    // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
     return this.serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
   }
 }

@@ -65,7 +65,7 @@ export function named(backend: string, error: unknown): KeepsakeError {
 }
 
 /** What `body` answers; its errors name `backend`. @internal */
-export async function attempt<T>(backend: string, body: () => Promise<T>): Promise<T> {
+export async function attempt<T>(backend: string, body: () => T | Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {

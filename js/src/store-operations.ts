@@ -258,5 +258,7 @@ function toItem(item: CoreItem): Item {
 }
 
 function toSearchItem(item: CoreSearchItem): SearchItem {
-  return { ...toItem(item), score: item.score } as SearchItem;
+  const found = toItem(item) as SearchItem;
+  (found as { score: number | undefined }).score = item.score;
+  return found;
 }

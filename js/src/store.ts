@@ -4,6 +4,7 @@ import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoin
 import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./embedding.js";
 import { exportDatabase, importDatabase } from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import type { MaybePromise } from "./engine/engine.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import { type ImportOptions, type ImportReport, importFile, type PutImported } from "./importer.js";
 import {
@@ -120,13 +121,15 @@ export abstract class KeepsakeStore extends BaseStore {
   override async batch<Op extends readonly Operation[]>(
     operations: Op,
   ): Promise<OperationResults<Op>> {
-    return this.attempt(async () => {
+    try {
       const requests = toCore(operations);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
       const answers = await this.#execute(requests);
       return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
-    });
+    } catch (error) {
+      throw named(this.constructor.name, error);
+    }
   }
 
   override async get(
@@ -146,12 +149,10 @@ export abstract class KeepsakeStore extends BaseStore {
     index?: false | string[],
     options: { ttl?: number | null | undefined } = {},
   ): Promise<void> {
-    await this.attempt(async () => {
-      refuseReservedRoot(namespace);
-      const put: PutOperation = { namespace, key, value, ttl: options.ttl };
-      if (index !== undefined) put.index = index;
-      await this.batch([put]);
-    });
+    this.#refuseReservedRoot(namespace);
+    const put: PutOperation = { namespace, key, value, ttl: options.ttl };
+    if (index !== undefined) put.index = index;
+    await this.batch([put]);
   }
 
   override async delete(namespace: string[], key: string): Promise<void> {
@@ -238,14 +239,18 @@ export abstract class KeepsakeStore extends BaseStore {
     return `[${this.constructor.name}]`;
   }
 
-  async #execute(requests: StoreOperation[]): Promise<readonly unknown[]> {
-    if (!this.#model || !requests.some(needsEmbedding)) {
-      // Reads need not wait for vectors of writes that have not been made yet.
-      if (this.#embedding && requests.some(isWrite)) await this.#embedding;
-      return this.connection.call(requests, this.#now());
-    }
+  #execute(requests: StoreOperation[]): MaybePromise<readonly unknown[]> {
+    if (this.#model && requests.some(needsEmbedding))
+      return this.#executeEmbedded(requests, this.#model);
+    // Reads need not wait for vectors of writes that have not been made yet.
+    if (this.#embedding && requests.some(isWrite))
+      return this.#embedding.then(() => this.connection.call(requests, this.#now()));
+    return this.connection.call(requests, this.#now());
+  }
+
+  #executeEmbedded(requests: StoreOperation[], model: EmbeddingModel): Promise<readonly unknown[]> {
     const earlier = this.#embedding;
-    const embedded = this.#embed(requests, this.#model);
+    const embedded = this.#embed(requests, model);
     const written = Promise.all([embedded, earlier]).then(([ready]) =>
       this.connection.call(ready, this.#now()),
     );
@@ -268,6 +273,15 @@ export abstract class KeepsakeStore extends BaseStore {
     this.#embedding = settled;
   }
 
+  // Upstream's rule for put(); batch() may write there.
+  #refuseReservedRoot(namespace: string[]): void {
+    if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
+    throw named(
+      this.constructor.name,
+      new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"'),
+    );
+  }
+
   #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
     return this.attempt(async () => (await this.connection.call([operation()], this.#now()))[0]);
   }
@@ -288,7 +302,7 @@ export abstract class KeepsakeStore extends BaseStore {
   };
 
   /** @internal */
-  protected attempt<T>(body: () => Promise<T>): Promise<T> {
+  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
     return attempt(this.constructor.name, body);
   }
 }
@@ -365,12 +379,6 @@ function checkDims(dims: number): number {
 function checkFields(fields: string[] = ["$"]): string[] {
   if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
   throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
-}
-
-// Upstream's rule for put(); batch() may write there.
-function refuseReservedRoot(namespace: string[]): void {
-  if (checkNamespace(namespace)[0] !== "langgraph") return;
-  throw new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"');
 }
 
 function needsEmbedding(operation: StoreOperation): boolean {

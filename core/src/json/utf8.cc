@@ -56,10 +56,12 @@ std::size_t Utf8CharacterLength(std::string_view text) {
 }
 
 bool IsWellFormedUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = Utf8CharacterLength(text);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const bool is_ascii = static_cast<std::uint8_t>(text[at]) < 0x80;
+    const std::size_t length = is_ascii ? 1 : Utf8CharacterLength(text.substr(at));
     if (length == 0) return false;
-    text.remove_prefix(length);
+    at += length;
   }
   return true;
 }

@@ -185,6 +185,7 @@ class Checker {
     if (batch_.puts.size() < 2) return;
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> last;
     for (const CheckedPut& put : batch_.puts) last[{put.encoded_ns, put.op->key}] = put.position;
+    if (last.size() == batch_.puts.size()) return;
     std::vector<CheckedPut> kept;
     kept.reserve(last.size());
     for (CheckedPut& put : batch_.puts) {

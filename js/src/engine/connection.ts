@@ -5,7 +5,7 @@
 import { KeepsakeError } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { Operation } from "../wire/operations.js";
-import { type Answers, Engine, type SessionSource } from "./engine.js";
+import { type Answers, Engine, type MaybePromise, type SessionSource } from "./engine.js";
 import {
   absolutePath,
   checkOptions,
@@ -26,11 +26,15 @@ export class Connection {
   readonly #configuration: Operation | undefined;
   #engine: Engine | undefined;
   #configured: Promise<void> | undefined;
+  #isConfigured: boolean;
+  // How many calls wait for the configuration.
+  #waiting = 0;
   #isClosed = false;
 
   private constructor(acquire: () => Engine, configuration?: Operation) {
     this.#acquire = acquire;
     this.#configuration = configuration;
+    this.#isConfigured = configuration === undefined;
   }
 
   /** A new in-memory engine, which nobody else can reach. */
@@ -57,17 +61,15 @@ export class Connection {
     return new Connection(this.#acquire, configuration);
   }
 
-  /** Answers all operations, or rejects with the first that failed. */
-  async call<const Operations extends readonly Operation[]>(
+  /** Answers all operations, or fails with the first that failed; at once if it is open. */
+  call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number = Date.now(),
-  ): Promise<Answers<Operations>> {
+  ): MaybePromise<Answers<Operations>> {
     const engine = this.#open();
-    if (this.#configuration !== undefined) {
-      this.#configured ??= this.#configure(engine, this.#configuration, now);
-      await this.#configured;
-    }
-    return engine.call(operations, now);
+    // No call overtakes an earlier one that still waits.
+    if (this.#isConfigured && this.#waiting === 0) return engine.call(operations, now);
+    return this.#callWhenConfigured(engine, operations, now);
   }
 
   /** Runs `body` alone among all that are run by this method on the engine. */
@@ -101,9 +103,25 @@ export class Connection {
     return this.#engine;
   }
 
-  async #configure(engine: Engine, configuration: Operation, now: number): Promise<void> {
+  async #callWhenConfigured<const Operations extends readonly Operation[]>(
+    engine: Engine,
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    this.#waiting++;
     try {
-      await engine.configure(configuration, now);
+      this.#configured ??= this.#configure(engine, now);
+      await this.#configured;
+    } finally {
+      this.#waiting--;
+    }
+    return engine.call(operations, now);
+  }
+
+  async #configure(engine: Engine, now: number): Promise<void> {
+    try {
+      if (this.#configuration !== undefined) await engine.configure(this.#configuration, now);
+      this.#isConfigured = true;
     } catch (error) {
       this.#configured = undefined;
       throw error;

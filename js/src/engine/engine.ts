@@ -10,8 +10,8 @@ import type { AnswerTo, Operation } from "../wire/operations.js";
 /** A wasm instance that is open. @internal */
 export interface Session {
   /**
-   * The response is the caller's own. Throws a KeepsakeError if it refuses the
-   * request, and anything else only if the instance is unusable.
+   * The response is a view that ends with the next call. Throws a KeepsakeError if
+   * it refuses the request, and anything else only if the instance is unusable.
    */
   execute(request: Uint8Array): Uint8Array;
   /** Lets the engine open these files too, until the answer is called, which closes them. */
@@ -39,6 +39,9 @@ export type Answers<Operations extends readonly Operation[]> = {
   -readonly [I in keyof Operations]: AnswerTo<Operations[I]>;
 };
 
+/** What is there at once if nothing has to be waited for: each promise costs time. @internal */
+export type MaybePromise<T> = T | Promise<T>;
+
 /** @internal */
 export class Engine {
   readonly source: SessionSource;
@@ -49,6 +52,8 @@ export class Engine {
   #sequence = 0;
   #references = 0;
   #opening: Promise<void> | undefined;
+  // How many calls wait for it to open.
+  #waiting = 0;
   #session: Session | undefined;
   #isClosed = false;
   #isLost = false;
@@ -67,14 +72,14 @@ export class Engine {
     if (--this.#references === 0) this.close();
   }
 
-  /** Answers all operations, or rejects with the first that failed. */
-  async call<const Operations extends readonly Operation[]>(
+  /** Answers all operations, or fails with the first that failed; at once if it is open. */
+  call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
-  ): Promise<Answers<Operations>> {
-    // Always awaited, so that no call overtakes an earlier one.
-    await this.#ready();
-    return this.#run(operations, now);
+  ): MaybePromise<Answers<Operations>> {
+    // No call overtakes an earlier one that still waits.
+    if (this.#session !== undefined && this.#waiting === 0) return this.#run(operations, now);
+    return this.#runWhenOpen(operations, now);
   }
 
   /** Runs `operation` now, and first of all in every later session. */
@@ -110,6 +115,19 @@ export class Engine {
     this.#onClosed();
   }
 
+  async #runWhenOpen<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    this.#waiting++;
+    try {
+      await this.#ready();
+    } finally {
+      this.#waiting--;
+    }
+    return this.#run(operations, now);
+  }
+
   #ready(): Promise<void> {
     this.#opening ??= this.#open();
     return this.#opening;
@@ -135,11 +153,9 @@ export class Engine {
   ): Answers<Operations> {
     const session = this.#sessionNow();
     const header = { clientId: this.#clientId, sequence: ++this.#sequence, now };
-    const answers = decodeResponse(
-      this.#execute(session, encodeRequest(header, operations)),
-      operations,
-    );
-    answers.forEach(throwIfFailed);
+    const response = this.#execute(session, encodeRequest(header, operations));
+    const answers = decodeResponse(response, operations);
+    for (const answer of answers) throwIfFailed(answer);
     return answers as Answers<Operations>;
   }
 

@@ -13,8 +13,8 @@ export interface EngineSource {
 }
 
 /**
- * Frames in, frames out. Responses are the caller's own. A call that throws has
- * trapped, and every later one throws too. @internal
+ * Frames in, frames out. A response is a view into linear memory, until the next
+ * call. A call that throws has trapped, and every later one throws too. @internal
  */
 export interface RawEngine {
   open(config: Uint8Array): Uint8Array;
@@ -61,40 +61,41 @@ class GlueEngine implements RawEngine {
   }
 
   open(config: Uint8Array): Uint8Array {
-    return this.#answer(config, (size) => this.#engine.open(size));
+    return this.#guard(() => this.#response(this.#engine.open(this.#write(config))));
   }
 
   execute(request: Uint8Array): Uint8Array {
-    return this.#answer(request, (size) => this.#engine.execute(size));
+    return this.#guard(() => this.#response(this.#engine.execute(this.#write(request))));
   }
 
   close(): void {
     if (this.#isClosed || this.#trap !== undefined) return;
-    this.#isClosed = true;
     this.#guard(() => {
       this.#engine.close();
       this.#engine.delete();
     });
+    this.#isClosed = true;
   }
 
   get fileError(): unknown {
     return this.#glue.fileError;
   }
 
-  #answer(request: Uint8Array, call: (size: number) => number): Uint8Array {
-    if (this.#isClosed) throw new Error("the engine is closed");
-    return this.#guard(() => {
-      const address = this.#engine.reserve(request.length);
-      if (address === 0) throw new RangeError(`no room for a request of ${request.length} bytes`);
-      this.#glue.HEAPU8.set(request, address);
-      const size = call(request.length);
-      const response = this.#engine.response();
-      // A copy: growing linear memory detaches the view.
-      return this.#glue.HEAPU8.slice(response, response + size);
-    });
+  /** Answers the size of the request. */
+  #write(request: Uint8Array): number {
+    const address = this.#engine.reserve(request.length);
+    if (address === 0) throw new RangeError(`no room for a request of ${request.length} bytes`);
+    this.#glue.HEAPU8.set(request, address);
+    return request.length;
+  }
+
+  #response(size: number): Uint8Array {
+    const address = this.#engine.response();
+    return this.#glue.HEAPU8.subarray(address, address + size);
   }
 
   #guard<T>(body: () => T): T {
+    if (this.#isClosed) throw new Error("the engine is closed");
     if (this.#trap !== undefined) {
       throw new Error("the engine trapped before", { cause: this.#trap });
     }

@@ -196,7 +196,11 @@ function openAll(path: string, openOne: OpenOne): EngineFiles {
 
 function tryOpen(path: string, flags: "r" | "r+" | "wx+"): number | undefined {
   try {
-    return fs.openSync(path, flags);
+    const fd = fs.openSync(path, flags);
+    // A folder opens too, if it is only to be read.
+    if (!fs.fstatSync(fd).isDirectory()) return fd;
+    fs.closeSync(fd);
+    return undefined;
   } catch (error) {
     if (UNREACHABLE.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;

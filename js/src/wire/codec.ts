@@ -480,9 +480,9 @@ export function sequenceOf(response: Uint8Array): number {
 }
 
 /**
- * The answers to `operations`, in order. Byte arrays in them are views into
- * `response`, which must not be wasm memory. Throws a RangeError if it is not
- * the response to these operations.
+ * The answers to `operations`, in order. Nothing in them is a view into `response`,
+ * which may be wasm memory. Throws a RangeError if it is not the response to these
+ * operations.
  * @internal
  */
 export function decodeResponse<const Operations extends readonly Operation[]>(

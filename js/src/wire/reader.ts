@@ -1,24 +1,23 @@
 /** Up to here joining char codes beats a call of TextDecoder. */
-const SHORT_TEXT = 24;
+const SHORT_TEXT = 16;
 const UINT32 = 0x1_0000_0000;
 
 // Without ignoreBOM a value that begins with U+FEFF would lose it.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Takes values from a response; core/src/wire/README.md has the grammar. Byte
- * arrays are views into the response, so that they live as long as it does.
+ * Takes values from a response; core/src/wire/README.md has the grammar. The
+ * response may be wasm memory, as nothing that is taken is a view into it.
  * Throws a RangeError if the response ends early.
  * @internal
  */
 export class Reader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  #copy: Uint8Array | undefined;
   #position = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get position(): number {
@@ -30,7 +29,7 @@ export class Reader {
   }
 
   u8(): number {
-    return this.#view.getUint8(this.#position++);
+    return this.#bytes[this.#skip(1)] as number;
   }
 
   flag(): boolean {
@@ -38,56 +37,54 @@ export class Reader {
   }
 
   u16(): number {
-    const value = this.#view.getUint16(this.#position, true);
-    this.#position += 2;
-    return value;
+    const at = this.#skip(2);
+    return (this.#bytes[at] as number) | ((this.#bytes[at + 1] as number) << 8);
   }
 
   u32(): number {
-    const value = this.#view.getUint32(this.#position, true);
-    this.#position += 4;
-    return value;
+    return this.i32() >>> 0;
   }
 
   i32(): number {
-    const value = this.#view.getInt32(this.#position, true);
-    this.#position += 4;
-    return value;
+    const at = this.#skip(4);
+    const bytes = this.#bytes;
+    return (
+      (bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)
+    );
   }
 
   /** An i64 (or u64) as a number, exact for safe integers. */
   i64(): number {
-    const low = this.#view.getUint32(this.#position, true);
-    const high = this.#view.getInt32(this.#position + 4, true);
-    this.#position += 8;
-    return high * UINT32 + low;
+    const low = this.u32();
+    return this.i32() * UINT32 + low;
   }
 
   f64(): number {
-    const value = this.#view.getFloat64(this.#position, true);
-    this.#position += 8;
-    return value;
+    const at = this.#skip(8);
+    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, 8).getFloat64(0, true);
   }
 
+  /** A view into a copy of the whole response: one copy for all byte arrays in it. */
   bytes(): Uint8Array {
     const length = this.u32();
-    const start = this.#position;
-    this.#skip(length);
-    return this.#bytes.subarray(start, this.#position);
+    const start = this.#skip(length);
+    this.#copy ??= this.#bytes.slice();
+    return this.#copy.subarray(start, start + length);
   }
 
   floats(): Float32Array {
-    const count = this.u32();
-    const start = this.#position;
-    this.#skip(count * 4);
+    const size = this.u32() * 4;
+    const start = this.#skip(size);
     // A copy, because a Float32Array must be aligned.
-    return new Float32Array(this.#bytes.slice(start, this.#position).buffer);
+    return new Float32Array(this.#bytes.slice(start, start + size).buffer);
   }
 
   text(): string {
     const length = this.u32();
-    const start = this.#position;
-    this.#skip(length);
+    const start = this.#skip(length);
     return (
       (length <= SHORT_TEXT ? this.#shortAscii(start) : undefined) ??
       decoder.decode(this.#bytes.subarray(start, this.#position))
@@ -114,18 +111,20 @@ export class Reader {
 
   /** The text up to here, or undefined if it is not ASCII. */
   #shortAscii(start: number): string | undefined {
-    const bytes = this.#bytes;
-    let text = "";
+    const codes: number[] = [];
     for (let i = start; i < this.#position; i++) {
-      const code = bytes[i] as number;
+      const code = this.#bytes[i] as number;
       if (code > 0x7f) return undefined;
-      text += String.fromCharCode(code);
+      codes.push(code);
     }
-    return text;
+    return String.fromCharCode.apply(null, codes);
   }
 
-  #skip(count: number): void {
-    if (count > this.remaining) throw new RangeError("response has a length beyond its end");
-    this.#position += count;
+  /** Where the bytes begin that are skipped. */
+  #skip(count: number): number {
+    const start = this.#position;
+    if (count > this.remaining) throw new RangeError("response ends within a value");
+    this.#position = start + count;
+    return start;
   }
 }
