@@ -165,7 +165,7 @@ async function afterRestart(conversation, { db }) {
     const ready = seconds(performance.now() - start);
     output.text(`A new process (${process.pid}) opened the file and read the state in ${ready}.`);
     const checks = new Checks(output);
-    await showHistory(checks, memory, agent, conversation, end);
+    await showHistory(checks, memory, conversation, end);
     await showItems(checks, memory, agent, conversation);
     await showTimeTravel(checks, agent, conversation, end);
     return checks.failed === 0 ? 0 : 1;
@@ -174,7 +174,7 @@ async function afterRestart(conversation, { db }) {
   }
 }
 
-async function showHistory(checks, memory, agent, { turns }, end) {
+async function showHistory(checks, memory, { turns }, end) {
   const messages = end.values.messages ?? [];
   const { checkpointer } = await memory.stats();
   checks.that(

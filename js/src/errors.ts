@@ -61,7 +61,10 @@ export function named(backend: string, error: unknown): KeepsakeError {
   }
   const message = error.message.replace(/^\[keepsake\] /, "");
   if (message.startsWith(`${backend}: `)) return error;
-  return new KeepsakeError(error.code, `${backend}: ${message}`, { cause: error.cause ?? error });
+  const options = error.cause === undefined ? undefined : { cause: error.cause };
+  const renamed = new KeepsakeError(error.code, `${backend}: ${message}`, options);
+  renamed.stack = error.stack?.replace(error.message, renamed.message);
+  return renamed;
 }
 
 /** What `body` answers; its errors name `backend`. @internal */

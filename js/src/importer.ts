@@ -1,7 +1,7 @@
 // Brings in what other programs keep in SQLite files: LangGraph's JavaScript and
 // Python SqliteSaver, Python's SqliteStore, and a plain store_kv(ns, key, value).
 // What can't be brought in is reported and does not stop the rest. The same file
-// may be imported again: items and checkpoints of the same name are replaced.
+// may be imported again: what is there already is kept, unless told otherwise.
 
 import type {
   ChannelVersions,
@@ -25,6 +25,7 @@ import {
   type ForeignTableInfo,
   type ForeignWrite,
   NO_TTL,
+  type Operation,
   type PendingWrite,
   type PutOperation,
 } from "./wire/operations.js";
@@ -37,8 +38,10 @@ export interface ImportProgress {
   total: number;
 }
 
-/** How an import tells what it does. */
+/** What an import does, and how it tells. */
 export interface ImportOptions {
+  /** What becomes of items and checkpoints whose names are taken. @default "keep" */
+  onConflict?: "keep" | "replace" | undefined;
   onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
@@ -54,6 +57,8 @@ export interface ImportReport {
   items: number;
   checkpoints: number;
   writes: number;
+  /** Items and checkpoints that were there already, and stayed as they were. */
+  kept: number;
   skipped: SkippedRow[];
 }
 
@@ -72,6 +77,13 @@ export interface ImportTarget extends ImportOptions {
 
 const PAGE = 256;
 
+const TABLE_NAMES: Record<ForeignTable, string> = {
+  saverCheckpoints: "checkpoints",
+  saverWrites: "writes",
+  pythonStore: "store",
+  plainStoreKv: "store_kv",
+};
+
 interface Page {
   cursor: number;
   limit: number;
@@ -83,6 +95,12 @@ export function importFile(
   path: string,
   target: ImportTarget,
 ): Promise<ImportReport> {
+  if (typeof path !== "string") {
+    throw new KeepsakeError(
+      "invalid_argument",
+      `importFrom takes the path of a file: ${typeof path}`,
+    );
+  }
   const absolute = absolutePath(path);
   // The engine has one foreign file open at a time.
   return connection.exclusively(() =>
@@ -101,7 +119,13 @@ class Import {
   readonly #connection: Connection;
   readonly #tables: ForeignTableInfo[];
   readonly #target: ImportTarget;
-  readonly #report: ImportReport = { items: 0, checkpoints: 0, writes: 0, skipped: [] };
+  readonly #report: ImportReport = {
+    items: 0,
+    checkpoints: 0,
+    writes: 0,
+    kept: 0,
+    skipped: [],
+  };
   // By checkpoint, so that a channel value that its parent has is stored once.
   readonly #versions = new Map<string, ChannelVersions>();
   #done = 0;
@@ -131,6 +155,8 @@ class Import {
       async (page) => (await this.#connection.call([{ kind: "foreignItems", table, ...page }]))[0],
       ({ item }: ForeignItem) => `item ${JSON.stringify(item.namespace)} ${item.key}`,
       async (row) => {
+        const { namespace, key } = row.item;
+        if (await this.#isTaken({ kind: "get", namespace, key, refreshTtl: false })) return;
         await importItem(row, putItem);
         this.#report.items++;
       },
@@ -143,6 +169,7 @@ class Import {
       async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
       ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
       async (row) => {
+        if (await this.#isTaken({ kind: "getTuple", key: row.key })) return;
         await this.#importCheckpoint(row, serde);
         this.#report.checkpoints++;
       },
@@ -176,6 +203,14 @@ class Import {
         this.#report.writes++;
       },
     );
+  }
+
+  async #isTaken(look: Extract<Operation, { kind: "get" | "getTuple" }>): Promise<boolean> {
+    if (this.#target.onConflict === "replace") return false;
+    const [found] = await this.#connection.call([look]);
+    const isTaken = found !== undefined && found !== null;
+    if (isTaken) this.#report.kept++;
+    return isTaken;
   }
 
   async #eachRow<Row>(
@@ -213,7 +248,7 @@ class Import {
     const why = ruleOf(error);
     // A cursor is a row's number, and numbers may be missing: this may be the same row.
     if (this.#report.skipped.at(-1)?.why !== why) {
-      this.#report.skipped.push({ what: `a row of ${table}`, why });
+      this.#report.skipped.push({ what: `a row of table ${TABLE_NAMES[table]}`, why });
       this.#done++;
     }
     return { rows: [], cursor: cursor + 1, done: false };

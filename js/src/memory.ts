@@ -109,12 +109,15 @@ export class Memory {
 /**
  * Opens or creates the database at `path`, and waits until it is there.
  *
- *     await using memory = await openMemory({ path: "agent.db" });
+ *     const memory = await openMemory({ path: "agent.db" });
  *     const graph = builder.compile({ store: memory.store, checkpointer: memory.checkpointer });
  */
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
-    if (options && !("path" in options) && "name" in options) {
+    if (typeof options !== "object" || options === null) {
+      throw new KeepsakeError("invalid_argument", "openMemory takes options with a path");
+    }
+    if (!("path" in options) && "name" in options) {
       throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
     }
     const connection = Connection.toDatabase(options);

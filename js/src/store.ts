@@ -145,7 +145,7 @@ export abstract class KeepsakeStore extends BaseStore {
   override async put(
     namespace: string[],
     key: string,
-    value: Record<string, unknown>,
+    value: object,
     index?: false | string[],
     options: { ttl?: number | null | undefined } = {},
   ): Promise<void> {

@@ -1,11 +1,17 @@
 // Capabilities that no other suite has reason to name.
 
-import { existsSync, readFileSync } from "node:fs";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
-import { InMemoryStore, MemorySaver, openMemory, SqliteSaver, SqliteStore, unwrapStore } from "keepsake";
+import {
+  InMemoryStore,
+  MemorySaver,
+  openMemory,
+  SqliteSaver,
+  SqliteStore,
+  unwrapStore,
+} from "keepsake";
 import ts from "typescript";
 
 let folder;
@@ -25,17 +31,25 @@ function readerGraph(store, checkpointer) {
     const items = await store.search(namespace);
     return { found: items.map(({ key }) => key) };
   };
-  return new StateGraph(State).addNode("read", read).addEdge(START, "read").compile({ store, checkpointer });
+  return new StateGraph(State)
+    .addNode("read", read)
+    .addEdge(START, "read")
+    .compile({ store, checkpointer });
 }
 
 test("[cap 19] every public name is documented", () => {
-  const program = ts.createProgram(["dist/index.d.ts", "dist/testing.d.ts"], { module: ts.ModuleKind.NodeNext, skipLibCheck: true });
+  const program = ts.createProgram(["dist/index.d.ts", "dist/testing.d.ts"], {
+    module: ts.ModuleKind.NodeNext,
+    skipLibCheck: true,
+  });
   const checker = program.getTypeChecker();
   const undocumented = program.getRootFileNames().flatMap((file) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(file));
     return checker
       .getExportsOfModule(module)
-      .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+      .map((symbol) =>
+        symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol,
+      )
       .filter((symbol) => symbol.getDocumentationComment(checker).length === 0)
       .map((symbol) => symbol.name);
   });
@@ -52,7 +66,9 @@ test("[cap 20] the README says which backend is for what, and each runs the same
     expect(guide).toContain(name);
     const store = make();
     await store.put(["ada", "memories"], "tea", { likes: true });
-    expect((await readerGraph(store).invoke({}, { configurable: { user_id: "ada" } })).found).toEqual(["tea"]);
+    expect(
+      (await readerGraph(store).invoke({}, { configurable: { user_id: "ada" } })).found,
+    ).toEqual(["tea"]);
     await store.close();
   }
 });
@@ -60,7 +76,9 @@ test("[cap 20] the README says which backend is for what, and each runs the same
 test("[cap 24] a database file is in WAL mode", async () => {
   const store = new SqliteStore({ path: path() });
   await store.put(["a"], "k", { n: 1 });
-  const WRITE_VERSION = 18, READ_VERSION = 19, WAL = 2;
+  const WRITE_VERSION = 18,
+    READ_VERSION = 19,
+    WAL = 2;
   const header = readFileSync(path());
   expect([header[WRITE_VERSION], header[READ_VERSION]]).toEqual([WAL, WAL]);
   expect(existsSync(`${path()}-wal`)).toBe(true);
@@ -80,7 +98,10 @@ test("[cap 25] many stores and savers of one path share one connection", async (
 
 test("[cap 28] vectors are kept beside the items, and a restart needs no embedding", async () => {
   let embedded = 0;
-  const embeddings = (texts) => texts.map((text) => (embedded++, [text.length, 1]));
+  const embeddings = (texts) => {
+    embedded += texts.length;
+    return texts.map((text) => [text.length, 1]);
+  };
   const open = () => new SqliteStore({ path: path(), index: { dims: 2, embeddings } });
   const first = open();
   await first.put(["a"], "k", { text: "tea" });
@@ -112,17 +133,24 @@ test("[cap 82] a graph with a store reads [user_id, memories], or the namespace 
   await memory.store.put(["ada", "memories"], "tea", {});
   await memory.store.put(["team", "shared"], "rules", {});
   const graph = readerGraph(memory.store, memory.checkpointer);
-  const run = (configurable) => graph.invoke({}, { configurable: { thread_id: "1", ...configurable } });
+  const run = (configurable) =>
+    graph.invoke({}, { configurable: { thread_id: "1", ...configurable } });
   expect((await run({ user_id: "ada" })).found).toEqual(["tea"]);
-  expect((await run({ user_id: "ada", store_namespace: ["team", "shared"] })).found).toEqual(["rules"]);
+  expect((await run({ user_id: "ada", store_namespace: ["team", "shared"] })).found).toEqual([
+    "rules",
+  ]);
   expect((await run({ user_id: "bob" })).found).toEqual([]);
   await memory.close();
 });
 
 test("[cap 83] memory does not depend on the graph engine", () => {
   for (const file of ["dist/index.js", "dist/index.cjs"]) {
-    const imported = [...readFileSync(file, "utf8").matchAll(/(?:from |import\(|require\()["']([^"'.][^"']*)["']/g)];
-    const packages = new Set(imported.map(([, name]) => name).filter((name) => name.startsWith("@langchain/")));
+    const imported = [
+      ...readFileSync(file, "utf8").matchAll(/(?:from |import\(|require\()["']([^"'.][^"']*)["']/g),
+    ];
+    const packages = new Set(
+      imported.map(([, name]) => name).filter((name) => name.startsWith("@langchain/")),
+    );
     expect([...packages].sort()).toEqual(
       expect.not.arrayContaining(["@langchain/langgraph", "@langchain/langgraph/web"]),
     );

@@ -96,8 +96,9 @@ describe("a file of the official JavaScript saver", () => {
     const { path, tuples } = await officialFile();
     await using saver = SqliteSaver.fromConnString(":memory:");
     await saver.importFrom(path);
-    const again = await saver.importFrom(path);
-    expect(again.checkpoints).toBe(tuples.length);
+    expect(await saver.importFrom(path)).toMatchObject({ checkpoints: 0, kept: tuples.length });
+    const replaced = await saver.importFrom(path, { onConflict: "replace" });
+    expect(replaced).toMatchObject({ checkpoints: tuples.length, kept: 0 });
     expect(await listed(saver)).toHaveLength(tuples.length);
     const official = OfficialSaver.fromConnString(path);
     expect(await listed(official)).toHaveLength(tuples.length);
@@ -204,6 +205,7 @@ describe("a file of Python's saver", () => {
       items: 0,
       checkpoints: 1,
       writes: 0,
+      kept: 0,
       skipped: [],
     });
     const { checkpoint: read, metadata } = await memory.checkpointer.getTuple(config);
@@ -311,6 +313,7 @@ describe("a file of Python's SqliteStore", () => {
       items: 2,
       checkpoints: 0,
       writes: 0,
+      kept: 0,
       skipped: [],
     });
     expect(await store.get(["users", "u1"], "k")).toEqual({
@@ -322,6 +325,16 @@ describe("a file of Python's SqliteStore", () => {
     });
     const same = await store.get(["users"], "same");
     expect(same.updatedAt).toEqual(same.createdAt);
+  });
+
+  test("leaves the items that are there already, unless told to replace them", async () => {
+    const path = fileOf(schema, (database) => put(database, "users", "k", '{"from":"file"}'));
+    await using store = new SqliteStore({ path: ":memory:" });
+    await store.put(["users"], "k", { from: "here" });
+    expect(await store.importFrom(path)).toMatchObject({ items: 0, kept: 1 });
+    expect((await store.get(["users"], "k")).value).toEqual({ from: "here" });
+    await store.importFrom(path, { onConflict: "replace" });
+    expect((await store.get(["users"], "k")).value).toEqual({ from: "file" });
   });
 
   test("brings vectors that fit, and embeds what has none", async () => {

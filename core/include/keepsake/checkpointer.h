@@ -98,8 +98,8 @@ struct ListCheckpoints {
 
 struct DeltaChannelHistory {
   std::string channel;
-  std::optional<Blob> seed;         // nearest ancestor's stored value
-  std::vector<PendingWrite> writes; // oldest first, those of the seed's ancestor included
+  std::optional<Blob> seed;          // nearest ancestor's stored value
+  std::vector<PendingWrite> writes;  // oldest first, those of the seed's ancestor included
 
   bool operator==(const DeltaChannelHistory&) const = default;
 };

@@ -76,7 +76,7 @@ enum class Durability : std::uint8_t {  // persistent
 struct OpenOptions {
   std::string path;  // ":memory:" keeps nothing
   Durability durability = Durability::kRelaxed;
-  std::string vfs;   // name of a registered SQLite VFS, "" for the default
+  std::string vfs;  // name of a registered SQLite VFS, "" for the default
 };
 
 // Opens or creates a keepsake database and brings its schema up to date.

@@ -15,8 +15,8 @@ namespace keepsake {
 // Persistent: never renumber, never rename.
 enum class StatusCode : std::uint16_t {
   kOk = 0,
-  kInvalidArgument = 1,    // a number, id or option out of its range
-  kInvalidNamespace = 2,   // a label broke a rule
+  kInvalidArgument = 1,   // a number, id or option out of its range
+  kInvalidNamespace = 2,  // a label broke a rule
   kInvalidKey = 3,
   kInvalidValue = 4,       // not JSON, or not representable as JSON
   kInvalidFilter = 5,      // unknown operator or malformed filter
@@ -24,20 +24,20 @@ enum class StatusCode : std::uint16_t {
   kDimensionMismatch = 7,  // a vector's length is not the index's
   kThreadIdRequired = 8,
   kNotFound = 9,
-  kMalformedFrame = 10,    // bytes that are no frame of this version
+  kMalformedFrame = 10,  // bytes that are no frame of this version
   kConflictingOptions = 11,
-  kBusy = 12,              // another process or tab owns the file
-  kForeignFile = 13,       // a SQLite file that keepsake did not make
+  kBusy = 12,         // another process or tab owns the file
+  kForeignFile = 13,  // a SQLite file that keepsake did not make
   kNotADatabase = 14,
-  kNewerSchema = 15,       // written by a newer keepsake
+  kNewerSchema = 15,  // written by a newer keepsake
   kStorageFull = 16,
   kReadOnly = 17,
   kCorrupt = 18,
   kIoError = 19,
-  kChangedOutside = 20,    // another program wrote to the file
-  kCannotOpen = 21,        // missing folder, no permission
+  kChangedOutside = 20,  // another program wrote to the file
+  kCannotOpen = 21,      // missing folder, no permission
   kClosed = 22,
-  kLost = 23,              // an in-memory engine died and its data with it
+  kLost = 23,  // an in-memory engine died and its data with it
   kTooLarge = 24,
   kAccessDenied = 25,
   kQuotaExceeded = 26,

@@ -94,8 +94,8 @@ class Space final : public checkpoint::ValueBlobs {
   const Blob& Value(std::int64_t blob_id) const { return blobs_.at(blob_id).value; }
 
   // To one channel, or to all.
-  std::vector<PendingWrite> OrderedWrites(
-      std::string_view checkpoint_id, std::optional<std::string_view> channel = {}) const {
+  std::vector<PendingWrite> OrderedWrites(std::string_view checkpoint_id,
+                                          std::optional<std::string_view> channel = {}) const {
     std::vector<PendingWrite> ordered;
     const auto found = writes_.find(checkpoint_id);
     if (found == writes_.end()) return ordered;

@@ -373,8 +373,10 @@ Status RefuseOurs(Database& database, const std::string& path) {
   const Result<std::int64_t> version = sql::ReadSchemaVersion(database, path);
   const bool is_ours = version ? *version > 0 : version.error().code() == StatusCode::kNewerSchema;
   if (is_ours) {
-    return Status(StatusCode::kInvalidArgument,
-                  "file was made by keepsake; read it with import: \"" + path + "\"");
+    return Status(
+        StatusCode::kInvalidArgument,
+        "file was made by keepsake: import() its bytes, which replaces everything here: \"" + path +
+            "\"");
   }
   if (version || version.error().code() == StatusCode::kForeignFile) return Status();
   return version.error();

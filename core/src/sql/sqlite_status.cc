@@ -24,7 +24,8 @@ Meaning MeaningOf(int result_code) {
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {StatusCode::kCannotOpen, "file must be in an existing, accessible folder"};
+      return {StatusCode::kCannotOpen,
+              "there is no such file, or it is a folder or not accessible"};
     case SQLITE_NOTADB:
       return {StatusCode::kNotADatabase, "file is not a SQLite database"};
     case SQLITE_CORRUPT:
