@@ -78,6 +78,8 @@ export interface ListNamespacesOptions {
 }
 
 const SWEEP_AT_ONCE = 1000;
+// A longer one would fire at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MAX_DIMS = 65_536;
 
 /**
@@ -214,7 +216,7 @@ export abstract class KeepsakeStore extends BaseStore {
     // A sweep that fails is tried again at the next turn; reads hide what expired.
     this.#sweeper = setInterval(
       () => void this.sweepExpired().catch(() => {}),
-      this.#sweepIntervalMs,
+      Math.min(this.#sweepIntervalMs, LONGEST_TIMER_MS),
     );
     (this.#sweeper as { unref?: () => void }).unref?.();
   }

@@ -21,13 +21,17 @@ export function encodeValue(value: unknown): string {
 export function encodeFilter(filter: unknown): string {
   if (filter === undefined || filter === null) return "";
   const text = encode(filter, "filter", "invalid_filter");
-  for (const [key, condition] of Object.entries(filter)) {
-    // JSON would drop it, and the search would silently find more than was meant.
-    if (condition === undefined) {
-      throw new KeepsakeError("invalid_filter", `${pathTo("filter", key)} must not be undefined`);
-    }
-  }
+  refuseUndefined(filter, "filter");
   return text === "{}" ? "" : text;
+}
+
+// JSON would drop it, and the search would silently find what was not meant.
+function refuseUndefined(condition: unknown, path: string): void {
+  if (condition === undefined) {
+    throw new KeepsakeError("invalid_filter", `${path} must not be undefined`);
+  }
+  if (typeof condition !== "object" || condition === null || isBytes(condition)) return;
+  for (const [key, member] of Object.entries(condition)) refuseUndefined(member, pathTo(path, key));
 }
 
 /** A new value from JSON text made by encodeValue. @internal */
@@ -72,7 +76,11 @@ function inspect(value: unknown, depth: number): Kind {
 
 function inspectAll(values: unknown[], depth: number): Kind {
   let worst = Kind.Plain;
-  for (const value of values) worst = Math.max(worst, inspect(value, depth + 1));
+  for (const value of values) {
+    worst = Math.max(worst, inspect(value, depth + 1));
+    // At once: a value that refers back to itself twice would take for ever.
+    if (worst === Kind.Refused) break;
+  }
   return worst;
 }
 
@@ -81,6 +89,7 @@ function inspectMembers(object: Value, depth: number): Kind {
   for (const key of Object.keys(object)) {
     if (key.endsWith("keepsake") && OWN_MARK.test(key)) worst = Math.max(worst, Kind.Marked);
     worst = Math.max(worst, inspect(object[key], depth + 1));
+    if (worst === Kind.Refused) break;
   }
   return worst;
 }

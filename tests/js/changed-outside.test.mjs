@@ -1,6 +1,7 @@
 // Other SQLite programs know nothing of our lock. What they write is never overwritten.
 
-import { rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { SqliteStore } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
@@ -60,21 +61,6 @@ test("so is a file that was replaced or removed", async () => {
   await store.close();
 });
 
-test("a program that only reads changes nothing for us", async () => {
-  const { path, store } = await openStore();
-  const other = new Database(path, { readonly: true });
-  expect(keysIn(other)).toEqual(["ours"]);
-  await store.put(["n"], "second", { n: 2 });
-  other.close();
-  const later = new Database(path, { readonly: true });
-  expect(keysIn(later)).toEqual(["ours", "second"]);
-  later.close();
-  await store.put(["n"], "third", { n: 3 });
-  await store.close();
-  await using again = new SqliteStore({ path });
-  expect(await again.listKeys(["n"])).toEqual(["ours", "second", "third"]);
-});
-
 test("a file that we closed is a plain SQLite file for anybody", async () => {
   const { path, store } = await openStore();
   await store.close();
@@ -85,4 +71,39 @@ test("a file that we closed is a plain SQLite file for anybody", async () => {
   other.close();
   await using again = new SqliteStore({ path });
   expect(await again.listKeys(["n"])).toEqual(["ours", "theirs"]);
+});
+
+test("another program that only reads stops our writing, and no key is lost", async () => {
+  const { path, store } = await openStore();
+  const other = new Database(path);
+  expect(keysIn(other)).toEqual(["ours"]);
+  await expectRefused(() => store.put(["n"], "late", { n: 2 }), "changed_outside");
+  other.close();
+  await store.close();
+  await using again = new SqliteStore({ path });
+  expect(await again.listKeys(["n"])).toEqual(["ours"]);
+});
+
+test("a file that another program has open is busy, until it is closed", async () => {
+  const { path, store } = await openStore();
+  await store.close();
+  const other = new Database(path);
+  insert(other, "theirs");
+  await expectRefused(() => new SqliteStore({ path }).listKeys(["n"]), "busy");
+  insert(other, "more");
+  other.close();
+  await using again = new SqliteStore({ path });
+  expect(await again.listKeys(["n"])).toEqual(["more", "ours", "theirs"]);
+});
+
+test("what another program left behind when it crashed is no obstacle", async () => {
+  const { path, store } = await openStore();
+  await store.close();
+  const crash = `const other = new (require("better-sqlite3"))(${JSON.stringify(path)});
+    other.exec("UPDATE store_kv SET value = '{\\"n\\":2}'"); process.kill(process.pid, "SIGKILL")`;
+  spawnSync(process.execPath, ["-e", crash]);
+  expect(existsSync(`${path}-shm`)).toBe(true);
+  await using again = new SqliteStore({ path });
+  expect((await again.get(["n"], "ours")).value).toEqual({ n: 2 });
+  await again.put(["n"], "after", { n: 3 });
 });

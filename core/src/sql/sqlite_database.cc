@@ -401,10 +401,22 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
   std::string ours, theirs;
   if (Status status = ReadText(*this, "PRAGMA page_size", &ours); !status.ok()) return status;
   if (Status status = ReadText(source, "PRAGMA page_size", &theirs); !status.ok()) return status;
+  if (ours != theirs) {
+    return Status(StatusCode::kInvalidArgument, "file to import must have pages of " + ours +
+                                                    " bytes, not " + theirs + ": \"" +
+                                                    source.path_ + "\"");
+  }
+  // A missing table would fail every later call, and a trigger could undo a write.
+  constexpr std::string_view kEverythingMade =
+      "SELECT group_concat(type || ' ' || name, ', ') FROM (SELECT type, name FROM sqlite_schema"
+      " WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name)";
+  if (Status status = ReadText(*this, kEverythingMade, &ours); !status.ok()) return status;
+  if (Status status = ReadText(source, kEverythingMade, &theirs); !status.ok()) return status;
   if (ours == theirs) return Status();
-  return Status(StatusCode::kInvalidArgument, "file to import must have pages of " + ours +
-                                                  " bytes, not " + theirs + ": \"" + source.path_ +
-                                                  "\"");
+  return Status(StatusCode::kForeignFile,
+                "file to import must have the tables and indexes of"
+                " keepsake, and nothing else: \"" +
+                    source.path_ + "\"");
 }
 
 Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {

@@ -8,10 +8,12 @@ import type { Connection } from "./connection.js";
 const PIECE = 1 << 20;
 
 /** @internal */
-export function exportDatabase(connection: Connection): Promise<Uint8Array> {
-  return connection.exclusively(async () => {
-    const [size] = await connection.call([{ kind: "beginExport" }]);
+export function exportDatabase(caller: Connection): Promise<Uint8Array> {
+  return caller.exclusively(async () => {
+    // One of its own, so that an export ends also if its caller is closed meanwhile.
+    const connection = caller.share();
     try {
+      const [size] = await connection.call([{ kind: "beginExport" }]);
       const database = new Uint8Array(size);
       for (let offset = 0; offset < size; offset += PIECE) {
         const length = Math.min(PIECE, size - offset);
@@ -21,6 +23,7 @@ export function exportDatabase(connection: Connection): Promise<Uint8Array> {
       return database;
     } finally {
       await connection.call([{ kind: "endExport" }]);
+      connection.close();
     }
   });
 }

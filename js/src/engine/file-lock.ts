@@ -103,8 +103,9 @@ function link(candidate: string, name: string): boolean {
 // The owner of the lock, its heir if it has one, and so on.
 function successionOf(lockPath: string): Owner[] {
   const line: Owner[] = [];
+  const isNew = ({ token }: Owner) => line.every((earlier) => earlier.token !== token);
   let owner = readOwner(lockPath);
-  while (owner !== undefined) {
+  while (owner !== undefined && isNew(owner)) {
     line.push(owner);
     owner = readOwner(`${lockPath}.${owner.token}`);
   }

@@ -92,6 +92,7 @@ export function fileSource({
         throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
       }
       lock ??= await lockFile(path, lockTimeout ?? DEFAULT_LOCK_TIMEOUT_MS);
+      refuseOtherPrograms(path);
       return openSession({
         module: compiledModule(),
         database: { path, durability },
@@ -103,6 +104,33 @@ export function fileSource({
       lock = undefined;
     },
   };
+}
+
+// Other SQLite programs know nothing of our lock, but make shared memory beside the
+// file for as long as they have it open. We never do. A program that crashed leaves
+// it behind: nobody locks it then, and the next program would make it anew.
+function refuseOtherPrograms(path: string): void {
+  const sharedMemory = `${path}-shm`;
+  const found = fs.statSync(sharedMemory, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (isLocked(found.ino) === false) {
+    fs.rmSync(sharedMemory, { force: true });
+    return;
+  }
+  throw new KeepsakeError(
+    "busy",
+    `another SQLite program has ${path} open; if none does, one crashed: delete ${sharedMemory}`,
+  );
+}
+
+// Undefined where the operating system does not tell.
+function isLocked(inode: number): boolean | undefined {
+  try {
+    const locks = fs.readFileSync("/proc/locks", "utf8");
+    return locks.split("\n").some((line) => line.includes(`:${inode} `));
+  } catch {
+    return undefined;
+  }
 }
 
 /** A database in linear memory; without options, no database at all. @internal */

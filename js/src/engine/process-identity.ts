@@ -35,7 +35,7 @@ function describeSelf(): Identity {
   const pids = pidTable();
   if (pids !== undefined) identity.pids = pids;
   const started = startOf(identity);
-  if (started !== undefined) identity.started = started;
+  if (typeof started === "string") identity.started = started;
   return identity;
 }
 
@@ -47,9 +47,13 @@ export function isSameHost(identity: Identity): boolean {
 /** Undefined if it can't be told, as for another host. @internal */
 export function lives(identity: Identity): boolean | undefined {
   if (!isSameHost(identity)) return undefined;
-  if (!exists(identity.pid)) return false;
+  const existence = existenceOf(identity.pid);
+  if (existence === "none") return false;
   if (identity.started === undefined) return true;
-  return startOf(identity) === identity.started;
+  const started = startOf(identity);
+  // Whom we may not look at counts as living: a lock is not taken on a guess.
+  if (started === undefined || (started === null && existence === "hidden")) return true;
+  return started === identity.started;
 }
 
 // Boot and pid namespace: a container has its own pids, and a reboot starts anew.
@@ -60,30 +64,45 @@ function pidTable(): string | undefined {
   );
 }
 
-function exists(pid: number): boolean {
+function existenceOf(pid: number): "own" | "hidden" | "none" {
   try {
     process.kill(pid, 0);
-    return true;
+    return "own";
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? "hidden" : "none";
   }
 }
 
-function startOf(identity: Identity): string | undefined {
-  if (identity.task !== undefined)
-    return attempt(() => startOfTask(identity.pid, identity.task as number));
+// Null if there is no such thread or process, undefined if it can't be told.
+function startOf(identity: Identity): string | null | undefined {
+  if (identity.task !== undefined) return startOfTask(identity.pid, identity.task);
   if (process.platform === "win32") return undefined;
-  return attempt(() =>
-    execFileSync("ps", ["-o", "lstart=", "-p", String(identity.pid)], { encoding: "utf8" }).trim(),
-  );
+  return startOfProcess(identity.pid);
+}
+
+function startOfProcess(pid: number): string | null | undefined {
+  try {
+    const env = { ...process.env, TZ: "UTC", LC_ALL: "C" };
+    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      env,
+    }).trim();
+  } catch (error) {
+    return (error as { status?: number }).status === 1 ? null : undefined;
+  }
 }
 
 // Fields 3 (state) and 22 (start time); field 2 is a name that may hold anything.
-function startOfTask(pid: number, task: number): string | undefined {
-  const stat = fs.readFileSync(`/proc/${pid}/task/${task}/stat`, "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const isZombie = fields[0] === "Z" || fields[0] === "X";
-  return isZombie ? undefined : fields[19];
+function startOfTask(pid: number, task: number): string | null | undefined {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/task/${task}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const isZombie = fields[0] === "Z" || fields[0] === "X";
+    return isZombie ? null : fields[19];
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    return code === "ENOENT" || code === "ESRCH" ? null : undefined;
+  }
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -98,8 +98,11 @@ class NodeFile implements EngineFile {
     const found = fs.statSync(this.#path, { throwIfNoEntry: false });
     if (found === undefined || found.size !== this.#size) return false;
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) return false;
+    if (!this.#hasHeader) return true;
+    // We never make one: whoever did may copy our log into the database and delete it.
+    if (fs.existsSync(sharedMemoryOf(this.#path))) return false;
     // A log that was begun anew by somebody else may have its old size.
-    return !this.#hasHeader || Buffer.compare(this.#readHeader(), this.#header) === 0;
+    return Buffer.compare(this.#readHeader(), this.#header) === 0;
   }
 
   /** A log or journal that is empty and still ours is of no use to anyone. */
@@ -129,6 +132,10 @@ class NodeFile implements EngineFile {
     header.set(written.subarray(0, header.length - at), at);
     this.#header = header;
   }
+}
+
+function sharedMemoryOf(logPath: string): string {
+  return logPath.replace(/-wal$/, "-shm");
 }
 
 /** A log or journal that is closed for good: gone if it is empty. */

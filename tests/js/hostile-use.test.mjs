@@ -1,0 +1,67 @@
+// What somebody found who tried to break the package, and must stay found.
+
+import Database from "better-sqlite3";
+import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
+import { expectRefused } from "./support/refusal.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+test("a value that refers back to itself in many places is refused at once", async () => {
+  await using store = new InMemoryStore();
+  const tree = { children: [] };
+  for (let i = 0; i < 5; i++) tree.children.push({ parent: tree, i });
+  await expectRefused(() => store.put(["n"], "k", tree), "invalid_value");
+  await expectRefused(() => store.search(["n"], { filter: tree }), "invalid_filter");
+});
+
+test("undefined anywhere in a filter is refused, not dropped", async () => {
+  await using store = new InMemoryStore();
+  await store.put(["n"], "k", { owner: {} });
+  const filter = { owner: { $ne: undefined } };
+  await expectRefused(() => store.search(["n"], { filter }), "invalid_filter");
+});
+
+test("an export whose caller closes meanwhile leaves the database free", async () => {
+  const path = temporaryFile();
+  const first = new SqliteStore({ path });
+  await using second = new SqliteStore({ path });
+  await first.put(["n"], "k", { text: "x".repeat(3 << 20) });
+  await second.get(["n"], "k");
+  const exporting = first.export().catch((error) => error);
+  await null;
+  await first.close();
+  await exporting;
+  expect((await second.export()).length).toBeGreaterThan(3 << 20);
+});
+
+test("a sweep interval longer than any timer does not sweep all the time", async () => {
+  let sweeps = 0;
+  class Counted extends InMemoryStore {
+    async sweepExpired() {
+      sweeps++;
+      return 0;
+    }
+  }
+  await using store = new Counted({ ttl: { sweepIntervalMinutes: 60 * 24 * 30 } });
+  await store.put(["n"], "k", {});
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(sweeps).toBe(0);
+});
+
+test.each([
+  ["a trigger", "CREATE TRIGGER undo AFTER INSERT ON store_kv BEGIN DELETE FROM store_kv; END"],
+  ["a missing table", "DROP TABLE store_kv"],
+])("an import with %s is refused, and nothing changed", async (_, sql) => {
+  const path = temporaryFile();
+  await using memory = await openMemory({ path: ":memory:" });
+  await memory.store.put(["n"], "k", { n: 1 });
+  const made = await openMemory({ path });
+  await made.close();
+  const other = new Database(path);
+  other.exec(sql);
+  const bytes = other.serialize();
+  other.close();
+  await expectRefused(() => memory.import(new Uint8Array(bytes)), "foreign_file");
+  expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
+});
