@@ -1,6 +1,7 @@
 // Engine and Session: what a frame does as a whole. What its operations do is
 // tested where they are implemented.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -343,7 +344,7 @@ class ImportedFile {
  public:
   explicit ImportedFile(std::uint32_t dims)
       : path_(std::filesystem::path(testing::TempDir()) /
-              ("keepsake-import-" + std::to_string(dims) + ".db")) {
+              ("keepsake-import-" + std::to_string(getpid()) + ".db")) {
     Remove();
     Session session;
     session.Open(OpenFrame(options()));
