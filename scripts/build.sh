@@ -19,8 +19,9 @@ package_inputs() {
 
 step 'Building the WebAssembly module' build_wasm
 
-stamp="dist/.built-$(package_inputs)"
-if [ ! -e "$stamp" ]; then
-  rm -f dist/.built-*
+# Not in dist, which is packed as it is.
+stamp="build/package-$(package_inputs)"
+if [ ! -e "$stamp" ] || [ ! -e dist/index.js ]; then
+  rm -f build/package-*
   step 'Building the package' build_package "$stamp"
 fi
