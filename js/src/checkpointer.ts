@@ -204,7 +204,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** Deletes the checkpoints whose metadata has one of these as `run_id`; says how many. */
   async deleteForRuns(runIds: string[]): Promise<number> {
     return this.attempt(async () =>
-      this.#call({ kind: "deleteForRuns", runIds: runIds.map((id) => idOf("run_id", id)) }),
+      this.#call({
+        kind: "deleteForRuns",
+        runIds: listOf("runIds", runIds).map((id) => idOf("run_id", id)),
+      }),
     );
   }
 
@@ -217,7 +220,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
           `strategy must be keepLatest or delete: ${String(strategy)}`,
         );
       }
-      return this.#call({ kind: "prune", threadIds: threadIds.map(threadIdOf), strategy });
+      const threads = listOf("threadIds", threadIds).map(threadIdOf);
+      return this.#call({ kind: "prune", threadIds: threads, strategy });
     });
   }
 
@@ -345,6 +349,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
     return this.serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
   }
+}
+
+function listOf<T>(name: string, list: T[]): T[] {
+  if (Array.isArray(list)) return list;
+  throw new KeepsakeError("invalid_argument", `${name} must be a list: ${String(list)}`);
 }
 
 /** Keeps checkpoints in linear memory: fast, and gone with the object. */

@@ -1,7 +1,7 @@
 // What somebody found who tried to break the package, and must stay found.
 
 import Database from "better-sqlite3";
-import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
+import { InMemoryStore, MemorySaver, openMemory, SqliteStore } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -64,4 +64,18 @@ test.each([
   other.close();
   await expectRefused(() => memory.import(new Uint8Array(bytes)), "foreign_file");
   expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
+});
+
+test("arguments of the wrong kind are named, not taken for a fault of the engine", async () => {
+  await using saver = new MemorySaver();
+  await using store = new SqliteStore({ path: ":memory:" });
+  for (const call of [
+    () => saver.prune({}),
+    () => saver.prune({ threadIds: "t1" }),
+    () => saver.deleteForRuns("r1"),
+    () => openMemory("agent.db"),
+    () => store.importFrom(new Uint8Array()),
+  ]) {
+    await expectRefused(call, "invalid_argument");
+  }
 });
