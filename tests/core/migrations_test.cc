@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "keepsake/database.h"
+#include "sql/sqlite_database.h"
 
 namespace keepsake::sql {
 namespace {
@@ -81,8 +82,33 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_EQ(tables, "checkpoint_blobs checkpoints meta store_kv store_vectors writes ");
+  EXPECT_EQ(tables, "answers checkpoint_blobs checkpoints meta store_kv store_vectors writes ");
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+}
+
+TEST_F(MigrationsTest, a_file_of_the_first_schema_is_migrated_and_keeps_its_rows) {
+  {
+    auto first = SqliteDatabase::OpenForWriting({.path = Path()});
+    ASSERT_TRUE(first.has_value());
+    ASSERT_TRUE(Migrate(**first, 0, 1).ok());
+    ASSERT_EQ(ReadSchemaVersion(**first, Path()), 1);
+    ASSERT_TRUE((*first)
+                    ->Run("INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
+                          " VALUES('n', 'k', '1', 0, 0, 0)")
+                    .ok());
+  }
+  auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  int rows = 0;
+  const auto count = [&](const Row& row) {
+    rows += static_cast<int>(row.Int(0));
+    return true;
+  };
+  EXPECT_TRUE((*database)->Run("SELECT count(*) FROM store_kv", {}, count).ok());
+  EXPECT_EQ(rows, 1);
+  EXPECT_TRUE((*database)->Run("SELECT count(*) FROM answers", {}, count).ok());
+  EXPECT_EQ(rows, 1);
 }
 
 TEST_F(MigrationsTest, opening_again_changes_nothing) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "keepsake/database.h"
+#include "sql/migrations.h"
 
 namespace keepsake::sql {
 namespace {
@@ -72,13 +73,35 @@ class SqliteDatabaseTest : public testing::Test {
     return names;
   }
 
+  // Only what keepsake makes, as a file to import must be.
+  std::unique_ptr<Database> OpenAsMade(const std::string& path) {
+    auto database = OpenDatabase({.path = path});
+    EXPECT_TRUE(database.has_value()) << database.error().message();
+    return database ? std::move(*database) : nullptr;
+  }
+
+  static Status Note(Database& database, std::string_view text) {
+    return database.Run(
+        "INSERT INTO writes(thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type,"
+        " value, task_path) SELECT 't', '', 'c', 'task', count(*), ?, '', x'', '' FROM writes",
+        {Param(text)});
+  }
+
+  static std::string Notes(Database& database) {
+    return Read(database, "SELECT channel FROM writes ORDER BY idx");
+  }
+
   static Status Insert(Database& database, std::string_view text) {
     return database.Run("INSERT INTO t(v) VALUES(?)", {Param(text)});
   }
 
   static std::string Contents(Database& database) {
+    return Read(database, "SELECT v FROM t ORDER BY rowid");
+  }
+
+  static std::string Read(Database& database, std::string_view sql) {
     std::string all;
-    const Status status = database.Run("SELECT v FROM t ORDER BY rowid", {}, [&](const Row& row) {
+    const Status status = database.Run(sql, {}, [&](const Row& row) {
       all.append(row.Text(0)).append(" ");
       return true;
     });
@@ -354,41 +377,55 @@ TEST_F(SqliteDatabaseTest, flush_export_and_import_are_refused_within_a_transact
 
 TEST_F(SqliteDatabaseTest, an_import_replaces_everything) {
   {
-    auto source = Open(Path("source.db"));
-    ASSERT_TRUE(Insert(*source, "imported").ok());
+    auto source = OpenAsMade(Path("source.db"));
+    ASSERT_TRUE(Note(*source, "imported").ok());
   }
   const std::string source_bytes = BytesOf(Path("source.db"));
-  auto database = Open(Path());
-  ASSERT_TRUE(Insert(*database, "replaced").ok());
+  auto database = OpenAsMade(Path());
+  ASSERT_TRUE(Note(*database, "replaced").ok());
   const Status status = database->ImportFrom({.path = Path("source.db")});
   ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(Contents(*database), "imported ");
+  EXPECT_EQ(Notes(*database), "imported ");
   EXPECT_TRUE(BytesOf(Path("source.db")) == source_bytes);
-  ASSERT_TRUE(Insert(*database, "more").ok());
+  ASSERT_TRUE(Note(*database, "more").ok());
   database.reset();
-  EXPECT_EQ(Contents(*Open(Path())), "imported more ");
+  EXPECT_EQ(Notes(*OpenAsMade(Path())), "imported more ");
   EXPECT_THAT(Files(), testing::ElementsAre("memory.db", "source.db"));
 }
 
 TEST_F(SqliteDatabaseTest, a_file_can_be_imported_into_memory) {
   {
-    auto source = Open(Path("source.db"));
-    ASSERT_TRUE(Insert(*source, "imported").ok());
+    auto source = OpenAsMade(Path("source.db"));
+    ASSERT_TRUE(Note(*source, "imported").ok());
   }
-  auto database = Open(":memory:");
+  auto database = OpenAsMade(":memory:");
   const Status status = database->ImportFrom({.path = Path("source.db")});
   ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(Contents(*database), "imported ");
+  EXPECT_EQ(Notes(*database), "imported ");
+}
+
+TEST_F(SqliteDatabaseTest, a_file_of_the_first_schema_is_imported_and_migrated) {
+  {
+    auto source = SqliteDatabase::OpenForWriting({.path = Path("source.db")});
+    ASSERT_TRUE(source.has_value());
+    ASSERT_TRUE(Migrate(**source, 0, 1).ok());
+    ASSERT_TRUE(Note(**source, "imported").ok());
+  }
+  auto database = OpenAsMade(Path());
+  const Status status = database->ImportFrom({.path = Path("source.db")});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(Notes(*database), "imported ");
+  EXPECT_EQ(ReadSchemaVersion(*database, Path()), kSchemaVersion);
 }
 
 TEST_F(SqliteDatabaseTest, an_import_that_is_refused_changes_nothing) {
   WriteBytes(Path("garbage.db"), std::string(9'000, 'g'));
   WriteBytes(Path("empty.db"), "");
   Execute(Path("foreign.db"), "CREATE TABLE notes(text)");
-  Open(Path("newer.db"));
+  OpenAsMade(Path("newer.db"));
   Execute(Path("newer.db"), "UPDATE meta SET value = '999' WHERE name = 'schema_version'");
-  auto database = Open(Path());
-  ASSERT_TRUE(Insert(*database, "kept").ok());
+  auto database = OpenAsMade(Path());
+  ASSERT_TRUE(Note(*database, "kept").ok());
   const std::pair<const char*, StatusCode> cases[] = {
       {"garbage.db", StatusCode::kNotADatabase}, {"empty.db", StatusCode::kInvalidArgument},
       {"foreign.db", StatusCode::kForeignFile},  {"newer.db", StatusCode::kNewerSchema},
@@ -398,22 +435,22 @@ TEST_F(SqliteDatabaseTest, an_import_that_is_refused_changes_nothing) {
     const Status status = database->ImportFrom({.path = Path(name)});
     EXPECT_EQ(status.code(), code) << name << ": " << status.message();
     EXPECT_THAT(status.message(), HasSubstr(name));
-    EXPECT_EQ(Contents(*database), "kept ");
+    EXPECT_EQ(Notes(*database), "kept ");
   }
 }
 
 TEST_F(SqliteDatabaseTest, a_damaged_file_is_not_imported) {
   {
-    auto source = Open(Path("source.db"));
-    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Insert(*source, std::string(2'000, 'x')).ok());
+    auto source = OpenAsMade(Path("source.db"));
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Note(*source, std::string(2'000, 'x')).ok());
   }
   std::string bytes = BytesOf(Path("source.db"));
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), '\x5a');
   WriteBytes(Path("source.db"), bytes);
-  auto database = Open(Path());
-  ASSERT_TRUE(Insert(*database, "kept").ok());
+  auto database = OpenAsMade(Path());
+  ASSERT_TRUE(Note(*database, "kept").ok());
   EXPECT_EQ(database->ImportFrom({.path = Path("source.db")}).code(), StatusCode::kCorrupt);
-  EXPECT_EQ(Contents(*database), "kept ");
+  EXPECT_EQ(Notes(*database), "kept ");
 }
 
 }  // namespace

@@ -80,11 +80,23 @@ Status CreateFirstSchema(Database& database) {
        ") STRICT"});
 }
 
+// The responses that clients have not acknowledged.
+Status CreateAnswers(Database& database) {
+  return database.Run(
+      "CREATE TABLE answers("
+      "  client_id INTEGER NOT NULL,"
+      "  sequence INTEGER NOT NULL,"
+      "  answered_at_ms INTEGER NOT NULL,"
+      "  response BLOB NOT NULL,"
+      "  PRIMARY KEY(client_id, sequence)"
+      ") STRICT, WITHOUT ROWID");
+}
+
 using Migration = Status (*)(Database& database);
 
 // The n-th step (from 1) leads from version n-1 to version n. Persistent: append
 // only; a step that was released is never edited.
-constexpr Migration kMigrations[] = {CreateFirstSchema};
+constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers};
 
 Status ForeignFile(std::string_view path) {
   std::string message = "file was not made by keepsake; read it with importFrom: \"";
@@ -158,13 +170,13 @@ Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path
   return *version;
 }
 
-Status Migrate(Database& database, std::int64_t version) {
-  if (version == kSchemaVersion) return Status();
+Status Migrate(Database& database, std::int64_t version, std::int64_t target) {
+  if (version == target) return Status();
   return database.InTransaction([&]() -> Status {
-    for (std::int64_t step = version; step < kSchemaVersion; ++step) {
+    for (std::int64_t step = version; step < target; ++step) {
       if (Status status = kMigrations[step](database); !status.ok()) return status;
     }
-    const std::string reached = std::to_string(kSchemaVersion);
+    const std::string reached = std::to_string(target);
     return database.Run("INSERT OR REPLACE INTO meta(name, value) VALUES('schema_version', ?)",
                         {Param(std::string_view(reached))});
   });

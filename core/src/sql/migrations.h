@@ -19,8 +19,8 @@ extern const std::int64_t kSchemaVersion;
 // above kSchemaVersion. `path` is for messages.
 Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path);
 
-// Runs the steps after `version` in one transaction: all or none.
-Status Migrate(Database& database, std::int64_t version);
+// Runs the steps after `version`, up to `target`, in one transaction: all or none.
+Status Migrate(Database& database, std::int64_t version, std::int64_t target = kSchemaVersion);
 
 }  // namespace keepsake::sql
 

@@ -407,10 +407,15 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
                                                     source.path_ + "\"");
   }
   // A missing table would fail every later call, and a trigger could undo a write.
+  // A file of an older schema is measured by that one, and migrated when it is here.
+  auto plain =
+      OpenForWriting({.path = std::string(kMemoryPath), .vfs = VfsOf(connection_.get())->zName});
+  if (!plain) return plain.error();
+  if (Status status = Migrate(**plain, 0, *version); !status.ok()) return status;
   constexpr std::string_view kEverythingMade =
       "SELECT group_concat(type || ' ' || name, ', ') FROM (SELECT type, name FROM sqlite_schema"
       " WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name)";
-  if (Status status = ReadText(*this, kEverythingMade, &ours); !status.ok()) return status;
+  if (Status status = ReadText(**plain, kEverythingMade, &ours); !status.ok()) return status;
   if (Status status = ReadText(source, kEverythingMade, &theirs); !status.ok()) return status;
   if (ours == theirs) return Status();
   return Status(StatusCode::kForeignFile,
