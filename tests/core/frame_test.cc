@@ -63,13 +63,48 @@ TEST(Frame, a_header_of_another_version_kind_flag_or_time_is_malformed) {
             "frame is of another kind than the call");
   EXPECT_EQ(error_with([](auto& header) { header.kind = static_cast<FrameKind>(9); }),
             "frame has a choice of no known kind, at byte 2");
-  EXPECT_EQ(error_with([](auto& header) { header.flags = 4; }),
-            "frame has flags of no known meaning: 4");
+  for (const std::uint16_t flags : {2, 3, 4, 0x8001, 0xFFFF}) {
+    EXPECT_EQ(error_with([&](auto& header) { header.flags = flags; }),
+              "frame has flags of no known meaning: " + std::to_string(flags));
+  }
   EXPECT_EQ(error_with([](auto& header) { header.now_ms = -1; }),
             "frame's time is out of range: -1");
   EXPECT_EQ(error_with([](auto& header) { header.now_ms = kMaxNowMs + 1; }),
             "frame's time is out of range: 8640000000000001");
   EXPECT_EQ(error_with([](auto& header) { header.now_ms = kMaxNowMs; }), "");
+}
+
+TEST(Frame, a_remembered_frame_names_itself_and_acknowledges_an_earlier_one) {
+  const auto error_of = [](std::uint64_t client_id, std::uint64_t sequence,
+                           std::uint64_t acknowledged) {
+    RequestHeader header = golden::Header();
+    header.client_id = client_id;
+    header.sequence = sequence;
+    return ErrorOf(RequestBuilder(header).Remember(acknowledged).Build()).message();
+  };
+  constexpr std::uint64_t kLast = kMaxRemembered;
+  const std::string range = "frame's client_id and sequence must be at most 2^53 to be remembered";
+  EXPECT_EQ(error_of(0, 1, 0), "");
+  EXPECT_EQ(error_of(kLast, kLast, kLast - 1), "");
+  EXPECT_EQ(error_of(kLast + 1, 1, 0), range);
+  EXPECT_EQ(error_of(1, kLast + 1, 0), range);
+  EXPECT_EQ(error_of(1, 7, 7), "frame 7 must not acknowledge itself or a later one: 7");
+  EXPECT_EQ(error_of(1, 0, 0), "frame 0 must not acknowledge itself or a later one: 0");
+}
+
+TEST(Frame, a_remembered_frame_may_end_nowhere_else) {
+  const Bytes frame = RequestBuilder(golden::Header()).Remember(1).Build();
+  for (std::size_t length = 0; length < frame.size(); ++length) {
+    const Bytes beginning(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(length));
+    EXPECT_EQ(ErrorOf(beginning).code(), StatusCode::kMalformedFrame) << length;
+  }
+  EXPECT_EQ(ParseRequest(frame, FrameKind::kExecute)->acknowledged, 1U);
+}
+
+TEST(Frame, an_open_frame_is_not_remembered) {
+  const Bytes frame = RequestBuilder(golden::Header(FrameKind::kOpen)).Remember(1).Build();
+  EXPECT_EQ(ParseRequest(frame, FrameKind::kOpen).error().message(),
+            "frame has flags of no known meaning: 1");
 }
 
 TEST(Frame, the_sequence_is_read_from_a_malformed_frame) {
@@ -147,13 +182,16 @@ std::map<std::string, int> NumbersIn(const std::string& path, const std::string&
   return numbers;
 }
 
-TEST(Frame, both_languages_list_the_same_tags_and_kinds) {
+TEST(Frame, both_languages_list_the_same_tags_kinds_and_flags) {
   const auto tags = NumbersIn("core/src/wire/tags.h", "enum class Tag");
   EXPECT_EQ(tags.size(), 33U);
   EXPECT_EQ(tags, NumbersIn("js/src/wire/tags.ts", "const Tag"));
   const auto kinds = NumbersIn("core/src/wire/tags.h", "enum class FrameKind");
   EXPECT_EQ(kinds.size(), 3U);
   EXPECT_EQ(kinds, NumbersIn("js/src/wire/tags.ts", "const FrameKind"));
+  const auto flags = NumbersIn("core/src/wire/tags.h", "enum class RequestFlag");
+  EXPECT_EQ(flags.size(), 1U);
+  EXPECT_EQ(flags, NumbersIn("js/src/wire/tags.ts", "const RequestFlag"));
 }
 
 TEST(Frame, typescript_lists_the_status_codes_by_name_in_their_order) {

@@ -4,6 +4,7 @@
 #define KEEPSAKE_TESTS_FUZZ_FRAME_FUZZ_H_
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -32,16 +33,47 @@ class Twins {
   std::string Differ(ByteView frame) {
     const ByteView one = in_memory_.Execute(frame);
     const ByteView other = sqlite_.Execute(frame);
-    if (std::ranges::equal(one, other)) return "";
-    return "to a frame of tags" + Tags(frame) + "\n in memory: " + Describe(one) +
-           "\n SQLite:    " + Describe(other);
+    if (!std::ranges::equal(one, other)) {
+      return "to a frame of tags" + Tags(frame) + "\n in memory: " + Describe(one) +
+             "\n SQLite:    " + Describe(other);
+    }
+    return IsExactlyOnce(frame) ? DifferWhenRepeated(frame, {other.begin(), other.end()}) : "";
   }
   void Execute(ByteView frame) {
     in_memory_.Execute(frame);
     sqlite_.Execute(frame);
   }
 
+  // Two remembered frames of one name are one request, which mutated ones need not
+  // be: each gets a client of its own.
+  Bytes InOwnName(ByteView frame) {
+    Bytes own(frame.begin(), frame.end());
+    Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    if (!request || !request->acknowledged) return own;
+    constexpr std::size_t kClientIdOffset = 4;
+    ++clients_;
+    std::memcpy(own.data() + kClientIdOffset, &clients_, sizeof(clients_));
+    return own;
+  }
+
  private:
+  // What an engine is told of itself it is told again.
+  static bool IsExactlyOnce(ByteView frame) {
+    Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    const auto configures = [](const wire::OperationView& view) {
+      return view.tag == std::to_underlying(wire::Tag::kConfigureStore);
+    };
+    return request && request->acknowledged &&
+           std::ranges::none_of(request->operations, configures);
+  }
+
+  std::string DifferWhenRepeated(ByteView frame, const Bytes& first) {
+    const ByteView again = sqlite_.Execute(frame);
+    if (std::ranges::equal(first, again)) return "";
+    return "to a repeated frame of tags" + Tags(frame) + "\n at first: " + Describe(first) +
+           "\n then:     " + Describe(again);
+  }
+
   static std::string Tags(ByteView frame) {
     std::string tags;
     Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
@@ -67,6 +99,7 @@ class Twins {
 
   Session in_memory_;
   Session sqlite_;
+  std::uint64_t clients_ = 0;
 };
 
 // Frames made of valid operations.
@@ -119,7 +152,7 @@ inline std::string RunFrame(Twins& twins, ByteView frame) {
     if (!std::ranges::any_of(request->operations, names_file)) twins.Execute(frame);
     return "";
   }
-  return twins.Differ(frame);
+  return twins.Differ(twins.InOwnName(frame));
 }
 
 // The entry: how the engines differ on this input, or "".

@@ -27,6 +27,7 @@ class OperationGenerator {
       has_index_ = configure.index.has_value();
       return builder.Add(wire::Tag::kConfigureStore, configure).Build();
     }
+    if (source_.Chance(2)) builder.Remember(sequence_ - 1 - source_.Below(2) % sequence_);
     const std::size_t count = 1 + source_.Below(4);
     for (std::size_t i = 0; i < count; ++i) Add(builder);
     return builder.Build();

@@ -202,6 +202,14 @@ inline GoldenFrame SeveralOperations() {
   return golden;
 }
 
+// A put that may be sent again.
+inline GoldenFrame RememberedPut() {
+  GoldenFrame golden = Golden("put_remembered", Tag::kPut, AnyPut());
+  golden.request =
+      wire::RequestBuilder(Header()).Remember(kSequence - 2).Add(Tag::kPut, AnyPut()).Build();
+  return golden;
+}
+
 // One status for a whole frame, here the commonest in the life of a host.
 inline GoldenFrame FailedFrame() {
   GoldenFrame golden = SeveralOperations();
@@ -218,6 +226,7 @@ inline std::vector<GoldenFrame> GoldenFrames() {
   }
   all.push_back(SeveralOperations());
   all.push_back(FailedFrame());
+  all.push_back(RememberedPut());
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,12 @@ class RequestBuilder {
     return *this;
   }
 
+  RequestBuilder& Remember(std::uint64_t acknowledged) {
+    header_.flags = std::to_underlying(RequestFlag::kRemember);
+    acknowledged_ = acknowledged;
+    return *this;
+  }
+
   // Of kPrepareEmbedding, whose payload is a list of operations.
   std::vector<OperationView> operations() const {
     std::vector<OperationView> views;
@@ -45,12 +52,14 @@ class RequestBuilder {
   }
   Bytes Build() const {
     Bytes frame = Encode(header_);
+    if (acknowledged_) Writer(frame).Put(*acknowledged_);
     Writer(frame).Put(operations());
     return frame;
   }
 
  private:
   RequestHeader header_;
+  std::optional<std::uint64_t> acknowledged_;
   std::vector<std::uint8_t> tags_;
   std::vector<Bytes> payloads_;
 };

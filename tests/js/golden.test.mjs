@@ -296,6 +296,13 @@ test("several operations have their answers at their positions", () => {
   expect(nothing).toBeUndefined();
 });
 
+test("a request that may be sent again has the golden bytes", () => {
+  const { request, response } = golden("put_remembered");
+  const remembered = { ...header, acknowledged: header.sequence - 2 };
+  expect(hex(wire.encodeRequest(remembered, [put]))).toBe(request);
+  expect(wire.decodeResponse(response, [put])).toEqual([undefined]);
+});
+
 test("a failed frame gives every operation its status", () => {
   const { request, response } = golden("failed_frame");
   expect(hex(wire.encodeRequest(header, several))).toBe(request);
@@ -307,7 +314,9 @@ test("a failed frame gives every operation its status", () => {
 test("every golden file is read", () => {
   const read = [...frames, ...opens].map(([name]) => `${name}.hex`);
   const files = readdirSync(folder).filter((file) => file.endsWith(".hex"));
-  expect(files.sort()).toEqual([...read, "several_operations.hex", "failed_frame.hex"].sort());
+  expect(files.sort()).toEqual(
+    [...read, "several_operations.hex", "failed_frame.hex", "put_remembered.hex"].sort(),
+  );
 });
 
 test("a response cut anywhere is refused", () => {

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/answers.h"
 #include "import/foreign_file.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/clock.h"
@@ -42,6 +43,36 @@ bool MustBeAlone(std::uint8_t tag) {
          tag == std::to_underlying(Tag::kImportFrom);
 }
 
+bool MayChangeRows(std::uint8_t tag) {
+  switch (static_cast<Tag>(tag)) {
+    case Tag::kPut:
+    case Tag::kClearNamespace:
+    case Tag::kSweepExpired:
+    case Tag::kPutCheckpoint:
+    case Tag::kPutWrites:
+    case Tag::kDeleteThread:
+    case Tag::kCopyThread:
+    case Tag::kDeleteForRuns:
+    case Tag::kPrune:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// These change the engine, or the file as a whole: the next owner has to do them
+// again, whatever was answered.
+bool ChangesMoreThanRows(std::uint8_t tag) {
+  return tag == std::to_underlying(Tag::kConfigureStore) ||
+         (tag >= std::to_underlying(Tag::kFlush) && tag != std::to_underlying(Tag::kSize));
+}
+
+bool IsToBeRemembered(const wire::Request& request) {
+  const auto tag = &OperationView::tag;
+  return request.acknowledged && std::ranges::any_of(request.operations, MayChangeRows, tag) &&
+         std::ranges::none_of(request.operations, ChangesMoreThanRows, tag);
+}
+
 // All store operations together are one unit, each other operation is one.
 bool HasSeveralUnits(std::span<const OperationView> operations) {
   return operations.size() > 1 && !std::ranges::all_of(operations, [](const OperationView& view) {
@@ -66,6 +97,7 @@ class FrameEngine final : public Engine {
       saver_ = MakeMemorySaver();
       return Status();
     }
+    answers_.emplace(*database_);
     saver_ = MakeSqliteSaver(*database_);
     return StartStore(FreshOptions());
   }
@@ -101,6 +133,7 @@ class FrameEngine final : public Engine {
 
   // Fails only if nothing of the request was kept.
   Status Run(const wire::Request& request) {
+    if (answers_ && IsToBeRemembered(request)) return RunOnce(request);
     in_transaction_ = database_ != nullptr && HasSeveralUnits(request.operations);
     if (!in_transaction_) {
       AnswerAll(request);
@@ -112,13 +145,27 @@ class FrameEngine final : public Engine {
     });
   }
 
-  void AnswerAll(const wire::Request& request) {
+  // A request that was answered gets its answer again.
+  Status RunOnce(const wire::Request& request) {
+    in_transaction_ = true;
+    return database_->InTransaction([&]() -> Status {
+      const Result<bool> found = answers_->Find(request, response_);
+      if (!found) return found.error();
+      if (*found || !AnswerAll(request)) return Status();
+      return answers_->Keep(request, response_);
+    });
+  }
+
+  // True if one succeeded that may have changed rows.
+  bool AnswerAll(const wire::Request& request) {
+    bool changed = false;
     const std::span<const OperationView> operations = request.operations;
     ResponseWriter response(response_, wire::FrameKind::kExecute, request.header.sequence,
                             static_cast<std::uint32_t>(operations.size()));
     std::optional<BatchResult> batch;
     std::size_t next_of_batch = 0;
     for (const OperationView& view : operations) {
+      const std::uint32_t failures = response.failures();
       if (wire::IsStoreOperation(view.tag)) {
         if (!batch) batch = RunBatch(operations);
         AnswerFromBatch(*batch, next_of_batch++, response);
@@ -128,7 +175,9 @@ class FrameEngine final : public Engine {
       } else {
         AnswerOne(view, response);
       }
+      changed = changed || (MayChangeRows(view.tag) && response.failures() == failures);
     }
+    return changed;
   }
 
   BatchResult RunBatch(std::span<const OperationView> operations) {
@@ -351,6 +400,7 @@ class FrameEngine final : public Engine {
   Status ImportFrom(const sql::OpenOptions& source) {
     if (database_ == nullptr) return NoDatabase().error();
     if (Status status = database_->ImportFrom(source); !status.ok()) return status;
+    if (Status status = answers_->DeleteAll(); !status.ok()) return status;
     saver_ = MakeSqliteSaver(*database_);
     Status status = StartStore(store_->options());
     if (status.ok()) return status;
@@ -367,6 +417,7 @@ class FrameEngine final : public Engine {
 
   ManualClock clock_;
   std::unique_ptr<sql::Database> database_;  // none in memory
+  std::optional<Answers> answers_;           // with a database
   std::unique_ptr<Store> store_;
   std::unique_ptr<Checkpointer> saver_;
   std::unique_ptr<ForeignFile> foreign_file_;

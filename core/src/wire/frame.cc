@@ -15,17 +15,36 @@ std::unexpected<Status> Malformed(std::string message) {
   return Error(StatusCode::kMalformedFrame, std::move(message));
 }
 
+bool Remembers(const RequestHeader& header) {
+  return header.kind == FrameKind::kExecute &&
+         header.flags == std::to_underlying(RequestFlag::kRemember);
+}
+
 Status CheckHeader(const RequestHeader& header, FrameKind kind) {
   if (header.kind != kind) {
     return Status(StatusCode::kMalformedFrame, "frame is of another kind than the call");
   }
-  if (header.flags != 0) {
+  if (header.flags != 0 && !Remembers(header)) {
     return Status(StatusCode::kMalformedFrame,
                   "frame has flags of no known meaning: " + std::to_string(header.flags));
   }
   if (header.now_ms < 0 || header.now_ms > kMaxNowMs) {
     return Status(StatusCode::kMalformedFrame,
                   "frame's time is out of range: " + std::to_string(header.now_ms));
+  }
+  return Status();
+}
+
+Status CheckRemembered(const RequestHeader& header, std::uint64_t acknowledged) {
+  if (header.client_id > kMaxRemembered || header.sequence > kMaxRemembered) {
+    return Status(StatusCode::kMalformedFrame,
+                  "frame's client_id and sequence must be at most 2^53 to be remembered");
+  }
+  // Else it would delete the answer that it asks to keep.
+  if (acknowledged >= header.sequence) {
+    return Status(StatusCode::kMalformedFrame, "frame " + std::to_string(header.sequence) +
+                                                   " must not acknowledge itself or a later one: " +
+                                                   std::to_string(acknowledged));
   }
   return Status();
 }
@@ -59,6 +78,11 @@ Result<Request> ParseRequest(ByteView frame, FrameKind kind) {
   if (!reader.Get(request.header)) return std::unexpected(reader.error());
   if (Status status = CheckHeader(request.header, kind); !status.ok()) {
     return std::unexpected(std::move(status));
+  }
+  if (Remembers(request.header)) {
+    if (!reader.Get(request.acknowledged.emplace())) return std::unexpected(reader.error());
+    Status status = CheckRemembered(request.header, *request.acknowledged);
+    if (!status.ok()) return std::unexpected(std::move(status));
   }
   if (!reader.Get(request.operations)) return std::unexpected(reader.error());
   if (reader.remaining() > 0) return Malformed("frame goes on after its end");
@@ -128,6 +152,7 @@ ResponseWriter::ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequenc
 }
 
 void ResponseWriter::Fail(const Status& status) {
+  ++failures_;
   writer_.Put(status.code());
   writer_.Put(status.message());
 }

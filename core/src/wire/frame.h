@@ -3,6 +3,7 @@
 #define KEEPSAKE_WIRE_FRAME_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ inline constexpr std::int64_t kMaxNowMs = 8'640'000'000'000'000;
 // The only length in a request that is not one of its own bytes.
 inline constexpr std::uint32_t kMaxExportPiece = 16 * 1024 * 1024;
 
+// The last client_id and sequence of a frame that is to be remembered.
+inline constexpr std::uint64_t kMaxRemembered = std::uint64_t{1} << 53;
+
 template <>
 struct EnumRange<FrameKind> {
   static constexpr int kFirst = 1, kLast = 3;
@@ -30,7 +34,7 @@ struct EnumRange<FrameKind> {
 struct RequestHeader {
   std::uint8_t version = kVersion;
   FrameKind kind = FrameKind::kExecute;
-  std::uint16_t flags = 0;  // none is defined yet
+  std::uint16_t flags = 0;  // of RequestFlag
   std::uint64_t client_id = 0;
   std::uint64_t sequence = 0;
   std::int64_t now_ms = 0;  // 0…kMaxNowMs
@@ -49,6 +53,9 @@ auto Fields(Is<ResponseHeader> auto& x) { return std::tie(x.version, x.kind, x.f
 
 struct Request {
   RequestHeader header;
+  // With RequestFlag::kRemember: the client has the answers up to this sequence,
+  // which comes before the request's own.
+  std::optional<std::uint64_t> acknowledged;
   std::vector<OperationView> operations;  // views into the frame
 };
 
@@ -78,12 +85,14 @@ class ResponseWriter {
     End(begin);
   }
   void Fail(const Status& status);
+  std::uint32_t failures() const { return failures_; }
 
  private:
   // A result of 4 GiB or more has no length; it becomes kTooLarge.
   void End(std::size_t begin);
 
   Writer writer_;
+  std::uint32_t failures_ = 0;
 };
 
 // Replaces `out` by a response that gives every operation this status.

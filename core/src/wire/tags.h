@@ -17,6 +17,11 @@ enum class FrameKind : std::uint8_t {
   kFailed = 3,  // responses only: the one result stands for every operation
 };
 
+// Bits of a request's flags. Persistent, never renumber, never reuse.
+enum class RequestFlag : std::uint16_t {
+  kRemember = 1,  // kExecute only: the header is followed by `acknowledged`
+};
+
 // Persistent, never renumber, never reuse.
 enum class Tag : std::uint8_t {
   kOpen = 1,

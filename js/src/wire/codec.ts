@@ -27,7 +27,7 @@ import {
   SearchMode,
 } from "./operations.js";
 import { Reader } from "./reader.js";
-import { FrameKind, STATUS_CODES, type StatusCode, Tag, VERSION } from "./tags.js";
+import { FrameKind, RequestFlag, STATUS_CODES, type StatusCode, Tag, VERSION } from "./tags.js";
 import { Writer } from "./writer.js";
 
 /** The core's answer to an operation that it did not carry out. */
@@ -46,6 +46,15 @@ export interface RequestHeader {
   readonly sequence: number;
   /** Milliseconds since 1970, as the core is to believe. */
   readonly now: number;
+}
+
+export interface ExecuteHeader extends RequestHeader {
+  /**
+   * If given, the request may be sent again, to whichever engine owns the database:
+   * it is applied once and has the same response. All of this client's sequences up
+   * to and including this one, which is smaller than `sequence`, have their responses.
+   */
+  readonly acknowledged?: number | undefined;
 }
 
 // ---- requests
@@ -242,10 +251,10 @@ function writeOperation(writer: Writer, operation: Operation): void {
   writer.endLength(begin);
 }
 
-function writeHeader(writer: Writer, kind: number, header: RequestHeader): void {
+function writeHeader(writer: Writer, kind: number, flags: number, header: RequestHeader): void {
   writer.u8(VERSION);
   writer.u8(kind);
-  writer.u16(0);
+  writer.u16(flags);
   writer.i64(header.clientId);
   writer.i64(header.sequence);
   writer.i64(header.now);
@@ -258,10 +267,13 @@ const requestWriter = new Writer();
  * that is encoded: slice() what is to be kept or posted to a worker.
  * @internal
  */
-export function encodeRequest(header: RequestHeader, operations: readonly Operation[]): Uint8Array {
+export function encodeRequest(header: ExecuteHeader, operations: readonly Operation[]): Uint8Array {
   const writer = requestWriter;
+  const { acknowledged } = header;
   writer.reset();
-  writeHeader(writer, FrameKind.execute, header);
+  const flags = acknowledged === undefined ? 0 : RequestFlag.remember;
+  writeHeader(writer, FrameKind.execute, flags, header);
+  if (acknowledged !== undefined) writer.i64(acknowledged);
   writer.u32(operations.length);
   for (const operation of operations) writeOperation(writer, operation);
   return writer.finish();
@@ -275,7 +287,7 @@ export function encodeRequest(header: RequestHeader, operations: readonly Operat
 export function encodeOpen(header: RequestHeader, database: OpenOptions | undefined): Uint8Array {
   const writer = requestWriter;
   writer.reset();
-  writeHeader(writer, FrameKind.open, header);
+  writeHeader(writer, FrameKind.open, 0, header);
   writer.u32(1);
   writer.u8(Tag.open);
   const begin = writer.beginLength();

@@ -13,6 +13,11 @@ export const FrameKind = {
   failed: 3,
 } as const;
 
+/** Bits of a request's flags. Persistent, never renumber, never reuse. */
+export const RequestFlag = {
+  remember: 1,
+} as const;
+
 /** Persistent, never renumber, never reuse. */
 export const Tag = {
   open: 1,
