@@ -229,11 +229,19 @@ TEST_F(AnswersTest, an_owner_that_dies_before_its_commit_left_neither_writes_nor
   EXPECT_EQ(AnswerOf<std::uint64_t>(Execute(clear)), 2U);
 }
 
-TEST_F(AnswersTest, a_remembered_write_is_one_write_to_the_log) {
+TEST_F(AnswersTest, a_remembered_write_is_one_write_to_the_log_and_takes_one_page_more) {
+  const auto cost = [&](const RequestBuilder& frame) {
+    const int writes = files_.log().writes;
+    const std::size_t bytes = files_.log().bytes.size();
+    Execute(frame);
+    EXPECT_EQ(files_.log().writes - writes, 1);
+    return files_.log().bytes.size() - bytes;
+  };
+  constexpr std::size_t kPageInLog = 24 + 4096;
   Execute(Remembered(1).Add(Tag::kPut, Put("k")));
-  const int before = files_.log().writes;
-  Execute(Frame(2).Remember(1).Add(Tag::kPut, Put("k")));
-  EXPECT_EQ(files_.log().writes - before, 1);
+  const std::size_t plain = cost(Frame(2).Add(Tag::kPut, Put("k", "2")));
+  EXPECT_GT(plain, 0U);
+  EXPECT_EQ(cost(Frame(3).Remember(1).Add(Tag::kPut, Put("k", "3"))), plain + kPageInLog);
 }
 
 TEST_F(AnswersTest, an_answer_in_which_some_operations_failed_is_kept_whole) {
