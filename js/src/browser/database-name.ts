@@ -1,0 +1,60 @@
+// What a database and its parts are called in a browser's storage.
+
+import { KeepsakeError } from "../errors.js";
+
+/** The database, its log and its journal. @internal */
+export const SUFFIXES = ["", "-wal", "-journal"] as const;
+
+// Leaves room for the suffixes in the 255 bytes that file systems have for a name.
+const MAX_FILE_NAME = 200;
+const ASIDE = ".corrupt-";
+
+/** @internal */
+export function checkName(name: string): void {
+  if (name === "") throw new KeepsakeError("invalid_argument", "name must not be empty");
+  if (new TextDecoder().decode(new TextEncoder().encode(name)) !== name) {
+    throw new KeepsakeError("invalid_argument", `name must be well-formed Unicode: "${name}"`);
+  }
+  const size = fileNameOf(name).length;
+  if (size <= MAX_FILE_NAME) return;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `name must take at most ${MAX_FILE_NAME} characters as a file, not ${size}: "${name}"`,
+  );
+}
+
+/**
+ * One file name for each name: in lower case, because some file systems ignore
+ * case, and without "-" and ".", so that no name ends like another one's log.
+ * @internal
+ */
+export function fileNameOf(name: string): string {
+  let encoded = "";
+  for (const byte of new TextEncoder().encode(name)) {
+    const character = String.fromCharCode(byte);
+    encoded += /[a-z0-9_]/.test(character) ? character : `%${byte.toString(16).padStart(2, "0")}`;
+  }
+  return encoded;
+}
+
+/** What is set aside now is called the database's name and this. @internal */
+export function asideSuffix(): string {
+  return ASIDE + new Date().toISOString().replace(/[-:.]/g, "");
+}
+
+/** Whose file it is that setAside() made, and what was added to the name. @internal */
+export function splitAsideName(asideName: string): { name: string; suffix: string } {
+  const end = asideName.lastIndexOf(ASIDE);
+  if (end < 0) throw noSuchAside(asideName);
+  return { name: asideName.slice(0, end), suffix: asideName.slice(end) };
+}
+
+/** @internal */
+export function isAsideSuffix(suffix: string): boolean {
+  return suffix.startsWith(ASIDE);
+}
+
+/** @internal */
+export function noSuchAside(asideName: string): KeepsakeError {
+  return new KeepsakeError("not_found", `there is no set-aside file "${asideName}"`);
+}

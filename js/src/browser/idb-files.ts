@@ -1,0 +1,585 @@
+// A database where there is no OPFS: its files are in memory, and IndexedDB keeps a
+// mirror of them. One transaction stores all 4 KiB blocks of all files that changed,
+// so what is stored is always a state that SQLite left behind at the end of a frame.
+//
+// An IndexedDB database `keepsake/<name>` has two stores:
+//   meta     "state"         { token, sizes: [database, log, journal] }
+//            "home"          "opfs" if the database lives there
+//            "reserve"       bytes that can be given up on a full disk
+//            "flush"         the time of the last flush()
+//            "aside.corrupt-<time>[-wal|-journal]"    the size of a set-aside file
+//   blocks   [suffix, i]     the i-th block of the file `<name><suffix>`
+//
+// Each transaction changes the token, and checks that it is still the one before:
+// a tab that was frozen while another took over can't mix its blocks into theirs.
+
+import { KeepsakeError } from "../errors.js";
+import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
+import { MemoryFile } from "../wasm/memory-files.js";
+import { asideSuffix, noSuchAside, SUFFIXES, splitAsideName } from "./database-name.js";
+import type { BrowserStorage } from "./storage.js";
+import { closedError, isQuotaError, storageError } from "./storage-error.js";
+
+type Durability = "relaxed" | "strict";
+
+/** What the first token replaces. */
+const NO_TOKEN = "";
+
+interface State {
+  token: string;
+  /** Of the files, in the order of SUFFIXES. */
+  sizes: number[];
+}
+
+const EMPTY: State = { token: NO_TOKEN, sizes: SUFFIXES.map(() => 0) };
+
+const VERSION = 1;
+const META = "meta";
+const BLOCKS = "blocks";
+const STATE = "state";
+const HOME = "home";
+const RESERVE = "reserve";
+const FLUSH = "flush";
+const ASIDE = "aside";
+
+const BLOCK_BYTES = 4096;
+const BLOCKS_PER_READ = 1024;
+const RESERVE_BYTES = 1 << 20;
+const RANDOM_BYTES_AT_ONCE = 1 << 16;
+
+const OPEN_LIMIT_MS = 5_000;
+const RETRY_PAUSES_MS = [0, 50, 250];
+
+/** Throws what the browser throws if there is no IndexedDB. @internal */
+export async function connectMirror(name: string): Promise<Mirror> {
+  const connection = new Connection(name);
+  try {
+    return await connection.run("readonly", "relaxed", async ({ meta }) => {
+      const state = await answerTo<State | undefined>(meta.get(STATE));
+      const home = await answerTo<string | undefined>(meta.get(HOME));
+      return new Mirror(connection, state ?? EMPTY, home === "opfs");
+    });
+  } catch (error) {
+    connection.close();
+    throw isQuotaError(error) ? storageError("can't open", name, error) : error;
+  }
+}
+
+/** @internal */
+export function readAsideFromMirror(asideName: string): Promise<Blob> {
+  const { name, suffix } = splitAsideName(asideName);
+  return withConnection(name, async ({ meta, blocks }) => {
+    const size = await answerTo<number | undefined>(meta.get(ASIDE + suffix));
+    if (size === undefined) throw noSuchAside(asideName);
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    await readBlocks(blocks, suffix, size, (block) => parts.push(block));
+    return new Blob(parts, { type: "application/octet-stream" });
+  });
+}
+
+/** @internal */
+export function listAsideInMirror(name: string): Promise<string[]> {
+  return withConnection(name, async ({ meta }) => {
+    const keys = await answerTo<IDBValidKey[]>(
+      meta.getAllKeys(IDBKeyRange.bound(ASIDE, `${ASIDE}\uffff`)),
+    );
+    return keys.map((key) => name + String(key).slice(ASIDE.length));
+  });
+}
+
+async function withConnection<T>(name: string, body: (stores: Stores) => Promise<T>): Promise<T> {
+  const connection = new Connection(name);
+  try {
+    return await connection.run("readonly", "relaxed", body);
+  } catch (error) {
+    throw storageError("can't read", name, error);
+  } finally {
+    connection.close();
+  }
+}
+
+/** What IndexedDB knows of a database. @internal */
+export class Mirror {
+  readonly name: string;
+  /** Whether it lives in OPFS, as far as is known here. */
+  readonly isInOpfs: boolean;
+  readonly #connection: Connection;
+  readonly #state: State;
+
+  constructor(connection: Connection, state: State, isInOpfs: boolean) {
+    this.name = connection.name;
+    this.isInOpfs = isInOpfs;
+    this.#connection = connection;
+    this.#state = state;
+  }
+
+  get isEmpty(): boolean {
+    return this.#state.sizes[0] === 0;
+  }
+
+  async markAsInOpfs(): Promise<void> {
+    if (this.isInOpfs) return;
+    await this.#connection.run("readwrite", "strict", ({ meta }) => meta.put("opfs", HOME));
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** Reads the files. The connection is the storage's from now on. */
+  async load(durability: Durability, fallbackReason: string | undefined): Promise<BrowserStorage> {
+    try {
+      const loaded = await this.#connection.run("readonly", "relaxed", (stores) =>
+        readFiles(stores, this.name),
+      );
+      return new IdbStorage(this.#connection, loaded, durability, fallbackReason);
+    } catch (error) {
+      this.close();
+      throw storageError("can't load", this.name, error);
+    }
+  }
+}
+
+interface Loaded {
+  token: string;
+  files: MirrorFile[];
+}
+
+class IdbStorage implements BrowserStorage {
+  readonly kind = "indexeddb";
+  readonly fallbackReason: string | undefined;
+  readonly files: EngineFiles = new Map();
+  readonly #connection: Connection;
+  readonly #durability: Durability;
+  #loaded: Loaded;
+  #storing: Promise<void> | undefined;
+  // What was changed while a transaction was under way, for all who wait for it.
+  #next: Promise<void> | undefined;
+  #failure: KeepsakeError | undefined;
+  #commits = 0;
+  #isFlushed = true;
+  readonly #writer = Math.random().toString(36).slice(2);
+
+  constructor(
+    connection: Connection,
+    loaded: Loaded,
+    durability: Durability,
+    fallbackReason: string | undefined,
+  ) {
+    this.#connection = connection;
+    this.#loaded = loaded;
+    this.#durability = durability;
+    this.fallbackReason = fallbackReason;
+    this.#provideFiles();
+  }
+
+  get #name(): string {
+    return this.#connection.name;
+  }
+
+  commit(): Promise<void> | undefined {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    // Whoever has read what is not stored yet waits until it is.
+    if (!this.#loaded.files.some((file) => file.hasChanges)) return this.#next ?? this.#storing;
+    if (this.#storing === undefined) return this.#store();
+    this.#next ??= this.#storing.then(() => {
+      this.#next = undefined;
+      return this.#store();
+    });
+    return this.#next;
+  }
+
+  flush(): void {
+    if (this.#isFlushed || this.#durability === "strict") return;
+    this.#isFlushed = true;
+    // A strict transaction takes the relaxed ones before it to the disk.
+    this.#connection
+      .run("readwrite", "strict", ({ meta }) => meta.put(Date.now(), FLUSH))
+      .catch(() => {
+        this.#isFlushed = false;
+      });
+  }
+
+  async releaseReserve(): Promise<boolean> {
+    try {
+      return await this.#connection.run("readwrite", "relaxed", async ({ meta }) => {
+        if ((await answerTo<number>(meta.count(RESERVE))) === 0) return false;
+        meta.delete(RESERVE);
+        return true;
+      });
+    } catch (error) {
+      throw storageError("can't release the reserve of", this.#name, error);
+    }
+  }
+
+  async restoreReserve(): Promise<void> {
+    try {
+      await this.#connection.run("readwrite", "relaxed", async ({ meta }) => {
+        if ((await answerTo<number>(meta.count(RESERVE))) > 0) return;
+        meta.put(incompressible(RESERVE_BYTES), RESERVE);
+      });
+    } catch {
+      // There is none then, which releaseReserve() says.
+    }
+  }
+
+  async setAside(): Promise<string> {
+    await this.#storing?.catch(ignore);
+    const aside = asideSuffix();
+    const before = this.#loaded.token;
+    const token = this.#nextToken();
+    try {
+      await this.#connection.run("readwrite", "strict", async (stores) => {
+        const { sizes } = await checkToken(stores, this.#name, before, token);
+        await moveBlocks(stores, sizes, aside);
+        stores.meta.put({ ...EMPTY, token }, STATE);
+      });
+    } catch (error) {
+      throw storageError("can't set aside", this.#name, error);
+    }
+    this.#loaded = { token, files: SUFFIXES.map(() => new MirrorFile()) };
+    this.#failure = undefined;
+    this.#provideFiles();
+    return this.#name + aside;
+  }
+
+  close(): void {
+    this.#connection.close();
+    closeFiles(this.files);
+  }
+
+  #provideFiles(): void {
+    for (const [i, file] of this.#loaded.files.entries()) {
+      this.files.set(`${this.#name}${SUFFIXES[i]}`, file);
+    }
+  }
+
+  #nextToken(): string {
+    this.#commits++;
+    return `${this.#writer}:${this.#commits}`;
+  }
+
+  #store(): Promise<void> {
+    const isFirst = this.#commits === 0;
+    const state = { token: this.#nextToken(), sizes: this.#loaded.files.map(sizeOf) };
+    const changes = this.#loaded.files.map((file) => file.takeChanges());
+    this.#storing = this.#put(state, changes).then(
+      () => {
+        this.#storing = undefined;
+        this.#loaded.token = state.token;
+        this.#isFlushed = false;
+        if (isFirst) void this.restoreReserve();
+      },
+      (error) => {
+        this.#storing = undefined;
+        this.#failure = storageError("can't store", this.#name, error);
+        throw this.#failure;
+      },
+    );
+    return this.#storing;
+  }
+
+  async #put(state: State, changes: readonly Changes[]): Promise<void> {
+    const before = this.#loaded.token;
+    await this.#connection.run("readwrite", this.#durability, async (stores) => {
+      await checkToken(stores, this.#name, before, state.token);
+      stores.meta.put(state, STATE);
+      for (const [i, { blocks, end }] of changes.entries()) {
+        if (end !== undefined) stores.blocks.delete(blockRange(SUFFIXES[i] as string, end));
+        for (const [index, block] of blocks)
+          stores.blocks.put(block, [SUFFIXES[i] as string, index]);
+      }
+    });
+  }
+}
+
+function sizeOf(file: MirrorFile): number {
+  return file.getSize();
+}
+
+/** What has to be stored of a file. */
+interface Changes {
+  blocks: [index: number, block: Uint8Array<ArrayBuffer>][];
+  /** Blocks from here on are gone. */
+  end: number | undefined;
+}
+
+class MirrorFile extends MemoryFile {
+  readonly #changed = new Set<number>();
+  #isCut = false;
+
+  get hasChanges(): boolean {
+    return this.#isCut || this.#changed.size > 0;
+  }
+
+  override write(from: Uint8Array, { at }: { at: number }): number {
+    const begin = Math.min(at, this.getSize());
+    const count = super.write(from, { at });
+    this.#note(begin, at + count);
+    return count;
+  }
+
+  override truncate(size: number): void {
+    const before = this.getSize();
+    super.truncate(size);
+    if (size > before) this.#note(before, size);
+    if (size < before) this.#cut();
+  }
+
+  takeChanges(): Changes {
+    const end = this.#isCut ? blockCount(this.getSize()) : undefined;
+    const blocks = [...this.#changed].map((index): Changes["blocks"][number] => [
+      index,
+      this.#block(index),
+    ]);
+    this.#changed.clear();
+    this.#isCut = false;
+    return { blocks, end };
+  }
+
+  #note(begin: number, end: number): void {
+    for (let i = Math.floor(begin / BLOCK_BYTES); i * BLOCK_BYTES < end; i++) this.#changed.add(i);
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    const count = blockCount(this.getSize());
+    for (const index of this.#changed) if (index >= count) this.#changed.delete(index);
+  }
+
+  #block(index: number): Uint8Array<ArrayBuffer> {
+    const at = index * BLOCK_BYTES;
+    const block = new Uint8Array(Math.min(BLOCK_BYTES, this.getSize() - at));
+    this.read(block, { at });
+    return block;
+  }
+}
+
+function blockCount(size: number): number {
+  return Math.ceil(size / BLOCK_BYTES);
+}
+
+// ---- what is stored
+
+interface Stores {
+  meta: IDBObjectStore;
+  blocks: IDBObjectStore;
+}
+
+async function readFiles({ meta, blocks }: Stores, name: string): Promise<Loaded> {
+  const { token, sizes } = (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
+  const files: MirrorFile[] = [];
+  for (const [i, suffix] of SUFFIXES.entries()) {
+    const content = new Uint8Array(sizes[i] as number);
+    const found = await readBlocks(blocks, suffix, content.length, (block, at) => {
+      content.set(block.subarray(0, content.length - at), at);
+    });
+    if (found !== blockCount(content.length)) throw blocksAreMissing(name + suffix);
+    files.push(new MirrorFile(content));
+  }
+  return { token, files };
+}
+
+/** Answers how many there were. */
+async function readBlocks(
+  blocks: IDBObjectStore,
+  suffix: string,
+  size: number,
+  receive: (block: Uint8Array<ArrayBuffer>, at: number) => void,
+): Promise<number> {
+  const count = blockCount(size);
+  let found = 0;
+  for (let first = 0; first < count; first += BLOCKS_PER_READ) {
+    const range = blockRange(suffix, first, Math.min(first + BLOCKS_PER_READ, count));
+    for (const block of await answerTo<Uint8Array<ArrayBuffer>[]>(blocks.getAll(range))) {
+      receive(block, found++ * BLOCK_BYTES);
+    }
+  }
+  return found;
+}
+
+function blockRange(suffix: string, begin: number, end = Number.POSITIVE_INFINITY): IDBKeyRange {
+  return IDBKeyRange.bound([suffix, begin], [suffix, end], false, true);
+}
+
+async function moveBlocks({ meta, blocks }: Stores, sizes: number[], aside: string): Promise<void> {
+  for (const [i, suffix] of SUFFIXES.entries()) {
+    const size = sizes[i] as number;
+    if (suffix === "" || size > 0) meta.put(size, ASIDE + aside + suffix);
+    await readBlocks(blocks, suffix, size, (block, at) => {
+      blocks.put(block, [aside + suffix, at / BLOCK_BYTES]);
+    });
+    blocks.delete(blockRange(suffix, 0));
+  }
+}
+
+/** The state, if it is what we left: with the token of before, or of what is put again. */
+async function checkToken(
+  { meta }: Stores,
+  name: string,
+  before: string,
+  now: string,
+): Promise<State> {
+  const state = (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
+  if (state.token === before || state.token === now) return state;
+  throw new KeepsakeError(
+    "changed_outside",
+    `the mirror of "${name}" in IndexedDB was changed or deleted by someone else`,
+  );
+}
+
+function blocksAreMissing(file: string): KeepsakeError {
+  return new KeepsakeError("corrupt", `IndexedDB lacks some of the blocks of "${file}"`);
+}
+
+// Browsers compress what they store; zeros would keep no room free.
+function incompressible(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at += RANDOM_BYTES_AT_ONCE) {
+    crypto.getRandomValues(bytes.subarray(at, at + RANDOM_BYTES_AT_ONCE));
+  }
+  return bytes;
+}
+
+// ---- IndexedDB with promises
+
+/** Opens by itself, and again if the browser closed it, as iOS does in the background. */
+class Connection {
+  readonly name: string;
+  #opened: IDBDatabase | undefined;
+  #wasOpened = false;
+  #isClosed = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /**
+   * Resolves with what `body` answered when the transaction is complete. `body` may wait
+   * for answerTo() only. Runs again if the connection was lost: it has to bear that.
+   */
+  async run<T>(
+    mode: IDBTransactionMode,
+    durability: Durability,
+    body: (stores: Stores) => T | Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await transact(await this.#database(), mode, durability, body);
+      } catch (error) {
+        const pause = RETRY_PAUSES_MS[attempt];
+        if (pause === undefined || !this.#mayBeLost || isFinal(error)) throw error;
+        this.#drop();
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  // What could never be opened was not lost.
+  get #mayBeLost(): boolean {
+    return this.#wasOpened && !this.#isClosed;
+  }
+
+  async #database(): Promise<IDBDatabase> {
+    if (this.#opened !== undefined) return this.#opened;
+    if (this.#isClosed) throw closedError(this.name);
+    const database = await openDatabase(this.name);
+    // Somebody deletes it, and would wait for us.
+    database.onversionchange = () => this.#drop();
+    database.onclose = () => this.#drop();
+    this.#opened = database;
+    this.#wasOpened = true;
+    if (this.#isClosed) this.#drop();
+    return database;
+  }
+
+  #drop(): void {
+    this.#opened?.close();
+    this.#opened = undefined;
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof KeepsakeError || isQuotaError(error);
+}
+
+function openDatabase(name: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(`keepsake/${name}`, VERSION);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore(META);
+    request.result.createObjectStore(BLOCKS);
+  };
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      request.onsuccess = () => request.result.close();
+      reject(tooSlow(name));
+    }, OPEN_LIMIT_MS);
+    request.onsuccess = () => {
+      clearTimeout(timer);
+      resolve(request.result);
+    };
+    request.onerror = () => {
+      clearTimeout(timer);
+      reject(request.error);
+    };
+  });
+}
+
+function tooSlow(name: string): KeepsakeError {
+  return new KeepsakeError(
+    "busy",
+    `IndexedDB did not open the mirror of "${name}" within ${OPEN_LIMIT_MS / 1000} s`,
+  );
+}
+
+async function transact<T>(
+  database: IDBDatabase,
+  mode: IDBTransactionMode,
+  durability: Durability,
+  body: (stores: Stores) => T | Promise<T>,
+): Promise<T> {
+  const transaction = database.transaction([META, BLOCKS], mode, { durability });
+  const completion = completionOf(transaction);
+  completion.catch(ignore);
+  try {
+    const answer = await body({
+      meta: transaction.objectStore(META),
+      blocks: transaction.objectStore(BLOCKS),
+    });
+    transaction.commit?.();
+    await completion;
+    return answer;
+  } catch (error) {
+    abort(transaction);
+    throw transaction.error ?? error;
+  }
+}
+
+function completionOf(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error("transaction was aborted"));
+  });
+}
+
+function abort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort();
+  } catch {
+    // It has ended already.
+  }
+}
+
+function answerTo<T>(request: IDBRequest): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,355 @@
+// A database in the origin private file system: three access handles, opened before
+// SQLite is. They are exclusive, so a dying tab may keep them from us for a moment;
+// that is waited out, and never taken for a browser without such files.
+// Nothing here deletes a file of a database, least of all a failed open.
+
+import { KeepsakeError } from "../errors.js";
+import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
+import {
+  asideSuffix,
+  fileNameOf,
+  isAsideSuffix,
+  noSuchAside,
+  SUFFIXES,
+  splitAsideName,
+} from "./database-name.js";
+import type { BrowserStorage } from "./storage.js";
+import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js";
+
+const FOLDER = "keepsake";
+const RESERVE = ".reserve";
+const RESERVE_BYTES = 1 << 20;
+const COPY_BYTES = 1 << 20;
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 250;
+const BUSY_LIMIT_MS = 5_000;
+
+// Of workers only, so lib.dom.d.ts lacks it; its handles have the shape of EngineFile.
+interface SyncFileHandle extends FileSystemFileHandle {
+  createSyncAccessHandle(): Promise<EngineFile>;
+}
+
+/** Throws what the browser throws if there are no such files, and a KeepsakeError if there are. @internal */
+export async function openOpfs(name: string): Promise<OpfsStorage> {
+  const storage = new OpfsStorage(name, await openFolder({ create: true }));
+  await storage.openFiles();
+  return storage;
+}
+
+/** Whether there is such a database; throws what the browser throws if that can't be known. @internal */
+export async function isInOpfs(name: string): Promise<boolean> {
+  const file = await existing(async () => {
+    const folder = await openFolder();
+    return (await folder.getFileHandle(fileNameOf(name))).getFile();
+  });
+  return file !== undefined && file.size > 0;
+}
+
+/** @internal */
+export async function readAsideFromOpfs(asideName: string): Promise<Blob> {
+  const { name, suffix } = splitAsideName(asideName);
+  const file = await existing(async () => {
+    const folder = await openFolder();
+    return (await folder.getFileHandle(fileNameOf(name) + suffix)).getFile();
+  });
+  if (file === undefined) throw noSuchAside(asideName);
+  return file;
+}
+
+/** @internal */
+export async function listAsideInOpfs(name: string): Promise<string[]> {
+  const folder = await existing(() => openFolder());
+  if (folder === undefined) return [];
+  const prefix = fileNameOf(name);
+  const names: string[] = [];
+  for await (const file of folder.keys()) {
+    const suffix = file.slice(prefix.length);
+    if (file.startsWith(prefix) && isAsideSuffix(suffix)) names.push(name + suffix);
+  }
+  return names.sort();
+}
+
+/** @internal */
+export class OpfsStorage implements BrowserStorage {
+  readonly kind = "opfs";
+  readonly fallbackReason = undefined;
+  readonly files: EngineFiles = new Map();
+  readonly #name: string;
+  readonly #folder: FileSystemDirectoryHandle;
+  #log: OpfsFile | undefined;
+  #hasCommitted = false;
+  #isClosed = false;
+  // What is done with the reserve, one after the other.
+  #reserving: Promise<unknown> = Promise.resolve();
+
+  constructor(name: string, folder: FileSystemDirectoryHandle) {
+    this.#name = name;
+    this.#folder = folder;
+  }
+
+  get isEmpty(): boolean {
+    return this.#file("").getSize() === 0;
+  }
+
+  /** Those that are open are closed first. */
+  async openFiles(): Promise<void> {
+    closeFiles(this.files);
+    const names = SUFFIXES.map((suffix) => fileNameOf(this.#name) + suffix);
+    const files = await whileBusy(this.#name, () => openAll(this.#folder, names));
+    for (const [i, file] of files.entries()) this.files.set(`${this.#name}${SUFFIXES[i]}`, file);
+    this.#log = files[SUFFIXES.indexOf("-wal")];
+    if (this.#isClosed) this.close();
+  }
+
+  commit(): undefined {
+    if (this.#hasCommitted) return;
+    this.#hasCommitted = true;
+    void this.restoreReserve();
+  }
+
+  flush(): void {
+    try {
+      this.#log?.flush();
+    } catch {
+      // It is still to be flushed; strict durability, which promises it, is SQLite's doing.
+    }
+  }
+
+  async releaseReserve(): Promise<boolean> {
+    try {
+      return await this.#withReserve(() => emptyReserve(this.#folder, this.#reserveName));
+    } catch (error) {
+      throw storageError("can't release the reserve of", this.#name, error);
+    }
+  }
+
+  async restoreReserve(): Promise<void> {
+    try {
+      await this.#withReserve(async () => {
+        const reserve = await openFile(this.#folder, this.#reserveName, true);
+        try {
+          fillReserve(reserve);
+        } finally {
+          reserve.close();
+        }
+      });
+    } catch {
+      // There is none then, which releaseReserve() says.
+    }
+  }
+
+  async setAside(): Promise<string> {
+    if (this.#isClosed) throw closedError(this.#name);
+    const aside = asideSuffix();
+    const copies: string[] = [];
+    try {
+      await this.openFiles();
+      for (const suffix of SUFFIXES) {
+        const file = this.#file(suffix);
+        if (suffix !== "" && file.getSize() === 0) continue;
+        copies.push(fileNameOf(this.#name) + aside + suffix);
+        await copyInto(this.#folder, copies.at(-1) as string, file);
+      }
+    } catch (error) {
+      for (const copy of copies) await this.#folder.removeEntry(copy).catch(ignore);
+      throw storageError("can't set aside", this.#name, error);
+    }
+    this.#empty();
+    return this.#name + aside;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    closeFiles(this.files);
+  }
+
+  get #reserveName(): string {
+    return fileNameOf(this.#name) + RESERVE;
+  }
+
+  #file(suffix: string): EngineFile {
+    const file = this.files.get(this.#name + suffix);
+    if (file === undefined) throw closedError(this.#name);
+    return file;
+  }
+
+  // The database last: what is left of a log must never meet an empty one.
+  #empty(): void {
+    try {
+      for (const suffix of SUFFIXES.toReversed()) {
+        const file = this.#file(suffix);
+        file.truncate(0);
+        file.flush();
+      }
+    } catch (error) {
+      throw storageError("can't empty", this.#name, error);
+    }
+  }
+
+  #withReserve<T>(body: () => Promise<T>): Promise<T> {
+    const result = this.#reserving.then(() => {
+      if (this.#isClosed) throw closedError(this.#name);
+      return whileBusy(this.#name, body);
+    });
+    this.#reserving = result.catch(ignore);
+    return result;
+  }
+}
+
+class OpfsFile implements EngineFile {
+  readonly #handle: EngineFile;
+  #isFlushed = true;
+
+  constructor(handle: EngineFile) {
+    this.#handle = handle;
+  }
+
+  read(into: Uint8Array, options: { at: number }): number {
+    return this.#handle.read(into, options);
+  }
+
+  write(from: Uint8Array, options: { at: number }): number {
+    this.#isFlushed = false;
+    const count = this.#handle.write(from, options);
+    // Without room Firefox writes less, and Chrome up to 150 answers -8 without its sign.
+    // The VFS takes a short count for a full disk.
+    return count <= from.length ? count : 0;
+  }
+
+  truncate(size: number): void {
+    this.#isFlushed = false;
+    this.#handle.truncate(size);
+  }
+
+  flush(): void {
+    if (this.#isFlushed) return;
+    this.#handle.flush();
+    this.#isFlushed = true;
+  }
+
+  getSize(): number {
+    return this.#handle.getSize();
+  }
+
+  close(): void {
+    this.#handle.close();
+  }
+}
+
+async function openFolder(options?: FileSystemGetDirectoryOptions) {
+  const root = await navigator.storage.getDirectory();
+  return root.getDirectoryHandle(FOLDER, options);
+}
+
+async function openFile(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  create: boolean,
+): Promise<OpfsFile> {
+  const file = (await folder.getFileHandle(name, { create })) as SyncFileHandle;
+  return new OpfsFile(await file.createSyncAccessHandle());
+}
+
+/** Side by side, because a handle takes Firefox 30 ms. All of them or none. */
+async function openAll(folder: FileSystemDirectoryHandle, names: string[]): Promise<OpfsFile[]> {
+  const outcomes = await Promise.allSettled(names.map((name) => openFile(folder, name, true)));
+  const files: OpfsFile[] = [];
+  const failures: unknown[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status === "fulfilled") files.push(outcome.value);
+    else failures.push(outcome.reason);
+  }
+  if (failures.length === 0) return files;
+  for (const file of files) file.close();
+  // One that is not busy will not go away by waiting.
+  throw failures.find((failure) => !isBusy(failure)) ?? failures[0];
+}
+
+async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + BUSY_LIMIT_MS;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!isBusy(error)) throw fullOrAsItIs(name, error);
+      if (performance.now() + pause > deadline) throw busyError(name, error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const name = nameOf(error);
+  return name === "NoModificationAllowedError" || name === "InvalidStateError";
+}
+
+function busyError(name: string, error: unknown): KeepsakeError {
+  return new KeepsakeError(
+    "busy",
+    `the files of "${name}" were open elsewhere for ${BUSY_LIMIT_MS / 1000} s: ${reasonOf(error)}`,
+    { cause: error },
+  );
+}
+
+// A full disk is no reason to look for the database somewhere else.
+function fullOrAsItIs(name: string, error: unknown): unknown {
+  const known = storageError("can't open", name, error);
+  return known.code === "storage_full" ? known : error;
+}
+
+async function existing<T>(open: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await open();
+  } catch (error) {
+    if (nameOf(error) === "NotFoundError") return undefined;
+    throw error;
+  }
+}
+
+async function emptyReserve(folder: FileSystemDirectoryHandle, name: string): Promise<boolean> {
+  const reserve = await existing(() => openFile(folder, name, false));
+  if (reserve === undefined) return false;
+  try {
+    if (reserve.getSize() === 0) return false;
+    reserve.truncate(0);
+    reserve.flush();
+    return true;
+  } finally {
+    reserve.close();
+  }
+}
+
+function fillReserve(reserve: OpfsFile): void {
+  if (reserve.getSize() >= RESERVE_BYTES) return;
+  const zeros = new Uint8Array(RESERVE_BYTES);
+  let isFull = true;
+  try {
+    isFull = reserve.write(zeros, { at: 0 }) < RESERVE_BYTES;
+  } finally {
+    // Half a reserve is only in the way.
+    if (isFull) reserve.truncate(0);
+  }
+}
+
+async function copyInto(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  from: EngineFile,
+): Promise<void> {
+  const to = await openFile(folder, name, true);
+  try {
+    const buffer = new Uint8Array(COPY_BYTES);
+    const size = from.getSize();
+    for (let at = 0; at < size; at += COPY_BYTES) {
+      const bytes = buffer.subarray(0, from.read(buffer, { at }));
+      if (to.write(bytes, { at }) === bytes.length) continue;
+      throw new KeepsakeError("storage_full", `there is no room for ${name} of ${size} bytes`);
+    }
+    to.flush();
+  } finally {
+    to.close();
+  }
+}
+
+function ignore(): void {}

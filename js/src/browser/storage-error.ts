@@ -1,0 +1,30 @@
+// What a browser's storage throws, as the errors that keepsake promises.
+
+import { KeepsakeError } from "../errors.js";
+
+/** `what` could not be done with the database `name`. @internal */
+export function storageError(what: string, name: string, error: unknown): KeepsakeError {
+  if (error instanceof KeepsakeError) return error;
+  const code = isQuotaError(error) ? "storage_full" : "io_error";
+  return new KeepsakeError(code, `${what} "${name}": ${reasonOf(error)}`, { cause: error });
+}
+
+/** @internal */
+export function isQuotaError(error: unknown): boolean {
+  return nameOf(error) === "QuotaExceededError";
+}
+
+/** @internal */
+export function nameOf(error: unknown): string | undefined {
+  return (error as Error | null | undefined)?.name;
+}
+
+/** A DOMException's name says more than its message. @internal */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** @internal */
+export function closedError(name: string): KeepsakeError {
+  return new KeepsakeError("closed", `the storage of "${name}" is closed`);
+}
