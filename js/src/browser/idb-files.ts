@@ -2,13 +2,14 @@
 // mirror of them. One transaction stores all 4 KiB blocks of all files that changed,
 // so what is stored is always a state that SQLite left behind at the end of a frame.
 //
-// An IndexedDB database `keepsake/<name>` has two stores:
+// An IndexedDB database `keepsake/<name>` has these stores:
 //   meta     "state"         { token, sizes: [database, log, journal] }
 //            "home"          "opfs" if the database lives there
 //            "reserve"       bytes that can be given up on a full disk
 //            "flush"         the time of the last flush()
-//            "aside.corrupt-<time>[-wal|-journal]"    the size of a set-aside file
-//   blocks   [suffix, i]     the i-th block of the file `<name><suffix>`
+//   blocks   file * 2^32 + i the i-th block of the file; 0 is the database, 1 its log, 2 its journal
+//   aside    [suffix, i]     the i-th block of the set-aside file `<name><suffix>`
+// Keys that are numbers are read twice as fast as arrays.
 //
 // Each transaction changes the token, and checks that it is still the one before:
 // a tab that was frozen while another took over can't mix its blocks into theirs.
@@ -36,14 +37,16 @@ const EMPTY: State = { token: NO_TOKEN, sizes: SUFFIXES.map(() => 0) };
 const VERSION = 1;
 const META = "meta";
 const BLOCKS = "blocks";
+const ASIDE = "aside";
+const STORES = [META, BLOCKS, ASIDE] as const;
 const STATE = "state";
 const HOME = "home";
 const RESERVE = "reserve";
 const FLUSH = "flush";
-const ASIDE = "aside";
 
 const BLOCK_BYTES = 4096;
 const BLOCKS_PER_READ = 1024;
+const BLOCKS_PER_FILE = 2 ** 32;
 const RESERVE_BYTES = 1 << 20;
 const RANDOM_BYTES_AT_ONCE = 1 << 16;
 
@@ -68,22 +71,20 @@ export async function connectMirror(name: string): Promise<Mirror> {
 /** @internal */
 export function readAsideFromMirror(asideName: string): Promise<Blob> {
   const { name, suffix } = splitAsideName(asideName);
-  return withConnection(name, async ({ meta, blocks }) => {
-    const size = await answerTo<number | undefined>(meta.get(ASIDE + suffix));
-    if (size === undefined) throw noSuchAside(asideName);
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    await readBlocks(blocks, suffix, size, (block) => parts.push(block));
-    return new Blob(parts, { type: "application/octet-stream" });
+  return withConnection(name, async ({ aside }) => {
+    const range = IDBKeyRange.bound([suffix, 0], [suffix, Number.POSITIVE_INFINITY]);
+    const blocks = await answerTo<Block[]>(aside.getAll(range));
+    if (blocks.length === 0) throw noSuchAside(asideName);
+    return new Blob(blocks, { type: "application/octet-stream" });
   });
 }
 
 /** @internal */
 export function listAsideInMirror(name: string): Promise<string[]> {
-  return withConnection(name, async ({ meta }) => {
-    const keys = await answerTo<IDBValidKey[]>(
-      meta.getAllKeys(IDBKeyRange.bound(ASIDE, `${ASIDE}\uffff`)),
-    );
-    return keys.map((key) => name + String(key).slice(ASIDE.length));
+  return withConnection(name, async ({ aside }) => {
+    const keys = await answerTo<IDBValidKey[]>(aside.getAllKeys());
+    const suffixes = keys.map((key) => (key as [string, number])[0]);
+    return [...new Set(suffixes)].map((suffix) => name + suffix);
   });
 }
 
@@ -230,8 +231,10 @@ class IdbStorage implements BrowserStorage {
     const token = this.#nextToken();
     try {
       await this.#connection.run("readwrite", "strict", async (stores) => {
-        const { sizes } = await checkToken(stores, this.#name, before, token);
-        await moveBlocks(stores, sizes, aside);
+        const found = await answerTo<State | undefined>(stores.meta.get(STATE));
+        if (found?.token === token) return; // by a connection that was lost then
+        checkToken(this.#name, found, [before]);
+        await moveBlocks(stores, found ?? EMPTY, aside);
         stores.meta.put({ ...EMPTY, token }, STATE);
       });
     } catch (error) {
@@ -281,14 +284,15 @@ class IdbStorage implements BrowserStorage {
 
   async #put(state: State, changes: readonly Changes[]): Promise<void> {
     const before = this.#loaded.token;
-    await this.#connection.run("readwrite", this.#durability, async (stores) => {
-      await checkToken(stores, this.#name, before, state.token);
-      stores.meta.put(state, STATE);
-      for (const [i, { blocks, end }] of changes.entries()) {
-        if (end !== undefined) stores.blocks.delete(blockRange(SUFFIXES[i] as string, end));
-        for (const [index, block] of blocks)
-          stores.blocks.put(block, [SUFFIXES[i] as string, index]);
+    await this.#connection.run("readwrite", this.#durability, async ({ meta, blocks }) => {
+      const found = meta.get(STATE);
+      meta.put(state, STATE);
+      for (const [file, { changed, end }] of changes.entries()) {
+        if (end !== undefined) blocks.delete(blockRange(file, end));
+        for (const [index, block] of changed) blocks.put(block, blockKey(file, index));
       }
+      // Asked first and looked at last, so that nothing waits for it.
+      checkToken(this.#name, await answerTo<State | undefined>(found), [before, state.token]);
     });
   }
 }
@@ -297,9 +301,11 @@ function sizeOf(file: MirrorFile): number {
   return file.getSize();
 }
 
+type Block = Uint8Array<ArrayBuffer>;
+
 /** What has to be stored of a file. */
 interface Changes {
-  blocks: [index: number, block: Uint8Array<ArrayBuffer>][];
+  changed: [index: number, block: Block][];
   /** Blocks from here on are gone. */
   end: number | undefined;
 }
@@ -328,13 +334,11 @@ class MirrorFile extends MemoryFile {
 
   takeChanges(): Changes {
     const end = this.#isCut ? blockCount(this.getSize()) : undefined;
-    const blocks = [...this.#changed].map((index): Changes["blocks"][number] => [
-      index,
-      this.#block(index),
-    ]);
+    const changed: Changes["changed"] = [];
+    for (const index of this.#changed) changed.push([index, this.#block(index)]);
     this.#changed.clear();
     this.#isCut = false;
-    return { blocks, end };
+    return { changed, end };
   }
 
   #note(begin: number, end: number): void {
@@ -347,7 +351,7 @@ class MirrorFile extends MemoryFile {
     for (const index of this.#changed) if (index >= count) this.#changed.delete(index);
   }
 
-  #block(index: number): Uint8Array<ArrayBuffer> {
+  #block(index: number): Block {
     const at = index * BLOCK_BYTES;
     const block = new Uint8Array(Math.min(BLOCK_BYTES, this.getSize() - at));
     this.read(block, { at });
@@ -364,17 +368,19 @@ function blockCount(size: number): number {
 interface Stores {
   meta: IDBObjectStore;
   blocks: IDBObjectStore;
+  aside: IDBObjectStore;
 }
 
 async function readFiles({ meta, blocks }: Stores, name: string): Promise<Loaded> {
   const { token, sizes } = (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
   const files: MirrorFile[] = [];
-  for (const [i, suffix] of SUFFIXES.entries()) {
-    const content = new Uint8Array(sizes[i] as number);
-    const found = await readBlocks(blocks, suffix, content.length, (block, at) => {
-      content.set(block.subarray(0, content.length - at), at);
+  for (const [i, size] of sizes.entries()) {
+    const content = new Uint8Array(size);
+    const found = await readBlocks(blocks, i, size, (block, index) => {
+      const at = index * BLOCK_BYTES;
+      content.set(block.subarray(0, size - at), at);
     });
-    if (found !== blockCount(content.length)) throw blocksAreMissing(name + suffix);
+    if (found !== blockCount(size)) throw blocksAreMissing(`${name}${SUFFIXES[i]}`);
     files.push(new MirrorFile(content));
   }
   return { token, files };
@@ -383,45 +389,39 @@ async function readFiles({ meta, blocks }: Stores, name: string): Promise<Loaded
 /** Answers how many there were. */
 async function readBlocks(
   blocks: IDBObjectStore,
-  suffix: string,
+  file: number,
   size: number,
-  receive: (block: Uint8Array<ArrayBuffer>, at: number) => void,
+  receive: (block: Block, index: number) => void,
 ): Promise<number> {
   const count = blockCount(size);
   let found = 0;
   for (let first = 0; first < count; first += BLOCKS_PER_READ) {
-    const range = blockRange(suffix, first, Math.min(first + BLOCKS_PER_READ, count));
-    for (const block of await answerTo<Uint8Array<ArrayBuffer>[]>(blocks.getAll(range))) {
-      receive(block, found++ * BLOCK_BYTES);
-    }
+    const range = blockRange(file, first, Math.min(first + BLOCKS_PER_READ, count));
+    for (const block of await answerTo<Block[]>(blocks.getAll(range))) receive(block, found++);
   }
   return found;
 }
 
-function blockRange(suffix: string, begin: number, end = Number.POSITIVE_INFINITY): IDBKeyRange {
-  return IDBKeyRange.bound([suffix, begin], [suffix, end], false, true);
+function blockKey(file: number, index: number): number {
+  return file * BLOCKS_PER_FILE + index;
 }
 
-async function moveBlocks({ meta, blocks }: Stores, sizes: number[], aside: string): Promise<void> {
-  for (const [i, suffix] of SUFFIXES.entries()) {
-    const size = sizes[i] as number;
-    if (suffix === "" || size > 0) meta.put(size, ASIDE + aside + suffix);
-    await readBlocks(blocks, suffix, size, (block, at) => {
-      blocks.put(block, [aside + suffix, at / BLOCK_BYTES]);
+function blockRange(file: number, begin: number, end = BLOCKS_PER_FILE): IDBKeyRange {
+  return IDBKeyRange.bound(blockKey(file, begin), blockKey(file, end), false, true);
+}
+
+async function moveBlocks({ blocks, aside }: Stores, { sizes }: State, to: string): Promise<void> {
+  for (const [file, size] of sizes.entries()) {
+    await readBlocks(blocks, file, size, (block, index) => {
+      const rest = block.subarray(0, size - index * BLOCK_BYTES);
+      aside.put(rest.slice(), [to + SUFFIXES[file], index]);
     });
-    blocks.delete(blockRange(suffix, 0));
+    blocks.delete(blockRange(file, 0));
   }
 }
 
-/** The state, if it is what we left: with the token of before, or of what is put again. */
-async function checkToken(
-  { meta }: Stores,
-  name: string,
-  before: string,
-  now: string,
-): Promise<State> {
-  const state = (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
-  if (state.token === before || state.token === now) return state;
+function checkToken(name: string, found: State | undefined, expected: string[]): void {
+  if (expected.includes(found?.token ?? NO_TOKEN)) return;
   throw new KeepsakeError(
     "changed_outside",
     `the mirror of "${name}" in IndexedDB was changed or deleted by someone else`,
@@ -511,8 +511,7 @@ function isFinal(error: unknown): boolean {
 function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(`keepsake/${name}`, VERSION);
   request.onupgradeneeded = () => {
-    request.result.createObjectStore(META);
-    request.result.createObjectStore(BLOCKS);
+    for (const store of STORES) request.result.createObjectStore(store);
   };
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -543,13 +542,14 @@ async function transact<T>(
   durability: Durability,
   body: (stores: Stores) => T | Promise<T>,
 ): Promise<T> {
-  const transaction = database.transaction([META, BLOCKS], mode, { durability });
+  const transaction = database.transaction(STORES, mode, { durability });
   const completion = completionOf(transaction);
   completion.catch(ignore);
   try {
     const answer = await body({
       meta: transaction.objectStore(META),
       blocks: transaction.objectStore(BLOCKS),
+      aside: transaction.objectStore(ASIDE),
     });
     transaction.commit?.();
     await completion;

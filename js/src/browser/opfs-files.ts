@@ -77,7 +77,7 @@ export class OpfsStorage implements BrowserStorage {
   readonly files: EngineFiles = new Map();
   readonly #name: string;
   readonly #folder: FileSystemDirectoryHandle;
-  #log: OpfsFile | undefined;
+  #log: LogFile | undefined;
   #hasCommitted = false;
   #isClosed = false;
   // What is done with the reserve, one after the other.
@@ -96,9 +96,12 @@ export class OpfsStorage implements BrowserStorage {
   async openFiles(): Promise<void> {
     closeFiles(this.files);
     const names = SUFFIXES.map((suffix) => fileNameOf(this.#name) + suffix);
-    const files = await whileBusy(this.#name, () => openAll(this.#folder, names));
-    for (const [i, file] of files.entries()) this.files.set(`${this.#name}${SUFFIXES[i]}`, file);
-    this.#log = files[SUFFIXES.indexOf("-wal")];
+    const handles = await whileBusy(this.#name, () => openAll(this.#folder, names));
+    const [database, log, journal] = handles as [EngineFile, EngineFile, EngineFile];
+    this.#log = new LogFile(log, database);
+    this.files.set(this.#name, new OpfsFile(database));
+    this.files.set(`${this.#name}-wal`, this.#log);
+    this.files.set(`${this.#name}-journal`, new OpfsFile(journal));
     if (this.#isClosed) this.close();
   }
 
@@ -127,7 +130,7 @@ export class OpfsStorage implements BrowserStorage {
   async restoreReserve(): Promise<void> {
     try {
       await this.#withReserve(async () => {
-        const reserve = await openFile(this.#folder, this.#reserveName, true);
+        const reserve = new OpfsFile(await openFile(this.#folder, this.#reserveName, true));
         try {
           fillReserve(reserve);
         } finally {
@@ -237,6 +240,55 @@ class OpfsFile implements EngineFile {
   }
 }
 
+// log   := header (32 bytes) frame*
+// frame := header (24 bytes) page
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const PAGE_BYTES = 4096;
+const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
+const GROWTH_BYTES = 1 << 18;
+
+/**
+ * A log that takes only what the database has room for. If the database could not
+ * grow, no checkpoint would succeed any more, and the log, which could never begin
+ * anew, would fill up what room is left: then nothing could be deleted either.
+ */
+class LogFile extends OpfsFile {
+  readonly #database: EngineFile;
+  #databaseSize: number | undefined;
+
+  constructor(handle: EngineFile, database: EngineFile) {
+    super(handle);
+    this.#database = database;
+  }
+
+  override write(from: Uint8Array, options: { at: number }): number {
+    // A checkpoint, which may cut the database, goes before the log's header.
+    if (options.at === 0) this.#databaseSize = undefined;
+    this.#makeRoom(PAGE_BYTES * pagesAfterCommit(from, options.at));
+    return super.write(from, options);
+  }
+
+  #makeRoom(size: number): void {
+    if (size === 0) return;
+    this.#databaseSize ??= this.#database.getSize();
+    if (size <= this.#databaseSize) return;
+    // Seldom, and what is too much is cut off by the next checkpoint.
+    const grown = Math.ceil(size / GROWTH_BYTES) * GROWTH_BYTES;
+    this.#database.truncate(grown);
+    this.#databaseSize = grown;
+  }
+}
+
+/** How large the database is to be, if the last frame that begins in `bytes` is a commit's; else 0. */
+function pagesAfterCommit(bytes: Uint8Array, at: number): number {
+  const end = at + bytes.length - FRAME_HEADER_BYTES;
+  const last = Math.floor((end - LOG_HEADER_BYTES) / FRAME_BYTES);
+  const position = LOG_HEADER_BYTES + last * FRAME_BYTES - at;
+  if (last < 0 || position < 0) return 0;
+  return new DataView(bytes.buffer, bytes.byteOffset + position).getUint32(4);
+}
+
 async function openFolder(options?: FileSystemGetDirectoryOptions) {
   const root = await navigator.storage.getDirectory();
   return root.getDirectoryHandle(FOLDER, options);
@@ -246,15 +298,15 @@ async function openFile(
   folder: FileSystemDirectoryHandle,
   name: string,
   create: boolean,
-): Promise<OpfsFile> {
+): Promise<EngineFile> {
   const file = (await folder.getFileHandle(name, { create })) as SyncFileHandle;
-  return new OpfsFile(await file.createSyncAccessHandle());
+  return file.createSyncAccessHandle();
 }
 
 /** Side by side, because a handle takes Firefox 30 ms. All of them or none. */
-async function openAll(folder: FileSystemDirectoryHandle, names: string[]): Promise<OpfsFile[]> {
+async function openAll(folder: FileSystemDirectoryHandle, names: string[]): Promise<EngineFile[]> {
   const outcomes = await Promise.allSettled(names.map((name) => openFile(folder, name, true)));
-  const files: OpfsFile[] = [];
+  const files: EngineFile[] = [];
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === "fulfilled") files.push(outcome.value);
@@ -337,7 +389,7 @@ async function copyInto(
   name: string,
   from: EngineFile,
 ): Promise<void> {
-  const to = await openFile(folder, name, true);
+  const to = new OpfsFile(await openFile(folder, name, true));
   try {
     const buffer = new Uint8Array(COPY_BYTES);
     const size = from.getSize();

@@ -49,7 +49,10 @@ export interface BrowserStorage {
   commit(): Promise<void> | undefined;
   /** Flushes the log to the disk, for relaxed durability. Never throws. */
   flush(): void;
-  /** Gives the reserve's room back, so that a delete can be logged on a full disk. False if there is none. */
+  /**
+   * Gives the reserve's room back, so that a delete can be logged on a full disk, after a
+   * `flush` operation, which lets the log begin anew. False if there is none.
+   */
   releaseReserve(): Promise<boolean>;
   /** Makes the reserve again if there is room. Never rejects. */
   restoreReserve(): Promise<void>;

@@ -1,0 +1,607 @@
+// Where a browser keeps a database, in a real Chromium: js/src/browser under a real
+// SQLite session, in workers that die.
+
+import { startBrowser } from "./support/storage-browser.mjs";
+
+const KINDS = ["opfs", "indexeddb"];
+
+let browser;
+let page;
+const workers = [];
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  page = await browser.openPage();
+}, 60_000);
+
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.terminate();
+});
+
+afterAll(() => browser?.close());
+
+async function startWorker(of = page) {
+  const worker = await of.startWorker();
+  workers.push(worker);
+  return worker;
+}
+
+/** A worker that has opened a database, as `db`. */
+async function openIn(request, of = page) {
+  const worker = await startWorker(of);
+  await worker.run(openAsDb, request);
+  return worker;
+}
+
+async function openAsDb(request) {
+  self.db = await keepsake.open(request);
+}
+
+const contentOf = (worker) => worker.run(() => db.content());
+const kindOf = (worker) => worker.run(() => [db.storage.kind, db.storage.fallbackReason]);
+const putIn = (worker, key, value) =>
+  worker.run(({ key, value }) => db.put(key, value), { key, value });
+const failureOf = (worker, request) =>
+  worker.run((request) => keepsake.failure(keepsake.open(request)), request);
+
+/** What browsers do that have no OPFS for us, as Firefox in a private window. */
+function refuseOpfs() {
+  navigator.storage.getDirectory = async () => {
+    throw new DOMException("Security error when calling GetDirectory", "SecurityError");
+  };
+}
+
+function refuseIndexedDb() {
+  indexedDB.open = () => {
+    throw new DOMException("Internal error opening backing store", "UnknownError");
+  };
+}
+
+describe.each(KINDS)("in %s", (storage) => {
+  test.each(["relaxed", "strict"])("what was acknowledged survives, %s", async (durability) => {
+    const request = { name: `survives ${durability} ${storage}`, storage, durability };
+    for (let run = 0; run < 3; run++) {
+      const worker = await openIn(request);
+      expect(await kindOf(worker)).toEqual([storage, undefined]);
+      await putIn(worker, `run ${run}`, { run });
+      await worker.terminate();
+    }
+    expect(await contentOf(await openIn(request))).toEqual({
+      "run 0": { run: 0 },
+      "run 1": { run: 1 },
+      "run 2": { run: 2 },
+    });
+  });
+
+  test("names that are alike are databases of their own", async () => {
+    const names = [
+      "x",
+      "X",
+      "x-wal",
+      "x-journal",
+      "x.reserve",
+      "%78",
+      "../x",
+      "x/y",
+      "ä",
+      " ",
+      ".",
+    ];
+    const worker = await startWorker();
+    const found = await worker.run(
+      async ({ names, storage }) => {
+        for (const name of names) {
+          const db = await keepsake.open({ name, storage });
+          await db.put("name", { name });
+          db.close();
+        }
+        const contents = [];
+        for (const name of names) {
+          const db = await keepsake.open({ name, storage });
+          contents.push(db.content());
+          db.close();
+        }
+        return contents;
+      },
+      { names, storage },
+    );
+    expect(found).toEqual(names.map((name) => ({ name: { name } })));
+  });
+
+  test("a worker that is killed before it can answer loses nothing acknowledged", async () => {
+    const request = { name: `killed ${storage}`, storage };
+    let acknowledged = 0;
+    for (let round = 0; round < 5; round++) {
+      const worker = await openIn(request);
+      await putIn(worker, `acknowledged ${acknowledged++}`, { round });
+      // The commit is under way, or done, and the worker is gone before its promise resolves.
+      await worker.run((round) => {
+        db.execute(keepsake.putOf(`unknown ${round}`, { round }));
+        db.storage.commit()?.catch(() => undefined);
+      }, round);
+      await worker.terminate();
+    }
+    const content = await contentOf(await openIn(request));
+    const kept = Object.keys(content).filter((key) => key.startsWith("acknowledged"));
+    expect(kept).toHaveLength(acknowledged);
+    // OPFS has it as soon as SQLite has.
+    if (storage === "opfs") expect(Object.keys(content)).toHaveLength(2 * acknowledged);
+  });
+
+  test("damaged files are set aside, can be read, and the database is empty", async () => {
+    const name = `damaged ${storage}`;
+    const worker = await openIn({ name, storage });
+    const { failed, refused, aside, listed, asideBytes, damaged, after } = await worker.run(
+      async ({ name, storage }) => {
+        for (let i = 0; i < 50; i++) await db.put(`k${i}`, { text: "x".repeat(5000) });
+        db.close();
+        const request = { name, storage, durability: "relaxed" };
+        const before = await keepsake.openStorage(request);
+        const file = before.files.get(name);
+        file.write(new TextEncoder().encode("This is no database file at all."), { at: 0 });
+        const damaged = new Uint8Array(file.getSize());
+        file.read(damaged, { at: 0 });
+        await before.commit();
+        before.close();
+
+        const failed = await keepsake.failure(keepsake.open(request));
+        const broken = await keepsake.openStorage(request);
+        const aside = await broken.setAside();
+        broken.close();
+        const refused = await keepsake.failure(keepsake.readAside(storage, `${aside}0`));
+        const asideBytes = await (await keepsake.readAside(storage, aside)).arrayBuffer();
+        const anew = await keepsake.open(request);
+        await anew.put("new", { n: 1 });
+        const after = anew.content();
+        anew.close();
+        return {
+          failed,
+          refused,
+          aside,
+          listed: await keepsake.listAside(storage, name),
+          asideBytes: Array.from(new Uint8Array(asideBytes)),
+          damaged: Array.from(damaged),
+          after,
+        };
+      },
+      { name, storage },
+    );
+    expect(failed.code).toBe("not_a_database");
+    expect(refused.code).toBe("not_found");
+    expect(aside).toMatch(/^damaged \w+\.corrupt-\d{8}T\d{9}Z$/);
+    expect(listed).toEqual([aside]);
+    expect(asideBytes).toEqual(damaged);
+    expect(after).toEqual({ new: { n: 1 } });
+  });
+
+  test("a storage whose session could not open sets aside and goes on by itself", async () => {
+    const name = `goes on ${storage}`;
+    const worker = await startWorker();
+    const found = await worker.run(
+      async ({ name, storage }) => {
+        const request = { name, storage, durability: "relaxed" };
+        const kept = await keepsake.openStorage(request);
+        kept.files.get(name).write(new Uint8Array(5000).fill(7), { at: 0 });
+        kept.files.get(`${name}-wal`).write(new Uint8Array(100).fill(8), { at: 0 });
+        await kept.commit();
+        for (const file of kept.files.values()) file.close();
+        kept.files.clear();
+        const aside = await kept.setAside();
+        const db = await keepsake.Database.on(kept, name);
+        await db.put("k", { n: 1 });
+        const content = db.content();
+        db.close();
+        const sizes = {};
+        for (const file of await keepsake.listAside(storage, name)) {
+          sizes[file.slice(aside.length)] = (await keepsake.readAside(storage, file)).size;
+        }
+        return { content, sizes };
+      },
+      { name, storage },
+    );
+    expect(found).toEqual({ content: { k: { n: 1 } }, sizes: { "": 5000, "-wal": 100 } });
+  });
+});
+
+describe("handles that are not ours", () => {
+  /** A worker that has one of the database's files open. */
+  async function holding(name, file) {
+    const holder = await openIn({ name, storage: "opfs" });
+    await putIn(holder, "k", { n: 1 });
+    await holder.run(async (file) => {
+      db.close();
+      const root = await navigator.storage.getDirectory();
+      const folder = await root.getDirectoryHandle("keepsake");
+      self.held = await (await folder.getFileHandle(file)).createSyncAccessHandle();
+    }, file);
+    return holder;
+  }
+
+  test.each(["busy", "busy-wal"])("are waited for: %s", async (file) => {
+    const holder = await holding("busy", file);
+    const worker = await startWorker();
+    const opened = worker.run(openAsDb, { name: "busy" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await holder.terminate();
+    await opened;
+    expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+    expect(await contentOf(worker)).toEqual({ k: { n: 1 } });
+  });
+
+  test("for too long are an error, and never another storage", async () => {
+    const holder = await holding("held", "held-journal");
+    const worker = await startWorker();
+    const { code, message } = await failureOf(worker, { name: "held" });
+    expect(code).toBe("busy");
+    expect(message).toContain('"held"');
+    // It holds none of the others, and nothing is gone.
+    await holder.run(() => held.close());
+    const next = await openIn({ name: "held" });
+    expect(await kindOf(next)).toEqual(["opfs", undefined]);
+    expect(await contentOf(next)).toEqual({ k: { n: 1 } });
+  }, 30_000);
+});
+
+describe("a browser without OPFS", () => {
+  test("keeps the database in IndexedDB, and says why", async () => {
+    const worker = await startWorker();
+    await worker.run(refuseOpfs);
+    await worker.run(openAsDb, { name: "refused" });
+    const [kind, reason] = await kindOf(worker);
+    expect(kind).toBe("indexeddb");
+    expect(reason).toMatch(/SecurityError: Security error when calling GetDirectory/);
+    await putIn(worker, "k", { n: 1 });
+    const { code, message } = await failureOf(worker, { name: "refused", storage: "opfs" });
+    expect(code).toBe("unsupported");
+    expect(message).toMatch(/SecurityError/);
+  });
+
+  test("keeps it there when OPFS comes back", async () => {
+    const first = await startWorker();
+    await first.run(refuseOpfs);
+    await first.run(openAsDb, { name: "comes back" });
+    await putIn(first, "k", { n: 1 });
+    await first.terminate();
+
+    const worker = await openIn({ name: "comes back" });
+    expect(await kindOf(worker)).toEqual(["indexeddb", expect.stringContaining("began in")]);
+    expect(await contentOf(worker)).toEqual({ k: { n: 1 } });
+    const { code } = await failureOf(worker, { name: "comes back", storage: "opfs" });
+    expect(code).toBe("cannot_open");
+  });
+
+  test("does not show a database of OPFS as an empty one", async () => {
+    const first = await openIn({ name: "marked" });
+    await putIn(first, "k", { n: 1 });
+    await first.terminate();
+
+    const worker = await startWorker();
+    const forced = await failureOf(worker, { name: "marked", storage: "indexeddb" });
+    expect(forced.code).toBe("cannot_open");
+    await worker.run(refuseOpfs);
+    for (const storage of ["auto", "indexeddb"]) {
+      const { code, message } = await failureOf(worker, { name: "marked", storage });
+      expect(code).toBe("cannot_open");
+      expect(message).toContain("OPFS");
+    }
+    await worker.run(openAsDb, { name: "marked", storage: "memory" });
+    expect(await contentOf(worker)).toEqual({});
+    expect(await contentOf(await openIn({ name: "marked" }))).toEqual({ k: { n: 1 } });
+  });
+
+  test("and without IndexedDB has it in memory, with a warning", async () => {
+    const worker = await startWorker();
+    await worker.run(refuseOpfs);
+    await worker.run(refuseIndexedDb);
+    const warnings = await worker.run(async () => {
+      const heard = [];
+      console.warn = (text) => heard.push(text);
+      self.db = await keepsake.open({ name: "nowhere" });
+      return heard;
+    });
+    expect(warnings).toEqual([expect.stringMatching(/"nowhere".*SecurityError.*UnknownError/)]);
+    expect((await kindOf(worker))[0]).toBe("memory");
+    await putIn(worker, "k", { n: 1 });
+    expect(await contentOf(worker)).toEqual({ k: { n: 1 } });
+    const forced = await failureOf(worker, { name: "nowhere", storage: "indexeddb" });
+    expect(forced.code).toBe("unsupported");
+  });
+
+  test("OPFS needs no IndexedDB", async () => {
+    const worker = await startWorker();
+    await worker.run(refuseIndexedDb);
+    await worker.run(openAsDb, { name: "only opfs" });
+    expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+  });
+
+  test("a database that is in OPFS does not touch IndexedDB", async () => {
+    const first = await openIn({ name: "untouched" });
+    await putIn(first, "k", { n: 1 });
+    await first.terminate();
+    const worker = await startWorker();
+    const opened = await worker.run(async () => {
+      const asked = [];
+      const open = indexedDB.open.bind(indexedDB);
+      indexedDB.open = (name) => {
+        asked.push(name);
+        return open(name);
+      };
+      self.db = await keepsake.open({ name: "untouched" });
+      return asked;
+    });
+    expect(opened).toEqual([]);
+  });
+});
+
+test("names that no file can have are refused", async () => {
+  const worker = await startWorker();
+  for (const name of ["", "\ud800", "x".repeat(201)]) {
+    expect((await failureOf(worker, { name })).code).toBe("invalid_argument");
+  }
+});
+
+describe("a full disk", () => {
+  /** Puts until it is full; answers the keys that were acknowledged and the error. */
+  async function fill() {
+    const keys = [];
+    try {
+      for (let i = 0; i < 5000; i++) {
+        const text = Array.from({ length: 2000 }, () => Math.random().toString(36)).join("");
+        await db.put(`k${i}`, { text });
+        keys.push(`k${i}`);
+      }
+    } catch (error) {
+      return { keys, code: error.code };
+    }
+    return { keys, code: "never full" };
+  }
+
+  const hasAll = (keys) => {
+    const content = db.content();
+    return keys.every((key) => key in content) && Object.keys(content).length === keys.length;
+  };
+
+  test.each([12e6, 21e6, 40e6])(
+    "in OPFS is storage_full; what is there can be read and deleted, at %d bytes",
+    async (quota) => {
+      const small = await browser.openPage(`full-opfs-${quota}`);
+      await small.setQuota(quota);
+      const worker = await openIn({ name: "full", storage: "opfs" }, small);
+      await worker.run(() => db.put("first", {}).then(() => db.storage.restoreReserve()));
+      const { keys, code } = await worker.run(fill);
+      expect(code).toBe("storage_full");
+      expect(await worker.run(hasAll, ["first", ...keys])).toBe(true);
+
+      const released = await worker.run(async (keys) => {
+        const released = await db.storage.releaseReserve();
+        db.execute({ kind: "flush" });
+        for (const key of keys) await db.put(key, null);
+        return released;
+      }, keys);
+      expect(released).toBe(true);
+      expect(await contentOf(worker)).toEqual({ first: {} });
+
+      await worker.run(async () => {
+        db.execute({ kind: "flush" });
+        await db.put("again", { text: "x".repeat(50_000) });
+        await db.storage.restoreReserve();
+      });
+      expect(await worker.run(() => db.storage.releaseReserve())).toBe(true);
+      expect(await worker.run(() => db.storage.releaseReserve())).toBe(false);
+      await small.close();
+    },
+    120_000,
+  );
+
+  test("in IndexedDB is storage_full, and what was acknowledged is there", async () => {
+    const small = await browser.openPage("full-indexeddb");
+    await small.setQuota(12e6);
+    const request = { name: "full", storage: "indexeddb" };
+    const worker = await openIn(request, small);
+    const { keys, code } = await worker.run(fill);
+    expect(code).toBe("storage_full");
+    // Memory is ahead of storage: every later commit says so.
+    const again = await worker.run(() => keepsake.failure(db.put("later", {})));
+    expect(again.code).toBe("storage_full");
+
+    await worker.run(() => db.close());
+    await worker.run(openAsDb, request);
+    expect(await worker.run(hasAll, keys)).toBe(true);
+    await small.setQuota(1e9);
+    await worker.terminate();
+    const later = await openIn(request, small);
+    await putIn(later, keys[0], null);
+    expect(await later.run(hasAll, keys.slice(1))).toBe(true);
+    await small.close();
+  }, 120_000);
+
+  test.each([
+    ["a short write", (count) => count - 1],
+    ["a negative count without its sign", () => 0xffff_fff8],
+  ])("is what %s means", async (_, count) => {
+    const worker = await openIn({ name: "short", storage: "opfs" });
+    await putIn(worker, "before", { n: 1 });
+    const code = await worker.run(async (countText) => {
+      const count = new Function(`return ${countText}`)();
+      const write = FileSystemSyncAccessHandle.prototype.write;
+      FileSystemSyncAccessHandle.prototype.write = function (bytes, options) {
+        return count(write.call(this, bytes.subarray(0, bytes.length - 1), options) + 1);
+      };
+      const { code } = await keepsake.failure(db.put("lost", { n: 2 }));
+      FileSystemSyncAccessHandle.prototype.write = write;
+      return code;
+    }, count.toString());
+    expect(code).toBe("storage_full");
+    expect(Object.keys(await contentOf(worker))).not.toContain("lost");
+    await putIn(worker, "after", { n: 3 });
+    await worker.terminate();
+    const next = await openIn({ name: "short", storage: "opfs" });
+    expect(await contentOf(next)).toEqual({ before: { n: 1 }, after: { n: 3 } });
+  });
+});
+
+describe("the mirror in IndexedDB", () => {
+  const storage = "indexeddb";
+
+  test("stores what is committed at the same time in one transaction", async () => {
+    const worker = await openIn({ name: "group", storage });
+    const transactions = await worker.run(async () => {
+      await db.put("first", {});
+      await db.storage.restoreReserve();
+      let count = 0;
+      const transaction = IDBDatabase.prototype.transaction;
+      IDBDatabase.prototype.transaction = function (...all) {
+        count++;
+        return transaction.apply(this, all);
+      };
+      await Promise.all(Array.from({ length: 200 }, (_, i) => db.put(`k${i}`, { i })));
+      return count;
+    });
+    // The first, and all the others while it was under way.
+    expect(transactions).toBe(2);
+    await worker.terminate();
+    const content = await contentOf(await openIn({ name: "group", storage }));
+    expect(Object.keys(content)).toHaveLength(201);
+  });
+
+  test("has nothing to wait for after a read, unless it saw what is not stored yet", async () => {
+    const worker = await openIn({ name: "reads", storage });
+    const waits = await worker.run(async () => {
+      await db.put("k", { n: 1 });
+      db.get("k");
+      const quiet = db.storage.commit();
+      db.execute(keepsake.putOf("k", { n: 2 }));
+      const writing = db.storage.commit();
+      db.get("k");
+      const reading = db.storage.commit();
+      await Promise.all([writing, reading]);
+      return [quiet === undefined, reading instanceof Promise, db.storage.commit() === undefined];
+    });
+    expect(waits).toEqual([true, true, true]);
+  });
+
+  test("goes on when the browser has closed the connection", async () => {
+    const worker = await startWorker();
+    await worker.run(async (storage) => {
+      const connections = [];
+      const open = indexedDB.open.bind(indexedDB);
+      indexedDB.open = (...all) => {
+        const request = open(...all);
+        request.addEventListener("success", () => connections.push(request.result));
+        return request;
+      };
+      self.db = await keepsake.open({ name: "closed", storage });
+      await db.put("before", { n: 1 });
+      for (const connection of connections) connection.close();
+      await db.put("after", { n: 2 });
+    }, storage);
+    await worker.terminate();
+    expect(await contentOf(await openIn({ name: "closed", storage }))).toEqual({
+      before: { n: 1 },
+      after: { n: 2 },
+    });
+  });
+
+  test("lets itself be deleted, and does not come back in parts", async () => {
+    const worker = await openIn({ name: "deleted", storage });
+    await putIn(worker, "before", { n: 1 });
+    const { code } = await worker.run(async () => {
+      await new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase("keepsake/deleted");
+        request.onsuccess = resolve;
+        request.onerror = reject;
+      });
+      return keepsake.failure(db.put("after", { n: 2 }));
+    });
+    expect(code).toBe("changed_outside");
+    expect(await contentOf(await openIn({ name: "deleted", storage }))).toEqual({});
+  });
+
+  test("a holder that was frozen can't write over the next one", async () => {
+    const frozen = await openIn({ name: "frozen", storage });
+    await putIn(frozen, "first", { n: 1 });
+    const next = await openIn({ name: "frozen", storage });
+    await putIn(next, "second", { n: 2 });
+    const { code } = await frozen.run(() => keepsake.failure(db.put("late", { n: 3 })));
+    expect(code).toBe("changed_outside");
+    await putIn(next, "third", { n: 3 });
+    expect(Object.keys(await contentOf(await openIn({ name: "frozen", storage })))).toEqual([
+      "first",
+      "second",
+      "third",
+    ]);
+  });
+
+  test("flushes what was relaxed in a strict transaction", async () => {
+    const worker = await openIn({ name: "flushed", storage });
+    const durabilities = await worker.run(async () => {
+      await db.put("k", { n: 1 });
+      await db.storage.restoreReserve();
+      const asked = [];
+      const transaction = IDBDatabase.prototype.transaction;
+      IDBDatabase.prototype.transaction = function (stores, mode, options) {
+        asked.push(options.durability);
+        return transaction.call(this, stores, mode, options);
+      };
+      db.storage.flush();
+      db.storage.flush();
+      await db.put("k", { n: 2 });
+      return asked;
+    });
+    expect(durabilities).toEqual(["strict", "relaxed"]);
+  });
+});
+
+// After each acknowledged transaction the bytes that are stored are opened as a second
+// database: whatever SQLite wrote in which order, all that was acknowledged is there.
+describe.each(KINDS)("a crash image of %s holds every acknowledged row", (storage) => {
+  /** Answers how many transactions were not in it. */
+  async function lostTransactions({ name, storage, seed, transactions, operations, largest }) {
+    const db = await keepsake.open({ name, storage });
+    let state = seed;
+    const random = (below) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    let lost = 0;
+    for (let i = 1; i <= transactions; i++) {
+      const puts = Array.from({ length: 1 + random(operations) }, () => {
+        const value = random(4) === 0 ? null : { i, text: "x".repeat(random(largest)) };
+        return keepsake.putOf(`k${random(40)}`, value);
+      });
+      await db.acknowledged(...puts, keepsake.putOf("last", { i }));
+      if (random(12) === 0) await db.acknowledged({ kind: "flush" });
+      const copy = await keepsake.openCopy(db);
+      if (JSON.stringify(copy.content()) !== JSON.stringify(db.content())) lost++;
+      copy.close();
+    }
+    db.close();
+    return lost;
+  }
+
+  test("after a thousand random transactions", async () => {
+    const worker = await startWorker();
+    const lost = await worker.run(lostTransactions, {
+      name: `thousand ${storage}`,
+      storage,
+      seed: 7,
+      transactions: 1000,
+      operations: 8,
+      largest: 12_000,
+    });
+    expect(lost).toBe(0);
+  }, 600_000);
+
+  test("after transactions that SQLite's cache can't hold", async () => {
+    const worker = await startWorker();
+    const lost = await worker.run(lostTransactions, {
+      name: `spilled ${storage}`,
+      storage,
+      seed: 11,
+      transactions: 12,
+      operations: 30,
+      largest: 4_000_000,
+    });
+    expect(lost).toBe(0);
+  }, 600_000);
+});
