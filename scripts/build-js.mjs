@@ -1,9 +1,10 @@
-// Builds the package into dist: ESM and CommonJS bundles with their declarations, and
-// beside them the wasm module and its glue. Needs build/wasm, which CMake makes.
+// Builds the package into dist: ESM and CommonJS bundles for Node with their
+// declarations, and beside them the wasm module and its glue; for browsers a module, its
+// worker, and a module that holds everything. Needs build/wasm, which CMake makes.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -13,16 +14,23 @@ const entryPoints = ["js/src/index.ts", "js/src/testing.ts"];
 
 const common = {
   absWorkingDir: root,
-  entryPoints,
   outdir: "dist",
   bundle: true,
-  platform: "node",
-  target: "node20",
   packages: "external",
   sourcemap: true,
   // Errors and toJSON() name the class.
   keepNames: true,
   logLevel: "warning",
+};
+
+const forNode = { ...common, entryPoints, platform: "node", target: "node20" };
+
+const forBrowsers = {
+  ...common,
+  platform: "browser",
+  target: "es2022",
+  format: "esm",
+  conditions: ["browser"],
 };
 
 // The glue stays a file of its own, as emcc wrote it.
@@ -35,7 +43,7 @@ const externalGlue = {
 
 function buildEsm() {
   return build({
-    ...common,
+    ...forNode,
     format: "esm",
     splitting: true,
     chunkNames: "chunk-[hash]",
@@ -46,12 +54,56 @@ function buildEsm() {
 // CommonJS can't import the glue, so it is bundled in.
 function buildCommonJs() {
   return build({
-    ...common,
+    ...forNode,
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "importMetaUrl" },
   });
+}
+
+// The glue is in each of these files. The worker is one file, whatever loads it: no import
+// of its own, no address to be guessed.
+function buildBrowser() {
+  const worker = { in: "js/src/browser/worker.ts", out: "worker" };
+  const index = { in: "js/src/index.ts", out: "index.browser" };
+  return build({ ...forBrowsers, entryPoints: [index, worker] });
+}
+
+// The same module with the worker and the wasm in it, as texts.
+async function buildInline() {
+  const worker = await build({
+    ...forBrowsers,
+    entryPoints: ["js/src/browser/worker.ts"],
+    sourcemap: false,
+    minify: true,
+    write: false,
+  });
+  const embedded = {
+    workerScript: worker.outputFiles[0].text,
+    wasmBase64: readFileSync(join(root, "build/wasm/keepsake.wasm"), "base64"),
+  };
+  await build({
+    ...forBrowsers,
+    entryPoints: [{ in: "js/src/index.ts", out: "inline" }],
+    conditions: ["browser", "inline"],
+    // It would repeat the texts.
+    sourcemap: false,
+    plugins: [embeddedTexts(embedded)],
+  });
+}
+
+function embeddedTexts(texts) {
+  const contents = Object.entries(texts)
+    .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`)
+    .join("\n");
+  return {
+    name: "embedded-texts",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^#embedded$/ }, () => ({ path: "texts", namespace: "embedded" }));
+      onLoad({ filter: /.*/, namespace: "embedded" }, () => ({ contents }));
+    },
+  };
 }
 
 function buildDeclarations() {
@@ -60,6 +112,9 @@ function buildDeclarations() {
     cwd: root,
     stdio: "inherit",
   });
+  for (const file of readdirSync(dist, { recursive: true })) {
+    if (file.endsWith(".d.ts")) nameHost(join(dist, file));
+  }
   const reachable = new Set();
   for (const entry of ["index.d.ts", "testing.d.ts"]) collectImports(join(dist, entry), reachable);
   for (const file of readdirSync(dist, { recursive: true })) {
@@ -67,6 +122,13 @@ function buildDeclarations() {
     if (reachable.has(path)) writeCommonJsDeclaration(path);
     else if (path.endsWith(".d.ts")) rmSync(path);
   }
+}
+
+// Which sources `#host` means is decided when a bundle is built; its types are the same.
+function nameHost(file) {
+  const host = relative(dirname(file), join(dist, "engine/host.js"));
+  const path = host.startsWith(".") ? host : `./${host}`;
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll('"#host"', `"${path}"`));
 }
 
 // What the public declarations name; the others describe what nobody can reach.
@@ -92,4 +154,4 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 copyWasm();
 buildDeclarations();
-await Promise.all([buildEsm(), buildCommonJs()]);
+await Promise.all([buildEsm(), buildCommonJs(), buildBrowser(), buildInline()]);

@@ -8,13 +8,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-stages='setup lint native jest validation'
+stages='setup lint native jest validation browser'
 
 run_setup() { bash scripts/setup.sh --tests; }
 
 run_lint() {
   npx --no-install biome ci "$@"
+  # Once for each host.
   npx --no-install tsc --noEmit
+  npx --no-install tsc --noEmit --customConditions browser
   # The style of C++ is checked where the formatter is installed; its versions differ in detail.
   if has clang-format-19; then
     git ls-files -z '*.cc' '*.h' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
@@ -35,6 +37,8 @@ run_jest() {
   NODE_OPTIONS="${NODE_OPTIONS:-} --experimental-vm-modules --no-warnings" \
     npx --no-install jest "$@"
 }
+
+run_browser() { run_jest --config tests/browser/jest.config.mjs "$@"; }
 
 run_validation() { npx --no-install vitest run "$@"; }
 

@@ -19,11 +19,21 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { dump, toPutOperation } from "./checkpoint-operations.js";
-import { exportDatabase, importDatabase } from "./engine/backup.js";
+import {
+  type DatabaseBytes,
+  exportDatabase,
+  importDatabase,
+  type TransferOptions,
+} from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
+import {
+  type ImportOptions,
+  type ImportReport,
+  type ImportSource,
+  importFile,
+} from "./importer.js";
 import type {
   AnswerTo,
   Blob,
@@ -392,18 +402,20 @@ export class SqliteSaver extends KeepsakeSaver {
   }
 
   /** The whole database, items included, as the bytes of a SQLite file. */
-  async export(): Promise<Uint8Array> {
-    return this.attempt(() => exportDatabase(this.connection));
+  async export(options?: TransferOptions): Promise<Uint8Array> {
+    return this.attempt(() => exportDatabase(this.connection, options));
   }
 
   /** Replaces the whole database, items included, by one that `export()` made. */
-  async import(database: Uint8Array): Promise<void> {
-    await this.attempt(() => importDatabase(this.connection, database));
+  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+    await this.attempt(() => importDatabase(this.connection, database, options));
   }
 
   /** Adds the checkpoints of a file of LangGraph's own SqliteSaver, JavaScript's or Python's. */
-  async importFrom(path: string, options?: ImportOptions): Promise<ImportReport> {
-    return this.attempt(() => importFile(this.connection, path, { ...options, serde: this.serde }));
+  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
+    return this.attempt(() =>
+      importFile(this.connection, source, { ...options, serde: this.serde }),
+    );
   }
 }
 

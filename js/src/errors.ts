@@ -30,7 +30,15 @@ export type KeepsakeErrorCode =
   | "quota_exceeded"
   | "unsupported"
   | "internal"
-  | "embedding_failed";
+  | "embedding_failed"
+  | "newer_version";
+
+/** A database that could not be opened, and is kept under another name. */
+export interface DamagedDatabase {
+  readonly name: string;
+  /** The bytes of its file, to be saved or examined. */
+  export(): Promise<Blob>;
+}
 
 const BRAND = Symbol.for("keepsake.error");
 
@@ -40,9 +48,16 @@ const BRAND = Symbol.for("keepsake.error");
  */
 export class KeepsakeError extends Error {
   readonly code: KeepsakeErrorCode;
+  /** With `corrupt` and `not_a_database` in browsers: the database as it was, set aside. */
+  readonly damaged?: DamagedDatabase | undefined;
 
-  constructor(code: KeepsakeErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: KeepsakeErrorCode,
+    message: string,
+    options?: { cause?: unknown; damaged?: DamagedDatabase | undefined },
+  ) {
     super(`[keepsake] ${message}`, options);
+    if (options?.damaged !== undefined) this.damaged = options.damaged;
     // Code written for LangGraph's stores looks for this name.
     this.name = code === "invalid_namespace" ? "InvalidNamespaceError" : "KeepsakeError";
     this.code = code;
@@ -61,7 +76,8 @@ export function named(backend: string, error: unknown): KeepsakeError {
   }
   const message = error.message.replace(/^\[keepsake\] /, "");
   if (message.startsWith(`${backend}: `)) return error;
-  const options = error.cause === undefined ? undefined : { cause: error.cause };
+  const { cause, damaged } = error;
+  const options = cause === undefined ? { damaged } : { cause, damaged };
   const renamed = new KeepsakeError(error.code, `${backend}: ${message}`, options);
   renamed.stack = error.stack?.replace(error.message, renamed.message);
   return renamed;

@@ -9,9 +9,9 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { foreignDatabase } from "#host";
 import { dump, toPutOperation } from "./checkpoint-operations.js";
 import type { Connection } from "./engine/connection.js";
-import { absolutePath, foreignFiles } from "./engine/host.js";
 import { KeepsakeError, messageOf } from "./errors.js";
 import { decodePythonValue, isPythonType } from "./python-values.js";
 import { reencodeValue } from "./value.js";
@@ -29,6 +29,9 @@ import {
   type PendingWrite,
   type PutOperation,
 } from "./wire/operations.js";
+
+/** The path of a file, outside browsers, or its bytes. */
+export type ImportSource = string | Uint8Array | globalThis.Blob;
 
 /** How far an import is. */
 export interface ImportProgress {
@@ -92,20 +95,14 @@ interface Page {
 /** @internal */
 export function importFile(
   connection: Connection,
-  path: string,
+  source: ImportSource,
   target: ImportTarget,
 ): Promise<ImportReport> {
-  if (typeof path !== "string") {
-    throw new KeepsakeError(
-      "invalid_argument",
-      `importFrom takes the path of a file: ${typeof path}`,
-    );
-  }
-  const absolute = absolutePath(path);
+  const { name, database } = foreignDatabase(source);
   // The engine has one foreign file open at a time.
   return connection.exclusively(() =>
-    connection.lending(foreignFiles(absolute), async () => {
-      const [tables] = await connection.call([{ kind: "foreignOpen", path: absolute }]);
+    connection.lending(name, database, async () => {
+      const [tables] = await connection.call([{ kind: "foreignOpen", path: name }]);
       try {
         return await new Import(connection, tables, target).run();
       } finally {

@@ -10,16 +10,25 @@ export {
   type SqliteSaverOptions,
 } from "./checkpointer.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
-export type { DatabaseOptions } from "./engine/connection.js";
-export { KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
-export type { ImportOptions, ImportProgress, ImportReport, SkippedRow } from "./importer.js";
+export type { DatabaseBytes, TransferOptions, TransferProgress } from "./engine/backup.js";
+export type { ChangeListener, Changes } from "./engine/changes.js";
+export type { Persistence } from "./engine/engine.js";
+export type { DatabaseOptions } from "./engine/options.js";
+export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
+export type {
+  ImportOptions,
+  ImportProgress,
+  ImportReport,
+  ImportSource,
+  SkippedRow,
+} from "./importer.js";
 export { installInterruptShim, unwrapStore, withContext } from "./langgraph.js";
 export {
+  type Diagnosis,
   Memory,
   type MemoryOptions,
   type MemoryStats,
   openMemory,
-  type Persistence,
 } from "./memory.js";
 export {
   type IndexOptions,

@@ -2,10 +2,23 @@
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
-import { exportDatabase, importDatabase } from "./engine/backup.js";
+import {
+  type DatabaseBytes,
+  exportDatabase,
+  exportStream,
+  importDatabase,
+  type TransferOptions,
+} from "./engine/backup.js";
+import type { ChangeListener } from "./engine/changes.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import type { Persistence } from "./engine/engine.js";
 import { attempt, KeepsakeError } from "./errors.js";
-import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
+import {
+  type ImportOptions,
+  type ImportReport,
+  type ImportSource,
+  importFile,
+} from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
 /** Options of both tiers, and of their database. */
@@ -20,28 +33,37 @@ export interface MemoryStats {
   checkpointer: CheckpointerStats;
   /** Size of the database file. */
   bytes: number;
+  /** In browsers: what this origin uses of what it may, in bytes. */
+  quota?: { usage: number; quota: number } | undefined;
+  /** In browsers: whether the origin's storage is safe from being cleared when space is short. */
+  persisted?: boolean | undefined;
 }
 
-/**
- * `file`: survives the process; a power cut may cost the last moment.
- * `file-strict`: survives a power cut too. `none`: gone with the object.
- */
-export type Persistence = "file" | "file-strict" | "none";
+/** What keeps a memory, and how: for people who look for the reason of something. */
+export interface Diagnosis {
+  /** `memory` is gone with the object, or with the last tab. */
+  persistence: Persistence;
+  durability: string;
+  /** The path or name of the database. */
+  database: string;
+  bytes: number;
+  [detail: string]: unknown;
+}
 
 /** An open database with both tiers: give `store` and `checkpointer` to `compile()`. */
 export class Memory {
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
-  readonly persistence: Persistence;
+  readonly #options: MemoryOptions;
   readonly #connection: Connection;
+  #persistence: Persistence = "memory";
 
   /** @internal */
   constructor(options: MemoryOptions, connection: Connection) {
+    this.#options = options;
     this.#connection = connection;
     this.store = new SqliteStore(options, connection);
     this.checkpointer = new SqliteSaver(options, connection);
-    const isStrict = options.durability === "strict";
-    this.persistence = options.path === ":memory:" ? "none" : isStrict ? "file-strict" : "file";
   }
 
   /**
@@ -49,8 +71,13 @@ export class Memory {
    * @internal
    */
   async open(): Promise<void> {
-    await this.#connection.call([{ kind: "size" }]);
+    this.#persistence = (await this.#connection.status()).persistence;
     await this.store.stats();
+  }
+
+  /** What keeps this memory: a `file`, `opfs` or `indexeddb` in browsers, or only `memory`. */
+  get persistence(): Persistence {
+    return this.#persistence;
   }
 
   /** Moves everything into the database file, and to the disk. */
@@ -65,28 +92,62 @@ export class Memory {
         { kind: "checkpointerStats" },
         { kind: "size" },
       ]);
-      return { store, checkpointer, bytes };
+      return { store, checkpointer, bytes, ...(await storageOfOrigin()) };
     });
   }
 
+  /** Where the memory lives, who owns it, and what went wrong last. Never rejects for a reason of its own. */
+  async diagnose(): Promise<Diagnosis> {
+    return attempt("Memory", async () => {
+      const { persistence, details } = await this.#connection.status();
+      const [bytes] = await this.#connection.call([{ kind: "size" }]);
+      const { path, name, durability = "relaxed" } = this.#options;
+      return {
+        persistence,
+        durability,
+        database: name ?? path ?? "",
+        bytes,
+        ...(await storageOfOrigin()),
+        ...details,
+      };
+    });
+  }
+
+  /** Calls `listener` after something was written, in this tab or another. Answers how to stop. */
+  onChange(listener: ChangeListener): () => void {
+    if (typeof listener !== "function") {
+      throw new KeepsakeError("invalid_argument", "Memory: onChange takes a function");
+    }
+    return this.#connection.onChange(listener);
+  }
+
   /** The whole database as the bytes of a SQLite file. */
-  async export(): Promise<Uint8Array> {
-    return attempt("Memory", () => exportDatabase(this.#connection));
+  async export(options?: TransferOptions): Promise<Uint8Array> {
+    return attempt("Memory", () => exportDatabase(this.#connection, options));
+  }
+
+  /**
+   * The same, piece by piece. Other exports and imports wait until it is read to its
+   * end or cancelled.
+   */
+  exportStream(options?: TransferOptions): ReadableStream<Uint8Array> {
+    return exportStream(this.#connection, options);
   }
 
   /** Replaces everything by a database that `export()` made; all or nothing. */
-  async import(database: Uint8Array): Promise<void> {
-    await attempt("Memory", () => importDatabase(this.#connection, database));
+  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+    await attempt("Memory", () => importDatabase(this.#connection, database, options));
   }
 
   /**
    * Adds what another program's SQLite file holds: LangGraph's SqliteSaver
-   * (JavaScript or Python), Python's SqliteStore, a plain store_kv table.
+   * (JavaScript or Python), Python's SqliteStore, a plain store_kv table. `source` is
+   * a path outside browsers, or the file's bytes.
    */
-  async importFrom(path: string, options?: ImportOptions): Promise<ImportReport> {
+  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
     const { putImported: putItem } = this.store;
     return attempt("Memory", () =>
-      importFile(this.#connection, path, { ...options, putItem, serde: this.checkpointer.serde }),
+      importFile(this.#connection, source, { ...options, putItem, serde: this.checkpointer.serde }),
     );
   }
 
@@ -107,7 +168,8 @@ export class Memory {
 }
 
 /**
- * Opens or creates the database at `path`, and waits until it is there.
+ * Opens or creates the database at `path`, in browsers the one called `name`, and
+ * waits until it is there.
  *
  *     const memory = await openMemory({ path: "agent.db" });
  *     const graph = builder.compile({ store: memory.store, checkpointer: memory.checkpointer });
@@ -116,9 +178,6 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
     if (typeof options !== "object" || options === null) {
       throw new KeepsakeError("invalid_argument", "openMemory takes options with a path");
-    }
-    if (!("path" in options) && "name" in options) {
-      throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
     }
     const connection = Connection.toDatabase(options);
     const memory = new Memory(options, connection);
@@ -130,4 +189,14 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
       throw error;
     }
   });
+}
+
+async function storageOfOrigin(): Promise<Pick<MemoryStats, "quota" | "persisted">> {
+  const storage = (globalThis as { navigator?: Partial<Navigator> }).navigator?.storage;
+  if (storage?.estimate === undefined) return {};
+  const [{ usage = 0, quota = 0 }, persisted] = await Promise.all([
+    storage.estimate(),
+    storage.persisted?.(),
+  ]);
+  return { quota: { usage, quota }, persisted };
 }

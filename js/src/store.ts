@@ -2,11 +2,22 @@
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./embedding.js";
-import { exportDatabase, importDatabase } from "./engine/backup.js";
+import {
+  type DatabaseBytes,
+  exportDatabase,
+  importDatabase,
+  type TransferOptions,
+} from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import { type ImportOptions, type ImportReport, importFile, type PutImported } from "./importer.js";
+import {
+  type ImportOptions,
+  type ImportReport,
+  type ImportSource,
+  importFile,
+  type PutImported,
+} from "./importer.js";
 import {
   checkNamespace,
   fromCore,
@@ -341,19 +352,19 @@ export class SqliteStore extends KeepsakeStore {
   }
 
   /** The whole database, checkpoints included, as the bytes of a SQLite file. */
-  async export(): Promise<Uint8Array> {
-    return this.attempt(() => exportDatabase(this.connection));
+  async export(options?: TransferOptions): Promise<Uint8Array> {
+    return this.attempt(() => exportDatabase(this.connection, options));
   }
 
   /** Replaces the whole database, checkpoints included, by one that `export()` made. */
-  async import(database: Uint8Array): Promise<void> {
-    await this.attempt(() => importDatabase(this.connection, database));
+  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+    await this.attempt(() => importDatabase(this.connection, database, options));
   }
 
   /** Adds the items of another program's SQLite file: Python's SqliteStore, or a plain store_kv table. */
-  async importFrom(path: string, options?: ImportOptions): Promise<ImportReport> {
+  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
     return this.attempt(() =>
-      importFile(this.connection, path, { ...options, putItem: this.putImported }),
+      importFile(this.connection, source, { ...options, putItem: this.putImported }),
     );
   }
 }

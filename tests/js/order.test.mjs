@@ -155,7 +155,7 @@ describe("openMemory", () => {
     await memory.store.put(["n"], "k", { n: 1 });
     await memory.checkpointer.close();
     expect(await memory.store.listKeys(["n"])).toEqual(["k"]);
-    expect(memory.persistence).toBe("none");
+    expect(memory.persistence).toBe("memory");
   });
 
   test("does not know name yet, and says so", async () => {

@@ -60,6 +60,32 @@ describe("the tarball", () => {
   });
 });
 
+describe("the files for browsers", () => {
+  const read = (file) => readFileSync(join(projectRoot, "dist", file), "utf8");
+
+  test("name worker and wasm in the words that bundlers look for", () => {
+    const module = read("index.browser.js");
+    expect(module).toMatch(/new Worker\(new URL\("\.\/worker\.js", import\.meta\.url\), \{/);
+    expect(module).toContain('new URL("./keepsake.wasm", import.meta.url)');
+  });
+
+  test("import nothing of Node", () => {
+    for (const file of ["index.browser.js", "inline.js", "worker.js", "testing.js"]) {
+      expect(read(file)).not.toMatch(/(from|import\() ?"node:/);
+    }
+  });
+
+  test("the worker is one file that imports nothing and knows no address", () => {
+    const worker = read("worker.js");
+    expect(worker).not.toMatch(/^(import|export)\b/m);
+    expect(worker).not.toMatch(/\bimport\s*\(|import\.meta/);
+  });
+
+  test("the inline module needs no file beside it", () => {
+    expect(read("inline.js")).not.toContain("import.meta");
+  });
+});
+
 describe("package checkers", () => {
   test("publint finds nothing", () => {
     const printed = run(
@@ -75,9 +101,13 @@ describe("package checkers", () => {
   test("are-the-types-wrong finds nothing, and looks at every entry", () => {
     const cli = "node_modules/@arethetypeswrong/cli/dist/index.js";
     // node10 knows no exports: a subpath can't be found there, by anyone.
-    const args = [cli, tarball, "--profile", "node16", "--format", "ascii", "--no-color"];
+    // Files that are given by their address; nobody imports them.
+    const files = ["--exclude-entrypoints", "worker", "wasm"];
+    const format = ["--format", "ascii", "--no-color"];
+    const args = [cli, tarball, "--profile", "node16", ...format, ...files];
     const printed = run(process.execPath, args, { cwd: projectRoot });
     expect(printed).toContain('"keepsake/testing"');
+    expect(printed).toContain('"keepsake/inline"');
   });
 });
 
@@ -102,12 +132,43 @@ export async function main(): Promise<string> {
 }
 `;
 
+// Only after the peers are there, which look at the globals themselves.
+const serverSource = (module) => `
+import "@langchain/core/documents";
+import "@langchain/core/singletons";
+import "@langchain/langgraph-checkpoint";
+const globals = ["window", "self", "document", "location", "navigator", "indexedDB", "caches",
+  "fetch", "Worker", "SharedWorker", "BroadcastChannel", "Blob", "WebAssembly", "addEventListener"];
+for (const name of globals) {
+  const get = () => { throw new Error("the import touches " + name); };
+  Object.defineProperty(globalThis, name, { configurable: true, get });
+}
+const { openMemory } = await import("./node_modules/keepsake/dist/${module}");
+for (const name of globals) delete globalThis[name];
+console.log(openMemory.name);
+`;
+
 describe("the installed package", () => {
   const folder = installPackage(tarball);
 
   test("is there with its licence", () => {
     expect(existsSync(join(folder, "node_modules/keepsake/LICENSE"))).toBe(true);
     expect(existsSync(join(folder, "node_modules/keepsake/dist/keepsake.wasm"))).toBe(true);
+  });
+
+  test.each(["index.browser.js", "inline.js"])(
+    "%s can be imported on a server, where it touches nothing",
+    (module) => {
+      writeFileSync(join(folder, "server.mjs"), serverSource(module));
+      expect(run(process.execPath, ["server.mjs"], { cwd: folder })).toBe("openMemory\n");
+    },
+  );
+
+  test("keepsake/inline is the package itself in Node", () => {
+    const script = `import * as a from "keepsake"; import * as b from "keepsake/inline";
+      console.log(a.openMemory === b.openMemory);`;
+    const args = ["--input-type=module", "--eval", script];
+    expect(run(process.execPath, args, { cwd: folder })).toBe("true\n");
   });
 
   test.each([

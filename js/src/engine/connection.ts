@@ -1,24 +1,14 @@
 // A Connection is one façade's share of an Engine: made synchronously, opened by
-// the first call, closed once. Connections to one real path share one Engine,
-// across the ESM and CommonJS copies of this package too.
+// the first call, closed once. Connections to one database share one Engine.
 
+import { databaseEngine, memoryEngine, resolveOptions } from "#host";
 import { KeepsakeError } from "../errors.js";
-import type { EngineFiles } from "../wasm/engine-file.js";
 import type { Operation } from "../wire/operations.js";
-import { type Answers, Engine, type MaybePromise, type SessionSource } from "./engine.js";
-import {
-  absolutePath,
-  checkOptions,
-  type DatabaseOptions,
-  fileSource,
-  memorySource,
-  onProcessExit,
-  realPath,
-} from "./host.js";
+import type { ChangeListener } from "./changes.js";
+import type { Answers, Engine, EngineStatus, ForeignDatabase, MaybePromise } from "./engine.js";
+import type { DatabaseOptions } from "./options.js";
 
 export type { DatabaseOptions };
-
-const SHARED = Symbol.for("keepsake.engines");
 
 /** @internal */
 export class Connection {
@@ -39,20 +29,17 @@ export class Connection {
 
   /** A new in-memory engine, which nobody else can reach. */
   static toMemory(configuration?: Operation): Connection {
-    return Connection.#toPrivate(memorySource(undefined), configuration);
+    return Connection.#toPrivate(memoryEngine(), configuration);
   }
 
-  /** The engine of a database; ":memory:" is a new one each time. */
+  /** The engine of a database; one in memory is a new one each time. */
   static toDatabase(options: DatabaseOptions, configuration?: Operation): Connection {
-    checkOptions(options);
-    if (options.path === ":memory:")
-      return Connection.#toPrivate(memorySource(options), configuration);
-    const path = absolutePath(options.path);
-    return new Connection(() => sharedEngine({ ...options, path }), configuration);
+    const resolved = resolveOptions(options);
+    if (resolved.isVolatile) return Connection.#toPrivate(memoryEngine(resolved), configuration);
+    return new Connection(() => databaseEngine(resolved), configuration);
   }
 
-  static #toPrivate(source: SessionSource, configuration?: Operation): Connection {
-    const engine = new Engine(source, () => {});
+  static #toPrivate(engine: Engine, configuration?: Operation): Connection {
     return new Connection(() => engine, configuration);
   }
 
@@ -77,9 +64,23 @@ export class Connection {
     return this.#open().exclusively(body);
   }
 
-  /** Runs `body` while the engine can open these files too. */
-  lending<T>(files: EngineFiles, body: () => Promise<T>): Promise<T> {
-    return this.#open().lending(files, body);
+  /** Runs `body` while the engine can open this database as `name`. */
+  lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T> {
+    return this.#open().lending(name, database, body, onRead);
+  }
+
+  status(): Promise<EngineStatus> {
+    return this.#open().status();
+  }
+
+  /** Hears what is written through any connection to the engine. Answers how to stop. */
+  onChange(listener: ChangeListener): () => void {
+    return this.#open().onChange(listener);
   }
 
   get isClosed(): boolean {
@@ -131,39 +132,3 @@ export class Connection {
 
 // A net for façades that were forgotten, not a plan.
 const abandoned = new FinalizationRegistry<Engine>((engine) => engine.release());
-
-function sharedEngine(options: DatabaseOptions): Engine {
-  const engines = sharedEngines();
-  const path = realPath(options.path);
-  const existing = engines.get(path);
-  if (existing !== undefined) {
-    refuseConflict(existing.source, options);
-    return existing;
-  }
-  const engine = new Engine(fileSource({ ...options, path }), () => {
-    if (engines.get(path) === engine) engines.delete(path);
-  });
-  engines.set(path, engine);
-  return engine;
-}
-
-function sharedEngines(): Map<string, Engine> {
-  const shared = globalThis as { [SHARED]?: Map<string, Engine> };
-  if (shared[SHARED] === undefined) {
-    const engines = new Map<string, Engine>();
-    shared[SHARED] = engines;
-    onProcessExit(() => {
-      for (const engine of [...engines.values()]) engine.close();
-    });
-  }
-  return shared[SHARED];
-}
-
-function refuseConflict(source: SessionSource, options: DatabaseOptions): void {
-  const durability = options.durability ?? "relaxed";
-  if (source.durability === durability) return;
-  throw new KeepsakeError(
-    "conflicting_options",
-    `${source.name} is open with durability "${source.durability}", not "${durability}"`,
-  );
-}

@@ -1,11 +1,14 @@
-// An Engine is one wasm instance over one database. It runs requests in the order
-// in which they were made, reopens after a trap, and lives as long as somebody
-// retains it. Façades reach it through a Connection.
+// An Engine runs requests on one database, in the order in which they were made, and
+// lives as long as somebody retains it. Façades reach it through a Connection. The
+// LocalEngine of this file is one wasm instance in this thread, which it opens anew
+// after a trap; browser/client.ts has one in another thread, or another tab.
 
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
+import { memoryFiles } from "../wasm/memory-files.js";
 import { decodeResponse, encodeRequest, WireStatus } from "../wire/codec.js";
 import type { AnswerTo, Operation } from "../wire/operations.js";
+import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 
 /** A wasm instance that is open. @internal */
 export interface Session {
@@ -42,8 +45,51 @@ export type Answers<Operations extends readonly Operation[]> = {
 /** What is there at once if nothing has to be waited for: each promise costs time. @internal */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** What keeps a database. */
+export type Persistence = "file" | "opfs" | "indexeddb" | "memory";
+
+/** What an engine tells of itself. @internal */
+export interface EngineStatus {
+  persistence: Persistence;
+  /** More, for people who look for the reason of something. */
+  details: Record<string, unknown>;
+}
+
+/** A database to read from: its files, or all of its bytes. @internal */
+export type ForeignDatabase = EngineFiles | Uint8Array | Blob;
+
 /** @internal */
-export class Engine {
+export interface Engine {
+  /** What the database is called in messages. */
+  readonly name: string;
+  readonly durability: string;
+  retain(): void;
+  release(): void;
+  /** Answers all operations, or fails with the first that failed; at once if it can. */
+  call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): MaybePromise<Answers<Operations>>;
+  /** Runs `operation` now, and first of all wherever the database is opened again. */
+  configure(operation: Operation, now: number): Promise<void>;
+  /** Runs `body` while the engine can open this database as `name`; hears how much of it was read. */
+  lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T>;
+  /** Runs `body` alone among those that are run by this method on this database. */
+  exclusively<T>(body: () => Promise<T>): Promise<T>;
+  status(): Promise<EngineStatus>;
+  /** Answers how to stop listening. */
+  onChange(listener: ChangeListener): () => void;
+  /** Synchronous, so that it can run while the process exits. Twice is fine. */
+  close(): void;
+}
+
+/** @internal */
+export class LocalEngine implements Engine {
   readonly source: SessionSource;
   readonly #onClosed: () => void;
   readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
@@ -58,10 +104,19 @@ export class Engine {
   #isClosed = false;
   #isLost = false;
   #exclusive: Promise<unknown> = Promise.resolve();
+  readonly #listeners = new ChangeListeners();
 
   constructor(source: SessionSource, onClosed: () => void) {
     this.source = source;
     this.#onClosed = onClosed;
+  }
+
+  get name(): string {
+    return this.source.name;
+  }
+
+  get durability(): string {
+    return this.source.durability;
   }
 
   retain(): void {
@@ -72,7 +127,6 @@ export class Engine {
     if (--this.#references === 0) this.close();
   }
 
-  /** Answers all operations, or fails with the first that failed; at once if it is open. */
   call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
@@ -82,31 +136,44 @@ export class Engine {
     return this.#runWhenOpen(operations, now);
   }
 
-  /** Runs `operation` now, and first of all in every later session. */
   async configure(operation: Operation, now: number): Promise<void> {
     await this.call([operation], now);
     this.#configurations.set(JSON.stringify(operation), operation);
   }
 
-  /** Runs `body` while the engine can open these files too. */
-  async lending<T>(files: EngineFiles, body: () => Promise<T>): Promise<T> {
+  async lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T> {
+    const files = await filesOf(name, database);
     await this.#ready();
     const takeBack = this.#sessionNow().lend(files);
     try {
-      return await body();
+      const result = await body();
+      onRead?.(files.get(name)?.getSize() ?? 0);
+      return result;
     } finally {
       takeBack();
     }
   }
 
-  /** Runs `body` alone among those that are run by this method. */
+  async status(): Promise<EngineStatus> {
+    await this.#ready();
+    return { persistence: this.source.isPersistent ? "file" : "memory", details: {} };
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
   exclusively<T>(body: () => Promise<T>): Promise<T> {
     const result = this.#exclusive.then(body);
     this.#exclusive = result.catch(() => undefined);
     return result;
   }
 
-  /** Synchronous, so that it can run while the process exits. Twice is fine. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -156,7 +223,14 @@ export class Engine {
     const response = this.#execute(session, encodeRequest(header, operations));
     const answers = decodeResponse(response, operations);
     for (const answer of answers) throwIfFailed(answer);
+    this.#tellChanges(operations);
     return answers as Answers<Operations>;
+  }
+
+  #tellChanges(operations: readonly Operation[]): void {
+    if (this.#listeners.isEmpty) return;
+    const changes = changesOf(operations);
+    if (changes !== undefined) this.#listeners.tell(changes);
   }
 
   #sessionNow(): Session {
@@ -196,7 +270,14 @@ export class Engine {
   }
 }
 
-function throwIfFailed(answer: unknown): void {
+async function filesOf(name: string, database: ForeignDatabase): Promise<EngineFiles> {
+  if (database instanceof Map) return database;
+  if (database instanceof Uint8Array) return memoryFiles(name, database);
+  return memoryFiles(name, new Uint8Array(await database.arrayBuffer()));
+}
+
+/** @internal */
+export function throwIfFailed(answer: unknown): void {
   if (!(answer instanceof WireStatus)) return;
   throw new KeepsakeError(answer.code === "ok" ? "internal" : answer.code, answer.message);
 }

@@ -3,56 +3,75 @@
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { KeepsakeError } from "../errors.js";
+import { isBytes } from "../value.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { openNodeFiles, openNodeFilesForReading } from "../wasm/node-files.js";
-import type { SessionSource } from "./engine.js";
+import { type Engine, type ForeignDatabase, LocalEngine, type SessionSource } from "./engine.js";
 import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
+import { checkCommonOptions, type DatabaseOptions, invalid, refuseConflict } from "./options.js";
 import { openSession } from "./session.js";
 
-/** Where a database is, and how it is kept. */
-export interface DatabaseOptions {
-  /** A file, which is made if it is missing, or `":memory:"`. */
+/** Checked, and absolute, so that a later change of the working folder is no matter. @internal */
+export interface ResolvedOptions extends DatabaseOptions {
   path: string;
-  /**
-   * `relaxed`: survives the death of the process; a power cut may cost the last
-   * moment. `strict`: flushed to the disk at each write, which takes longer.
-   * @default "relaxed"
-   */
-  durability?: "relaxed" | "strict" | undefined;
-  /** How many milliseconds to wait for another process that has the file. @default 5000 */
-  lockTimeout?: number | undefined;
+  isVolatile: boolean;
 }
 
+const SHARED = Symbol.for("keepsake.engines");
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 
 /** Checks them all, so that a constructor can. @internal */
-export function checkOptions(options: DatabaseOptions): void {
+export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null)
     throw invalid("options must be an object with a path");
-  const { path, durability, lockTimeout } = options;
+  const { path, name } = options;
+  if (path === undefined && name !== undefined) {
+    throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
+  }
   if (typeof path !== "string" || path === "")
     throw invalid(`path must be a non-empty string: ${String(path)}`);
   if (path.includes("\0")) throw invalid("path must not contain NUL");
-  if (durability !== undefined && durability !== "relaxed" && durability !== "strict") {
-    throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
+  checkCommonOptions(options);
+  const isVolatile = path === ":memory:";
+  return { ...options, path: isVolatile ? path : resolve(path), isVolatile };
+}
+
+/** A new engine in memory; without options it has no database at all. @internal */
+export function memoryEngine(options?: ResolvedOptions): Engine {
+  return new LocalEngine(memorySource(options), () => {});
+}
+
+/** The one engine of the file, for the ESM and CommonJS copies of this package too. @internal */
+export function databaseEngine(options: ResolvedOptions): Engine {
+  const engines = sharedEngines();
+  const path = realPath(options.path);
+  const existing = engines.get(path);
+  if (existing !== undefined) {
+    refuseConflict(existing.name, existing.durability, options.durability);
+    return existing;
   }
-  if (lockTimeout !== undefined && !(typeof lockTimeout === "number" && lockTimeout >= 0)) {
-    throw invalid(`lockTimeout must be a number of milliseconds from 0: ${String(lockTimeout)}`);
+  const engine = new LocalEngine(fileSource({ ...options, path }), () => {
+    if (engines.get(path) === engine) engines.delete(path);
+  });
+  engines.set(path, engine);
+  return engine;
+}
+
+function sharedEngines(): Map<string, Engine> {
+  const shared = globalThis as { [SHARED]?: Map<string, Engine> };
+  if (shared[SHARED] === undefined) {
+    const engines = new Map<string, Engine>();
+    shared[SHARED] = engines;
+    process.on("exit", () => {
+      for (const engine of [...engines.values()]) engine.close();
+    });
   }
+  return shared[SHARED];
 }
 
-function invalid(rule: string): KeepsakeError {
-  return new KeepsakeError("invalid_argument", rule);
-}
-
-/** Absolute, so that a later change of the working folder is no matter. @internal */
-export function absolutePath(path: string): string {
-  return resolve(path);
-}
-
-/** The one name of a file that may not be there yet. @internal */
-export function realPath(path: string): string {
+// The one name of a file that may not be there yet.
+function realPath(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
@@ -76,12 +95,8 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** The database in a file, whose path is real. @internal */
-export function fileSource({
-  path,
-  durability = "relaxed",
-  lockTimeout,
-}: DatabaseOptions): SessionSource {
+// The database in a file, whose path is real.
+function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
   return {
     name: path,
@@ -133,8 +148,8 @@ function isLocked(inode: number): boolean | undefined {
   }
 }
 
-/** A database in linear memory; without options, no database at all. @internal */
-export function memorySource(options: DatabaseOptions | undefined): SessionSource {
+// A database in linear memory; without options, no database at all.
+function memorySource(options: ResolvedOptions | undefined): SessionSource {
   const { path = "memory", durability = "relaxed" } = options ?? {};
   return {
     name: path,
@@ -150,9 +165,16 @@ export function memorySource(options: DatabaseOptions | undefined): SessionSourc
   };
 }
 
-/** The files of another program's database, as they are; none if there is no such file. @internal */
-export function foreignFiles(path: string): EngineFiles {
-  return open(path, openNodeFilesForReading);
+/** Another program's database, as it is; no files if there is no such file. @internal */
+export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
+  if (isBytes(source) || source instanceof Blob) {
+    return { name: "database to import from", database: source };
+  }
+  if (typeof source !== "string") {
+    throw invalid(`importFrom takes the path of a file, or its bytes: ${typeof source}`);
+  }
+  const name = resolve(source);
+  return { name, database: open(name, openNodeFilesForReading) };
 }
 
 function open(path: string, files: (path: string) => EngineFiles): EngineFiles {
@@ -169,9 +191,4 @@ let compiled: WebAssembly.Module | undefined;
 function compiledModule(): WebAssembly.Module {
   compiled ??= new WebAssembly.Module(fs.readFileSync(new URL("./keepsake.wasm", import.meta.url)));
   return compiled;
-}
-
-/** @internal */
-export function onProcessExit(body: () => void): void {
-  process.on("exit", body);
 }

@@ -1,7 +1,7 @@
 // The local transport: an engine in this thread, called synchronously.
 
 import { KeepsakeError } from "../errors.js";
-import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
+import { closeFiles as closeAll, type EngineFiles } from "../wasm/engine-file.js";
 import { loadEngine } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
 import type { OpenOptions } from "../wire/operations.js";
@@ -15,12 +15,19 @@ export interface SessionParts {
   module: WebAssembly.Module;
   /** Without, in memory and without SQLite. */
   database: OpenOptions | undefined;
-  /** Those of the database. Closed with the session, and if it can't be opened. */
+  /** Those of the database. */
   files: EngineFiles;
+  /** Called when the session is closed, and if it can't be opened. @default closes them all */
+  closeFiles?: () => void;
 }
 
 /** Rejects with a KeepsakeError if the database can't be opened. @internal */
-export async function openSession({ module, database, files }: SessionParts): Promise<Session> {
+export async function openSession({
+  module,
+  database,
+  files,
+  closeFiles = () => closeAll(files),
+}: SessionParts): Promise<Session> {
   try {
     const engine = await loadEngine({ module, files });
     const header = { clientId: 0, sequence: 0, now: Date.now() };
@@ -42,11 +49,11 @@ export async function openSession({ module, database, files }: SessionParts): Pr
       lend: (lent) => lend(files, lent),
       close() {
         engine.close();
-        closeFiles(files);
+        closeFiles();
       },
     };
   } catch (error) {
-    closeFiles(files);
+    closeFiles();
     throw error;
   }
 }
@@ -55,7 +62,7 @@ function lend(files: EngineFiles, lent: EngineFiles): () => void {
   const names = [...lent.keys()];
   const taken = names.find((name) => files.has(name));
   if (taken !== undefined) {
-    closeFiles(lent);
+    closeAll(lent);
     throw new KeepsakeError(
       "invalid_argument",
       `a database can't be imported into itself: ${taken}`,
@@ -64,6 +71,6 @@ function lend(files: EngineFiles, lent: EngineFiles): () => void {
   for (const [name, file] of lent) files.set(name, file);
   return () => {
     for (const name of names) files.delete(name);
-    closeFiles(lent);
+    closeAll(lent);
   };
 }

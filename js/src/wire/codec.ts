@@ -524,3 +524,24 @@ export function decodeOpened(response: Uint8Array): WireStatus | undefined {
   readHeader(reader);
   return readResult(reader, readNothing);
 }
+
+/** Whether an operation of the frame was carried out. @internal */
+export function anySucceeded(response: Uint8Array): boolean {
+  return statusesOf(response).includes("ok");
+}
+
+/** Why the first operation that failed did, or undefined. @internal */
+export function failureCodeOf(response: Uint8Array): StatusCode | undefined {
+  return statusesOf(response).find((code) => code !== "ok");
+}
+
+function statusesOf(response: Uint8Array): StatusCode[] {
+  const reader = new Reader(response);
+  const { results } = readHeader(reader);
+  const statuses: StatusCode[] = [];
+  for (let i = 0; i < results; i++) {
+    statuses.push(STATUS_CODES[reader.u16()] ?? "internal");
+    reader.skip();
+  }
+  return statuses;
+}

@@ -75,6 +75,11 @@ export class Reader {
     return this.#copy.subarray(start, start + length);
   }
 
+  /** Passes over bytes with their length. */
+  skip(): void {
+    this.#skip(this.u32());
+  }
+
   floats(): Float32Array {
     const size = this.u32() * 4;
     const start = this.#skip(size);

@@ -1,0 +1,44 @@
+// What assets.ts has, for `keepsake/inline`: worker and wasm are in the module, and
+// no file is needed beside it. A blob as a worker has to be allowed by the content
+// security policy: `worker-src blob:`.
+
+import { wasmBase64, workerScript } from "#embedded";
+import type { DatabaseOptions } from "../engine/options.js";
+import { absoluteUrl, cannotLoad, workerAt } from "./load.js";
+
+/** @internal */
+export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
+  if (typeof worker === "function") return worker();
+  if (worker !== undefined) return workerAt(worker);
+  try {
+    return new Worker(scriptAddress(), { type: "module" });
+  } catch (cause) {
+    throw cannotLoad("worker.js", "a worker made of a blob is refused", cause);
+  }
+}
+
+/** @internal */
+export function wasmSource({
+  wasmUrl,
+}: Pick<DatabaseOptions, "wasmUrl"> = {}): string | Uint8Array {
+  return wasmUrl === undefined ? wasmBytes() : absoluteUrl(wasmUrl);
+}
+
+/** None: tabs share a worker by its address, and a blob's is another one in each tab. @internal */
+export function startBroker(): SharedWorker | undefined {
+  return undefined;
+}
+
+let address: string | undefined;
+
+function scriptAddress(): string {
+  address ??= URL.createObjectURL(new Blob([workerScript], { type: "text/javascript" }));
+  return address;
+}
+
+let bytes: Uint8Array | undefined;
+
+function wasmBytes(): Uint8Array {
+  bytes ??= Uint8Array.from(atob(wasmBase64), (letter) => letter.charCodeAt(0));
+  return bytes;
+}

@@ -1,0 +1,390 @@
+// The engine of a database as a page has it: every call goes as a frame to the page's
+// hub, and from there to the owner. The page counts its requests, and keeps those that
+// have no answer, to make them again when the browser brings it back from its cache.
+
+import { startBroker, startWorker } from "#assets";
+import { type ChangeListener, ChangeListeners, changesOf, makesRoom } from "../engine/changes.js";
+import {
+  type Answers,
+  type Engine,
+  type EngineStatus,
+  type ForeignDatabase,
+  throwIfFailed,
+} from "../engine/engine.js";
+import { KeepsakeError } from "../errors.js";
+import { decodeResponse, encodeRequest } from "../wire/codec.js";
+import type { Operation } from "../wire/operations.js";
+import { serveHub } from "./hub.js";
+import { workerError } from "./load.js";
+import {
+  channelName,
+  type Failure,
+  type HubInfo,
+  type HubToPage,
+  type Job,
+  type PageToHub,
+  type Result,
+  type Settings,
+  unknownOutcome,
+} from "./protocol.js";
+import { readAside } from "./storage.js";
+
+/** @internal */
+export interface RemoteOptions {
+  settings: Settings;
+  worker: string | URL | (() => Worker) | undefined;
+}
+
+/** What a hub answers by a number. */
+interface Call {
+  message: PageToHub & { id: number };
+  /** Of a write: with which the database knows it. */
+  sequence: number | undefined;
+  resolve(answer: Uint8Array | HubInfo | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** What a hub is reached by: a worker, or a port to one in this thread. */
+interface HubPort {
+  postMessage(message: PageToHub, transfer?: Transferable[]): void;
+  terminate(): void;
+}
+
+/** @internal */
+export class RemoteEngine implements Engine {
+  readonly #options: RemoteOptions;
+  readonly #onClosed: () => void;
+  // Random, because nobody gives out numbers; 2^53 of them are enough.
+  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  readonly #calls = new Map<number, Call>();
+  readonly #configurations = new Map<string, Job>();
+  readonly #listeners = new ChangeListeners();
+  readonly #onRead = new Map<string, (bytes: number) => void>();
+  #sequence = 0;
+  #nextId = 0;
+  #references = 0;
+  #hub: HubPort | undefined;
+  #isSuspended = false;
+  #isClosed = false;
+  #failure: KeepsakeError | undefined;
+  #exclusive: Promise<unknown> = Promise.resolve();
+  #hasAskedToPersist = false;
+
+  constructor(options: RemoteOptions, onClosed: () => void) {
+    this.#options = options;
+    this.#onClosed = onClosed;
+  }
+
+  get name(): string {
+    return this.#options.settings.name;
+  }
+
+  get durability(): string {
+    return this.#options.settings.durability;
+  }
+
+  retain(): void {
+    this.#references++;
+  }
+
+  release(): void {
+    if (--this.#references === 0) this.close();
+  }
+
+  async call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    const response = await this.#execute(operations, now, false);
+    const answers = decodeResponse(response, operations);
+    for (const answer of answers) throwIfFailed(answer);
+    return answers as Answers<Operations>;
+  }
+
+  async configure(operation: Operation, now: number): Promise<void> {
+    const operations = [operation];
+    const response = await this.#execute(operations, now, true);
+    for (const answer of decodeResponse(response, operations)) throwIfFailed(answer);
+  }
+
+  async lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead: (bytes: number) => void = () => {},
+  ): Promise<T> {
+    const file = database instanceof Blob ? database : new Blob([bytesOf(database)]);
+    this.#onRead.set(name, onRead);
+    try {
+      await this.#configure(`lend ${name}`, { kind: "lend", name, file });
+      return await body();
+    } finally {
+      this.#onRead.delete(name);
+      this.#configurations.delete(`lend ${name}`);
+      await this.#ask((id) => ({ type: "job", id, job: { kind: "takeBack", name } }));
+    }
+  }
+
+  /** Alone among all tabs. */
+  exclusively<T>(body: () => Promise<T>): Promise<T> {
+    const lock = `${channelName(this.name)}:transfer`;
+    const result = this.#exclusive.then(() => navigator.locks.request(lock, body) as Promise<T>);
+    this.#exclusive = result.catch(() => undefined);
+    return result;
+  }
+
+  async status(): Promise<EngineStatus> {
+    const info = (await this.#ask((id) => ({ type: "describe", id }))) as HubInfo;
+    const { owner, isOwner, transport, lastError } = info;
+    return {
+      persistence: owner.storage,
+      details: {
+        fallbackReason: owner.fallbackReason,
+        isOwner,
+        transport,
+        owner: owner.hub,
+        epoch: owner.epoch,
+        lastError,
+        userAgent: navigator.userAgent,
+      },
+    };
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#start();
+    return this.#listeners.add(listener);
+  }
+
+  /** Calls that were made are answered first. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClosed();
+    this.#hub?.postMessage({ type: "close" });
+    // Those that wait are answered when the page comes back.
+    if (this.#hub === undefined && this.#calls.size === 0) this.#stop();
+  }
+
+  // ---- jobs
+
+  async #execute(
+    operations: readonly Operation[],
+    now: number,
+    isConfiguration: boolean,
+  ): Promise<Uint8Array> {
+    this.#refuseIfClosed();
+    const changes = changesOf(operations);
+    const sequence = ++this.#sequence;
+    const header = { clientId: this.#clientId, sequence, now };
+    const isWrite = changes !== undefined;
+    const acknowledged = isWrite ? { acknowledged: this.#acknowledged() } : {};
+    const job: Job = {
+      kind: "execute",
+      request: encodeRequest({ ...header, ...acknowledged }, operations).slice(),
+      changes,
+      makesRoom: isWrite && makesRoom(operations),
+      exports: exportPhase(operations),
+      isOnce: operations.some(({ kind }) => kind === "importFrom"),
+    };
+    if (isWrite) this.#askToPersist();
+    const answer = isConfiguration
+      ? this.#configure(JSON.stringify(operations), job)
+      : this.#ask((id) => ({ type: "job", id, job }), isWrite ? sequence : undefined);
+    return (await answer) as Uint8Array;
+  }
+
+  // All writes up to this one have their answers.
+  #acknowledged(): number {
+    for (const { sequence } of this.#calls.values()) {
+      if (sequence !== undefined) return sequence - 1;
+    }
+    return this.#sequence - 1;
+  }
+
+  /** Does the job now, and first of all in every hub and for every owner to come. */
+  #configure(key: string, job: Job): Promise<unknown> {
+    const answer = this.#ask((id) => ({ type: "configure", id, job }));
+    this.#configurations.set(key, job);
+    return answer;
+  }
+
+  #ask(message: (id: number) => Call["message"], sequence?: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#refuseIfClosed();
+      this.#start();
+      const id = ++this.#nextId;
+      const call: Call = { message: message(id), sequence, resolve, reject };
+      this.#calls.set(id, call);
+      this.#hub?.postMessage(call.message);
+    });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#isClosed) throw new KeepsakeError("closed", `${this.name} is closed`);
+  }
+
+  // ---- the hub
+
+  #start(): void {
+    if (this.#hub !== undefined || this.#isSuspended) return;
+    this.#listenToPage(true);
+    this.#hub = openHub(
+      this.#options.worker,
+      (message) => this.#hear(message),
+      (error) => this.#failAll(error),
+    );
+    this.#hub.postMessage({ type: "start", settings: this.#options.settings });
+    for (const job of this.#configurations.values()) {
+      this.#hub.postMessage({ type: "configure", id: 0, job });
+    }
+  }
+
+  #hear(message: HubToPage): void {
+    switch (message.type) {
+      case "done":
+        this.#settle(message.id, message.result);
+        return;
+      case "described":
+        this.#take(message.id)?.resolve(message.info);
+        return;
+      case "changed":
+        this.#listeners.tell(message.changes);
+        return;
+      case "read":
+        this.#onRead.get(message.name)?.(message.bytes);
+        return;
+      case "broker":
+        this.#bringBroker();
+        return;
+      case "closed":
+        this.#stop();
+        return;
+    }
+  }
+
+  #settle(id: number, result: Result): void {
+    const call = this.#take(id);
+    if (result.ok) call?.resolve(result.response);
+    else call?.reject(this.#errorOf(result.failure));
+  }
+
+  #take(id: number): Call | undefined {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    return call;
+  }
+
+  #errorOf({ code, message, aside }: Failure): KeepsakeError {
+    if (aside === undefined) return new KeepsakeError(code, message);
+    const { kind, name } = aside;
+    const damaged = { name, export: () => readAside(kind, name) };
+    // Until it is closed and opened again, so that nobody goes on with an empty one unawares.
+    this.#failure = new KeepsakeError(code, message, { damaged });
+    return this.#failure;
+  }
+
+  #failAll(error: KeepsakeError): void {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    this.#stop();
+    for (const call of calls) call.reject(error);
+  }
+
+  // Only a window can start one; without, hubs speak over their channel.
+  #bringBroker(): void {
+    const broker = startBroker();
+    if (broker === undefined) return;
+    this.#hub?.postMessage({ type: "broker", port: broker.port }, [broker.port]);
+  }
+
+  #stop(): void {
+    this.#listenToPage(false);
+    this.#hub?.terminate();
+    this.#hub = undefined;
+  }
+
+  // ---- the page's life
+
+  #listenToPage(listens: boolean): void {
+    if (typeof document === "undefined") return;
+    const change = listens ? addEventListener : removeEventListener;
+    change("pagehide", this.#suspend);
+    change("pageshow", this.#resume);
+  }
+
+  // A page in the back/forward cache must not hold the database; nothing is to be saved.
+  readonly #suspend = (): void => {
+    this.#hub?.terminate();
+    this.#hub = undefined;
+    this.#isSuspended = true;
+  };
+
+  readonly #resume = (): void => {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    if (this.#isClosed && this.#calls.size === 0) {
+      this.#stop();
+      return;
+    }
+    this.#start();
+    // What was told meanwhile, nobody heard.
+    this.#listeners.tell({ namespaces: [], threads: [], everything: true });
+    for (const { message } of [...this.#calls.values()]) this.#askAgain(message);
+    if (this.#isClosed) this.#hub?.postMessage({ type: "close" });
+  };
+
+  #askAgain(message: Call["message"]): void {
+    const isOnce = message.type === "job" && message.job.kind === "execute" && message.job.isOnce;
+    if (isOnce) this.#settle(message.id, { ok: false, failure: unknownOutcome() });
+    else this.#hub?.postMessage(message);
+  }
+
+  #askToPersist(): void {
+    // Asking on its way out would keep a page out of the back/forward cache.
+    if (this.#hasAskedToPersist || this.#isSuspended) return;
+    this.#hasAskedToPersist = true;
+    // Only a window may ask. stats() reports the answer.
+    void navigator.storage?.persist?.().catch(() => false);
+  }
+}
+
+function exportPhase(operations: readonly Operation[]): boolean | undefined {
+  const kind = operations[0]?.kind;
+  if (kind === "endExport") return false;
+  return kind === "beginExport" || kind === "readExport" ? true : undefined;
+}
+
+function bytesOf(database: ForeignDatabase): Uint8Array<ArrayBuffer> {
+  if (database instanceof Uint8Array) return database as Uint8Array<ArrayBuffer>;
+  throw new KeepsakeError("unsupported", "in browsers a database is lent as bytes or a Blob");
+}
+
+function openHub(
+  worker: RemoteOptions["worker"],
+  hear: (message: HubToPage) => void,
+  fail: (error: KeepsakeError) => void,
+): HubPort {
+  if (typeof Worker === "undefined") return hubInThisThread(hear);
+  const started = startWorker({ worker });
+  started.onmessage = ({ data }) => hear(data as HubToPage);
+  started.onerror = (event) => {
+    event.preventDefault();
+    fail(workerError(event));
+  };
+  return started;
+}
+
+// A service worker can start no other; it is asked for no sync access handles either.
+function hubInThisThread(hear: (message: HubToPage) => void): HubPort {
+  const { port1, port2 } = new MessageChannel();
+  serveHub(port2);
+  port1.onmessage = ({ data }) => hear(data as HubToPage);
+  return {
+    postMessage: (message, transfer = []) => port1.postMessage(message, transfer),
+    terminate() {
+      port1.close();
+      port2.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// What an engine needs of its host: here a browser, where databases have names.
+
+import { wasmSource } from "#assets";
+import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
+import {
+  checkCommonOptions,
+  type DatabaseOptions,
+  invalid,
+  refuseConflict,
+} from "../engine/options.js";
+import { openSession } from "../engine/session.js";
+import { KeepsakeError } from "../errors.js";
+import { isBytes } from "../value.js";
+import { RemoteEngine } from "./client.js";
+import { loadModule } from "./module.js";
+
+/** Checked. @internal */
+export interface ResolvedOptions extends DatabaseOptions {
+  name: string;
+  isVolatile: boolean;
+}
+
+const STORAGES = ["auto", "opfs", "indexeddb", "memory"];
+const LONGEST_NAME = 100;
+
+/** Checks them all, so that a constructor can. @internal */
+export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
+  if (typeof options !== "object" || options === null)
+    throw invalid("options must be an object with a name");
+  const { path, name, storage } = options;
+  checkCommonOptions(options);
+  if (storage !== undefined && !STORAGES.includes(storage)) {
+    throw invalid(`storage must be auto, opfs, indexeddb or memory: ${String(storage)}`);
+  }
+  if (path === ":memory:") return { ...options, name: path, isVolatile: true };
+  if (name === undefined && path !== undefined) {
+    throw new KeepsakeError(
+      "unsupported",
+      "path is for files outside browsers; here a database has a name",
+    );
+  }
+  if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
+    throw invalid(`name must be a string of 1 to ${LONGEST_NAME} characters: ${String(name)}`);
+  }
+  if (name.includes("\0") || !name.isWellFormed()) {
+    throw invalid(`name must not contain NUL or lone surrogates: ${JSON.stringify(name)}`);
+  }
+  return { ...options, name, isVolatile: storage === "memory" };
+}
+
+/** A new engine in this page's memory; without options it has no database at all. @internal */
+export function memoryEngine(options?: ResolvedOptions): Engine {
+  const { name = "memory", durability = "relaxed", wasmUrl } = options ?? {};
+  const open = async () =>
+    openSession({
+      module: await compiledModule(wasmUrl),
+      database: options && { path: ":memory:", durability },
+      files: new Map(),
+    });
+  return new LocalEngine(
+    { name, isPersistent: false, durability, open, release: () => {} },
+    () => {},
+  );
+}
+
+const engines = new Map<string, Engine>();
+
+/** The page's one engine of the database. @internal */
+export function databaseEngine(options: ResolvedOptions): Engine {
+  const { name, storage = "auto", durability = "relaxed", worker, wasmUrl } = options;
+  const existing = engines.get(name);
+  if (existing !== undefined) {
+    refuseConflict(existing.name, existing.durability, durability);
+    return existing;
+  }
+  const settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }) };
+  const engine = new RemoteEngine({ settings, worker }, () => {
+    if (engines.get(name) === engine) engines.delete(name);
+  });
+  engines.set(name, engine);
+  return engine;
+}
+
+/** Another program's database, as it is. @internal */
+export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
+  if (isBytes(source) || source instanceof Blob) {
+    return { name: "database to import from", database: source };
+  }
+  throw invalid(`importFrom takes a Blob or the bytes of a file: ${typeof source}`);
+}
+
+const compiled = new Map<string, Promise<WebAssembly.Module>>();
+
+// Compiled by the first call, once per page.
+function compiledModule(wasmUrl: string | URL | undefined): Promise<WebAssembly.Module> {
+  const source = wasmSource({ wasmUrl });
+  const key = typeof source === "string" ? source : "";
+  let module = compiled.get(key);
+  if (module === undefined) {
+    module = loadModule(source);
+    compiled.set(key, module);
+    // The next call tries again.
+    module.catch(() => compiled.delete(key));
+  }
+  return module;
+}

@@ -1,0 +1,39 @@
+// Finds the files of the package, and says what to do when they are not there.
+
+import { KeepsakeError, messageOf } from "../errors.js";
+
+type AssetName = "worker.js" | "keepsake.wasm";
+
+/** @internal */
+export function cannotLoad(file: AssetName, why: string, cause?: unknown): KeepsakeError {
+  const option = file === "worker.js" ? "worker" : "wasmUrl";
+  return new KeepsakeError(
+    "cannot_open",
+    `cannot load ${file}: ${why}; copy it from keepsake/dist beside the bundle, ` +
+      `or give its address as the option ${option}, or import from keepsake/inline`,
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+/** The address as seen from the page, so that a worker can use it. @internal */
+export function absoluteUrl(url: string | URL): string {
+  return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href;
+}
+
+/** A worker whose script is at this address. @internal */
+export function workerAt(url: string | URL): Worker {
+  try {
+    return new Worker(url, { type: "module" });
+  } catch (cause) {
+    // A script of another origin, or one that the content security policy forbids.
+    throw cannotLoad("worker.js", `${url}: ${messageOf(cause)}`, cause);
+  }
+}
+
+/** What an `error` event of a worker says. @internal */
+export function workerError(event: Event): KeepsakeError {
+  const message = "message" in event ? String(event.message) : "";
+  // A script that ran and threw has a message; one that was never there has none.
+  if (message !== "") return new KeepsakeError("internal", `the worker failed: ${message}`);
+  return cannotLoad("worker.js", "the server did not answer with a script");
+}

@@ -1,0 +1,45 @@
+// Fetches and compiles keepsake.wasm, and says what is wrong if something else came.
+
+import { type KeepsakeError, messageOf } from "../errors.js";
+import { cannotLoad } from "./load.js";
+
+const MAGIC = [0x00, 0x61, 0x73, 0x6d];
+
+/** `source` is where the module is, or the module itself. @internal */
+export async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
+  if (typeof source !== "string") return WebAssembly.compile(source as BufferSource);
+  const response = await fetchModule(source);
+  if (response.headers.get("content-type") === "application/wasm") {
+    try {
+      return await WebAssembly.compileStreaming(response);
+    } catch (error) {
+      throw unusable(source, messageOf(error), error);
+    }
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (!MAGIC.every((byte, i) => bytes[i] === byte)) throw unusable(source, whatIs(bytes));
+  return WebAssembly.compile(bytes);
+}
+
+async function fetchModule(url: string): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url, { credentials: "same-origin" });
+  } catch (error) {
+    throw unusable(url, messageOf(error), error);
+  }
+  if (!response.ok) throw unusable(url, `the server answered ${response.status}`);
+  return response;
+}
+
+function whatIs(bytes: Uint8Array): string {
+  const start = new TextDecoder().decode(bytes.subarray(0, 100)).trim();
+  if (/^<(!doctype|html)/i.test(start)) {
+    return "got HTML: the server answered with a page instead of the file";
+  }
+  return `got something else, which begins with ${JSON.stringify(start.slice(0, 20))}`;
+}
+
+function unusable(url: string, why: string, cause?: unknown): KeepsakeError {
+  return cannotLoad("keepsake.wasm", `${url}: ${why}`, cause);
+}

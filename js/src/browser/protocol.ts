@@ -1,0 +1,139 @@
+// What a page, its hub and the hubs of other tabs say to each other. A hub is the one
+// worker of a page for one database; the hub that owns the database is its owner.
+
+import type { Changes } from "../engine/changes.js";
+import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import type { StorageKind } from "./storage.js";
+
+/** Raised when tabs with the older number would misunderstand. The newer tab wins. */
+export const PROTOCOL = 1;
+
+/** The Web Lock that the owner holds, and the BroadcastChannel of all hubs. */
+export function channelName(database: string): string {
+  return `keepsake:${database}`;
+}
+
+/** What a hub is told to begin with. */
+export interface Settings {
+  name: string;
+  storage: "auto" | StorageKind;
+  durability: "relaxed" | "strict";
+  /** Where the module is, or the module. */
+  wasm: string | Uint8Array;
+}
+
+/** One thing for the owner to do. */
+export type Job =
+  | {
+      kind: "execute";
+      request: Uint8Array;
+      /** What it changes if it succeeds. */
+      changes: Changes | undefined;
+      /** Whether it may use the reserve of a full disk. */
+      makesRoom: boolean;
+      /** True begins or goes on with an export, false ends it. */
+      exports: boolean | undefined;
+      /** It must not be made again when nobody knows whether it was. */
+      isOnce: boolean;
+    }
+  /** Lets the database open this file as `name`, until it is taken back. */
+  | { kind: "lend"; name: string; file: Blob }
+  | { kind: "takeBack"; name: string };
+
+/** A response frame; nothing for lend and takeBack. */
+export type Result =
+  | { ok: true; response: Uint8Array | undefined }
+  | { ok: false; failure: Failure };
+
+/** A KeepsakeError that can be posted. */
+export interface Failure {
+  code: KeepsakeErrorCode;
+  message: string;
+  /** Where a damaged database was put. */
+  aside?: { kind: StorageKind; name: string } | undefined;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof KeepsakeError)) return { code: "internal", message: messageOf(error) };
+  return { code: error.code, message: error.message.replace(/^\[keepsake\] /, "") };
+}
+
+/** What becomes of a job that may be made only once, and of which no answer came. */
+export function unknownOutcome(): Failure {
+  return {
+    code: "io_error",
+    message: "the tab that was importing is gone; whether everything was replaced is not known",
+  };
+}
+
+/** What the owner tells of itself. */
+export interface OwnerInfo {
+  hub: string;
+  epoch: number;
+  storage: StorageKind;
+  fallbackReason: string | undefined;
+}
+
+/** What a hub tells its page. */
+export interface HubInfo {
+  owner: OwnerInfo;
+  isOwner: boolean;
+  /** How requests reach the owner. */
+  transport: "direct" | "port" | "broadcast";
+  lastError: string | undefined;
+}
+
+export type PageToHub =
+  | { type: "start"; settings: Settings }
+  | { type: "job"; id: number; job: Job }
+  /** A job that every owner to come must do first. */
+  | { type: "configure"; id: number; job: Job }
+  | { type: "describe"; id: number }
+  /** A port of the broker, which was asked for. */
+  | { type: "broker"; port: MessagePort }
+  /** After the jobs that are there. */
+  | { type: "close" };
+
+export type HubToPage =
+  | { type: "done"; id: number; result: Result }
+  | { type: "described"; id: number; info: HubInfo }
+  | { type: "changed"; changes: Changes }
+  | { type: "read"; name: string; bytes: number }
+  | { type: "broker" }
+  | { type: "closed" };
+
+/** What the owner knows of a hub that asked. */
+export interface OwnerAnswer {
+  to: string;
+  /** The number of its last job that came. */
+  received: number;
+  /** How many of its jobs have no answer yet. */
+  running: number;
+}
+
+/** Among hubs. */
+export type HubMessageBody =
+  /** Asks for the owner, if there is one after this epoch. */
+  | { type: "who"; epoch: number }
+  /** Whoever holds the lock is at work. */
+  | { type: "alive" }
+  /** Begins an ownership, or answers `who`. */
+  | { type: "owner"; owner: OwnerInfo; answer?: OwnerAnswer | undefined }
+  | { type: "job"; epoch: number; number: number; job: Job }
+  | { type: "done"; to: string; epoch: number; number: number; result: Result }
+  | { type: "read"; to: string; name: string; bytes: number }
+  | { type: "changed"; changes: Changes }
+  /** The database was damaged and is set aside: nobody may go on as if it had been empty. */
+  | { type: "damaged"; failure: Failure }
+  /** The port that this comes through is the owner's. */
+  | { type: "hello" };
+
+/** Every message says which protocol its sender speaks, and who that is. */
+export type HubMessage = HubMessageBody & { protocol: number; from: string };
+
+/** To and from the broker, which hands ports from hub to hub. */
+export type ToBroker =
+  | { type: "join"; hub: string }
+  | { type: "leave"; hub: string }
+  | { type: "connect"; from: string; to: string };
+export type FromBroker = { type: "connection"; from: string };

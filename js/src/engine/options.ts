@@ -1,0 +1,61 @@
+// Where a database is and how it is kept, said in one type for every host.
+
+import { KeepsakeError } from "../errors.js";
+
+/** Where a database is, and how it is kept. */
+export interface DatabaseOptions {
+  /** Outside browsers: a file, which is made if it is missing, or `":memory:"`. */
+  path?: string | undefined;
+  /** In browsers: the name of a database of this origin, which is made if it is missing. */
+  name?: string | undefined;
+  /**
+   * `relaxed`: survives the death of the process, tab or browser; a power cut may cost
+   * the last moment. `strict`: flushed to the disk at each write, which takes longer.
+   * @default "relaxed"
+   */
+  durability?: "relaxed" | "strict" | undefined;
+  /** How many milliseconds to wait for another process that has the file. @default 5000 */
+  lockTimeout?: number | undefined;
+  /**
+   * In browsers: what keeps the database. `auto` takes the best that there is, `opfs`
+   * and `indexeddb` fail if it is not there, `memory` keeps nothing.
+   * @default "auto"
+   */
+  storage?: "auto" | "opfs" | "indexeddb" | "memory" | undefined;
+  /** In browsers: where `keepsake/worker` is served, or a function that starts it. @default beside the bundle */
+  worker?: string | URL | (() => Worker) | undefined;
+  /** In browsers: where `keepsake/wasm` is served. @default beside the bundle */
+  wasmUrl?: string | URL | undefined;
+}
+
+const DURABILITIES = ["relaxed", "strict"];
+
+/** What every host checks. @internal */
+export function checkCommonOptions(options: DatabaseOptions): void {
+  const { durability, lockTimeout } = options;
+  if (durability !== undefined && !DURABILITIES.includes(durability)) {
+    throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
+  }
+  if (lockTimeout !== undefined && !(typeof lockTimeout === "number" && lockTimeout >= 0)) {
+    throw invalid(`lockTimeout must be a number of milliseconds from 0: ${String(lockTimeout)}`);
+  }
+}
+
+/** @internal */
+export function invalid(rule: string): KeepsakeError {
+  return new KeepsakeError("invalid_argument", rule);
+}
+
+/** Two users of one database must agree on how it is kept. @internal */
+export function refuseConflict(
+  name: string,
+  existing: string,
+  durability: string | undefined,
+): void {
+  const wanted = durability ?? "relaxed";
+  if (existing === wanted) return;
+  throw new KeepsakeError(
+    "conflicting_options",
+    `${name} is open with durability "${existing}", not "${wanted}"`,
+  );
+}
