@@ -1,0 +1,155 @@
+// The packed tarball in an app of every bundler, without any configuration for it.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { removeTemporaryFolders } from "../js/support/temporary.mjs";
+import {
+  buildWithNext,
+  buildWithVite,
+  buildWithWebpack,
+  bundleWithEsbuild,
+  bundleWithRollup,
+  copyAssets,
+  serveBundle,
+  serveSources,
+  serveWithVite,
+  stopServers,
+} from "./support/apps.mjs";
+import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
+import { closeServers } from "./support/static-server.mjs";
+
+let browser;
+
+beforeEach(async () => {
+  browser = await startChromium();
+});
+
+afterEach(async () => {
+  await closeBrowsers();
+  await stopServers();
+  closeServers();
+});
+
+afterAll(removeTemporaryFolders);
+
+async function openApp({ url }) {
+  const tab = await openTab(browser, url);
+  await tab.page.waitForFunction(() => globalThis.visit);
+  return tab;
+}
+
+const visit = (page, options) => page.evaluate((given) => globalThis.visit(given), options);
+
+/** The app remembers over a reload, and nothing is said on the console. */
+async function expectToRemember(server, options) {
+  const { page, errors } = await openApp(server);
+  expect(await visit(page, options)).toEqual({ visits: 1, persistence: "opfs" });
+  await page.reload();
+  await page.waitForFunction(() => globalThis.visit);
+  expect(await visit(page, options)).toEqual({ visits: 2, persistence: "opfs" });
+  expect(await page.evaluate(() => globalThis.useMemoryOnly())).toEqual({ n: 1 });
+  expect(errors).toEqual([]);
+}
+
+async function failureOf(server, call) {
+  const { page } = await openApp(server);
+  return page.evaluate(async (name) => {
+    try {
+      await globalThis[name]();
+    } catch ({ code, message }) {
+      return { code, message };
+    }
+  }, call);
+}
+
+describe("without configuration", () => {
+  test.each(["vite7", "vite"])("%s: the development server", async (vite) => {
+    await expectToRemember(await serveWithVite(vite));
+  });
+
+  test.each(["vite7", "vite"])("%s: a build", async (vite) => {
+    await expectToRemember(await buildWithVite(vite));
+  });
+
+  test("webpack", async () => {
+    await expectToRemember(await buildWithWebpack());
+  });
+
+  test("Next.js, in a client component that is rendered on the server too", async () => {
+    await expectToRemember(await buildWithNext());
+  });
+
+  test("no bundler, and an import map", async () => {
+    await expectToRemember(await serveSources());
+  });
+
+  test("keepsake/inline, as one file", async () => {
+    await expectToRemember(await serveBundle(bundleWithEsbuild({ from: "keepsake/inline" })));
+  });
+
+  test("keepsake/inline, as a classic script", async () => {
+    const folder = bundleWithEsbuild({ from: "keepsake/inline", format: "iife" });
+    await expectToRemember(await serveBundle(folder));
+  });
+});
+
+describe.each([
+  ["esbuild", bundleWithEsbuild],
+  ["Rollup", bundleWithRollup],
+])("%s, which copies no files", (_, bundle) => {
+  test("works when worker.js and keepsake.wasm are copied beside the bundle", async () => {
+    const folder = bundle();
+    copyAssets(folder, "worker.js", "keepsake.wasm");
+    await expectToRemember(await serveBundle(folder));
+  });
+});
+
+describe("files that are not beside the bundle", () => {
+  const remedies = /copy it from keepsake\/dist beside the bundle, .*option.*keepsake\/inline/;
+
+  test("are found by the options worker and wasmUrl", async () => {
+    const folder = bundleWithEsbuild();
+    mkdirSync(join(folder, "assets"));
+    copyAssets(join(folder, "assets"), "worker.js", "keepsake.wasm");
+    const server = await serveBundle(folder);
+    const { page, errors } = await openApp(server);
+    const options = { worker: "assets/worker.js", wasmUrl: "assets/keepsake.wasm" };
+    expect(await visit(page, options)).toEqual({ visits: 1, persistence: "opfs" });
+    expect(errors).toEqual([]);
+  });
+
+  test.each([
+    ["answers 404", undefined],
+    ["answers with a page", { fallback: "index.html" }],
+  ])("are named, when the server %s: worker.js", async (_, options) => {
+    const server = await serveBundle(bundleWithEsbuild(), options);
+    const { code, message } = await failureOf(server, "visit");
+    expect(code).toBe("cannot_open");
+    expect(message).toMatch(/worker\.js/);
+    expect(message).toMatch(remedies);
+  });
+
+  test.each([
+    ["answers 404", undefined, /404/],
+    ["answers with a page", { fallback: "index.html" }, /HTML/],
+  ])("are named, when the server %s: keepsake.wasm", async (_, options, reason) => {
+    const folder = bundleWithEsbuild();
+    copyAssets(folder, "worker.js");
+    const server = await serveBundle(folder, options);
+    for (const call of ["visit", "useMemoryOnly"]) {
+      const { code, message } = await failureOf(server, call);
+      expect(code).toBe("cannot_open");
+      expect(message).toMatch(/keepsake\.wasm/);
+      expect(message).toMatch(reason);
+      expect(message).toMatch(/keepsake\/inline/);
+    }
+  });
+});
+
+test("a content security policy with 'wasm-unsafe-eval' suffices", async () => {
+  const folder = bundleWithEsbuild();
+  copyAssets(folder, "worker.js", "keepsake.wasm");
+  const policy = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+  const headers = { "content-security-policy": policy };
+  await expectToRemember(await serveBundle(folder, { headers }));
+});

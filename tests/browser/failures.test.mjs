@@ -1,0 +1,502 @@
+// What a browser refuses, loses or damages: said by name, and nothing is deleted.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { openMemory } from "keepsake";
+import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
+import { closeBrowsers, startChromium, startIncognito } from "./support/chromium.mjs";
+import { closeServers, serveFolder } from "./support/static-server.mjs";
+import { buildPage } from "./support/test-page.mjs";
+
+const ROOM = 6 << 20;
+
+const REFUSING_OPFS = `
+navigator.storage.getDirectory = async () => {
+  throw new DOMException("refused by a test", "SecurityError");
+};
+`;
+
+const REFUSING_INDEXED_DB = `
+IDBFactory.prototype.open = () => {
+  throw new DOMException("refused by a test", "SecurityError");
+};
+`;
+
+// Chromium lets IndexedDB take a multiple of its quota before it says no. This disk is full
+// to the byte, and has room again when the reserve is given up.
+const FULL = `
+{
+  let isFull = false;
+  globalThis.fullChannel = new BroadcastChannel("full");
+  globalThis.fullChannel.onmessage = ({ data }) => {
+    if (data !== "now") return;
+    isFull = true;
+    globalThis.fullChannel.postMessage("set");
+  };
+  const { put, delete: remove } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.put = function (...values) {
+    if (isFull) throw new DOMException("made by a test", "QuotaExceededError");
+    return put.apply(this, values);
+  };
+  IDBObjectStore.prototype.delete = function (key) {
+    if (key === "reserve") isFull = false;
+    return remove.call(this, key);
+  };
+}
+`;
+
+// What a file is asked for throws once, in the middle of the engine.
+const TRAPPING = `
+{
+  let mustTrap = false;
+  globalThis.trapChannel = new BroadcastChannel("trap");
+  globalThis.trapChannel.onmessage = ({ data }) => {
+    if (data !== "now") return;
+    mustTrap = true;
+    globalThis.trapChannel.postMessage("set");
+  };
+  const trapping = (body) => (...values) => {
+    if (!mustTrap) return body(...values);
+    mustTrap = false;
+    throw new WebAssembly.RuntimeError("made by a test");
+  };
+  const Instance = WebAssembly.Instance;
+  WebAssembly.Instance = function (module, imports) {
+    const wrapped = {};
+    for (const [space, members] of Object.entries(imports)) {
+      wrapped[space] = {};
+      for (const [name, member] of Object.entries(members)) {
+        wrapped[space][name] = typeof member === "function" ? trapping(member) : member;
+      }
+    }
+    return new Instance(module, wrapped);
+  };
+}
+`;
+
+let folder;
+let server;
+let browser;
+let tests = 0;
+let name;
+
+beforeAll(async () => {
+  folder = await buildPage("tab");
+  const worker = readFileSync(join(folder, "worker.js"), "utf8");
+  const variants = {
+    "no-opfs.js": REFUSING_OPFS,
+    "no-storage.js": REFUSING_OPFS + REFUSING_INDEXED_DB,
+    "full.js": FULL,
+    "trapping.js": TRAPPING,
+  };
+  for (const [file, begin] of Object.entries(variants))
+    writeFileSync(join(folder, file), begin + worker);
+  server = await serveFolder(folder);
+  browser = await startChromium();
+});
+
+beforeEach(() => {
+  name = `failures${++tests}`;
+});
+
+afterEach(async () => {
+  const [, ...pages] = browser.context.pages();
+  await Promise.all(pages.map((page) => page.close()));
+});
+
+afterAll(async () => {
+  await closeBrowsers();
+  closeServers();
+  removeTemporaryFolders();
+});
+
+async function blankTab(context = browser.context) {
+  const page = await context.newPage();
+  const warnings = [];
+  page.on("console", (message) => {
+    if (message.type() === "warning") warnings.push(message.text());
+  });
+  await page.goto(server.url);
+  return Object.assign(page, { warnings });
+}
+
+const tryToOpen = (page, options = {}) =>
+  page.evaluate((given) => globalThis.attempt(() => globalThis.open(given)), { name, ...options });
+
+async function openTab(options) {
+  const page = await blankTab();
+  expect(await tryToOpen(page, options)).toEqual({ value: expect.any(String) });
+  return page;
+}
+
+const tryToPut = (page, key, n) =>
+  page.evaluate(
+    ([k, v]) =>
+      globalThis.attempt(async () => {
+        await globalThis.memory.store.put(["n"], k, { n: v });
+      }),
+    [key, n],
+  );
+
+const get = (page, key) =>
+  page.evaluate(async (k) => (await globalThis.memory.store.get(["n"], k))?.value.n, key);
+
+/** Resolves when the files are closed too. */
+const close = (page) =>
+  page.evaluate(async (lock) => {
+    await globalThis.memory.close();
+    await navigator.locks.request(lock, () => {});
+  }, `keepsake:${name}`);
+
+/** Switches on what a worker of a test can do. */
+const tell = (page, channelName) =>
+  page.evaluate(
+    (called) =>
+      new Promise((resolve) => {
+        const channel = new BroadcastChannel(called);
+        channel.onmessage = resolve;
+        channel.postMessage("now");
+      }),
+    channelName,
+  );
+
+const diagnose = (page) => page.evaluate(() => globalThis.memory.diagnose());
+
+describe("over opfs, a full disk", () => {
+  let session;
+
+  const limit = (quotaSize) =>
+    session.send("Storage.overrideQuotaForOrigin", {
+      origin: new URL(server.url).origin,
+      ...(quotaSize === undefined ? {} : { quotaSize }),
+    });
+
+  /** Puts until it is refused; answers how often it was not, and how it was refused. */
+  const fill = (page) =>
+    page.evaluate(async () => {
+      // Random, because browsers compress what they store.
+      const text = () => crypto.getRandomValues(new Uint8Array(48 << 10)).toBase64();
+      for (let n = 0; n < 1_000; n++) {
+        const answer = await globalThis.attempt(() =>
+          globalThis.memory.store.put(["full"], `k${n}`, { text: text() }),
+        );
+        if (answer.code !== undefined) return { n, code: answer.code };
+      }
+      return { n: 1_000 };
+    });
+
+  const clear = (page) =>
+    page.evaluate(() => globalThis.attempt(() => globalThis.memory.store.clearNamespace(["full"])));
+
+  test("is named, read from, deleted from, and written to when there is room", async () => {
+    const page = await openTab({ storage: "opfs" });
+    session = await browser.context.newCDPSession(page);
+    expect(await tryToPut(page, "a", 1)).toEqual({});
+    // The reserve is made after the first write.
+    await page.waitForTimeout(1_000);
+    const { quota } = await page.evaluate(() => globalThis.memory.stats());
+    await limit(quota.usage + ROOM);
+    try {
+      const { n, code } = await fill(page);
+      expect(code).toBe("storage_full");
+      expect(n).toBeGreaterThan(0);
+      expect(await get(page, "a")).toBe(1);
+      expect(await clear(page)).toEqual({ value: n });
+    } finally {
+      await limit();
+    }
+    expect(await tryToPut(page, "b", 2)).toEqual({});
+    const again = await page.evaluate(async () => globalThis.memory.store.search(["full"]));
+    expect(again).toEqual([]);
+    expect([await get(page, "a"), await get(page, "b")]).toEqual([1, 2]);
+    const bytes = await page.evaluate(async () =>
+      globalThis.base64(await globalThis.memory.export()),
+    );
+    const path = temporaryFile();
+    writeFileSync(path, Buffer.from(bytes, "base64"));
+    const database = new Database(path, { readonly: true });
+    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    database.close();
+  });
+});
+
+describe("over indexeddb, a disk that is full to the byte", () => {
+  const hasReserve = (page) =>
+    page.evaluate(
+      (database) =>
+        new Promise((resolve, reject) => {
+          const opening = indexedDB.open(database);
+          opening.onerror = reject;
+          opening.onsuccess = () => {
+            const counting = opening.result
+              .transaction("meta")
+              .objectStore("meta")
+              .count("reserve");
+            counting.onsuccess = () => {
+              opening.result.close();
+              resolve(counting.result === 1);
+            };
+          };
+        }),
+      `keepsake/${name}`,
+    );
+
+  test.each(["owner", "follower"])("lets the %s delete", async (deletes) => {
+    const options = { storage: "indexeddb", worker: "full.js" };
+    const owner = await openTab(options);
+    const follower = await openTab({ storage: "indexeddb" });
+    const page = deletes === "owner" ? owner : follower;
+    await tryToPut(page, "a", 1);
+    while (!(await hasReserve(page))) await page.waitForTimeout(50);
+    await tell(page, "full");
+    expect(await tryToPut(page, "b", 2)).toMatchObject({ code: "storage_full" });
+    expect([await get(page, "a"), await get(page, "b")]).toEqual([1, undefined]);
+    const deleted = await page.evaluate(() =>
+      globalThis.attempt(() => globalThis.memory.store.clearNamespace(["n"])),
+    );
+    expect(deleted).toEqual({ value: 1 });
+    expect(await tryToPut(page, "b", 2)).toEqual({});
+    expect([await get(owner, "a"), await get(follower, "b")]).toEqual([undefined, 2]);
+  });
+});
+
+/** In the page: the files of a database in OPFS. */
+const inOpfs = (page, body, ...values) =>
+  page.evaluate(
+    async ([text, given]) => {
+      const root = await navigator.storage.getDirectory();
+      const folderHandle = await root.getDirectoryHandle("keepsake", { create: true });
+      // biome-ignore lint/security/noGlobalEval: it comes from this file
+      return globalThis.eval(`(${text})`)(folderHandle, ...given);
+    },
+    [body.toString(), values],
+  );
+
+const bytesInOpfs = (page) =>
+  inOpfs(
+    page,
+    async (handle, file) => globalThis.base64(await (await handle.getFileHandle(file)).getFile()),
+    name,
+  );
+
+const placeInOpfs = (page, base64) =>
+  inOpfs(
+    page,
+    async (handle, file, text) => {
+      const writable = await (await handle.getFileHandle(file, { create: true })).createWritable();
+      await writable.write(Uint8Array.fromBase64(text));
+      await writable.close();
+    },
+    name,
+    base64,
+  );
+
+const namesInOpfs = (page) =>
+  inOpfs(page, async (handle) => {
+    const names = [];
+    for await (const file of handle.keys()) names.push(file);
+    return names;
+  });
+
+/** As it comes out of Node, after `change` was done to it by another program. */
+async function databaseFromNode(change = () => {}) {
+  const path = temporaryFile();
+  const memory = await openMemory({ path });
+  await memory.store.put(["n"], "a", { n: 1 });
+  await memory.close();
+  const database = new Database(path);
+  change(database);
+  database.pragma("wal_checkpoint(TRUNCATE)");
+  database.close();
+  return readFileSync(path);
+}
+
+describe("a database that is damaged", () => {
+  const damages = [
+    ["not_a_database", (bytes) => bytes.fill(0x5a, 0, 100)],
+    ["corrupt", (bytes) => bytes.fill(0x5a, 100, bytes.length)],
+  ];
+
+  test.each(damages)("%s: is set aside, and every tab hears it", async (code, damage) => {
+    const bytes = await databaseFromNode();
+    damage(bytes);
+    const [one, other, holder] = [await blankTab(), await blankTab(), await blankTab()];
+    await placeInOpfs(one, bytes.toString("base64"));
+    // Nobody opens it before both are there.
+    await holder.evaluate(
+      (lock) =>
+        new Promise((held) => {
+          navigator.locks.request(lock, () => {
+            held();
+            return new Promise((letGo) => {
+              globalThis.letGo = letGo;
+            });
+          });
+        }),
+      `keepsake:${name}`,
+    );
+    const opening = [tryToOpen(one), tryToOpen(other)];
+    const waits = async () => {
+      const { pending } = await holder.evaluate(() => navigator.locks.query());
+      return pending.filter((lock) => lock.name === `keepsake:${name}`).length;
+    };
+    while ((await waits()) < 2) await holder.waitForTimeout(50);
+    await holder.evaluate(() => globalThis.letGo());
+    for (const [page, opened] of [
+      [one, await opening[0]],
+      [other, await opening[1]],
+    ]) {
+      expect(opened).toMatchObject({ code, damaged: expect.stringContaining(`${name}.corrupt-`) });
+      const old = await page.evaluate(async () =>
+        globalThis.base64(await globalThis.lastError.damaged.export()),
+      );
+      expect(Buffer.from(old, "base64").equals(bytes)).toBe(true);
+    }
+    expect(await tryToOpen(one)).toEqual({ value: "opfs" });
+    expect(await get(one, "a")).toBeUndefined();
+    expect(await tryToPut(one, "b", 2)).toEqual({});
+    const aside = (await namesInOpfs(one)).filter((file) => file.startsWith(`${name}.corrupt-`));
+    expect(aside).toHaveLength(1);
+  });
+
+  test("in IndexedDB: is set aside", async () => {
+    const page = await openTab({ storage: "indexeddb" });
+    await tryToPut(page, "a", 1);
+    await close(page);
+    await page.evaluate(
+      (database) =>
+        new Promise((resolve, reject) => {
+          const opening = indexedDB.open(database);
+          opening.onsuccess = () => {
+            const transaction = opening.result.transaction("blocks", "readwrite");
+            transaction.objectStore("blocks").put(new Uint8Array(4096).fill(0x5a), 0);
+            transaction.oncomplete = () => {
+              opening.result.close();
+              resolve();
+            };
+            transaction.onabort = reject;
+          };
+        }),
+      `keepsake/${name}`,
+    );
+    const opened = await tryToOpen(page, { storage: "indexeddb" });
+    expect(opened).toMatchObject({ code: "not_a_database", damaged: expect.any(String) });
+    const size = await page.evaluate(
+      async () => (await globalThis.lastError.damaged.export()).size,
+    );
+    expect(size).toBeGreaterThan(4096);
+    expect(await tryToOpen(page, { storage: "indexeddb" })).toEqual({ value: "indexeddb" });
+    expect(await tryToPut(page, "b", 2)).toEqual({});
+  });
+});
+
+describe("a database of a newer version", () => {
+  const makeNewer = (database) =>
+    database.prepare("UPDATE meta SET value = '999' WHERE name = 'schema_version'").run();
+
+  test("is refused, and stays as it is", async () => {
+    const newer = (await databaseFromNode(makeNewer)).toString("base64");
+    const page = await blankTab();
+    await placeInOpfs(page, newer);
+    expect(await tryToOpen(page)).toMatchObject({ code: "newer_schema" });
+    expect(await bytesInOpfs(page)).toBe(newer);
+    expect((await namesInOpfs(page)).some((file) => file.startsWith(`${name}.`))).toBe(false);
+  });
+
+  test("is not imported", async () => {
+    const newer = (await databaseFromNode(makeNewer)).toString("base64");
+    const page = await openTab();
+    await tryToPut(page, "mine", 1);
+    const imported = await page.evaluate(
+      (text) => globalThis.attempt(() => globalThis.memory.import(Uint8Array.fromBase64(text))),
+      newer,
+    );
+    expect(imported.code).toBe("newer_schema");
+    expect(await get(page, "mine")).toBe(1);
+  });
+});
+
+describe("storage that is refused", () => {
+  test("OPFS: IndexedDB, which says why", async () => {
+    const page = await openTab({ worker: "no-opfs.js" });
+    expect(await tryToPut(page, "a", 1)).toEqual({});
+    expect(await diagnose(page)).toMatchObject({
+      persistence: "indexeddb",
+      fallbackReason: expect.stringContaining("OPFS is not available: SecurityError"),
+    });
+    expect(page.warnings.join()).toContain(`[keepsake] "${name}" is kept in IndexedDB`);
+    await page.reload();
+    expect(await tryToOpen(page)).toEqual({ value: "indexeddb" });
+    expect(await get(page, "a")).toBe(1);
+  });
+
+  test("OPFS, after the database began there: an error, and no empty database", async () => {
+    const page = await openTab();
+    await tryToPut(page, "a", 1);
+    await close(page);
+    expect(await tryToOpen(page, { worker: "no-opfs.js" })).toMatchObject({
+      code: "cannot_open",
+      message: expect.stringContaining("is kept in OPFS"),
+    });
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    expect(await get(page, "a")).toBe(1);
+  });
+
+  test("OPFS, when it was asked for: an error", async () => {
+    const page = await blankTab();
+    const opened = await tryToOpen(page, { worker: "no-opfs.js", storage: "opfs" });
+    expect(opened.code).toBe("unsupported");
+  });
+
+  test("both: memory, with a warning", async () => {
+    const page = await openTab({ worker: "no-storage.js" });
+    expect(await tryToPut(page, "a", 1)).toEqual({});
+    expect(await diagnose(page)).toMatchObject({
+      persistence: "memory",
+      fallbackReason: expect.stringContaining("IndexedDB is not available"),
+    });
+    expect(page.warnings.join()).toContain(`[keepsake] "${name}" is only in memory`);
+  });
+
+  test("both: what goes with its tab is lost for the others, and they are told", async () => {
+    const owner = await openTab({ worker: "no-storage.js" });
+    await tryToPut(owner, "a", 1);
+    const follower = await openTab({ worker: "no-storage.js" });
+    expect(await get(follower, "a")).toBe(1);
+    await owner.close();
+    expect(await tryToPut(follower, "b", 2)).toMatchObject({ code: "lost" });
+    await close(follower);
+    expect(await tryToOpen(follower, { worker: "no-storage.js" })).toEqual({ value: "memory" });
+    expect(await get(follower, "a")).toBeUndefined();
+  });
+
+  test("nothing, in a private window: its tabs share, and storage is not persisted", async () => {
+    const { context } = await startIncognito();
+    const [one, other] = [await blankTab(context), await blankTab(context)];
+    expect(await tryToOpen(one)).toEqual({ value: "opfs" });
+    expect(await tryToPut(one, "a", 1)).toEqual({});
+    expect(await tryToOpen(other)).toEqual({ value: "opfs" });
+    expect(await get(other, "a")).toBe(1);
+    expect((await diagnose(other)).persisted).toBe(false);
+  });
+});
+
+describe("an engine that traps", () => {
+  test.each(["owner", "follower"])("under the %s: the next call works", async (caller) => {
+    const owner = await openTab({ worker: "trapping.js" });
+    await tryToPut(owner, "before", 1);
+    const follower = await openTab();
+    const [page, other] = caller === "owner" ? [owner, follower] : [follower, owner];
+    await tell(other, "trap");
+    expect(await tryToPut(page, "under way", 2)).toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("made by a test"),
+    });
+    expect(await tryToPut(page, "after", 3)).toEqual({});
+    expect([await get(other, "before"), await get(other, "after")]).toEqual([1, 3]);
+    expect((await diagnose(other)).lastError).toEqual(
+      caller === "owner" ? undefined : expect.stringContaining("made by a test"),
+    );
+  });
+});

@@ -1,0 +1,65 @@
+// Runs vitest's tests in a page, with vitest's own runner and expect.
+
+import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from "@vitest/expect";
+import * as vitest from "@vitest/runner";
+import { getNames, getTests } from "@vitest/runner/utils";
+
+for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
+
+const expectOf = (value, message) => chai.expect(value, message).withTest(vitest.getCurrentTest());
+
+Object.assign(expectOf, chai.expect, {
+  soft: (value, message) => expectOf(value, message).withContext({ soft: true }),
+});
+
+// The specification expects them to be there.
+const { afterAll, afterEach, beforeAll, beforeEach, describe, it } = vitest;
+Object.assign(globalThis, {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  it,
+  expect: expectOf,
+});
+
+const TIMEOUT_MS = 30_000;
+
+class PageRunner {
+  config = {
+    root: "/",
+    setupFiles: [],
+    sequence: { hooks: "stack", setupFiles: "list" },
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
+    maxConcurrency: 1,
+    retry: 0,
+    tags: [],
+  };
+  #declare;
+
+  constructor(declare) {
+    this.#declare = declare;
+  }
+
+  importFile() {
+    return this.#declare();
+  }
+}
+
+/** Runs the tests that `declare` makes, and tells how they went. */
+export async function runTests(declare) {
+  const files = await vitest.startTests(["page"], new PageRunner(declare));
+  const tests = getTests(files);
+  const failures = [...files, ...tests].filter(({ result }) => result?.state !== "pass");
+  return {
+    passed: tests.filter(({ result }) => result?.state === "pass").length,
+    total: tests.length,
+    failures: failures.map((task) => ({
+      name: getNames(task).join(" > "),
+      state: task.result?.state ?? task.mode,
+      errors: task.result?.errors?.map(({ message, stack }) => stack ?? message),
+    })),
+  };
+}

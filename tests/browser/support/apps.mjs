@@ -1,0 +1,189 @@
+// A small app per bundler, with the packed tarball installed; each builder answers where
+// the app is served.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  installPackage,
+  packProject,
+  projectRoot,
+  run,
+} from "../../js/support/installed-package.mjs";
+import { temporaryFolder } from "../../js/support/temporary.mjs";
+import { serveFolder } from "./static-server.mjs";
+
+const sources = fileURLToPath(new URL("../apps", import.meta.url));
+const modules = join(projectRoot, "node_modules");
+
+let installed;
+
+function linkModule(folder, name) {
+  const link = join(folder, "node_modules", name);
+  mkdirSync(join(link, ".."), { recursive: true });
+  symlinkSync(join(modules, name), link);
+}
+
+/** A folder with the app's sources and its packages. */
+export function newApp(...packages) {
+  installed ??= installPackage(packProject().tarball);
+  const folder = temporaryFolder();
+  writeFileSync(
+    join(folder, "package.json"),
+    '{ "name": "app", "private": true, "type": "module" }',
+  );
+  for (const file of ["main.js", "index.html"]) cpSync(join(sources, file), join(folder, file));
+  cpSync(join(installed, "node_modules/keepsake"), join(folder, "node_modules/keepsake"), {
+    recursive: true,
+  });
+  const peers = ["core", "langgraph", "langgraph-checkpoint"].map((name) => `@langchain/${name}`);
+  for (const name of [...peers, ...packages]) linkModule(folder, name);
+  return folder;
+}
+
+/** Copies files of the package, as the README tells those whose bundler does not. */
+export function copyAssets(folder, ...files) {
+  for (const file of files)
+    cpSync(join(installed, "node_modules/keepsake/dist", file), join(folder, file));
+}
+
+const vite = (name) => join(modules, name, "bin/vite.js");
+
+export function buildWithVite(name) {
+  const folder = newApp();
+  run(process.execPath, [vite(name), "build", "--logLevel", "warn"], { cwd: folder });
+  return serveFolder(join(folder, "dist"));
+}
+
+export function serveWithVite(name) {
+  return startServer([vite(name), "--host", "127.0.0.1"], newApp());
+}
+
+export function buildWithWebpack() {
+  const folder = newApp("webpack");
+  const script = `
+    import webpack from "webpack";
+    // LangChain is larger than webpack likes.
+    const performance = { hints: false };
+    webpack({ mode: "production", entry: "./main.js", performance }, (error, stats) => {
+      if (error || stats.hasErrors() || stats.hasWarnings()) throw error ?? stats.toString();
+    });`;
+  runScript(folder, script);
+  return serveBundle(join(folder, "dist"));
+}
+
+export function buildWithNext() {
+  const folder = newApp("next", "react", "react-dom");
+  cpSync(join(sources, "next"), join(folder, "app"), { recursive: true });
+  // Only because the packages here are links to those of this project.
+  const configuration = 'export default { turbopack: { root: "/" } };';
+  writeFileSync(join(folder, "next.config.mjs"), configuration);
+  const next = join(modules, "next/dist/bin/next");
+  const env = { NEXT_TELEMETRY_DISABLED: "1" };
+  run(process.execPath, [next, "build"], { cwd: folder, env });
+  return startServer([next, "start", "--hostname", "127.0.0.1", "--port", "0"], folder, env);
+}
+
+/** The folder of a bundle; `from` is what the app imports instead of keepsake. */
+export function bundleWithEsbuild({ from = "keepsake", format = "esm" } = {}) {
+  const folder = newApp("esbuild");
+  const script = `
+    import { build } from "esbuild";
+    await build({ entryPoints: ["main.js"], outfile: "dist/main.js", bundle: true,
+      format: "${format}", logLevel: "error", alias: { keepsake: "${from}" } });`;
+  runScript(folder, script);
+  return withPage(join(folder, "dist"));
+}
+
+export function bundleWithRollup() {
+  const folder = newApp("rollup", "@rollup/plugin-commonjs", "@rollup/plugin-node-resolve");
+  const script = `
+    import { rollup } from "rollup";
+    import commonjs from "@rollup/plugin-commonjs";
+    import { nodeResolve } from "@rollup/plugin-node-resolve";
+    // Some of what LangChain needs is CommonJS.
+    const plugins = [nodeResolve({ browser: true }), commonjs()];
+    const bundle = await rollup({ input: "main.js", logLevel: "silent", plugins });
+    await bundle.write({ dir: "dist", format: "es" });`;
+  runScript(folder, script);
+  return withPage(join(folder, "dist"));
+}
+
+/** No bundler: the sources themselves, and an import map to the package as it is. */
+export function serveSources() {
+  const folder = newApp("esbuild");
+  // LangGraph's packages, as a CDN serves them.
+  const peers = [
+    "@langchain/core/documents",
+    "@langchain/core/messages",
+    "@langchain/core/singletons",
+    "@langchain/langgraph-checkpoint",
+  ];
+  const entryPoints = peers.map((name) => ({ in: name, out: name }));
+  runScript(
+    folder,
+    `import { build } from "esbuild";
+    await build({ entryPoints: ${JSON.stringify(entryPoints)}, outdir: "vendor", bundle: true,
+      splitting: true, format: "esm", platform: "browser", logLevel: "error" });`,
+  );
+  const imports = {
+    keepsake: "/node_modules/keepsake/dist/index.browser.js",
+    ...Object.fromEntries(peers.map((name) => [name, `/vendor/${name}.js`])),
+  };
+  writeFileSync(
+    join(folder, "index.html"),
+    `<!doctype html><title>app</title>
+<script type="importmap">${JSON.stringify({ imports })}</script>
+<script type="module" src="./main.js"></script>`,
+  );
+  return serveFolder(folder);
+}
+
+export function serveBundle(folder, options) {
+  return serveFolder(withPage(folder), options);
+}
+
+function withPage(folder) {
+  cpSync(join(sources, "index.html"), join(folder, "index.html"));
+  return folder;
+}
+
+function runScript(folder, script) {
+  writeFileSync(join(folder, "build.mjs"), script);
+  run(process.execPath, ["build.mjs"], { cwd: folder });
+}
+
+const servers = new Set();
+
+/** Starts a server that prints its address. */
+async function startServer(args, cwd, env = {}) {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  servers.add(child);
+  child.ended = once(child, "exit");
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8");
+  child.stderr.on("data", (text) => {
+    printed += text;
+  });
+  for await (const text of child.stdout.iterator({ destroyOnReturn: false })) {
+    printed += text;
+    const [url] = /http:\/\/127\.0\.0\.1:\d+\/?/.exec(printed) ?? [];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return { url };
+    }
+  }
+  throw new Error(`the server ended: ${printed}`);
+}
+
+export async function stopServers() {
+  for (const child of servers) child.kill("SIGTERM");
+  await Promise.all([...servers].map(({ ended }) => ended));
+  servers.clear();
+}
