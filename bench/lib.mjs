@@ -63,7 +63,7 @@ async function runOnce({ open }, folder, exercise) {
   return { timings, bytes: await folderBytes(folder) };
 }
 
-function keepBest(best, timings) {
+export function keepBest(best, timings) {
   for (const [operation, timing] of Object.entries(timings)) {
     if (best[operation] === undefined || timing.ms < best[operation].ms) best[operation] = timing;
   }
@@ -140,6 +140,6 @@ export function seededRandom(seed) {
   };
 }
 
-function progress(text) {
+export function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
 }
