@@ -229,7 +229,15 @@ describe("export and import", () => {
       { name },
     );
     await until(() => follower.evaluate(() => globalThis.held.length > 0));
+    await follower.evaluate((channelName) => {
+      globalThis.isBegun = false;
+      new BroadcastChannel(channelName).onmessage = ({ data }) => {
+        globalThis.isBegun ||= data.type === "owner";
+      };
+    }, `keepsake:${name}`);
     await owner.close();
+    // What was sent to an owner that is gone is not imported again.
+    await until(() => follower.evaluate(() => globalThis.isBegun));
     await follower.evaluate(() => globalThis.letGo());
     await follower.evaluate(() => globalThis.importing);
     expect(await get(follower, "a")).toBe(1);

@@ -30,8 +30,8 @@ import { Transport } from "./transport.js";
 const REQUEST_LOCK_AGAIN_MS = 2_000;
 const WATCH_EVERY_MS = 500;
 const ASK_AFTER_MS = 1_000;
-// So many times in a row the owner says that it has answered everything.
-const LOST_AFTER_ANSWERS = 3;
+// So long the owner has said that it has answered everything.
+const LOST_AFTER_MS = 3_000;
 const STEAL_AFTER_MS = 10_000;
 const STEAL_AT_MOST_EVERY_MS = 60_000;
 // A database that takes longer to open is taken for one that hangs.
@@ -99,7 +99,7 @@ class Hub {
   #number = 0;
   readonly #sent = new Map<number, Pending>();
   #lastSign = 0;
-  #answersWithoutOurs = 0;
+  #lackingSince: number | undefined;
   #lastSteal = Number.NEGATIVE_INFINITY;
   #mustSteal = false;
 
@@ -332,8 +332,9 @@ class Hub {
   #lacks({ received, running }: OwnerAnswer): boolean {
     if (this.#hasSentAfter(received)) return true;
     if (running > 0 || this.#pending.size === 0) return false;
-    this.#answersWithoutOurs++;
-    return this.#answersWithoutOurs >= LOST_AFTER_ANSWERS;
+    const now = performance.now();
+    this.#lackingSince ??= now;
+    return now - this.#lackingSince >= LOST_AFTER_MS;
   }
 
   #hasSentAfter(received: number): boolean {
@@ -370,7 +371,7 @@ class Hub {
   // Everything that has no answer, and before it what every owner must know.
   #sendAll(): void {
     this.#sent.clear();
-    this.#answersWithoutOurs = 0;
+    this.#lackingSince = undefined;
     for (const job of this.#configurations) this.#send({ job, number: 0, settle: () => {} });
     for (const pending of [...this.#pending]) this.#sendAgain(pending);
   }
@@ -385,7 +386,7 @@ class Hub {
   #hearAnswer({ epoch, number, result }: HubMessage & { type: "done" }): void {
     if (epoch !== this.#ownerInfo?.epoch) return;
     this.#lastSign = performance.now();
-    this.#answersWithoutOurs = 0;
+    this.#lackingSince = undefined;
     const pending = this.#sent.get(number);
     this.#sent.delete(number);
     this.#transport.answered(number);
