@@ -1,6 +1,5 @@
-// Reads a conversation from a JSON file: the demo's own format (README.md) or LoCoMo's.
-// Whatever is wrong with the file is told by place and rule, as a ConversationError.
-import { readFile } from "node:fs/promises";
+// Reads a conversation from JSON: the demo's own format (README.md) or LoCoMo's.
+// Whatever is wrong with it is told by place and rule, as a ConversationError.
 
 export const FORMAT = "keepsake-conversation/1";
 
@@ -10,35 +9,24 @@ export class ConversationError extends Error {
 
 // → {id, title, people, sessions: [{date, turns: [{id, speaker, text}]}], turns, questions}
 // `turns` are those of all sessions, each with the number and the date of its session.
-export async function loadConversation(path, { conversation: number } = {}) {
-  const json = parsed(path, await contents(path));
+// `source` is what messages call the text; `conversation` is which one of a list.
+export function readConversation(text, { source, conversation: number }) {
+  const json = parsed(source, text);
   const { chosen, where } = Array.isArray(json)
-    ? numbered(json, number, path)
-    : { chosen: json, where: path };
+    ? numbered(json, number, source)
+    : { chosen: json, where: source };
   const read = isLocomo(chosen) ? fromLocomo(chosen, where) : fromOwnFormat(chosen, where);
   return complete(read, where);
 }
 
-async function contents(path) {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    const reason =
-      {
-        ENOENT: "there is no such file",
-        EISDIR: "it is a folder",
-        EACCES: "reading is not allowed",
-      }[cause.code] ?? cause.message;
-    throw new ConversationError(`cannot read ${path}: ${reason}`, { cause });
-  }
-}
-
-function parsed(path, text) {
+function parsed(source, text) {
   try {
     return JSON.parse(text);
   } catch (cause) {
     const reason = cause.message.replace(/\s+/g, " ");
-    throw new ConversationError(`${path} is not JSON: ${reason}${placeOf(cause, text)}`, { cause });
+    throw new ConversationError(`${source} is not JSON: ${reason}${placeOf(cause, text)}`, {
+      cause,
+    });
   }
 }
 
@@ -60,14 +48,14 @@ function positionOfExcerpt(message, text) {
   return isCertain ? start + 10 : undefined;
 }
 
-function numbered(list, number = 1, path) {
-  if (list.length === 0) throw new ConversationError(`${path} holds an empty list`);
+function numbered(list, number = 1, source) {
+  if (list.length === 0) throw new ConversationError(`${source} holds an empty list`);
   if (number > list.length) {
     throw new ConversationError(
-      `${path} holds ${list.length} conversations; --conversation must be 1 to ${list.length}, not ${number}`,
+      `${source} holds ${list.length} conversations; --conversation must be 1 to ${list.length}, not ${number}`,
     );
   }
-  return { chosen: list[number - 1], where: `${path}, conversation ${number}` };
+  return { chosen: list[number - 1], where: `${source}, conversation ${number}` };
 }
 
 function fromOwnFormat(json, where) {

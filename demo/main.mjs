@@ -1,6 +1,6 @@
-// `npm run demo`. See options.mjs for what it takes, README.md for the file format.
+// `npm run demo`. See options.mjs for what it takes, README.md for what it shows.
+import { ModelError } from "./chat-completions.mjs";
 import { ConversationError } from "./conversation.mjs";
-import { ModelError } from "./model.mjs";
 import { HELP, parseOptions, UsageError } from "./options.mjs";
 
 process.exitCode = await main(process.argv.slice(2));
@@ -8,17 +8,23 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args) {
   try {
     const options = parseOptions(args);
-    if (options.help) {
-      process.stdout.write(HELP);
-      return 0;
-    }
-    // Loaded late: help and wrong options need neither LangGraph nor a built package.
-    const { runTerminalDemo } = await import("./terminal.mjs");
-    return await runTerminalDemo(options);
+    if (options.help) process.stdout.write(HELP);
+    else return await run(options);
+    return 0;
   } catch (error) {
     process.stderr.write(`\n${explained(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+// Loaded late: help and wrong options need neither LangGraph nor a built package.
+async function run(options) {
+  if (options.terminal) {
+    const { runTerminalDemo } = await import("./terminal/terminal.mjs");
+    return runTerminalDemo(options);
+  }
+  const { runPageDemo } = await import("./serve/serve.mjs");
+  return runPageDemo(options);
 }
 
 function explained(error) {

@@ -5,35 +5,59 @@ export class UsageError extends Error {
   name = "UsageError";
 }
 
-export const HELP = `Keepsake's terminal demo: an agent listens to a conversation, answers questions
-from memory, and finds everything again after a restart.
+export const HELP = `Keepsake's demo: an agent that remembers, in a page of your browser or in the
+terminal.
 
-Usage: npm run demo -- [options] [conversation.json]
+Usage: npm run demo -- [--port N]
+       npm run demo -- --terminal [options] [conversation.json]
 
-The file is in the demo's own format (demo/README.md) or LoCoMo's; without one
-the demo brings its own conversation. No API key is needed: answers are quotes,
-unless OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL) name a model.
+The page runs in the browser alone: the server only hands out its files. Ctrl-C
+ends the server.
+
+  --port N          where to serve the page (4173, or a free one if it is taken)
+  --help            this text
+
+With --terminal an agent listens to a conversation, answers questions from memory,
+and finds everything again after a restart. The file is in the demo's own format
+(demo/README.md) or LoCoMo's; without one the demo brings its own conversation.
+No API key is needed: answers are quotes, unless OPENAI_API_KEY (and
+OPENAI_BASE_URL, OPENAI_MODEL) name a model.
 
   --conversation N  which conversation of a file that holds several (1)
   --questions N     how many questions to show with the turns found (5);
                     recall is measured over all
   --db PATH         the database file; an existing one is gone on with
   --keep            keep the database that the demo made in a temporary folder
-  --help            this text
 `;
 
-// → {file, conversation, questions, db?, keep, help, afterRestart}
+const DEFAULTS = { conversation: "1", questions: "5" };
+const HIGHEST_PORT = 65_535;
+
+// → {help} | {terminal: false, port?} | {terminal: true, file, conversation, questions, db?, keep, afterRestart}
 export function parseOptions(args) {
   const { values, positionals } = parsed(args);
+  if (values.help) return { help: true };
+  return values.terminal ? terminalOptions(values, positionals) : pageOptions(values, positionals);
+}
+
+function pageOptions({ terminal, port, ...others }, positionals) {
+  const [other] = Object.keys(others).map((name) => `--${name}`);
+  const foreign = other ?? positionals[0];
+  if (foreign !== undefined) throw new UsageError(`${foreign} needs --terminal`);
+  return { terminal, port: port === undefined ? undefined : portNumber(port) };
+}
+
+function terminalOptions(values, positionals) {
+  if (values.port !== undefined) throw new UsageError("--port is for the page, not the terminal");
   if (positionals.length > 1) throw new UsageError(`one file at most: ${positionals.join(" ")}`);
   return {
+    terminal: true,
     file: positionals[0] ?? fileURLToPath(new URL("conversation.json", import.meta.url)),
-    conversation: count("conversation", values.conversation, 1),
-    questions: count("questions", values.questions, 0),
+    conversation: count("conversation", values, 1),
+    questions: count("questions", values, 0),
     db: values.db,
-    keep: values.keep,
-    help: values.help,
-    afterRestart: values["after-restart"],
+    keep: values.keep ?? false,
+    afterRestart: values["after-restart"] ?? false,
   };
 }
 
@@ -43,13 +67,15 @@ function parsed(args) {
       args,
       allowPositionals: true,
       options: {
-        conversation: { type: "string", default: "1" },
-        questions: { type: "string", default: "5" },
+        terminal: { type: "boolean", default: false },
+        port: { type: "string" },
+        help: { type: "boolean" },
+        conversation: { type: "string" },
+        questions: { type: "string" },
         db: { type: "string" },
-        keep: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-        // How the demo starts itself for its second half; not for people.
-        "after-restart": { type: "boolean", default: false },
+        keep: { type: "boolean" },
+        // How the terminal program starts itself for its second half; not for people.
+        "after-restart": { type: "boolean" },
       },
     });
   } catch (cause) {
@@ -57,7 +83,17 @@ function parsed(args) {
   }
 }
 
-function count(name, text, least) {
+function portNumber(text) {
+  const port = wholeNumber("port", text, 0);
+  if (port <= HIGHEST_PORT) return port;
+  throw new UsageError(`--port must be at most ${HIGHEST_PORT}: ${text}`);
+}
+
+function count(name, values, least) {
+  return wholeNumber(name, values[name] ?? DEFAULTS[name], least);
+}
+
+function wholeNumber(name, text, least) {
   const number = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(number) && number >= least) return number;
   throw new UsageError(`--${name} must be a whole number of at least ${least}: ${text}`);

@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openMemory } from "keepsake";
 
+import { HashingEmbedder } from "../embedder.mjs";
 import { Agent, RECALLED } from "./agent.mjs";
-import { loadConversation } from "./conversation.mjs";
-import { HashingEmbedder } from "./embedder.mjs";
+import { loadConversation } from "./conversation-file.mjs";
 import { modelFromEnvironment } from "./model.mjs";
 import { bytes, counted, Output, seconds } from "./output.mjs";
 
-const MAIN = fileURLToPath(new URL("main.mjs", import.meta.url));
+const MAIN = fileURLToPath(new URL("../main.mjs", import.meta.url));
 
 // → the exit code
 export async function runTerminalDemo(options) {
@@ -146,7 +146,7 @@ function showRecall(output, { questions, sum }, options) {
 
 // A new process, so that nothing can survive but what is in the file.
 function restart(options) {
-  const args = [MAIN, options.file, "--after-restart", "--db", options.db];
+  const args = [MAIN, "--terminal", options.file, "--after-restart", "--db", options.db];
   args.push("--conversation", String(options.conversation));
   const child = spawn(process.execPath, args, { stdio: "inherit" });
   return new Promise((resolve, reject) => {

@@ -1,0 +1,130 @@
+// A model without a model: it plans by patterns, and answers with quotes of what was
+// recalled. It needs no key and no network.
+import { AIMessage, isHumanMessage, isToolMessage } from "@langchain/core/messages";
+import {
+  extractFacts,
+  isAboutThePerson,
+  isGreeting,
+  isQuestion,
+  subjectToForget,
+  topicOf,
+} from "./facts.mjs";
+
+// Below, two texts share little more than letters.
+const RELEVANT = 0.12;
+// Of the best score: what is nearly as good is said too.
+const NEARLY_AS_GOOD = 0.6;
+const MOST_QUOTES = 2;
+const MOST_FACTS = 5;
+
+export class ScriptedModel {
+  name = "Scripted";
+
+  async respond(messages) {
+    const start = messages.findLastIndex(isHumanMessage);
+    const said = messages[start].content;
+    const results = messages.slice(start).filter(isToolMessage).map(resultOf);
+    const calls = results.length === 0 ? firstCalls(said) : nextCalls(said, results);
+    if (calls.length > 0)
+      return new AIMessage({ id: crypto.randomUUID(), content: "", tool_calls: calls });
+    return new AIMessage({ id: crypto.randomUUID(), content: answer(said, results) });
+  }
+}
+
+function resultOf({ name, content }) {
+  return { name, ...JSON.parse(content) };
+}
+
+// ---- which tools
+
+function firstCalls(said) {
+  if (isGreeting(said)) return [];
+  const subject = subjectToForget(said);
+  if (subject !== undefined) return [call("recall", { query: subject })];
+  const aboutPerson = isQuestion(said) && isAboutThePerson(said);
+  const facts = extractFacts(said);
+  return [
+    call("recall", { query: said, aboutPerson: aboutPerson || facts.length > 0 }),
+    ...facts.map((fact) => call("remember", fact)),
+  ];
+}
+
+function nextCalls(said, results) {
+  if (subjectToForget(said) === undefined || results.some(({ name }) => name === "forget"))
+    return [];
+  const best = relevant(recalled(results))[0];
+  return best ? [call("forget", { namespace: best.namespace, key: best.key })] : [];
+}
+
+function call(name, args) {
+  return { type: "tool_call", id: crypto.randomUUID(), name, args };
+}
+
+// ---- which words
+
+function answer(said, results) {
+  const forgotten = results.find(({ name }) => name === "forget");
+  if (forgotten) return answerToForget(forgotten);
+  const facts = results.filter(({ name }) => name === "remember");
+  if (facts.length > 0) return answerToFacts(facts, recalled(results));
+  if (results.length === 0) return GREETING;
+  if (subjectToForget(said) !== undefined) return "I found nothing like that to forget.";
+  return isAboutThePerson(said)
+    ? answerAboutPerson(said, recalled(results))
+    : quoted(recalled(results));
+}
+
+const GREETING =
+  "Hello! Tell me something about yourself and I will keep it, or ask me about what I have heard.";
+const NOTHING = "I remember nothing about that.";
+
+function answerToForget({ forgotten, text, reason }) {
+  if (forgotten) return `Forgotten: “${text}”`;
+  return text ? `Then I keep it: “${text}”` : `I did not forget anything: ${reason}.`;
+}
+
+function answerToFacts(facts, before) {
+  const kept = facts.map(({ text, namespace }) => `“${text}” (under ${namespace.at(-1)})`);
+  const [related] = relevant(before).filter(
+    ({ text }) => !facts.some((fact) => fact.text === text),
+  );
+  const reminder = related
+    ? `\nThat goes with what you told me on ${related.date}: “${related.text}”`
+    : "";
+  return `I will remember: ${kept.join(", ")}.${reminder}`;
+}
+
+function answerAboutPerson(question, items) {
+  if (items.length === 0) return "You have not told me anything about yourself yet.";
+  const topic = topicOf(question);
+  const onTopic = items.filter(({ namespace }) => namespace.at(-1) === topic);
+  const known = [onTopic, relevant(items)].find((list) => list.length > 0) ?? items;
+  return `You told me: ${known
+    .slice(0, MOST_FACTS)
+    .map(({ text }) => `“${text}”`)
+    .join(", ")}`;
+}
+
+function quoted(items) {
+  const chosen = nearlyAsGood(relevant(items).filter(({ text }) => !text.endsWith("?")));
+  if (chosen.length === 0) return NOTHING;
+  return chosen.map(quote).join("\n");
+}
+
+function quote({ text, speaker, date }) {
+  if (speaker === undefined) return `You told me on ${date}: “${text}”`;
+  return `${speaker} said on ${date}: “${text.replace(`${speaker}: `, "")}”`;
+}
+
+function recalled(results) {
+  return results.filter(({ name }) => name === "recall").flatMap(({ items = [] }) => items);
+}
+
+function relevant(items) {
+  return items.filter(({ score }) => score >= RELEVANT);
+}
+
+function nearlyAsGood(items) {
+  const least = NEARLY_AS_GOOD * (items[0]?.score ?? 0);
+  return items.filter(({ score }) => score >= least).slice(0, MOST_QUOTES);
+}

@@ -1,0 +1,144 @@
+// One thread that is open in this tab: what was said, and the run that goes on in it.
+import { WorkerEnded } from "./memory/database.mjs";
+
+const lockOf = (threadId) => `keepsake-demo:run:${threadId}`;
+
+/** What a run rejects with if another tab runs the same thread. */
+export class RunsElsewhere extends Error {
+  name = "RunsElsewhere";
+
+  constructor() {
+    super("another tab is running this thread; wait until it has answered");
+  }
+}
+
+/** Tells "update" after each change of its properties. */
+export class Chat extends EventTarget {
+  threadId;
+  messages = [];
+  /** What the agent waits for: {action, text, …}. */
+  question;
+  /** A run stopped before the agent had answered. */
+  isUnfinished = false;
+  isRunning = false;
+  isRunningElsewhere = false;
+  isLoaded = false;
+  #database;
+  #threads;
+  #agent;
+  #watched;
+
+  constructor({ database, threads, agent }) {
+    super();
+    this.#database = database;
+    this.#threads = threads;
+    this.#agent = agent;
+  }
+
+  async open(threadId) {
+    Object.assign(this, { threadId, messages: [], question: undefined, isUnfinished: false });
+    Object.assign(this, { isRunning: false, isRunningElsewhere: false, isLoaded: false });
+    this.#tell();
+    await this.refresh();
+  }
+
+  /** Reads the thread anew, unless this tab is about to write it. */
+  async refresh() {
+    const { threadId } = this;
+    if (this.isRunning) return;
+    const state = await this.#database.use(() => this.#agent().state(threadId));
+    const isRunningElsewhere = state.isUnfinished && (await isHeld(lockOf(threadId)));
+    if (threadId !== this.threadId || this.isRunning) return;
+    Object.assign(this, state, { isRunningElsewhere, isLoaded: true });
+    this.#tell();
+    if (isRunningElsewhere) this.#refreshWhenOver(threadId);
+  }
+
+  async say(text) {
+    const { threadId } = this;
+    const known = this.messages.length;
+    await this.#run(async (isAgain) => {
+      await this.#threads.use(threadId, text);
+      // The message may have been stored when the worker ended.
+      if (isAgain && (await this.#storedMessages(threadId)) > known) return this.#proceed(threadId);
+      return this.#agent().say(threadId, text, this.#listener(threadId));
+    });
+  }
+
+  async decide(approved) {
+    const { threadId } = this;
+    await this.#run(async (isAgain) => {
+      if (!isAgain) return this.#agent().decide(threadId, approved, this.#listener(threadId));
+      const { question } = await this.#agent().state(threadId);
+      if (question === undefined) return this.#proceed(threadId);
+      return this.#agent().decide(threadId, approved, this.#listener(threadId));
+    });
+  }
+
+  async goOn() {
+    const { threadId } = this;
+    await this.#run(() => this.#proceed(threadId));
+  }
+
+  async #proceed(threadId) {
+    const { isUnfinished } = await this.#agent().state(threadId);
+    if (isUnfinished) await this.#agent().goOn(threadId, this.#listener(threadId));
+  }
+
+  async #storedMessages(threadId) {
+    return (await this.#agent().state(threadId)).messages.length;
+  }
+
+  #listener(threadId) {
+    return (messages) => {
+      if (threadId !== this.threadId) return;
+      Object.assign(this, { messages, question: undefined, isUnfinished: false });
+      this.#tell();
+    };
+  }
+
+  async #run(body) {
+    const { threadId } = this;
+    this.isRunning = true;
+    this.#tell();
+    try {
+      await navigator.locks.request(lockOf(threadId), { ifAvailable: true }, async (lock) => {
+        if (lock === null) throw new RunsElsewhere();
+        await this.#throughCrashes(body);
+      });
+    } finally {
+      if (threadId === this.threadId) {
+        this.isRunning = false;
+        await this.refresh();
+      }
+    }
+  }
+
+  async #throughCrashes(body) {
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        return await this.#database.use(() => body(isAgain));
+      } catch (error) {
+        if (!(error instanceof WorkerEnded)) throw error;
+      }
+    }
+  }
+
+  // Also if the other tab dies, when nobody writes anything.
+  async #refreshWhenOver(threadId) {
+    if (this.#watched === threadId) return;
+    this.#watched = threadId;
+    await navigator.locks.request(lockOf(threadId), { mode: "shared" }, () => {});
+    this.#watched = undefined;
+    if (threadId === this.threadId) await this.refresh();
+  }
+
+  #tell() {
+    this.dispatchEvent(new Event("update"));
+  }
+}
+
+async function isHeld(name) {
+  const { held } = await navigator.locks.query();
+  return held.some((lock) => lock.name === name);
+}

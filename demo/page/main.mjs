@@ -1,0 +1,121 @@
+// Starts the page: opens the memory, and lets the views follow what changes in it.
+import { installInterruptShim } from "keepsake";
+import { App } from "./app.mjs";
+import { byId, h, saveAs } from "./dom.mjs";
+import { keepPage, showWhetherOffline } from "./offline.mjs";
+import { ChatView } from "./views/chat-view.mjs";
+import { MemoryView } from "./views/memory-view.mjs";
+import { SettingsView } from "./views/settings-view.mjs";
+import { StorageView } from "./views/storage-view.mjs";
+import { ThreadsView } from "./views/threads-view.mjs";
+import { WelcomeView } from "./views/welcome-view.mjs";
+import { explained } from "./words.mjs";
+
+// interrupt() has no AsyncLocalStorage here.
+installInterruptShim();
+
+const app = new App();
+app.notices.hearUncaught();
+const chatView = new ChatView(app);
+const welcomeView = new WelcomeView(app, chatView.send);
+const threadsView = new ThreadsView(app);
+const memoryView = new MemoryView(app);
+const storageView = new StorageView(app);
+new SettingsView(app);
+
+async function open() {
+  byId("failure").hidden = true;
+  byId("opening").hidden = false;
+  try {
+    await app.database.open();
+    await showThreadInAddress();
+    storageView.watch();
+  } catch (error) {
+    showFailure(error);
+  } finally {
+    byId("opening").hidden = true;
+  }
+}
+
+async function showThreadInAddress() {
+  const id = app.threadInAddress();
+  if (id === undefined) {
+    app.showThread();
+    return;
+  }
+  showPart("chat");
+  await app.chat.open(id);
+  await showThreads();
+  byId("second-tab").href = location.hash;
+}
+
+// Of a change that was made here or in another tab, by whom and however.
+async function follow({ namespaces, threads, everything }) {
+  const isThreadChanged = everything || threads.includes(app.chat.threadId);
+  await Promise.all([
+    (everything || namespaces.some(([root]) => root === "threads")) && showThreads(),
+    (everything || namespaces.length > 0) && memoryView.update(),
+    isThreadChanged && app.chat.threadId !== undefined && app.chat.refresh(),
+    storageView.update(),
+  ]);
+}
+
+async function showThreads() {
+  await threadsView.update();
+  byId("chat-title").textContent = app.currentThread()?.title ?? "New thread";
+  chatView.update();
+  welcomeView.update();
+}
+
+// ---- a small window shows one part at a time
+
+function showParts() {
+  for (const button of document.querySelectorAll("[data-show]")) {
+    button.addEventListener("click", () => showPart(button.dataset.show));
+  }
+}
+
+function showPart(part) {
+  document.body.dataset.part = part;
+  for (const button of document.querySelectorAll("[data-show]")) {
+    if (button.dataset.show === part) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+}
+
+// ---- the memory does not open
+
+function showFailure(error) {
+  console.warn(error);
+  const failure = byId("failure");
+  failure.hidden = false;
+  failure.replaceChildren(
+    h("h3", {}, "The memory did not open"),
+    h("p", {}, explained(error)),
+    h(
+      "div",
+      { class: "actions" },
+      h("button", { type: "button", class: "primary", click: open }, "Try again"),
+      error.damaged &&
+        h(
+          "button",
+          {
+            type: "button",
+            click: app.notices.guarded(async () =>
+              saveAs(`${error.damaged.name}.db`, await error.damaged.export()),
+            ),
+          },
+          "Save the damaged file",
+        ),
+    ),
+  );
+}
+
+showWhetherOffline(app.settings);
+showParts();
+app.database.addEventListener(
+  "change",
+  app.notices.guarded(({ detail }) => follow(detail)),
+);
+addEventListener("hashchange", app.notices.guarded(showThreadInAddress));
+await Promise.all([open(), app.notices.guarded(keepPage)()]);

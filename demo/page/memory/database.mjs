@@ -1,0 +1,76 @@
+// The page's memory, opened by name. When the worker of this tab ends, it is opened again.
+import { openMemory } from "keepsake";
+import { HashingEmbedder } from "../../embedder.mjs";
+
+const NAME = "keepsake-demo";
+
+/** What use() rejects with when the worker ends before there is an answer. */
+export class WorkerEnded extends Error {
+  name = "WorkerEnded";
+
+  constructor() {
+    super("the worker of this tab was ended");
+  }
+}
+
+/** Tells "open" after each opening, and "change" with what any tab has written. */
+export class Database extends EventTarget {
+  #memory;
+  #worker;
+  #ended = Promise.withResolvers();
+  #opening;
+
+  get memory() {
+    return this.#memory;
+  }
+
+  async open() {
+    this.#opening = this.#open();
+    await this.#opening;
+  }
+
+  /** What `body` answers with the memory, once that is open. */
+  async use(body) {
+    await this.#opening;
+    return Promise.race([body(this.#memory), this.#ended.promise]);
+  }
+
+  /** Ends this tab's worker as a crash would, and opens anew. → milliseconds until it was open */
+  async endWorker() {
+    const start = performance.now();
+    this.#worker.terminate();
+    const abandoned = this.#memory;
+    this.#opening = this.#reopen(abandoned);
+    this.#ended.reject(new WorkerEnded());
+    this.#ended = Promise.withResolvers();
+    await this.#opening;
+    return performance.now() - start;
+  }
+
+  async #reopen(abandoned) {
+    await abandoned.close();
+    await this.#open();
+  }
+
+  async #open() {
+    const embeddings = new HashingEmbedder();
+    this.#ended.promise.catch(() => {});
+    this.#memory = await openMemory({
+      name: NAME,
+      index: { dims: embeddings.dimensions, embeddings, fields: ["text"] },
+      worker: () => this.#startWorker(),
+    });
+    this.#memory.onChange((changes) => this.#tell("change", changes));
+    this.#tell("open");
+    this.#tell("change", { namespaces: [], threads: [], everything: true });
+  }
+
+  #startWorker() {
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    return this.#worker;
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}

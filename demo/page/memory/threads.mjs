@@ -1,0 +1,48 @@
+// The list of threads: an item each, beside what the checkpointer keeps of them.
+
+export const THREADS = ["threads"];
+const MOST = 500;
+const LONGEST_TITLE = 60;
+
+export class Threads {
+  #database;
+
+  constructor(database) {
+    this.#database = database;
+  }
+
+  /** → [{id, title, usedAt, recording?}], the last used first */
+  async list() {
+    const items = await this.#database.use(({ store }) => store.search(THREADS, { limit: MOST }));
+    const threads = items.map(({ key, value }) => ({ id: key, ...value }));
+    return threads.sort((a, b) => b.usedAt - a.usedAt);
+  }
+
+  /** Notes that the thread was used; its first words are its title. */
+  async use(id, words) {
+    await this.#database.use(async ({ store }) => {
+      const known = await store.get(THREADS, id);
+      const title = known?.value.title ?? titleOf(words);
+      await store.put(THREADS, id, { ...known?.value, title, usedAt: Date.now() }, false);
+    });
+  }
+
+  /** `recording`: {id, turns, questions, isComplete}, of a conversation that is only listened to. */
+  async addRecording(id, title, recording) {
+    const value = { title, usedAt: Date.now(), recording };
+    await this.#database.use(({ store }) => store.put(THREADS, id, value, false));
+  }
+
+  /** The thread with all of its checkpoints; not what was remembered in it. */
+  async delete(id) {
+    await this.#database.use(async ({ store, checkpointer }) => {
+      await checkpointer.deleteThread(id);
+      await store.delete(THREADS, id);
+    });
+  }
+}
+
+function titleOf(words) {
+  const line = words.trim().split("\n")[0];
+  return line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
+}

@@ -1,0 +1,93 @@
+// Where the memory lives and how big it is, and what can be done to it.
+import { byId, coalesced, saveAs } from "../dom.mjs";
+import { bytes, keeping, place, role } from "../words.mjs";
+import { confirmed } from "./confirm.mjs";
+
+// Who owns the database changes without anything being written.
+const REFRESH_MS = 2_000;
+// Less is over before anybody can read it.
+const WORTH_PROGRESS = 4 << 20;
+
+export class StorageView {
+  #app;
+
+  constructor(app) {
+    this.#app = app;
+    this.update = coalesced(() => this.#update());
+    const onClick = (id, work) => byId(id).addEventListener("click", app.notices.guarded(work));
+    onClick("end-worker", () => this.#endWorker());
+    onClick("export", () => this.#export());
+    onClick("import", () => byId("import-file").click());
+    byId("import-file").addEventListener(
+      "change",
+      app.notices.guarded(() => this.#import()),
+    );
+  }
+
+  /** Goes on looking, while anybody looks. */
+  watch() {
+    const look = this.#app.notices.guarded(() => this.update());
+    setInterval(() => document.visibilityState === "visible" && look(), REFRESH_MS);
+    document.addEventListener("visibilitychange", look);
+  }
+
+  async #update() {
+    const [diagnosis, stats] = await this.#app.database.use((memory) =>
+      Promise.all([memory.diagnose(), memory.stats()]),
+    );
+    this.#say("place", place(diagnosis));
+    this.#say("size", size(stats));
+    this.#say("role", role(diagnosis));
+    this.#say("keeping", keeping(diagnosis));
+  }
+
+  #say(fact, { name, hint }) {
+    byId(`fact-${fact}`).textContent = name;
+    byId(`hint-${fact}`).textContent = hint;
+  }
+
+  async #endWorker() {
+    const milliseconds = await this.#app.database.endWorker();
+    await this.update();
+    this.#app.notices.say(
+      `The worker was killed. A new one had the memory open after ${Math.round(milliseconds)} ms; nothing is lost.`,
+    );
+  }
+
+  async #export() {
+    const database = await this.#app.database.use((memory) =>
+      new Response(memory.exportStream({ onProgress: this.#progress("Exporting") })).blob(),
+    );
+    saveAs("keepsake-demo.db", database);
+    this.#app.notices.say(`Exported ${bytes(database.size)}: a plain SQLite file.`);
+  }
+
+  async #import() {
+    const [file] = byId("import-file").files;
+    byId("import-file").value = "";
+    if (file === undefined) return;
+    const agreed = await confirmed({
+      title: "Replace the whole memory?",
+      text: `All threads and items here make way for those in “${file.name}” (${bytes(file.size)}), in every tab.`,
+      yes: "Replace",
+    });
+    if (!agreed) return;
+    await this.#app.database.use((memory) =>
+      memory.import(file, { onProgress: this.#progress("Importing") }),
+    );
+    this.#app.notices.say(`Imported “${file.name}”.`);
+  }
+
+  #progress(doing) {
+    return ({ done, total }) => {
+      if (total < WORTH_PROGRESS) return;
+      byId("fact-size").textContent = `${doing}, ${Math.floor((100 * done) / total)}%`;
+    };
+  }
+}
+
+function size({ bytes: own, quota, store, checkpointer }) {
+  const holds = `${store.items} items, ${checkpointer.checkpoints} checkpoints`;
+  const room = quota ? `; the browser allows ${bytes(quota.quota)}.` : ".";
+  return { name: bytes(own), hint: `${holds}${room}` };
+}

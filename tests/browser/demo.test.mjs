@@ -1,0 +1,373 @@
+// The demo's page as a person meets it: one server, one browser, one story.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
+
+const MAIN = join(process.cwd(), "demo/main.mjs");
+const QUESTION = "When and where is Leila's wedding?";
+const TURNS = 80;
+
+let server;
+let address;
+let browser;
+let tab;
+let errors;
+
+beforeAll(async () => {
+  ({ server, address } = await startServer());
+  browser = await startChromium();
+  ({ page: tab, errors } = await openTab(browser, address));
+  tab.setDefaultTimeout(30_000);
+  await tab.setViewportSize({ width: 1440, height: 900 });
+});
+
+afterAll(async () => {
+  await closeBrowsers();
+  await stopServer();
+});
+
+afterEach(() => expect(errors).toEqual([]));
+
+async function startServer() {
+  const child = spawn(process.execPath, [MAIN, "--port", "0"], { stdio: ["ignore", "pipe", 2] });
+  let output = "";
+  child.stdout.setEncoding("utf8");
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    const found = /http:\S+/.exec(output);
+    if (found) return { server: child, address: found[0] };
+  }
+  throw new Error(`the demo ended without an address: ${output}`);
+}
+
+async function stopServer() {
+  if (server.exitCode !== null) return;
+  server.kill("SIGINT");
+  await once(server, "exit");
+}
+
+// → the answer's text
+async function say(page, text) {
+  const turns = page.locator(".turn");
+  const before = await turns.count();
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.getByRole("button", { name: "Send" }).click();
+  const answer = turns.nth(before).locator(".answer .text");
+  await answer.waitFor();
+  await page.locator(".working").waitFor({ state: "detached" });
+  return answer.textContent();
+}
+
+const fact = (page, name, hasText) => page.locator(`#fact-${name}`, { hasText });
+
+async function listenTo(page, turns) {
+  const conversation = {
+    format: "keepsake-conversation/1",
+    id: "weather",
+    title: "About the weather",
+    sessions: [{ date: "2024-05-01T10:00", turns }],
+  };
+  await page.locator("#own-file").setInputFiles({
+    name: "weather.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(JSON.stringify(conversation)),
+  });
+}
+
+test("a first visit says what to do, and where the memory lives", async () => {
+  await tab.getByRole("button", { name: "Load a conversation" }).waitFor();
+  await tab.locator("#memory-empty", { hasText: "Nothing here yet" }).waitFor();
+  await fact(tab, "place", "Private file, OPFS").waitFor();
+  await fact(tab, "role", "Owner").waitFor();
+});
+
+test("a conversation is loaded with visible progress", async () => {
+  await tab.getByRole("button", { name: "Load a conversation" }).click();
+  await tab.locator("#heard", { hasText: `of ${TURNS} turns` }).waitFor();
+  await tab.locator(".step .done").waitFor();
+  // And the recording's own item in the list of threads.
+  await tab.getByText(`${TURNS + 1} items`, { exact: true }).waitFor();
+});
+
+test("an answer shows what was recalled, with namespace, key and score", async () => {
+  const answer = await say(tab, QUESTION);
+  expect(answer).toContain("Porto");
+  await tab.getByText("Recalled 5 items").click();
+  const best = await tab.locator(".recalled li").first().textContent();
+  expect(best).toContain("memories › harbour › session-02 › 2.4");
+  expect(best).toMatch(/0\.\d\d/);
+});
+
+test("a reload comes back to the thread, and to the list of threads", async () => {
+  await tab.reload();
+  await tab.locator(".answer").waitFor();
+  await expect(tab.locator(".said").textContent()).resolves.toContain(QUESTION);
+  await tab.getByRole("button", { name: /^A boat and a bakery/ }).click();
+  await tab
+    .locator(".heard")
+    .nth(TURNS - 1)
+    .waitFor();
+  await tab.getByRole("button", { name: new RegExp(`^${QUESTION.replace("?", "\\?")}`) }).click();
+  await tab.locator(".answer").waitFor();
+});
+
+test("facts are kept for every thread", async () => {
+  await say(tab, "I'm allergic to peanuts. I love green tea.");
+  await tab.getByRole("button", { name: "New thread", exact: true }).click();
+  await tab.locator("#welcome").waitFor();
+  const answer = await say(tab, "What do you know about me?");
+  expect(answer).toContain("allergic to peanuts");
+  expect(answer).toContain("green tea");
+});
+
+test("the inspector finds an item, shows its value and deletes it", async () => {
+  await say(tab, "I live in a lighthouse.");
+  await tab.getByLabel("Search the memory").fill("lighthouse");
+  const item = tab.locator("#found .item", { hasText: "i-live-in-a-lighthouse" });
+  await item.locator("summary").click();
+  expect(JSON.parse(await item.locator("pre").textContent())).toMatchObject({
+    text: "I live in a lighthouse.",
+  });
+  await item.getByRole("button", { name: "Delete item" }).click();
+  await tab.locator("#confirm").getByRole("button", { name: "Delete item" }).click();
+  await item.waitFor({ state: "detached" });
+  await tab.getByLabel("Search the memory").fill("");
+});
+
+describe("a second tab", () => {
+  let second;
+  let errorsOfSecond;
+
+  beforeAll(async () => {
+    ({ page: second, errors: errorsOfSecond } = await openTab(browser, tab.url()));
+    second.setDefaultTimeout(30_000);
+    await second.locator(".answer").first().waitFor();
+  });
+
+  afterAll(() => second.close());
+  afterEach(() => expect(errorsOfSecond).toEqual([]));
+
+  test("follows the first, and says so", async () => {
+    await fact(second, "role", "Follower").waitFor();
+  });
+
+  test("and the first follow each other's threads and items", async () => {
+    await say(second, "I work as a harbour pilot.");
+    await tab.locator(".said", { hasText: "harbour pilot" }).waitFor();
+    await tab.locator(".answer", { hasText: "harbour pilot" }).waitFor();
+    await tab.locator("#namespaces summary", { hasText: "memories › you › work" }).waitFor();
+  });
+
+  test("takes over when the first tab's worker is killed, and both go on", async () => {
+    await tab.bringToFront();
+    await tab.getByRole("button", { name: "Kill this tab’s worker" }).click();
+    await tab.getByText("nothing is lost").waitFor();
+    await fact(tab, "role", "Follower").waitFor();
+    await second.bringToFront();
+    await fact(second, "role", "Owner").waitFor();
+    await expect(say(tab, "Where do I work?")).resolves.toContain("harbour pilot");
+    await expect(say(second, "Which nuts is Jonas allergic to?")).resolves.toContain("hazelnuts");
+  });
+});
+
+test("loading goes on where it was when the worker is killed", async () => {
+  await tab.bringToFront();
+  await tab.getByRole("button", { name: "New thread", exact: true }).click();
+  await tab.locator("#welcome").waitFor();
+  const turns = Array.from({ length: 40 }, (_, i) => ({
+    id: `w${i}`,
+    speaker: "Ada",
+    text: `Day ${i}: it rained.`,
+  }));
+  await listenTo(tab, turns);
+  await tab.locator("#heard", { hasText: /: ([5-9]|\d\d) of 40 turns/ }).waitFor();
+  await tab.getByRole("button", { name: "Kill this tab’s worker" }).click();
+  await tab.getByText("Heard 40 turns").waitFor();
+  const namespace = tab.locator("#namespaces summary", { hasText: "weather" });
+  await expect(namespace.locator(".count").textContent()).resolves.toBe("40");
+  await tab.getByRole("button", { name: /^About the weather/ }).click();
+  await tab.locator(".heard").nth(39).waitFor();
+  await expect(tab.locator(".heard").count()).resolves.toBe(40);
+});
+
+describe("before it forgets, the agent asks", () => {
+  async function askToForget() {
+    await tab.getByRole("button", { name: "New thread", exact: true }).click();
+    await tab.locator("#welcome").waitFor();
+    await tab.getByLabel("Message", { exact: true }).fill("Forget that I love green tea.");
+    await tab.keyboard.press("Enter");
+    await tab.getByText("May I forget this?").waitFor();
+    await tab.reload();
+    await tab.getByText("May I forget this?").waitFor();
+  }
+
+  const likes = () => tab.locator("#namespaces summary", { hasText: "memories › you › likes" });
+
+  test("and keeps it when declined after a reload", async () => {
+    await askToForget();
+    await tab.getByRole("button", { name: "Decline" }).click();
+    await tab.locator(".answer", { hasText: "Then I keep it" }).waitFor();
+    await expect(likes().count()).resolves.toBe(1);
+  });
+
+  test("and deletes it when approved after a reload", async () => {
+    await askToForget();
+    await tab.getByRole("button", { name: "Approve" }).click();
+    await tab.locator(".answer", { hasText: "Forgotten" }).waitFor();
+    await likes().waitFor({ state: "detached" });
+  });
+});
+
+test("what was exported comes back by an import", async () => {
+  const [download] = await Promise.all([
+    tab.waitForEvent("download"),
+    tab.getByRole("button", { name: "Export" }).click(),
+  ]);
+  const path = await download.path();
+  await tab.getByRole("button", { name: "Delete the thread “A boat and a bakery”" }).click();
+  await tab.getByRole("button", { name: "Delete thread", exact: true }).click();
+  await tab.getByRole("button", { name: /^A boat/ }).waitFor({ state: "detached" });
+  await tab.locator("#import-file").setInputFiles(path);
+  await tab.getByRole("button", { name: "Replace" }).click();
+  await tab.getByRole("button", { name: /^A boat and a bakery/ }).waitFor();
+  await tab.getByRole("button", { name: /^A boat and a bakery/ }).click();
+  await tab
+    .locator(".heard")
+    .nth(TURNS - 1)
+    .waitFor();
+});
+
+test("a file that is no database is refused in words, and changes nothing", async () => {
+  const { page, errors } = await openTab(browser, address);
+  await page.locator("#welcome h3").waitFor();
+  const before = await page.locator("#memory-count").textContent();
+  const buffer = Buffer.from("no database at all, only a text of some length");
+  await page.locator("#import-file").setInputFiles({ name: "x.db", mimeType: "", buffer });
+  await page.getByRole("button", { name: "Replace" }).click();
+  await page.locator(".notice.error").waitFor();
+  await expect(page.locator("#memory-count").textContent()).resolves.toBe(before);
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+describe("a model of one's own", () => {
+  const requests = [];
+  let endpoint;
+  let page;
+
+  beforeAll(async () => {
+    endpoint = createServer(async (request, response) => {
+      response.setHeader("access-control-allow-origin", "*");
+      response.setHeader("access-control-allow-headers", "*");
+      if (request.method === "OPTIONS") return response.end();
+      const body = JSON.parse((await request.toArray()).join(""));
+      requests.push({ body, key: request.headers.authorization });
+      const message = answerOf(body.messages);
+      return response
+        .writeHead(message ? 200 : 500)
+        .end(message ? JSON.stringify({ choices: [{ message }] }) : "out of order");
+    });
+    await new Promise((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+    ({ page } = await openTab(browser, address));
+    await page.getByRole("button", { name: /^Model/ }).click();
+    await page.getByLabel("A model of yours").check();
+    await page
+      .getByRole("textbox", { name: "Endpoint" })
+      .fill(`http://127.0.0.1:${endpoint.address().port}/v1/`);
+    await page.getByRole("textbox", { name: "Model" }).fill("test-model");
+    await page.getByRole("textbox", { name: "Key" }).fill("secret");
+    await page.getByRole("button", { name: "Use this" }).click();
+  });
+
+  afterAll(async () => {
+    await page.close();
+    endpoint.closeAllConnections();
+    endpoint.close();
+  });
+
+  function answerOf(messages) {
+    const { role, content } = messages.at(-1);
+    if (role === "tool") return { role: "assistant", content: `Noted: ${JSON.parse(content).key}` };
+    if (content.includes("fail")) return undefined;
+    const args = JSON.stringify({ text: "Owns a red bicycle", topic: "things" });
+    const call = { id: "c1", type: "function", function: { name: "remember", arguments: args } };
+    return { role: "assistant", content: null, tool_calls: [call] };
+  }
+
+  test("remembers by calling tools", async () => {
+    await expect(say(page, "My bicycle is red.")).resolves.toBe("Noted: owns-a-red-bicycle");
+    await page.locator("#namespaces summary", { hasText: "memories › you › things" }).waitFor();
+    expect(requests[0].key).toBe("Bearer secret");
+    const tools = requests[0].body.tools.map((tool) => tool.function.name);
+    expect(tools).toEqual(["recall", "remember", "forget"]);
+  });
+
+  test("that fails is an error in words, and the thread can go on", async () => {
+    await page.getByLabel("Message", { exact: true }).fill("Please fail.");
+    await page.keyboard.press("Enter");
+    await page.locator(".notice.error", { hasText: "answered 500: out of order" }).waitFor();
+    await page.getByRole("button", { name: "Go on from there" }).waitFor();
+  });
+
+  test("is known to its tab alone", async () => {
+    const { page: other } = await openTab(browser, address);
+    await expect(other.locator("#model-name").textContent()).resolves.toBe("Scripted");
+    await other.close();
+  });
+});
+
+describe("for everybody", () => {
+  test("nothing scrolls sideways at 360 px, in any part", async () => {
+    await tab.setViewportSize({ width: 360, height: 740 });
+    for (const part of ["Threads", "Memory", "Storage", "Chat"]) {
+      await tab.locator(".parts").getByRole("button", { name: part }).click();
+      const wide = await tab.evaluate(() =>
+        [...document.querySelectorAll("html, .panel, .scroll")]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ className }) => className),
+      );
+      expect(wide).toEqual([]);
+    }
+    await tab.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("every control has a name, every id is one of a kind", async () => {
+    const nameless = await tab.evaluate(() =>
+      [...document.querySelectorAll("button, a, input, textarea, summary")]
+        .filter((control) => {
+          const label = control.labels?.[0]?.textContent ?? control.getAttribute("aria-label");
+          return !(label ?? control.textContent).trim();
+        })
+        .map((control) => control.outerHTML),
+    );
+    expect(nameless).toEqual([]);
+    const ids = await tab.evaluate(() =>
+      [...document.querySelectorAll("[id]")].map((element) => element.id),
+    );
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  test("a thread can be written to by keyboard alone", async () => {
+    await tab.goto(address);
+    await tab.locator("#welcome h3").waitFor();
+    await tab.keyboard.press("Tab");
+    await tab.keyboard.press("Enter");
+    await tab.keyboard.type("hello");
+    await tab.keyboard.press("Enter");
+    await tab.locator(".answer").waitFor();
+  });
+});
+
+test("without a network and a server the page reloads, remembers and says so", async () => {
+  await tab.evaluate(() => navigator.serviceWorker.ready);
+  await browser.context.setOffline(true);
+  await stopServer();
+  await tab.reload();
+  await tab.getByText("Offline. Everything goes on.").waitFor();
+  await tab.getByRole("button", { name: "New thread", exact: true }).click();
+  await tab.locator("#welcome").waitFor();
+  await expect(say(tab, QUESTION)).resolves.toContain("Porto");
+});
