@@ -46,7 +46,7 @@ export class Chat extends EventTarget {
   async refresh() {
     const { threadId } = this;
     if (this.isRunning) return;
-    const state = await this.#database.use(() => this.#agent().state(threadId));
+    const state = await this.#database.insist(() => this.#agent().state(threadId));
     const isRunningElsewhere = state.isUnfinished && (await isHeld(lockOf(threadId)));
     if (threadId !== this.threadId || this.isRunning) return;
     Object.assign(this, state, { isRunningElsewhere, isLoaded: true });

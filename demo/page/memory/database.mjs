@@ -35,6 +35,17 @@ export class Database extends EventTarget {
     return Promise.race([body(this.#memory), this.#ended.promise]);
   }
 
+  /** The same for what may be done twice: again, if the worker ended meanwhile. */
+  async insist(body) {
+    for (;;) {
+      try {
+        return await this.use(body);
+      } catch (error) {
+        if (!(error instanceof WorkerEnded)) throw error;
+      }
+    }
+  }
+
   /** Ends this tab's worker as a crash would, and opens anew. → milliseconds until it was open */
   async endWorker() {
     const start = performance.now();

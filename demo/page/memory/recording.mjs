@@ -60,7 +60,7 @@ export class Recorder {
   }
 
   async #heard(thread) {
-    const { messages } = await this.#database.use(() => this.#agent().state(thread));
+    const { messages } = await this.#database.insist(() => this.#agent().state(thread));
     return messages.length;
   }
 }

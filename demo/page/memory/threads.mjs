@@ -13,14 +13,16 @@ export class Threads {
 
   /** → [{id, title, usedAt, recording?}], the last used first */
   async list() {
-    const items = await this.#database.use(({ store }) => store.search(THREADS, { limit: MOST }));
+    const items = await this.#database.insist(({ store }) =>
+      store.search(THREADS, { limit: MOST }),
+    );
     const threads = items.map(({ key, value }) => ({ id: key, ...value }));
     return threads.sort((a, b) => b.usedAt - a.usedAt);
   }
 
   /** Notes that the thread was used; its first words are its title. */
   async use(id, words) {
-    await this.#database.use(async ({ store }) => {
+    await this.#database.insist(async ({ store }) => {
       const known = await store.get(THREADS, id);
       const title = known?.value.title ?? titleOf(words);
       await store.put(THREADS, id, { ...known?.value, title, usedAt: Date.now() }, false);
@@ -30,12 +32,12 @@ export class Threads {
   /** `recording`: {id, turns, questions, isComplete}, of a conversation that is only listened to. */
   async addRecording(id, title, recording) {
     const value = { title, usedAt: Date.now(), recording };
-    await this.#database.use(({ store }) => store.put(THREADS, id, value, false));
+    await this.#database.insist(({ store }) => store.put(THREADS, id, value, false));
   }
 
   /** The thread with all of its checkpoints; not what was remembered in it. */
   async delete(id) {
-    await this.#database.use(async ({ store, checkpointer }) => {
+    await this.#database.insist(async ({ store, checkpointer }) => {
       await checkpointer.deleteThread(id);
       await store.delete(THREADS, id);
     });

@@ -32,7 +32,7 @@ export class StorageView {
   }
 
   async #update() {
-    const [diagnosis, stats] = await this.#app.database.use((memory) =>
+    const [diagnosis, stats] = await this.#app.database.insist((memory) =>
       Promise.all([memory.diagnose(), memory.stats()]),
     );
     this.#say("place", place(diagnosis));
