@@ -78,6 +78,7 @@ async function startWorker(page) {
   return {
     /** Runs `body` in the worker, where `keepsake` is what storage-worker.mjs offers. */
     run: (body, argument) => worker.evaluate(body, argument),
-    terminate: () => handle.evaluate((started) => started.terminate()),
+    /** Fine if its page is closed already. */
+    terminate: () => handle.evaluate((started) => started.terminate()).catch(() => {}),
   };
 }

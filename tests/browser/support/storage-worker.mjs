@@ -15,13 +15,14 @@ function compiledModule() {
 class Database {
   #sequence = 0;
 
-  constructor(storage, session) {
+  constructor(storage, session, name) {
     this.storage = storage;
     this.session = session;
+    this.name = name;
   }
 
   static async on(storage, name, durability = "relaxed") {
-    return new Database(storage, await openDatabase(name, storage.files, durability));
+    return new Database(storage, await openDatabase(name, storage.files, durability), name);
   }
 
   /** Carries them out; nothing is acknowledged yet. */
