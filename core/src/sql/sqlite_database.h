@@ -57,7 +57,6 @@ class SqliteDatabase final : public Database {
   void CheckpointOnClose(bool enabled);
   void DeleteLogWeMade();
 
-  Status GiveBackFreePages();
   Status FlushLog();
   Status ExportFromMemory();
   Status CheckImportable(SqliteDatabase& source);
