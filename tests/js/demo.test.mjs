@@ -1,12 +1,13 @@
-// The terminal demo as a person starts it: a process of its own on a real file.
+// The demo as a person starts it: a process of its own, in the terminal on a real file.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const RECALL_FLOOR = 0.7;
 const BOUND_MS = 120_000;
+const SCRIPT = join(process.cwd(), "demo", "main.mjs");
 
 const folder = mkdtempSync(join(tmpdir(), "keepsake-demo-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,8 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 // Without a key in the environment, whatever the developer's has.
 function runDemo(...args) {
   const { OPENAI_API_KEY, ...env } = process.env;
-  const script = join(process.cwd(), "demo", "main.mjs");
-  return spawnSync(process.execPath, [script, ...args], {
+  return spawnSync(process.execPath, [SCRIPT, ...args], {
     encoding: "utf8",
     env,
     timeout: BOUND_MS,
@@ -39,7 +39,7 @@ describe("the demo on its own conversation", () => {
   let output;
 
   beforeAll(() => {
-    run = runDemo("--db", db, "--questions", "10");
+    run = runDemo("--terminal", "--db", db, "--questions", "10");
     output = run.stdout;
   }, BOUND_MS);
 
@@ -106,7 +106,7 @@ describe("the demo on its own conversation", () => {
   test(
     "goes on with a database that it finds, and hears no turn twice",
     () => {
-      const again = runDemo("--db", db, "--questions", "0");
+      const again = runDemo("--terminal", "--db", db, "--questions", "0");
       expect(again.status).toBe(0);
       expect(again.stdout).toContain("80 turns in this database from an earlier run");
       expect(again.stdout).toContain("80 of 80 turns");
@@ -118,16 +118,25 @@ describe("the demo on its own conversation", () => {
 
 describe("the demo refuses", () => {
   test.each([
-    ["a file that is not there", [join(folder, "none.json")], 1, "there is no such file"],
+    [
+      "a file that is not there",
+      ["--terminal", join(folder, "none.json")],
+      1,
+      "there is no such file",
+    ],
     [
       "a file that is not JSON, with the line",
-      [written("broken.json", '{\n  "format": "keepsake-conversation/1",\n  "id" "x"\n}')],
+      [
+        "--terminal",
+        written("broken.json", '{\n  "format": "keepsake-conversation/1",\n  "id" "x"\n}'),
+      ],
       1,
       "line 3",
     ],
     [
       "a turn without text, with its place",
       [
+        "--terminal",
         written(
           "silent.json",
           JSON.stringify({
@@ -141,7 +150,15 @@ describe("the demo refuses", () => {
       '"sessions[0].turns[0].text" must be a text',
     ],
     ["an unknown option, with the way to the help", ["--bogus"], 2, "--help"],
-    ["a number that is none", ["--questions", "many"], 2, "--questions must be a whole number"],
+    [
+      "a number that is none",
+      ["--terminal", "--questions", "many"],
+      2,
+      "--questions must be a whole number",
+    ],
+    ["an option of the terminal for the page", ["--keep"], 2, "--keep needs --terminal"],
+    ["a file for the page", ["my.json"], 2, "my.json needs --terminal"],
+    ["a port that is none", ["--port", "70000"], 2, "--port must be at most 65535"],
   ])("%s", (_, args, status, message) => {
     const run = runDemo(...args);
     expect(run.stderr).toContain(message);
@@ -167,7 +184,7 @@ test(
       ],
     });
     const file = written("locomo.json", JSON.stringify([locomo("first"), locomo("second")]));
-    const run = runDemo(file, "--conversation", "2");
+    const run = runDemo("--terminal", file, "--conversation", "2");
     expect(run.stderr).toBe("");
     expect(run.status).toBe(0);
     expect(run.stdout).toContain("conversations › second");
@@ -176,3 +193,72 @@ test(
   },
   BOUND_MS,
 );
+
+describe("the page's server", () => {
+  const servers = [];
+
+  afterAll(() => Promise.all(servers.map(ended)), BOUND_MS);
+
+  // → {child, address}
+  async function startServer(...args) {
+    const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ["ignore", "pipe", 2] });
+    servers.push(child);
+    let output = "";
+    for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+      output += chunk;
+      const [address] = /http:\S+/.exec(output) ?? [];
+      if (address !== undefined) return { child, address };
+    }
+    throw new Error(`it ended without an address: ${output}`);
+  }
+
+  function ended(child) {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const exit = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGINT");
+    return exit;
+  }
+
+  test(
+    "takes a free port if the usual one is taken, and ends with Ctrl-C",
+    async () => {
+      const first = await startServer();
+      const second = await startServer();
+      expect(second.address).not.toBe(first.address);
+      expect(await ended(second.child)).toBe(0);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "says so if the port that was asked for is taken",
+    async () => {
+      const { address } = await startServer("--port", "0");
+      const { port } = new URL(address);
+      const run = runDemo("--port", port);
+      expect(run.stderr).toContain(`port ${port} can't be used`);
+      expect(run.status).toBe(2);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "serves a page that may run nothing but its own scripts",
+    async () => {
+      const { address } = await startServer("--port", "0");
+      const page = await fetch(address);
+      expect(page.headers.get("content-security-policy")).toContain(
+        "script-src 'self' 'wasm-unsafe-eval'",
+      );
+      const html = await page.text();
+      const paths = [...html.matchAll(/(?:src|href)="(\/v-[^"]+)"/g)].map(([, path]) => path);
+      expect(paths.length).toBeGreaterThan(2);
+      for (const path of [...paths, "/service-worker.js"]) {
+        expect((await fetch(new URL(path, address))).status).toBe(200);
+      }
+      expect((await fetch(new URL("/../package.json", address))).status).toBe(404);
+      expect(html).not.toMatch(/https?:\/\//);
+    },
+    BOUND_MS,
+  );
+});
