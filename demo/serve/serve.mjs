@@ -21,8 +21,10 @@ const CONTENT_SECURITY_POLICY = [
 
 export async function runPageDemo({ port }) {
   const { server, address } = await servePage({ port });
+  // Before the address is told: whoever reads it may end us at once.
+  const interrupted = untilInterrupted();
   process.stdout.write(`\nKeepsake's demo: ${address}\nCtrl-C ends it.\n\n`);
-  await untilInterrupted();
+  await interrupted;
   await closed(server);
   return 0;
 }
