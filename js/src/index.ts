@@ -12,6 +12,7 @@ export {
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
 export type { DatabaseOptions } from "./engine/connection.js";
 export { KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
+export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 export type { ImportOptions, ImportProgress, ImportReport, SkippedRow } from "./importer.js";
 export { installInterruptShim, unwrapStore, withContext } from "./langgraph.js";
 export {
@@ -21,6 +22,7 @@ export {
   openMemory,
   type Persistence,
 } from "./memory.js";
+export type { RankingOptions, Snippet, TextOptions } from "./ranking.js";
 export {
   type IndexOptions,
   InMemoryStore,
@@ -33,5 +35,11 @@ export {
   type StoreStats,
   type TtlOptions,
 } from "./store.js";
-export type { GetOperation, Operation, PutOperation, SearchOperation } from "./store-operations.js";
+export type {
+  GetOperation,
+  Operation,
+  PutOperation,
+  SearchItem,
+  SearchOperation,
+} from "./store-operations.js";
 export type { Value } from "./value.js";

@@ -5,6 +5,7 @@ import { type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
 import { exportDatabase, importDatabase } from "./engine/backup.js";
 import { Connection, type DatabaseOptions } from "./engine/connection.js";
 import { attempt, KeepsakeError } from "./errors.js";
+import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 import { type ImportOptions, type ImportReport, importFile } from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
@@ -56,6 +57,16 @@ export class Memory {
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
     await attempt("Memory", () => this.#connection.call([{ kind: "flush" }]));
+  }
+
+  /** How well searches of the store find what answers these questions. */
+  async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
+    return this.store.eval(cases, options);
+  }
+
+  /** Which weights of its searches find more of it. Changes nothing. */
+  async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
+    return this.store.tune(cases, options);
   }
 
   async stats(): Promise<MemoryStats> {

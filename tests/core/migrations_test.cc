@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "keepsake/database.h"
+#include "keepsake/sqlite_store.h"
+#include "keepsake/store.h"
 
 namespace keepsake::sql {
 namespace {
@@ -81,7 +83,8 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_EQ(tables, "checkpoint_blobs checkpoints meta store_kv store_vectors writes ");
+  EXPECT_THAT(tables, HasSubstr("checkpoint_blobs checkpoints meta store_kv store_text "));
+  EXPECT_THAT(tables, HasSubstr(" store_vectors text_pending text_scope writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
 }
 
@@ -90,6 +93,23 @@ TEST_F(MigrationsTest, opening_again_changes_nothing) {
   const std::string before = BytesOf(Path());
   ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
   EXPECT_TRUE(BytesOf(Path()) == before);
+}
+
+TEST_F(MigrationsTest, a_file_from_before_the_text_tables_gets_them_and_keeps_its_items) {
+  ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
+  Execute(
+      "DROP TABLE store_text; DROP TABLE store_text_tokens; DROP TABLE store_text_index;"
+      "DROP TABLE text_scope; DROP TABLE text_pending;"
+      "UPDATE meta SET value = '1' WHERE name = 'schema_version';"
+      "INSERT INTO store_kv VALUES(1, 'n' || char(31), 'k', '{\"t\":\"tea\"}', 1, 1, 0, NULL)");
+  const auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  const auto store = MakeSqliteStore(**database);
+  const auto hits =
+      (*store)->Search({.ns_prefix = {"n"}, .query = "tea", .mode = SearchMode::kText});
+  ASSERT_TRUE(hits.has_value()) << hits.error().message();
+  EXPECT_EQ(hits->size(), 1U);
 }
 
 TEST_F(MigrationsTest, a_creation_that_was_cut_short_is_made_good) {
