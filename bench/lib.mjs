@@ -140,6 +140,6 @@ export function seededRandom(seed) {
   };
 }
 
-function progress(text) {
+export function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
 }
