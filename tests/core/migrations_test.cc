@@ -81,7 +81,8 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_EQ(tables, "checkpoint_blobs checkpoints meta store_kv store_vectors writes ");
+  EXPECT_EQ(tables,
+            "checkpoint_blobs checkpoints meta store_kv store_vectors vector_chunks writes ");
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
 }
 
@@ -126,6 +127,31 @@ TEST_F(MigrationsTest, a_meta_table_of_somebody_else_is_foreign) {
     Execute(sql);
     EXPECT_EQ(Refused().code(), StatusCode::kForeignFile) << sql;
   }
+}
+
+TEST_F(MigrationsTest, vectors_of_the_first_schema_get_ids) {
+  Execute(
+      "CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
+      "INSERT INTO meta VALUES('format', 'keepsake'), ('schema_version', '1');"
+      "CREATE TABLE store_vectors(item_id INTEGER NOT NULL, path TEXT NOT NULL,"
+      " vector BLOB NOT NULL, PRIMARY KEY(item_id, path)) STRICT;"
+      "INSERT INTO store_vectors VALUES(7, 'b', x'01'), (7, 'a', x'02'), (3, 'a', x'03')");
+  auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  std::vector<std::string> rows;
+  ASSERT_TRUE((*database)
+                  ->Run("SELECT item_id || path || hex(vector) FROM store_vectors"
+                        " WHERE vector_id > 0 ORDER BY item_id, path",
+                        {},
+                        [&](const Row& row) {
+                          rows.emplace_back(row.Text(0));
+                          return true;
+                        })
+                  .ok());
+  EXPECT_EQ(rows, (std::vector<std::string>{"3a03", "7a02", "7b01"}));
+  EXPECT_FALSE((*database)->Run("INSERT INTO store_vectors VALUES(9, 7, 'b', x'00')").ok());
+  EXPECT_TRUE((*database)->Run("SELECT first_id, checksum, codes FROM vector_chunks").ok());
 }
 
 TEST_F(MigrationsTest, a_newer_schema_is_refused_untouched) {

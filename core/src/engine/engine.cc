@@ -106,10 +106,15 @@ class FrameEngine final : public Engine {
       AnswerAll(request);
       return Status();
     }
-    return database_->InTransaction([&] {
+    Status status = database_->InTransaction([&] {
       AnswerAll(request);
       return Status();
     });
+    // What the store knows of rows that were not kept must go with them.
+    if (!status.ok()) {
+      if (Status restarted = StartStore(store_->options()); !restarted.ok()) return restarted;
+    }
+    return status;
   }
 
   void AnswerAll(const wire::Request& request) {
