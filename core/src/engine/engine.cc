@@ -66,7 +66,7 @@ class FrameEngine final : public Engine {
       saver_ = MakeMemorySaver();
       return Status();
     }
-    saver_ = MakeSqliteSaver(*database_);
+    if (Status status = StartSaver(); !status.ok()) return status;
     return StartStore(FreshOptions());
   }
 
@@ -96,6 +96,13 @@ class FrameEngine final : public Engine {
     Result<std::unique_ptr<Store>> store = MakeSqliteStore(*database_, std::move(options));
     if (!store) return store.error();
     store_ = std::move(*store);
+    return Status();
+  }
+
+  Status StartSaver() {
+    Result<std::unique_ptr<Checkpointer>> saver = MakeSqliteSaver(*database_);
+    if (!saver) return saver.error();
+    saver_ = std::move(*saver);
     return Status();
   }
 
@@ -220,9 +227,33 @@ class FrameEngine final : public Engine {
             view, response, [&](auto& op) { return saver_->Prune(op.thread_ids, op.strategy); });
       case Tag::kCheckpointerStats:
         return Answer<wire::Nothing>(view, response, [&](auto&) { return saver_->Stats(); });
+      case Tag::kPruneByRules:
+        return Answer<RetentionRules>(view, response,
+                                      [&](auto& op) { return saver_->PruneByRules(op); });
+      case Tag::kListThreads:
+        return Answer<ListThreads>(view, response, [&](auto& op) { return saver_->Threads(op); });
+      case Tag::kRenameThread:
+        return Answer<wire::RenameThread>(
+            view, response, [&](auto& op) { return saver_->RenameThread(op.source, op.target); });
+      case Tag::kPutCheckpointDeltas:
+        return Answer<wire::PutCheckpointDeltas>(view, response,
+                                                 [&](auto& op) { return PutDeltas(op); });
+      case Tag::kForkThread:
+        return Answer<wire::ForkThread>(view, response, [&](auto& op) {
+          return saver_->ForkThread(op.source, op.checkpoint_id, op.target);
+        });
       default:
         return FailUnknown(view, response);
     }
+  }
+
+  Status PutDeltas(wire::PutCheckpointDeltas& put) {
+    std::vector<NewValue>& values = put.checkpoint.values;
+    if (values.size() != put.deltas.size()) {
+      return Status(StatusCode::kInvalidArgument, "there must be one delta for each value");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].delta = put.deltas[i];
+    return saver_->Put(put.checkpoint);
   }
 
   void AnswerDatabase(const OperationView& view, ResponseWriter& response) {
@@ -351,7 +382,7 @@ class FrameEngine final : public Engine {
   Status ImportFrom(const sql::OpenOptions& source) {
     if (database_ == nullptr) return NoDatabase().error();
     if (Status status = database_->ImportFrom(source); !status.ok()) return status;
-    saver_ = MakeSqliteSaver(*database_);
+    if (Status status = StartSaver(); !status.ok()) return status;
     Status status = StartStore(store_->options());
     if (status.ok()) return status;
     Status restarted = StartStore(FreshOptions());

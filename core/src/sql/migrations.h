@@ -20,7 +20,7 @@ extern const std::int64_t kSchemaVersion;
 Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path);
 
 // Runs the steps after `version` in one transaction: all or none.
-Status Migrate(Database& database, std::int64_t version);
+Status Migrate(Database& database, std::int64_t version, std::int64_t target = kSchemaVersion);
 
 }  // namespace keepsake::sql
 
