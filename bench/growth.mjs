@@ -49,16 +49,6 @@ const candidates = [
 
 const lines = await conversationLines();
 
-introduce(
-  "Growth of a chat",
-  "A turn is what a graph with one agent and a tool puts: the input, the agent's step and " +
-    "the pending writes of both; each fifth turn calls a tool with a result of 4 to 12 KB. " +
-    `Texts are ${existsSync(CONVERSATIONS) ? "of real conversations" : "generated"}. ` +
-    `Times are medians of the last ${MEASURED} turns; the serialiser's share is that of all ` +
-    "values of a turn, serialised once more.",
-);
-for (const isDelta of [false, true]) await compareGrowth(isDelta);
-
 async function compareGrowth(isDelta) {
   const rows = [];
   for (const turns of LENGTHS) {
@@ -266,3 +256,13 @@ function median(numbers) {
 function milliseconds(ms) {
   return `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
 }
+
+introduce(
+  "Growth of a chat",
+  "A turn is what a graph with one agent and a tool puts: the input, the agent's step and " +
+    "the pending writes of both; each fifth turn calls a tool with a result of 4 to 12 KB. " +
+    `Texts are ${existsSync(CONVERSATIONS) ? "of real conversations" : "generated"}. ` +
+    `Times are medians of the last ${MEASURED} turns; the serialiser's share is that of all ` +
+    "values of a turn, serialised once more.",
+);
+for (const isDelta of [false, true]) await compareGrowth(isDelta);
