@@ -1,7 +1,7 @@
 // Runs in a SharedWorker, and hands the port that one hub made to another: what a
 // BroadcastChannel can't. It keeps nothing, and nothing depends on it staying alive.
 
-import type { FromBroker, ToBroker } from "./protocol.js";
+import type { ToBroker } from "./protocol.js";
 
 /** @internal */
 export class Broker {
@@ -19,10 +19,8 @@ export class Broker {
       case "leave":
         this.#hubs.delete(message.hub);
         return;
-      case "connect": {
-        const forwarded: FromBroker = { type: "connection", from: message.from };
-        this.#hubs.get(message.to)?.postMessage(forwarded, [...ports]);
-      }
+      case "connect":
+        this.#hubs.get(message.to)?.postMessage(undefined, [...ports]);
     }
   }
 }

@@ -125,7 +125,7 @@ class Hub {
     this.#page = page;
     this.#transport = new Transport(
       settings.name,
-      (message) => this.#hear(message),
+      (message, port) => this.#hear(message, port),
       () => this.#tell({ type: "broker" }),
     );
     this.#watch = setInterval(() => this.#watchOwner(), WATCH_EVERY_MS);
@@ -251,7 +251,7 @@ class Hub {
 
   // ---- other hubs
 
-  #hear(message: HubMessage): void {
+  #hear(message: HubMessage, port: MessagePort | undefined): void {
     if (this.#isClosed) return;
     if (message.protocol > PROTOCOL) {
       this.#giveUp(newerVersion());
@@ -274,7 +274,7 @@ class Hub {
         this.#hearOwner(message);
         return;
       case "job":
-        void this.#serve(message);
+        void this.#serve(message, port);
         return;
       case "done":
         if (message.to === this.#transport.hub) this.#hearAnswer(message);
@@ -306,10 +306,7 @@ class Hub {
     }
     // The clock was set back, and whoever heard of an owner before us takes us for an older one.
     if (epoch > this.#epoch) this.#begin(this.#owner, epoch + 1);
-    else {
-      const received = this.#received.get(to) ?? 0;
-      this.#announce({ to, received, running: this.#running.get(to) ?? 0 });
-    }
+    else this.#announce({ to, running: this.#running.get(to) ?? 0 });
   }
 
   #announce(answer?: OwnerAnswer): void {
@@ -328,19 +325,15 @@ class Hub {
     if (answer?.to === this.#transport.hub && this.#lacks(answer)) this.#follow(owner);
   }
 
-  // What it did not hear was said before it was there; what it answered is on its way, or lost.
-  #lacks({ received, running }: OwnerAnswer): boolean {
-    if (this.#hasSentAfter(received)) return true;
-    if (running > 0 || this.#pending.size === 0) return false;
+  // What it has answered is on its way at first, and lost in the end.
+  #lacks({ running }: OwnerAnswer): boolean {
+    if (running > 0 || this.#pending.size === 0) {
+      this.#lackingSince = undefined;
+      return false;
+    }
     const now = performance.now();
     this.#lackingSince ??= now;
     return now - this.#lackingSince >= LOST_AFTER_MS;
-  }
-
-  #hasSentAfter(received: number): boolean {
-    for (const { number } of this.#pending) if (number === 0 || number > received) return true;
-    for (const number of this.#sent.keys()) if (number > received) return true;
-    return false;
   }
 
   #follow(owner: OwnerInfo): void {
@@ -508,7 +501,10 @@ class Hub {
     if (!this.#isClosed) this.#ask();
   }
 
-  async #serve(message: HubMessage & { type: "job" }): Promise<void> {
+  async #serve(
+    message: HubMessage & { type: "job" },
+    port: MessagePort | undefined,
+  ): Promise<void> {
     const { epoch, from, number, job } = message;
     const owner = this.#owner;
     if (owner === undefined || epoch !== this.#ownerInfo?.epoch) return;
@@ -516,14 +512,14 @@ class Hub {
     this.#received.set(from, number);
     this.#count(from, 1);
     const result = await this.#run(owner, job, (name, bytes) =>
-      this.#transport.reply(from, { type: "read", to: from, name, bytes }),
+      this.#transport.reply(port, { type: "read", to: from, name, bytes }),
     );
     if (epoch === this.#epoch) this.#count(from, -1);
     // Unanswered, it is sent again to the next owner.
     if (result === undefined) return;
     const response = result.ok ? result.response : undefined;
     const done: HubMessageBody = { type: "done", to: from, epoch, number, result };
-    this.#transport.reply(from, done, response ? [response.buffer as ArrayBuffer] : []);
+    this.#transport.reply(port, done, response ? [response.buffer as ArrayBuffer] : []);
   }
 
   #count(hub: string, change: number): void {

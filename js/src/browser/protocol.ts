@@ -105,8 +105,6 @@ export type HubToPage =
 /** What the owner knows of a hub that asked. */
 export interface OwnerAnswer {
   to: string;
-  /** The number of its last job that came. */
-  received: number;
   /** How many of its jobs have no answer yet. */
   running: number;
 }
@@ -131,9 +129,8 @@ export type HubMessageBody =
 /** Every message says which protocol its sender speaks, and who that is. */
 export type HubMessage = HubMessageBody & { protocol: number; from: string };
 
-/** To and from the broker, which hands ports from hub to hub. */
+/** To the broker, which hands the port that comes with `connect` to another hub. */
 export type ToBroker =
   | { type: "join"; hub: string }
   | { type: "leave"; hub: string }
-  | { type: "connect"; from: string; to: string };
-export type FromBroker = { type: "connection"; from: string };
+  | { type: "connect"; to: string };

@@ -4,7 +4,6 @@
 
 import {
   channelName,
-  type FromBroker,
   type HubMessage,
   type HubMessageBody,
   PROTOCOL,
@@ -13,18 +12,21 @@ import {
 
 type JobMessage = HubMessageBody & { type: "job" };
 
+/** `port` is what the message came through; undefined if over the channel. */
+type Hear = (message: HubMessage, port: MessagePort | undefined) => void;
+
 /** @internal */
 export class Transport {
   /** Who we are to the others. */
   readonly hub = randomId();
   readonly #channel: BroadcastChannel;
-  readonly #hear: (message: HubMessage) => void;
+  readonly #hear: Hear;
   readonly #askForBroker: () => void;
   #broker: MessagePort | undefined;
   #isBrokerAskedFor = false;
   #isClosed = false;
   // As owner, the ports of followers.
-  readonly #followers = new Map<string, MessagePort>();
+  readonly #followers = new Set<MessagePort>();
   // As follower, the port to the owner, and the jobs that went over the channel and wait.
   #ownerHub: string | undefined;
   #port: MessagePort | undefined;
@@ -35,11 +37,11 @@ export class Transport {
   #held: JobMessage[] = [];
 
   /** `askForBroker` is called once, when a port would be of use; join() may follow. */
-  constructor(database: string, hear: (message: HubMessage) => void, askForBroker: () => void) {
+  constructor(database: string, hear: Hear, askForBroker: () => void) {
     this.#hear = hear;
     this.#askForBroker = askForBroker;
     this.#channel = new BroadcastChannel(channelName(database));
-    this.#channel.onmessage = ({ data }) => hear(data as HubMessage);
+    this.#channel.onmessage = ({ data }) => hear(data as HubMessage, undefined);
   }
 
   get kind(): "port" | "broadcast" {
@@ -70,9 +72,15 @@ export class Transport {
     for (const message of this.#held.splice(0)) this.send(message);
   }
 
-  /** To one hub. */
-  reply(to: string, message: HubMessageBody, transfer: Transferable[] = []): void {
-    const port = this.#followers.get(to);
+  /**
+   * Goes the way that the job came: whoever has given up a port since has sent the job
+   * again over the channel, and does not listen to the port.
+   */
+  reply(
+    port: MessagePort | undefined,
+    message: HubMessageBody,
+    transfer: Transferable[] = [],
+  ): void {
     if (port === undefined) this.say(message);
     else port.postMessage(this.#sealed(message), transfer);
   }
@@ -82,7 +90,7 @@ export class Transport {
     this.#offered?.close();
     this.#offered = undefined;
     this.#port = undefined;
-    for (const port of this.#followers.values()) port.close();
+    for (const port of this.#followers) port.close();
     this.#followers.clear();
     this.#overChannel.clear();
     this.#held = [];
@@ -99,7 +107,7 @@ export class Transport {
 
   join(broker: MessagePort): void {
     this.#broker = broker;
-    broker.onmessage = ({ data, ports }) => this.#accept(data as FromBroker, ports[0]);
+    broker.onmessage = ({ ports }) => this.#accept(ports[0]);
     this.#tellBroker({ type: "join", hub: this.hub });
     this.connect();
   }
@@ -123,18 +131,17 @@ export class Transport {
     this.#offered = port1;
     port1.onmessage = ({ data }) => {
       const message = data as HubMessage;
-      if (message.type !== "hello") this.#hear(message);
+      if (message.type !== "hello") this.#hear(message, port1);
       else if (this.#offered === port1) this.#port = port1;
     };
-    this.#tellBroker({ type: "connect", from: this.hub, to }, [port2]);
+    this.#tellBroker({ type: "connect", to }, [port2]);
   }
 
-  #accept({ from }: FromBroker, port: MessagePort | undefined): void {
+  #accept(port: MessagePort | undefined): void {
     // Whoever takes us for the owner will hear who is.
     if (port === undefined || this.#ownerHub !== undefined) return;
-    this.#followers.get(from)?.close();
-    this.#followers.set(from, port);
-    port.onmessage = ({ data }) => this.#hear(data as HubMessage);
+    this.#followers.add(port);
+    port.onmessage = ({ data }) => this.#hear(data as HubMessage, port);
     port.postMessage(this.#sealed({ type: "hello" }));
   }
 
