@@ -11,10 +11,14 @@
 #include "../golden/golden_frames.h"
 #include "engine/session.h"
 #include "file_vfs_test_files.h"
+#include "sample_operations.h"
 
 namespace keepsake {
 namespace {
 
+using sample::Checkpoint;
+using sample::Get;
+using sample::Put;
 using wire::RequestBuilder;
 using wire::Tag;
 
@@ -38,21 +42,7 @@ RequestBuilder Remembered(std::uint64_t sequence, std::int64_t now_ms = kNow,
   return Frame(sequence, now_ms, client_id).Remember(0);
 }
 
-PutOp Put(std::string key, std::string value = "1") {
-  return {
-      .ns = {"a"}, .key = std::move(key), .value = std::move(value), .index = {}, .vectors = {}};
-}
-GetOp Get(std::string key) { return {{"a"}, std::move(key)}; }
 wire::OneNamespace All() { return {{"a"}}; }
-NewCheckpoint Checkpoint(std::string thread_id) {
-  return {.key = {std::move(thread_id), "", "c1"},
-          .parent_checkpoint_id = "",
-          .checkpoint = golden::JsonBlob("{}"),
-          .metadata = golden::JsonBlob("{}"),
-          .channel_versions = {},
-          .new_versions = {},
-          .values = {}};
-}
 
 wire::ResultView ResultAt(const Bytes& response, std::size_t position) {
   return wire::ParseResponse(response)->results.at(position);

@@ -12,10 +12,14 @@
 #include "../golden/golden_frames.h"
 #include "engine/session.h"
 #include "file_vfs_test_files.h"
+#include "sample_operations.h"
 
 namespace keepsake {
 namespace {
 
+using sample::Checkpoint;
+using sample::Get;
+using sample::Put;
 using wire::RequestBuilder;
 using wire::Tag;
 
@@ -30,21 +34,6 @@ Bytes OpenFrame(std::optional<sql::OpenOptions> database) {
   return RequestBuilder({.kind = wire::FrameKind::kOpen, .sequence = 41})
       .Add(Tag::kOpen, wire::Open{std::move(database)})
       .Build();
-}
-
-PutOp Put(std::string key, std::string value) {
-  return {
-      .ns = {"a"}, .key = std::move(key), .value = std::move(value), .index = {}, .vectors = {}};
-}
-GetOp Get(std::string key) { return {{"a"}, std::move(key)}; }
-NewCheckpoint Checkpoint(std::string thread_id) {
-  return {.key = {std::move(thread_id), "", "c1"},
-          .parent_checkpoint_id = "",
-          .checkpoint = golden::JsonBlob("{}"),
-          .metadata = golden::JsonBlob("{}"),
-          .channel_versions = {},
-          .new_versions = {},
-          .values = {}};
 }
 
 // A response with its bytes.
