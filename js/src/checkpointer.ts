@@ -25,8 +25,9 @@ import {
   importDatabase,
   type TransferOptions,
 } from "./engine/backup.js";
-import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
+import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import {
   type ImportOptions,

@@ -98,18 +98,18 @@ export function importFile(
   source: ImportSource,
   target: ImportTarget,
 ): Promise<ImportReport> {
-  const { name, database } = foreignDatabase(source);
   // The engine has one foreign file open at a time.
-  return connection.exclusively(() =>
-    connection.lending(name, database, async () => {
+  return connection.exclusively(() => {
+    const { name, database } = foreignDatabase(source);
+    return connection.lending(name, database, async () => {
       const [tables] = await connection.call([{ kind: "foreignOpen", path: name }]);
       try {
         return await new Import(connection, tables, target).run();
       } finally {
         await connection.call([{ kind: "foreignClose" }]);
       }
-    }),
-  );
+    });
+  });
 }
 
 class Import {

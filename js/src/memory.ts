@@ -10,8 +10,9 @@ import {
   type TransferOptions,
 } from "./engine/backup.js";
 import type { ChangeListener } from "./engine/changes.js";
-import { Connection, type DatabaseOptions } from "./engine/connection.js";
+import { Connection } from "./engine/connection.js";
 import type { Persistence } from "./engine/engine.js";
+import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError } from "./errors.js";
 import {
   type ImportOptions,

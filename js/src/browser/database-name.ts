@@ -1,24 +1,27 @@
 // What a database and its parts are called in a browser's storage.
 
+import { invalid } from "../engine/options.js";
 import { KeepsakeError } from "../errors.js";
 
 /** The database, its log and its journal. @internal */
 export const SUFFIXES = ["", "-wal", "-journal"] as const;
 
+const LONGEST_NAME = 100;
 // Leaves room for the suffixes in the 255 bytes that file systems have for a name.
 const MAX_FILE_NAME = 200;
 const ASIDE = ".corrupt-";
 
-/** @internal */
-export function checkName(name: string): void {
-  if (name === "") throw new KeepsakeError("invalid_argument", "name must not be empty");
-  if (new TextDecoder().decode(new TextEncoder().encode(name)) !== name) {
-    throw new KeepsakeError("invalid_argument", `name must be well-formed Unicode: "${name}"`);
+/** What every database of a browser may be called. @internal */
+export function checkName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
+    throw invalid(`name must be a string of 1 to ${LONGEST_NAME} characters: ${String(name)}`);
+  }
+  if (name.includes("\0") || !name.isWellFormed()) {
+    throw invalid(`name must not contain NUL or lone surrogates: ${JSON.stringify(name)}`);
   }
   const size = fileNameOf(name).length;
   if (size <= MAX_FILE_NAME) return;
-  throw new KeepsakeError(
-    "invalid_argument",
+  throw invalid(
     `name must take at most ${MAX_FILE_NAME} characters as a file, not ${size}: "${name}"`,
   );
 }

@@ -12,6 +12,7 @@ import { openSession } from "../engine/session.js";
 import { KeepsakeError } from "../errors.js";
 import { isBytes } from "../value.js";
 import { RemoteEngine } from "./client.js";
+import { checkName } from "./database-name.js";
 import { loadModule } from "./module.js";
 
 /** Checked. @internal */
@@ -21,7 +22,6 @@ export interface ResolvedOptions extends DatabaseOptions {
 }
 
 const STORAGES = ["auto", "opfs", "indexeddb", "memory"];
-const LONGEST_NAME = 100;
 
 /** Checks them all, so that a constructor can. @internal */
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
@@ -39,12 +39,7 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
       "path is for files outside browsers; here a database has a name",
     );
   }
-  if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
-    throw invalid(`name must be a string of 1 to ${LONGEST_NAME} characters: ${String(name)}`);
-  }
-  if (name.includes("\0") || !name.isWellFormed()) {
-    throw invalid(`name must not contain NUL or lone surrogates: ${JSON.stringify(name)}`);
-  }
+  checkName(name);
   return { ...options, name, isVolatile: storage === "memory" };
 }
 

@@ -8,8 +8,6 @@ import type { ChangeListener } from "./changes.js";
 import type { Answers, Engine, EngineStatus, ForeignDatabase, MaybePromise } from "./engine.js";
 import type { DatabaseOptions } from "./options.js";
 
-export type { DatabaseOptions };
-
 /** @internal */
 export class Connection {
   readonly #acquire: () => Engine;
