@@ -1,15 +1,10 @@
 // interrupt(), getStore() and subgraphs in a page, with the shim.
 
-import { removeTemporaryFolders } from "../js/support/temporary.mjs";
-import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
-import { closeServers } from "./support/static-server.mjs";
+import { openTab, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
 import { servePage } from "./support/test-page.mjs";
 
-afterAll(async () => {
-  await closeBrowsers();
-  closeServers();
-  removeTemporaryFolders();
-});
+afterAll(cleanUp);
 
 test("a subgraph asks, the page is reloaded, and it goes on with the answer", async () => {
   const { url } = await servePage("agent");

@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { openMemory } from "keepsake";
-import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
-import { closeBrowsers, startChromium, startIncognito } from "./support/chromium.mjs";
-import { closeServers, serveFolder } from "./support/static-server.mjs";
+import { temporaryFile } from "../js/support/temporary.mjs";
+import { startChromium, startIncognito } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
+import { serveFolder } from "./support/static-server.mjs";
 import { buildPage } from "./support/test-page.mjs";
 
 const ROOM = 6 << 20;
@@ -105,11 +106,7 @@ afterEach(async () => {
   await Promise.all(pages.map((page) => page.close()));
 });
 
-afterAll(async () => {
-  await closeBrowsers();
-  closeServers();
-  removeTemporaryFolders();
-});
+afterAll(cleanUp);
 
 async function blankTab(context = browser.context) {
   const page = await context.newPage();

@@ -1,10 +1,10 @@
 // The whole browser is killed while it writes: what was acknowledged is there afterwards.
 
-import { removeTemporaryFolders } from "../js/support/temporary.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { closeBrowsers, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
 import { killBrowser } from "./support/kill.mjs";
 import { randomFrom } from "./support/random.mjs";
-import { closeServers } from "./support/static-server.mjs";
 import { Ledger, StormTab } from "./support/storm.mjs";
 import { servePage } from "./support/test-page.mjs";
 
@@ -20,12 +20,7 @@ beforeAll(async () => {
 
 afterEach(closeBrowsers);
 
-afterAll(() => {
-  closeServers();
-  removeTemporaryFolders();
-});
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+afterAll(cleanUp);
 
 async function openTabs({ browser, ledger, options, names }) {
   const tabs = names.map(

@@ -2,19 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeTemporaryFolders } from "../js/support/temporary.mjs";
-import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
-import { closeServers } from "./support/static-server.mjs";
+import { openTab, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
 import { serveSource } from "./support/test-page.mjs";
 
 const readme = readFileSync(join(process.cwd(), "README.md"), "utf8");
 const snippets = [...readme.matchAll(/```js browser\n(.*?)```/gs)].map((match) => match[1]);
 
-afterAll(async () => {
-  await closeBrowsers();
-  closeServers();
-  removeTemporaryFolders();
-});
+afterAll(cleanUp);
 
 test("the README has browser snippets", () => expect(snippets.length).toBeGreaterThanOrEqual(2));
 

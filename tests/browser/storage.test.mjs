@@ -1,6 +1,7 @@
 // Where a browser keeps a database, in a real Chromium: js/src/browser under a real
 // SQLite session, in workers that die.
 
+import { cleanUp } from "./support/clean-up.mjs";
 import { startBrowser } from "./support/storage-browser.mjs";
 
 const KINDS = ["opfs", "indexeddb"];
@@ -18,7 +19,7 @@ afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.terminate();
 });
 
-afterAll(() => browser?.close());
+afterAll(cleanUp);
 
 async function startWorker(of = page) {
   const worker = await of.startWorker();
@@ -344,11 +345,7 @@ test("names that no file can have are refused", async () => {
   }
 });
 
-// Minutes long; failures.test.mjs fills a disk too, and crash_image_test.cc has the images
-// of a thousand transactions that spill.
-const long = process.env.KEEPSAKE_LONG ? describe : describe.skip;
-
-long("a full disk", () => {
+describe("a full disk", () => {
   /** Puts until it is full; answers the keys that were acknowledged and the error. */
   async function fill() {
     const keys = [];
@@ -562,7 +559,7 @@ describe("the mirror in IndexedDB", () => {
 
 // After each acknowledged transaction the bytes that are stored are opened as a second
 // database: whatever SQLite wrote in which order, all that was acknowledged is there.
-long.each(KINDS)("a crash image of %s holds every acknowledged row", (storage) => {
+describe.each(KINDS)("a crash image of %s holds every acknowledged row", (storage) => {
   /** Answers how many transactions were not in it. */
   async function lostTransactions({ name, storage, seed, transactions, operations, largest }) {
     const db = await keepsake.open({ name, storage });

@@ -1,10 +1,9 @@
 // The official specification of a checkpointer, and the contract of a store, in a page.
 
 import { storeContract } from "keepsake/testing";
-import { removeTemporaryFolders } from "../js/support/temporary.mjs";
 import { SPECIFICATION_SIZE } from "../validation/specification-size.mjs";
 import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
-import { closeServers } from "./support/static-server.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
 import { servePage } from "./support/test-page.mjs";
 
 const backends = ["memory", "opfs", "indexeddb", "follower"];
@@ -21,10 +20,7 @@ beforeEach(async () => {
 
 afterEach(closeBrowsers);
 
-afterAll(() => {
-  closeServers();
-  removeTemporaryFolders();
-});
+afterAll(cleanUp);
 
 async function openSuites() {
   const { page } = await openTab(browser, server.url);

@@ -3,9 +3,10 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
-import { closeBrowsers, goBack, startChromium } from "./support/chromium.mjs";
-import { closeServers, serveFolder } from "./support/static-server.mjs";
+import { temporaryFile } from "../js/support/temporary.mjs";
+import { elsewhere, leaveAndReturn, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
+import { serveFolder } from "./support/static-server.mjs";
 import { buildPage } from "./support/test-page.mjs";
 
 const SIMULTANEOUS_OPENINGS = 20;
@@ -32,11 +33,7 @@ afterEach(async () => {
   await first.goto("about:blank");
 });
 
-afterAll(async () => {
-  await closeBrowsers();
-  closeServers();
-  removeTemporaryFolders();
-});
+afterAll(cleanUp);
 
 async function blankTab(path = "") {
   const page = await browser.context.newPage();
@@ -329,9 +326,8 @@ describe("an owner that goes", () => {
 
   test("into the back/forward cache: the other goes on, and it comes back", async () => {
     const [owner, follower] = await openTwo();
-    await owner.goto(`${server.url.replace("127.0.0.1", "localhost")}worker.js`);
-    await put(follower, "a", 1);
-    expect(await goBack(owner)).toBe(true);
+    const away = elsewhere(server.url);
+    expect(await leaveAndReturn(owner, away, () => put(follower, "a", 1))).toBe(true);
     expect(await get(owner, "a")).toBe(1);
   });
 
@@ -367,8 +363,7 @@ describe("a page", () => {
         globalThis.calls = calls;
       });
     });
-    await page.goto(`${server.url.replace("127.0.0.1", "localhost")}worker.js`);
-    expect(await goBack(page)).toBe(true);
+    expect(await leaveAndReturn(page, elsewhere(server.url))).toBe(true);
     await page.evaluate(() => Promise.all(globalThis.calls));
     expect(await get(page, "hidden")).toBe(20);
     // What others did meanwhile, it could not hear.
@@ -384,8 +379,7 @@ describe("a page", () => {
         globalThis.closing = globalThis.memory.close();
       });
     });
-    await page.goto(`${server.url.replace("127.0.0.1", "localhost")}worker.js`);
-    expect(await goBack(page)).toBe(true);
+    expect(await leaveAndReturn(page, elsewhere(server.url))).toBe(true);
     await page.evaluate(() => Promise.all([globalThis.call, globalThis.closing]));
     await page.evaluate((given) => globalThis.open(given), { name });
     expect(await get(page, "last")).toBe(1);

@@ -61,15 +61,20 @@ export async function openTab({ context }, url) {
   return { page, errors };
 }
 
-/** Whether the page came out of the back/forward cache, as it was left. */
-export async function goBack(page) {
-  // A page that comes out of the cache has no second `load`.
+/** The same server, as another site to the browser, so that a page can leave. */
+export const elsewhere = (url) => `${url.replace("127.0.0.1", "localhost")}worker.js`;
+
+/** Goes to `url`, and back after `meanwhile`; true if the page is as it was left. */
+export async function leaveAndReturn(page, url, meanwhile = async () => {}) {
+  const timeOrigin = () => performance.timeOrigin;
+  const left = await page.evaluate(timeOrigin);
+  await page.goto(url);
+  await meanwhile();
+  // A page that comes out of the back/forward cache has no second `load`.
   await page.goBack({ waitUntil: "commit" });
-  return page.evaluate(async () => {
-    if (document.readyState !== "complete") {
-      await new Promise((resolve) => addEventListener("load", resolve));
-    }
-    const [{ type }] = performance.getEntriesByType("navigation");
-    return type !== "back_forward";
+  await page.evaluate(async () => {
+    if (document.readyState === "complete") return;
+    await new Promise((resolve) => addEventListener("load", resolve));
   });
+  return (await page.evaluate(timeOrigin)) === left;
 }

@@ -1,57 +1,36 @@
-// A real Chromium with a profile on the disk, and pages whose workers run storage-worker.mjs.
+// Pages of a real Chromium whose workers run storage-worker.mjs, each host an origin of its own.
 
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { chromium } from "playwright-core";
+import { temporaryFolder } from "../../js/support/temporary.mjs";
+import { startChromium } from "./chromium.mjs";
+import { serveFolder } from "./static-server.mjs";
 
 const file = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-async function bundledWorker() {
-  const { outputFiles } = await build({
+async function servePages() {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "index.html"), "<!doctype html><title>storage</title>");
+  copyFileSync(file("build/wasm/keepsake.wasm"), join(folder, "keepsake.wasm"));
+  await build({
     entryPoints: [file("tests/browser/support/storage-worker.mjs")],
+    outfile: join(folder, "worker.js"),
     bundle: true,
     format: "esm",
     target: "es2022",
-    write: false,
   });
-  return outputFiles[0].contents;
+  return serveFolder(folder);
 }
 
-async function serve() {
-  const contents = {
-    "/": ["text/html", "<!doctype html><title>storage</title>"],
-    "/worker.js": ["text/javascript", await bundledWorker()],
-    "/keepsake.wasm": ["application/wasm", readFileSync(file("build/wasm/keepsake.wasm"))],
-  };
-  const server = createServer(({ url }, response) => {
-    const [type, content] = contents[url] ?? [];
-    response.writeHead(content ? 200 : 404, { "content-type": type ?? "text/plain" }).end(content);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
-}
-
+/** For cleanUp() to close. */
 export async function startBrowser() {
-  const server = await serve();
-  const profile = await mkdtemp(join(tmpdir(), "keepsake-browser-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.KEEPSAKE_CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox"],
-  });
+  const { port } = new URL((await servePages()).url);
+  const { context } = await startChromium();
   return {
     /** Each host is an origin of its own, with its own quota. */
-    openPage: (host = "storage") =>
-      openPage(context, `http://${host}.localhost:${server.address().port}/`),
-    async close() {
-      await context.close();
-      server.close();
-      await rm(profile, { recursive: true, force: true });
-    },
+    openPage: (host = "storage") => openPage(context, `http://${host}.localhost:${port}/`),
   };
 }
 

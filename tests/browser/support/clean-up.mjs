@@ -1,0 +1,12 @@
+// What every test file leaves behind, gone.
+
+import { removeTemporaryFolders } from "../../js/support/temporary.mjs";
+import { closeBrowsers } from "./chromium.mjs";
+import { closeServers } from "./static-server.mjs";
+
+/** Browsers first: they write to their profiles until they end. */
+export async function cleanUp() {
+  await closeBrowsers();
+  closeServers();
+  removeTemporaryFolders();
+}
