@@ -37,6 +37,8 @@ const STEAL_AT_MOST_EVERY_MS = 60_000;
 // A database that takes longer to open is taken for one that hangs.
 const OPENING_MAY_TAKE_MS = 60_000;
 const SIGN_OF_LIFE_EVERY_MS = 1_000;
+// What is told together; a page that draws what changed draws no more often.
+const GATHER_CHANGES_MS = 16;
 
 /** What one hub and its page speak through: a worker's global scope, or a port. */
 type PagePort = Pick<MessagePort, "postMessage" | "onmessage">;
@@ -562,7 +564,7 @@ class Hub {
       this.#changes = undefined;
       if (!this.#isClosed) this.#transport.say({ type: "changed", changes: gathered });
       this.#tell({ type: "changed", changes: gathered });
-    });
+    }, GATHER_CHANGES_MS);
   }
 
   // ---- the end
