@@ -242,7 +242,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
   async close(): Promise<void> {
-    this.connection.close();
+    await this.connection.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -156,7 +156,7 @@ export class Memory {
   async close(): Promise<void> {
     await this.store.close();
     await this.checkpointer.close();
-    this.#connection.close();
+    await this.#connection.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

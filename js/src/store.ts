@@ -242,7 +242,7 @@ export abstract class KeepsakeStore extends BaseStore {
   /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
   async close(): Promise<void> {
     this.stop();
-    this.connection.close();
+    await this.connection.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

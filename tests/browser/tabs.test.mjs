@@ -398,6 +398,32 @@ describe("a page", () => {
     await page.evaluate((given) => globalThis.open(given), { name });
     expect(await get(page, "k0")).toBe(0);
   });
+
+  test("has let go of the files when it is closed", async () => {
+    const page = await openTab();
+    await put(page, "a", 1);
+    const prefix = name.replaceAll(" ", "%20");
+    const held = (closesBefore) =>
+      page.evaluate(
+        async ([prefix, closesBefore]) => {
+          if (closesBefore) await globalThis.memory.close();
+          const root = await navigator.storage.getDirectory();
+          const folder = await root.getDirectoryHandle("keepsake");
+          let count = 0;
+          for await (const file of folder.values()) {
+            if (!file.name.startsWith(prefix)) continue;
+            await file.createWritable().then(
+              (writable) => writable.abort(),
+              () => count++,
+            );
+          }
+          return count;
+        },
+        [prefix, closesBefore],
+      );
+    expect(await held(false)).toBe(3);
+    expect(await held(true)).toBe(0);
+  });
 });
 
 describe("an epoch", () => {

@@ -9,6 +9,7 @@ import {
   type Engine,
   type EngineStatus,
   type ForeignDatabase,
+  type MaybePromise,
   throwIfFailed,
 } from "../engine/engine.js";
 import { KeepsakeError } from "../errors.js";
@@ -66,6 +67,7 @@ export class RemoteEngine implements Engine {
   #hub: HubPort | undefined;
   #isSuspended = false;
   #isClosed = false;
+  readonly #stopped = settler();
   #failure: KeepsakeError | undefined;
   #exclusive: Promise<unknown> = Promise.resolve();
   #hasAskedToPersist = false;
@@ -87,8 +89,8 @@ export class RemoteEngine implements Engine {
     this.#references++;
   }
 
-  release(): void {
-    if (--this.#references === 0) this.close();
+  release(): MaybePromise<void> {
+    if (--this.#references === 0) return this.close();
   }
 
   async call<const Operations extends readonly Operation[]>(
@@ -155,14 +157,16 @@ export class RemoteEngine implements Engine {
     return this.#listeners.add(listener);
   }
 
-  /** Calls that were made are answered first. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#onClosed();
-    this.#hub?.postMessage({ type: "close" });
-    // Those that wait are answered when the page comes back.
-    if (this.#hub === undefined && this.#calls.size === 0) this.#stop();
+  /** Calls that were made are answered first; then the files are closed. */
+  close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#onClosed();
+      this.#hub?.postMessage({ type: "close" });
+      // Those that wait are answered when the page comes back.
+      if (this.#hub === undefined && this.#calls.size === 0) this.#stop();
+    }
+    return this.#stopped.promise;
   }
 
   // ---- jobs
@@ -302,6 +306,7 @@ export class RemoteEngine implements Engine {
     this.#listenToPage(false);
     this.#hub?.terminate();
     this.#hub = undefined;
+    if (this.#isClosed) this.#stopped.resolve();
   }
 
   // ---- the page's life
@@ -347,6 +352,14 @@ export class RemoteEngine implements Engine {
     // Only a window may ask. stats() reports the answer.
     void navigator.storage?.persist?.().catch(() => false);
   }
+}
+
+function settler(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 function exportPhase(operations: readonly Operation[]): boolean | undefined {

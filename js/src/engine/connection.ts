@@ -85,11 +85,13 @@ export class Connection {
     return this.#isClosed;
   }
 
-  close(): void {
+  /** Settled when the engine has let go of its files, if nobody else uses it. */
+  close(): MaybePromise<void> {
     this.#isClosed = true;
-    this.#engine?.release();
+    const released = this.#engine?.release();
     this.#engine = undefined;
     abandoned.unregister(this);
+    return released;
   }
 
   #open(): Engine {

@@ -64,7 +64,8 @@ export interface Engine {
   readonly name: string;
   readonly durability: string;
   retain(): void;
-  release(): void;
+  /** The last one closes it. */
+  release(): MaybePromise<void>;
   /** Answers all operations, or fails with the first that failed; at once if it can. */
   call<const Operations extends readonly Operation[]>(
     operations: Operations,
@@ -84,8 +85,8 @@ export interface Engine {
   status(): Promise<EngineStatus>;
   /** Answers how to stop listening. */
   onChange(listener: ChangeListener): () => void;
-  /** Synchronous, so that it can run while the process exits. Twice is fine. */
-  close(): void;
+  /** Settled when it has let go of its files; at once if it can, as a process that exits needs it. */
+  close(): MaybePromise<void>;
 }
 
 /** @internal */
