@@ -23,6 +23,10 @@ async function run(options) {
     const { runTerminalDemo } = await import("./terminal/terminal.mjs");
     return runTerminalDemo(options);
   }
+  if (options.worker) {
+    const { runWorkerDemo } = await import("./worker/serve.mjs");
+    return runWorkerDemo(options);
+  }
   const { runPageDemo } = await import("./serve/serve.mjs");
   return runPageDemo(options);
 }

@@ -10,11 +10,17 @@ terminal.
 
 Usage: npm run demo -- [--port N]
        npm run demo -- --terminal [options] [conversation.json]
+       npm run demo -- --worker [--port N]
 
 The page runs in the browser alone: the server only hands out its files. Ctrl-C
 ends the server.
 
+With --worker the same agent runs in workerd, Cloudflare's runtime, on this
+machine: an object for each user, reached by HTTP (demo/README.md), kept in the
+folder --db.
+
   --port N          where to serve the page (4173, or a free one if it is taken)
+                    or the Worker (8787)
   --help            this text
 
 With --terminal an agent listens to a conversation, answers questions from memory,
@@ -33,21 +39,24 @@ OPENAI_BASE_URL, OPENAI_MODEL) name a model.
 const DEFAULTS = { conversation: "1", questions: "5" };
 const HIGHEST_PORT = 65_535;
 
-// → {help} | {terminal: false, port?} | {terminal: true, file, conversation, questions, db?, keep, afterRestart}
+// → {help} | {terminal: false, worker, port?} | {terminal: true, file, conversation, questions, db?, keep, afterRestart}
 export function parseOptions(args) {
   const { values, positionals } = parsed(args);
   if (values.help) return { help: true };
   return values.terminal ? terminalOptions(values, positionals) : pageOptions(values, positionals);
 }
 
-function pageOptions({ terminal, port, ...others }, positionals) {
+function pageOptions({ terminal, worker, port, ...values }, positionals) {
+  const { db, ...withTerminal } = values;
+  const others = worker ? withTerminal : values;
   const [other] = Object.keys(others).map((name) => `--${name}`);
   const foreign = other ?? positionals[0];
   if (foreign !== undefined) throw new UsageError(`${foreign} needs --terminal`);
-  return { terminal, port: port === undefined ? undefined : portNumber(port) };
+  return { terminal, worker, port: port === undefined ? undefined : portNumber(port), db };
 }
 
 function terminalOptions(values, positionals) {
+  if (values.worker) throw new UsageError("--worker and --terminal exclude each other");
   if (values.port !== undefined) throw new UsageError("--port is for the page, not the terminal");
   if (positionals.length > 1) throw new UsageError(`one file at most: ${positionals.join(" ")}`);
   return {
@@ -68,6 +77,7 @@ function parsed(args) {
       allowPositionals: true,
       options: {
         terminal: { type: "boolean", default: false },
+        worker: { type: "boolean", default: false },
         port: { type: "string" },
         help: { type: "boolean" },
         conversation: { type: "string" },

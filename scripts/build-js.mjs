@@ -1,6 +1,7 @@
 // Builds the package into dist: ESM and CommonJS bundles for Node with their
 // declarations, and beside them the wasm module and its glue; for browsers a module, its
-// worker, and a module that holds everything. Needs build/wasm, which CMake makes.
+// worker, and a module that holds everything; for the edge modules over the lean wasm.
+// Needs build/wasm and build/wasm-lean, which CMake makes.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const entryPoints = ["js/src/index.ts", "js/src/testing.ts"];
+const declaredEntries = ["index", "testing", "workerd", "edge-light", "cloudflare", "slim"];
 
 const common = {
   absWorkingDir: root,
@@ -93,6 +95,41 @@ async function buildInline() {
   });
 }
 
+// Runtimes whose bundlers know what to do with an import of a wasm file. What several
+// entries need is in files of its own, so that an isolate has one wasm instance.
+async function buildEdge() {
+  const forEdge = {
+    ...common,
+    platform: "neutral",
+    target: "es2022",
+    format: "esm",
+    splitting: true,
+    plugins: [externalWasm],
+    external: ["node:*", "cloudflare:*"],
+  };
+  await build({
+    ...forEdge,
+    entryPoints: ["js/src/workerd.ts", "js/src/cloudflare.ts"],
+    conditions: ["edge"],
+    chunkNames: "edge-[hash]",
+  });
+  for (const condition of ["edge-light", "slim"]) {
+    await build({
+      ...forEdge,
+      entryPoints: [`js/src/${condition}.ts`],
+      conditions: ["edge", condition],
+      splitting: false,
+    });
+  }
+}
+
+const externalWasm = {
+  name: "external-wasm",
+  setup({ onResolve }) {
+    onResolve({ filter: /keepsake-lean\.wasm/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 function embeddedTexts(texts) {
   const contents = Object.entries(texts)
     .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`)
@@ -116,7 +153,7 @@ function buildDeclarations() {
     if (file.endsWith(".d.ts")) nameHost(join(dist, file));
   }
   const reachable = new Set();
-  for (const entry of ["index.d.ts", "testing.d.ts"]) collectImports(join(dist, entry), reachable);
+  for (const entry of declaredEntries) collectImports(join(dist, `${entry}.d.ts`), reachable);
   for (const file of readdirSync(dist, { recursive: true })) {
     const path = join(dist, file);
     if (reachable.has(path)) writeCommonJsDeclaration(path);
@@ -148,10 +185,11 @@ function writeCommonJsDeclaration(file) {
 function copyWasm() {
   for (const file of ["keepsake.wasm", "keepsake.mjs"])
     cpSync(join(root, "build/wasm", file), join(dist, file));
+  cpSync(join(root, "build/wasm-lean/keepsake.wasm"), join(dist, "keepsake-lean.wasm"));
 }
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 copyWasm();
 buildDeclarations();
-await Promise.all([buildEsm(), buildCommonJs(), buildBrowser(), buildInline()]);
+await Promise.all([buildEsm(), buildCommonJs(), buildBrowser(), buildInline(), buildEdge()]);

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-stages='setup lint native jest validation browser'
+stages='setup lint native jest validation edge browser'
 
 run_setup() { bash scripts/setup.sh --tests; }
 
@@ -17,6 +17,7 @@ run_lint() {
   # Once for each host.
   npx --no-install tsc --noEmit
   npx --no-install tsc --noEmit --customConditions browser
+  npx --no-install tsc --noEmit --customConditions edge
   # The style of C++ is checked where the formatter is installed; its versions differ in detail.
   if has clang-format-19; then
     git ls-files -z '*.cc' '*.h' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror
@@ -39,6 +40,8 @@ run_jest() {
 }
 
 run_browser() { run_jest --config tests/browser/jest.config.mjs "$@"; }
+
+run_edge() { run_jest --config tests/edge/jest.config.mjs "$@"; }
 
 run_validation() { npx --no-install vitest run "$@"; }
 

@@ -1,5 +1,5 @@
 // SQLite's operating system: our VFS over the files that JavaScript hands in.
-// The functions are in host_files.js.
+// The functions are in host_vfs.js.
 #include <sqlite3.h>
 
 #include <memory>

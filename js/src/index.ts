@@ -29,6 +29,7 @@ export {
   type MemoryOptions,
   type MemoryStats,
   openMemory,
+  type TierOptions,
 } from "./memory.js";
 export {
   type IndexOptions,

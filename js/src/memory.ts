@@ -22,11 +22,14 @@ import {
 } from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
-/** Options of both tiers, and of their database. */
-export interface MemoryOptions extends StoreOptions, DatabaseOptions {
+/** Options of both tiers. */
+export interface TierOptions extends StoreOptions {
   /** Turns checkpoint values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
 }
+
+/** Options of both tiers, and of their database. */
+export interface MemoryOptions extends TierOptions, DatabaseOptions {}
 
 /** How much both tiers hold. */
 export interface MemoryStats {
@@ -57,12 +60,13 @@ export class Memory {
   readonly checkpointer: SqliteSaver;
   readonly #options: MemoryOptions;
   readonly #connection: Connection;
-  #persistence: Persistence = "memory";
+  #persistence: Persistence;
 
   /** @internal */
-  constructor(options: MemoryOptions, connection: Connection) {
+  constructor(options: MemoryOptions, connection: Connection, persistence: Persistence = "memory") {
     this.#options = options;
     this.#connection = connection;
+    this.#persistence = persistence;
     this.store = new SqliteStore(options, connection);
     this.checkpointer = new SqliteSaver(options, connection);
   }
@@ -76,7 +80,10 @@ export class Memory {
     await this.store.stats();
   }
 
-  /** What keeps this memory: a `file`, `opfs` or `indexeddb` in browsers, or only `memory`. */
+  /**
+   * What keeps this memory: a `file`, `opfs` or `indexeddb` in browsers, a
+   * `durable-object`, or only `memory`.
+   */
   get persistence(): Persistence {
     return this.#persistence;
   }

@@ -37,6 +37,11 @@ export class Connection {
     return new Connection(() => databaseEngine(resolved), configuration);
   }
 
+  /** The engine that `acquire` finds, when it is needed. */
+  static toEngine(acquire: () => Engine): Connection {
+    return new Connection(acquire);
+  }
+
   static #toPrivate(engine: Engine, configuration?: Operation): Connection {
     return new Connection(() => engine, configuration);
   }

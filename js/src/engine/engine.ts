@@ -6,9 +6,9 @@
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
-import { decodeResponse, encodeRequest, WireStatus } from "../wire/codec.js";
+import { anySucceeded, decodeResponse, encodeRequest, WireStatus } from "../wire/codec.js";
 import type { AnswerTo, Operation } from "../wire/operations.js";
-import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
+import { type ChangeListener, ChangeListeners, type Changes, changesOf } from "./changes.js";
 
 /** A wasm instance that is open. @internal */
 export interface Session {
@@ -17,6 +17,8 @@ export interface Session {
    * it refuses the request, and anything else only if the instance is unusable.
    */
   execute(request: Uint8Array): Uint8Array;
+  /** Whether execute() can only fail, because the instance trapped in somebody else's call. */
+  isBroken(): boolean;
   /** Lets the engine open these files too, until the answer is called, which closes them. */
   lend(files: EngineFiles): () => void;
   /** Lets go of the database and its files, also after execute() has thrown. */
@@ -29,6 +31,8 @@ export interface SessionSource {
   readonly name: string;
   /** False if the data is gone with the session. */
   readonly isPersistent: boolean;
+  /** @default "file" or "memory" */
+  readonly persistence?: Persistence;
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
@@ -46,7 +50,7 @@ export type Answers<Operations extends readonly Operation[]> = {
 export type MaybePromise<T> = T | Promise<T>;
 
 /** What keeps a database. */
-export type Persistence = "file" | "opfs" | "indexeddb" | "memory";
+export type Persistence = "file" | "opfs" | "indexeddb" | "durable-object" | "memory";
 
 /** What an engine tells of itself. @internal */
 export interface EngineStatus {
@@ -132,14 +136,32 @@ export class LocalEngine implements Engine {
     operations: Operations,
     now: number,
   ): MaybePromise<Answers<Operations>> {
-    // No call overtakes an earlier one that still waits.
-    if (this.#session !== undefined && this.#waiting === 0) return this.#run(operations, now);
-    return this.#runWhenOpen(operations, now);
+    if (this.#isOpen()) return this.#run(operations, now);
+    return this.#whenOpen(() => this.#run(operations, now));
+  }
+
+  /** The response to a request that another thread or machine encoded; a copy. */
+  forward(request: Uint8Array, changes: Changes | undefined): MaybePromise<Uint8Array> {
+    const run = () => {
+      const response = this.#execute(this.#sessionNow(), request).slice();
+      if (changes !== undefined && anySucceeded(response)) this.#listeners.tell(changes);
+      return response;
+    };
+    return this.#isOpen() ? run() : this.#whenOpen(run);
   }
 
   async configure(operation: Operation, now: number): Promise<void> {
     await this.call([operation], now);
-    this.#configurations.set(JSON.stringify(operation), operation);
+    const key = JSON.stringify(operation);
+    // The last one is the one that holds.
+    this.#configurations.delete(key);
+    this.#configurations.set(key, operation);
+  }
+
+  /** The same, unless it holds already. */
+  async ensureConfigured(operation: Operation, now: number): Promise<void> {
+    const key = JSON.stringify(operation);
+    if ([...this.#configurations.keys()].at(-1) !== key) await this.configure(operation, now);
   }
 
   async lending<T>(
@@ -162,7 +184,8 @@ export class LocalEngine implements Engine {
 
   async status(): Promise<EngineStatus> {
     await this.#ready();
-    return { persistence: this.source.isPersistent ? "file" : "memory", details: {} };
+    const { isPersistent, persistence = isPersistent ? "file" : "memory" } = this.source;
+    return { persistence, details: {} };
   }
 
   onChange(listener: ChangeListener): () => void {
@@ -183,17 +206,29 @@ export class LocalEngine implements Engine {
     this.#onClosed();
   }
 
-  async #runWhenOpen<const Operations extends readonly Operation[]>(
-    operations: Operations,
-    now: number,
-  ): Promise<Answers<Operations>> {
+  // No call overtakes an earlier one that still waits.
+  #isOpen(): boolean {
+    this.#discardIfBroken();
+    return this.#session !== undefined && this.#waiting === 0;
+  }
+
+  // A call of another engine in the same instance may have trapped.
+  #discardIfBroken(): boolean {
+    if (!this.#session?.isBroken()) return false;
+    this.#isLost = !this.source.isPersistent;
+    this.#discard();
+    return true;
+  }
+
+  async #whenOpen<T>(run: () => T): Promise<T> {
     this.#waiting++;
     try {
-      await this.#ready();
+      do await this.#ready();
+      while (this.#discardIfBroken());
     } finally {
       this.#waiting--;
     }
-    return this.#run(operations, now);
+    return run();
   }
 
   #ready(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles as closeAll, type EngineFiles } from "../wasm/engine-file.js";
-import { loadEngine } from "../wasm/loader.js";
+import { loadEngine, type RawEngine } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
 import type { OpenOptions } from "../wire/operations.js";
 import type { Session } from "./engine.js";
@@ -28,34 +28,52 @@ export async function openSession({
   files,
   closeFiles = () => closeAll(files),
 }: SessionParts): Promise<Session> {
+  let engine: RawEngine;
   try {
-    const engine = await loadEngine({ module, files });
+    engine = await loadEngine({ module, files });
+  } catch (error) {
+    closeFiles();
+    throw error;
+  }
+  const session = startSession(engine, { database, onClose: closeFiles });
+  return { ...session, lend: (lent) => lend(files, lent) };
+}
+
+/** Throws a KeepsakeError if the database can't be opened; `onClose` is called then too. @internal */
+export function startSession(
+  engine: RawEngine,
+  { database, onClose }: { database: OpenOptions | undefined; onClose: () => void },
+): Session {
+  try {
     const header = { clientId: 0, sequence: 0, now: Date.now() };
     const status = decodeOpened(engine.open(encodeOpen(header, database)));
     if (status !== undefined) {
       const code = status.code === "ok" ? "internal" : status.code;
       throw new KeepsakeError(code, status.message, { cause: engine.fileError });
     }
-    return {
-      execute(request) {
-        if (request.length > MAX_REQUEST_BYTES) {
-          throw new KeepsakeError(
-            "too_large",
-            `a request takes at most 1 GB: ${request.length} bytes`,
-          );
-        }
-        return engine.execute(request);
-      },
-      lend: (lent) => lend(files, lent),
-      close() {
-        engine.close();
-        closeFiles();
-      },
-    };
   } catch (error) {
-    closeFiles();
+    onClose();
     throw error;
   }
+  return {
+    execute(request) {
+      if (request.length > MAX_REQUEST_BYTES) {
+        throw new KeepsakeError(
+          "too_large",
+          `a request takes at most 1 GB: ${request.length} bytes`,
+        );
+      }
+      return engine.execute(request);
+    },
+    isBroken: () => engine.isBroken,
+    lend() {
+      throw new KeepsakeError("unsupported", "a database without files opens no others");
+    },
+    close() {
+      engine.close();
+      onClose();
+    },
+  };
 }
 
 function lend(files: EngineFiles, lent: EngineFiles): () => void {

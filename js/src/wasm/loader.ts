@@ -1,15 +1,18 @@
-// Makes a running engine of compiled code; the only importer of the glue. One
-// instance is one engine: a trap costs nobody else anything.
+// Makes running engines of compiled code; the only importer of the glue. What an
+// instance traps on breaks all of its engines.
 
 import createModule from "#glue";
 import type { EngineFiles } from "./engine-file.js";
+import type { EngineHosts } from "./engine-host.js";
 
 /** @internal */
 export interface EngineSource {
   /** The compiled keepsake.wasm. */
   module: WebAssembly.Module;
   /** What it may open. Borrowed: the caller closes them after close(). */
-  files: EngineFiles;
+  files?: EngineFiles;
+  /** The databases that the lean module may open, by the number which is their path. */
+  hosts?: EngineHosts;
 }
 
 /**
@@ -21,14 +24,29 @@ export interface RawEngine {
   execute(request: Uint8Array): Uint8Array;
   /** Lets go of the database. Does nothing after a trap. */
   close(): void;
+  /** Whether its instance has trapped, be it in a call of another engine. */
+  readonly isBroken: boolean;
   /** What a file threw last: the cause behind an I/O error. */
   readonly fileError: unknown;
 }
 
+/** A running instance. @internal */
+export interface Instance {
+  newEngine(): RawEngine;
+  /** Whether it has trapped. */
+  readonly isBroken: boolean;
+}
+
+/** An engine in an instance of its own: a trap costs nobody else anything. @internal */
+export async function loadEngine(source: EngineSource): Promise<RawEngine> {
+  return (await loadInstance(source)).newEngine();
+}
+
 /** @internal */
-export async function loadEngine({ module, files }: EngineSource): Promise<RawEngine> {
+export async function loadInstance({ module, files, hosts }: EngineSource): Promise<Instance> {
   const glue = await createModule({
     files,
+    hosts,
     // Synchronous, because workerd compiles nothing and has a Module already.
     instantiateWasm(
       imports: WebAssembly.Imports,
@@ -42,22 +60,50 @@ export async function loadEngine({ module, files }: EngineSource): Promise<RawEn
     print: ignore,
     printErr: ignore,
   });
-  return new GlueEngine(glue);
+  return new GlueInstance(glue);
 }
 
 function ignore(): void {}
 
 type Glue = Awaited<ReturnType<typeof createModule>> & { fileError?: unknown };
 
-class GlueEngine implements RawEngine {
-  readonly #glue: Glue;
-  readonly #engine: InstanceType<Glue["Engine"]>;
+class GlueInstance implements Instance {
+  readonly glue: Glue;
   #trap: unknown;
-  #isClosed = false;
 
   constructor(glue: Glue) {
-    this.#glue = glue;
-    this.#engine = new glue.Engine();
+    this.glue = glue;
+  }
+
+  newEngine(): RawEngine {
+    return new GlueEngine(this);
+  }
+
+  get isBroken(): boolean {
+    return this.#trap !== undefined;
+  }
+
+  guard<T>(body: () => T): T {
+    if (this.#trap !== undefined) {
+      throw new Error("the engine trapped before", { cause: this.#trap });
+    }
+    try {
+      return body();
+    } catch (error) {
+      this.#trap = error ?? new Error("unknown trap");
+      throw error;
+    }
+  }
+}
+
+class GlueEngine implements RawEngine {
+  readonly #instance: GlueInstance;
+  readonly #engine: InstanceType<Glue["Engine"]>;
+  #isClosed = false;
+
+  constructor(instance: GlueInstance) {
+    this.#instance = instance;
+    this.#engine = instance.guard(() => new instance.glue.Engine());
   }
 
   open(config: Uint8Array): Uint8Array {
@@ -69,7 +115,7 @@ class GlueEngine implements RawEngine {
   }
 
   close(): void {
-    if (this.#isClosed || this.#trap !== undefined) return;
+    if (this.#isClosed || this.#instance.isBroken) return;
     this.#guard(() => {
       this.#engine.close();
       this.#engine.delete();
@@ -77,33 +123,29 @@ class GlueEngine implements RawEngine {
     this.#isClosed = true;
   }
 
+  get isBroken(): boolean {
+    return this.#instance.isBroken;
+  }
+
   get fileError(): unknown {
-    return this.#glue.fileError;
+    return this.#instance.glue.fileError;
   }
 
   /** Answers the size of the request. */
   #write(request: Uint8Array): number {
     const address = this.#engine.reserve(request.length);
     if (address === 0) throw new RangeError(`no room for a request of ${request.length} bytes`);
-    this.#glue.HEAPU8.set(request, address);
+    this.#instance.glue.HEAPU8.set(request, address);
     return request.length;
   }
 
   #response(size: number): Uint8Array {
     const address = this.#engine.response();
-    return this.#glue.HEAPU8.subarray(address, address + size);
+    return this.#instance.glue.HEAPU8.subarray(address, address + size);
   }
 
   #guard<T>(body: () => T): T {
     if (this.#isClosed) throw new Error("the engine is closed");
-    if (this.#trap !== undefined) {
-      throw new Error("the engine trapped before", { cause: this.#trap });
-    }
-    try {
-      return body();
-    } catch (error) {
-      this.#trap = error ?? new Error("unknown trap");
-      throw error;
-    }
+    return this.#instance.guard(body);
   }
 }

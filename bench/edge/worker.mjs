@@ -1,0 +1,113 @@
+// The candidates of bench/edge.mjs, each in a Durable Object of its own: what one call of
+// it takes is measured outside, because clocks stand still in a Worker that computes.
+import { DurableObject } from "cloudflare:workers";
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { InMemoryStore, MemorySaver } from "@langchain/langgraph-checkpoint";
+import { durableMemory } from "keepsake/cloudflare";
+import { HandWrittenSaver, HandWrittenStore } from "./hand-written.mjs";
+
+const State = Annotation.Root({
+  messages: Annotation({ reducer: (list, more) => list.concat(more), default: () => [] }),
+  step: Annotation({ reducer: (_, step) => step, default: () => 0 }),
+});
+
+const TEXT = "a sentence of a conversation, of the length that people write. ".repeat(3);
+
+function loop(checkpointer, steps) {
+  return new StateGraph(State)
+    .addNode("say", ({ step }) => ({ step: step + 1, messages: [`${step} ${TEXT}`] }))
+    .addEdge(START, "say")
+    .addConditionalEdges("say", ({ step }) => (step < steps ? "say" : END))
+    .compile({ checkpointer });
+}
+
+/** The same storage, which counts what is billed. */
+function counting(storage) {
+  const cursors = [];
+  return {
+    transactionSync: (body) => storage.transactionSync(body),
+    sql: {
+      get databaseSize() {
+        return storage.sql.databaseSize;
+      },
+      exec(...args) {
+        const cursor = storage.sql.exec(...args);
+        cursors.push(cursor);
+        return cursor;
+      },
+    },
+    take() {
+      const taken = cursors.splice(0);
+      const sum = (name) => taken.reduce((total, cursor) => total + cursor[name], 0);
+      return { read: sum("rowsRead"), written: sum("rowsWritten") };
+    },
+  };
+}
+
+const CANDIDATES = {
+  keepsake: (storage) => durableMemory(storage),
+  "hand-written": (storage) => ({
+    checkpointer: new HandWrittenSaver(storage),
+    store: new HandWrittenStore(storage),
+  }),
+  "in memory": () => ({ checkpointer: new MemorySaver(), store: new InMemoryStore() }),
+};
+
+const VALUE = { text: "x".repeat(900), n: 1 };
+const NAMESPACE = ["users", "ada"];
+
+export class Candidate extends DurableObject {
+  #threads = 0;
+
+  open(name) {
+    this.storage = counting(this.ctx.storage);
+    this.memory = CANDIDATES[name](this.ctx.storage);
+    this.counted = CANDIDATES[name](this.storage);
+  }
+
+  async supersteps(steps, memory = this.memory) {
+    await loop(memory.checkpointer, steps).invoke(
+      {},
+      { configurable: { thread_id: `t${this.#threads++}` }, recursionLimit: steps + 10 },
+    );
+  }
+
+  async resume(count, memory = this.memory) {
+    for (let i = 0; i < count; i++) {
+      await memory.checkpointer.getTuple({
+        configurable: { thread_id: `t${this.#threads - 1}`, checkpoint_ns: "" },
+      });
+    }
+  }
+
+  async puts(count, memory = this.memory) {
+    for (let i = 0; i < count; i++) await memory.store.put(NAMESPACE, `k${i}`, VALUE);
+  }
+
+  async gets(count, memory = this.memory) {
+    for (let i = 0; i < count; i++) await memory.store.get(NAMESPACE, `k${i}`);
+  }
+
+  async searches(count, memory = this.memory) {
+    for (let i = 0; i < count; i++) await memory.store.search(NAMESPACE, { limit: 10 });
+  }
+
+  /** Rows read and written by `count` of these. */
+  async rows(operation, count) {
+    this.storage.take();
+    await this[operation](count, this.counted);
+    return this.storage.take();
+  }
+
+  bytes() {
+    return this.ctx.storage.sql.databaseSize;
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const { name, method, args } = await request.json();
+    const object = env.CANDIDATE.getByName(name);
+    return Response.json((await object[method](...args)) ?? null);
+  },
+};

@@ -1,0 +1,5 @@
+import { installEdgeLightContext } from "./edge/async-context.js";
+
+installEdgeLightContext();
+
+export * from "./index.js";

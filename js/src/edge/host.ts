@@ -1,0 +1,57 @@
+// What an engine needs of its host: here an isolate at the edge, without files and
+// names. What must stay is in a Durable Object: `keepsake/cloudflare`.
+
+import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
+import { checkCommonOptions, type DatabaseOptions, invalid } from "../engine/options.js";
+import { KeepsakeError } from "../errors.js";
+import { openSharedSession } from "./instance.js";
+
+/** Checked. @internal */
+export interface ResolvedOptions extends DatabaseOptions {
+  isVolatile: true;
+}
+
+/** @internal */
+export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
+  if (typeof options !== "object" || options === null) throw invalid("options must be an object");
+  checkCommonOptions(options);
+  if (options.path !== ":memory:") throw noDatabases();
+  return { ...options, isVolatile: true };
+}
+
+/** A new engine in linear memory. @internal */
+export function memoryEngine({
+  path = "memory",
+  durability = "relaxed",
+}: DatabaseOptions = {}): Engine {
+  return new LocalEngine(
+    {
+      name: path,
+      isPersistent: false,
+      durability,
+      open: () => openSharedSession(),
+      release: () => {},
+    },
+    () => {},
+  );
+}
+
+/** @internal */
+export function databaseEngine(_options: ResolvedOptions): Engine {
+  throw noDatabases();
+}
+
+/** @internal */
+export function foreignDatabase(_source: unknown): { name: string; database: ForeignDatabase } {
+  throw new KeepsakeError(
+    "unsupported",
+    "importFrom needs SQLite of its own, which is not in here",
+  );
+}
+
+function noDatabases(): KeepsakeError {
+  return new KeepsakeError(
+    "unsupported",
+    "there are no files here: use keepsake/cloudflare in a Durable Object, or the path :memory:",
+  );
+}

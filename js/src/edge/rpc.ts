@@ -1,0 +1,19 @@
+// What a Worker sends to its KeepsakeObject, and what comes back. Errors travel as
+// values: an exception would lose its code.
+
+import type { Changes } from "../engine/changes.js";
+import type { KeepsakeErrorCode } from "../errors.js";
+import type { Operation } from "../wire/operations.js";
+
+/** @internal */
+export interface Request {
+  /** Operations, encoded. */
+  frame: Uint8Array;
+  /** What they change if they succeed. */
+  changes: Changes | undefined;
+  /** What the store of the caller has as index and TTL. */
+  configurations: Operation[];
+}
+
+/** A response frame, or why there is none. @internal */
+export type Response = Uint8Array | { code: KeepsakeErrorCode; message: string };

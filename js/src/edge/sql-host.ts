@@ -1,0 +1,113 @@
+// The SQLite of a Durable Object, as the lean engine asks for it.
+
+import { messageOf } from "../errors.js";
+import type { EngineHost } from "../wasm/engine-host.js";
+import { STATUS_CODES } from "../wire/tags.js";
+import { decodeParams, decodeText, RowEncoder, type SqlValue } from "./sql-values.js";
+
+/** A Durable Object's `ctx.storage`: as much of it as keepsake uses. */
+export interface ObjectStorage {
+  sql: {
+    // biome-ignore lint/suspicious/noExplicitAny: what Cloudflare's own types take and answer.
+    exec(query: string, ...bindings: any[]): { raw(): Iterable<any[]> };
+    readonly databaseSize: number;
+  };
+  transactionSync<T>(body: () => T): T;
+}
+
+type Code = (typeof STATUS_CODES)[number];
+
+/** What a Durable Object documents as the most that a row may take. */
+const MAX_ROW_BYTES = 2 * 1024 * 1024;
+
+const CODES: Record<string, Code> = {
+  TOOBIG: "too_large",
+  FULL: "storage_full",
+  READONLY: "read_only",
+  CORRUPT: "corrupt",
+  NOTADB: "not_a_database",
+  IOERR: "io_error",
+  BUSY: "busy",
+  LOCKED: "busy",
+};
+
+const encoder = new TextEncoder();
+
+const ROLLBACK = new Error("rolled back on purpose");
+
+// Its buffer is free again as soon as a row was taken, also for statements within.
+const rowEncoder = new RowEncoder();
+
+/** @internal */
+export class SqlHost implements EngineHost {
+  readonly #storage: ObjectStorage;
+  message = new Uint8Array(0);
+
+  constructor(storage: ObjectStorage) {
+    this.#storage = storage;
+  }
+
+  run(sql: Uint8Array, params: Uint8Array, take: (row: Uint8Array) => boolean): number {
+    if (params.length > MAX_ROW_BYTES) {
+      return this.#fail(
+        "too_large",
+        `a row takes at most 2 MB in a Durable Object: ${params.length} bytes`,
+      );
+    }
+    let rows: Iterator<SqlValue[]>;
+    try {
+      rows = this.#storage.sql
+        .exec(decodeText(sql), ...decodeParams(params))
+        .raw()
+        [Symbol.iterator]();
+    } catch (error) {
+      return this.#failWith(error);
+    }
+    for (;;) {
+      let row: Uint8Array;
+      try {
+        const { done, value } = rows.next();
+        if (done) return 0;
+        row = rowEncoder.encode(value);
+      } catch (error) {
+        return this.#failWith(error);
+      }
+      if (!take(row)) return 0;
+    }
+  }
+
+  transaction(body: () => boolean): number {
+    let trap: { error: unknown } | undefined;
+    try {
+      // It commits whatever does not throw, also what a promise has not done yet:
+      // `body` is synchronous.
+      this.#storage.transactionSync(() => {
+        try {
+          if (body() === true) return;
+        } catch (error) {
+          trap = { error };
+        }
+        throw ROLLBACK;
+      });
+    } catch (error) {
+      if (trap !== undefined) throw trap.error;
+      if (error !== ROLLBACK) return this.#failWith(error);
+    }
+    return 0;
+  }
+
+  size(): number {
+    return this.#storage.sql.databaseSize;
+  }
+
+  #failWith(error: unknown): number {
+    const message = messageOf(error);
+    const name = /SQLITE_([A-Z]+)/.exec(message)?.[1] ?? "";
+    return this.#fail(CODES[name] ?? "internal", message);
+  }
+
+  #fail(code: Code, message: string): number {
+    this.message = encoder.encode(message);
+    return STATUS_CODES.indexOf(code);
+  }
+}

@@ -1,0 +1,9 @@
+declare module "*/keepsake-lean.wasm" {
+  const compiled: WebAssembly.Module;
+  export default compiled;
+}
+
+declare module "*/keepsake-lean.wasm?module" {
+  const compiled: WebAssembly.Module;
+  export default compiled;
+}

@@ -1,0 +1,2 @@
+export { useModule } from "./edge/lean.slim.js";
+export * from "./index.js";

@@ -1,0 +1,25 @@
+// What the lean engine asks of a host that has SQLite.
+
+/** @internal */
+export interface EngineHost {
+  /**
+   * Runs a statement, UTF-8, with values in the layout of
+   * core/src/sql/host_database.h. Each row goes to `take`, in the same layout, until
+   * it answers false; it copies the row. Answers a status code. What `take` throws
+   * passes through. `sql` and `params` are views that end when `take` is called.
+   */
+  run(sql: Uint8Array, params: Uint8Array, take: (row: Uint8Array) => boolean): number;
+  /**
+   * Runs `body` in a transaction, or in a savepoint of the one that runs; rolls back
+   * if it answers false or throws. Answers a status code, 0 also if `body` answered
+   * false. What `body` throws passes through.
+   */
+  transaction(body: () => boolean): number;
+  /** Bytes that the database takes. */
+  size(): number;
+  /** Why the last call failed, in UTF-8. */
+  readonly message: Uint8Array;
+}
+
+/** The hosts of an instance, by the number which is the path of their database. @internal */
+export type EngineHosts = Map<number, EngineHost>;

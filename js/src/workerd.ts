@@ -1,0 +1,5 @@
+import { installWorkerdContext } from "./edge/async-context.js";
+
+await installWorkerdContext();
+
+export * from "./index.js";

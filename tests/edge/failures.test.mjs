@@ -1,0 +1,64 @@
+// What fails is rolled back, and the next request is served.
+
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+let workerd;
+
+beforeAll(async () => {
+  workerd = await startWorkerd("failures", { classes: { FAILING: "Failing", MEMORY: "Memory" } });
+});
+
+afterAll(cleanUp);
+
+test("a failing statement undoes its batch", async () => {
+  const { refused, during, after } = await workerd.call("statement");
+  expect(refused).toMatchObject({ code: "internal" });
+  expect(refused.message).toContain("refused on purpose");
+  expect(during).toEqual(["before"]);
+  expect(after).toEqual(["after", "before"]);
+});
+
+test.each([0, 1, 2, 3, 4])(
+  "an exception of the host after %i statements undoes the batch",
+  async (count) => {
+    const { refused, during, after } = await workerd.call("exception", count);
+    expect(refused).toMatchObject({ code: "internal" });
+    expect(refused.message).toContain("thrown on purpose");
+    expect(during).toEqual(["before"]);
+    expect(after).toEqual(["after", "before"]);
+  },
+);
+
+test.each([0, 1, 2, 3, 4, 5])(
+  "a trap of the engine after %i calls of its host undoes the batch",
+  async (count) => {
+    const { refused, during, after } = await workerd.call("trap", count);
+    expect(refused).toMatchObject({ code: "internal", cause: "unreachable" });
+    expect(during).toEqual(["before"]);
+    expect(after).toEqual(["after", "before"]);
+  },
+);
+
+test("a trap in one object costs the others nothing that is stored", async () => {
+  const { keys, inMemory } = await workerd.call("bystander");
+  expect(keys).toEqual(["after", "before"]);
+  expect(inMemory).toMatchObject({ code: "lost" });
+});
+
+test("tables of somebody else are refused, and stay as they are", async () => {
+  expect(await workerd.call("foreign")).toMatchObject({ code: "foreign_file" });
+  expect(await workerd.call("foreign")).toMatchObject({ code: "foreign_file" });
+});
+
+test("errors keep their code through a stub", async () => {
+  const { codes, item } = await workerd.call("byStub");
+  expect(codes.map((refused) => refused?.code)).toEqual([
+    "thread_id_required",
+    "invalid_filter",
+    "too_large",
+    "invalid_namespace",
+    "unsupported",
+    "foreign_file",
+  ]);
+  expect(item).toEqual({ there: true });
+});

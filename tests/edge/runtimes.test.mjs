@@ -1,0 +1,76 @@
+// The packed package on files in Deno and Bun, and there and in Node on one file.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { storeContract } from "keepsake/testing";
+import { run } from "../js/support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
+import { SPECIFICATION_SIZE } from "../validation/specification-size.mjs";
+import { installedFolder } from "./support/bundle.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const programs = {
+  node: [process.execPath, []],
+  deno: [
+    join(root, "node_modules/.bin/deno"),
+    ["run", "--allow-all", "--no-config", "--node-modules-dir=manual"],
+  ],
+  bun: [join(root, "node_modules/.bin/bun"), ["run"]],
+};
+
+let folder;
+
+/** The program in the folder of the installed package; what it imports of ours is bundled. */
+async function place(name) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: [`tests/edge/programs/${name}.mjs`],
+    outfile: join(folder, `${name}.mjs`),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["keepsake", "keepsake/testing", "@langchain/core", "@langchain/langgraph*"],
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "error",
+  });
+}
+
+function runIn(runtime, name, ...args) {
+  const [program, options] = programs[runtime];
+  const printed = run(program, [...options, `${name}.mjs`, ...args], {
+    cwd: folder,
+    env: { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: join(folder, ".deno") },
+  });
+  return JSON.parse(printed.trim().split("\n").at(-1));
+}
+
+beforeAll(async () => {
+  folder = installedFolder();
+  writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }');
+  await place("suites");
+  await place("restart");
+});
+
+afterAll(removeTemporaryFolders);
+
+describe.each(["deno", "bun"])("%s", (runtime) => {
+  test("passes the whole specification and the whole contract on files", () => {
+    const { specification, contract } = runIn(runtime, "suites");
+    const total = SPECIFICATION_SIZE;
+    expect(specification).toEqual({ passed: total, total, failures: [] });
+    const cases = storeContract.length;
+    expect(contract).toEqual({ passed: cases, total: cases, failures: [] });
+  });
+
+  test("an agent asks, the process ends, and each of the others goes on with the answer", () => {
+    for (const other of ["node", "deno", "bun"]) {
+      const path = temporaryFile();
+      expect(runIn(runtime, "restart", path, "ask")).toEqual(["what?"]);
+      expect(runIn(other, "restart", path, "answer")).toEqual(["begun", "answered this", [255]]);
+    }
+  });
+});

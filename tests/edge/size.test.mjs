@@ -1,0 +1,85 @@
+// What a Worker uploads for us, what its first request waits for, and what an isolate holds.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { CONDITIONS, installedFolder } from "./support/bundle.mjs";
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+// Raising a ceiling needs the reason in the same commit.
+const SIZE_CEILING = 150_000;
+// Generous: another machine may be slower, or busy. The figure that is printed is the point.
+const FIRST_REQUEST_BOUND_MS = 1_000;
+const MEMORY_CEILING = 100 * 1024 * 1024;
+const OBJECTS = 50;
+
+afterAll(cleanUp);
+
+const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
+
+test("the lean module, its glue and our TypeScript fit into the ceiling as gzip", async () => {
+  const folder = installedFolder();
+  const { outputFiles } = await build({
+    stdin: { contents: 'export * from "keepsake/cloudflare";', resolveDir: folder },
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    platform: "neutral",
+    conditions: CONDITIONS,
+    minify: true,
+    external: ["@langchain/*", "node:*", "cloudflare:*", "*.wasm"],
+  });
+  const wasm = gzipped(readFileSync(join(folder, "node_modules/keepsake/dist/keepsake-lean.wasm")));
+  const script = gzipped(outputFiles[0].contents);
+  console.log(`keepsake-lean.wasm ${wasm}, glue and TypeScript ${script} bytes as gzip`);
+  expect(wasm + script).toBeLessThan(SIZE_CEILING);
+});
+
+test("the first request of a cold process comes in time", async () => {
+  const times = {};
+  for (const name of ["plain", "cold", "plain", "cold"]) {
+    const workerd = await startWorkerd(name, { classes: { OBJECT: "Cold" } });
+    await workerd.miniflare.ready;
+    const start = performance.now();
+    await workerd.call("first");
+    const ms = performance.now() - start;
+    await workerd.kill();
+    times[name] = Math.min(times[name] ?? Number.POSITIVE_INFINITY, ms);
+  }
+  const extra = times.cold - times.plain;
+  console.log(
+    `first request: ${times.cold.toFixed(0)} ms, ${extra.toFixed(0)} over a plain Worker`,
+  );
+  expect(extra).toBeLessThan(FIRST_REQUEST_BOUND_MS);
+});
+
+test(`${OBJECTS} objects in use share one instance, and stay within an isolate's memory`, async () => {
+  const workerd = await startWorkerd("cold", { classes: { OBJECT: "Cold" } });
+  await workerd.call("many", 0);
+  const before = residentBytes();
+  const { linear, instances } = await workerd.call("many", OBJECTS);
+  const grown = residentBytes() - before;
+  console.log(`${OBJECTS} objects: ${linear} bytes of linear memory; the process grew by ${grown}`);
+  expect(instances).toBe(1);
+  expect(linear).toBeLessThan(MEMORY_CEILING);
+  expect(grown).toBeLessThan(MEMORY_CEILING);
+});
+
+/** Of the workerd processes that this one has started; 0 where /proc is missing. */
+function residentBytes() {
+  if (!existsSync("/proc/self/stat")) return 0;
+  let bytes = 0;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
+      const field = (name) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1];
+      if (field("PPid") === String(process.pid) && field("Name") === "workerd")
+        bytes += Number(field("VmRSS")) * 1024;
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return bytes;
+}

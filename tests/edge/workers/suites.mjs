@@ -1,0 +1,187 @@
+// The official specification of a checkpointer, and the contract of a store, over
+// Durable Objects: inside one, through a stub, and with objects that are restarted
+// after every operation.
+
+import { DurableObject } from "cloudflare:workers";
+import {
+  durableMemory,
+  InMemoryStore,
+  KeepsakeObject,
+  keepsake,
+  MemorySaver,
+} from "keepsake/cloudflare";
+import { storeContract } from "keepsake/testing";
+import { runTests } from "../../browser/pages/runner.mjs";
+import { describeSpecification } from "../../validation/specification.mjs";
+import { serve } from "./serve.mjs";
+
+let made = 0;
+const newName = () => `suite-${made++}`;
+
+export class Memory extends KeepsakeObject {
+  restart() {
+    this.ctx.abort("restarted by a test");
+  }
+}
+
+/** The namespace, with objects that are restarted after each call, one call at a time. */
+function restarting(namespace) {
+  return {
+    idFromName: (name) => namespace.idFromName(name),
+    get(id) {
+      let last = Promise.resolve();
+      const call = async (request) => {
+        const object = namespace.get(id);
+        const response = await object.keepsakeExecute(request);
+        await object.restart().catch(() => {});
+        return response;
+      };
+      return {
+        keepsakeExecute(request) {
+          const answer = last.then(() => call(request));
+          last = answer.catch(() => {});
+          return answer;
+        },
+      };
+    },
+  };
+}
+
+// What is a backend: new memories, the same one again, and its end.
+const backends = {
+  stub: (env) => stubs(env.MEMORY),
+  restarted: (env) => stubs(restarting(env.MEMORY)),
+};
+
+function stubs(namespace) {
+  const nameOf = new WeakMap();
+  const open = (name, options) => {
+    const memory = keepsake(namespace, name, options);
+    nameOf.set(memory, name);
+    return memory;
+  };
+  return {
+    make: (options) => open(newName(), options),
+    async reopen(memory, options) {
+      await memory.close();
+      return open(nameOf.get(memory), options);
+    },
+    close: (memory) => memory.close(),
+  };
+}
+
+/** One memory at a time in this object; a second one that a case wants is in another. */
+function inObject(storage, namespace) {
+  let current;
+  const others = stubs(namespace);
+  const open = (options) => {
+    current = durableMemory(storage, options);
+    return current;
+  };
+  return {
+    async make(options) {
+      if (current !== undefined) return others.make(options);
+      await storage.deleteAll();
+      return open(options);
+    },
+    async reopen(memory, options) {
+      if (memory !== current) return others.reopen(memory, options);
+      await memory.close();
+      return open(options);
+    },
+    async close(memory) {
+      if (memory === current) current = undefined;
+      await memory.close();
+    },
+  };
+}
+
+export class Suites extends DurableObject {
+  runSpecification() {
+    return runSpecification(inObject(this.ctx.storage, this.env.MEMORY));
+  }
+
+  runContract() {
+    return runContract(inObject(this.ctx.storage, this.env.MEMORY));
+  }
+}
+
+function runSpecification({ make, close }) {
+  const memoryOf = new WeakMap();
+  return runTests(() => {
+    describeSpecification("saver", {
+      checkpointerName: "keepsake in a Durable Object",
+      async createCheckpointer() {
+        const memory = await make();
+        memoryOf.set(memory.checkpointer, memory);
+        return memory.checkpointer;
+      },
+      destroyCheckpointer: (saver) => close(memoryOf.get(saver)),
+    });
+  });
+}
+
+function runContract({ make, reopen, close }) {
+  const memoryOf = new Map();
+  const track = (memory) => {
+    memoryOf.set(memory.store, memory);
+    return memory.store;
+  };
+  return runTests(() => {
+    for (const { name, run } of storeContract) {
+      it(name, () =>
+        run(
+          async (options) => track(await make(options)),
+          async (store, options) => track(await reopen(memoryOf.get(store), options)),
+        ),
+      );
+    }
+    afterEach(async () => {
+      for (const memory of memoryOf.values()) await close(memory);
+      memoryOf.clear();
+    });
+  });
+}
+
+function runMemorySpecification() {
+  return runTests(() => {
+    describeSpecification("saver", {
+      checkpointerName: "keepsake MemorySaver",
+      createCheckpointer: () => new MemorySaver(),
+      destroyCheckpointer: (saver) => saver.close(),
+    });
+  });
+}
+
+function runMemoryContract() {
+  const open = [];
+  return runTests(() => {
+    for (const { name, needs, run } of storeContract) {
+      if (needs.includes("persistence")) continue;
+      it(name, () =>
+        run((options) => {
+          open.push(new InMemoryStore(options));
+          return open.at(-1);
+        }),
+      );
+    }
+    afterEach(() => Promise.all(open.splice(0).map((store) => store.close())));
+  });
+}
+
+const inside = (env) => env.SUITES.get(env.SUITES.newUniqueId());
+
+export default serve({
+  runSpecification: (env, kind) =>
+    kind === "memory"
+      ? runMemorySpecification()
+      : kind === "inside"
+        ? inside(env).runSpecification()
+        : runSpecification(backends[kind](env)),
+  runContract: (env, kind) =>
+    kind === "memory"
+      ? runMemoryContract()
+      : kind === "inside"
+        ? inside(env).runContract()
+        : runContract(backends[kind](env)),
+});
