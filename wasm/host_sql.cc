@@ -120,8 +120,7 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
 namespace keepsake::import {
 
 Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions&) {
-  return Error(StatusCode::kUnsupported,
-               "this build of keepsake reads no files of other programs");
+  return Error(StatusCode::kUnsupported, "this build of keepsake reads no files of other programs");
 }
 
 }  // namespace keepsake::import

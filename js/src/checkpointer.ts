@@ -18,6 +18,7 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { importFile } from "#importer";
 import { dump, toPutOperation } from "./checkpoint-operations.js";
 import {
   type DatabaseBytes,
@@ -29,12 +30,7 @@ import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import {
-  type ImportOptions,
-  type ImportReport,
-  type ImportSource,
-  importFile,
-} from "./importer.js";
+import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
 import type {
   AnswerTo,
   Blob,

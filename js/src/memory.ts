@@ -1,6 +1,7 @@
 // Both tiers of an agent's memory over one database.
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import { importFile } from "#importer";
 import { type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
 import {
   type DatabaseBytes,
@@ -14,12 +15,7 @@ import { Connection } from "./engine/connection.js";
 import type { Persistence } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError } from "./errors.js";
-import {
-  type ImportOptions,
-  type ImportReport,
-  type ImportSource,
-  importFile,
-} from "./importer.js";
+import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
 /** Options of both tiers. */

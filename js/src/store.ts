@@ -1,6 +1,7 @@
 // LangGraph's BaseStore over an engine.
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
+import { importFile } from "#importer";
 import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./embedding.js";
 import {
   type DatabaseBytes,
@@ -12,13 +13,7 @@ import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import {
-  type ImportOptions,
-  type ImportReport,
-  type ImportSource,
-  importFile,
-  type PutImported,
-} from "./importer.js";
+import type { ImportOptions, ImportReport, ImportSource, PutImported } from "./importer.js";
 import {
   checkNamespace,
   fromCore,

@@ -102,10 +102,17 @@ describe("package checkers", () => {
     const cli = "node_modules/@arethetypeswrong/cli/dist/index.js";
     // node10 knows no exports: a subpath can't be found there, by anyone.
     // Files that are given by their address; nobody imports them.
-    const files = ["--exclude-entrypoints", "worker", "wasm"];
-    const format = ["--format", "ascii", "--no-color"];
-    const args = [cli, tarball, "--profile", "node16", ...format, ...files];
-    const printed = run(process.execPath, args, { cwd: projectRoot });
+    const files = ["worker", "wasm", "lean.wasm"];
+    // Only bundlers and runtimes that know ES modules get there.
+    const modules = ["cloudflare", "slim"];
+    const check = (...args) =>
+      run(process.execPath, [cli, tarball, "--format", "ascii", "--no-color", ...args], {
+        cwd: projectRoot,
+      });
+    const printed = check("--profile", "node16", "--exclude-entrypoints", ...files, ...modules);
+    expect(check("--profile", "esm-only", "--entrypoints", ...modules)).toContain(
+      '"keepsake/cloudflare"',
+    );
     expect(printed).toContain('"keepsake/testing"');
     expect(printed).toContain('"keepsake/inline"');
   });

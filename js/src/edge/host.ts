@@ -43,10 +43,7 @@ export function databaseEngine(_options: ResolvedOptions): Engine {
 
 /** @internal */
 export function foreignDatabase(_source: unknown): { name: string; database: ForeignDatabase } {
-  throw new KeepsakeError(
-    "unsupported",
-    "importFrom needs SQLite of its own, which is not in here",
-  );
+  throw noDatabases();
 }
 
 function noDatabases(): KeepsakeError {
