@@ -23,9 +23,8 @@ export async function runWorkerDemo({ port = USUAL_PORT, db = STATE }) {
     { stdio: "inherit", env: { ...process.env, WRANGLER_SEND_METRICS: "false" } },
   );
   process.stdout.write(HELP(port));
-  // Ctrl-C goes to both; it ends when wrangler has ended.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => wrangler.kill());
+  // It ends when wrangler has ended.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => wrangler.kill(signal));
   return new Promise((resolve) => wrangler.on("exit", (code) => resolve(code ?? 0)));
 }
 

@@ -176,13 +176,24 @@ TEST_F(HostDatabaseTest, opening_again_finds_its_own_schema) {
   EXPECT_TRUE(OpenHostDatabase(host_.Table()).has_value());
 }
 
-TEST_F(HostDatabaseTest, tables_of_somebody_else_are_a_foreign_file) {
+TEST_F(HostDatabaseTest, the_host_may_have_tables_of_its_own) {
   FakeHost host;
   const HostSql table = host.Table();
   ASSERT_EQ(table.run(&host, "CREATE TABLE notes(v)", {}, nullptr, nullptr), 0);
-  const auto database = OpenHostDatabase(table);
-  ASSERT_FALSE(database.has_value());
-  EXPECT_EQ(database.error().code(), StatusCode::kForeignFile);
+  EXPECT_TRUE(OpenHostDatabase(table).has_value());
+}
+
+TEST_F(HostDatabaseTest, a_table_of_our_name_that_is_not_ours_is_a_foreign_file) {
+  for (std::string_view create : {"CREATE TABLE meta(v)", "CREATE TABLE writes(v)"}) {
+    FakeHost host;
+    const HostSql table = host.Table();
+    ASSERT_EQ(table.run(&host, create, {}, nullptr, nullptr), 0);
+    const auto database = OpenHostDatabase(table);
+    ASSERT_FALSE(database.has_value());
+    EXPECT_EQ(database.error().code(), StatusCode::kForeignFile) << create;
+    // All or nothing: what was there is there alone.
+    EXPECT_NE(table.run(&host, "SELECT * FROM store_kv", {}, nullptr, nullptr), 0);
+  }
 }
 
 TEST_F(HostDatabaseTest, every_kind_of_value_comes_back_as_it_was_bound) {

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { run } from "../js/support/installed-package.mjs";
@@ -92,6 +93,6 @@ test("wrangler finds all that it takes to deploy", () => {
     [wrangler, "deploy", "--dry-run", "--outdir", outdir, ...config],
     { env: { WRANGLER_SEND_METRICS: "false", CI: "1" } },
   );
-  expect(printed).toMatch(/keepsake-lean\.wasm/);
+  expect(readdirSync(outdir).join()).toMatch(/keepsake-lean\.wasm/);
   expect(printed).toMatch(/AgentObject/);
 });

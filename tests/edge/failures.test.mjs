@@ -45,7 +45,11 @@ test("a trap in one object costs the others nothing that is stored", async () =>
   expect(inMemory).toMatchObject({ code: "lost" });
 });
 
-test("tables of somebody else are refused, and stay as they are", async () => {
+test("an object may have tables of its own", async () => {
+  expect(await workerd.call("beside")).toEqual(["a"]);
+});
+
+test("tables of somebody else that have our names are refused, and stay as they are", async () => {
   expect(await workerd.call("foreign")).toMatchObject({ code: "foreign_file" });
   expect(await workerd.call("foreign")).toMatchObject({ code: "foreign_file" });
 });

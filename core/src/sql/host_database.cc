@@ -186,16 +186,34 @@ class HostDatabase final : public Database {
   HostSql host_;
 };
 
+Result<bool> HasMeta(Database& database) {
+  bool found = false;
+  Status status = database.Run("SELECT 1 FROM sqlite_master WHERE name = 'meta'", {},
+                               [&](const Row&) { return found = true; });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return found;
+}
+
+// 0 also beside tables of somebody else.
+Result<std::int64_t> ReadVersion(Database& database) {
+  const Result<bool> has_meta = HasMeta(database);
+  if (!has_meta) return std::unexpected(has_meta.error());
+  return *has_meta ? ReadSchemaVersion(database, "the host's database") : 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host) {
   auto database = std::make_unique<HostDatabase>(host);
-  const Result<std::int64_t> version = ReadSchemaVersion(*database, "the host's database");
+  const Result<std::int64_t> version = ReadVersion(*database);
   if (!version) return std::unexpected(version.error());
-  if (Status status = Migrate(*database, *version); !status.ok()) {
-    return std::unexpected(std::move(status));
+  Status status = Migrate(*database, *version);
+  if (status.ok()) return database;
+  if (*version == 0 && status.code() == StatusCode::kInternal) {
+    return Error(StatusCode::kForeignFile,
+                 "the host's database has tables of our names: " + status.message());
   }
-  return database;
+  return std::unexpected(std::move(status));
 }
 
 }  // namespace keepsake::sql

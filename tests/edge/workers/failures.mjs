@@ -100,21 +100,28 @@ export class Failing extends DurableObject {
     return { refused, during, after: await keys(this.memory) };
   }
 
+  async beside() {
+    this.ctx.storage.sql.exec("CREATE TABLE notes(text)");
+    await this.put("a");
+    return keys(this.memory);
+  }
+
   foreign() {
-    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS notes(text)");
+    this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS writes(text)");
     return refusal(() => this.put("a"));
   }
 }
 
 export class Memory extends KeepsakeObject {
   spoil() {
-    this.ctx.storage.sql.exec("CREATE TABLE notes(text)");
+    this.ctx.storage.sql.exec("CREATE TABLE writes(text)");
   }
 }
 
 const object = (env, name) => env.FAILING.get(env.FAILING.idFromName(name));
 
 export default serve({
+  beside: (env) => object(env, "beside").beside(),
   statement: (env) => object(env, "statement").statement(),
   exception: (env, count) => object(env, `exception ${count}`).exception(count),
   trap: (env, count) => object(env, `trap ${count}`).trap(count),
