@@ -6,5 +6,5 @@ export default {
   transform: { "/tests/(js|edge)/.*\\.mjs$": "<rootDir>/tests/js/transform.mjs" },
   moduleFileExtensions: ["mjs", "cjs", "js", "json", "node"],
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/.toolchain/"],
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };

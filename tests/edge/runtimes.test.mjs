@@ -1,6 +1,6 @@
 // The packed package on files in Deno and Bun, and there and in Node on one file.
 
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,8 +17,15 @@ const programs = {
     join(root, "node_modules/.bin/deno"),
     ["run", "--allow-all", "--no-config", "--node-modules-dir=manual"],
   ],
-  bun: [join(root, "node_modules/.bin/bun"), ["run"]],
+  bun: [bunProgram(), ["run"]],
 };
+
+// Its package puts the program in place by an install script, which does not run here.
+function bunProgram() {
+  const packages = join(root, "node_modules/@oven");
+  const [found] = readdirSync(packages).map((name) => join(packages, name, "bin/bun"));
+  return found;
+}
 
 let folder;
 
@@ -31,7 +38,13 @@ async function place(name) {
     bundle: true,
     format: "esm",
     platform: "node",
-    external: ["keepsake", "keepsake/testing", "@langchain/core", "@langchain/langgraph*"],
+    external: [
+      "keepsake",
+      "keepsake/testing",
+      "@langchain/core",
+      "@langchain/langgraph",
+      "@langchain/langgraph-checkpoint",
+    ],
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
