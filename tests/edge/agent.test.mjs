@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const LOG = ["begun", "answered this", "remembered this"];
 
-test("[cap 83] an agent in an object asks, the process ends, a new one goes on with the answer", async () => {
+test("an agent in an object asks, the process ends, a new one goes on with the answer", async () => {
   const first = await start();
   expect(await first.call("ask", "user", "t")).toEqual(["what?"]);
   await first.kill();

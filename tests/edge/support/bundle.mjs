@@ -44,6 +44,8 @@ export async function bundleWorker(file, { minify = false, metafile = false } = 
     minify,
     metafile,
     logLevel: "error",
+    // For a Worker outside of this folder.
+    nodePaths: [join(root, "node_modules")],
     plugins: [fromInstalled(folder), wasmModules],
   });
   const wasm = readFileSync(join(folder, "node_modules/keepsake/dist/keepsake-lean.wasm"));

@@ -1,0 +1,24 @@
+// Every Worker snippet of the README runs as it stands, in workerd.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../js/support/temporary.mjs";
+import { bundleWorker } from "./support/bundle.mjs";
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+const readme = readFileSync(join(process.cwd(), "README.md"), "utf8");
+const snippets = [...readme.matchAll(/```js worker\n(.*?)```/gs)].map((match) => match[1]);
+const answers = [{ drink: "green tea", hasThread: false }, ["you said fine"]];
+
+afterAll(cleanUp);
+
+test("the README has as many Worker snippets as there are answers", () =>
+  expect(snippets).toHaveLength(answers.length));
+
+test.each(snippets.map((code, i) => [i + 1, code]))("Worker snippet %d runs", async (i, code) => {
+  const file = join(temporaryFolder(), "worker.mjs");
+  writeFileSync(file, code);
+  const bundle = await bundleWorker(file);
+  const workerd = await startWorkerd("readme", { classes: { MEMORY: "Memory" }, bundle });
+  expect(await workerd.call("")).toEqual(answers[i - 1]);
+});
