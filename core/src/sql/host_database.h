@@ -41,7 +41,8 @@ struct HostSql {
 
 // Brings the schema up to date, as OpenDatabase() does, but beside the host's own
 // tables: only one of a name of ours is kForeignFile, and nothing is changed then.
-// What host.context points at is borrowed. Flushing is the host's duty; exports and imports are kUnsupported.
+// What host.context points at is borrowed. Flushing is the host's duty; exports and
+// imports are kUnsupported.
 Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host);
 
 }  // namespace keepsake::sql
