@@ -34,7 +34,8 @@ missing_debian_packages() {
   if [ -z "$emscripten_on_path" ]; then wanted+=' clang-19 lld-19 llvm-19'; fi
   if [ -n "$for_tests" ]; then
     wanted+=' g++ make libgtest-dev libgmock-dev libbenchmark-dev'
-    wanted+=' clang-19 clang-format-19 libclang-rt-19-dev chromium'
+    wanted+=' clang-19 clang-format-19 libclang-rt-19-dev'
+    wanted+=' chromium firefox-esr webkit2gtk-driver xvfb'
   fi
   # shellcheck disable=SC2086 # a list of names
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null || true)

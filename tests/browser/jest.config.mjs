@@ -1,4 +1,4 @@
-// Tests that run the built package in a real Chromium.
+// Tests that run the built package in real browsers.
 export default {
   rootDir: "../..",
   testEnvironment: "node",

@@ -76,7 +76,8 @@ globalThis.runSpecification = (kind) =>
     });
   });
 
-globalThis.runContract = (kind) =>
+/** All of it, or the cases that need what `need` names. */
+globalThis.runContract = (kind, need) =>
   runTests(() => {
     const { make, reopen, close } = storesOf(backends[kind]);
     const made = [];
@@ -87,6 +88,7 @@ globalThis.runContract = (kind) =>
     };
     for (const { name, needs, run } of storeContract) {
       if (needs.includes("persistence") && reopen === undefined) continue;
+      if (need !== undefined && !needs.includes(need)) continue;
       it(name, () => run(track, reopen));
     }
     afterEach(() => Promise.all(made.splice(0).map(close)));
