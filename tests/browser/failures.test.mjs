@@ -446,6 +446,37 @@ describe("storage that is refused", () => {
     expect(opened.code).toBe("unsupported");
   });
 
+  test("IndexedDB, which waits for a transaction that does not end: an error, until it ends", async () => {
+    const [page, holder] = [await openTab({ storage: "indexeddb" }), await blankTab()];
+    await tryToPut(page, "a", 1);
+    await close(page);
+    await holder.evaluate(
+      (database) =>
+        new Promise((held) => {
+          const opening = indexedDB.open(database);
+          opening.onsuccess = () => {
+            const stores = opening.result.objectStoreNames;
+            const meta = opening.result.transaction(stores, "readwrite").objectStore("meta");
+            const holdOn = () => {
+              if (!globalThis.mayEnd) meta.get("state").onsuccess = holdOn;
+            };
+            holdOn();
+            held();
+          };
+        }),
+      `keepsake/${name}`,
+    );
+    expect(await tryToOpen(page, { storage: "indexeddb" })).toMatchObject({
+      code: "busy",
+      message: expect.stringContaining("IndexedDB did not open the mirror"),
+    });
+    await holder.evaluate(() => {
+      globalThis.mayEnd = true;
+    });
+    expect(await tryToOpen(page, { storage: "indexeddb" })).toEqual({ value: "indexeddb" });
+    expect(await get(page, "a")).toBe(1);
+  });
+
   test("both: memory, with a warning", async () => {
     const page = await openTab({ worker: "no-storage.js" });
     expect(await tryToPut(page, "a", 1)).toEqual({});

@@ -51,17 +51,19 @@ const RESERVE_BYTES = 1 << 20;
 const RANDOM_BYTES_AT_ONCE = 1 << 16;
 
 const OPEN_LIMIT_MS = 5_000;
+const ANSWER_LIMIT_MS = 10_000;
 const RETRY_PAUSES_MS = [0, 50, 250];
 
 /** Throws what the browser throws if there is no IndexedDB. @internal */
 export async function connectMirror(name: string): Promise<Mirror> {
   const connection = new Connection(name);
   try {
-    return await connection.run("readonly", "relaxed", async ({ meta }) => {
+    const connected = connection.run("readonly", "relaxed", async ({ meta }) => {
       const state = await answerTo<State | undefined>(meta.get(STATE));
       const home = await answerTo<string | undefined>(meta.get(HOME));
       return new Mirror(connection, state ?? EMPTY, home === "opfs");
     });
+    return await inTime(connected, name);
   } catch (error) {
     connection.close();
     throw isQuotaError(error) ? storageError("can't open", name, error) : error;
@@ -516,7 +518,7 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       request.onsuccess = () => request.result.close();
-      reject(tooSlow(name));
+      reject(tooSlow(name, OPEN_LIMIT_MS));
     }, OPEN_LIMIT_MS);
     request.onsuccess = () => {
       clearTimeout(timer);
@@ -529,10 +531,18 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   });
 }
 
-function tooSlow(name: string): KeepsakeError {
+// WebKit may wait forever for the transaction of a worker that is gone.
+function inTime<T>(answer: Promise<T>, name: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow(name, ANSWER_LIMIT_MS)), ANSWER_LIMIT_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function tooSlow(name: string, limit: number): KeepsakeError {
   return new KeepsakeError(
     "busy",
-    `IndexedDB did not open the mirror of "${name}" within ${OPEN_LIMIT_MS / 1000} s`,
+    `IndexedDB did not open the mirror of "${name}" within ${limit / 1000} s`,
   );
 }
 
