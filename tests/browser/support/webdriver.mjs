@@ -29,6 +29,11 @@ function lackingOf(...paths) {
 
 const running = new Set();
 
+/** WebKitGTK goes with its display, Firefox with its main process. */
+export async function closeDriven() {
+  await kill(running);
+}
+
 /** With a profile of its own, or with the one given. */
 export async function startFirefox(profile = temporaryFolder()) {
   writeFileSync(join(profile, "user.js"), 'user_pref("marionette.port", 0);\n');
@@ -52,10 +57,6 @@ export async function startWebKit() {
   return Browser.begin(webDriver(`${url}/session`), [driver, display]);
 }
 
-export async function closeDriven() {
-  await Promise.all([...running].map((browser) => browser.close()));
-}
-
 class Browser {
   #send;
   #processes;
@@ -65,7 +66,6 @@ class Browser {
 
   static async begin(send, processes, profile) {
     const browser = new Browser(send, processes, profile);
-    running.add(browser);
     await send("NewSession", { capabilities: {} });
     await send("SetTimeouts", { script: SCRIPT_MAY_TAKE_MS });
     browser.#first = await send("GetWindowHandle");
@@ -96,21 +96,8 @@ class Browser {
 
   /** As a crash ends it; answers the one that has its profile then. */
   async killAndStartAgain() {
-    await this.#kill();
+    await kill(this.#processes);
     return startFirefox(this.#profile);
-  }
-
-  async close() {
-    await this.#send("DeleteSession");
-    await this.#kill();
-  }
-
-  async #kill() {
-    running.delete(this);
-    for (const child of this.#processes) {
-      child.kill("SIGKILL");
-      await child.ended;
-    }
   }
 }
 
@@ -196,7 +183,6 @@ async function* messagesOf(socket) {
 
 const ROUTES = {
   NewSession: ["POST", ""],
-  DeleteSession: ["DELETE", ""],
   SetTimeouts: ["POST", "/timeouts"],
   GetWindowHandle: ["GET", "/window"],
   NewWindow: ["POST", "/window/new"],
@@ -227,7 +213,16 @@ function start(program, args, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio });
   child.stdout.resume();
   child.ended = once(child, "exit");
+  running.add(child);
   return child;
+}
+
+async function kill(processes) {
+  for (const child of processes) {
+    child.kill("SIGKILL");
+    await child.ended;
+    running.delete(child);
+  }
 }
 
 async function waitFor(attempt) {

@@ -16,6 +16,8 @@ export function temporaryFile(name = "memory.sqlite") {
   return join(temporaryFolder(), name);
 }
 
+/** Again and again, because a browser that was killed may still write. */
 export function removeTemporaryFolders() {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  for (const folder of folders.splice(0)) rmSync(folder, options);
 }
