@@ -15,6 +15,7 @@ export type { ChangeListener, Changes } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
 export type { DatabaseOptions } from "./engine/options.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
+export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 export type {
   ImportOptions,
   ImportProgress,
@@ -31,6 +32,7 @@ export {
   openMemory,
   type TierOptions,
 } from "./memory.js";
+export type { RankingOptions, Snippet, TextOptions } from "./ranking.js";
 export {
   type IndexOptions,
   InMemoryStore,
@@ -43,5 +45,11 @@ export {
   type StoreStats,
   type TtlOptions,
 } from "./store.js";
-export type { GetOperation, Operation, PutOperation, SearchOperation } from "./store-operations.js";
+export type {
+  GetOperation,
+  Operation,
+  PutOperation,
+  SearchItem,
+  SearchOperation,
+} from "./store-operations.js";
 export type { Value } from "./value.js";

@@ -15,6 +15,7 @@ import { Connection } from "./engine/connection.js";
 import type { Persistence } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError } from "./errors.js";
+import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 
@@ -87,6 +88,16 @@ export class Memory {
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
     await attempt("Memory", () => this.#connection.call([{ kind: "flush" }]));
+  }
+
+  /** How well searches of the store find what answers these questions. */
+  async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
+    return this.store.eval(cases, options);
+  }
+
+  /** Which weights of its searches find more of it. Changes nothing. */
+  async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
+    return this.store.tune(cases, options);
   }
 
   async stats(): Promise<MemoryStats> {

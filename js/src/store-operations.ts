@@ -6,12 +6,19 @@ import type {
   Item,
   ListNamespacesOperation,
   MatchCondition,
-  SearchItem,
   GetOperation as UpstreamGet,
   PutOperation as UpstreamPut,
   SearchOperation as UpstreamSearch,
+  SearchItem as UpstreamSearchItem,
 } from "@langchain/langgraph-checkpoint";
 import { KeepsakeError } from "./errors.js";
+import {
+  explanationOf,
+  type RankingOptions,
+  rankingToCore,
+  type Snippet,
+  snippetOf,
+} from "./ranking.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./value.js";
 import {
   type GetOperation as CoreGet,
@@ -27,7 +34,7 @@ import {
   type StoreOperation,
 } from "./wire/operations.js";
 
-export type { Item, ListNamespacesOperation, MatchCondition, SearchItem };
+export type { Item, ListNamespacesOperation, MatchCondition };
 
 /** As upstream's, and whether reading restarts the item's time to live. */
 export interface GetOperation extends UpstreamGet {
@@ -41,13 +48,23 @@ export interface PutOperation extends UpstreamPut {
   ttl?: number | null | undefined;
 }
 
+/** A hit, and what was asked for about it. */
+export interface SearchItem extends UpstreamSearchItem {
+  /** What the score is made of, with `explain`. */
+  explain?: Record<string, number>;
+  /** With `snippet`. */
+  snippet?: Snippet;
+}
+
 /** As upstream's, and how to search. */
-export interface SearchOperation extends UpstreamSearch {
+export interface SearchOperation extends UpstreamSearch, RankingOptions {
   /**
    * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
-   * the key or of the JSON text. `auto`: `vector` if the store has an index, else
+   * the key or of the JSON text. `text`: by the words of the query, `score` is 0…1,
+   * and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
+   * alone in a store without an index. `auto`: `vector` if the store has an index, else
    * `contains`.
-   * @default "auto"
+   * @default the store's `searchMode`, which is "auto"
    */
   mode?: SearchMode | undefined;
   /** @default true, if the store refreshes on read */
@@ -61,13 +78,16 @@ const MAX_COUNT = 0xffff_ffff;
 const MS_PER_MINUTE = 60_000;
 
 /** Throws a KeepsakeError that names the position. @internal */
-export function toCore(operations: readonly Operation[]): StoreOperation[] {
+export function toCore(
+  operations: readonly Operation[],
+  searchMode: SearchMode = "auto",
+): StoreOperation[] {
   if (!Array.isArray(operations)) {
     throw new KeepsakeError("invalid_operation", "operations must be an array");
   }
   return operations.map((operation, position) => {
     try {
-      return oneToCore(operation);
+      return oneToCore(operation, searchMode);
     } catch (error) {
       if (operations.length === 1 || !(error instanceof KeepsakeError)) throw error;
       const message = error.message.replace(/^\[keepsake\] /, "");
@@ -76,14 +96,14 @@ export function toCore(operations: readonly Operation[]): StoreOperation[] {
   });
 }
 
-function oneToCore(operation: Operation): StoreOperation {
+function oneToCore(operation: Operation, searchMode: SearchMode): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new KeepsakeError(
       "invalid_operation",
       `an operation must be an object, got ${typeof operation}`,
     );
   }
-  if ("namespacePrefix" in operation) return searchToCore(operation);
+  if ("namespacePrefix" in operation) return searchToCore(operation, searchMode);
   if ("value" in operation) return putToCore(operation);
   if ("namespace" in operation && "key" in operation) return getToCore(operation);
   const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
@@ -116,17 +136,12 @@ function putToCore(operation: PutOperation): CorePut {
   };
 }
 
-function searchToCore(operation: SearchOperation): CoreSearch {
-  const { query, mode } = operation;
+function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreSearch {
+  const { query, mode = searchMode } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
     throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
   }
-  if (mode !== undefined && !Object.hasOwn(SearchMode, mode)) {
-    throw new KeepsakeError(
-      "invalid_argument",
-      `mode must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
-    );
-  }
+  checkMode("mode", mode);
   return {
     kind: "search",
     namespacePrefix: checkNamespace(operation.namespacePrefix),
@@ -136,7 +151,17 @@ function searchToCore(operation: SearchOperation): CoreSearch {
     offset: checkCount("offset", operation.offset),
     mode,
     refreshTtl: operation.refreshTtl,
+    ranking: rankingToCore(operation),
   };
+}
+
+/** @internal */
+export function checkMode(name: string, mode: SearchMode | undefined): void {
+  if (mode === undefined || Object.hasOwn(SearchMode, mode)) return;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
+  );
 }
 
 function listToCore(operation: ListNamespacesOperation): CoreList {
@@ -260,5 +285,9 @@ function toItem(item: CoreItem): Item {
 function toSearchItem(item: CoreSearchItem): SearchItem {
   const found = toItem(item) as SearchItem;
   (found as { score: number | undefined }).score = item.score;
+  const explain = explanationOf(item);
+  if (explain) found.explain = explain;
+  const snippet = snippetOf(item);
+  if (snippet) found.snippet = snippet;
   return found;
 }

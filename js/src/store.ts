@@ -13,8 +13,19 @@ import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
-import type { ImportOptions, ImportReport, ImportSource, PutImported } from "./importer.js";
 import {
+  type Evaluation,
+  type EvaluationCase,
+  type EvaluationOptions,
+  evaluate,
+  type Searchable,
+  type Tuning,
+  tune,
+} from "./evaluation.js";
+import type { ImportOptions, ImportReport, ImportSource, PutImported } from "./importer.js";
+import { type TextOptions, textToCore } from "./ranking.js";
+import {
+  checkMode,
   checkNamespace,
   fromCore,
   type GetOperation,
@@ -31,6 +42,7 @@ import {
   type Operation as CoreOperation,
   type PutOperation as CorePut,
   NO_TTL,
+  type SearchMode,
   type StoreOperation,
 } from "./wire/operations.js";
 
@@ -61,6 +73,10 @@ export interface TtlOptions {
 export interface StoreOptions {
   index?: IndexOptions | undefined;
   ttl?: TtlOptions | undefined;
+  /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
+  text?: TextOptions | undefined;
+  /** Of searches with a query that name none: "hybrid" suits most. @default "auto" */
+  searchMode?: SearchMode | undefined;
   /** Milliseconds since 1970; for tests. @default Date.now */
   now?: (() => number) | undefined;
 }
@@ -99,6 +115,7 @@ export abstract class KeepsakeStore extends BaseStore {
   readonly #model: EmbeddingModel | undefined;
   readonly #dims: number | undefined;
   readonly #now: () => number;
+  readonly #searchMode: SearchMode | undefined;
   readonly #sweepIntervalMs: number | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
   // The last write that still waits for its vectors: later writes come after it.
@@ -114,6 +131,8 @@ export abstract class KeepsakeStore extends BaseStore {
       this.#model = options.index && toModel(options.index.embeddings);
       this.#dims = options.index?.dims;
       this.#now = options.now ?? Date.now;
+      checkMode("searchMode", options.searchMode);
+      this.#searchMode = options.searchMode;
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
@@ -131,7 +150,7 @@ export abstract class KeepsakeStore extends BaseStore {
     operations: Op,
   ): Promise<OperationResults<Op>> {
     try {
-      const requests = toCore(operations);
+      const requests = toCore(operations, this.#searchMode);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
       const answers = await this.#execute(requests);
@@ -208,6 +227,16 @@ export abstract class KeepsakeStore extends BaseStore {
     }
   }
 
+  /** How well searches find what answers these questions. Reads restart no time to live. */
+  async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
+    return this.attempt(() => evaluate(this.#forEvaluation(), cases, options));
+  }
+
+  /** Which weights find more of what answers these questions. Changes nothing. */
+  async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
+    return this.attempt(() => tune(this.#forEvaluation(), cases, options));
+  }
+
   async stats(): Promise<StoreStats> {
     return this.#call(() => ({ kind: "storeStats" }));
   }
@@ -246,6 +275,12 @@ export abstract class KeepsakeStore extends BaseStore {
 
   toJSON(): string {
     return `[${this.constructor.name}]`;
+  }
+
+  #forEvaluation(): Searchable {
+    return {
+      search: (prefix, options) => this.search(prefix, { ...options, refreshTtl: false }),
+    };
   }
 
   #execute(requests: StoreOperation[]): MaybePromise<readonly unknown[]> {
@@ -365,8 +400,8 @@ export class SqliteStore extends KeepsakeStore {
   }
 }
 
-function configurationOf({ index, ttl }: StoreOptions): CoreOperation | undefined {
-  if (index === undefined && ttl === undefined) return undefined;
+function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | undefined {
+  if (index === undefined && ttl === undefined && text === undefined) return undefined;
   return {
     kind: "configureStore",
     index: index && { dims: checkDims(index.dims), fields: checkFields(index.fields) },
@@ -374,6 +409,7 @@ function configurationOf({ index, ttl }: StoreOptions): CoreOperation | undefine
       defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
       refreshOnRead: ttl.refreshOnRead ?? true,
     },
+    text: text && textToCore(text),
   };
 }
 
@@ -390,9 +426,13 @@ function checkFields(fields: string[] = ["$"]): string[] {
   throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
 }
 
+const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);
+
 function needsEmbedding(operation: StoreOperation): boolean {
   if (operation.kind === "put") return operation.value !== null && operation.index !== false;
-  return operation.kind === "search" && operation.query !== "" && operation.mode !== "contains";
+  return (
+    operation.kind === "search" && operation.query !== "" && !EMBEDS_NOTHING.has(operation.mode)
+  );
 }
 
 function isWrite(operation: StoreOperation): boolean {

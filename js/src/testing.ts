@@ -13,6 +13,7 @@ import { itemCases } from "./testing/items.js";
 import { namespaceCases } from "./testing/namespaces.js";
 import { persistenceCases } from "./testing/persistence.js";
 import { searchCases } from "./testing/search.js";
+import { textCases } from "./testing/texts.js";
 import { ttlCases } from "./testing/ttl.js";
 import type { StoreCase } from "./testing/types.js";
 import { valueCases } from "./testing/values.js";
@@ -40,5 +41,6 @@ export const storeContract: readonly StoreCase[] = [
   ...valueCases,
   ...ttlCases,
   ...vectorCases,
+  ...textCases,
   ...persistenceCases,
 ];

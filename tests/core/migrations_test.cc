@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "keepsake/database.h"
+#include "keepsake/sqlite_store.h"
+#include "keepsake/store.h"
 #include "sql/sqlite_database.h"
 
 namespace keepsake::sql {
@@ -39,6 +41,15 @@ class MigrationsTest : public testing::Test {
     ASSERT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(connection);
     ASSERT_EQ(sqlite3_close(connection), SQLITE_OK);
+  }
+
+  // Leaves a file as an older version made it, with what `sql` adds.
+  void MakeFileOf(std::int64_t version, std::string_view sql) const {
+    auto older = SqliteDatabase::OpenForWriting({.path = Path()});
+    ASSERT_TRUE(older.has_value());
+    ASSERT_TRUE(Migrate(**older, 0, version).ok());
+    ASSERT_EQ(ReadSchemaVersion(**older, Path()), version);
+    ASSERT_TRUE((*older)->Run(sql).ok());
   }
 
   static std::string BytesOf(const std::string& path) {
@@ -82,21 +93,15 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_EQ(tables, "answers checkpoint_blobs checkpoints meta store_kv store_vectors writes ");
+  EXPECT_THAT(tables, HasSubstr("answers checkpoint_blobs checkpoints meta store_kv store_text "));
+  EXPECT_THAT(tables, HasSubstr(" store_vectors text_pending text_scope writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
 }
 
 TEST_F(MigrationsTest, a_file_of_the_first_schema_is_migrated_and_keeps_its_rows) {
-  {
-    auto first = SqliteDatabase::OpenForWriting({.path = Path()});
-    ASSERT_TRUE(first.has_value());
-    ASSERT_TRUE(Migrate(**first, 0, 1).ok());
-    ASSERT_EQ(ReadSchemaVersion(**first, Path()), 1);
-    ASSERT_TRUE((*first)
-                    ->Run("INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
-                          " VALUES('n', 'k', '1', 0, 0, 0)")
-                    .ok());
-  }
+  MakeFileOf(schema::kFirst,
+             "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
+             " VALUES('n', 'k', '1', 0, 0, 0)");
   auto database = OpenDatabase({.path = Path()});
   ASSERT_TRUE(database.has_value()) << database.error().message();
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
@@ -116,6 +121,19 @@ TEST_F(MigrationsTest, opening_again_changes_nothing) {
   const std::string before = BytesOf(Path());
   ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
   EXPECT_TRUE(BytesOf(Path()) == before);
+}
+
+TEST_F(MigrationsTest, a_file_from_before_the_text_tables_gets_them_and_keeps_its_items) {
+  MakeFileOf(schema::kTexts - 1,
+             "INSERT INTO store_kv VALUES(1, 'n' || char(31), 'k', '{\"t\":\"tea\"}', 1, 1, 0, NULL)");
+  const auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  const auto store = MakeSqliteStore(**database);
+  const auto hits =
+      (*store)->Search({.ns_prefix = {"n"}, .query = "tea", .mode = SearchMode::kText});
+  ASSERT_TRUE(hits.has_value()) << hits.error().message();
+  EXPECT_EQ(hits->size(), 1U);
 }
 
 TEST_F(MigrationsTest, a_creation_that_was_cut_short_is_made_good) {

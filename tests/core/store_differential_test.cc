@@ -86,8 +86,14 @@ class RandomOperations {
                     .limit = Below(8),
                     .offset = Below(4),
                     .refresh_ttl = Below(2) == 0};
-    if (Below(2) == 0) {
+    const std::uint32_t kind = Below(6);
+    if (kind < 2) {
       search.query_vector = Vector();
+    } else if (kind < 4) {
+      search.query = Words();
+      search.mode = kind == 2 ? SearchMode::kText : SearchMode::kHybrid;
+      if (search.mode == SearchMode::kHybrid) search.query_vector = Vector();
+      if (Below(2) == 0) search.ranking = AnyRanking();
     } else {
       search.query = Pick(kQueries);
       search.mode = SearchMode::kContains;
@@ -116,7 +122,42 @@ class RandomOperations {
                                                      "null",
                                                      R"(["tea"])",
                                                      R"("lone \ud83d")"};
-    return Pick(kValues);
+    return Below(2) == 0 ? Pick(kValues) : TextValue();
+  }
+
+  // Of few words, so that items share them.
+  std::string Words() {
+    static const std::vector<std::string> kWords = {
+        "tea",        "green",         "walking",
+        "walked",     "Ann",           "bob",
+        "when",       "coffee",        "cofee",
+        "yesterday",  "\"green tea\"", "wal*",
+        "8 May 2023", "\xE8\x8C\xB6",  "\xE5\x96\x9D\xE8\x8C\xB6",
+        "maxTokens",  "the",           "\xF0\x9F\x98\x80",
+        "?"};
+    std::string words = Pick(kWords);
+    for (std::uint32_t count = Below(4); count > 0; --count) words += ' ' + Pick(kWords);
+    return words;
+  }
+
+  std::string TextValue() {
+    std::string words = Words();
+    std::erase(words, '"');
+    return R"({"text":")" + words + R"(","session":)" + std::to_string(Below(3)) + R"(,"turn":)" +
+           std::to_string(Below(6)) + R"(,"speaker":")" + (Below(2) == 0 ? "Ann" : "Bob") +
+           R"(","n":)" + std::to_string(Below(3)) + "}";
+  }
+
+  Ranking AnyRanking() {
+    Ranking ranking{.fusion = Below(3) == 0 ? Fusion::kReciprocalRank : Fusion::kWeighted,
+                    .recency = Below(3) == 0 ? 0.5 : 0,
+                    .half_life_ms = 20,
+                    .diversity = Below(3) == 0 ? 0.4 : 0,
+                    .explain = Below(2) == 0,
+                    .snippet_length = Below(2) == 0 ? 12U : 0};
+    if (Below(4) == 0) ranking.min_score = 0.3;
+    if (Below(4) == 0) ranking.boosts = {{"n", 0.5}};
+    return ranking;
   }
 
   std::vector<float> Vector() {
@@ -134,6 +175,11 @@ class StoreDifferentialTest : public testing::TestWithParam<std::uint32_t> {
     StoreOptions options;
     options.index = IndexConfig{.dims = 3};
     options.ttl.default_ttl_ms = 200;
+    options.text = {.fields = {},
+                    .group = "session",
+                    .position = "turn",
+                    .speaker = "speaker",
+                    .language = Language::kEnglish};
     options.clock = &clock_;
     in_memory_ = InMemoryBackend().Open(options);
     sqlite_ = sqlite_backend_.Open(options);

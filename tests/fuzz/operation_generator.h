@@ -153,11 +153,27 @@ class OperationGenerator {
         .ns_prefix = Prefix(), .filter = Filter(), .query = Query(), .query_vector = {}};
     search.limit = Limit();
     search.offset = source_.Of<std::uint32_t>({0, 0, 0, 1, 2, kMax});
-    search.mode = source_.Of({SearchMode::kAuto, SearchMode::kContains, SearchMode::kVector});
+    search.mode = source_.Of({SearchMode::kAuto, SearchMode::kContains, SearchMode::kVector,
+                              SearchMode::kText, SearchMode::kHybrid});
     search.refresh_ttl = source_.Chance(2);
-    const bool by_vector = !search.query.empty() && search.mode != SearchMode::kContains;
+    const bool by_vector = !search.query.empty() && search.mode != SearchMode::kContains &&
+                           search.mode != SearchMode::kText;
     if (by_vector && MayHaveVectors()) search.query_vector = Vector();
+    if (source_.Chance(3)) search.ranking = AnyRanking();
     return search;
+  }
+  Ranking AnyRanking() {
+    Ranking ranking{.fusion = source_.Chance(2) ? Fusion::kReciprocalRank : Fusion::kWeighted,
+                    .vector_weight = Usually<double>({0, 0.3, 1}, {-1, 2}),
+                    .recency = Usually<double>({0, 0, 0.5}, {-1}),
+                    .half_life_ms = Usually<std::int64_t>({1000}, {0}),
+                    .diversity = Usually<double>({0, 0, 0.5}, {2}),
+                    .explain = source_.Chance(2),
+                    .snippet_length = source_.Of<std::uint32_t>({0, 8, 1000})};
+    if (source_.Chance(3))
+      ranking.min_score = Usually<double>({0, 0.2, 0.9}, {std::numeric_limits<double>::infinity()});
+    if (source_.Chance(3)) ranking.boosts = {{"n", Usually<double>({0.5, -1}, {3})}};
+    return ranking;
   }
   ListNamespacesOp AnyListNamespaces() {
     ListNamespacesOp list;

@@ -82,8 +82,17 @@ inline PutOp AnyPut() {
           90'000,  {AnyVector()}};
 }
 inline SearchOp AnySearch() {
-  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7, 3, SearchMode::kContains,
-          false,          {0.25F, -0.5F}};
+  const Ranking ranking{.min_score = 0.25,
+                        .fusion = Fusion::kReciprocalRank,
+                        .vector_weight = 0.5,
+                        .recency = 0.125,
+                        .half_life_ms = 86'400'000,
+                        .boosts = {{"importance", -0.5}},
+                        .diversity = 0.75,
+                        .explain = true,
+                        .snippet_length = 160};
+  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7, 3, SearchMode::kHybrid,
+          false,          {0.25F, -0.5F},         ranking};
 }
 
 inline std::vector<GoldenFrame> StoreFrames() {
@@ -99,8 +108,9 @@ inline std::vector<GoldenFrame> StoreFrames() {
       Golden("put_delete", Tag::kPut,
              PutOp{.ns = {"a"}, .key = "k", .value = {}, .index = {}, .vectors = {}}),
       Golden("search", Tag::kSearch, AnySearch(),
-             std::vector<SearchItem>{{AnyItem(), -0.625},
-                                     {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
+             std::vector<SearchItem>{
+                 {AnyItem(), -0.625, {{"words", 2.5}}, Snippet{"wo ist 🗝", {{0, 2}, {7, 11}}}},
+                 {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
       Golden("list_namespaces", Tag::kListNamespaces, list,
              std::vector<Namespace>{{"users", "ü1"}, {"x"}}),
       Golden("list_keys", Tag::kListKeys, wire::OneNamespace{AnyNamespace()},
@@ -109,7 +119,9 @@ inline std::vector<GoldenFrame> StoreFrames() {
              std::uint64_t{0x1'0000'0002}),
       Golden("sweep_expired", Tag::kSweepExpired, wire::SweepExpired{1000}, std::uint64_t{3}),
       Golden("configure_store", Tag::kConfigureStore,
-             wire::ConfigureStore{IndexConfig{512, {"$", "text"}}, TtlConfig{60'000, false}}),
+             wire::ConfigureStore{
+                 IndexConfig{512, {"$", "text"}}, TtlConfig{60'000, false},
+                 TextConfig{{{"text", 2}}, "session", "turn", "speaker", Language::kGerman}}),
       Golden("prepare_embedding", Tag::kPrepareEmbedding, batch.operations(),
              wire::EmbeddingPlanAnswer{
                  {"one", "zwei 🗝"}, {{0, {"a.b", "c[-1]"}, {1, 0}}}, {"wo ist 🗝?"}, {1}, {0}}),

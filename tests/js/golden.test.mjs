@@ -72,9 +72,20 @@ const search = {
   query: "wo ist 🗝?",
   limit: 7,
   offset: 3,
-  mode: "contains",
+  mode: "hybrid",
   refreshTtl: false,
   queryVector: new Float32Array([0.25, -0.5]),
+  ranking: {
+    minScore: 0.25,
+    fusion: "reciprocalRank",
+    vectorWeight: 0.5,
+    recency: 0.125,
+    halfLife: 86_400_000,
+    boosts: [{ path: "importance", weight: -0.5 }],
+    diversity: 0.75,
+    explain: true,
+    snippetLength: 160,
+  },
 };
 
 // File, operation, answer.
@@ -87,8 +98,28 @@ const frames = [
     "search",
     search,
     [
-      { ...item, score: -0.625 },
-      { namespace: ["a"], key: "k", value: "null", createdAt: 0, updatedAt: -1, score: undefined },
+      {
+        ...item,
+        score: -0.625,
+        parts: [{ name: "words", value: 2.5 }],
+        snippet: {
+          text: "wo ist 🗝",
+          highlights: [
+            { begin: 0, end: 2 },
+            { begin: 7, end: 11 },
+          ],
+        },
+      },
+      {
+        namespace: ["a"],
+        key: "k",
+        value: "null",
+        createdAt: 0,
+        updatedAt: -1,
+        score: undefined,
+        parts: [],
+        snippet: undefined,
+      },
     ],
   ],
   [
@@ -114,6 +145,13 @@ const frames = [
       kind: "configureStore",
       index: { dims: 512, fields: ["$", "text"] },
       ttl: { defaultTtl: 60_000, refreshOnRead: false },
+      text: {
+        fields: [{ path: "text", weight: 2 }],
+        group: "session",
+        position: "turn",
+        speaker: "speaker",
+        language: "german",
+      },
     },
     undefined,
   ],

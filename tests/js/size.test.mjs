@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const WASM_CEILING = 450_000;
+// Search by text without a model took 52 KB, of which the tables of Unicode are 5.
+const WASM_CEILING = 510_000;
 const GLUE_CEILING = 15_000;
 
 function gzippedSize(file) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "keepsake/namespace.h"
+#include "keepsake/ranking.h"
 
 namespace keepsake {
 
@@ -25,7 +26,9 @@ struct Item {
 
 struct SearchItem {
   Item item;
-  std::optional<double> score;  // higher is better; see SearchMode
+  std::optional<double> score;       // higher is better; see SearchMode
+  std::vector<ScorePart> parts{};    // if Ranking::explain asks for them
+  std::optional<Snippet> snippet{};  // if Ranking::snippet_length does
 
   bool operator==(const SearchItem&) const = default;
 };
@@ -67,11 +70,13 @@ struct PutOp {
 // kAuto: kVector if the operation has a query and the store an index, kContains
 // if it has a query and the store none, and a listing without a query.
 // A listing is ordered by updated_at descending, then namespace, then key.
-// Persistent, never renumber; 3 and 4 are lexical and hybrid.
+// Persistent, never renumber.
 enum class SearchMode : std::uint8_t {
   kAuto = 0,
   kVector = 1,    // score: cosine −1…1; items without vectors follow, unscored
   kContains = 2,  // query is part of key or value, ASCII case folded; unscored
+  kText = 3,      // by the words of the query; score: 0…1; what matches nothing is no hit
+  kHybrid = 4,    // kText and kVector fused, score 0…1, or kText in a store without an index
 };
 
 struct SearchOp {
@@ -82,7 +87,8 @@ struct SearchOp {
   std::uint32_t offset = 0;
   SearchMode mode = SearchMode::kAuto;
   bool refresh_ttl = true;
-  std::vector<float> query_vector;  // as PutOp::vectors
+  std::vector<float> query_vector;   // as PutOp::vectors
+  std::optional<Ranking> ranking{};  // of kText and kHybrid
 };
 
 struct ListNamespacesOp {

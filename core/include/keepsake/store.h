@@ -17,6 +17,7 @@
 #include "keepsake/embedder.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
+#include "keepsake/text_config.h"
 
 namespace keepsake {
 
@@ -40,6 +41,7 @@ struct TtlConfig {
 struct StoreOptions {
   std::optional<IndexConfig> index;
   TtlConfig ttl;
+  TextConfig text;
   Embedder* embedder = nullptr;         // borrowed; needs `index`
   const Clock* clock = &SystemClock();  // borrowed
 };
@@ -101,13 +103,16 @@ class Store {
   Result<EmbeddingPlan> PrepareEmbedding(std::span<const Operation> operations) const;
 
   const StoreOptions& options() const { return options_; }
-  // Gives a store that has no index or TTL configuration one. kConflictingOptions
-  // if it has another already; the same one again is fine.
-  Status Configure(const std::optional<IndexConfig>& index, const std::optional<TtlConfig>& ttl);
+  // Gives a store that has no index, TTL or text configuration one.
+  // kConflictingOptions if it has another already; the same one again is fine.
+  Status Configure(const std::optional<IndexConfig>& index, const std::optional<TtlConfig>& ttl,
+                   const std::optional<TextConfig>& text = std::nullopt);
 
  protected:
   explicit Store(StoreOptions options)
-      : options_(std::move(options)), ttl_configured_(options_.ttl != TtlConfig{}) {}
+      : options_(std::move(options)),
+        ttl_configured_(options_.ttl != TtlConfig{}),
+        text_configured_(options_.text != TextConfig{}) {}
 
   // All reads, then all writes or none.
   virtual Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) = 0;
@@ -119,6 +124,7 @@ class Store {
 
   StoreOptions options_;
   bool ttl_configured_ = false;
+  bool text_configured_ = false;
 };
 
 }  // namespace keepsake

@@ -218,7 +218,7 @@ class FrameEngine final : public Engine {
             view, response, [&](auto& op) { return store_->SweepExpired(op.max_items); });
       case Tag::kConfigureStore:
         return Answer<wire::ConfigureStore>(
-            view, response, [&](auto& op) { return store_->Configure(op.index, op.ttl); });
+            view, response, [&](auto& op) { return store_->Configure(op.index, op.ttl, op.text); });
       case Tag::kPrepareEmbedding:
         return AnswerPrepareEmbedding(view, response);
       case Tag::kStoreStats:

@@ -2,22 +2,11 @@
 #ifndef KEEPSAKE_SEARCH_STEMMER_H_
 #define KEEPSAKE_SEARCH_STEMMER_H_
 
-#include <cstdint>
 #include <string>
 
-namespace keepsake::search {
+#include "keepsake/text_config.h"
 
-// Of words in Latin letters. Cyrillic has its own stemmer whatever the language is.
-// Persistent, never renumber.
-enum class Language : std::uint8_t {
-  kNone = 0,  // words stay as they are
-  kEnglish = 1,
-  kGerman = 2,
-  kFrench = 3,
-  kSpanish = 4,
-  kItalian = 5,
-  kPortuguese = 6,
-};
+namespace keepsake::search {
 
 // English: Porter2 (M. Porter, "The English (Porter2) stemming algorithm",
 // snowballstem.org/algorithms/english/stemmer.html), and irregular forms become

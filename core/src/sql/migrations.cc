@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -92,11 +93,37 @@ Status CreateAnswers(Database& database) {
       ") STRICT, WITHOUT ROWID");
 }
 
+// What a search by text needs (store/sqlite_text_index.h); empty until the first one.
+Status CreateTextTables(Database& database) {
+  return RunAll(database,
+                {"CREATE TABLE store_text("
+                 "  item_id INTEGER PRIMARY KEY,"
+                 "  ns TEXT NOT NULL,"
+                 "  group_key TEXT,"
+                 "  position REAL NOT NULL,"
+                 "  length INTEGER NOT NULL,"
+                 "  record BLOB NOT NULL"
+                 ") STRICT",
+                 "CREATE INDEX store_text_group ON store_text(ns, group_key)"
+                 " WHERE group_key IS NOT NULL",
+                 "CREATE VIRTUAL TABLE store_text_index USING fts5("
+                 "  tokens, content = '', contentless_delete = 1, tokenize = 'ascii',"
+                 "  detail = 'none')",
+                 "CREATE VIRTUAL TABLE store_text_tokens USING fts5vocab(store_text_index, row)",
+                 "CREATE TABLE text_scope("
+                 "  ns TEXT PRIMARY KEY,"
+                 "  items INTEGER NOT NULL,"
+                 "  length INTEGER NOT NULL"
+                 ") STRICT",
+                 "CREATE TABLE text_pending(item_id INTEGER PRIMARY KEY) STRICT"});
+}
+
 using Migration = Status (*)(Database& database);
 
 // The n-th step (from 1) leads from version n-1 to version n. Persistent: append
 // only; a step that was released is never edited.
-constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers};
+constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers, CreateTextTables};
+static_assert(std::size(kMigrations) == schema::kTexts);
 
 Status ForeignFile(std::string_view path) {
   std::string message = "file was not made by keepsake; read it with importFrom: \"";

@@ -11,6 +11,13 @@
 
 namespace keepsake::sql {
 
+// Which version first had what. Persistent, never renumber.
+namespace schema {
+inline constexpr std::int64_t kFirst = 1;
+inline constexpr std::int64_t kAnswers = 2;
+inline constexpr std::int64_t kTexts = 3;
+}  // namespace schema
+
 // The version that this build writes.
 extern const std::int64_t kSchemaVersion;
 

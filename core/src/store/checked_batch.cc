@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "json/json.h"
 #include "json/utf8.h"
+#include "search/fusion.h"
 #include "search/substring.h"
+#include "store/refinement.h"
 
 namespace keepsake {
 namespace {
@@ -58,6 +61,24 @@ Status CheckPath(std::string_view path) {
   return Invalid("index path must be well-formed UTF-8 without NUL: " + json::Quoted(path));
 }
 
+Status CheckText(const TextConfig& text) {
+  if (text.fields.size() > TextConfig::kMaxFields) {
+    return Invalid("text must not have more than " + std::to_string(TextConfig::kMaxFields) +
+                   " fields: it has " + std::to_string(text.fields.size()));
+  }
+  for (const TextField& field : text.fields) {
+    if (Status status = CheckPath(field.path); !status.ok()) return status;
+    if (!(field.weight >= 0 && field.weight <= TextField::kMaxWeight)) {
+      return Invalid("weight of a text field must be between 0 and 100: " +
+                     json::Quoted(field.path));
+    }
+  }
+  for (const std::string* path : {&text.group, &text.position, &text.speaker}) {
+    if (Status status = CheckPath(*path); !status.ok()) return status;
+  }
+  return {};
+}
+
 Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
   if (!options.index) return Invalid("a vector needs a store with an index");
   if (vector.size() != options.index->dims) {
@@ -80,6 +101,28 @@ Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& op
   const auto repeated = std::ranges::adjacent_find(paths);
   if (repeated == paths.end()) return {};
   return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
+}
+
+bool IsWithin(double number, double least, double most) {
+  return number >= least && number <= most;
+}
+
+Status CheckRanking(const Ranking& ranking) {
+  if (ranking.min_score && !std::isfinite(*ranking.min_score)) {
+    return Invalid("min_score must be a number");
+  }
+  if (!IsWithin(ranking.vector_weight, 0, 1))
+    return Invalid("vector_weight must be between 0 and 1");
+  if (!IsWithin(ranking.recency, 0, 1)) return Invalid("recency must be between 0 and 1");
+  if (!IsWithin(ranking.diversity, 0, 1)) return Invalid("diversity must be between 0 and 1");
+  if (ranking.half_life_ms <= 0) return Invalid("half_life must be positive");
+  for (const Boost& boost : ranking.boosts) {
+    if (Status status = CheckPath(boost.path); !status.ok()) return status;
+    if (!IsWithin(boost.weight, -1, 1)) {
+      return Invalid("weight of a boost must be between -1 and 1: " + json::Quoted(boost.path));
+    }
+  }
+  return {};
 }
 
 class Checker {
@@ -130,6 +173,8 @@ class Checker {
     if (!filter) return filter.error();
     const Result<bool> by_vector = IsByVector(op);
     if (!by_vector) return by_vector.error();
+    const bool by_text =
+        !op.query.empty() && (op.mode == SearchMode::kText || op.mode == SearchMode::kHybrid);
     if (*by_vector && !op.query_vector.empty()) {
       if (Status status = CheckVector(op.query_vector, options_); !status.ok()) return status;
     }
@@ -137,22 +182,26 @@ class Checker {
         {.position = position,
          .encoded_prefix = EncodeNamespace(op.ns_prefix),
          .filter = std::move(*filter),
-         .contains = *by_vector ? std::string() : search::ToLowerAscii(op.query),
+         .contains = *by_vector || by_text ? std::string() : search::ToLowerAscii(op.query),
          .by_vector = *by_vector,
+         .by_text = by_text,
          .query = op.query,
          .query_vector = op.query_vector,
          .limit = op.limit,
          .offset = op.offset,
-         .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read});
-    return {};
+         .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read,
+         .ranking = op.ranking.value_or(Ranking())});
+    return op.ranking ? CheckRanking(*op.ranking) : Status();
   }
 
   Result<bool> IsByVector(const SearchOp& op) const {
     const bool has_query = !op.query.empty() || !op.query_vector.empty();
     switch (op.mode) {
       case SearchMode::kContains:
+      case SearchMode::kText:
         return false;
       case SearchMode::kAuto:
+      case SearchMode::kHybrid:
         if (!has_query || !options_.index) return false;
         break;
       case SearchMode::kVector:
@@ -163,7 +212,8 @@ class Checker {
           return Error(StatusCode::kInvalidArgument, "search by vector needs a query");
         break;
       default:
-        return Error(StatusCode::kInvalidArgument, "search mode is none of auto, vector, contains");
+        return Error(StatusCode::kInvalidArgument,
+                     "search mode is none of auto, vector, contains, text, hybrid");
     }
     const bool lacks_vector = op.query_vector.empty() && op.limit > 0;
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
@@ -219,6 +269,7 @@ Result<CheckedBatch> CheckBatch(std::span<const Operation> operations, const Sto
 Status CheckOptions(const StoreOptions& options) {
   if (options.embedder != nullptr && !options.index) return Invalid("embedder needs an index");
   if (Status status = CheckTtl(options.ttl.default_ttl_ms); !status.ok()) return status;
+  if (Status status = CheckText(options.text); !status.ok()) return status;
   if (!options.index) return {};
   if (options.index->dims == 0 || options.index->dims > kMaxDims) {
     return Invalid("index dims must be between 1 and " + std::to_string(kMaxDims) + ": " +
@@ -228,6 +279,15 @@ Status CheckOptions(const StoreOptions& options) {
     if (Status status = CheckPath(path); !status.ok()) return status;
   }
   return {};
+}
+
+CheckedSearch VectorPartOf(const CheckedSearch& search) {
+  CheckedSearch part = search;
+  part.by_text = false;
+  part.offset = 0;
+  part.limit = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      HitsToRefine(search), search::kVectorHits, std::numeric_limits<std::uint32_t>::max()));
+  return part;
 }
 
 Status CheckExactNamespace(const Namespace& ns) { return ValidateNamespace(ns, kExact); }

@@ -33,19 +33,24 @@ struct CheckedPut {
   std::int64_t ttl_ms;  // PutOp::kNoTtl or positive
 };
 
-// At most one of `contains` and `by_vector`; neither is a listing.
+// At most one of `contains` and (`by_vector` or `by_text`, or both); none is a listing.
 struct CheckedSearch {
   std::size_t position;
   std::string encoded_prefix;
   json::Filter filter;
   std::string contains;  // ASCII lower case, "" for none
   bool by_vector;
+  bool by_text;
   std::string_view query;
   std::span<const float> query_vector;
   std::uint32_t limit;
   std::uint32_t offset;
   bool refresh_ttl;
+  Ranking ranking;
 };
+
+// The part by vector of a search by both: enough hits to be fused with those by text.
+CheckedSearch VectorPartOf(const CheckedSearch& search);
 
 struct CheckedListNamespaces {
   std::size_t position;

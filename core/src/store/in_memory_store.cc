@@ -4,13 +4,18 @@
 #include <map>
 #include <ranges>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "search/cosine.h"
+#include "search/fusion.h"
 #include "search/page.h"
 #include "search/substring.h"
+#include "search/text_search.h"
 #include "store/checked_batch.h"
+#include "store/memory_text_index.h"
 #include "store/namespace_listing.h"
+#include "store/refinement.h"
 
 namespace keepsake {
 namespace {
@@ -18,6 +23,7 @@ namespace {
 struct Bucket;
 
 struct Record {
+  std::int64_t id = 0;
   const Bucket* bucket = nullptr;
   const std::string* key = nullptr;
   std::string value;
@@ -65,6 +71,63 @@ double BestScore(const search::CosineQuery& query, std::span<const float> vector
   return best;
 }
 
+class MemoryTextSource final : public search::TextSource {
+ public:
+  MemoryTextSource(const MemoryTextIndex& index,
+                   const std::unordered_map<std::int64_t, Record*>& records,
+                   const CheckedSearch& search, const search::TextQuery& query,
+                   const TextConfig& config, std::int64_t now_ms)
+      : index_(index),
+        records_(records),
+        search_(search),
+        query_(query),
+        config_(config),
+        now_ms_(now_ms) {}
+
+  Result<search::TextScope> Scope() override { return index_.Scope(search_.encoded_prefix); }
+
+  Status Matching(const std::vector<search::TextTerm>& terms,
+                  const search::TextItemCallback& add) override {
+    index_.Matching(terms, GiveTo(add));
+    return {};
+  }
+
+  Status InGroup(std::string_view ns, std::string_view group,
+                 const search::TextItemCallback& add) override {
+    index_.InGroup(ns, group, GiveTo(add));
+    return {};
+  }
+
+  Status Tokens(std::string_view beginning,
+                const std::function<void(std::string_view)>& add) override {
+    index_.Tokens(beginning, add);
+    return {};
+  }
+
+ private:
+  MemoryTextIndex::EntryCallback GiveTo(const search::TextItemCallback& add) const {
+    return [this, &add](std::int64_t id, const MemoryTextIndex::Entry& entry) {
+      const Record& record = *records_.at(id);
+      if (!record.IsVisible(now_ms_) || !entry.ns.starts_with(search_.encoded_prefix)) return;
+      add({.id = id,
+           .ns = entry.ns,
+           .key = *record.key,
+           .group = entry.text.group,
+           .position = entry.text.position,
+           .record = entry.text.record,
+           .is_wanted = search_.filter.Matches(record.value) &&
+                        search::HoldsPhrases(query_, record.value, config_)});
+    };
+  }
+
+  const MemoryTextIndex& index_;
+  const std::unordered_map<std::int64_t, Record*>& records_;
+  const CheckedSearch& search_;
+  const search::TextQuery& query_;
+  const TextConfig& config_;
+  std::int64_t now_ms_;
+};
+
 class InMemoryStore final : public Store {
  public:
   explicit InMemoryStore(StoreOptions options) : Store(std::move(options)) {}
@@ -84,15 +147,29 @@ class InMemoryStore final : public Store {
   Record* Find(std::string_view encoded_ns, std::string_view key);
   std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
   std::vector<search::Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
+                                              std::vector<Record*>& refreshed);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search,
+                                                   std::int64_t now_ms);
+  Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
+                                               std::vector<Record*>& refreshed);
   std::vector<Namespace> List(const ListNamespacesOp& op, std::int64_t now_ms);
 
+  // The texts are analysed by the first search by text, later ones when they are put.
+  void MakeTextIndex();
   void Write(const CheckedPut& put, std::int64_t now_ms);
   Record& FindOrCreate(const CheckedPut& put);
+  // Before a record is destroyed.
+  void Forget(Record& record);
   void Erase(Record& record);
   void SetExpiry(Record& record, std::int64_t expires_at_ms);
 
   Buckets buckets_;
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
+  std::int64_t last_id_ = 0;
+  std::unordered_map<std::int64_t, Record*> records_by_id_;
+  MemoryTextIndex text_;
+  std::string text_made_for_;  // a fingerprint; "" until the first search by text
 };
 
 Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
@@ -129,6 +206,67 @@ std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& searc
   return page.Take();
 }
 
+Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
+                                                                std::int64_t now_ms) {
+  MakeTextIndex();
+  const TextConfig& config = options().text;
+  const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
+  MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
+  const auto text = search::SearchText(source, query, config);
+  if (!text) return std::unexpected(text.error());
+  if (!search.by_vector) return search::FromText(*text);
+  std::vector<search::Hit<std::int64_t>> vectors;
+  for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms)) {
+    vectors.push_back({record->id, score});
+  }
+  return search::Fuse(*text, vectors, search.ranking);
+}
+
+Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,
+                                                            std::int64_t now_ms,
+                                                            std::vector<Record*>& refreshed) {
+  auto ranked = RankByText(search, now_ms);
+  if (!ranked) return std::unexpected(std::move(ranked.error()));
+  if (ranked->size() > HitsToRefine(search)) {
+    ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
+  }
+  std::vector<SearchItem> items;
+  for (search::FusedHit& hit : *ranked) {
+    items.push_back({.item = ToItem(*records_by_id_.at(hit.id)),
+                     .score = hit.score,
+                     .parts = std::move(hit.parts)});
+  }
+  std::vector<SearchItem> page;
+  for (const std::size_t i : Refine(search, options().text, now_ms, items)) {
+    page.push_back(std::move(items[i]));
+    if (search.refresh_ttl) refreshed.push_back(records_by_id_.at((*ranked)[i].id));
+  }
+  return page;
+}
+
+Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& search,
+                                                           std::int64_t now_ms,
+                                                           std::vector<Record*>& refreshed) {
+  if (search.limit == 0) return {};
+  if (search.by_text) return SearchByText(search, now_ms, refreshed);
+  std::vector<SearchItem> items;
+  for (const auto& [record, score] : Rank(search, now_ms)) {
+    items.push_back({.item = ToItem(*record), .score = score});
+    if (search.refresh_ttl) refreshed.push_back(record);
+  }
+  return items;
+}
+
+void InMemoryStore::MakeTextIndex() {
+  std::string wanted = search::FingerprintOf(options().text);
+  if (text_made_for_ == wanted) return;
+  text_.Clear();
+  for (const auto& [id, record] : records_by_id_) {
+    text_.Put(id, record->bucket->encoded_ns, search::MakeTextEntry(record->value, options().text));
+  }
+  text_made_for_ = std::move(wanted);
+}
+
 std::vector<Namespace> InMemoryStore::List(const ListNamespacesOp& op, std::int64_t now_ms) {
   NamespaceListing listing(op);
   for (const auto& [encoded_ns, bucket] : BucketsBelow(listing.EncodedPrefix())) {
@@ -150,12 +288,9 @@ Result<std::vector<OperationResult>> InMemoryStore::Apply(const CheckedBatch& ba
     results[get.position] = std::move(item);
   }
   for (const CheckedSearch& search : batch.searches) {
-    std::vector<SearchItem> items;
-    for (const auto& [record, score] : Rank(search, batch.now_ms)) {
-      items.push_back({.item = ToItem(*record), .score = score});
-      if (search.refresh_ttl) refreshed.push_back(record);
-    }
-    results[search.position] = std::move(items);
+    auto items = SearchItems(search, batch.now_ms, refreshed);
+    if (!items) return std::unexpected(std::move(items.error()));
+    results[search.position] = std::move(*items);
   }
   for (const CheckedListNamespaces& list : batch.lists) {
     results[list.position] = List(*list.op, batch.now_ms);
@@ -178,6 +313,9 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
   record.updated_at_ms = now_ms;
   record.ttl_ms = put.ttl_ms;
   SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
+  if (!text_made_for_.empty()) {
+    text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
+  }
   record.vectors.clear();
   for (const FieldVector& vector : put.op->vectors) {
     record.vectors.insert(record.vectors.end(), vector.values.begin(), vector.values.end());
@@ -195,12 +333,20 @@ Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
   if (is_new_record) {
     entry->second.bucket = &bucket;
     entry->second.key = &entry->first;
+    entry->second.id = ++last_id_;
+    records_by_id_[last_id_] = &entry->second;
   }
   return entry->second;
 }
 
-void InMemoryStore::Erase(Record& record) {
+void InMemoryStore::Forget(Record& record) {
   SetExpiry(record, kNeverExpires);
+  text_.Remove(record.id);
+  records_by_id_.erase(record.id);
+}
+
+void InMemoryStore::Erase(Record& record) {
+  Forget(record);
   const auto bucket = buckets_.find(record.bucket->encoded_ns);
   bucket->second.records.erase(bucket->second.records.find(*record.key));
   if (bucket->second.records.empty()) buckets_.erase(bucket);
@@ -233,7 +379,7 @@ Result<std::uint64_t> InMemoryStore::ClearNamespace(const Namespace& ns) {
   std::uint64_t cleared = 0;
   for (auto& [key, record] : bucket->second.records) {
     if (record.IsVisible(now_ms)) ++cleared;
-    SetExpiry(record, kNeverExpires);
+    Forget(record);
   }
   buckets_.erase(bucket);
   return cleared;

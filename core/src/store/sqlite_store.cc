@@ -8,10 +8,14 @@
 
 #include "json/utf8.h"
 #include "search/cosine.h"
+#include "search/fusion.h"
 #include "search/page.h"
 #include "search/substring.h"
 #include "store/checked_batch.h"
 #include "store/namespace_listing.h"
+#include "store/prefix_range.h"
+#include "store/refinement.h"
+#include "store/sqlite_text_index.h"
 
 static_assert(std::endian::native == std::endian::little, "vectors are stored little-endian");
 
@@ -83,7 +87,8 @@ constexpr std::string_view kRefreshTtl =
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
 constexpr std::string_view kClearVectors =
     "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
-constexpr std::string_view kClear = "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at";
+constexpr std::string_view kClear =
+    "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
 constexpr std::string_view kExpiredItems =
     "SELECT item_id FROM store_kv WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 constexpr std::string_view kDeleteItems =
@@ -95,23 +100,6 @@ constexpr std::string_view kReadDims = "SELECT value FROM meta WHERE name = 'ind
 constexpr std::string_view kWriteDims =
     "INSERT OR REPLACE INTO meta(name, value) VALUES('index_dims', ?)";
 constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
-
-// The namespaces that begin with an encoded prefix, as a half-open range.
-class PrefixRange {
- public:
-  explicit PrefixRange(std::string encoded_prefix)
-      : first_(std::move(encoded_prefix)), end_(first_) {
-    if (!end_.empty()) ++end_.back();  // U+0020 after U+001F
-  }
-
-  Param first() const { return std::string_view(first_); }
-  // All text sorts before any blob, which makes an empty one the end of everything.
-  Param end() const { return end_.empty() ? Param(ByteView()) : Param(std::string_view(end_)); }
-
- private:
-  std::string first_;
-  std::string end_;
-};
 
 // Item ids as JSON, for json_each(): a statement has few parameters.
 class IdList {
@@ -201,7 +189,9 @@ class VectorScan {
 class SqliteStore final : public Store {
  public:
   SqliteStore(sql::Database& database, StoreOptions options)
-      : Store(std::move(options)), database_(database) {}
+      : Store(std::move(options)), database_(database), text_(database) {}
+
+  Status Start() { return text_.Start(); }
 
   Result<std::vector<std::string>> List(const Namespace& ns) override;
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
@@ -225,6 +215,10 @@ class SqliteStore final : public Store {
   Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search,
+                                                   std::int64_t now_ms);
+  Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
+                                               IdList& refreshed);
   Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
   Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
 
@@ -233,6 +227,7 @@ class SqliteStore final : public Store {
   Status DeleteItem(const CheckedPut& put);
 
   sql::Database& database_;
+  SqliteTextIndex text_;
 };
 
 Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batch) {
@@ -280,6 +275,7 @@ Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::in
 Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
                                                          std::int64_t now_ms, IdList& refreshed) {
   if (search.limit == 0) return {};
+  if (search.by_text) return SearchByText(search, now_ms, refreshed);
   const Result<Hits> hits = Rank(search, now_ms);
   if (!hits) return std::unexpected(hits.error());
   return Fetch(*hits, search.refresh_ttl, refreshed);
@@ -330,6 +326,37 @@ Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
   if (status.ok()) status = scan.End();
   if (!status.ok()) return std::unexpected(status);
   return page.Take();
+}
+
+Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearch& search,
+                                                              std::int64_t now_ms) {
+  const auto text = text_.Search(search, options().text, now_ms);
+  if (!text) return std::unexpected(text.error());
+  if (!search.by_vector) return search::FromText(*text);
+  const Result<Hits> vectors = RankByVector(VectorPartOf(search), now_ms);
+  if (!vectors) return std::unexpected(vectors.error());
+  return search::Fuse(*text, *vectors, search.ranking);
+}
+
+Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,
+                                                          std::int64_t now_ms, IdList& refreshed) {
+  auto ranked = RankByText(search, now_ms);
+  if (!ranked) return std::unexpected(std::move(ranked.error()));
+  if (ranked->size() > HitsToRefine(search)) {
+    ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
+  }
+  Hits hits;
+  for (const search::FusedHit& hit : *ranked) hits.push_back({hit.id, hit.score});
+  IdList none;
+  Result<std::vector<SearchItem>> items = Fetch(hits, false, none);
+  if (!items) return items;
+  for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
+  std::vector<SearchItem> page;
+  for (const std::size_t i : Refine(search, options().text, now_ms, *items)) {
+    page.push_back(std::move((*items)[i]));
+    if (search.refresh_ttl) refreshed.Add(hits[i].id);
+  }
+  return page;
 }
 
 Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refresh_ttl,
@@ -402,6 +429,7 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
                                   return true;
                                 });
   if (status.ok()) status = database_.Run(kDeleteVectors, {item_id});
+  if (status.ok()) status = text_.Put(item_id, put.encoded_ns, *put.op->value, options().text);
   for (const FieldVector& vector : put.op->vectors) {
     if (!status.ok()) break;
     status = database_.Run(kPutVector, {item_id, vector.path, VectorBytes(vector.values)});
@@ -416,6 +444,11 @@ Status SqliteStore::DeleteItem(const CheckedPut& put) {
     return true;
   });
   if (status.ok() && item_id) status = database_.Run(kDeleteVectors, {*item_id});
+  if (status.ok() && item_id) {
+    IdList ids;
+    ids.Add(*item_id);
+    status = text_.Remove(ids.Take());
+  }
   return status;
 }
 
@@ -439,10 +472,13 @@ Result<std::uint64_t> SqliteStore::ClearNamespace(const Namespace& ns) {
   std::uint64_t cleared = 0;
   const Status status = database_.InTransaction([&]() -> Status {
     if (Status vectors = database_.Run(kClearVectors, {encoded}); !vectors.ok()) return vectors;
-    return database_.Run(kClear, {encoded}, [&](const Row& row) {
+    IdList ids;
+    const Status items = database_.Run(kClear, {encoded}, [&](const Row& row) {
       if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
+      ids.Add(row.Int(1));
       return true;
     });
+    return items.ok() && !ids.empty() ? text_.Remove(ids.Take()) : items;
   });
   if (!status.ok()) return std::unexpected(status);
   return cleared;
@@ -460,8 +496,9 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
   if (status.ok() && swept > 0) {
     const std::string list = ids.Take();
     status = database_.InTransaction([&]() -> Status {
-      Status vectors = database_.Run(kDeleteVectorsOfItems, {list});
-      return vectors.ok() ? database_.Run(kDeleteItems, {list}) : vectors;
+      Status step = database_.Run(kDeleteVectorsOfItems, {list});
+      if (step.ok()) step = text_.Remove(list);
+      return step.ok() ? database_.Run(kDeleteItems, {list}) : step;
     });
   }
   if (!status.ok()) return std::unexpected(status);
@@ -518,6 +555,7 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
 Result<std::unique_ptr<Store>> MakeSqliteStore(sql::Database& database, StoreOptions options) {
   if (Status status = CheckOptions(options); !status.ok()) return std::unexpected(status);
   auto store = std::make_unique<SqliteStore>(database, std::move(options));
+  if (Status status = store->Start(); !status.ok()) return std::unexpected(std::move(status));
   if (store->options().index) {
     Status status = store->CheckIndex(*store->options().index);
     if (!status.ok()) return std::unexpected(std::move(status));

@@ -61,22 +61,28 @@ Result<std::vector<Namespace>> Store::ListNamespaces(ListNamespacesOp list) {
 }
 
 Status Store::Configure(const std::optional<IndexConfig>& index,
-                        const std::optional<TtlConfig>& ttl) {
+                        const std::optional<TtlConfig>& ttl,
+                        const std::optional<TextConfig>& text) {
   if (index && options_.index && *index != *options_.index) {
     return {StatusCode::kConflictingOptions, "store has another index configuration already"};
   }
   if (ttl && ttl_configured_ && *ttl != options_.ttl) {
     return {StatusCode::kConflictingOptions, "store has another ttl configuration already"};
   }
+  if (text && text_configured_ && *text != options_.text) {
+    return {StatusCode::kConflictingOptions, "store has another text configuration already"};
+  }
   StoreOptions configured = options_;
   if (index) configured.index = index;
   if (ttl) configured.ttl = *ttl;
+  if (text) configured.text = *text;
   if (Status status = CheckOptions(configured); !status.ok()) return status;
   if (index && !options_.index) {
     if (Status status = CheckIndex(*index); !status.ok()) return status;
   }
   options_ = std::move(configured);
   ttl_configured_ = ttl_configured_ || ttl.has_value();
+  text_configured_ = text_configured_ || text.has_value();
   return {};
 }
 

@@ -30,16 +30,24 @@ auto Fields(Is<Blob> auto& x) { return std::tie(x.type, x.bytes); }
 auto Fields(Is<Item> auto& x) {
   return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms);
 }
-auto Fields(Is<SearchItem> auto& x) { return std::tie(x.item, x.score); }
+auto Fields(Is<ScorePart> auto& x) { return std::tie(x.name, x.value); }
+auto Fields(Is<Snippet::Highlight> auto& x) { return std::tie(x.begin, x.end); }
+auto Fields(Is<Snippet> auto& x) { return std::tie(x.text, x.highlights); }
+auto Fields(Is<SearchItem> auto& x) { return std::tie(x.item, x.score, x.parts, x.snippet); }
 auto Fields(Is<GetOp> auto& x) { return std::tie(x.ns, x.key, x.refresh_ttl); }
 auto Fields(Is<IndexChoice> auto& x) { return std::tie(x.kind, x.paths); }
 auto Fields(Is<FieldVector> auto& x) { return std::tie(x.path, x.values); }
 auto Fields(Is<PutOp> auto& x) {
   return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors);
 }
+auto Fields(Is<Boost> auto& x) { return std::tie(x.path, x.weight); }
+auto Fields(Is<Ranking> auto& x) {
+  return std::tie(x.min_score, x.fusion, x.vector_weight, x.recency, x.half_life_ms, x.boosts,
+                  x.diversity, x.explain, x.snippet_length);
+}
 auto Fields(Is<SearchOp> auto& x) {
   return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
-                  x.query_vector);
+                  x.query_vector, x.ranking);
 }
 auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
 auto Fields(Is<ListNamespacesOp> auto& x) {
@@ -47,6 +55,10 @@ auto Fields(Is<ListNamespacesOp> auto& x) {
 }
 auto Fields(Is<IndexConfig> auto& x) { return std::tie(x.dims, x.fields); }
 auto Fields(Is<TtlConfig> auto& x) { return std::tie(x.default_ttl_ms, x.refresh_on_read); }
+auto Fields(Is<TextField> auto& x) { return std::tie(x.path, x.weight); }
+auto Fields(Is<TextConfig> auto& x) {
+  return std::tie(x.fields, x.group, x.position, x.speaker, x.language);
+}
 auto Fields(Is<StoreStats> auto& x) { return std::tie(x.items, x.namespaces, x.vectors); }
 
 auto Fields(Is<CheckpointKey> auto& x) {
@@ -101,7 +113,15 @@ struct EnumRange<IndexChoice::Kind> {
 };
 template <>
 struct EnumRange<SearchMode> {
-  static constexpr int kFirst = 0, kLast = 2;
+  static constexpr int kFirst = 0, kLast = 4;
+};
+template <>
+struct EnumRange<Fusion> {
+  static constexpr int kFirst = 0, kLast = 1;
+};
+template <>
+struct EnumRange<Language> {
+  static constexpr int kFirst = 0, kLast = 6;
 };
 template <>
 struct EnumRange<MatchType> {

@@ -32,6 +32,7 @@ struct SweepExpired {
 struct ConfigureStore {
   std::optional<IndexConfig> index;
   std::optional<TtlConfig> ttl;
+  std::optional<TextConfig> text{};
 };
 struct PutWrites {
   CheckpointKey key;
@@ -93,7 +94,7 @@ auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
 auto Fields(Is<OneNamespace> auto& x) { return std::tie(x.ns); }
 auto Fields(Is<SweepExpired> auto& x) { return std::tie(x.max_items); }
-auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.ttl); }
+auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.ttl, x.text); }
 auto Fields(Is<PutWrites> auto& x) { return std::tie(x.key, x.writes); }
 auto Fields(Is<ListWrites> auto& x) { return std::tie(x.key, x.channel); }
 auto Fields(Is<GetDeltaChannelHistory> auto& x) { return std::tie(x.key, x.channels); }

@@ -44,7 +44,7 @@ export interface SearchCaseOptions {
   limit?: number;
   offset?: number;
   query?: string;
-  mode?: "vector" | "contains";
+  mode?: "vector" | "contains" | "text" | "hybrid";
   refreshTtl?: boolean;
 }
 

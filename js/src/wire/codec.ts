@@ -15,13 +15,17 @@ import type {
   OperationKind,
   PendingWrite,
   PutOperation,
+  Ranking,
   SearchItem,
   SearchOperation,
+  Snippet,
 } from "./operations.js";
 import {
   DEFAULT_TTL,
   Durability,
   ForeignTable,
+  Fusion,
+  Language,
   MatchType,
   PruneStrategy,
   SearchMode,
@@ -104,6 +108,24 @@ function writeSearch(writer: Writer, search: SearchOperation): void {
   writer.u8(SearchMode[search.mode ?? "auto"]);
   writer.flag(search.refreshTtl ?? true);
   writer.floats(search.queryVector ?? new Float32Array());
+  writer.optional(search.ranking, writeRanking);
+}
+
+function writeWeighted(writer: Writer, field: { path: string; weight: number }): void {
+  writer.text(field.path);
+  writer.f64(field.weight);
+}
+
+function writeRanking(writer: Writer, ranking: Ranking): void {
+  writer.optional(ranking.minScore, (out, score) => out.f64(score));
+  writer.u8(Fusion[ranking.fusion]);
+  writer.f64(ranking.vectorWeight);
+  writer.f64(ranking.recency);
+  writer.i64(ranking.halfLife);
+  writer.list(ranking.boosts, writeWeighted);
+  writer.f64(ranking.diversity);
+  writer.flag(ranking.explain);
+  writer.u32(ranking.snippetLength);
 }
 
 function writeMatchCondition(writer: Writer, condition: MatchCondition): void {
@@ -167,7 +189,7 @@ const WRITERS: Writers = {
   listKeys: (writer, { namespace }) => writer.texts(namespace),
   clearNamespace: (writer, { namespace }) => writer.texts(namespace),
   sweepExpired: (writer, { maxItems }) => writer.u32(maxItems),
-  configureStore(writer, { index, ttl }) {
+  configureStore(writer, { index, ttl, text }) {
     writer.optional(index, (out, { dims, fields }) => {
       out.u32(dims);
       out.texts(fields);
@@ -175,6 +197,13 @@ const WRITERS: Writers = {
     writer.optional(ttl, (out, { defaultTtl, refreshOnRead }) => {
       out.i64(defaultTtl);
       out.flag(refreshOnRead);
+    });
+    writer.optional(text, (out, { fields, group, position, speaker, language }) => {
+      out.list(fields, writeWeighted);
+      out.text(group);
+      out.text(position);
+      out.text(speaker);
+      out.u8(Language[language]);
     });
   },
   prepareEmbedding: (writer, { operations }) => writer.list(operations, writeOperation),
@@ -330,6 +359,13 @@ function readItem(reader: Reader): Item {
   };
 }
 
+function readSnippet(reader: Reader): Snippet {
+  return {
+    text: reader.text(),
+    highlights: reader.list((highlight) => ({ begin: highlight.u32(), end: highlight.u32() })),
+  };
+}
+
 function readSearchItem(reader: Reader): SearchItem {
   return {
     namespace: reader.texts(),
@@ -338,6 +374,8 @@ function readSearchItem(reader: Reader): SearchItem {
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
     score: reader.flag() ? reader.f64() : undefined,
+    parts: reader.list((part) => ({ name: part.text(), value: part.f64() })),
+    snippet: reader.flag() ? readSnippet(reader) : undefined,
   };
 }
 

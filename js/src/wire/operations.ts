@@ -24,6 +24,20 @@ export interface Item {
 export interface SearchItem extends Item {
   /** Higher is better; absent if the item is not ranked. */
   score: number | undefined;
+  /** What the score is made of, in the order in which it was applied; empty unless asked for. */
+  parts: ScorePart[];
+  snippet: Snippet | undefined;
+}
+
+export interface ScorePart {
+  name: string;
+  value: number;
+}
+
+export interface Snippet {
+  text: string;
+  /** Offsets in the UTF-8 bytes of the text. */
+  highlights: { begin: number; end: number }[];
 }
 
 export interface FieldVector {
@@ -37,8 +51,35 @@ export type IndexChoice = undefined | false | readonly string[];
 export const DEFAULT_TTL = -1;
 export const NO_TTL = 0;
 
-export const SearchMode = { auto: 0, vector: 1, contains: 2 } as const;
+export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
 export type SearchMode = keyof typeof SearchMode;
+
+export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
+export type Fusion = keyof typeof Fusion;
+
+export const Language = {
+  none: 0,
+  english: 1,
+  german: 2,
+  french: 3,
+  spanish: 4,
+  italian: 5,
+  portuguese: 6,
+} as const;
+export type Language = keyof typeof Language;
+
+/** ranking.h says what it means. */
+export interface Ranking {
+  readonly minScore: number | undefined;
+  readonly fusion: Fusion;
+  readonly vectorWeight: number;
+  readonly recency: number;
+  readonly halfLife: number;
+  readonly boosts: readonly { readonly path: string; readonly weight: number }[];
+  readonly diversity: number;
+  readonly explain: boolean;
+  readonly snippetLength: number;
+}
 
 export const MatchType = { prefix: 0, suffix: 1 } as const;
 export type MatchType = keyof typeof MatchType;
@@ -77,6 +118,7 @@ export interface SearchOperation {
   readonly mode?: SearchMode | undefined;
   readonly refreshTtl?: boolean | undefined;
   readonly queryVector?: Float32Array | undefined;
+  readonly ranking?: Ranking | undefined;
 }
 
 export interface ListNamespacesOperation {
@@ -101,6 +143,14 @@ export interface IndexConfig {
 export interface TtlConfig {
   readonly defaultTtl: number;
   readonly refreshOnRead: boolean;
+}
+
+export interface TextConfig {
+  readonly fields: readonly { readonly path: string; readonly weight: number }[];
+  readonly group: string;
+  readonly position: string;
+  readonly speaker: string;
+  readonly language: Language;
 }
 
 export interface EmbeddingPlan {
@@ -249,6 +299,7 @@ export type Operation =
       readonly kind: "configureStore";
       readonly index?: IndexConfig | undefined;
       readonly ttl?: TtlConfig | undefined;
+      readonly text?: TextConfig | undefined;
     }
   | { readonly kind: "prepareEmbedding"; readonly operations: readonly StoreOperation[] }
   | { readonly kind: "storeStats" }

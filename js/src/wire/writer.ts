@@ -74,6 +74,12 @@ export class Writer {
     this.#length += 8;
   }
 
+  f64(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
   bytes(value: Uint8Array): void {
     this.u32(value.length);
     this.#reserve(value.length);

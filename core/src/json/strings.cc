@@ -1,0 +1,41 @@
+#include "json/strings.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "json/json.h"
+
+namespace keepsake::json {
+namespace {
+
+// Behind the string that begins at `begin`, or the end of the text.
+std::size_t EndOfString(std::string_view text, std::size_t begin) {
+  for (std::size_t at = begin + 1; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+bool IsKey(std::string_view text, std::size_t end) {
+  const std::size_t next = text.find_first_not_of(" \t\r\n", end);
+  return next != std::string_view::npos && text[next] == ':';
+}
+
+}  // namespace
+
+std::vector<std::string> StringsIn(std::string_view value) {
+  std::vector<std::string> strings;
+  std::size_t at = value.find('"');
+  while (at != std::string_view::npos) {
+    const std::size_t end = EndOfString(value, at);
+    if (!IsKey(value, end)) strings.push_back(UnescapeToUtf8(value.substr(at, end - at)));
+    at = value.find('"', end);
+  }
+  return strings;
+}
+
+}  // namespace keepsake::json

@@ -1,0 +1,40 @@
+// One ranking out of two: by text and by vector.
+//
+// An embedder may be worth little, and nothing says so beforehand. So the vectors
+// count as far as they agree with the words: as far as the best hits by text stand
+// high among the hits by vector. Of a random embedder they stand in the middle, and
+// it counts nothing.
+#ifndef KEEPSAKE_SEARCH_FUSION_H_
+#define KEEPSAKE_SEARCH_FUSION_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "keepsake/ranking.h"
+#include "search/page.h"
+#include "search/text_search.h"
+
+namespace keepsake::search {
+
+struct FusedHit {
+  std::int64_t id;
+  std::optional<double> score;  // 0…1
+  std::vector<ScorePart> parts;
+};
+
+// As many hits by vector should be known as this, whatever is asked for.
+inline constexpr std::uint32_t kVectorHits = 200;
+
+// `text` and `vectors` with the best first; the vectors' unscored ones come last, as
+// they do in the result. What is equal keeps its order.
+std::vector<FusedHit> Fuse(std::span<const TextHit> text,
+                           std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking);
+
+// The same without vectors.
+std::vector<FusedHit> FromText(std::span<const TextHit> text);
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_FUSION_H_

@@ -1,0 +1,76 @@
+// Ranks items by their text: BM25 over weighted fields, and what their neighbours,
+// their group, dates and names add to it. A store says which items hold a term; all
+// else is decided here, once for every store.
+#ifndef KEEPSAKE_SEARCH_TEXT_SEARCH_H_
+#define KEEPSAKE_SEARCH_TEXT_SEARCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/bytes.h"
+#include "keepsake/status.h"
+#include "keepsake/text_config.h"
+#include "search/text_query.h"
+
+namespace keepsake::search {
+
+// Of the items below the prefix of a search that have text, expired ones included
+// as long as they are not swept.
+struct TextScope {
+  std::uint64_t items = 0;
+  std::uint64_t length = 0;  // of all of them together
+};
+
+// Borrowed for the duration of a callback.
+struct TextItem {
+  std::int64_t id;
+  std::string_view ns;  // encoded
+  std::string_view key;
+  std::string_view group;  // "" for none
+  double position;
+  ByteView record;
+  bool is_wanted;  // passes the filter and holds the phrases: may be a hit
+};
+using TextItemCallback = std::function<void(const TextItem&)>;
+
+// What a store knows of the texts below the prefix of one search. Items that have
+// expired are not given.
+class TextSource {
+ public:
+  virtual ~TextSource() = default;
+
+  virtual Result<TextScope> Scope() = 0;
+  // All items that hold an alternative of one of the terms, once each, in any order.
+  virtual Status Matching(const std::vector<TextTerm>& terms, const TextItemCallback& add) = 0;
+  // All items of a group of one namespace, in any order.
+  virtual Status InGroup(std::string_view ns, std::string_view group,
+                         const TextItemCallback& add) = 0;
+  // Known tokens that begin so, of any namespace; some may belong to no item any more.
+  virtual Status Tokens(std::string_view beginning,
+                        const std::function<void(std::string_view)>& add) = 0;
+};
+
+// What a hit's score is made of, before it is brought to 0…1.
+struct TextScore {
+  double words = 0;    // BM25 of the item alone
+  double context = 0;  // its neighbours and its group
+  double cues = 0;     // who speaks, when, how many
+  double total = 0;
+};
+
+struct TextHit {
+  std::int64_t id;
+  double score;  // 0…1, 0 not included
+  TextScore parts;
+};
+
+// Every wanted item with a score, the best first, then by namespace and key.
+Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
+                                        const TextConfig& config);
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_TEXT_SEARCH_H_

@@ -1,0 +1,52 @@
+// The texts of an InMemoryStore: an inverted index over the entries of its items.
+#ifndef KEEPSAKE_STORE_MEMORY_TEXT_INDEX_H_
+#define KEEPSAKE_STORE_MEMORY_TEXT_INDEX_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "search/text_query.h"
+#include "search/text_record.h"
+#include "search/text_search.h"
+
+namespace keepsake {
+
+class MemoryTextIndex {
+ public:
+  struct Entry {
+    std::string ns;  // encoded
+    search::TextEntry text;
+  };
+  // Gets ids of entries; a reference is valid until the next change.
+  using EntryCallback = std::function<void(std::int64_t id, const Entry& entry)>;
+
+  // Replaces what the id had. An entry without tokens is none.
+  void Put(std::int64_t id, std::string ns, search::TextEntry text);
+  void Remove(std::int64_t id);
+  void Clear();
+
+  search::TextScope Scope(std::string_view encoded_prefix) const;
+  void Matching(const std::vector<search::TextTerm>& terms, const EntryCallback& add) const;
+  void InGroup(std::string_view ns, std::string_view group, const EntryCallback& add) const;
+  void Tokens(std::string_view beginning, const std::function<void(std::string_view)>& add) const;
+
+ private:
+  using Ids = std::set<std::int64_t>;
+
+  void AddIdsOf(const search::Alternative& alternative, Ids& ids) const;
+
+  std::unordered_map<std::int64_t, Entry> entries_;
+  std::map<std::string, Ids, std::less<>> postings_;
+  std::map<std::pair<std::string, std::string>, Ids> groups_;     // by namespace and group
+  std::map<std::string, search::TextScope, std::less<>> scopes_;  // by namespace
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_MEMORY_TEXT_INDEX_H_

@@ -1,0 +1,27 @@
+// The last steps of a search by text: what a hit's own value and age add to its
+// score, and what is told about it. The same for every store.
+#ifndef KEEPSAKE_STORE_REFINEMENT_H_
+#define KEEPSAKE_STORE_REFINEMENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "keepsake/operation.h"
+#include "keepsake/text_config.h"
+#include "store/checked_batch.h"
+
+namespace keepsake {
+
+// How many of the best hits must be there for the page that is asked for: recency,
+// boosts and diversity change their order.
+std::uint64_t HitsToRefine(const CheckedSearch& search);
+
+// Gives `items`, the best first, their final scores, parts and snippets. Returns which
+// of them are the page, in its order. Parts come in with what is known of them.
+std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
+                                std::int64_t now_ms, std::vector<SearchItem>& items);
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_REFINEMENT_H_

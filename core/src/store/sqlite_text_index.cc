@@ -1,0 +1,328 @@
+#include "store/sqlite_text_index.h"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "search/text_query.h"
+#include "search/text_record.h"
+#include "store/prefix_range.h"
+
+namespace keepsake {
+namespace {
+
+using search::TextItemCallback;
+using sql::Param;
+using sql::Row;
+
+constexpr std::string_view kReadConfig = "SELECT value FROM meta WHERE name = 'text_index'";
+constexpr std::string_view kWriteConfig =
+    "INSERT OR REPLACE INTO meta(name, value) VALUES('text_index', ?)";
+constexpr std::string_view kAllPending = "INSERT INTO text_pending SELECT item_id FROM store_kv";
+// Of an item: its own, and nothing that others share.
+constexpr std::string_view kPut =
+    "INSERT INTO store_text(item_id, ns, group_key, position, length, record)"
+    " VALUES(?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kPutTokens = "INSERT INTO store_text_index(rowid, tokens) VALUES(?, ?)";
+constexpr std::string_view kAddToScope =
+    "INSERT INTO text_scope(ns, items, length) VALUES(?, ?, ?)"
+    " ON CONFLICT(ns) DO UPDATE SET items = items + excluded.items,"
+    "  length = length + excluded.length";
+constexpr std::string_view kDelete =
+    "DELETE FROM store_text WHERE item_id IN (SELECT value FROM json_each(?))"
+    " RETURNING item_id, ns, length";
+constexpr std::string_view kDeleteTokens = "DELETE FROM store_text_index WHERE rowid = ?";
+constexpr std::string_view kDeletePending =
+    "DELETE FROM text_pending WHERE item_id IN (SELECT value FROM json_each(?))";
+constexpr std::string_view kPending =
+    "SELECT p.item_id, i.ns, i.value FROM text_pending p CROSS JOIN store_kv i"
+    " ON i.item_id = p.item_id WHERE i.ns >= ? AND i.ns < ? LIMIT ?";
+
+constexpr std::string_view kScope =
+    "SELECT sum(items), sum(length) FROM text_scope WHERE ns >= ? AND ns < ?";
+constexpr std::string_view kMatching =
+    "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record"
+    " FROM store_text_index CROSS JOIN store_text t ON t.item_id = store_text_index.rowid"
+    " CROSS JOIN store_kv i ON i.item_id = t.item_id"
+    " WHERE store_text_index MATCH ? AND i.ns >= ? AND i.ns < ?"
+    " AND (i.expires_at IS NULL OR i.expires_at > ?)";
+constexpr std::string_view kMatchingWithValues =
+    "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record, i.value"
+    " FROM store_text_index CROSS JOIN store_text t ON t.item_id = store_text_index.rowid"
+    " CROSS JOIN store_kv i ON i.item_id = t.item_id"
+    " WHERE store_text_index MATCH ? AND i.ns >= ? AND i.ns < ?"
+    " AND (i.expires_at IS NULL OR i.expires_at > ?)";
+constexpr std::string_view kInGroup =
+    "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record"
+    " FROM store_text t CROSS JOIN store_kv i ON i.item_id = t.item_id"
+    " WHERE t.ns = ? AND t.group_key = ? AND (i.expires_at IS NULL OR i.expires_at > ?)";
+constexpr std::string_view kInGroupWithValues =
+    "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record, i.value"
+    " FROM store_text t CROSS JOIN store_kv i ON i.item_id = t.item_id"
+    " WHERE t.ns = ? AND t.group_key = ? AND (i.expires_at IS NULL OR i.expires_at > ?)";
+constexpr std::string_view kTokens =
+    "SELECT term FROM store_text_tokens WHERE term >= ? AND term < ?";
+
+constexpr std::int64_t kPendingAtOnce = 500;
+constexpr std::size_t kMaxAlternativesInQuery = 1000;
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+// Tokens for FTS5, whose `ascii` tokenizer takes [0-9a-z] as they are: any other byte,
+// and `z`, is a `z` and two digits. The beginning of a token stays the beginning.
+std::string Escaped(std::string_view token) {
+  std::string escaped;
+  for (const char c : token) {
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c < 'z')) {
+      escaped += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      escaped += {'z', kHexDigits[byte >> 4], kHexDigits[byte & 0xF]};
+    }
+  }
+  return escaped;
+}
+
+std::string Unescaped(std::string_view escaped) {
+  std::string token;
+  for (std::size_t i = 0; i < escaped.size(); ++i) {
+    if (escaped[i] != 'z' || i + 2 >= escaped.size()) {
+      token += escaped[i];
+      continue;
+    }
+    token +=
+        static_cast<char>(kHexDigits.find(escaped[i + 1]) * 16 + kHexDigits.find(escaped[i + 2]));
+    i += 2;
+  }
+  return token;
+}
+
+// A namespace prefix as a token: no word is escaped to `zn`. Another prefix with the
+// same hash does no harm, since the rows of hits are asked for their namespace.
+std::string ScopeToken(std::string_view encoded_prefix) {
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+  for (const char c : encoded_prefix) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  }
+  std::string token = "zn";
+  for (int shift = 60; shift >= 0; shift -= 4) token += kHexDigits[hash >> shift & 0xF];
+  return token;
+}
+
+// What an item is found by: each prefix of its namespace, and each token.
+std::string TokensOf(std::string_view encoded_ns, const search::TextEntry& entry) {
+  std::string tokens;
+  for (std::size_t i = 0; i < encoded_ns.size(); ++i) {
+    if (encoded_ns[i] == '\x1F') tokens += ScopeToken(encoded_ns.substr(0, i + 1)) + ' ';
+  }
+  for (const std::string& token : entry.tokens) tokens += Escaped(token) + ' ';
+  return tokens;
+}
+
+std::string MatchExpression(std::string_view encoded_prefix,
+                            const std::vector<search::TextTerm>& terms) {
+  std::string any;
+  std::size_t count = 0;
+  for (const search::TextTerm& term : terms) {
+    for (const search::Alternative& alternative : term.alternatives) {
+      if (++count > kMaxAlternativesInQuery) break;
+      if (!any.empty()) any += " OR ";
+      any += '"' + Escaped(alternative.token) + (alternative.is_prefix ? "\" *" : "\"");
+    }
+  }
+  if (encoded_prefix.empty()) return any;
+  return '"' + ScopeToken(encoded_prefix) + "\" AND (" + any + ')';
+}
+
+std::string IdList(std::int64_t id) { return '[' + std::to_string(id) + ']'; }
+
+class SqliteTextSource final : public search::TextSource {
+ public:
+  SqliteTextSource(sql::Database& database, const CheckedSearch& search,
+                   const search::TextQuery& query, const TextConfig& config, std::int64_t now_ms)
+      : database_(database),
+        search_(search),
+        query_(query),
+        config_(config),
+        now_ms_(now_ms),
+        range_(search.encoded_prefix),
+        reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
+
+  Result<search::TextScope> Scope() override {
+    search::TextScope scope;
+    Status status = database_.Run(kScope, {range_.first(), range_.end()}, [&](const Row& row) {
+      scope.items = static_cast<std::uint64_t>(row.Int(0));
+      scope.length = static_cast<std::uint64_t>(row.Int(1));
+      return true;
+    });
+    if (!status.ok()) return std::unexpected(std::move(status));
+    return scope;
+  }
+
+  Status Matching(const std::vector<search::TextTerm>& terms,
+                  const TextItemCallback& add) override {
+    const std::string expression = MatchExpression(search_.encoded_prefix, terms);
+    return database_.Run(reads_values_ ? kMatchingWithValues : kMatching,
+                         {expression, range_.first(), range_.end(), now_ms_},
+                         [&](const Row& row) { return Give(row, add); });
+  }
+
+  Status InGroup(std::string_view ns, std::string_view group,
+                 const TextItemCallback& add) override {
+    return database_.Run(reads_values_ ? kInGroupWithValues : kInGroup, {ns, group, now_ms_},
+                         [&](const Row& row) { return Give(row, add); });
+  }
+
+  Status Tokens(std::string_view beginning,
+                const std::function<void(std::string_view)>& add) override {
+    const std::string first = Escaped(beginning);
+    const std::string end = first + '{';  // behind every letter
+    return database_.Run(kTokens, {first, end}, [&](const Row& row) {
+      if (!row.Text(0).starts_with("zn")) add(Unescaped(row.Text(0)));
+      return true;
+    });
+  }
+
+ private:
+  bool Give(const Row& row, const TextItemCallback& add) const {
+    constexpr int kValue = 6;
+    const bool is_wanted =
+        !reads_values_ || (search_.filter.Matches(row.Text(kValue)) &&
+                           search::HoldsPhrases(query_, row.Text(kValue), config_));
+    add({.id = row.Int(0),
+         .ns = row.Text(1),
+         .key = row.Text(2),
+         .group = row.Text(3),
+         .position = row.Real(4),
+         .record = row.Blob(5),
+         .is_wanted = is_wanted});
+    return true;
+  }
+
+  sql::Database& database_;
+  const CheckedSearch& search_;
+  const search::TextQuery& query_;
+  const TextConfig& config_;
+  std::int64_t now_ms_;
+  PrefixRange range_;
+  bool reads_values_;
+};
+
+}  // namespace
+
+Status SqliteTextIndex::Start() {
+  is_made_ = false;
+  return database_.Run(kReadConfig, {}, [&](const Row&) {
+    is_made_ = true;
+    return true;
+  });
+}
+
+Status SqliteTextIndex::Put(std::int64_t item_id, std::string_view encoded_ns,
+                            std::string_view value, const TextConfig& config) {
+  if (!is_made_) return {};
+  Status status = Remove(IdList(item_id));
+  return status.ok() ? Add(item_id, encoded_ns, value, config) : status;
+}
+
+Status SqliteTextIndex::Add(std::int64_t item_id, std::string_view encoded_ns,
+                            std::string_view value, const TextConfig& config) {
+  const search::TextEntry entry = search::MakeTextEntry(value, config);
+  if (entry.tokens.empty()) return {};
+  const std::int64_t length = entry.length;
+  const Param group = entry.group.empty() ? Param(std::monostate()) : Param(entry.group);
+  Status status = database_.Run(
+      kPut, {item_id, encoded_ns, group, entry.position, length, ByteView(entry.record)});
+  const std::string tokens = TokensOf(encoded_ns, entry);
+  if (status.ok()) status = database_.Run(kPutTokens, {item_id, tokens});
+  if (status.ok()) status = database_.Run(kAddToScope, {encoded_ns, std::int64_t{1}, length});
+  return status;
+}
+
+Status SqliteTextIndex::Remove(std::string_view item_ids) {
+  if (!is_made_) return {};
+  struct Removed {
+    std::int64_t item_id;
+    std::string ns;
+    std::int64_t length;
+  };
+  std::vector<Removed> removed;
+  Status status = database_.Run(kDelete, {item_ids}, [&](const Row& row) {
+    removed.push_back({row.Int(0), std::string(row.Text(1)), row.Int(2)});
+    return true;
+  });
+  if (status.ok()) status = database_.Run(kDeletePending, {item_ids});
+  for (const Removed& item : removed) {
+    if (status.ok()) status = database_.Run(kDeleteTokens, {item.item_id});
+    if (status.ok()) {
+      status =
+          database_.Run(kAddToScope, {std::string_view(item.ns), std::int64_t{-1}, -item.length});
+    }
+  }
+  return status;
+}
+
+// What is stored under another configuration is of no use any more.
+Status SqliteTextIndex::MakeFor(const TextConfig& config) {
+  const std::string wanted = search::FingerprintOf(config);
+  std::string made;
+  Status status = database_.Run(kReadConfig, {}, [&](const Row& row) {
+    made = row.Text(0);
+    return true;
+  });
+  if (!status.ok() || made == wanted) return status;
+  status = database_.InTransaction([&]() -> Status {
+    for (std::string_view sql :
+         {std::string_view("DELETE FROM store_text"),
+          std::string_view("INSERT INTO store_text_index(store_text_index) VALUES('delete-all')"),
+          std::string_view("DELETE FROM text_scope"), std::string_view("DELETE FROM text_pending"),
+          kAllPending}) {
+      if (Status step = database_.Run(sql); !step.ok()) return step;
+    }
+    return database_.Run(kWriteConfig, {std::string_view(wanted)});
+  });
+  is_made_ = is_made_ || status.ok();
+  return status;
+}
+
+// In steps, so that one that is cut short is not in vain.
+Status SqliteTextIndex::AnalysePending(const CheckedSearch& search, const TextConfig& config) {
+  const PrefixRange range(search.encoded_prefix);
+  struct Pending {
+    std::int64_t item_id;
+    std::string ns;
+    std::string value;
+  };
+  std::vector<Pending> step;
+  do {
+    step.clear();
+    Status status =
+        database_.Run(kPending, {range.first(), range.end(), kPendingAtOnce}, [&](const Row& row) {
+          step.push_back({row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))});
+          return true;
+        });
+    if (!status.ok() || step.empty()) return status;
+    status = database_.InTransaction([&]() -> Status {
+      for (const Pending& item : step) {
+        Status put = Put(item.item_id, item.ns, item.value, config);
+        if (!put.ok()) return put;
+      }
+      return {};
+    });
+    if (!status.ok()) return status;
+  } while (std::ssize(step) == kPendingAtOnce);
+  return {};
+}
+
+Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch& search,
+                                                             const TextConfig& config,
+                                                             std::int64_t now_ms) {
+  Status status = MakeFor(config);
+  if (status.ok()) status = AnalysePending(search, config);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
+  SqliteTextSource source(database_, search, query, config, now_ms);
+  return search::SearchText(source, query, config);
+}
+
+}  // namespace keepsake

@@ -1,0 +1,79 @@
+#include "search/text_query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace keepsake::search {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> TermsOf(std::string_view text) {
+  std::vector<std::string> terms;
+  for (const TextTerm& term : ParseTextQuery(text, Language::kEnglish).terms) {
+    terms.push_back(term.alternatives[0].token + (term.alternatives[0].is_prefix ? "*" : ""));
+  }
+  return terms;
+}
+
+TEST(TextQuery, drops_stop_words_unless_there_is_nothing_else) {
+  EXPECT_THAT(TermsOf("What did the dogs do?"), ElementsAre("dog"));
+  EXPECT_THAT(TermsOf("to be or not to be"), ElementsAre("to", "be", "or", "not"));
+  EXPECT_THAT(TermsOf("?!"), IsEmpty());
+  EXPECT_THAT(TermsOf("tea Tea TEAS"), ElementsAre("tea"));
+}
+
+TEST(TextQuery, a_star_takes_words_that_begin_so) {
+  const TextQuery query = ParseTextQuery("photo* happy*", Language::kEnglish);
+  ASSERT_EQ(query.terms.size(), 2U);
+  EXPECT_TRUE(query.terms[0].alternatives[0].Matches("photograph"));
+  EXPECT_FALSE(query.terms[0].alternatives[0].Matches("phot"));
+  EXPECT_THAT(TermsOf("a * b"), ElementsAre("b"));
+}
+
+TEST(TextQuery, phrases_hold_their_words_in_order) {
+  const TextQuery query = ParseTextQuery("\"green tea\" cake", Language::kEnglish);
+  ASSERT_EQ(query.phrases.size(), 1U);
+  const TextConfig config;
+  EXPECT_TRUE(HoldsPhrases(query, R"({"a":"we had Green Teas"})", config));
+  EXPECT_FALSE(HoldsPhrases(query, R"({"a":"tea, green"})", config));
+  EXPECT_FALSE(HoldsPhrases(query, R"({"a":"green","b":"tea"})", config)) << "of one text";
+  const TextQuery with_stop_word = ParseTextQuery("\"cup of tea\"", Language::kEnglish);
+  EXPECT_TRUE(HoldsPhrases(with_stop_word, R"({"a":"a cup of tea"})", config));
+  EXPECT_FALSE(HoldsPhrases(with_stop_word, R"({"a":"a cup with tea"})", config));
+  const TextQuery chinese = ParseTextQuery("\"\u559D\u8336\"", Language::kEnglish);
+  EXPECT_TRUE(HoldsPhrases(chinese, "{\"a\":\"\u4ED6\u559D\u8336\"}", config));
+  EXPECT_FALSE(HoldsPhrases(chinese, "{\"a\":\"\u8336\u559D\"}", config));
+  EXPECT_THAT(ParseTextQuery("a 5\" disk", Language::kEnglish).phrases, IsEmpty());
+}
+
+TEST(TextQuery, knows_what_is_asked_for) {
+  EXPECT_TRUE(ParseTextQuery("When did Ann go?", Language::kEnglish).asks_when);
+  EXPECT_TRUE(ParseTextQuery("\u4ED6\u4EC0\u4E48\u65F6\u5019\u6765", Language::kEnglish).asks_when);
+  EXPECT_FALSE(ParseTextQuery("Where is Ann?", Language::kEnglish).asks_when);
+  EXPECT_TRUE(ParseTextQuery("How many dogs?", Language::kEnglish).asks_how_many);
+  const TextQuery dated = ParseTextQuery("on 8 May 2023", Language::kEnglish);
+  EXPECT_THAT(dated.days, ElementsAre(19485));
+  EXPECT_THAT(dated.months, ElementsAre("d2023-05"));
+}
+
+TEST(TextQuery, counts_wrong_letters_up_to_a_bound) {
+  EXPECT_EQ(EditDistance("coffee", "coffee", 2), 0U);
+  EXPECT_EQ(EditDistance("coffee", "cofee", 2), 1U);
+  EXPECT_EQ(EditDistance("coffee", "cofefe", 2), 1U) << "two letters swapped";
+  EXPECT_EQ(EditDistance("coffee", "toffees", 2), 2U);
+  EXPECT_EQ(EditDistance("coffee", "tea", 2), 3U);
+  EXPECT_EQ(EditDistance("\u00FCber", "uber", 1), 1U) << "letters, not bytes";
+  EXPECT_EQ(EditDistance("", "", 0), 0U);
+  EXPECT_EQ(AllowedTypos("tea"), 0U);
+  EXPECT_EQ(AllowedTypos("2023"), 0U);
+  EXPECT_EQ(AllowedTypos("coffe"), 1U);
+  EXPECT_EQ(AllowedTypos("restaurant"), 2U);
+}
+
+}  // namespace
+}  // namespace keepsake::search

@@ -1,0 +1,423 @@
+// Searches by text and by text and vector, the same of both stores.
+#include <algorithm>
+#include <random>
+
+#include "store_contract.h"
+
+namespace keepsake {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+IndexConfig IndexOf(std::uint32_t dims) {
+  IndexConfig index;
+  index.dims = dims;
+  return index;
+}
+
+template <typename Backend>
+class TextSearchTest : public testing::Test {
+ protected:
+  void Open(TextConfig text = {}, std::optional<IndexConfig> index = std::nullopt) {
+    StoreOptions options;
+    options.clock = &clock_;
+    options.text = std::move(text);
+    options.index = std::move(index);
+    store_ = backend_.Open(options);
+  }
+
+  void Put(const std::string& key, const std::string& value, Namespace ns = {"n"}) {
+    ASSERT_TRUE(store_->Put(std::move(ns), key, value).ok());
+  }
+  void PutText(const std::string& key, const std::string& text, Namespace ns = {"n"}) {
+    Put(key, R"({"text":")" + text + "\"}", std::move(ns));
+  }
+
+  Result<std::vector<SearchItem>> Find(const std::string& query, Ranking ranking = {},
+                                       SearchMode mode = SearchMode::kText) {
+    return store_->Search(
+        {.ns_prefix = {"n"}, .query = query, .mode = mode, .ranking = std::move(ranking)});
+  }
+  std::vector<std::string> Keys(const std::string& query, Ranking ranking = {}) {
+    return KeysOf(Find(query, std::move(ranking)));
+  }
+
+  Backend backend_;
+  ManualClock clock_{1'700'000'000'000};
+  std::unique_ptr<Store> store_;
+};
+
+using Backends = testing::Types<InMemoryBackend, SqliteBackend>;
+TYPED_TEST_SUITE(TextSearchTest, Backends);
+
+TYPED_TEST(TextSearchTest, finds_items_by_any_form_of_a_word) {
+  this->Open();
+  this->PutText("walk", "we walked to the caf\u00E9");
+  this->PutText("tea", "green tea");
+  EXPECT_THAT(this->Keys("walking"), ElementsAre("walk"));
+  EXPECT_THAT(this->Keys("CAFE"), ElementsAre("walk"));
+  const auto hits = this->Find("where did they walk?");
+  ASSERT_THAT(*hits, SizeIs(1));
+  EXPECT_GT((*hits)[0].score, 0);
+  EXPECT_LT((*hits)[0].score, 1);
+}
+
+TYPED_TEST(TextSearchTest, what_matches_nothing_finds_nothing) {
+  this->Open();
+  this->PutText("tea", "green tea");
+  EXPECT_THAT(this->Keys("bicycle"), IsEmpty());
+  EXPECT_THAT(this->Keys("?!"), IsEmpty());
+}
+
+TYPED_TEST(TextSearchTest, rare_words_and_short_items_count_more) {
+  this->Open();
+  this->PutText("common", "tea and cake");
+  this->PutText("rare", "tea and samovar");
+  for (const char* other : {"milk", "honey", "lemon"}) {
+    this->PutText(other, std::string("tea and ") + other);
+  }
+  this->PutText("long", "samovar with coal, water, steam, brass, handles, taps and a chimney");
+  this->PutText("short", "samovar with coal");
+  const std::vector<std::string> keys = this->Keys("tea samovar");
+  ASSERT_THAT(keys, SizeIs(7));
+  EXPECT_EQ(keys[0], "rare");
+  EXPECT_EQ(keys[1], "short");
+  EXPECT_LT(std::ranges::find(keys, "short"), std::ranges::find(keys, "long"));
+}
+
+TYPED_TEST(TextSearchTest, obeys_prefix_filter_limit_and_offset) {
+  this->Open();
+  this->Put("a", R"({"text":"tea","kind":"x"})");
+  this->Put("b", R"({"text":"tea","kind":"y"})");
+  this->Put("c", R"({"text":"tea","kind":"z"})", {"n", "below"});
+  this->Put("other", R"({"text":"tea","kind":"z"})", {"nn"});
+  EXPECT_THAT(this->Keys("tea"), ElementsAre("a", "b", "c"));
+  const auto filtered = this->store_->Search(
+      {.ns_prefix = {"n"}, .filter = R"({"kind":"y"})", .query = "tea", .mode = SearchMode::kText});
+  EXPECT_THAT(KeysOf(filtered), ElementsAre("b"));
+  const auto page = this->store_->Search(
+      {.ns_prefix = {}, .query = "tea", .limit = 2, .offset = 1, .mode = SearchMode::kText});
+  EXPECT_THAT(KeysOf(page), ElementsAre("b", "c"));
+}
+
+TYPED_TEST(TextSearchTest, scores_do_not_depend_on_other_namespaces) {
+  this->Open();
+  this->PutText("a", "green tea");
+  this->PutText("b", "black coffee");
+  const auto before = this->Find("tea");
+  for (int i = 0; i < 20; ++i) this->PutText(std::to_string(i), "tea", {"other"});
+  EXPECT_EQ(*this->Find("tea"), *before);
+}
+
+TYPED_TEST(TextSearchTest, updates_deletes_and_expiry_leave_no_ghosts) {
+  this->Open();
+  this->PutText("a", "tea");
+  this->PutText("b", "tea");
+  EXPECT_THAT(this->Keys("tea"), SizeIs(2));
+  this->PutText("a", "coffee");
+  ASSERT_TRUE(this->store_->Delete({"n"}, "b").ok());
+  EXPECT_THAT(this->Keys("tea"), IsEmpty());
+  EXPECT_THAT(this->Keys("coffee"), ElementsAre("a"));
+  const Operation mortal =
+      PutOp{.ns = {"n"}, .key = "m", .value = R"({"text":"tea"})", .ttl_ms = 10};
+  ASSERT_TRUE(this->store_->Batch({&mortal, 1}).has_value());
+  EXPECT_THAT(this->Keys("tea"), ElementsAre("m"));
+  this->clock_.Advance(100);
+  EXPECT_THAT(this->Keys("tea"), IsEmpty());
+  EXPECT_EQ(this->store_->SweepExpired(10).value(), 1U);
+  this->PutText("m", "coffee");
+  EXPECT_THAT(this->Keys("coffee"), UnorderedElementsAre("a", "m"));
+  ASSERT_TRUE(this->store_->ClearNamespace({"n"}).has_value());
+  EXPECT_THAT(this->Keys("coffee"), IsEmpty());
+}
+
+TYPED_TEST(TextSearchTest, phrases_prefixes_and_typos) {
+  this->Open();
+  this->PutText("green", "a cup of green tea");
+  this->PutText("swapped", "tea from a green cup");
+  EXPECT_THAT(this->Keys("\"green tea\""), ElementsAre("green"));
+  EXPECT_THAT(this->Keys("gre*"), UnorderedElementsAre("green", "swapped"));
+  EXPECT_THAT(this->Keys("graen"), UnorderedElementsAre("green", "swapped"));
+  EXPECT_THAT(this->Keys("tae"), IsEmpty()) << "too short to be a slip";
+}
+
+TYPED_TEST(TextSearchTest, chinese_by_pair_and_by_character) {
+  this->Open();
+  this->PutText("tea", "\u6211\u559C\u6B22\u559D\u8336");
+  this->PutText("beer", "\u4ED6\u559D\u5564\u9152");
+  EXPECT_THAT(this->Keys("\u559D\u8336"), ElementsAre("tea", "beer"));
+  EXPECT_THAT(this->Keys("\u8336"), ElementsAre("tea"));
+  EXPECT_THAT(this->Keys("\u5564\u9152"), ElementsAre("beer"));
+}
+
+TYPED_TEST(TextSearchTest, fields_have_weights_and_others_are_not_read) {
+  this->Open({.fields = {{"title", 3}, {"text", 1}}});
+  this->Put("title", R"({"title":"tea","text":"cake"})");
+  this->Put("text", R"({"title":"cake","text":"tea"})");
+  this->Put("note", R"({"note":"tea"})");
+  EXPECT_THAT(this->Keys("tea"), ElementsAre("title", "text"));
+}
+
+TYPED_TEST(TextSearchTest, neighbours_and_speakers_raise_a_hit) {
+  this->Open({.fields = {{"text", 1}}, .group = "session", .position = "turn", .speaker = "who"});
+  const auto turn = [&](int session, int number, const std::string& who, const std::string& text) {
+    this->Put(std::to_string(session) + "." + std::to_string(number),
+              R"({"session":)" + std::to_string(session) + R"(,"turn":)" + std::to_string(number) +
+                  R"(,"who":")" + who + R"(","text":")" + text + "\"}");
+  };
+  turn(1, 1, "Ann", "Where did you buy the samovar?");
+  turn(1, 2, "Bob", "At a shop downtown");
+  turn(1, 3, "Ann", "Lovely");
+  turn(2, 1, "Ann", "A samovar is heavy");
+  turn(2, 2, "Bob", "Indeed");
+  const std::vector<std::string> keys = this->Keys("samovar");
+  ASSERT_GE(keys.size(), 3U);
+  EXPECT_LT(std::ranges::find(keys, "1.2"), std::ranges::find(keys, "2.2"))
+      << "the answer to a question that holds the word";
+  EXPECT_EQ(this->Keys("What did Ann say of the samovar?")[0].substr(2), "1");
+  EXPECT_EQ(this->Keys("Bob samovar")[0], "1.2");
+}
+
+TYPED_TEST(TextSearchTest, the_day_that_is_asked_for_and_those_after_it_count) {
+  this->Open();
+  this->PutText("then", "rome 8 May 2023");
+  this->PutText("after", "rome 10 May 2023");
+  this->PutText("before", "rome 1 May 2023");
+  EXPECT_THAT(this->Keys("Rome on May 8th, 2023"), ElementsAre("then", "after", "before"));
+}
+
+TYPED_TEST(TextSearchTest, a_threshold_leaves_weak_hits_out) {
+  this->Open();
+  this->PutText("both", "green tea");
+  this->PutText("one", "green field with cows");
+  const auto all = this->Find("green tea");
+  ASSERT_THAT(*all, SizeIs(2));
+  EXPECT_THAT(this->Keys("green tea", {.min_score = *(*all)[0].score}), ElementsAre("both"));
+  EXPECT_THAT(this->Keys("green tea", {.min_score = 0.99}), IsEmpty());
+}
+
+TYPED_TEST(TextSearchTest, recency_and_boosts_weigh_when_reading) {
+  this->Open();
+  this->Put("old", R"({"text":"tea","importance":1})");
+  this->clock_.Advance(1000);
+  this->Put("new", R"({"text":"tea","importance":0.1})");
+  EXPECT_THAT(this->Keys("tea", {.recency = 0.5, .half_life_ms = 500}), ElementsAre("new", "old"));
+  EXPECT_THAT(this->Keys("tea", {.boosts = {{"importance", 1}}}), ElementsAre("old", "new"));
+  EXPECT_THAT(this->Keys("tea", {.boosts = {{"importance", -1}}}), ElementsAre("new", "old"));
+}
+
+TYPED_TEST(TextSearchTest, diversity_puts_near_duplicates_last) {
+  this->Open();
+  this->PutText("a", "green tea with lemon");
+  this->PutText("b", "green tea with lemon");
+  this->PutText("c", "tea from a samovar in winter");
+  EXPECT_THAT(this->Keys("green tea"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(this->Keys("green tea", {.diversity = 0.9}), ElementsAre("a", "c", "b"));
+}
+
+TYPED_TEST(TextSearchTest, explains_a_score_if_asked_to) {
+  this->Open();
+  this->PutText("a", "tea");
+  EXPECT_THAT((*this->Find("tea"))[0].parts, IsEmpty());
+  const auto explained = this->Find("tea", {.recency = 0.5, .explain = true});
+  std::vector<std::string> names;
+  for (const ScorePart& part : (*explained)[0].parts) names.push_back(part.name);
+  EXPECT_THAT(names, ElementsAre("words", "context", "cues", "recency"));
+  EXPECT_GT((*explained)[0].parts[0].value, 0);
+}
+
+TYPED_TEST(TextSearchTest, snippets_show_what_was_found) {
+  this->Open();
+  this->PutText("a", "one two three four five six seven eight nine ten green teas eleven twelve");
+  const auto hits = this->Find("green tea", {.snippet_length = 24});
+  ASSERT_THAT(*hits, SizeIs(1));
+  const Snippet& snippet = (*hits)[0].snippet.value();
+  EXPECT_LT(snippet.text.size(), 32U);
+  std::vector<std::string> marked;
+  for (const auto& [begin, end] : snippet.highlights) {
+    marked.push_back(snippet.text.substr(begin, end - begin));
+  }
+  EXPECT_THAT(marked, ElementsAre("green", "teas"));
+  EXPECT_EQ((*this->Find("green tea"))[0].snippet, std::nullopt);
+}
+
+TYPED_TEST(TextSearchTest, wrong_rankings_are_refused) {
+  this->Open();
+  for (const Ranking& ranking :
+       {Ranking{.vector_weight = 2}, Ranking{.recency = -1}, Ranking{.half_life_ms = 0},
+        Ranking{.boosts = {{"a", 2}}}, Ranking{.diversity = 1.5},
+        Ranking{.min_score = std::numeric_limits<double>::quiet_NaN()}}) {
+    EXPECT_EQ(CodeOf(this->Find("tea", ranking)), StatusCode::kInvalidArgument);
+  }
+}
+
+TYPED_TEST(TextSearchTest, hybrid_is_by_text_in_a_store_without_an_index) {
+  this->Open();
+  this->PutText("a", "tea");
+  this->PutText("b", "coffee");
+  EXPECT_EQ(*this->Find("tea", {}, SearchMode::kHybrid), *this->Find("tea"));
+}
+
+// Twelve groups of words; vectors of words of one group are alike.
+class HybridWorld {
+ public:
+  static constexpr std::uint32_t kDims = 12;
+  static constexpr int kItems = 240;
+
+  explicit HybridWorld(std::uint32_t seed) : random_(seed) {}
+
+  static std::vector<float> VectorOf(int topic) {
+    std::vector<float> vector(kDims, 0.05F);
+    vector[static_cast<std::size_t>(topic)] = 1;
+    return vector;
+  }
+  std::vector<float> RandomVector() {
+    std::normal_distribution<float> normal;
+    std::vector<float> vector(kDims);
+    for (float& x : vector) x = normal(random_);
+    return vector;
+  }
+  std::string Word(int topic) {
+    return "w" + std::to_string(topic) + "x" + std::to_string(random_() % 6);
+  }
+  int Topic(int item) const { return item % static_cast<int>(kDims); }
+
+ private:
+  std::mt19937 random_;
+};
+
+// How many of ten hits are of the topic that is asked for, over all topics.
+template <typename Test>
+int HitsOfTopic(Test& test, bool by_vector, bool is_random, HybridWorld& world) {
+  int right = 0;
+  for (int topic = 0; topic < static_cast<int>(HybridWorld::kDims); ++topic) {
+    SearchOp search{.ns_prefix = {"n"},
+                    .query = "w" + std::to_string(topic) + "x0 w" + std::to_string(topic) + "x1",
+                    .mode = by_vector ? SearchMode::kHybrid : SearchMode::kText};
+    if (by_vector) {
+      search.query_vector = is_random ? world.RandomVector() : HybridWorld::VectorOf(topic);
+    }
+    const auto hits = test.store_->Search(search);
+    for (const SearchItem& hit : hits.value()) {
+      right += world.Topic(std::stoi(hit.item.key)) == topic ? 1 : 0;
+    }
+  }
+  return right;
+}
+
+template <typename Backend>
+class HybridTest : public TextSearchTest<Backend> {
+ public:
+  using TextSearchTest<Backend>::store_;
+
+  void Fill(HybridWorld& world, bool is_random) {
+    this->Open(TextConfig(), IndexOf(HybridWorld::kDims));
+    for (int i = 0; i < HybridWorld::kItems; ++i) {
+      const int topic = world.Topic(i);
+      const Operation put = PutOp{
+          .ns = {"n"},
+          .key = std::to_string(i),
+          .value = R"({"text":")" + world.Word(topic) + " " + world.Word(i * 7 % 12) + "\"}",
+          .vectors = {{"$", is_random ? world.RandomVector() : HybridWorld::VectorOf(topic)}}};
+      ASSERT_TRUE(store_->Batch({&put, 1}).has_value());
+    }
+  }
+};
+TYPED_TEST_SUITE(HybridTest, Backends);
+
+TYPED_TEST(HybridTest, a_good_embedder_finds_more_and_a_random_one_no_less) {
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    HybridWorld good(seed);
+    this->Fill(good, false);
+    const int without = HitsOfTopic(*this, false, false, good);
+    EXPECT_GT(HitsOfTopic(*this, true, false, good), without) << seed;
+    HybridWorld random(seed);
+    this->Fill(random, true);
+    const int without_random = HitsOfTopic(*this, false, true, random);
+    EXPECT_GE(HitsOfTopic(*this, true, true, random), without_random) << seed;
+  }
+}
+
+TYPED_TEST(HybridTest, fills_the_tail_with_what_only_vectors_find) {
+  this->Open(TextConfig(), IndexOf(2));
+  const std::vector<Operation> puts = {
+      PutOp{.ns = {"n"}, .key = "text", .value = R"({"t":"tea"})", .vectors = {{"$", {1, 0}}}},
+      PutOp{.ns = {"n"}, .key = "near", .value = R"({"t":"x"})", .vectors = {{"$", {1, 0.1F}}}},
+      PutOp{.ns = {"n"}, .key = "plain", .value = R"({"t":"y"})"}};
+  ASSERT_TRUE(this->store_->Batch(puts).has_value());
+  for (const Fusion fusion : {Fusion::kWeighted, Fusion::kReciprocalRank}) {
+    const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                            .query = "tea",
+                                            .mode = SearchMode::kHybrid,
+                                            .query_vector = {1, 0},
+                                            .ranking = Ranking{.fusion = fusion}});
+    EXPECT_THAT(KeysOf(hits), ElementsAre("text", "near", "plain"));
+    EXPECT_EQ((*hits)[2].score, std::nullopt);
+  }
+}
+
+class SqliteTextIndexTest : public testing::Test {
+ protected:
+  std::unique_ptr<Store> Open(TextConfig text = {}) {
+    StoreOptions options;
+    options.text = std::move(text);
+    return MakeSqliteStore(*database_, options).value();
+  }
+  std::int64_t Count(std::string_view sql) {
+    std::int64_t count = -1;
+    EXPECT_TRUE(database_
+                    ->Run(sql, {},
+                          [&](const sql::Row& row) {
+                            count = row.Int(0);
+                            return true;
+                          })
+                    .ok());
+    return count;
+  }
+
+  std::unique_ptr<sql::Database> database_ = sql::OpenDatabase({.path = ":memory:"}).value();
+};
+
+TEST_F(SqliteTextIndexTest, nothing_is_analysed_before_the_first_search_by_text) {
+  const auto store = Open();
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_TRUE(store->Put({"a"}, std::to_string(i), R"({"t":"tea"})").ok());
+  }
+  ASSERT_TRUE(store->Put({"b"}, "k", R"({"t":"tea"})").ok());
+  EXPECT_EQ(Count("SELECT count(*) FROM store_text"), 0);
+  EXPECT_THAT(
+      KeysOf(store->Search({.ns_prefix = {"b"}, .query = "tea", .mode = SearchMode::kText})),
+      ElementsAre("k"));
+  EXPECT_EQ(Count("SELECT count(*) FROM store_text"), 1) << "only what the search covers";
+  EXPECT_EQ(
+      store->Search({.ns_prefix = {}, .query = "tea", .limit = 5000, .mode = SearchMode::kText})
+          ->size(),
+      1201U);
+  EXPECT_EQ(Count("SELECT count(*) FROM text_pending"), 0);
+}
+
+TEST_F(SqliteTextIndexTest, another_language_has_the_texts_analysed_anew) {
+  ASSERT_TRUE(Open()->Put({"a"}, "k", R"({"t":"Freundinnen"})").ok());
+  const SearchOp search{.ns_prefix = {"a"}, .query = "freund", .mode = SearchMode::kText};
+  EXPECT_THAT(KeysOf(Open()->Search(search)), IsEmpty());
+  EXPECT_THAT(KeysOf(Open({.language = Language::kGerman})->Search(search)), ElementsAre("k"));
+}
+
+TEST_F(SqliteTextIndexTest, a_store_opened_again_goes_on_with_its_index) {
+  const SearchOp search{.ns_prefix = {"a"}, .query = "tea", .mode = SearchMode::kText};
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store->Put({"a"}, "k", R"({"t":"tea"})").ok());
+    EXPECT_THAT(KeysOf(store->Search(search)), ElementsAre("k"));
+  }
+  const auto store = Open();
+  ASSERT_TRUE(store->Put({"a"}, "l", R"({"t":"tea"})").ok());
+  EXPECT_EQ(Count("SELECT count(*) FROM store_text"), 2) << "analysed when it is put";
+  EXPECT_THAT(KeysOf(store->Search(search)), ElementsAre("k", "l"));
+}
+
+}  // namespace
+}  // namespace keepsake

@@ -1,0 +1,71 @@
+import { InMemoryStore } from "keepsake";
+
+const N = ["notes"];
+let store;
+
+afterEach(() => store.close());
+
+async function filled(options) {
+  store = new InMemoryStore(options);
+  const texts = { tea: "green tea", coffee: "black coffee", both: "tea or coffee", rain: "rain" };
+  await store.batch(
+    Object.entries(texts).map(([key, text]) => ({ namespace: N, key, value: { text } })),
+  );
+  return store;
+}
+
+test("eval counts what is found of what is relevant", async () => {
+  await filled();
+  const progress = [];
+  const report = await store.eval(
+    [
+      { namespacePrefix: N, query: "green tea", relevant: ["tea"] },
+      { namespacePrefix: N, query: "rain", relevant: ["rain", "snow"] },
+      { namespacePrefix: N, query: "bicycle", relevant: ["tea"] },
+    ],
+    { onProgress: (done, total) => progress.push([done, total]) },
+  );
+  expect(report.cases).toBe(3);
+  expect(report.recall).toBeCloseTo((1 + 0.5 + 0) / 3);
+  expect(report.mrr).toBeCloseTo((1 + 1 + 0) / 3);
+  expect(report.ndcg).toBeGreaterThan(0.5);
+  expect(report.latency.p95).toBeGreaterThanOrEqual(report.latency.median);
+  expect(progress).toEqual([
+    [1, 3],
+    [2, 3],
+    [3, 3],
+  ]);
+});
+
+test("tune keeps no weights that are no better on cases it did not see", async () => {
+  await filled();
+  const cases = ["tea", "rain"].map((key) => ({ namespacePrefix: N, query: key, relevant: [key] }));
+  const { ranking, before, after } = await store.tune(cases, { k: 1 });
+  expect(ranking).toEqual({});
+  expect(after).toEqual(before);
+});
+
+test("tune finds the weights of a better embedder than the words are", async () => {
+  const vectors = { tea: [1, 0], coffee: [0, 1], both: [0.7, 0.7], rain: [-1, 0] };
+  const embeddings = (texts) =>
+    texts.map((text) => {
+      const key = Object.keys(vectors).find((name) => text.includes(name)) ?? "rain";
+      return vectors[key];
+    });
+  await filled({ index: { dims: 2, embeddings, fields: ["text"] } });
+  const cases = ["black coffee", "black coffee please"].map((query) => ({
+    namespacePrefix: N,
+    query,
+    relevant: ["coffee"],
+  }));
+  const { after, before } = await store.tune(cases, { k: 1 });
+  expect(after.recall).toBeGreaterThanOrEqual(before.recall);
+});
+
+test("cases without relevant keys, and none at all, are refused", async () => {
+  await filled();
+  await expect(store.eval([])).rejects.toMatchObject({ code: "invalid_argument" });
+  await expect(
+    store.eval([{ namespacePrefix: N, query: "tea", relevant: [] }]),
+  ).rejects.toMatchObject({ code: "invalid_argument" });
+});
