@@ -1,0 +1,222 @@
+// How many of the turns that answer a question are among the first five and ten hits.
+//
+//   node bench/recall.mjs --data=locomo10.json     or KEEPSAKE_RECALL_DATA=…
+//
+// The data is read where it lies and is no part of the project (LoCoMo: CC BY-NC 4.0).
+// Beside it two small sets of our own, in Chinese and in mixed languages.
+import { readFileSync } from "node:fs";
+import { InMemoryStore, SqliteStore } from "keepsake";
+import { introduce, progress } from "./lib.mjs";
+
+// The weights of the core were fitted to these; the others are held out.
+const FITTED = new Set(["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]);
+const CATEGORIES = {
+  1: "multi-hop",
+  2: "temporal",
+  3: "open-domain",
+  4: "single-hop",
+  5: "adversarial",
+};
+const TEXT = {
+  fields: { text: 1, caption: 0.7, date: 0 },
+  group: "session",
+  position: "turn",
+  speaker: "speaker",
+};
+const K = 10;
+
+function optionOf(name) {
+  const prefix = `--${name}=`;
+  return process.argv.find((argument) => argument.startsWith(prefix))?.slice(prefix.length);
+}
+
+// Nine evidence strings hold several turns, or none.
+const turnsIn = (evidence) =>
+  [...new Set(evidence.flatMap((e) => e.split(/[;\s]+/)))].filter(Boolean);
+
+function conversationOf({ sample_id: id, conversation, qa }) {
+  const turns = [];
+  for (let session = 1; conversation[`session_${session}`]; session++) {
+    conversation[`session_${session}`].forEach((turn, i) => {
+      turns.push({
+        key: turn.dia_id,
+        value: {
+          session,
+          turn: i,
+          speaker: turn.speaker,
+          text: turn.text,
+          caption: turn.blip_caption ?? "",
+          date: conversation[`session_${session}_date_time`] ?? "",
+        },
+      });
+    });
+  }
+  const questions = qa
+    .map(({ question, category, evidence }) => ({
+      question,
+      category,
+      evidence: turnsIn(evidence),
+    }))
+    .filter(({ evidence }) => evidence.length > 0);
+  return { id, turns, questions };
+}
+
+// ---- the floor: BM25 with its usual parameters over lower-case words
+
+const K1 = 1.2;
+const B = 0.75;
+const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+class PlainBm25 {
+  #turns;
+  #postings = new Map();
+  #lengths;
+
+  constructor(turns) {
+    this.#turns = turns;
+    const texts = turns.map(({ value }) =>
+      wordsOf(`${value.speaker} ${value.text} ${value.caption}`),
+    );
+    this.#lengths = texts.map(({ length }) => length);
+    texts.forEach((words, turn) => {
+      for (const word of words) {
+        const posting = this.#postings.get(word) ?? new Map();
+        posting.set(turn, (posting.get(turn) ?? 0) + 1);
+        this.#postings.set(word, posting);
+      }
+    });
+  }
+
+  async search(question) {
+    const n = this.#turns.length;
+    const mean = this.#lengths.reduce((sum, length) => sum + length, 0) / n;
+    const scores = new Map();
+    for (const word of new Set(wordsOf(question))) {
+      const posting = this.#postings.get(word) ?? new Map();
+      const idf = Math.log(1 + (n - posting.size + 0.5) / (posting.size + 0.5));
+      for (const [turn, count] of posting) {
+        const norm = K1 * (1 - B + (B * this.#lengths[turn]) / mean);
+        scores.set(turn, (scores.get(turn) ?? 0) + (idf * count * (K1 + 1)) / (count + norm));
+      }
+    }
+    const best = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, K);
+    return best.map(([turn]) => this.#turns[turn].key);
+  }
+}
+
+// ---- ours: one store for all conversations, a namespace for each
+
+async function fill(store, conversations) {
+  for (const { id, turns } of conversations) {
+    await store.batch(turns.map(({ key, value }) => ({ namespace: [id], key, value })));
+  }
+  return store;
+}
+
+async function searchStore(store, id, query) {
+  const hits = await store.search([id], { query, mode: "text", limit: K });
+  return hits.map(({ key }) => key);
+}
+
+// ---- measuring
+
+class Recall {
+  #sums = new Map();
+
+  add(group, found, evidence) {
+    const sum = this.#sums.get(group) ?? { questions: 0, at5: 0, at10: 0 };
+    const share = (k) => evidence.filter((key) => found.slice(0, k).includes(key)).length;
+    sum.questions += 1;
+    sum.at5 += share(5) / evidence.length;
+    sum.at10 += share(K) / evidence.length;
+    this.#sums.set(group, sum);
+  }
+
+  get groups() {
+    return [...this.#sums.keys()];
+  }
+
+  questions(group) {
+    return this.#sums.get(group).questions;
+  }
+
+  text(group) {
+    const { questions, at5, at10 } = this.#sums.get(group);
+    return `${(at5 / questions).toFixed(3)} / ${(at10 / questions).toFixed(3)}`;
+  }
+}
+
+function groupsOf(conversation, question) {
+  const isKnown = FITTED.has(conversation.id);
+  return [
+    "all",
+    isKnown ? "conversations that the weights were fitted to" : "held-out conversations",
+    CATEGORIES[question.category] ?? "other",
+    conversation.id,
+  ];
+}
+
+async function measure(conversations, stores) {
+  const columns = new Map([
+    ["plain BM25", new Recall()],
+    ...stores.map(({ name }) => [name, new Recall()]),
+  ]);
+  for (const conversation of conversations) {
+    progress(conversation.id);
+    const floor = new PlainBm25(conversation.turns);
+    for (const { question, category, evidence } of conversation.questions) {
+      const groups = groupsOf(conversation, { category });
+      const add = (name, found) => {
+        for (const group of groups) columns.get(name).add(group, found, evidence);
+      };
+      add("plain BM25", await floor.search(question));
+      for (const { name, store } of stores) {
+        add(name, await searchStore(store, conversation.id, question));
+      }
+    }
+  }
+  progress("");
+  return columns;
+}
+
+function print(title, columns) {
+  const names = [...columns.keys()];
+  const [first] = columns.values();
+  console.log(`### ${title}\n\nrecall@5 / recall@10 of turns\n`);
+  console.log(`| | questions | ${names.join(" | ")} |`);
+  console.log(`|---|---|${names.map(() => "---").join("|")}|`);
+  for (const group of first.groups.sort((a, b) => order(a) - order(b) || a.localeCompare(b))) {
+    const cells = names.map((name) => columns.get(name).text(group));
+    console.log(`| ${group} | ${first.questions(group)} | ${cells.join(" | ")} |`);
+  }
+  console.log();
+}
+
+const order = (group) => (group === "all" ? 0 : group.includes("conversations") ? 1 : 2);
+
+async function run(title, samples) {
+  const conversations = samples.map(conversationOf);
+  const memory = await fill(new InMemoryStore({ text: TEXT }), conversations);
+  const sqlite = await fill(new SqliteStore({ path: ":memory:", text: TEXT }), conversations);
+  const stores = [
+    { name: "InMemoryStore", store: memory },
+    { name: "SqliteStore", store: sqlite },
+  ];
+  print(title, await measure(conversations, stores));
+  await Promise.all(stores.map(({ store }) => store.close()));
+}
+
+introduce("Recall without a model", "Which turns of a conversation answer a question.");
+const data = optionOf("data") ?? process.env.KEEPSAKE_RECALL_DATA;
+if (data) {
+  await run("LoCoMo", JSON.parse(readFileSync(data, "utf8")));
+} else {
+  console.log("LoCoMo was left out: say where it lies with --data or KEEPSAKE_RECALL_DATA.\n");
+}
+for (const [title, file] of [
+  ["Chinese", "chinese"],
+  ["Mixed languages", "mixed"],
+]) {
+  const path = new URL(`recall-sets/${file}.json`, import.meta.url);
+  await run(title, JSON.parse(readFileSync(path, "utf8")));
+}
