@@ -7,9 +7,6 @@
 
 namespace keepsake::search {
 
-// Of vectors of one length. SIMD where the target has it.
-float Dot(std::span<const float> a, std::span<const float> b);
-
 // A vector to compare others with. Borrows it.
 class CosineQuery {
  public:

@@ -1,0 +1,113 @@
+// A FlatIndex holds the codes of vectors in chunks of 1,024 slots, each with a bitmap
+// of the living, and scans them. A slot is a number that its vector keeps for life; slots
+// are given in ascending order, and what is left of a chunk goes with its last vector.
+//
+// A scan gives each vector an upper bound of its score, which is its score from codes
+// plus what rounding may hide. Whoever reads the float32 rows of the best, until no bound
+// of the rest reaches what is found, has the exact answer.
+#ifndef KEEPSAKE_SEARCH_FLAT_INDEX_H_
+#define KEEPSAKE_SEARCH_FLAT_INDEX_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "search/metric.h"
+#include "search/quantizer.h"
+
+namespace keepsake::search {
+
+using Slot = std::uint64_t;
+
+// Whose a vector is. Both numbers are the caller's.
+struct Owner {
+  std::uint64_t item = 0;
+  std::uint32_t group = 0;
+};
+
+struct Candidate {
+  Slot slot;
+  float bound;  // its score is at most this
+};
+
+// A query as the kernels want it.
+struct CodedQuery {
+  std::vector<std::int16_t> code;
+  CodeScale scale;
+  DotError error;
+};
+
+class FlatIndex {
+ public:
+  static constexpr std::size_t kChunkSlots = 1024;
+
+  FlatIndex(std::size_t dims, Metric metric, CodeKind kind)
+      : quantizer_(kind, dims), metric_(metric) {}
+
+  std::size_t size() const { return size_; }
+  // Slots that take up memory, living or not.
+  std::size_t capacity() const;
+
+  // REQUIRES: `slot` is vacant; slots mostly ascend. A gap costs what a vector costs.
+  void Add(Slot slot, Owner owner, std::span<const float> vector);
+  // Of a code that Encode() made once.
+  void AddCode(Slot slot, Owner owner, CodeScale scale, std::span<const std::uint8_t> code);
+  // False if there is none.
+  bool Remove(Slot slot);
+  // A vector changes its slot, to a vacant one.
+  void Move(Slot from, Slot to);
+
+  bool Has(Slot slot) const { return ChunkOf(slot) != nullptr && ChunkOf(slot)->Has(slot); }
+  // REQUIRES: Has(slot).
+  Owner OwnerOf(Slot slot) const { return ChunkOf(slot)->owners[slot % kChunkSlots]; }
+  std::size_t LivingIn(std::size_t chunk) const;
+  std::size_t first_chunk() const { return first_chunk_; }
+  std::size_t end_chunk() const { return first_chunk_ + chunks_.size(); }
+  std::vector<Slot> SlotsIn(std::size_t chunk) const;
+
+  CodedQuery Encode(std::span<const float> query) const;
+  CodeScale EncodeRow(std::span<const float> vector, std::uint8_t* code) const {
+    return quantizer_.Encode(vector, Normalizes(), code);
+  }
+  std::size_t code_bytes() const { return quantizer_.code_bytes(); }
+
+  // Appends a candidate for each living vector, or for each of `slots` that lives.
+  void Scan(const CodedQuery& query, std::vector<Candidate>* candidates) const;
+  void Scan(const CodedQuery& query, std::span<const Slot> slots,
+            std::vector<Candidate>* candidates) const;
+
+ private:
+  struct Chunk {
+    std::array<std::uint64_t, kChunkSlots / 64> living = {};
+    std::size_t size = 0;
+    std::vector<std::uint8_t> codes;  // as far as slots were used
+    std::vector<CodeScale> scales;
+    std::vector<Owner> owners;
+
+    bool Has(Slot slot) const { return living[slot % kChunkSlots / 64] >> slot % 64 & 1; }
+    void Flip(Slot slot) { living[slot % kChunkSlots / 64] ^= std::uint64_t{1} << slot % 64; }
+  };
+  class BlockScan;
+
+  bool Normalizes() const { return metric_ == Metric::kCosine; }
+  const Chunk* ChunkOf(Slot slot) const;
+  Chunk& MakeChunkOf(Slot slot);
+  // Room for a code that is about to be written.
+  std::uint8_t* MakeRoom(Slot slot, Owner owner, CodeScale** scale);
+  const std::uint8_t* RowOf(const Chunk& chunk, Slot slot) const {
+    return &chunk.codes[slot % kChunkSlots * code_bytes()];
+  }
+
+  Quantizer quantizer_;
+  Metric metric_;
+  std::size_t size_ = 0;
+  std::size_t first_chunk_ = 0;
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // none where nothing lives
+};
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_FLAT_INDEX_H_
