@@ -145,13 +145,37 @@ TEST_P(FlatIndexTest, memory_of_a_chunk_goes_with_its_last_vector) {
   for (Slot slot = 0; slot < 2048; ++slot) Remove(slot);
   for (Slot slot = 3072; slot < 4096; ++slot) Remove(slot);
   EXPECT_EQ(index_.capacity(), 1024U);
-  EXPECT_EQ(index_.LivingIn(2), 1024U);
-  EXPECT_EQ(index_.LivingIn(0), 0U);
+  EXPECT_EQ(index_.SlotsIn(2).size(), 1024U);
+  EXPECT_TRUE(index_.SlotsIn(0).empty());
   for (Slot slot = 2048; slot < 3072; ++slot) Remove(slot);
   EXPECT_EQ(index_.capacity(), 0U);
   Add(100);  // below what was there
   Add(50);
   EXPECT_EQ(SlotsOf(Scan(vectors_.Next())), KeysOf(rows_));
+}
+
+TEST_P(FlatIndexTest, what_follows_a_slot_is_counted_and_found) {
+  EXPECT_EQ(index_.FirstFrom(0), std::nullopt);
+  for (const Slot slot : {3000, 3001, 3063, 3064, 6000, 9000}) Add(slot);
+  for (Slot from = 0; from < 9100; from += from % 7 + 1) {
+    const auto next = rows_.lower_bound(from);
+    EXPECT_EQ(index_.CountFrom(from), std::distance(next, rows_.end())) << from;
+    const auto first = next == rows_.end() ? std::nullopt : std::optional<Slot>(next->first);
+    EXPECT_EQ(index_.FirstFrom(from), first) << from;
+  }
+}
+
+TEST_P(FlatIndexTest, the_sparsest_chunk_is_one_worth_emptying) {
+  for (Slot slot = 0; slot < 4096; ++slot) Add(slot);
+  for (Slot slot = 0; slot < 767; ++slot) Remove(slot);
+  EXPECT_EQ(index_.SparsestChunk({}), std::nullopt);
+  Remove(767);
+  EXPECT_EQ(index_.SparsestChunk({}), 0U);
+  for (Slot slot = 2048; slot < 3070; ++slot) Remove(slot);
+  for (Slot slot = 3072; slot < 4095; ++slot) Remove(slot);
+  EXPECT_EQ(index_.SparsestChunk({}), 2U);
+  EXPECT_EQ(index_.SparsestChunk({2}), 0U);
+  EXPECT_EQ(index_.SparsestChunk({0, 2}), std::nullopt);  // the last is being filled
 }
 
 TEST_P(FlatIndexTest, a_code_that_is_put_back_is_the_vector_it_was_made_of) {

@@ -15,7 +15,7 @@ class FlatIndex::BlockScan {
   void Add(const Chunk& chunk, Slot slot) {
     slots_[count_] = slot;
     scales_[count_] = chunk.scales[slot % kChunkSlots];
-    rows_[count_] = index_.RowOf(chunk, slot);
+    rows_[count_] = &chunk.codes[slot % kChunkSlots * index_.code_bytes()];
     if (++count_ == kBlock) Flush();
   }
 
@@ -52,12 +52,6 @@ std::size_t FlatIndex::capacity() const {
     if (chunk != nullptr) slots += chunk->scales.size();
   }
   return slots;
-}
-
-const FlatIndex::Chunk* FlatIndex::ChunkOf(Slot slot) const {
-  const std::size_t number = static_cast<std::size_t>(slot / kChunkSlots);
-  if (number < first_chunk_ || number >= end_chunk()) return nullptr;
-  return chunks_[number - first_chunk_].get();
 }
 
 FlatIndex::Chunk& FlatIndex::MakeChunkOf(Slot slot) {
@@ -118,16 +112,22 @@ bool FlatIndex::Remove(Slot slot) {
 }
 
 void FlatIndex::Move(Slot from, Slot to) {
-  const Chunk& chunk = *ChunkOf(from);
-  const std::uint8_t* row = RowOf(chunk, from);
-  const std::vector<std::uint8_t> code(row, row + code_bytes());
-  AddCode(to, OwnerOf(from), chunk.scales[from % kChunkSlots], code);
+  const CodeRow row = RowOf(from);
+  const std::vector<std::uint8_t> code(row.code, row.code + code_bytes());
+  AddCode(to, OwnerOf(from), row.scale, code);
   Remove(from);
 }
 
-std::size_t FlatIndex::LivingIn(std::size_t chunk) const {
-  const Chunk* found = ChunkOf(Slot{chunk} * kChunkSlots);
-  return found == nullptr ? 0 : found->size;
+std::optional<std::size_t> FlatIndex::SparsestChunk(const std::set<std::size_t>& except) const {
+  std::optional<std::size_t> sparsest;
+  std::size_t fewest = kChunkSlots / 4 + 1;
+  for (std::size_t i = 0; i + 1 < chunks_.size(); ++i) {
+    const Chunk* chunk = chunks_[i].get();
+    if (chunk == nullptr || chunk->size >= fewest || except.contains(first_chunk_ + i)) continue;
+    sparsest = first_chunk_ + i;
+    fewest = chunk->size;
+  }
+  return sparsest;
 }
 
 std::vector<Slot> FlatIndex::SlotsIn(std::size_t chunk) const {
@@ -137,6 +137,37 @@ std::vector<Slot> FlatIndex::SlotsIn(std::size_t chunk) const {
     if (Has(slot)) slots.push_back(slot);
   }
   return slots;
+}
+
+std::size_t FlatIndex::CountFrom(Slot slot) const {
+  std::size_t count = 0;
+  for (std::size_t i = chunks_.size(); i-- > 0;) {
+    const std::size_t number = first_chunk_ + i;
+    if (number < slot / kChunkSlots) break;
+    if (chunks_[i] == nullptr) continue;
+    if (number > slot / kChunkSlots) {
+      count += chunks_[i]->size;
+    } else {
+      count += static_cast<std::size_t>(
+          std::ranges::count_if(SlotsIn(number), [slot](Slot other) { return other >= slot; }));
+    }
+  }
+  return count;
+}
+
+std::optional<Slot> FlatIndex::FirstFrom(Slot slot) const {
+  slot = std::max<Slot>(slot, Slot{first_chunk_} * kChunkSlots);
+  while (slot / kChunkSlots < end_chunk()) {
+    const Chunk* chunk = ChunkOf(slot);
+    if (chunk == nullptr) {
+      slot = (slot / kChunkSlots + 1) * kChunkSlots;
+    } else if (const std::uint64_t rest = chunk->living[slot % kChunkSlots / 64] >> slot % 64) {
+      return slot + static_cast<Slot>(std::countr_zero(rest));
+    } else {
+      slot = (slot / 64 + 1) * 64;
+    }
+  }
+  return std::nullopt;
 }
 
 CodedQuery FlatIndex::Encode(std::span<const float> query) const {

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -63,9 +65,21 @@ class FlatIndex {
   bool Has(Slot slot) const { return ChunkOf(slot) != nullptr && ChunkOf(slot)->Has(slot); }
   // REQUIRES: Has(slot).
   Owner OwnerOf(Slot slot) const { return ChunkOf(slot)->owners[slot % kChunkSlots]; }
-  std::size_t LivingIn(std::size_t chunk) const;
-  std::size_t first_chunk() const { return first_chunk_; }
-  std::size_t end_chunk() const { return first_chunk_ + chunks_.size(); }
+  // The code of a vector, also of one that died, as long as its chunk is there; else null.
+  struct CodeRow {
+    const std::uint8_t* code = nullptr;
+    CodeScale scale;
+  };
+  CodeRow RowOf(Slot slot) const {
+    const Chunk* chunk = ChunkOf(slot);
+    const std::size_t place = slot % kChunkSlots;
+    if (chunk == nullptr || place >= chunk->scales.size()) return {};
+    return {&chunk->codes[place * code_bytes()], chunk->scales[place]};
+  }
+  // Of chunks but the last and `except`, the one that has the fewest vectors, if it has
+  // a quarter of what it could have or less: what is worth moving, so that churn can't
+  // fill memory.
+  std::optional<std::size_t> SparsestChunk(const std::set<std::size_t>& except) const;
   std::vector<Slot> SlotsIn(std::size_t chunk) const;
 
   CodedQuery Encode(std::span<const float> query) const;
@@ -73,6 +87,10 @@ class FlatIndex {
     return quantizer_.Encode(vector, Normalizes(), code);
   }
   std::size_t code_bytes() const { return quantizer_.code_bytes(); }
+
+  // Living vectors from a slot on, and the first of them.
+  std::size_t CountFrom(Slot slot) const;
+  std::optional<Slot> FirstFrom(Slot slot) const;
 
   // Appends a candidate for each living vector, or for each of `slots` that lives.
   void Scan(const CodedQuery& query, std::vector<Candidate>* candidates) const;
@@ -93,13 +111,15 @@ class FlatIndex {
   class BlockScan;
 
   bool Normalizes() const { return metric_ == Metric::kCosine; }
-  const Chunk* ChunkOf(Slot slot) const;
+  std::size_t end_chunk() const { return first_chunk_ + chunks_.size(); }
+  const Chunk* ChunkOf(Slot slot) const {
+    const auto number = static_cast<std::size_t>(slot / kChunkSlots);
+    if (number < first_chunk_ || number >= end_chunk()) return nullptr;
+    return chunks_[number - first_chunk_].get();
+  }
   Chunk& MakeChunkOf(Slot slot);
   // Room for a code that is about to be written.
   std::uint8_t* MakeRoom(Slot slot, Owner owner, CodeScale** scale);
-  const std::uint8_t* RowOf(const Chunk& chunk, Slot slot) const {
-    return &chunk.codes[slot % kChunkSlots * code_bytes()];
-  }
 
   Quantizer quantizer_;
   Metric metric_;

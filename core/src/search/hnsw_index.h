@@ -1,0 +1,99 @@
+// An HnswIndex is a graph over the codes of a FlatIndex, in which near vectors are
+// neighbors: Malkov and Yashunin, "Efficient and robust approximate nearest neighbor
+// search using Hierarchical Navigable Small World graphs", 2016 (arXiv 1603.09320). It
+// holds neighbors only, no codes; it reads them four at a time.
+//
+// Slots are inserted in ascending order, at most covered_to() so far; who searches scans
+// the rest. A vector that dies stays as a tombstone, which is walked over and never
+// found; an index with too many of them is to be built anew.
+#ifndef KEEPSAKE_SEARCH_HNSW_INDEX_H_
+#define KEEPSAKE_SEARCH_HNSW_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "search/flat_index.h"
+
+namespace keepsake::search {
+
+struct HnswOptions {
+  // Neighbors of a node on upper levels, twice as many (M0) on the lowest. Memory is
+  // about 8 · M bytes a vector; more raises recall where vectors have many dimensions.
+  std::uint32_t M = 16;
+  // Candidates for neighbors. Building costs in proportion.
+  std::uint32_t ef_construction = 200;
+};
+
+class HnswIndex {
+ public:
+  // `codes` is borrowed, and of Metric::kCosine and CodeKind::kInt8.
+  explicit HnswIndex(const FlatIndex& codes, HnswOptions options = {});
+
+  // REQUIRES: codes.Has(slot), and slot > covered_to().
+  void Insert(Slot slot);
+
+  // Nodes, tombstones included.
+  std::size_t size() const { return slots_.size(); }
+  // The last slot that was inserted.
+  Slot covered_to() const { return slots_.empty() ? 0 : slots_.back(); }
+
+  // Appends up to ef_search candidates that live and whose group is in `groups`, if
+  // there are any groups. REQUIRES: the query is of `codes`.
+  void Search(const CodedQuery& query, std::size_t ef_search, const std::vector<bool>& groups,
+              std::vector<Candidate>* candidates) const;
+
+ private:
+  using Node = std::uint32_t;
+  using Code = std::span<const std::int16_t>;
+  struct Near {
+    float score;  // in units of the query's scale
+    Node node;
+  };
+  // Of a node on a level: their number, then they.
+  using Links = std::uint32_t*;
+  static constexpr std::size_t kPageNodes = 1024;
+
+  Links LinksOf(Node node, std::uint32_t level) const;
+  std::uint32_t MaxLinks(std::uint32_t level) const { return level == 0 ? 2 * M_ : M_; }
+  std::uint32_t LevelOf(Slot slot) const;
+  Node AddNode(Slot slot, std::uint32_t level);
+
+  // Scores of nodes, four at a time; −∞ for one whose code is gone with its chunk.
+  void Score(Code query, std::span<const Node> nodes, float* scores) const;
+  void WidenCode(Node node, std::vector<std::int16_t>* code) const;
+
+  // The node on `level` that no neighbor of it is better than.
+  Near Descend(Code query, Near from, std::uint32_t level) const;
+  // The best ef nodes that `accepts` has, best first.
+  template <typename Accepts>
+  std::vector<Near> SearchLevel(Code query, Near entry, std::uint32_t level, std::size_t ef,
+                                Accepts accepts) const;
+  // Of candidates, best first, at most `count` that are nearer to the center than to
+  // each other: the heuristic of the paper, algorithm 4.
+  std::vector<Near> SelectNeighbors(Node center, std::span<const Near> candidates,
+                                    std::size_t count) const;
+  void Connect(Node node, std::span<const Near> neighbors, std::uint32_t level);
+  void AddLink(Node from, Near to, std::uint32_t level);
+  bool MarkVisited(Node node) const;
+
+  const FlatIndex& codes_;
+  std::uint32_t M_;
+  std::uint32_t ef_construction_;
+  std::vector<Slot> slots_;                                   // by node
+  std::vector<std::unique_ptr<std::uint32_t[]>> base_links_;  // pages of nodes
+  std::vector<std::uint32_t> upper_links_;
+  std::vector<std::uint32_t> upper_at_;  // by node, into upper_links_
+  Node entry_ = 0;
+  std::uint32_t top_level_ = 0;
+
+  // Of the search that runs.
+  mutable std::vector<std::uint32_t> visited_;
+  mutable std::uint32_t visit_ = 0;
+};
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_HNSW_INDEX_H_
