@@ -1,0 +1,39 @@
+// The planner chooses how a search by vector finds its candidates. All ways give the
+// same answer but the graph, whose recall is measured (see README.md); they differ in
+// what they cost.
+#ifndef KEEPSAKE_SEARCH_PLANNER_H_
+#define KEEPSAKE_SEARCH_PLANNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace keepsake::search {
+
+enum class Plan : std::uint8_t {
+  kAuto,   // only in a request
+  kExact,  // the float32 row of each candidate
+  kCodes,  // the code of each candidate, then the rows of the best
+  kGraph,  // the codes that HNSW walks by, then the rows of the best
+};
+
+// "exact", "codes", "graph", "auto".
+std::string_view PlanName(Plan plan);
+
+// With fewer vectors there is no graph, and scanning their codes is as quick.
+inline constexpr std::size_t kGraphFrom = 20'000;
+
+struct PlanFacts {
+  std::size_t candidates = 0;   // vectors in the namespaces that are searched
+  std::size_t vectors = 0;      // in all namespaces
+  std::size_t in_graph = 0;     // of them, those that a graph covers
+  std::size_t wanted = 0;       // offset + limit
+  std::size_t exact_below = 0;  // candidates up to which reading all rows is cheapest
+};
+
+// A forced plan is taken where it is possible at all: a graph must be there.
+Plan ChoosePlan(const PlanFacts& facts, Plan forced);
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_PLANNER_H_

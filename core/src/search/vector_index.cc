@@ -1,0 +1,194 @@
+#include "search/vector_index.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace keepsake::search {
+namespace {
+
+// Few more than are wanted settle most searches; a filter asks for many more.
+constexpr std::size_t kPortionGrowth = 3;
+// Reading one row in this many by its key costs what reading all in order does.
+constexpr std::size_t kRowsPerLookup = 8;
+constexpr std::size_t kLookupsAlways = 256;
+
+// Recall@10 of the graph is .99 and more from here: bench/README.md has the curve.
+constexpr std::size_t kMinEfSearch = 128;
+constexpr std::size_t kEfPerWanted = 4;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query, Plan plan)
+    : index_(index), query_(query), plan_(plan), bound_(kInfinity) {
+  if (plan == Plan::kGraph) {
+    UseAll(index.Walk(query));
+  } else if (plan == Plan::kCodes) {
+    UseAll(index.Scan(query));
+    has_scanned_ = true;
+  }
+}
+
+void VectorSearch::UseAll(std::vector<Candidate> candidates) {
+  candidates_ = std::move(candidates);
+  taken_ = 0;
+  end_ = candidates_.size();
+  portion_ = 2 * query_.wanted + 8;
+  if (query_.forced == Plan::kAuto && plan_ == Plan::kCodes) {
+    end_ = std::min(end_, std::max({end_ / kRowsPerLookup, portion_, kLookupsAlways}));
+  }
+}
+
+std::span<const std::uint64_t> VectorSearch::Next() {
+  items_.clear();
+  while (items_.empty()) {
+    if (taken_ == end_) {
+      // A graph's candidates were too few: a filter left out too many.
+      if (plan_ != Plan::kGraph || has_scanned_) break;
+      has_scanned_ = true;
+      UseAll(index_.Scan(query_));
+      if (end_ == 0) break;
+    }
+    const auto begin = candidates_.begin() + static_cast<std::ptrdiff_t>(taken_);
+    const std::size_t count = std::min(portion_, end_ - taken_);
+    const auto end = begin + static_cast<std::ptrdiff_t>(count);
+    std::partial_sort(begin, end, candidates_.end(),
+                      [](const Candidate& a, const Candidate& b) { return a.bound > b.bound; });
+    for (const Candidate& candidate : std::ranges::subrange(begin, end)) {
+      const std::uint64_t item = index_.codes_.OwnerOf(candidate.slot).item;
+      if (seen_.insert(item).second) items_.push_back(item);
+    }
+    taken_ += count;
+    portion_ *= kPortionGrowth;
+    bound_ = taken_ == candidates_.size() ? -kInfinity : std::prev(end)->bound;
+  }
+  return items_;
+}
+
+void VectorIndex::Add(Slot slot, std::uint64_t item, std::string_view ns,
+                      std::span<const float> vector) {
+  codes_.Add(slot, {.item = item, .group = GroupOf(ns, slot)}, vector);
+}
+
+void VectorIndex::AddCode(Slot slot, std::uint64_t item, std::string_view ns, CodeScale scale,
+                          std::span<const std::uint8_t> code) {
+  codes_.AddCode(slot, {.item = item, .group = GroupOf(ns, slot)}, scale, code);
+}
+
+std::uint32_t VectorIndex::GroupOf(std::string_view ns, Slot slot) {
+  auto entry = buckets_.find(ns);
+  if (entry == buckets_.end()) {
+    entry = buckets_.try_emplace(std::string(ns)).first;
+    if (free_groups_.empty()) {
+      free_groups_.push_back(static_cast<std::uint32_t>(groups_.size()));
+      groups_.emplace_back();
+    }
+    entry->second.group = free_groups_.back();
+    free_groups_.pop_back();
+    groups_[entry->second.group] = entry;
+  }
+  entry->second.slots.push_back(slot);
+  ++entry->second.living;
+  return entry->second.group;
+}
+
+void VectorIndex::Remove(Slot slot) {
+  if (!codes_.Has(slot)) return;
+  const auto entry = groups_[codes_.OwnerOf(slot).group];
+  codes_.Remove(slot);
+  if (--entry->second.living == 0) {
+    free_groups_.push_back(entry->second.group);
+    buckets_.erase(entry);
+  } else {
+    DropDeadSlots(entry->second);
+  }
+}
+
+void VectorIndex::Move(Slot from, Slot to) {
+  if (!codes_.Has(from)) return;
+  Bucket& bucket = groups_[codes_.OwnerOf(from).group]->second;
+  codes_.Move(from, to);
+  bucket.slots.push_back(to);
+  DropDeadSlots(bucket);
+}
+
+// Only when half of them are dead, so that a removal costs the same at any size.
+void VectorIndex::DropDeadSlots(Bucket& bucket) const {
+  if (bucket.slots.size() < 2 * bucket.living) return;
+  std::erase_if(bucket.slots, [&](Slot slot) { return !codes_.Has(slot); });
+}
+
+std::ranges::subrange<VectorIndex::Buckets::const_iterator> VectorIndex::BucketsBelow(
+    std::string_view prefix) const {
+  if (prefix.empty()) return {buckets_.begin(), buckets_.end()};
+  std::string end(prefix);
+  ++end.back();  // no label's end any more, but greater than all that begins with it
+  return {buckets_.lower_bound(prefix), buckets_.lower_bound(end)};
+}
+
+VectorSearch VectorIndex::Search(const VectorQuery& query) const {
+  PlanFacts facts{.vectors = codes_.size(),
+                  .in_graph = in_graph(),
+                  .wanted = query.wanted,
+                  .exact_below = query.exact_below};
+  for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
+    facts.candidates += bucket.living;
+  }
+  return VectorSearch(*this, query, ChoosePlan(facts, query.forced));
+}
+
+std::vector<Candidate> VectorIndex::Scan(const VectorQuery& query) const {
+  std::vector<Candidate> candidates;
+  const CodedQuery coded = codes_.Encode(query.vector);
+  if (query.encoded_prefix.empty()) {
+    codes_.Scan(coded, &candidates);
+  } else {
+    for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
+      codes_.Scan(coded, bucket.slots, &candidates);
+    }
+  }
+  return candidates;
+}
+
+std::vector<Candidate> VectorIndex::Walk(const VectorQuery& query) const {
+  std::vector<bool> groups;
+  if (!query.encoded_prefix.empty()) {
+    groups.resize(groups_.size());
+    for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
+      groups[bucket.group] = true;
+    }
+  }
+  std::vector<Candidate> candidates;
+  const CodedQuery coded = codes_.Encode(query.vector);
+  graph_->Search(coded, std::max(kMinEfSearch, kEfPerWanted * query.wanted), groups, &candidates);
+  // What came after the graph is scanned.
+  std::vector<Slot> rest;
+  for (auto slot = codes_.FirstFrom(graph_->covered_to() + 1); slot;
+       slot = codes_.FirstFrom(*slot + 1)) {
+    if (groups.empty() || groups[codes_.OwnerOf(*slot).group]) rest.push_back(*slot);
+  }
+  codes_.Scan(coded, rest, &candidates);
+  return candidates;
+}
+
+std::size_t VectorIndex::in_graph() const {
+  return graph_ == nullptr ? 0 : codes_.size() - codes_.CountFrom(graph_->covered_to() + 1);
+}
+
+bool VectorIndex::ImproveGraph(std::size_t vectors, std::size_t graph_from) {
+  if (graph_ != nullptr && in_graph() * 4 < graph_->size() * 3) graph_.reset();
+  if (graph_ == nullptr) {
+    if (codes_.size() < graph_from) return false;
+    graph_ = std::make_unique<HnswIndex>(codes_);
+  }
+  auto slot = codes_.FirstFrom(graph_->size() == 0 ? 0 : graph_->covered_to() + 1);
+  for (; slot && vectors > 0; --vectors) {
+    graph_->Insert(*slot);
+    slot = codes_.FirstFrom(*slot + 1);
+  }
+  return slot.has_value();
+}
+
+}  // namespace keepsake::search

@@ -1,0 +1,114 @@
+// A VectorIndex knows whose every vector is and in which namespace, and finds the items
+// whose vectors are nearest to a query. It answers candidates, not scores: the caller
+// has the float32 rows, scores items by their best vector, and leaves out what a filter
+// or an expiry hides. It goes on asking until Ranking::IsSettled().
+#ifndef KEEPSAKE_SEARCH_VECTOR_INDEX_H_
+#define KEEPSAKE_SEARCH_VECTOR_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "search/flat_index.h"
+#include "search/hnsw_index.h"
+#include "search/planner.h"
+
+namespace keepsake::search {
+
+struct VectorQuery {
+  std::span<const float> vector;
+  std::string_view encoded_prefix;  // of namespaces; "" for all
+  std::size_t wanted = 0;           // offset + limit
+  std::size_t exact_below = 0;      // see PlanFacts
+  Plan forced = Plan::kAuto;
+};
+
+class VectorIndex;
+
+// The candidates of one search, best first, in growing portions.
+class VectorSearch {
+ public:
+  // For kExact there are no candidates: the caller reads all rows.
+  Plan plan() const { return plan_; }
+  // Items which were not returned yet; none if there are no more, or so many were of no
+  // use that reading all rows is cheaper. Valid until the next call.
+  std::span<const std::uint64_t> Next();
+  // What the items that were not returned score at most; as far as a graph knows.
+  float bound() const { return bound_; }
+
+ private:
+  friend class VectorIndex;
+  VectorSearch(const VectorIndex& index, const VectorQuery& query, Plan plan);
+
+  void UseAll(std::vector<Candidate> candidates);
+
+  const VectorIndex& index_;
+  VectorQuery query_;
+  Plan plan_;
+  bool has_scanned_ = false;
+  std::vector<Candidate> candidates_;
+  std::size_t taken_ = 0;
+  std::size_t portion_ = 0;
+  std::size_t end_ = 0;
+  float bound_;
+  std::vector<std::uint64_t> items_;
+  std::unordered_set<std::uint64_t> seen_;
+};
+
+class VectorIndex {
+ public:
+  explicit VectorIndex(std::size_t dims) : codes_(dims, Metric::kCosine, CodeKind::kInt8) {}
+
+  // Each vector of an item is added by itself. `ns` is encoded.
+  // REQUIRES: as FlatIndex.
+  void Add(Slot slot, std::uint64_t item, std::string_view ns, std::span<const float> vector);
+  void AddCode(Slot slot, std::uint64_t item, std::string_view ns, CodeScale scale,
+               std::span<const std::uint8_t> code);
+  // Both do nothing where no vector is.
+  void Remove(Slot slot);
+  void Move(Slot from, Slot to);
+
+  const FlatIndex& codes() const { return codes_; }
+
+  // Inserts up to `vectors` into the graph, which is begun with `graph_from` of them, and
+  // begun anew when a quarter of it is dead. True if more is left to do.
+  bool ImproveGraph(std::size_t vectors, std::size_t graph_from = kGraphFrom);
+  // Vectors that a search finds by the graph.
+  std::size_t in_graph() const;
+
+  // Lives no longer than the next change of the index.
+  VectorSearch Search(const VectorQuery& query) const;
+
+ private:
+  friend class VectorSearch;
+
+  struct Bucket {
+    std::uint32_t group = 0;
+    std::size_t living = 0;
+    std::vector<Slot> slots;  // with some dead ones
+  };
+  using Buckets = std::map<std::string, Bucket, std::less<>>;
+
+  std::uint32_t GroupOf(std::string_view ns, Slot slot);
+  std::ranges::subrange<Buckets::const_iterator> BucketsBelow(std::string_view prefix) const;
+  void DropDeadSlots(Bucket& bucket) const;
+  std::vector<Candidate> Scan(const VectorQuery& query) const;
+  std::vector<Candidate> Walk(const VectorQuery& query) const;
+
+  FlatIndex codes_;
+  std::unique_ptr<HnswIndex> graph_;
+  Buckets buckets_;
+  std::vector<Buckets::iterator> groups_;  // by Owner::group
+  std::vector<std::uint32_t> free_groups_;
+};
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_SEARCH_VECTOR_INDEX_H_

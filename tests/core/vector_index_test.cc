@@ -1,0 +1,226 @@
+// The index and its planner: whatever plan is taken, the items found are those that
+// reading all vectors finds; the graph's recall has a floor.
+#include "search/vector_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "clustered_vectors.h"
+#include "search/cosine.h"
+#include "search/ranking.h"
+
+namespace keepsake::search {
+namespace {
+
+constexpr std::size_t kDims = 32, kWanted = 10;
+
+class VectorIndexTest : public testing::Test {
+ protected:
+  struct Row {
+    std::uint64_t item;
+    std::string ns;
+    std::vector<float> vector;
+  };
+
+  // Half of the items have two vectors.
+  void Put(std::uint64_t item) {
+    Delete(item);
+    const std::string ns = "user\x1F" + std::to_string(item % 7) + "\x1F";
+    for (std::uint64_t i = 0; i < 1 + item % 2; ++i) {
+      const Row& row = rows_[next_] = {item, ns, vectors_.Next()};
+      index_.Add(next_++, item, ns, row.vector);
+    }
+  }
+
+  void Delete(std::uint64_t item) {
+    std::erase_if(rows_, [&](const auto& entry) {
+      if (entry.second.item != item) return false;
+      index_.Remove(entry.first);
+      return true;
+    });
+  }
+
+  using Scores = std::vector<double>;
+
+  std::map<std::uint64_t, double> BestScores(const std::vector<float>& query,
+                                             const std::string& prefix) const {
+    const CosineQuery cosine(query);
+    std::map<std::uint64_t, double> best;
+    for (const auto& [slot, row] : rows_) {
+      if (!row.ns.starts_with(prefix)) continue;
+      const double score = cosine.Score(row.vector);
+      const auto [entry, is_new] = best.try_emplace(row.item, score);
+      if (!is_new) entry->second = std::max(entry->second, score);
+    }
+    return best;
+  }
+
+  Scores Exact(const std::vector<float>& query, const std::string& prefix) const {
+    Scores scores;
+    for (const auto& [item, score] : BestScores(query, prefix)) scores.push_back(score);
+    std::ranges::sort(scores, std::greater());
+    scores.resize(std::min(kWanted, scores.size()));
+    return scores;
+  }
+
+  // As a store does it. Items of which `keeps` is false are hidden by a filter.
+  template <typename Keeps>
+  Scores Find(const std::vector<float>& query, const std::string& prefix, Plan plan,
+              Keeps keeps) const {
+    VectorSearch search = index_.Search(
+        {.vector = query, .encoded_prefix = prefix, .wanted = kWanted, .forced = plan});
+    if (plan != Plan::kAuto) {
+      EXPECT_EQ(search.plan(), plan);
+    }
+    const std::map<std::uint64_t, double> best = BestScores(query, prefix);
+    Ranking<std::uint64_t> ranking;
+    std::vector<std::uint64_t> items;
+    while (!ranking.IsSettled(kWanted, search.bound())) {
+      const auto portion = search.Next();
+      if (portion.empty()) break;
+      for (const std::uint64_t item : portion) {
+        EXPECT_TRUE(best.contains(item)) << "a ghost, or of another namespace: " << item;
+        items.push_back(item);
+        if (keeps(item)) ranking.Push(best.at(item), item);
+      }
+    }
+    std::ranges::sort(items);
+    EXPECT_EQ(std::ranges::adjacent_find(items), items.end());
+    Scores scores;
+    for (const auto& entry : ranking.Take(0, kWanted, std::less())) scores.push_back(entry.score);
+    return scores;
+  }
+  Scores Find(const std::vector<float>& query, const std::string& prefix, Plan plan) const {
+    return Find(query, prefix, plan, [](std::uint64_t) { return true; });
+  }
+
+  double GraphRecall(const std::string& prefix) {
+    std::size_t found = 0, wanted = 0;
+    for (int i = 0; i < 40; ++i) {
+      const std::vector<float> query = vectors_.Next();
+      const Scores exact = Exact(query, prefix);
+      wanted += exact.size();
+      for (const double score : Find(query, prefix, Plan::kGraph)) found += score >= exact.back();
+    }
+    return static_cast<double>(found) / static_cast<double>(wanted);
+  }
+
+  std::mt19937 random_{9};
+  ClusteredVectors vectors_{kDims, 25, 23};
+  VectorIndex index_{kDims};
+  std::map<Slot, Row> rows_;
+  Slot next_ = 1;
+};
+
+TEST_F(VectorIndexTest, codes_are_exact_through_random_changes) {
+  for (std::uint64_t item = 0; item < 1500; ++item) Put(item);
+  for (int step = 0; step < 3000; ++step) {
+    const std::uint64_t item = random_() % 2000;
+    if (random_() % 3 == 0) {
+      Delete(item);
+    } else {
+      Put(item);
+    }
+    if (step % 100 != 0) continue;
+    const std::vector<float> query = vectors_.Next();
+    for (const std::string prefix : {"", "user\x1F",
+                                     "user\x1F"
+                                     "3\x1F",
+                                     "nobody\x1F"}) {
+      ASSERT_EQ(Find(query, prefix, Plan::kCodes), Exact(query, prefix)) << step;
+    }
+  }
+}
+
+// M 16, ef_construction 200, ef_search 128, 3,000 vectors of 32 dimensions.
+TEST_F(VectorIndexTest, the_graph_keeps_its_recall_through_changes_and_finds_what_is_new) {
+  for (std::uint64_t item = 0; item < 1600; ++item) Put(item);
+  while (index_.ImproveGraph(500, 1000)) {
+  }
+  EXPECT_EQ(index_.in_graph(), index_.codes().size());
+  EXPECT_GE(GraphRecall(""), 0.99);
+  for (std::uint64_t item = 0; item < 300; ++item) Put(item);
+  for (std::uint64_t item = 1000; item < 1100; ++item) Delete(item);
+  EXPECT_LT(index_.in_graph(), index_.codes().size());
+  EXPECT_GE(GraphRecall(""), 0.99);
+  EXPECT_GE(GraphRecall("user\x1F"
+                        "3\x1F"),
+            0.99);
+  // More than a quarter is dead: it is built anew.
+  for (std::uint64_t item = 0; item < 700; ++item) Put(item);
+  while (index_.ImproveGraph(500, 1000)) {
+  }
+  EXPECT_EQ(index_.in_graph(), index_.codes().size());
+  EXPECT_GE(GraphRecall(""), 0.99);
+}
+
+TEST_F(VectorIndexTest, a_graph_whose_candidates_a_filter_hides_is_followed_by_a_scan) {
+  for (std::uint64_t item = 0; item < 1600; ++item) Put(item);
+  while (index_.ImproveGraph(500, 1000)) {
+  }
+  const std::vector<float> query = vectors_.Next();
+  const auto rare = [](std::uint64_t item) { return item % 100 == 0; };
+  Scores expected;
+  for (const auto& [item, score] : BestScores(query, "")) {
+    if (rare(item)) expected.push_back(score);
+  }
+  std::ranges::sort(expected, std::greater());
+  expected.resize(kWanted);
+  EXPECT_EQ(Find(query, "", Plan::kGraph, rare), expected);
+}
+
+TEST_F(VectorIndexTest, a_move_changes_no_answer) {
+  for (std::uint64_t item = 0; item < 500; ++item) Put(item);
+  for (Slot slot = 100; slot < 200; ++slot) {
+    index_.Move(slot, next_);
+    rows_[next_++] = rows_[slot];
+    rows_.erase(slot);
+  }
+  const std::vector<float> query = vectors_.Next();
+  for (const std::string prefix : {"",
+                                   "user\x1F"
+                                   "3\x1F"}) {
+    EXPECT_EQ(Find(query, prefix, Plan::kCodes), Exact(query, prefix));
+  }
+}
+
+TEST_F(VectorIndexTest, without_a_forced_plan_the_caller_is_told_when_to_read_all_rows) {
+  for (std::uint64_t item = 0; item < 4000; ++item) Put(item);
+  VectorSearch search = index_.Search(
+      {.vector = std::vector<float>(kDims, 1), .encoded_prefix = "", .wanted = kWanted});
+  std::size_t items = 0;
+  while (const std::size_t portion = search.Next().size()) items += portion;
+  EXPECT_GT(items, 256U);
+  EXPECT_LT(items, 1000U);
+}
+
+TEST(Planner, the_plan_follows_counts_and_can_be_forced) {
+  PlanFacts facts{.candidates = 60, .vectors = 100'000, .wanted = 10, .exact_below = 48};
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kExact);
+  facts.candidates = 1000;
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  facts.candidates = 100'000;
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  EXPECT_EQ(ChoosePlan(facts, Plan::kGraph), Plan::kCodes);  // there is none
+  facts.in_graph = 90'000;
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kGraph);
+  EXPECT_EQ(ChoosePlan(facts, Plan::kExact), Plan::kExact);
+  facts.candidates = 20'000;  // of five one
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  EXPECT_EQ(ChoosePlan(facts, Plan::kGraph), Plan::kGraph);
+  facts.candidates = 100'000;
+  facts.wanted = 1000;
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  EXPECT_EQ(PlanName(Plan::kExact), "exact");
+  EXPECT_EQ(PlanName(Plan::kCodes), "codes");
+  EXPECT_EQ(PlanName(Plan::kGraph), "graph");
+  EXPECT_EQ(PlanName(Plan::kAuto), "auto");
+}
+
+}  // namespace
+}  // namespace keepsake::search
