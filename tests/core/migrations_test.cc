@@ -94,7 +94,7 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                         })
                   .ok());
   EXPECT_THAT(tables, HasSubstr("answers checkpoint_blobs checkpoints meta store_kv store_text "));
-  EXPECT_THAT(tables, HasSubstr(" store_vectors text_pending text_scope writes "));
+  EXPECT_THAT(tables, HasSubstr(" store_vectors text_pending text_scope vector_chunks writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
 }
 
@@ -170,6 +170,27 @@ TEST_F(MigrationsTest, a_meta_table_of_somebody_else_is_foreign) {
     Execute(sql);
     EXPECT_EQ(Refused().code(), StatusCode::kForeignFile) << sql;
   }
+}
+
+TEST_F(MigrationsTest, vectors_from_before_their_ids_get_them) {
+  MakeFileOf(schema::kVectorIds - 1,
+             "INSERT INTO store_vectors VALUES(7, 'b', x'01'), (7, 'a', x'02'), (3, 'a', x'03')");
+  auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  std::vector<std::string> rows;
+  ASSERT_TRUE((*database)
+                  ->Run("SELECT item_id || path || hex(vector) FROM store_vectors"
+                        " WHERE vector_id > 0 ORDER BY item_id, path",
+                        {},
+                        [&](const Row& row) {
+                          rows.emplace_back(row.Text(0));
+                          return true;
+                        })
+                  .ok());
+  EXPECT_EQ(rows, (std::vector<std::string>{"3a03", "7a02", "7b01"}));
+  EXPECT_FALSE((*database)->Run("INSERT INTO store_vectors VALUES(9, 7, 'b', x'00')").ok());
+  EXPECT_TRUE((*database)->Run("SELECT first_id, checksum, codes FROM vector_chunks").ok());
 }
 
 TEST_F(MigrationsTest, a_newer_schema_is_refused_untouched) {

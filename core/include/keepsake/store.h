@@ -96,6 +96,10 @@ class Store {
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;
   virtual Result<StoreStats> Stats() = 0;
+  // Takes up to `vectors` more vectors into the graph that searches among very many of
+  // them go by; says whether more are left. A host calls it when it is idle, some 20 at a
+  // time (each takes up to half a millisecond). Answers don't depend on it, speed does.
+  virtual Result<bool> ImproveIndex(std::uint32_t vectors) = 0;
 
   // The texts of `operations` that have no vectors yet and will be stored or asked
   // for: not those of a put that a later one replaces. Empty without an index.

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -139,16 +140,24 @@ class FrameEngine final : public Engine {
       AnswerAll(request);
       return Status();
     }
-    return database_->InTransaction([&] {
+    return InKeptTransaction([&] {
       AnswerAll(request);
       return Status();
     });
   }
 
+  // What the store knows of rows that were not kept goes with them.
+  Status InKeptTransaction(const std::function<Status()>& body) {
+    Status status = database_->InTransaction(body);
+    if (status.ok()) return status;
+    Status restarted = StartStore(store_->options());
+    return restarted.ok() ? status : restarted;
+  }
+
   // A request that was answered gets its answer again.
   Status RunOnce(const wire::Request& request) {
     in_transaction_ = true;
-    return database_->InTransaction([&]() -> Status {
+    return InKeptTransaction([&]() -> Status {
       const Result<bool> found = answers_->Find(request, response_);
       if (!found) return found.error();
       if (*found || !AnswerAll(request)) return Status();

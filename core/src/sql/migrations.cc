@@ -118,12 +118,35 @@ Status CreateTextTables(Database& database) {
                  "CREATE TABLE text_pending(item_id INTEGER PRIMARY KEY) STRICT"});
 }
 
+// A vector gets an id that lasts, which is its slot in codes: a rowid of its own, since
+// that of a table without one may change when SQLite rebuilds the file.
+Status GiveVectorsIds(Database& database) {
+  return RunAll(database, {"ALTER TABLE store_vectors RENAME TO store_vectors_without_id",
+                           "CREATE TABLE store_vectors("
+                           "  vector_id INTEGER PRIMARY KEY,"
+                           "  item_id INTEGER NOT NULL,"
+                           "  path TEXT NOT NULL,"
+                           "  vector BLOB NOT NULL"
+                           ") STRICT",
+                           "INSERT INTO store_vectors(item_id, path, vector)"
+                           " SELECT item_id, path, vector FROM store_vectors_without_id",
+                           "DROP TABLE store_vectors_without_id",
+                           "CREATE UNIQUE INDEX store_vectors_item ON store_vectors(item_id, path)",
+
+                           "CREATE TABLE vector_chunks("
+                           "  first_id INTEGER PRIMARY KEY,"
+                           "  checksum INTEGER NOT NULL,"
+                           "  codes BLOB NOT NULL"
+                           ") STRICT"});
+}
+
 using Migration = Status (*)(Database& database);
 
 // The n-th step (from 1) leads from version n-1 to version n. Persistent: append
 // only; a step that was released is never edited.
-constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers, CreateTextTables};
-static_assert(std::size(kMigrations) == schema::kTexts);
+constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers, CreateTextTables,
+                                     GiveVectorsIds};
+static_assert(std::size(kMigrations) == schema::kVectorIds);
 
 Status ForeignFile(std::string_view path) {
   std::string message = "file was not made by keepsake; read it with importFrom: \"";

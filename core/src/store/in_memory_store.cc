@@ -1,17 +1,23 @@
 #include "keepsake/in_memory_store.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <ranges>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "search/cosine.h"
 #include "search/fusion.h"
 #include "search/page.h"
+#include "search/ranking.h"
 #include "search/substring.h"
 #include "search/text_search.h"
+#include "search/vector_index.h"
 #include "store/checked_batch.h"
 #include "store/memory_text_index.h"
 #include "store/namespace_listing.h"
@@ -31,7 +37,8 @@ struct Record {
   std::int64_t updated_at_ms = 0;
   std::int64_t ttl_ms = PutOp::kNoTtl;
   std::int64_t expires_at_ms = kNeverExpires;
-  std::vector<float> vectors;  // one after the other, each of the index's length
+  std::vector<float> vectors;       // one after the other, each of the index's length
+  std::vector<search::Slot> slots;  // of the vectors, in the same order
 
   bool IsVisible(std::int64_t now_ms) const { return expires_at_ms > now_ms; }
 };
@@ -61,6 +68,14 @@ bool IsWanted(const Record& record, const CheckedSearch& search) {
   return search.contains.empty() || search::ContainsFolded(*record.key, search.contains) ||
          search::ContainsFolded(record.value, search.contains);
 }
+
+// A record among those with an equal score.
+bool ComesFirst(const Record* a, const Record* b) {
+  return std::tie(a->bucket->encoded_ns, *a->key) < std::tie(b->bucket->encoded_ns, *b->key);
+}
+
+// Scoring so few records is quicker than looking for the best among them.
+constexpr std::size_t kExactBelow = 256;
 
 double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
                  std::size_t dims) {
@@ -136,6 +151,9 @@ class InMemoryStore final : public Store {
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
+  Result<bool> ImproveIndex(std::uint32_t vectors) override {
+    return index_ != nullptr && index_->ImproveGraph(vectors);
+  }
 
  protected:
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
@@ -147,6 +165,9 @@ class InMemoryStore final : public Store {
   Record* Find(std::string_view encoded_ns, std::string_view key);
   std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
   std::vector<search::Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  // None if candidates are not enough to answer.
+  std::optional<std::vector<search::Hit<Record*>>> RankByIndex(const CheckedSearch& search,
+                                                               std::int64_t now_ms);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
                                               std::vector<Record*>& refreshed);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search,
@@ -163,7 +184,12 @@ class InMemoryStore final : public Store {
   void Forget(Record& record);
   void Erase(Record& record);
   void SetExpiry(Record& record, std::int64_t expires_at_ms);
+  void SetVectors(Record& record, std::span<const FieldVector> vectors);
+  void DropVectors(Record& record);
+  void EmptySparseChunks();
 
+  std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
+  search::Slot next_slot_ = 0;
   Buckets buckets_;
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
   std::int64_t last_id_ = 0;
@@ -192,6 +218,9 @@ std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& searc
                                                       std::int64_t now_ms) {
   search::Page<Record*> page(search.offset, search.limit);
   if (search.limit == 0) return page.Take();
+  if (search.by_vector && index_ != nullptr) {
+    if (auto hits = RankByIndex(search, now_ms)) return std::move(*hits);
+  }
   const search::CosineQuery query(search.query_vector);
   for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     for (auto& [key, record] : bucket.records) {
@@ -204,6 +233,31 @@ std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& searc
     }
   }
   return page.Take();
+}
+
+std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
+    const CheckedSearch& search, std::int64_t now_ms) {
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  search::VectorSearch candidates = index_->Search({.vector = search.query_vector,
+                                                    .encoded_prefix = search.encoded_prefix,
+                                                    .wanted = wanted,
+                                                    .exact_below = kExactBelow});
+  const search::CosineQuery query(search.query_vector);
+  search::Ranking<Record*> ranking;
+  while (!ranking.IsSettled(wanted, candidates.bound())) {
+    const std::span<const std::uint64_t> items = candidates.Next();
+    if (items.empty()) return std::nullopt;
+    for (const std::uint64_t item : items) {
+      auto* record = reinterpret_cast<Record*>(static_cast<std::uintptr_t>(item));
+      if (!record->IsVisible(now_ms) || !IsWanted(*record, search)) continue;
+      ranking.Push(BestScore(query, record->vectors, options().index->dims), record);
+    }
+  }
+  std::vector<search::Hit<Record*>> hits;
+  for (const auto& entry : ranking.Take(search.offset, search.limit, ComesFirst)) {
+    hits.push_back({entry.id, entry.score});
+  }
+  return hits;
 }
 
 Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
@@ -316,9 +370,40 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
   if (!text_made_for_.empty()) {
     text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
   }
-  record.vectors.clear();
-  for (const FieldVector& vector : put.op->vectors) {
+  SetVectors(record, put.op->vectors);
+}
+
+void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
+  DropVectors(record);
+  if (vectors.empty()) return;
+  if (index_ == nullptr) index_ = std::make_unique<search::VectorIndex>(options().index->dims);
+  for (const FieldVector& vector : vectors) {
     record.vectors.insert(record.vectors.end(), vector.values.begin(), vector.values.end());
+    record.slots.push_back(next_slot_);
+    index_->Add(next_slot_++, reinterpret_cast<std::uintptr_t>(&record), record.bucket->encoded_ns,
+                vector.values);
+    if (next_slot_ % search::FlatIndex::kChunkSlots == 0) EmptySparseChunks();
+  }
+}
+
+void InMemoryStore::DropVectors(Record& record) {
+  for (const search::Slot slot : record.slots) index_->Remove(slot);
+  record.slots.clear();
+  record.vectors.clear();
+}
+
+void InMemoryStore::EmptySparseChunks() {
+  constexpr int kChunksAtOnce = 2;  // so that emptying keeps up with chunks that are begun
+  const search::FlatIndex& codes = index_->codes();
+  for (int i = 0; i < kChunksAtOnce; ++i) {
+    const std::optional<std::size_t> sparsest = codes.SparsestChunk({});
+    if (!sparsest) return;
+    for (const search::Slot slot : codes.SlotsIn(*sparsest)) {
+      auto* record =
+          reinterpret_cast<Record*>(static_cast<std::uintptr_t>(codes.OwnerOf(slot).item));
+      std::ranges::replace(record->slots, slot, next_slot_);
+      index_->Move(slot, next_slot_++);
+    }
   }
 }
 
@@ -341,6 +426,7 @@ Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
 
 void InMemoryStore::Forget(Record& record) {
   SetExpiry(record, kNeverExpires);
+  DropVectors(record);
   text_.Remove(record.id);
   records_by_id_.erase(record.id);
 }

@@ -1,8 +1,9 @@
 #include "keepsake/sqlite_store.h"
 
 #include <bit>
-#include <charconv>
 #include <cstring>
+#include <functional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -10,12 +11,14 @@
 #include "search/cosine.h"
 #include "search/fusion.h"
 #include "search/page.h"
+#include "search/ranking.h"
 #include "search/substring.h"
 #include "store/checked_batch.h"
 #include "store/namespace_listing.h"
 #include "store/prefix_range.h"
 #include "store/refinement.h"
 #include "store/sqlite_text_index.h"
+#include "store/sqlite_vectors.h"
 
 static_assert(std::endian::native == std::endian::little, "vectors are stored little-endian");
 
@@ -43,11 +46,14 @@ constexpr std::string_view kScanVectors =
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
     " ORDER BY i.ns, i.key";
-constexpr std::string_view kScanVectorsAndValues =
-    "SELECT i.item_id, i.updated_at, v.vector, i.value"
-    " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
-    " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    " ORDER BY i.ns, i.key";
+constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
+// CROSS: the list is walked, not the tables.
+constexpr std::string_view kReadCandidates =
+    "SELECT i.item_id, i.ns, i.key, i.value"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " WHERE i.expires_at IS NULL OR i.expires_at > ?";
+constexpr std::string_view kCountUpTo =
+    "SELECT count(*) FROM (SELECT 1 FROM store_kv WHERE ns >= ? AND ns < ? LIMIT ?)";
 constexpr std::string_view kFetch =
     "SELECT item_id, ns, key, value, created_at, updated_at, ttl FROM store_kv"
     " WHERE item_id IN (SELECT value FROM json_each(?))";
@@ -77,24 +83,17 @@ constexpr std::string_view kPut =
     "   THEN excluded.created_at ELSE created_at END,"
     "  updated_at = excluded.updated_at, ttl = excluded.ttl, expires_at = excluded.expires_at"
     " RETURNING item_id";
-constexpr std::string_view kPutVector =
-    "INSERT INTO store_vectors(item_id, path, vector) VALUES(?, ?, ?)";
 constexpr std::string_view kDelete =
     "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
-constexpr std::string_view kDeleteVectors = "DELETE FROM store_vectors WHERE item_id = ?";
 constexpr std::string_view kRefreshTtl =
     "UPDATE store_kv SET expires_at = ? + ttl"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
-constexpr std::string_view kClearVectors =
-    "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
 constexpr std::string_view kClear =
     "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
 constexpr std::string_view kExpiredItems =
     "SELECT item_id FROM store_kv WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 constexpr std::string_view kDeleteItems =
     "DELETE FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))";
-constexpr std::string_view kDeleteVectorsOfItems =
-    "DELETE FROM store_vectors WHERE item_id IN (SELECT value FROM json_each(?))";
 
 constexpr std::string_view kReadDims = "SELECT value FROM meta WHERE name = 'index_dims'";
 constexpr std::string_view kWriteDims =
@@ -116,10 +115,6 @@ Param ExpiryParam(std::int64_t expires_at_ms) {
   return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
 }
 
-ByteView VectorBytes(std::span<const float> vector) {
-  return {reinterpret_cast<const std::uint8_t*>(vector.data()), vector.size_bytes()};
-}
-
 bool IsWanted(const Row& row, const CheckedSearch& search) {
   constexpr int kValue = 2, kKey = 3;
   if (!search.filter.Matches(row.Text(kValue))) return false;
@@ -127,33 +122,14 @@ bool IsWanted(const Row& row, const CheckedSearch& search) {
          search::ContainsFolded(row.Text(kValue), search.contains);
 }
 
-// Turns the rows of kScanVectors, of which an item has one per vector, into
-// candidates.
-class VectorScan {
+// Scores float32 rows.
+class RowScorer {
  public:
-  VectorScan(const CheckedSearch& search, std::size_t dims, search::Page<std::int64_t>& page)
-      : search_(search), query_(search.query_vector), vector_(dims), page_(page) {}
+  RowScorer(std::span<const float> query, std::size_t dims) : query_(query), vector_(dims) {}
 
-  // False stops the scan.
-  bool Add(const Row& row) {
-    constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2, kValue = 3;
-    if (row.Int(kItemId) != item_id_) {
-      EndItem();
-      item_id_ = row.Int(kItemId);
-      updated_at_ms_ = row.Int(kUpdatedAt);
-      best_.reset();
-      wanted_ = search_.filter.empty() || search_.filter.Matches(row.Text(kValue));
-    }
-    return !wanted_ || row.IsNull(kVector) || AddVector(row.Blob(kVector));
-  }
-
-  Status End() {
-    EndItem();
-    return status_;
-  }
-
- private:
-  bool AddVector(ByteView bytes) {
+  // Also keeps the best of what was scored since TakeBest(). False if `bytes` are not of
+  // the index, which status() then says.
+  bool Add(ByteView bytes) {
     if (bytes.size() != vector_.size() * sizeof(float)) {
       status_ = Status(StatusCode::kCorrupt, "stored vector has " + std::to_string(bytes.size()) +
                                                  " bytes where the index has " +
@@ -166,30 +142,69 @@ class VectorScan {
     return true;
   }
 
+  std::optional<double> TakeBest() { return std::exchange(best_, std::nullopt); }
+  const Status& status() const { return status_; }
+
+ private:
+  search::CosineQuery query_;
+  std::vector<float> vector_;
+  std::optional<double> best_;
+  Status status_;
+};
+
+// Turns the rows of kScanVectors, of which an item has one per vector, into
+// candidates.
+class VectorScan {
+ public:
+  VectorScan(RowScorer& scorer, search::Page<std::int64_t>& page) : scorer_(scorer), page_(page) {}
+
+  // False stops the scan.
+  bool Add(const Row& row) {
+    constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
+    if (row.Int(kItemId) != item_id_) {
+      EndItem();
+      item_id_ = row.Int(kItemId);
+      updated_at_ms_ = row.Int(kUpdatedAt);
+    }
+    return row.IsNull(kVector) || scorer_.Add(row.Blob(kVector));
+  }
+
   void EndItem() {
-    if (!wanted_) return;
-    if (best_) {
-      page_.PushScored(item_id_, *best_);
+    if (item_id_ == 0) return;
+    if (const std::optional<double> best = scorer_.TakeBest()) {
+      page_.PushScored(item_id_, *best);
     } else {
       page_.PushUnscored(item_id_, updated_at_ms_);
     }
   }
 
-  const CheckedSearch& search_;
-  search::CosineQuery query_;
-  std::vector<float> vector_;
+ private:
+  RowScorer& scorer_;
   search::Page<std::int64_t>& page_;
-  Status status_;
-  bool wanted_ = false;
   std::int64_t item_id_ = 0;  // the first has 1
   std::int64_t updated_at_ms_ = 0;
-  std::optional<double> best_;
 };
+
+// A hit, and where it stands among those with an equal score.
+struct RankedItem {
+  std::int64_t item_id;
+  std::string ns;
+  std::string key;
+
+  bool operator<(const RankedItem& other) const {
+    return std::tie(ns, key) < std::tie(other.ns, other.key);
+  }
+};
+
+// Below so many rows reading them is quicker than looking for the best among them, and
+// than reading the index, if it was not read yet.
+constexpr std::size_t kExactBelow = 48;
+constexpr std::int64_t kLoadFrom = 1000;
 
 class SqliteStore final : public Store {
  public:
   SqliteStore(sql::Database& database, StoreOptions options)
-      : Store(std::move(options)), database_(database), text_(database) {}
+      : Store(std::move(options)), database_(database), text_(database), vectors_(database) {}
 
   Status Start() { return text_.Start(); }
 
@@ -197,6 +212,9 @@ class SqliteStore final : public Store {
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
+  Result<bool> ImproveIndex(std::uint32_t vectors) override {
+    return vectors_.ImproveGraph(vectors);
+  }
 
   Status CheckIndex(const IndexConfig& index) override;
 
@@ -219,15 +237,29 @@ class SqliteStore final : public Store {
                                                    std::int64_t now_ms);
   Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
                                                IdList& refreshed);
+  // The index, if it is worth reading for this search; else none.
+  Result<const search::VectorIndex*> IndexFor(const CheckedSearch& search);
+  // None if candidates are not enough to answer.
+  Result<std::optional<Hits>> RankByIndex(const CheckedSearch& search, std::int64_t now_ms,
+                                          const search::VectorIndex& index);
+  Result<Hits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> RankByFilteredRows(const CheckedSearch& search, std::int64_t now_ms);
+  Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
+  Status ScoreCandidates(std::span<const std::uint64_t> items, const CheckedSearch& search,
+                         std::int64_t now_ms, RowScorer& scorer,
+                         search::Ranking<RankedItem>& ranking);
   Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
   Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
 
   Status Write(const CheckedBatch& batch, IdList& refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
+  // A transaction that writes items.
+  Status WriteItems(const std::function<Status()>& body);
 
   sql::Database& database_;
   SqliteTextIndex text_;
+  SqliteVectors vectors_;
 };
 
 Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batch) {
@@ -250,10 +282,18 @@ Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batc
   }
   // Nothing may write between these reads and the writes: there is one connection.
   if (batch.puts.empty() && refreshed.empty()) return results;
-  const Status status =
-      database_.InTransaction([&]() -> Status { return Write(batch, refreshed); });
+  const Status status = WriteItems([&] { return Write(batch, refreshed); });
   if (!status.ok()) return std::unexpected(status);
   return results;
+}
+
+Status SqliteStore::WriteItems(const std::function<Status()>& body) {
+  Status status = database_.InTransaction([&]() -> Status {
+    Status written = body();
+    return written.ok() && options().index ? vectors_.Seal(options().index->dims) : written;
+  });
+  vectors_.EndTransaction(status.ok());
+  return status;
 }
 
 Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms,
@@ -317,14 +357,110 @@ Result<SqliteStore::Hits> SqliteStore::RankByValue(const CheckedSearch& search,
 
 Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
                                                     std::int64_t now_ms) {
+  const Result<const search::VectorIndex*> index = IndexFor(search);
+  if (!index) return std::unexpected(index.error());
+  if (*index != nullptr) {
+    Result<std::optional<Hits>> hits = RankByIndex(search, now_ms, **index);
+    if (!hits) return std::unexpected(std::move(hits.error()));
+    if (*hits) return std::move(**hits);
+  }
+  return search.filter.empty() ? RankByRows(search, now_ms) : RankByFilteredRows(search, now_ms);
+}
+
+Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& search) {
+  if (!vectors_.is_loaded()) {
+    const PrefixRange range(search.encoded_prefix);
+    std::int64_t items = 0;
+    const Status status =
+        database_.Run(kCountUpTo, {range.first(), range.end(), kLoadFrom}, [&](const Row& row) {
+          items = row.Int(0);
+          return true;
+        });
+    if (!status.ok()) return std::unexpected(status);
+    if (items < kLoadFrom) return nullptr;
+  }
+  return vectors_.Load(options().index->dims);
+}
+
+Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(
+    const CheckedSearch& search, std::int64_t now_ms, const search::VectorIndex& index) {
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  search::VectorSearch candidates = index.Search({.vector = search.query_vector,
+                                                  .encoded_prefix = search.encoded_prefix,
+                                                  .wanted = wanted,
+                                                  .exact_below = kExactBelow});
+  RowScorer scorer(search.query_vector, options().index->dims);
+  search::Ranking<RankedItem> ranking;
+  while (!ranking.IsSettled(wanted, candidates.bound())) {
+    const std::span<const std::uint64_t> items = candidates.Next();
+    if (items.empty()) return std::nullopt;
+    const Status status = ScoreCandidates(items, search, now_ms, scorer, ranking);
+    if (!status.ok()) return std::unexpected(status);
+  }
+  Hits hits;
+  for (const auto& entry : ranking.Take(search.offset, search.limit, std::less())) {
+    hits.push_back({entry.id.item_id, entry.score});
+  }
+  return hits;
+}
+
+Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
+                                    const CheckedSearch& search, std::int64_t now_ms,
+                                    RowScorer& scorer, search::Ranking<RankedItem>& ranking) {
+  IdList ids;
+  for (const std::uint64_t item : items) ids.Add(static_cast<std::int64_t>(item));
+  Status damage;
+  const Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
+    if (!search.filter.empty() && !search.filter.Matches(row.Text(3))) return true;
+    damage = ScoreItem(row.Int(0), scorer);
+    if (const std::optional<double> best = scorer.TakeBest()) {
+      ranking.Push(*best, {row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))});
+    }
+    return damage.ok();
+  });
+  return status.ok() ? damage : status;
+}
+
+Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
+  const Status status = database_.Run(kVectorsOfItem, {item_id},
+                                      [&](const Row& row) { return scorer.Add(row.Blob(0)); });
+  return status.ok() ? scorer.status() : status;
+}
+
+Result<SqliteStore::Hits> SqliteStore::RankByRows(const CheckedSearch& search,
+                                                  std::int64_t now_ms) {
   const PrefixRange range(search.encoded_prefix);
   search::Page<std::int64_t> page(search.offset, search.limit);
-  VectorScan scan(search, options().index->dims, page);
-  Status status = database_.Run(search.filter.empty() ? kScanVectors : kScanVectorsAndValues,
-                                {range.first(), range.end(), now_ms},
+  RowScorer scorer(search.query_vector, options().index->dims);
+  VectorScan scan(scorer, page);
+  Status status = database_.Run(kScanVectors, {range.first(), range.end(), now_ms},
                                 [&](const Row& row) { return scan.Add(row); });
-  if (status.ok()) status = scan.End();
+  if (status.ok()) status = scorer.status();
   if (!status.ok()) return std::unexpected(status);
+  scan.EndItem();
+  return page.Take();
+}
+
+// Only vectors of items that match are read.
+Result<SqliteStore::Hits> SqliteStore::RankByFilteredRows(const CheckedSearch& search,
+                                                          std::int64_t now_ms) {
+  const PrefixRange range(search.encoded_prefix);
+  search::Page<std::int64_t> page(search.offset, search.limit);
+  RowScorer scorer(search.query_vector, options().index->dims);
+  Status damage;
+  const Status status =
+      database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
+        if (!search.filter.Matches(row.Text(2))) return true;
+        damage = ScoreItem(row.Int(0), scorer);
+        if (const std::optional<double> best = scorer.TakeBest()) {
+          page.PushScored(row.Int(0), *best);
+        } else {
+          page.PushUnscored(row.Int(0), row.Int(1));
+        }
+        return damage.ok();
+      });
+  if (!status.ok()) return std::unexpected(status);
+  if (!damage.ok()) return std::unexpected(damage);
   return page.Take();
 }
 
@@ -428,13 +564,8 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
                                   item_id = row.Int(0);
                                   return true;
                                 });
-  if (status.ok()) status = database_.Run(kDeleteVectors, {item_id});
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns, *put.op->value, options().text);
-  for (const FieldVector& vector : put.op->vectors) {
-    if (!status.ok()) break;
-    status = database_.Run(kPutVector, {item_id, vector.path, VectorBytes(vector.values)});
-  }
-  return status;
+  return status.ok() ? vectors_.Put(item_id, put.encoded_ns, put.op->vectors) : status;
 }
 
 Status SqliteStore::DeleteItem(const CheckedPut& put) {
@@ -443,13 +574,11 @@ Status SqliteStore::DeleteItem(const CheckedPut& put) {
     item_id = row.Int(0);
     return true;
   });
-  if (status.ok() && item_id) status = database_.Run(kDeleteVectors, {*item_id});
-  if (status.ok() && item_id) {
-    IdList ids;
-    ids.Add(*item_id);
-    status = text_.Remove(ids.Take());
-  }
-  return status;
+  if (!status.ok() || !item_id) return status;
+  IdList ids;
+  ids.Add(*item_id);
+  status = text_.Remove(ids.Take());
+  return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
 }
 
 Result<std::vector<std::string>> SqliteStore::List(const Namespace& ns) {
@@ -470,8 +599,8 @@ Result<std::uint64_t> SqliteStore::ClearNamespace(const Namespace& ns) {
   const std::string encoded = EncodeNamespace(ns);
   const std::int64_t now_ms = options().clock->NowMs();
   std::uint64_t cleared = 0;
-  const Status status = database_.InTransaction([&]() -> Status {
-    if (Status vectors = database_.Run(kClearVectors, {encoded}); !vectors.ok()) return vectors;
+  const Status status = WriteItems([&]() -> Status {
+    if (Status vectors = vectors_.DeleteOfNamespace(encoded); !vectors.ok()) return vectors;
     IdList ids;
     const Status items = database_.Run(kClear, {encoded}, [&](const Row& row) {
       if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
@@ -495,8 +624,8 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
                                 });
   if (status.ok() && swept > 0) {
     const std::string list = ids.Take();
-    status = database_.InTransaction([&]() -> Status {
-      Status step = database_.Run(kDeleteVectorsOfItems, {list});
+    status = WriteItems([&]() -> Status {
+      Status step = vectors_.DeleteOfItems(list);
       if (step.ok()) step = text_.Remove(list);
       return step.ok() ? database_.Run(kDeleteItems, {list}) : step;
     });
@@ -547,7 +676,10 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
             "index must have the " + stored + " dimensions of the vectors stored already: it has " +
                 wanted};
   }
-  return database_.Run(kWriteDims, {wanted});
+  return database_.InTransaction([&]() -> Status {
+    Status cleared = vectors_.Clear();
+    return cleared.ok() ? database_.Run(kWriteDims, {wanted}) : cleared;
+  });
 }
 
 }  // namespace

@@ -1,0 +1,344 @@
+#include "store/sqlite_vectors.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "search/heap_sort.h"
+#include "store/vector_chunk.h"
+
+namespace keepsake {
+namespace {
+
+using search::Slot;
+using sql::Param;
+using sql::Row;
+
+constexpr std::string_view kPutVector =
+    "INSERT INTO store_vectors(vector_id, item_id, path, vector) VALUES(?, ?, ?, ?)";
+constexpr std::string_view kMoveVector =
+    "UPDATE store_vectors SET vector_id = ? WHERE vector_id = ?";
+constexpr std::string_view kDeleteOfItem =
+    "DELETE FROM store_vectors WHERE item_id = ? RETURNING vector_id";
+constexpr std::string_view kDeleteOfItems =
+    "DELETE FROM store_vectors WHERE item_id IN (SELECT value FROM json_each(?))"
+    " RETURNING vector_id";
+constexpr std::string_view kDeleteOfNamespace =
+    "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)"
+    " RETURNING vector_id";
+
+constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
+// Their slots will be given again: nothing lives above the last slot.
+constexpr std::string_view kDropChunksAbove = "DELETE FROM vector_chunks WHERE first_id > ?";
+constexpr std::string_view kLastChunk = "SELECT coalesce(max(first_id), -1) FROM vector_chunks";
+constexpr std::string_view kReadRange =
+    "SELECT vector_id, vector FROM store_vectors WHERE vector_id >= ? AND vector_id < ?";
+constexpr std::string_view kPutChunk =
+    "INSERT OR REPLACE INTO vector_chunks(first_id, checksum, codes) VALUES(?, ?, ?)";
+// Of the number of slots that is given; the last chunk says how far slots are sealed.
+constexpr std::string_view kDropDeadChunks =
+    "DELETE FROM vector_chunks WHERE first_id < (SELECT max(first_id) FROM vector_chunks)"
+    " AND NOT EXISTS (SELECT 1 FROM store_vectors"
+    "  WHERE vector_id >= first_id AND vector_id < first_id + ?)";
+constexpr std::string_view kDropChunk = "DELETE FROM vector_chunks WHERE first_id = ?";
+constexpr std::string_view kDropStrayChunks = "DELETE FROM vector_chunks WHERE first_id % ? <> 0";
+constexpr std::string_view kDropChunks = "DELETE FROM vector_chunks";
+
+// These two are answered by indexes alone, whatever values and vectors there are.
+constexpr std::string_view kReadNamespaces = "SELECT ns, item_id FROM store_kv ORDER BY ns, key";
+constexpr std::string_view kReadOwners =
+    "SELECT item_id, vector_id FROM store_vectors ORDER BY item_id, path";
+constexpr std::string_view kReadChunks =
+    "SELECT first_id, checksum, codes FROM vector_chunks ORDER BY first_id";
+
+// So that emptying keeps up with chunks that are begun.
+constexpr int kSparseChunksPerSeal = 2;
+
+ByteView BytesOf(std::span<const float> vector) {
+  return {reinterpret_cast<const std::uint8_t*>(vector.data()), vector.size_bytes()};
+}
+
+// The vector in a row. A damaged one reads as zeros: who reads the row itself says so.
+std::vector<float> VectorOf(ByteView bytes, std::size_t dims) {
+  std::vector<float> vector(dims);
+  if (bytes.size() == dims * sizeof(float)) {
+    std::memcpy(vector.data(), bytes.data(), bytes.size());
+  }
+  return vector;
+}
+
+// A vector that is stored, and whose it is.
+struct Stored {
+  std::int64_t slot;
+  std::int64_t item_id;
+  std::uint32_t ns;  // in IndexLoader::namespaces_
+};
+
+// Makes an index from what the tables say.
+class IndexLoader {
+ public:
+  IndexLoader(sql::Database& database, std::uint32_t dims)
+      : database_(database),
+        dims_(dims),
+        layout_(dims),
+        index_(std::make_unique<search::VectorIndex>(dims)) {}
+
+  Status Run() {
+    if (Status status = ReadOwners(); !status.ok()) return status;
+    AddChunks();
+    return AddRows();
+  }
+
+  std::unique_ptr<search::VectorIndex> TakeIndex() { return std::move(index_); }
+  // The first slots of chunks that should be there, and were not found sound.
+  std::set<std::int64_t> Damaged() const {
+    std::set<std::int64_t> damaged;
+    for (const Stored& row : from_rows_) {
+      const std::int64_t first = layout_.FirstOf(row.slot);
+      if (first <= last_chunk_) damaged.insert(first);
+    }
+    return damaged;
+  }
+
+ private:
+  Status ReadOwners() {
+    std::vector<std::pair<std::int64_t, std::uint32_t>> ns_of_item;
+    Status status = database_.Run(kReadNamespaces, {}, [&](const Row& row) {
+      const std::string_view ns = row.Text(0);
+      if (namespaces_.empty() || namespaces_.back() != ns) namespaces_.emplace_back(ns);
+      ns_of_item.emplace_back(row.Int(1), static_cast<std::uint32_t>(namespaces_.size() - 1));
+      return true;
+    });
+    search::HeapSort(ns_of_item, std::less());
+    if (!status.ok()) return status;
+    std::int64_t last_slot = 0;
+    status = database_.Run(kLastSlot, {}, [&](const Row& row) {
+      last_slot = row.Int(0);
+      return true;
+    });
+    if (!status.ok()) return status;
+    auto item = ns_of_item.begin();
+    status = database_.Run(kReadOwners, {}, [&](const Row& row) {
+      while (item != ns_of_item.end() && item->first < row.Int(0)) ++item;
+      const std::int64_t slot = row.Int(1);
+      const bool is_slot = slot > 0 && slot <= last_slot;  // or the index is damaged
+      if (is_slot && item != ns_of_item.end() && item->first == row.Int(0)) {
+        stored_.push_back({slot, item->first, item->second});
+      }
+      return true;
+    });
+    search::HeapSort(stored_, [](const Stored& a, const Stored& b) { return a.slot < b.slot; });
+    return status;
+  }
+
+  // A chunk that can't be read is one that is not there.
+  void AddChunks() {
+    auto next = stored_.cbegin();
+    const Status status = database_.Run(kReadChunks, {}, [&](const Row& row) {
+      const std::int64_t first = row.Int(0);
+      const ByteView bytes = row.Blob(2);
+      if (!stored_.empty() && first <= stored_.back().slot) last_chunk_ = first;
+      const bool sound = bytes.size() == layout_.chunk_bytes() && first == layout_.FirstOf(first) &&
+                         row.Int(1) == ChunkChecksum(first, dims_, bytes);
+      if (!sound) return true;
+      for (; next != stored_.cend() && next->slot < first; ++next) from_rows_.push_back(*next);
+      const VectorChunk chunk(layout_, bytes);
+      for (; next != stored_.cend() && next->slot < first + layout_.slots(); ++next) {
+        const auto place = static_cast<std::size_t>(next->slot - first);
+        index_->AddCode(static_cast<Slot>(next->slot), static_cast<std::uint64_t>(next->item_id),
+                        namespaces_[next->ns], chunk.ScaleAt(place), chunk.CodeAt(place));
+      }
+      return true;
+    });
+    from_rows_.insert(from_rows_.end(), next, stored_.cend());
+  }
+
+  Status AddRows() {
+    for (auto next = from_rows_.cbegin(); next != from_rows_.cend();) {
+      // One statement for each chunk's worth, so that gaps are not read over.
+      const std::int64_t end = layout_.FirstOf(next->slot) + layout_.slots();
+      Status status = database_.Run(kReadRange, {next->slot, end}, [&](const Row& row) {
+        for (; next != from_rows_.cend() && next->slot < row.Int(0); ++next) AddZeros(*next);
+        if (next != from_rows_.cend() && next->slot == row.Int(0)) {
+          Add(*next++, VectorOf(row.Blob(1), dims_));
+        }
+        return true;
+      });
+      if (!status.ok()) return status;
+      for (; next != from_rows_.cend() && next->slot < end; ++next) AddZeros(*next);
+    }
+    return {};
+  }
+
+  // What the index on the table has and the table has not.
+  void AddZeros(const Stored& row) { Add(row, std::vector<float>(dims_)); }
+
+  void Add(const Stored& row, std::span<const float> vector) {
+    index_->Add(static_cast<Slot>(row.slot), static_cast<std::uint64_t>(row.item_id),
+                namespaces_[row.ns], vector);
+  }
+
+  sql::Database& database_;
+  std::uint32_t dims_;
+  VectorChunk::Layout layout_;
+  std::unique_ptr<search::VectorIndex> index_;
+  std::vector<std::string> namespaces_;
+  std::vector<Stored> stored_;     // by slot
+  std::vector<Stored> from_rows_;  // of them, those that no chunk has
+  std::int64_t last_chunk_ = -1;
+};
+
+}  // namespace
+
+Status SqliteVectors::Put(std::int64_t item_id, std::string_view encoded_ns,
+                          std::span<const FieldVector> vectors) {
+  Status status = DeleteOfItem(item_id);
+  if (status.ok() && !vectors.empty()) {
+    status = ReadNextSlot(static_cast<std::uint32_t>(vectors[0].values.size()));
+  }
+  for (const FieldVector& vector : vectors) {
+    if (!status.ok()) break;
+    const std::int64_t slot = (*next_slot_)++;
+    status = database_.Run(kPutVector, {slot, item_id, vector.path, BytesOf(vector.values)});
+    changes_.push_back({Change::Kind::kAdd, slot, item_id, encoded_ns, vector.values});
+  }
+  return status;
+}
+
+Status SqliteVectors::DeleteOfItem(std::int64_t item_id) { return Delete(kDeleteOfItem, item_id); }
+
+Status SqliteVectors::DeleteOfItems(std::string_view item_ids) {
+  return Delete(kDeleteOfItems, item_ids);
+}
+
+Status SqliteVectors::DeleteOfNamespace(std::string_view encoded_ns) {
+  return Delete(kDeleteOfNamespace, encoded_ns);
+}
+
+Status SqliteVectors::Delete(std::string_view sql, Param param) {
+  return database_.Run(sql, {param}, [&](const Row& row) {
+    changes_.push_back({.kind = Change::Kind::kRemove, .slot = row.Int(0)});
+    return true;
+  });
+}
+
+Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
+  if (next_slot_ && next_to_seal_) return {};
+  std::int64_t last_slot = 0;
+  Status status = database_.Run(kLastSlot, {}, [&](const Row& row) {
+    last_slot = row.Int(0);
+    return true;
+  });
+  if (status.ok()) status = database_.Run(kDropChunksAbove, {last_slot});
+  if (!status.ok()) return status;
+  return database_.Run(kLastChunk, {}, [&](const Row& row) {
+    const std::int64_t slots = VectorChunk::Layout(dims).slots();
+    next_to_seal_ = row.Int(0) < 0 ? 0 : row.Int(0) / slots * slots + slots;
+    // Not one that was given already, be it that its transaction failed, nor one of a
+    // chunk, even if the vector that had it is gone.
+    next_slot_ = std::max({last_slot + 1, *next_to_seal_, next_slot_.value_or(1)});
+    return true;
+  });
+}
+
+Status SqliteVectors::Seal(std::uint32_t dims) {
+  if (!next_slot_ || !next_to_seal_) return {};  // nothing was put yet
+  const std::int64_t slots = VectorChunk::Layout(dims).slots();
+  if (Status status = RepairOne(dims); !status.ok()) return status;
+  if (*next_slot_ - *next_to_seal_ < slots) return {};
+  // A file of which no chunk is there catches up, a chunk with each put.
+  for (std::int64_t left = 2 + static_cast<std::int64_t>(changes_.size()) / slots;
+       left > 0 && *next_slot_ - *next_to_seal_ >= slots; --left) {
+    if (Status status = SealRange(*next_to_seal_, dims); !status.ok()) return status;
+    *next_to_seal_ += slots;
+    if (Status status = EmptySparseChunks(); !status.ok()) return status;
+  }
+  return database_.Run(kDropDeadChunks, {slots});
+}
+
+Status SqliteVectors::RepairOne(std::uint32_t dims) {
+  if (damaged_.empty()) return {};
+  const std::int64_t first = *damaged_.begin();
+  const std::int64_t slots = VectorChunk::Layout(dims).slots();
+  damaged_.erase(damaged_.begin());
+  if (Status status = database_.Run(kDropStrayChunks, {slots}); !status.ok()) return status;
+  // A chunk of which slots are still to be given must not be there at all.
+  return first + slots <= *next_slot_ ? SealRange(first, dims) : database_.Run(kDropChunk, {first});
+}
+
+Status SqliteVectors::SealRange(std::int64_t first, std::uint32_t dims) {
+  const VectorChunk::Layout layout(dims);
+  const std::int64_t end = first + layout.slots();
+  Bytes bytes(layout.chunk_bytes());
+  const Status status = database_.Run(kReadRange, {first, end}, [&](const Row& row) {
+    const auto place = static_cast<std::size_t>(row.Int(0) - first);
+    layout.WriteRecord(VectorOf(row.Blob(1), dims), &bytes[place * layout.record_bytes()]);
+    return true;
+  });
+  if (!status.ok()) return status;
+  return database_.Run(kPutChunk, {first, ChunkChecksum(first, dims, bytes), ByteView(bytes)});
+}
+
+Status SqliteVectors::EmptySparseChunks() {
+  if (index_ == nullptr) return {};
+  const search::FlatIndex& codes = index_->codes();
+  for (int i = 0; i < kSparseChunksPerSeal; ++i) {
+    const std::optional<std::size_t> sparsest = codes.SparsestChunk(emptied_);
+    if (!sparsest) return {};
+    emptied_.insert(*sparsest);
+    for (const Slot slot : codes.SlotsIn(*sparsest)) {
+      if (Status status = MoveVector(static_cast<std::int64_t>(slot)); !status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+// To the end. Does nothing to one that this transaction deletes.
+Status SqliteVectors::MoveVector(std::int64_t slot) {
+  const std::int64_t target = (*next_slot_)++;
+  changes_.push_back({.kind = Change::Kind::kMove, .slot = slot, .item_or_target = target});
+  return database_.Run(kMoveVector, {target, slot});
+}
+
+void SqliteVectors::EndTransaction(bool committed) {
+  if (!committed) {
+    next_to_seal_.reset();
+  } else if (index_ != nullptr) {
+    for (const Change& change : changes_) Apply(change);
+  }
+  changes_.clear();
+  emptied_.clear();
+}
+
+void SqliteVectors::Apply(const Change& change) {
+  const auto slot = static_cast<Slot>(change.slot);
+  const auto other = static_cast<std::uint64_t>(change.item_or_target);
+  switch (change.kind) {
+    case Change::Kind::kAdd:
+      return index_->Add(slot, other, change.encoded_ns, change.vector);
+    case Change::Kind::kRemove:
+      return index_->Remove(slot);
+    case Change::Kind::kMove:
+      return index_->Move(slot, other);
+  }
+}
+
+Status SqliteVectors::Clear() {
+  index_.reset();
+  damaged_.clear();
+  next_to_seal_.reset();
+  return database_.Run(kDropChunks);
+}
+
+Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
+  if (index_ != nullptr) return index_.get();
+  IndexLoader loader(database_, dims);
+  if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
+  damaged_ = loader.Damaged();
+  index_ = loader.TakeIndex();
+  return index_.get();
+}
+
+}  // namespace keepsake

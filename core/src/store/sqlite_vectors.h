@@ -1,0 +1,90 @@
+// The vectors of a SqliteStore. Rows of `store_vectors` are the truth; codes of them
+// are kept in `vector_chunks`, sealed and never changed, and in linear memory from the
+// first search that needs them.
+//
+// A vector's id is its slot: it is given once, in ascending order, and never again.
+//   chunk   the codes of a range of slots, written when all of them have been given:
+//           for each slot scale, norm (float32), code (see quantizer.h)
+// Which slots live is what the index on store_vectors says, so that a chunk can't be
+// stale, a deletion writes nothing, and a chunk that is missing or damaged costs reading
+// its rows. The last, unsealed slots are read from rows, too.
+#ifndef KEEPSAKE_STORE_SQLITE_VECTORS_H_
+#define KEEPSAKE_STORE_SQLITE_VECTORS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/database.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+#include "search/vector_index.h"
+
+namespace keepsake {
+
+class SqliteVectors {
+ public:
+  // `database` is borrowed.
+  explicit SqliteVectors(sql::Database& database) : database_(database) {}
+
+  // Writes, each within a transaction of the caller's, who ends them with Seal() there
+  // and with EndTransaction() outside. Borrow what they are given until then.
+
+  // Replaces the vectors of an item.
+  Status Put(std::int64_t item_id, std::string_view encoded_ns,
+             std::span<const FieldVector> vectors);
+  Status DeleteOfItem(std::int64_t item_id);
+  // Item ids as a JSON array.
+  Status DeleteOfItems(std::string_view item_ids);
+  Status DeleteOfNamespace(std::string_view encoded_ns);
+  // Writes chunks that have become complete. Costs the same for each vector put,
+  // however many there are.
+  Status Seal(std::uint32_t dims);
+  void EndTransaction(bool committed);
+
+  // Forgets all codes; for an index of other dimensions. Within a transaction.
+  Status Clear();
+
+  bool is_loaded() const { return index_ != nullptr; }
+  // The index of all vectors, read at the first call. Valid until the next write.
+  // REQUIRES: the same `dims` each time.
+  Result<const search::VectorIndex*> Load(std::uint32_t dims);
+  // As VectorIndex; an index that was not loaded has none.
+  bool ImproveGraph(std::uint32_t vectors) {
+    return index_ != nullptr && index_->ImproveGraph(vectors);
+  }
+
+ private:
+  // What a transaction does to the index once it is committed.
+  struct Change {
+    enum class Kind : std::uint8_t { kAdd, kRemove, kMove } kind;
+    std::int64_t slot;
+    std::int64_t item_or_target = 0;
+    std::string_view encoded_ns;
+    std::span<const float> vector;
+  };
+
+  Status Delete(std::string_view sql, sql::Param param);
+  Status ReadNextSlot(std::uint32_t dims);
+  Status RepairOne(std::uint32_t dims);
+  Status SealRange(std::int64_t first, std::uint32_t dims);
+  Status EmptySparseChunks();
+  Status MoveVector(std::int64_t slot);
+  void Apply(const Change& change);
+
+  sql::Database& database_;
+  std::unique_ptr<search::VectorIndex> index_;
+  std::vector<Change> changes_;
+  std::optional<std::int64_t> next_slot_;
+  std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
+  std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
+  std::set<std::size_t> emptied_;             // chunks, by this transaction
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_SQLITE_VECTORS_H_

@@ -1,0 +1,454 @@
+// Searches by vector in a store large enough to have its codes scanned: the answers are
+// those of the rows, whatever was written, reopened, damaged or cut short meanwhile.
+#include "store/sqlite_vectors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include "clustered_vectors.h"
+#include "file_vfs_test_files.h"
+#include "store/vector_chunk.h"
+#include "store_contract.h"
+
+namespace keepsake {
+namespace {
+
+constexpr std::uint32_t kDims = 24;
+constexpr std::int64_t kSlotsPerChunk = 1024;
+constexpr std::int64_t kStart = 1'700'000'000'000;
+
+double Cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += double{a[i]} * b[i];
+    aa += double{a[i]} * a[i];
+    bb += double{b[i]} * b[i];
+  }
+  return aa * bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+}
+
+// What was put, searched by reading all of it.
+class Model {
+ public:
+  struct Entry {
+    std::string kind;
+    std::vector<FieldVector> vectors;
+    std::int64_t expires_at_ms;
+  };
+  using Key = std::pair<Namespace, std::string>;
+
+  std::map<Key, Entry> entries;
+
+  std::vector<std::pair<Key, double>> Search(const SearchOp& search, const std::string& kind,
+                                             std::int64_t now_ms) const {
+    std::vector<std::tuple<double, Key>> hits;
+    for (const auto& [key, entry] : entries) {
+      const bool below =
+          key.first.size() >= search.ns_prefix.size() &&
+          std::equal(search.ns_prefix.begin(), search.ns_prefix.end(), key.first.begin());
+      const bool wanted = below && entry.expires_at_ms > now_ms && !entry.vectors.empty() &&
+                          (kind.empty() || entry.kind == kind);
+      if (!wanted) continue;
+      double best = -1;
+      for (const FieldVector& vector : entry.vectors) {
+        best = std::max(best, Cosine(search.query_vector, vector.values));
+      }
+      hits.emplace_back(-best, key);
+    }
+    std::ranges::sort(hits);
+    std::vector<std::pair<Key, double>> page;
+    for (std::size_t i = search.offset; i < hits.size() && page.size() < search.limit; ++i) {
+      page.emplace_back(std::get<1>(hits[i]), -std::get<0>(hits[i]));
+    }
+    return page;
+  }
+};
+
+class SqliteVectorsTest : public testing::Test {
+ protected:
+  SqliteVectorsTest() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = (std::filesystem::path(testing::TempDir()) /
+             (std::string("keepsake_vectors_") + test->name() + ".db"))
+                .string();
+    Remove();
+    Reopen();
+  }
+
+  ~SqliteVectorsTest() override {
+    Close();
+    Remove();
+  }
+
+  void Close() {
+    store_.reset();
+    database_.reset();
+  }
+
+  void Reopen() {
+    Close();
+    auto database = sql::OpenDatabase({.path = path_});
+    ASSERT_TRUE(database) << MessageOf(database);
+    database_ = std::move(*database);
+    auto store = MakeSqliteStore(
+        *database_,
+        {.index = IndexConfig{.dims = kDims}, .ttl = {.refresh_on_read = false}, .clock = &clock_});
+    ASSERT_TRUE(store) << MessageOf(store);
+    store_ = std::move(*store);
+  }
+
+  void Remove() {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  }
+
+  std::uint32_t Below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+
+  PutOp MakePut(std::uint32_t item) {
+    const std::string kind = item % 16 == 0 ? "rare" : item % 2 == 0 ? "even" : "odd";
+    PutOp put{.ns = {"users", std::to_string(item % 3)},
+              .key = std::to_string(item),
+              .value = R"({"kind":")" + kind + R"("})"};
+    if (Below(10) == 0) put.ttl_ms = 1 + Below(2000);
+    const std::uint32_t vectors = Below(20) == 0 ? 0 : 1 + Below(8) / 7;
+    for (std::uint32_t i = 0; i < vectors; ++i) {
+      put.vectors.push_back({std::to_string(i), vectors_.Next()});
+    }
+    model_.entries[{put.ns, put.key}] = {kind, put.vectors,
+                                         put.ttl_ms > 0 ? clock_.NowMs() + put.ttl_ms : INT64_MAX};
+    return put;
+  }
+
+  void PutItems(std::uint32_t begin, std::uint32_t end) {
+    std::vector<Operation> puts;
+    for (std::uint32_t item = begin; item < end; ++item) puts.emplace_back(MakePut(item));
+    const auto results = store_->Batch(puts);
+    ASSERT_TRUE(results) << MessageOf(results);
+  }
+
+  void DeleteItem(std::uint32_t item) {
+    const Namespace ns = {"users", std::to_string(item % 3)};
+    ASSERT_TRUE(store_->Delete(ns, std::to_string(item)).ok());
+    model_.entries.erase({ns, std::to_string(item)});
+  }
+
+  void ExpectModelsAnswer(const SearchOp& search, const std::string& kind = "") {
+    const auto expected = model_.Search(search, kind, clock_.NowMs());
+    const auto found = store_->Search(search);
+    ASSERT_TRUE(found) << MessageOf(found);
+    ASSERT_GE(found->size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const SearchItem& hit = (*found)[i];
+      ASSERT_TRUE(hit.score) << i;
+      ASSERT_EQ(hit.item.key, expected[i].first.second) << i;
+      ASSERT_NEAR(*hit.score, expected[i].second, 1e-6) << i;
+    }
+  }
+
+  void ExpectModelsAnswers() {
+    ExpectModelsAnswer({.query_vector = vectors_.Next()});
+    ExpectModelsAnswer({.limit = 25, .offset = 7, .query_vector = vectors_.Next()});
+    ExpectModelsAnswer({.ns_prefix = {"users", "1"}, .query_vector = vectors_.Next()});
+    for (const std::string kind : {"odd", "rare", "none"}) {
+      ExpectModelsAnswer(
+          {.filter = R"({"kind":")" + kind + R"("})", .query_vector = vectors_.Next()}, kind);
+    }
+  }
+
+  std::int64_t Number(std::string_view sql) {
+    std::int64_t number = -1;
+    const Status status = database_->Run(sql, {}, [&](const sql::Row& row) {
+      number = row.Int(0);
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status.message();
+    return number;
+  }
+  std::int64_t Chunks() { return Number("SELECT count(*) FROM vector_chunks"); }
+
+  // That the codes of the chunks are those of the rows.
+  void ExpectSoundChunks() {
+    const VectorChunk::Layout layout(kDims);
+    std::map<std::int64_t, Bytes> vectors;
+    Status status =
+        database_->Run("SELECT vector_id, vector FROM store_vectors", {}, [&](const sql::Row& row) {
+          const ByteView bytes = row.Blob(1);
+          vectors[row.Int(0)].assign(bytes.begin(), bytes.end());
+          return true;
+        });
+    ASSERT_TRUE(status.ok());
+    status = database_->Run(
+        "SELECT first_id, checksum, codes FROM vector_chunks", {}, [&](const sql::Row& row) {
+          const ByteView bytes = row.Blob(2);
+          EXPECT_EQ(row.Int(1), ChunkChecksum(row.Int(0), kDims, bytes));
+          for (auto it = vectors.lower_bound(row.Int(0));
+               it != vectors.end() && it->first < row.Int(0) + kSlotsPerChunk; ++it) {
+            std::vector<float> vector(kDims);
+            std::memcpy(vector.data(), it->second.data(), it->second.size());
+            Bytes record(layout.record_bytes());
+            layout.WriteRecord(vector, record.data());
+            const auto at = static_cast<std::size_t>(it->first - row.Int(0)) * record.size();
+            EXPECT_TRUE(std::ranges::equal(record, bytes.subspan(at, record.size())));
+          }
+          return true;
+        });
+    ASSERT_TRUE(status.ok());
+  }
+
+  std::mt19937 random_{3};
+  ClusteredVectors vectors_{kDims, 40, 17};
+  Model model_;
+  ManualClock clock_{kStart};
+  std::string path_;
+  std::unique_ptr<sql::Database> database_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(SqliteVectorsTest, answers_are_those_of_the_rows_through_any_changes_and_reopenings) {
+  PutItems(0, 2500);
+  for (int step = 0; step < 60; ++step) {
+    SCOPED_TRACE(step);
+    switch (Below(6)) {
+      case 0:
+        Reopen();
+        break;
+      case 1:
+        for (int i = 0; i < 40; ++i) DeleteItem(Below(4000));
+        break;
+      case 2:
+        clock_.Advance(300);
+        ASSERT_TRUE(store_->SweepExpired(Below(50)));
+        break;
+      default: {
+        const std::uint32_t begin = Below(3800);
+        PutItems(begin, begin + 200);
+        break;
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(ExpectModelsAnswers());
+  }
+  ASSERT_TRUE(store_->ClearNamespace({"users", "1"}));
+  std::erase_if(model_.entries,
+                [](const auto& entry) { return entry.first.first == Namespace{"users", "1"}; });
+  ExpectModelsAnswers();
+  ExpectSoundChunks();
+  EXPECT_GE(Chunks(), 3);
+}
+
+TEST_F(SqliteVectorsTest, equal_vectors_are_ordered_by_namespace_and_key) {
+  const std::vector<float> same = vectors_.Next();
+  std::vector<Operation> puts;
+  for (std::uint32_t item = 0; item < 3000; ++item) {
+    PutOp put = MakePut(item);
+    put.vectors = {{"$", item % 10 == 0 ? same : vectors_.Next()}};
+    put.ttl_ms = PutOp::kNoTtl;
+    model_.entries[{put.ns, put.key}] = {"", put.vectors, INT64_MAX};
+    puts.emplace_back(put);
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  ExpectModelsAnswer({.limit = 40, .offset = 3, .query_vector = same});
+  ExpectModelsAnswer({.query_vector = std::vector<float>(kDims, 0)});
+}
+
+TEST_F(SqliteVectorsTest, items_without_vectors_fill_what_vectors_leave) {
+  PutItems(0, 1200);
+  std::size_t with_vectors = 0;
+  for (const auto& [key, entry] : model_.entries) with_vectors += !entry.vectors.empty();
+  const SearchOp search{.limit = 1200, .query_vector = vectors_.Next()};
+  ExpectModelsAnswer(search);
+  const auto found = store_->Search(search).value();
+  EXPECT_EQ(found.size(), 1200U);
+  EXPECT_FALSE(found.back().score);
+  EXPECT_TRUE(found[with_vectors - 1].score);
+}
+
+TEST_F(SqliteVectorsTest, a_chunk_is_written_once_and_no_put_or_delete_writes_it_again) {
+  PutItems(0, 800);
+  EXPECT_EQ(Chunks(), 0);
+  for (std::uint32_t item = 800; Chunks() == 0; ++item) PutItems(item, item + 1);
+  EXPECT_GE(Number("SELECT max(vector_id) FROM store_vectors"), kSlotsPerChunk - 1);
+  EXPECT_LE(Number("SELECT max(vector_id) FROM store_vectors"), kSlotsPerChunk);
+  const std::int64_t changes = Number("SELECT total_changes()");
+  PutItems(5000, 5001);  // a row, its vectors
+  for (std::uint32_t item = 0; item < 10; ++item) DeleteItem(item);
+  EXPECT_LE(Number("SELECT total_changes()") - changes, 1 + 2 + 10 * 3);
+  EXPECT_EQ(Chunks(), 1);
+  ExpectSoundChunks();
+}
+
+TEST_F(SqliteVectorsTest, chunks_go_when_nothing_of_them_lives) {
+  PutItems(0, 3000);
+  for (std::uint32_t item = 0; item < 2500; ++item) DeleteItem(item);
+  PutItems(10000, 14000);
+  const VectorChunk::Layout layout(kDims);
+  EXPECT_EQ(Number("SELECT count(*) FROM vector_chunks c WHERE NOT EXISTS (SELECT 1 FROM"
+                   " store_vectors WHERE vector_id BETWEEN first_id AND first_id + 1023)"),
+            0);
+  Reopen();
+  ExpectModelsAnswers();
+}
+
+TEST_F(SqliteVectorsTest, a_slot_is_not_given_twice_while_a_chunk_has_its_code) {
+  for (std::uint32_t item = 0; Chunks() == 0; ++item) PutItems(item, item + 1);
+  const std::int64_t last = Number("SELECT max(vector_id) FROM store_vectors");
+  for (std::uint32_t item = 0; item < 1100; ++item) DeleteItem(item);
+  EXPECT_EQ(model_.entries.size(), 0U);
+  Reopen();
+  PutItems(0, 1500);
+  Reopen();
+  EXPECT_GE(last, kSlotsPerChunk - 1);
+  ExpectModelsAnswers();
+  ExpectSoundChunks();
+}
+
+TEST_F(SqliteVectorsTest, no_damage_to_chunks_changes_an_answer_and_the_next_puts_repair_it) {
+  PutItems(0, 4000);
+  for (const char* damage : {
+           "UPDATE vector_chunks SET codes = zeroblob(length(codes))",
+           "UPDATE vector_chunks SET codes = x''",
+           "UPDATE vector_chunks SET codes = CAST(x'00' || substr(codes, 2) AS BLOB) WHERE "
+           "first_id = 1024",
+           "UPDATE vector_chunks SET codes ="
+           " CAST(substr(codes, 1, 999) || x'5A' || substr(codes, 1001) AS BLOB)",
+           "UPDATE vector_chunks SET checksum = checksum + 1",
+           "UPDATE vector_chunks SET first_id = first_id + 1",
+           "UPDATE vector_chunks SET first_id = first_id + 1024"
+           " WHERE first_id = (SELECT max(first_id) FROM vector_chunks)",
+           "UPDATE vector_chunks SET first_id = first_id + 1000000000000 WHERE first_id = 2048",
+           "DELETE FROM vector_chunks WHERE first_id = 1024",
+           "DELETE FROM vector_chunks",
+       }) {
+    SCOPED_TRACE(damage);
+    ASSERT_TRUE(database_->Run(damage).ok());
+    Reopen();
+    ASSERT_NO_FATAL_FAILURE(ExpectModelsAnswers());
+    for (std::uint32_t item = 0; item < 8; ++item) PutItems(item, item + 1);
+    ASSERT_NO_FATAL_FAILURE(ExpectModelsAnswers());
+    Reopen();
+    ASSERT_NO_FATAL_FAILURE(ExpectModelsAnswers());
+    ASSERT_NO_FATAL_FAILURE(ExpectSoundChunks());
+    EXPECT_GE(Chunks(), 3);
+  }
+}
+
+TEST_F(SqliteVectorsTest, churn_does_not_fill_memory) {
+  PutItems(0, 1500);
+  ExpectModelsAnswers();
+  for (int round = 0; round < 200; ++round) {
+    const std::uint32_t begin = Below(1400);
+    PutItems(begin, begin + 100);
+  }
+  ExpectModelsAnswers();
+  // Of 20,000 vectors put there are 1,500; chunks that hold few of them were emptied.
+  const std::int64_t span = Number("SELECT count(DISTINCT vector_id / 1024) FROM store_vectors");
+  EXPECT_LE(span, 9);
+  Reopen();
+  ExpectModelsAnswers();
+  ExpectSoundChunks();
+}
+
+TEST_F(SqliteVectorsTest, a_write_that_fails_leaves_the_index_as_it_was) {
+  PutItems(0, 1500);
+  ExpectModelsAnswers();
+  ASSERT_TRUE(database_
+                  ->Run("CREATE TRIGGER refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
+                        " BEGIN SELECT RAISE(ABORT, 'refused'); END")
+                  .ok());
+  const std::vector<Operation> operations = {
+      DeleteOperation({"users", "0"}, "3"),
+      PutOp{.ns = {"users", "1"}, .key = "4", .value = "1", .vectors = {{"$", vectors_.Next()}}},
+      PutOperation({"n"}, "bad", "1")};
+  EXPECT_FALSE(store_->Batch(operations));
+  ExpectModelsAnswers();
+  PutItems(1400, 1800);
+  ExpectModelsAnswers();
+  ExpectSoundChunks();
+}
+
+TEST_F(SqliteVectorsTest, a_graph_is_built_step_by_step_and_keeps_the_answers) {
+  PutItems(0, 20'000);
+  EXPECT_FALSE(store_->ImproveIndex(100).value());  // nothing was searched yet
+  const std::vector<float> first = vectors_.Next();
+  ExpectModelsAnswer({.query_vector = first});
+  EXPECT_TRUE(store_->ImproveIndex(100).value());
+  ExpectModelsAnswer({.query_vector = first});
+  while (store_->ImproveIndex(2000).value()) {
+  }
+  PutItems(30'000, 30'100);
+  for (std::uint32_t item = 0; item < 100; ++item) DeleteItem(item);
+  std::size_t found = 0;
+  for (int i = 0; i < 20; ++i) {
+    const SearchOp search{.query_vector = vectors_.Next()};
+    const auto expected = model_.Search(search, "", clock_.NowMs());
+    const auto hits = store_->Search(search).value();
+    ASSERT_EQ(hits.size(), 10U);
+    for (const SearchItem& hit : hits) found += *hit.score >= expected.back().second - 1e-6;
+  }
+  EXPECT_GE(found, 198U);  // recall@10 ≥ .99
+}
+
+// Of so many dimensions a chunk has 32 slots, so that many are written soon.
+class VectorCrashTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kManyDims = 16'000;
+
+  static std::unique_ptr<Store> OpenStore(sql::Database& database) {
+    auto store = MakeSqliteStore(database, {.index = IndexConfig{.dims = kManyDims}});
+    EXPECT_TRUE(store) << MessageOf(store);
+    return store ? std::move(*store) : nullptr;
+  }
+
+  static std::vector<float> VectorOf(std::uint32_t item) {
+    std::vector<float> vector(kManyDims, 0.01F);
+    vector[item % kManyDims] = 1;
+    return vector;
+  }
+};
+
+TEST_F(VectorCrashTest, the_bytes_after_any_commit_have_every_vector_and_sound_chunks) {
+  sql::MemoryFiles files("vectors");
+  auto vfs = sql::FileVfs::Register("vector-writer", files.Host());
+  ASSERT_TRUE(vfs);
+  auto database = sql::OpenDatabase({.path = "vectors", .vfs = "vector-writer"});
+  ASSERT_TRUE(database) << MessageOf(database);
+  const std::unique_ptr<Store> store = OpenStore(**database);
+  for (std::uint32_t item = 0; item < 70; ++item) {
+    const std::vector<Operation> operations = {PutOp{.ns = {"n"},
+                                                     .key = std::to_string(item % 40),
+                                                     .value = "1",
+                                                     .vectors = {{"$", VectorOf(item)}}}};
+    ASSERT_TRUE(store->Batch(operations));
+    sql::MemoryFiles image = files.CopyOfBytes();
+    auto image_vfs = sql::FileVfs::Register("vector-image", image.Host());
+    ASSERT_TRUE(image_vfs);
+    auto recovered = sql::OpenDatabase({.path = "vectors", .vfs = "vector-image"});
+    ASSERT_TRUE(recovered) << MessageOf(recovered);
+    SqliteVectors vectors(**recovered);
+    const auto index = vectors.Load(kManyDims);
+    ASSERT_TRUE(index) << MessageOf(index);
+    ASSERT_EQ((*index)->codes().size(), std::min(item + 1, 40U));
+    search::VectorSearch search = (*index)->Search({.vector = VectorOf(item),
+                                                    .encoded_prefix = "",
+                                                    .wanted = 1,
+                                                    .forced = search::Plan::kCodes});
+    const auto items = search.Next();
+    ASSERT_FALSE(items.empty());
+    EXPECT_EQ(items[0], item % 40 + 1) << item;
+  }
+  std::int64_t chunks = 0;
+  ASSERT_TRUE((*database)
+                  ->Run("SELECT count(*) FROM vector_chunks", {},
+                        [&](const sql::Row& row) {
+                          chunks = row.Int(0);
+                          return true;
+                        })
+                  .ok());
+  EXPECT_GE(chunks, 1);
+}
+
+}  // namespace
+}  // namespace keepsake
