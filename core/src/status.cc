@@ -62,6 +62,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "unsupported";
     case StatusCode::kInternal:
       return "internal";
+    case StatusCode::kModelMismatch:
+      return "model_mismatch";
   }
   return "internal";
 }

@@ -30,6 +30,7 @@ export type KeepsakeErrorCode =
   | "quota_exceeded"
   | "unsupported"
   | "internal"
+  | "model_mismatch"
   | "embedding_failed"
   | "newer_version";
 

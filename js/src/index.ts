@@ -38,12 +38,14 @@ export {
   InMemoryStore,
   KeepsakeStore,
   type ListNamespacesOptions,
+  type ReembedOptions,
   type SearchOptions,
   SqliteStore,
   type SqliteStoreOptions,
   type StoreOptions,
   type StoreStats,
   type TtlOptions,
+  type WhyNot,
 } from "./store.js";
 export type {
   GetOperation,

@@ -116,7 +116,9 @@ export function textToCore(text: TextOptions): CoreTextConfig {
 }
 
 /** @internal */
-export function explanationOf(item: CoreSearchItem): Record<string, number> | undefined {
+export function explanationOf(
+  item: Pick<CoreSearchItem, "parts">,
+): Record<string, number> | undefined {
   if (item.parts.length === 0) return undefined;
   return Object.fromEntries(item.parts.map(({ name, value }) => [name, value]));
 }

@@ -11,6 +11,7 @@ import type {
   SearchOperation as UpstreamSearch,
   SearchItem as UpstreamSearchItem,
 } from "@langchain/langgraph-checkpoint";
+import { toFloats, type Vector } from "./embedding.js";
 import { KeepsakeError } from "./errors.js";
 import {
   explanationOf,
@@ -52,6 +53,8 @@ export interface PutOperation extends UpstreamPut {
 export interface SearchItem extends UpstreamSearchItem {
   /** What the score is made of, with `explain`. */
   explain?: Record<string, number>;
+  /** How the hits were looked for, for people: with `explain`, in searches by words. */
+  plan?: string;
   /** With `snippet`. */
   snippet?: Snippet;
 }
@@ -67,6 +70,11 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
    * @default the store's `searchMode`, which is "auto"
    */
   mode?: SearchMode | undefined;
+  /**
+   * Finds what is like this, instead of embedding the query: a vector of your own, or an
+   * item that has vectors, which is no hit itself. Needs a store with an index.
+   */
+  near?: Vector | { namespace: string[]; key: string } | undefined;
   /** @default true, if the store refreshes on read */
   refreshTtl?: boolean | undefined;
 }
@@ -152,7 +160,24 @@ function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreS
     mode,
     refreshTtl: operation.refreshTtl,
     ranking: rankingToCore(operation),
+    ...nearToCore(operation.near),
   };
+}
+
+function nearToCore(near: SearchOperation["near"]): Pick<CoreSearch, "near" | "queryVector"> {
+  if (near === undefined || near === null) return {};
+  if (typeof near === "object" && "key" in near) {
+    return { near: { namespace: checkNamespace(near.namespace), key: checkKey(near.key) } };
+  }
+  try {
+    return { queryVector: toFloats(near as Vector) };
+  } catch (error) {
+    throw new KeepsakeError(
+      "invalid_argument",
+      "near must be a list of finite numbers, or the namespace and key of an item",
+      { cause: error },
+    );
+  }
 }
 
 /** @internal */
@@ -213,7 +238,8 @@ export function checkNamespace(namespace: string[]): string[] {
   return [...namespace];
 }
 
-function checkKey(key: string): string {
+/** @internal */
+export function checkKey(key: string): string {
   if (typeof key !== "string") {
     throw new KeepsakeError("invalid_key", `key must be a string, got ${typeof key}`);
   }
@@ -287,6 +313,7 @@ function toSearchItem(item: CoreSearchItem): SearchItem {
   (found as { score: number | undefined }).score = item.score;
   const explain = explanationOf(item);
   if (explain) found.explain = explain;
+  if (item.plan !== "") found.plan = item.plan;
   const snippet = snippetOf(item);
   if (snippet) found.snippet = snippet;
   return found;

@@ -2,7 +2,7 @@
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import { importFile } from "#importer";
-import { type EmbeddingFunction, type EmbeddingModel, embed, toModel } from "./embedding.js";
+import { Embedder, type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import {
   type DatabaseBytes,
   exportDatabase,
@@ -23,8 +23,9 @@ import {
   tune,
 } from "./evaluation.js";
 import type { ImportOptions, ImportReport, ImportSource, PutImported } from "./importer.js";
-import { type TextOptions, textToCore } from "./ranking.js";
+import { explanationOf, type TextOptions, textToCore } from "./ranking.js";
 import {
+  checkKey,
   checkMode,
   checkNamespace,
   fromCore,
@@ -38,9 +39,11 @@ import {
   toCore,
 } from "./store-operations.js";
 import {
+  type Absence,
   type AnswerTo,
   type Operation as CoreOperation,
   type PutOperation as CorePut,
+  type SearchOperation as CoreSearch,
   NO_TTL,
   type SearchMode,
   type StoreOperation,
@@ -57,6 +60,44 @@ export interface IndexOptions {
    * @default ["$"]
    */
   fields?: string[] | undefined;
+  /**
+   * Names the model. It is kept in the file, and a store that names another one is refused
+   * (`model_mismatch`). @default `embeddings.model`, which LangChain's models have
+   */
+  model?: string | undefined;
+  /**
+   * Takes the vectors of another model, or of other `dims`, for void instead of refusing
+   * the file: their items wait for `reembed()`. @default false
+   */
+  replace?: boolean | undefined;
+  /** How many of the newest vectors are kept by their text, so that it is not embedded again. @default 1000 */
+  cache?: number | undefined;
+}
+
+/** How `reembed()` goes on. */
+export interface ReembedOptions {
+  /** Items of one call to the model. @default 64 */
+  batchSize?: number | undefined;
+  /** Ends it before the next call; what was embedded is kept. */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
+}
+
+/** Why an item is no hit of a search. */
+export interface WhyNot {
+  /**
+   * `hit`: it is one. `noItem`: there is none, or it has expired. `outsideNamespace`,
+   * `filter`: it is not below the prefix, the filter refuses it. `noMatch`: it holds
+   * nothing of the query. `belowMinScore`. `notOnPage`: others come first, or it comes
+   * before `offset`.
+   */
+  reason: Absence;
+  /** Its place among all hits, 0 for the first; `diversity` left aside. */
+  rank?: number | undefined;
+  score?: number | undefined;
+  /** The score of the last hit of the page. */
+  lastScore?: number | undefined;
+  explain?: Record<string, number> | undefined;
 }
 
 /** How long items live. Everything is in minutes. */
@@ -86,6 +127,8 @@ export interface StoreStats {
   items: number;
   namespaces: number;
   vectors: number;
+  /** Items that wait for `reembed()`. */
+  pending: number;
 }
 
 /** What `search()` looks for below a namespace prefix. */
@@ -112,7 +155,7 @@ const MAX_DIMS = 65_536;
 export abstract class KeepsakeStore extends BaseStore {
   /** @internal */
   protected readonly connection: Connection;
-  readonly #model: EmbeddingModel | undefined;
+  readonly #model: Embedder | undefined;
   readonly #dims: number | undefined;
   readonly #now: () => number;
   readonly #searchMode: SearchMode | undefined;
@@ -128,7 +171,7 @@ export abstract class KeepsakeStore extends BaseStore {
   ) {
     super();
     try {
-      this.#model = options.index && toModel(options.index.embeddings);
+      this.#model = options.index && new Embedder(options.index.embeddings, options.index.cache);
       this.#dims = options.index?.dims;
       this.#now = options.now ?? Date.now;
       checkMode("searchMode", options.searchMode);
@@ -227,6 +270,62 @@ export abstract class KeepsakeStore extends BaseStore {
     }
   }
 
+  /**
+   * Why an item is no hit of a search, `namespacePrefix` being its namespace unless another
+   * is said. As dear as the search without a limit.
+   */
+  async whyNot(
+    namespacePrefix: string[],
+    item: string | { namespace: string[]; key: string },
+    options: SearchOptions = {},
+  ): Promise<WhyNot> {
+    return this.attempt(async () => {
+      const { namespace, key } =
+        typeof item === "string" ? { namespace: namespacePrefix, key: item } : item;
+      const requests = toCore([{ ...options, namespacePrefix }], this.#searchMode);
+      const [search] =
+        this.#model && requests.some(needsEmbedding)
+          ? await this.#embed(requests, this.#model)
+          : requests;
+      const [why] = await this.connection.call(
+        [
+          {
+            kind: "explainAbsence",
+            search: search as CoreSearch,
+            namespace: checkNamespace(namespace),
+            key: checkKey(key),
+          },
+        ],
+        this.#now(),
+      );
+      const { absence: reason, rank, score, lastScore, parts } = why;
+      return { reason, rank, score, lastScore, explain: explanationOf({ parts }) };
+    });
+  }
+
+  /**
+   * Embeds the items whose vectors `index.replace` made void; says how many. Other calls go
+   * on meanwhile, and where it was ended it goes on by the next call, be it of another
+   * process.
+   */
+  async reembed(options: ReembedOptions = {}): Promise<number> {
+    return this.attempt(async () => {
+      const { batchSize = 64, signal, onProgress } = options;
+      if (!this.#model) {
+        throw new KeepsakeError("invalid_argument", "reembed needs a store with an index");
+      }
+      for (let done = 0; ; ) {
+        signal?.throwIfAborted();
+        const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
+        if (items.length === 0) return done;
+        const embedded = await this.#model.embedItems(items);
+        await this.#call(() => ({ kind: "embedPending", items: embedded }));
+        done += items.length;
+        onProgress?.({ done, left: left - items.length });
+      }
+    });
+  }
+
   /** How well searches find what answers these questions. Reads restart no time to live. */
   async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
     return this.attempt(() => evaluate(this.#forEvaluation(), cases, options));
@@ -292,7 +391,7 @@ export abstract class KeepsakeStore extends BaseStore {
     return this.connection.call(requests, this.#now());
   }
 
-  #executeEmbedded(requests: StoreOperation[], model: EmbeddingModel): Promise<readonly unknown[]> {
+  #executeEmbedded(requests: StoreOperation[], model: Embedder): Promise<readonly unknown[]> {
     const earlier = this.#embedding;
     const embedded = this.#embed(requests, model);
     const written = Promise.all([embedded, earlier]).then(([ready]) =>
@@ -302,12 +401,12 @@ export abstract class KeepsakeStore extends BaseStore {
     return written;
   }
 
-  async #embed(requests: StoreOperation[], model: EmbeddingModel): Promise<StoreOperation[]> {
+  async #embed(requests: StoreOperation[], model: Embedder): Promise<StoreOperation[]> {
     const [plan] = await this.connection.call(
       [{ kind: "prepareEmbedding", operations: requests }],
       this.#now(),
     );
-    return embed(requests, plan, model);
+    return model.embed(requests, plan);
   }
 
   #remember(written: Promise<unknown>): void {
@@ -404,7 +503,12 @@ function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | un
   if (index === undefined && ttl === undefined && text === undefined) return undefined;
   return {
     kind: "configureStore",
-    index: index && { dims: checkDims(index.dims), fields: checkFields(index.fields) },
+    index: index && {
+      dims: checkDims(index.dims),
+      fields: checkFields(index.fields),
+      model: checkModel(index.model ?? nameOfModel(index.embeddings)),
+      replaceVectors: index.replace ?? false,
+    },
     ttl: ttl && {
       defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
       refreshOnRead: ttl.refreshOnRead ?? true,
@@ -426,12 +530,21 @@ function checkFields(fields: string[] = ["$"]): string[] {
   throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
 }
 
+function checkModel(model: string): string {
+  if (typeof model === "string") return model;
+  throw new KeepsakeError("invalid_argument", "index.model must be a string");
+}
+
 const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);
 
 function needsEmbedding(operation: StoreOperation): boolean {
   if (operation.kind === "put") return operation.value !== null && operation.index !== false;
   return (
-    operation.kind === "search" && operation.query !== "" && !EMBEDS_NOTHING.has(operation.mode)
+    operation.kind === "search" &&
+    operation.query !== "" &&
+    operation.near === undefined &&
+    operation.queryVector === undefined &&
+    !EMBEDS_NOTHING.has(operation.mode)
   );
 }
 

@@ -94,7 +94,9 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                         })
                   .ok());
   EXPECT_THAT(tables, HasSubstr("answers checkpoint_blobs checkpoints meta store_kv store_text "));
-  EXPECT_THAT(tables, HasSubstr(" store_vectors text_pending text_scope vector_chunks writes "));
+  EXPECT_THAT(
+      tables,
+      HasSubstr(" store_vectors text_pending text_scope vector_chunks vector_pending writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
 }
 
@@ -124,8 +126,9 @@ TEST_F(MigrationsTest, opening_again_changes_nothing) {
 }
 
 TEST_F(MigrationsTest, a_file_from_before_the_text_tables_gets_them_and_keeps_its_items) {
-  MakeFileOf(schema::kTexts - 1,
-             "INSERT INTO store_kv VALUES(1, 'n' || char(31), 'k', '{\"t\":\"tea\"}', 1, 1, 0, NULL)");
+  MakeFileOf(
+      schema::kTexts - 1,
+      "INSERT INTO store_kv VALUES(1, 'n' || char(31), 'k', '{\"t\":\"tea\"}', 1, 1, 0, NULL)");
   const auto database = OpenDatabase({.path = Path()});
   ASSERT_TRUE(database.has_value()) << database.error().message();
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);

@@ -96,6 +96,23 @@ TEST_F(SqliteStoreTest, cap_26_items_times_and_vectors_survive_a_restart) {
   EXPECT_EQ(store_->Get({"n"}, "k").value(), std::nullopt);
 }
 
+TEST_F(SqliteStoreTest, cap_35_order_and_scores_are_the_same_after_a_restart) {
+  const StoreOptions options = {.index = IndexConfig{.dims = 2}};
+  Reopen(options);
+  std::vector<Operation> puts;
+  for (int i = 0; i < 20; ++i) {
+    puts.push_back(PutOp{.ns = {"n"},
+                         .key = std::to_string(i),
+                         .value = "1",
+                         .vectors = {{"$", {static_cast<float>(i % 7), 3}}}});
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  const SearchOp search{.query_vector = {1, 1}};
+  const std::vector<SearchItem> before = store_->Search(search).value();
+  Reopen(options);
+  EXPECT_EQ(store_->Search(search).value(), before);
+}
+
 TEST_F(SqliteStoreTest, an_index_of_other_dimensions_is_refused_while_there_are_vectors) {
   Reopen({.index = IndexConfig{.dims = 2}});
   const std::vector<Operation> operations = {
@@ -104,7 +121,8 @@ TEST_F(SqliteStoreTest, an_index_of_other_dimensions_is_refused_while_there_are_
   const auto mismatched = MakeSqliteStore(*database_, {.index = IndexConfig{.dims = 3}});
   EXPECT_EQ(CodeOf(mismatched), StatusCode::kDimensionMismatch);
   EXPECT_EQ(MessageOf(mismatched),
-            "index must have the 2 dimensions of the vectors stored already: it has 3");
+            "index must have the 2 dimensions of the vectors stored already: it has 3; ask for"
+            " them to be replaced, to embed every item anew");
   Reopen();
   EXPECT_EQ(store_->Configure(IndexConfig{.dims = 3}, {}).code(), StatusCode::kDimensionMismatch);
   EXPECT_EQ(store_->options().index, std::nullopt);

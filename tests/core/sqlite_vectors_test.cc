@@ -208,7 +208,7 @@ class SqliteVectorsTest : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(SqliteVectorsTest, answers_are_those_of_the_rows_through_any_changes_and_reopenings) {
+TEST_F(SqliteVectorsTest, cap_34_answers_are_those_of_the_rows_through_any_changes_and_reopenings) {
   PutItems(0, 2500);
   for (int step = 0; step < 60; ++step) {
     SCOPED_TRACE(step);

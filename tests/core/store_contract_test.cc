@@ -376,7 +376,7 @@ TYPED_TEST(StoreContractTest, a_batch_with_an_invalid_operation_changes_nothing)
   EXPECT_EQ(this->Stats().items, 0U);
 }
 
-TYPED_TEST(StoreContractTest, a_batch_with_an_invalid_operation_embeds_nothing) {
+TYPED_TEST(StoreContractTest, cap_30_a_batch_with_an_invalid_operation_embeds_nothing) {
   this->OpenWithIndex();
   const std::vector<Operation> operations = {PutOperation({"n"}, "a", R"("tea")"),
                                              GetOp{{"n."}, "b"}};

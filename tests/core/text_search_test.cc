@@ -419,5 +419,36 @@ TEST_F(SqliteTextIndexTest, a_store_opened_again_goes_on_with_its_index) {
   EXPECT_THAT(KeysOf(store->Search(search)), ElementsAre("k", "l"));
 }
 
+// 12,000 items, of which 10,000 are candidates at most.
+TYPED_TEST(TextSearchTest, a_common_word_is_looked_for_in_the_newest_items_a_rare_one_in_all) {
+  this->Open();
+  constexpr int kItems = 12'000;
+  std::vector<Operation> puts;
+  for (int i = 0; i < kItems; ++i) {
+    const std::string rare = i == 7 ? " samovar" : "";
+    puts.push_back(
+        PutOp{.ns = {"n"},
+              .key = std::to_string(i),
+              .value = R"({"text":"tea)" + rare + R"(","i":)" + std::to_string(i) + "}"});
+  }
+  ASSERT_TRUE(this->store_->Batch(puts).has_value());
+
+  const auto rare = this->Find("tea samovar", {.explain = true});
+  ASSERT_THAT(KeysOf(rare), ElementsAre("7"));
+  EXPECT_EQ((*rare)[0].plan, "words: 1 candidate of 12000 items, those with the rarer words");
+
+  const auto common = this->store_->Search(
+      {.ns_prefix = {"n"}, .query = "tea", .limit = 1'000'000, .mode = SearchMode::kText});
+  ASSERT_THAT(*common, SizeIs(10'000));
+  EXPECT_THAT(KeysOf(common), testing::Not(testing::Contains("1999")));
+  EXPECT_THAT(KeysOf(common), testing::Contains("2000"));
+
+  const auto filtered = this->store_->Search({.ns_prefix = {"n"},
+                                              .filter = R"({"i":{"$lt":3}})",
+                                              .query = "tea",
+                                              .mode = SearchMode::kText});
+  EXPECT_THAT(KeysOf(filtered), ElementsAre("0", "1", "2"));
+}
+
 }  // namespace
 }  // namespace keepsake

@@ -91,8 +91,16 @@ inline SearchOp AnySearch() {
                         .diversity = 0.75,
                         .explain = true,
                         .snippet_length = 160};
-  return {AnyNamespace(), "{\"n\":{\"$gte\":1}}", "wo ist 🗝?", 7, 3, SearchMode::kHybrid,
-          false,          {0.25F, -0.5F},         ranking};
+  return {AnyNamespace(),
+          "{\"n\":{\"$gte\":1}}",
+          "wo ist 🗝?",
+          7,
+          3,
+          SearchMode::kHybrid,
+          false,
+          {0.25F, -0.5F},
+          ranking,
+          ItemRef{{"users", "ü1"}, "🗝"}};
 }
 
 inline std::vector<GoldenFrame> StoreFrames() {
@@ -108,9 +116,12 @@ inline std::vector<GoldenFrame> StoreFrames() {
       Golden("put_delete", Tag::kPut,
              PutOp{.ns = {"a"}, .key = "k", .value = {}, .index = {}, .vectors = {}}),
       Golden("search", Tag::kSearch, AnySearch(),
-             std::vector<SearchItem>{
-                 {AnyItem(), -0.625, {{"words", 2.5}}, Snippet{"wo ist 🗝", {{0, 2}, {7, 11}}}},
-                 {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
+             std::vector<SearchItem>{{AnyItem(),
+                                      -0.625,
+                                      {{"words", 2.5}},
+                                      Snippet{"wo ist 🗝", {{0, 2}, {7, 11}}},
+                                      "words: 3 candidates of 9 items"},
+                                     {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
       Golden("list_namespaces", Tag::kListNamespaces, list,
              std::vector<Namespace>{{"users", "ü1"}, {"x"}}),
       Golden("list_keys", Tag::kListKeys, wire::OneNamespace{AnyNamespace()},
@@ -120,13 +131,20 @@ inline std::vector<GoldenFrame> StoreFrames() {
       Golden("sweep_expired", Tag::kSweepExpired, wire::SweepExpired{1000}, std::uint64_t{3}),
       Golden("configure_store", Tag::kConfigureStore,
              wire::ConfigureStore{
-                 IndexConfig{512, {"$", "text"}}, TtlConfig{60'000, false},
+                 IndexConfig{512, {"$", "text"}, "use-lite 🗝", true}, TtlConfig{60'000, false},
                  TextConfig{{{"text", 2}}, "session", "turn", "speaker", Language::kGerman}}),
       Golden("prepare_embedding", Tag::kPrepareEmbedding, batch.operations(),
              wire::EmbeddingPlanAnswer{
                  {"one", "zwei 🗝"}, {{0, {"a.b", "c[-1]"}, {1, 0}}}, {"wo ist 🗝?"}, {1}, {0}}),
       Golden("store_stats", Tag::kStoreStats, wire::Nothing{},
-             StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF}),
+             StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF, 4}),
+      Golden("explain_absence", Tag::kExplainAbsence,
+             wire::ExplainAbsence{AnySearch(), {AnyNamespace(), "clé 🗝"}},
+             WhyNot{Absence::kNotOnPage, 12, 0.25, 0.5, {{"words", 2.5}}}),
+      Golden("read_pending", Tag::kReadPending, wire::ReadPending{64},
+             PendingEmbeddings{{{7, {"text"}, {"wo ist 🗝"}}, {9, {}, {}}}, 1000}),
+      Golden("embed_pending", Tag::kEmbedPending, wire::EmbedPending{{{7, {AnyVector()}}}},
+             std::uint64_t{1}),
   };
 }
 

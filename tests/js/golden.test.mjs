@@ -86,6 +86,7 @@ const search = {
     explain: true,
     snippetLength: 160,
   },
+  near: { namespace: ["users", "ü1"], key: "🗝" },
 };
 
 // File, operation, answer.
@@ -109,6 +110,7 @@ const frames = [
             { begin: 7, end: 11 },
           ],
         },
+        plan: "words: 3 candidates of 9 items",
       },
       {
         namespace: ["a"],
@@ -119,6 +121,7 @@ const frames = [
         score: undefined,
         parts: [],
         snippet: undefined,
+        plan: "",
       },
     ],
   ],
@@ -143,7 +146,7 @@ const frames = [
     "configure_store",
     {
       kind: "configureStore",
-      index: { dims: 512, fields: ["$", "text"] },
+      index: { dims: 512, fields: ["$", "text"], model: "use-lite 🗝", replaceVectors: true },
       ttl: { defaultTtl: 60_000, refreshOnRead: false },
       text: {
         fields: [{ path: "text", weight: 2 }],
@@ -169,8 +172,31 @@ const frames = [
   [
     "store_stats",
     { kind: "storeStats" },
-    { items: 1, namespaces: 2, vectors: Number.MAX_SAFE_INTEGER },
+    { items: 1, namespaces: 2, vectors: Number.MAX_SAFE_INTEGER, pending: 4 },
   ],
+  [
+    "explain_absence",
+    { kind: "explainAbsence", search, namespace, key: "clé 🗝" },
+    {
+      absence: "notOnPage",
+      rank: 12,
+      score: 0.25,
+      lastScore: 0.5,
+      parts: [{ name: "words", value: 2.5 }],
+    },
+  ],
+  [
+    "read_pending",
+    { kind: "readPending", limit: 64 },
+    {
+      items: [
+        { id: 7, paths: ["text"], texts: ["wo ist 🗝"] },
+        { id: 9, paths: [], texts: [] },
+      ],
+      left: 1000,
+    },
+  ],
+  ["embed_pending", { kind: "embedPending", items: [{ id: 7, vectors: [vector] }] }, 1],
 
   [
     "put_checkpoint",

@@ -29,6 +29,7 @@ struct SearchItem {
   std::optional<double> score;       // higher is better; see SearchMode
   std::vector<ScorePart> parts{};    // if Ranking::explain asks for them
   std::optional<Snippet> snippet{};  // if Ranking::snippet_length does
+  std::string plan{};                // how the hits were looked for, for people; if explained
 
   bool operator==(const SearchItem&) const = default;
 };
@@ -79,6 +80,13 @@ enum class SearchMode : std::uint8_t {
   kHybrid = 4,    // kText and kVector fused, score 0…1, or kText in a store without an index
 };
 
+struct ItemRef {
+  Namespace ns;
+  std::string key;
+
+  bool operator==(const ItemRef&) const = default;
+};
+
 struct SearchOp {
   Namespace ns_prefix;  // {}: the whole store
   std::string filter;   // JSON object, "" for none: {"kind":"a","n":{"$gte":2}}
@@ -87,8 +95,11 @@ struct SearchOp {
   std::uint32_t offset = 0;
   SearchMode mode = SearchMode::kAuto;
   bool refresh_ttl = true;
-  std::vector<float> query_vector;   // as PutOp::vectors
-  std::optional<Ranking> ranking{};  // of kText and kHybrid
+  std::vector<float> query_vector;   // as PutOp::vectors, or the caller's own
+  std::optional<Ranking> ranking{};  // of kText and kHybrid; min_score of kVector, too
+  // Searches by the vectors of this item (their mean direction), which is no hit itself.
+  // An item without vectors is kInvalidArgument.
+  std::optional<ItemRef> near{};
 };
 
 struct ListNamespacesOp {

@@ -43,6 +43,7 @@ enum class StatusCode : std::uint16_t {
   kQuotaExceeded = 26,
   kUnsupported = 27,
   kInternal = 28,
+  kModelMismatch = 29,  // vectors stored are another embedding model's
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

@@ -27,8 +27,16 @@ struct CheckedBatch;
 struct IndexConfig {
   std::uint32_t dims = 0;                   // length of every vector, 1…65536
   std::vector<std::string> fields = {"$"};  // default paths; "$" is the whole value
+  // Names what makes the vectors, "" for unknown. It is kept with them, and a store that
+  // names another one is refused: kModelMismatch, or kDimensionMismatch if dims differ.
+  std::string model{};
+  // Unless this is set. Then the vectors there are given up, and their items wait to be
+  // embedded anew: Store::ReadPending().
+  bool replace_vectors = false;
 
-  bool operator==(const IndexConfig&) const = default;
+  bool operator==(const IndexConfig& other) const {
+    return dims == other.dims && fields == other.fields && model == other.model;
+  }
 };
 
 struct TtlConfig {
@@ -66,10 +74,44 @@ struct EmbeddingPlan {
   std::vector<std::size_t> query_of;         // parallel to query_positions
 };
 
+// Items whose vectors were given up for those of another model.
+struct PendingEmbedding {
+  std::int64_t id = 0;
+  std::vector<std::string> paths;  // of its texts, as FieldVector::path
+  std::vector<std::string> texts;  // parallel to `paths`
+};
+struct PendingEmbeddings {
+  std::vector<PendingEmbedding> items;
+  std::uint64_t left = 0;  // `items` included
+};
+struct ItemVectors {
+  std::int64_t id = 0;
+  std::vector<FieldVector> vectors;  // of all its paths
+};
+
+// Why an item is no hit of a search. Persistent, never renumber.
+enum class Absence : std::uint8_t {
+  kNone = 0,           // it is a hit
+  kNoItem = 1,         // there is none, or it has expired
+  kOutside = 2,        // its namespace is not below the prefix
+  kFiltered = 3,       // the filter refuses its value
+  kNoMatch = 4,        // it holds nothing of the query
+  kBelowMinScore = 5,  // Ranking::min_score
+  kNotOnPage = 6,      // others come first, or it is before the offset
+};
+struct WhyNot {
+  Absence absence = Absence::kNone;
+  std::optional<std::uint64_t> rank;  // 0 for the first, diversity left aside; if it matches
+  std::optional<double> score;
+  std::optional<double> last_score;  // of the last hit of the page
+  std::vector<ScorePart> parts;
+};
+
 struct StoreStats {
   std::uint64_t items = 0;
   std::uint64_t namespaces = 0;
   std::uint64_t vectors = 0;
+  std::uint64_t pending = 0;  // items that ReadPending() gives
 };
 
 class Store {
@@ -96,6 +138,17 @@ class Store {
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;
   virtual Result<StoreStats> Stats() = 0;
+
+  // Why the item is no hit of the search. As dear as the search without a limit.
+  Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
+
+  // Up to `limit` of the items that wait for vectors, the oldest first. Searches find them
+  // by words meanwhile, and by vector as items that have none.
+  virtual Result<PendingEmbeddings> ReadPending(std::uint32_t limit) = 0;
+  // Gives items their vectors, unless they were put or deleted since ReadPending(). Says how
+  // many it gave.
+  Result<std::uint64_t> EmbedPending(std::span<const ItemVectors> items);
+
   // Takes up to `vectors` more vectors into the graph that searches among very many of
   // them go by; says whether more are left. A host calls it when it is idle, some 20 at a
   // time (each takes up to half a millisecond). Answers don't depend on it, speed does.
@@ -122,6 +175,8 @@ class Store {
   virtual Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) = 0;
   // Hook of Configure(): checks dims against what is stored.
   virtual Status CheckIndex(const IndexConfig& index) = 0;
+  // Hook of EmbedPending(): vectors fit the index.
+  virtual Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) = 0;
 
  private:
   Result<std::vector<Operation>> Embed(std::span<const Operation> operations);

@@ -49,6 +49,7 @@ bool MayChangeRows(std::uint8_t tag) {
     case Tag::kPut:
     case Tag::kClearNamespace:
     case Tag::kSweepExpired:
+    case Tag::kEmbedPending:
     case Tag::kPutCheckpoint:
     case Tag::kPutWrites:
     case Tag::kDeleteThread:
@@ -232,6 +233,15 @@ class FrameEngine final : public Engine {
         return AnswerPrepareEmbedding(view, response);
       case Tag::kStoreStats:
         return Answer<wire::Nothing>(view, response, [&](auto&) { return store_->Stats(); });
+      case Tag::kExplainAbsence:
+        return Answer<wire::ExplainAbsence>(
+            view, response, [&](auto& op) { return store_->ExplainAbsence(op.search, op.item); });
+      case Tag::kReadPending:
+        return Answer<wire::ReadPending>(view, response,
+                                         [&](auto& op) { return store_->ReadPending(op.limit); });
+      case Tag::kEmbedPending:
+        return Answer<wire::EmbedPending>(view, response,
+                                          [&](auto& op) { return store_->EmbedPending(op.items); });
       default:
         return FailUnknown(view, response);
     }

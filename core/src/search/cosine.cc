@@ -37,4 +37,21 @@ double CosineQuery::Score(std::span<const float> vector) const {
                   DotInDoubles(query_, query_) * DotInDoubles(vector, vector));
 }
 
+std::vector<float> MeanDirection(std::span<const float> vectors, std::size_t dims) {
+  std::vector<double> sum(dims);
+  for (; vectors.size() >= dims; vectors = vectors.subspan(dims)) {
+    const std::span<const float> vector = vectors.first(dims);
+    const double length = std::sqrt(DotInDoubles(vector, vector));
+    if (length == 0) continue;
+    for (std::size_t i = 0; i < dims; ++i) sum[i] += double{vector[i]} / length;
+  }
+  double squared = 0;
+  for (const double x : sum) squared += x * x;
+  std::vector<float> mean(dims);
+  for (std::size_t i = 0; i < dims && squared > 0; ++i) {
+    mean[i] = static_cast<float>(sum[i] / std::sqrt(squared));
+  }
+  return mean;
+}
+
 }  // namespace keepsake::search

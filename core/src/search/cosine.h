@@ -3,7 +3,9 @@
 #ifndef KEEPSAKE_SEARCH_COSINE_H_
 #define KEEPSAKE_SEARCH_COSINE_H_
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 namespace keepsake::search {
 
@@ -19,6 +21,10 @@ class CosineQuery {
   std::span<const float> query_;
   float squared_norm_;
 };
+
+// The direction between vectors of `dims` numbers each, one after the other: the sum of
+// them at length 1. Zeros if there are none.
+std::vector<float> MeanDirection(std::span<const float> vectors, std::size_t dims);
 
 }  // namespace keepsake::search
 

@@ -93,8 +93,14 @@ struct Occurrence {
 
 class TextRanking {
  public:
-  TextRanking(TextSource& source, const TextQuery& query, const TextConfig& config)
-      : source_(source), query_(query), config_(config), terms_(query.terms) {}
+  TextRanking(TextSource& source, const TextQuery& query, const TextConfig& config,
+              std::uint64_t max_candidates, TextPlan& plan)
+      : source_(source),
+        query_(query),
+        config_(config),
+        max_candidates_(max_candidates),
+        plan_(plan),
+        terms_(query.terms) {}
 
   Result<std::vector<TextHit>> Run() {
     const Result<TextScope> scope = source_.Scope();
@@ -104,6 +110,8 @@ class TextRanking {
     if (!config_.group.empty()) {
       if (Status status = CollectGroups(); !status.ok()) return std::unexpected(std::move(status));
     }
+    plan_.items = scope_.items;
+    plan_.candidates = candidates_.size();
     Count();
     ScoreTerms();
     AddCues();
@@ -113,20 +121,56 @@ class TextRanking {
  private:
   Status Collect() {
     const TextItemCallback add = [&](const TextItem& item) { AddCandidate(item); };
-    Status status = source_.Matching(terms_, add);
+    const Result<std::vector<TextTerm>> selective = SelectiveTerms();
+    if (!selective) return selective.error();
+    Status status = source_.Matching(*selective, max_candidates_, add);
     if (!status.ok()) return status;
     // A word that no item holds is looked for as the words that are nearly it.
     std::vector<TextTerm> corrected;
     for (std::size_t t = 0; t < terms_.size() && status.ok(); ++t) {
-      if (!terms_[t].may_be_misspelled || IsHeld(terms_[t])) continue;
+      if (!terms_[t].may_be_misspelled || IsHeld(t)) continue;
       status = AddNearTokens(terms_[t]);
       if (terms_[t].alternatives.size() > 1) corrected.push_back(terms_[t]);
     }
     if (!status.ok() || corrected.empty()) return status;
-    return source_.Matching(corrected, add);
+    return source_.Matching(corrected, max_candidates_, add);
   }
 
-  bool IsHeld(const TextTerm& term) const {
+  // All terms, unless so many items may hold them that only the rarest can be looked for:
+  // those that together have no more than max_candidates_, and one at least.
+  Result<std::vector<TextTerm>> SelectiveTerms() {
+    if (scope_.items <= max_candidates_) return terms_;
+    counts_in_scope_.clear();
+    std::uint64_t sum = 0;
+    for (const TextTerm& term : terms_) {
+      const Result<std::uint64_t> count = source_.Count(term, scope_.items);
+      if (!count) return std::unexpected(count.error());
+      counts_in_scope_.push_back(*count);
+      sum += *count;
+    }
+    if (sum <= max_candidates_) {
+      counts_in_scope_.clear();
+      return terms_;
+    }
+    plan_.is_capped = true;
+    std::vector<TextTerm> selective;
+    sum = 0;
+    for (const std::size_t t : OrderOf(terms_.size(), [&](std::size_t a, std::size_t b) {
+           return counts_in_scope_[a] != counts_in_scope_[b]
+                      ? counts_in_scope_[a] < counts_in_scope_[b]
+                      : a < b;
+         })) {
+      if (counts_in_scope_[t] == 0) continue;
+      sum += counts_in_scope_[t];
+      if (!selective.empty() && sum > max_candidates_) break;
+      selective.push_back(terms_[t]);
+    }
+    return selective;
+  }
+
+  bool IsHeld(std::size_t index) const {
+    if (!counts_in_scope_.empty()) return counts_in_scope_[index] > 0;
+    const TextTerm& term = terms_[index];
     return std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
       RecordReader reader(candidate.record);
       while (reader.Next()) {
@@ -184,6 +228,7 @@ class TextRanking {
     });
     if (order.size() > kMaxGroups) order.resize(kMaxGroups);
     for (const std::size_t index : order) {
+      if (candidates_.size() > 2 * max_candidates_) break;
       const std::string id = groups_[index].id;
       const std::size_t end_of_ns = id.find('\0');
       Status status = source_.InGroup(std::string_view(id).substr(0, end_of_ns),
@@ -330,8 +375,11 @@ class TextRanking {
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       const std::vector<Occurrence>& occurrences = occurrences_[t];
       if (occurrences.empty()) continue;
-      const double idf = terms_[t].weight * Idf(static_cast<double>(scope_.items),
-                                                static_cast<double>(occurrences.size()));
+      // Of a search that was capped, not all that hold the term are candidates.
+      const bool is_counted = !counts_in_scope_.empty() && counts_in_scope_[t] > 0;
+      const std::uint64_t holding = is_counted ? counts_in_scope_[t] : occurrences.size();
+      const double idf =
+          terms_[t].weight * Idf(static_cast<double>(scope_.items), static_cast<double>(holding));
       most_ += idf;
       ScoreWords(occurrences, idf);
       ScoreGroups(occurrences, terms_[t].weight);
@@ -446,7 +494,10 @@ class TextRanking {
   TextSource& source_;
   const TextQuery& query_;
   const TextConfig& config_;
+  std::uint64_t max_candidates_;
+  TextPlan& plan_;
   std::vector<TextTerm> terms_;
+  std::vector<std::uint64_t> counts_in_scope_;  // of terms, if the search is capped
   TextScope scope_;
 
   std::vector<Candidate> candidates_;
@@ -467,9 +518,10 @@ class TextRanking {
 }  // namespace
 
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
-                                        const TextConfig& config) {
+                                        const TextConfig& config, TextPlan& plan,
+                                        std::uint64_t max_candidates) {
   if (query.empty()) return {};
-  return TextRanking(source, query, config).Run();
+  return TextRanking(source, query, config, max_candidates, plan).Run();
 }
 
 }  // namespace keepsake::search

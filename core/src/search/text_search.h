@@ -43,8 +43,12 @@ class TextSource {
   virtual ~TextSource() = default;
 
   virtual Result<TextScope> Scope() = 0;
-  // All items that hold an alternative of one of the terms, once each, in any order.
-  virtual Status Matching(const std::vector<TextTerm>& terms, const TextItemCallback& add) = 0;
+  // How many items hold an alternative of the term, but no more than `most`.
+  virtual Result<std::uint64_t> Count(const TextTerm& term, std::uint64_t most) = 0;
+  // Items that hold an alternative of one of the terms, once each, the newest first, until
+  // `most` of them are wanted ones.
+  virtual Status Matching(const std::vector<TextTerm>& terms, std::uint64_t most,
+                          const TextItemCallback& add) = 0;
   // All items of a group of one namespace, in any order.
   virtual Status InGroup(std::string_view ns, std::string_view group,
                          const TextItemCallback& add) = 0;
@@ -67,9 +71,22 @@ struct TextHit {
   TextScore parts;
 };
 
-// Every wanted item with a score, the best first, then by namespace and key.
+// What was looked at.
+struct TextPlan {
+  std::uint64_t items = 0;  // with text, below the prefix
+  std::uint64_t candidates = 0;
+  bool is_capped = false;  // items that hold only common words were left out
+};
+
+// So many candidates are read, and as many more of their groups, however many items hold
+// a word of the question: a search takes a bounded time. Beyond it, items count that hold
+// the rarer words, and then the newest.
+inline constexpr std::uint64_t kMaxCandidates = 10'000;
+
+// The wanted items with a score, the best first, then by namespace and key.
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
-                                        const TextConfig& config);
+                                        const TextConfig& config, TextPlan& plan,
+                                        std::uint64_t max_candidates = kMaxCandidates);
 
 }  // namespace keepsake::search
 

@@ -137,7 +137,13 @@ Status GiveVectorsIds(Database& database) {
                            "  first_id INTEGER PRIMARY KEY,"
                            "  checksum INTEGER NOT NULL,"
                            "  codes BLOB NOT NULL"
-                           ") STRICT"});
+                           ") STRICT",
+
+                           "CREATE TABLE vector_pending("
+                           "  item_id INTEGER NOT NULL,"
+                           "  path TEXT NOT NULL,"
+                           "  PRIMARY KEY(item_id, path)"
+                           ") STRICT, WITHOUT ROWID"});
 }
 
 using Migration = Status (*)(Database& database);

@@ -90,18 +90,7 @@ Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
   return finite ? Status() : Invalid("vector must not contain NaN or Infinity");
 }
 
-Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& options) {
-  std::vector<std::string_view> paths;
-  for (const FieldVector& vector : vectors) {
-    if (Status status = CheckPath(vector.path); !status.ok()) return status;
-    if (Status status = CheckVector(vector.values, options); !status.ok()) return status;
-    paths.push_back(vector.path);
-  }
-  std::ranges::sort(paths);
-  const auto repeated = std::ranges::adjacent_find(paths);
-  if (repeated == paths.end()) return {};
-  return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
-}
+constexpr std::size_t kMaxModelBytes = 1024;
 
 bool IsWithin(double number, double least, double most) {
   return number >= least && number <= most;
@@ -178,6 +167,9 @@ class Checker {
     if (*by_vector && !op.query_vector.empty()) {
       if (Status status = CheckVector(op.query_vector, options_); !status.ok()) return status;
     }
+    if (op.near) {
+      if (Status status = CheckNear(op, *by_vector); !status.ok()) return status;
+    }
     batch_.searches.push_back(
         {.position = position,
          .encoded_prefix = EncodeNamespace(op.ns_prefix),
@@ -187,6 +179,7 @@ class Checker {
          .by_text = by_text,
          .query = op.query,
          .query_vector = op.query_vector,
+         .near = op.near ? &*op.near : nullptr,
          .limit = op.limit,
          .offset = op.offset,
          .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read,
@@ -194,8 +187,15 @@ class Checker {
     return op.ranking ? CheckRanking(*op.ranking) : Status();
   }
 
+  static Status CheckNear(const SearchOp& op, bool by_vector) {
+    if (!by_vector) return Invalid("near needs a search by vector, and a store with an index");
+    if (!op.query_vector.empty()) return Invalid("near and a query vector exclude each other");
+    if (Status status = ValidateNamespace(op.near->ns, kExact); !status.ok()) return status;
+    return CheckKey(op.near->key);
+  }
+
   Result<bool> IsByVector(const SearchOp& op) const {
-    const bool has_query = !op.query.empty() || !op.query_vector.empty();
+    const bool has_query = !op.query.empty() || !op.query_vector.empty() || op.near;
     switch (op.mode) {
       case SearchMode::kContains:
       case SearchMode::kText:
@@ -215,7 +215,7 @@ class Checker {
         return Error(StatusCode::kInvalidArgument,
                      "search mode is none of auto, vector, contains, text, hybrid");
     }
-    const bool lacks_vector = op.query_vector.empty() && op.limit > 0;
+    const bool lacks_vector = op.query_vector.empty() && !op.near && op.limit > 0;
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
       return Error(StatusCode::kInvalidArgument, "search by vector needs the query's vector");
     }
@@ -275,19 +275,52 @@ Status CheckOptions(const StoreOptions& options) {
     return Invalid("index dims must be between 1 and " + std::to_string(kMaxDims) + ": " +
                    std::to_string(options.index->dims));
   }
+  const std::string& model = options.index->model;
+  if (model.size() > kMaxModelBytes || !json::IsWellFormedUtf8(model)) {
+    return Invalid("index model must be well-formed UTF-8 of at most " +
+                   std::to_string(kMaxModelBytes) + " bytes");
+  }
   for (const std::string& path : options.index->fields) {
     if (Status status = CheckPath(path); !status.ok()) return status;
   }
   return {};
 }
 
+Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& options) {
+  std::vector<std::string_view> paths;
+  for (const FieldVector& vector : vectors) {
+    if (Status status = CheckPath(vector.path); !status.ok()) return status;
+    if (Status status = CheckVector(vector.values, options); !status.ok()) return status;
+    paths.push_back(vector.path);
+  }
+  std::ranges::sort(paths);
+  const auto repeated = std::ranges::adjacent_find(paths);
+  if (repeated == paths.end()) return {};
+  return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
+}
+
 CheckedSearch VectorPartOf(const CheckedSearch& search) {
   CheckedSearch part = search;
   part.by_text = false;
+  part.ranking.min_score.reset();
   part.offset = 0;
   part.limit = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       HitsToRefine(search), search::kVectorHits, std::numeric_limits<std::uint32_t>::max()));
   return part;
+}
+
+CheckedSearch BySimilarity(const CheckedSearch& search, std::int64_t id,
+                           std::span<const float> vector) {
+  CheckedSearch similar = search;
+  similar.near = nullptr;
+  similar.query_vector = vector;
+  similar.excluded_id = id;
+  return similar;
+}
+
+std::unexpected<Status> NoNearVectors(const ItemRef& near) {
+  return Error(StatusCode::kInvalidArgument,
+               "near must name an item that has vectors: " + json::Quoted(near.key));
 }
 
 Status CheckExactNamespace(const Namespace& ns) { return ValidateNamespace(ns, kExact); }

@@ -43,14 +43,29 @@ struct CheckedSearch {
   bool by_text;
   std::string_view query;
   std::span<const float> query_vector;
+  const ItemRef* near;  // whose vectors are the query's, or null
   std::uint32_t limit;
   std::uint32_t offset;
   bool refresh_ttl;
   Ranking ranking;
+  std::int64_t excluded_id = 0;  // of the item that `near` names; ids begin at 1
 };
+
+// What is left of scored hits that lie below the threshold of a search by vector.
+template <typename Hits>
+void DropBelow(const CheckedSearch& search, Hits& hits) {
+  if (!search.by_vector || !search.ranking.min_score) return;
+  std::erase_if(
+      hits, [&](const auto& hit) { return !hit.score || *hit.score < *search.ranking.min_score; });
+}
 
 // The part by vector of a search by both: enough hits to be fused with those by text.
 CheckedSearch VectorPartOf(const CheckedSearch& search);
+
+// The search by `vector`, that of the item that `near` names, which has this id.
+CheckedSearch BySimilarity(const CheckedSearch& search, std::int64_t id,
+                           std::span<const float> vector);
+std::unexpected<Status> NoNearVectors(const ItemRef& near);
 
 struct CheckedListNamespaces {
   std::size_t position;
@@ -73,6 +88,7 @@ Result<CheckedBatch> CheckBatch(std::span<const Operation> operations, const Sto
                                 QueryVectors query_vectors);
 
 Status CheckOptions(const StoreOptions& options);
+Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& options);
 
 // The names of namespaces that a caller addresses exactly.
 Status CheckExactNamespace(const Namespace& ns);

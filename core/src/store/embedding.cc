@@ -1,4 +1,7 @@
 // What a batch needs embedded, and embedding it with the store's own Embedder.
+#include "store/embedding.h"
+
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -40,18 +43,10 @@ std::span<const std::string> PathsOf(const PutOp& op, const IndexConfig& index) 
 
 Result<EmbeddingPlan::Put> PlanPut(const CheckedPut& put, const IndexConfig& index,
                                    DistinctTexts& numbers) {
-  EmbeddingPlan::Put plan{.position = put.position, .paths = {}, .texts = {}};
-  std::unordered_set<std::string> seen;
-  for (const std::string& path : PathsOf(*put.op, index)) {
-    Result<std::vector<std::string>> texts = json::TextsAtPath(*put.op->value, path);
-    if (!texts) return std::unexpected(std::move(texts.error()));
-    for (std::size_t i = 0; i < texts->size(); ++i) {
-      std::string text_path = texts->size() == 1 ? path : path + "." + std::to_string(i);
-      if (!seen.insert(text_path).second) continue;
-      plan.paths.push_back(std::move(text_path));
-      plan.texts.push_back(numbers.Number(std::move((*texts)[i])));
-    }
-  }
+  Result<PathTexts> texts = TextsToEmbed(*put.op->value, PathsOf(*put.op, index));
+  if (!texts) return std::unexpected(std::move(texts.error()));
+  EmbeddingPlan::Put plan{.position = put.position, .paths = std::move(texts->paths), .texts = {}};
+  for (std::string& text : texts->texts) plan.texts.push_back(numbers.Number(std::move(text)));
   return plan;
 }
 
@@ -63,6 +58,36 @@ Status CheckCount(std::size_t vectors, std::size_t texts) {
 }
 
 }  // namespace
+
+Result<PathTexts> TextsToEmbed(std::string_view value, std::span<const std::string> paths) {
+  PathTexts found;
+  std::unordered_set<std::string> seen;
+  for (const std::string& path : paths) {
+    Result<std::vector<std::string>> texts = json::TextsAtPath(value, path);
+    if (!texts) return std::unexpected(std::move(texts.error()));
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+      std::string text_path = texts->size() == 1 ? path : path + "." + std::to_string(i);
+      if (!seen.insert(text_path).second) continue;
+      found.paths.push_back(std::move(text_path));
+      found.texts.push_back(std::move((*texts)[i]));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> PathsOfTexts(std::span<const std::string> text_paths) {
+  std::vector<std::string> paths;
+  for (const std::string& text_path : text_paths) {
+    const std::size_t digits = text_path.find_last_not_of("0123456789") + 1;
+    const bool is_numbered =
+        digits > 0 && digits < text_path.size() && text_path[digits - 1] == '.';
+    const std::string path = is_numbered ? text_path.substr(0, digits - 1) : text_path;
+    const bool has_several = path.find_first_of("*{") != path.npos;
+    const std::string& base = has_several ? path : text_path;
+    if (std::ranges::find(paths, base) == paths.end()) paths.push_back(base);
+  }
+  return paths;
+}
 
 Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operations) const {
   EmbeddingPlan plan;
@@ -79,7 +104,8 @@ Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operati
   }
   DistinctTexts query_numbers(plan.queries);
   for (const CheckedSearch& search : batch->searches) {
-    if (!search.by_vector || !search.query_vector.empty() || search.limit == 0) continue;
+    const bool has_vector = !search.query_vector.empty() || search.near != nullptr;
+    if (!search.by_vector || has_vector || search.limit == 0) continue;
     plan.query_positions.push_back(search.position);
     plan.query_of.push_back(query_numbers.Number(std::string(search.query)));
   }

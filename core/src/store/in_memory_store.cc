@@ -13,6 +13,7 @@
 
 #include "search/cosine.h"
 #include "search/fusion.h"
+#include "search/order.h"
 #include "search/page.h"
 #include "search/ranking.h"
 #include "search/substring.h"
@@ -64,6 +65,7 @@ Item ToItem(const Record& record) {
 }
 
 bool IsWanted(const Record& record, const CheckedSearch& search) {
+  if (record.id == search.excluded_id) return false;
   if (!search.filter.Matches(record.value)) return false;
   return search.contains.empty() || search::ContainsFolded(*record.key, search.contains) ||
          search::ContainsFolded(record.value, search.contains);
@@ -101,15 +103,25 @@ class MemoryTextSource final : public search::TextSource {
 
   Result<search::TextScope> Scope() override { return index_.Scope(search_.encoded_prefix); }
 
-  Status Matching(const std::vector<search::TextTerm>& terms,
+  Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t most) override {
+    return std::min(index_.Count(term, search_.encoded_prefix), most);
+  }
+
+  Status Matching(const std::vector<search::TextTerm>& terms, std::uint64_t most,
                   const search::TextItemCallback& add) override {
-    index_.Matching(terms, GiveTo(add));
+    index_.Matching(terms, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
+      if (most == 0) return false;
+      if (Give(id, entry, add)) --most;
+      return true;
+    });
     return {};
   }
 
   Status InGroup(std::string_view ns, std::string_view group,
                  const search::TextItemCallback& add) override {
-    index_.InGroup(ns, group, GiveTo(add));
+    index_.InGroup(ns, group, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
+      Give(id, entry, add);
+    });
     return {};
   }
 
@@ -120,19 +132,21 @@ class MemoryTextSource final : public search::TextSource {
   }
 
  private:
-  MemoryTextIndex::EntryCallback GiveTo(const search::TextItemCallback& add) const {
-    return [this, &add](std::int64_t id, const MemoryTextIndex::Entry& entry) {
-      const Record& record = *records_.at(id);
-      if (!record.IsVisible(now_ms_) || !entry.ns.starts_with(search_.encoded_prefix)) return;
-      add({.id = id,
-           .ns = entry.ns,
-           .key = *record.key,
-           .group = entry.text.group,
-           .position = entry.text.position,
-           .record = entry.text.record,
-           .is_wanted = search_.filter.Matches(record.value) &&
-                        search::HoldsPhrases(query_, record.value, config_)});
-    };
+  // Whether it was given, and is wanted.
+  bool Give(std::int64_t id, const MemoryTextIndex::Entry& entry,
+            const search::TextItemCallback& add) const {
+    const Record& record = *records_.at(id);
+    if (!record.IsVisible(now_ms_) || !entry.ns.starts_with(search_.encoded_prefix)) return false;
+    const bool is_wanted = id != search_.excluded_id && search_.filter.Matches(record.value) &&
+                           search::HoldsPhrases(query_, record.value, config_);
+    add({.id = id,
+         .ns = entry.ns,
+         .key = *record.key,
+         .group = entry.text.group,
+         .position = entry.text.position,
+         .record = entry.text.record,
+         .is_wanted = is_wanted});
+    return is_wanted;
   }
 
   const MemoryTextIndex& index_;
@@ -151,6 +165,7 @@ class InMemoryStore final : public Store {
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
+  Result<PendingEmbeddings> ReadPending(std::uint32_t) override { return PendingEmbeddings(); }
   Result<bool> ImproveIndex(std::uint32_t vectors) override {
     return index_ != nullptr && index_->ImproveGraph(vectors);
   }
@@ -158,6 +173,7 @@ class InMemoryStore final : public Store {
  protected:
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
   Status CheckIndex(const IndexConfig&) override { return {}; }  // no vectors without an index
+  Result<std::uint64_t> WritePending(std::span<const ItemVectors>) override { return 0; }
 
  private:
   using Buckets = std::map<std::string, Bucket, std::less<>>;
@@ -170,8 +186,11 @@ class InMemoryStore final : public Store {
                                                                std::int64_t now_ms);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
                                               std::vector<Record*>& refreshed);
-  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search,
-                                                   std::int64_t now_ms);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
+                                                   search::TextPlan& plan);
+  // The search by the vectors of the item that it names. The span is into `vector`.
+  Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                               std::vector<float>& vector);
   Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
                                                std::vector<Record*>& refreshed);
   std::vector<Namespace> List(const ListNamespacesOp& op, std::int64_t now_ms);
@@ -261,12 +280,13 @@ std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
 }
 
 Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
-                                                                std::int64_t now_ms) {
+                                                                std::int64_t now_ms,
+                                                                search::TextPlan& plan) {
   MakeTextIndex();
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
-  const auto text = search::SearchText(source, query, config);
+  const auto text = search::SearchText(source, query, config, plan);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
   std::vector<search::Hit<std::int64_t>> vectors;
@@ -279,7 +299,8 @@ Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSea
 Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,
                                                             std::int64_t now_ms,
                                                             std::vector<Record*>& refreshed) {
-  auto ranked = RankByText(search, now_ms);
+  search::TextPlan plan;
+  auto ranked = RankByText(search, now_ms, plan);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRefine(search)) {
     ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
@@ -292,6 +313,7 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch&
   }
   std::vector<SearchItem> page;
   for (const std::size_t i : Refine(search, options().text, now_ms, items)) {
+    if (search.ranking.explain) items[i].plan = Describe(search, plan);
     page.push_back(std::move(items[i]));
     if (search.refresh_ttl) refreshed.push_back(records_by_id_.at((*ranked)[i].id));
   }
@@ -302,13 +324,31 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& 
                                                            std::int64_t now_ms,
                                                            std::vector<Record*>& refreshed) {
   if (search.limit == 0) return {};
+  if (search.near != nullptr) {
+    std::vector<float> vector;
+    const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
+    if (!by_near) return std::unexpected(by_near.error());
+    return SearchItems(*by_near, now_ms, refreshed);
+  }
   if (search.by_text) return SearchByText(search, now_ms, refreshed);
   std::vector<SearchItem> items;
-  for (const auto& [record, score] : Rank(search, now_ms)) {
+  auto hits = Rank(search, now_ms);
+  DropBelow(search, hits);
+  for (const auto& [record, score] : hits) {
     items.push_back({.item = ToItem(*record), .score = score});
     if (search.refresh_ttl) refreshed.push_back(record);
   }
   return items;
+}
+
+Result<CheckedSearch> InMemoryStore::ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                                            std::vector<float>& vector) {
+  const Record* record = Find(EncodeNamespace(search.near->ns), search.near->key);
+  if (record == nullptr || !record->IsVisible(now_ms) || record->vectors.empty()) {
+    return NoNearVectors(*search.near);
+  }
+  vector = search::MeanDirection(record->vectors, options().index->dims);
+  return BySimilarity(search, record->id, vector);
 }
 
 void InMemoryStore::MakeTextIndex() {
@@ -377,11 +417,15 @@ void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vect
   DropVectors(record);
   if (vectors.empty()) return;
   if (index_ == nullptr) index_ = std::make_unique<search::VectorIndex>(options().index->dims);
-  for (const FieldVector& vector : vectors) {
-    record.vectors.insert(record.vectors.end(), vector.values.begin(), vector.values.end());
+  // By path, as a database has them: sums over them are the same bits.
+  for (const std::size_t i : search::OrderOf(vectors.size(), [&](std::size_t a, std::size_t b) {
+         return vectors[a].path < vectors[b].path;
+       })) {
+    const std::vector<float>& values = vectors[i].values;
+    record.vectors.insert(record.vectors.end(), values.begin(), values.end());
     record.slots.push_back(next_slot_);
     index_->Add(next_slot_++, reinterpret_cast<std::uintptr_t>(&record), record.bucket->encoded_ns,
-                vector.values);
+                values);
     if (next_slot_ % search::FlatIndex::kChunkSlots == 0) EmptySparseChunks();
   }
 }

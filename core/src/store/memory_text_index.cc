@@ -1,5 +1,7 @@
 #include "store/memory_text_index.h"
 
+#include <algorithm>
+
 namespace keepsake {
 
 void MemoryTextIndex::Put(std::int64_t id, std::string ns, search::TextEntry text) {
@@ -45,13 +47,23 @@ search::TextScope MemoryTextIndex::Scope(std::string_view encoded_prefix) const 
   return sum;
 }
 
+std::uint64_t MemoryTextIndex::Count(const search::TextTerm& term,
+                                     std::string_view encoded_prefix) const {
+  Ids ids;
+  for (const search::Alternative& alternative : term.alternatives) AddIdsOf(alternative, ids);
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      ids, [&](std::int64_t id) { return entries_.at(id).ns.starts_with(encoded_prefix); }));
+}
+
 void MemoryTextIndex::Matching(const std::vector<search::TextTerm>& terms,
-                               const EntryCallback& add) const {
+                               const EntryVisitor& visit) const {
   Ids ids;
   for (const search::TextTerm& term : terms) {
     for (const search::Alternative& alternative : term.alternatives) AddIdsOf(alternative, ids);
   }
-  for (const std::int64_t id : ids) add(id, entries_.at(id));
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+    if (!visit(*id, entries_.at(*id))) return;
+  }
 }
 
 void MemoryTextIndex::AddIdsOf(const search::Alternative& alternative, Ids& ids) const {

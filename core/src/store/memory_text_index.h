@@ -25,6 +25,8 @@ class MemoryTextIndex {
   };
   // Gets ids of entries; a reference is valid until the next change.
   using EntryCallback = std::function<void(std::int64_t id, const Entry& entry)>;
+  // False ends a visit.
+  using EntryVisitor = std::function<bool(std::int64_t id, const Entry& entry)>;
 
   // Replaces what the id had. An entry without tokens is none.
   void Put(std::int64_t id, std::string ns, search::TextEntry text);
@@ -32,7 +34,10 @@ class MemoryTextIndex {
   void Clear();
 
   search::TextScope Scope(std::string_view encoded_prefix) const;
-  void Matching(const std::vector<search::TextTerm>& terms, const EntryCallback& add) const;
+  // Of a namespace below the prefix.
+  std::uint64_t Count(const search::TextTerm& term, std::string_view encoded_prefix) const;
+  // Of any namespace, the newest first.
+  void Matching(const std::vector<search::TextTerm>& terms, const EntryVisitor& visit) const;
   void InGroup(std::string_view ns, std::string_view group, const EntryCallback& add) const;
   void Tokens(std::string_view beginning, const std::function<void(std::string_view)>& add) const;
 

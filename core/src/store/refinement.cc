@@ -92,6 +92,16 @@ std::uint64_t HitsToRefine(const CheckedSearch& search) {
   return ChangesOrder(search.ranking) ? std::max(kLeastToRefine, kRefinedPerHit * page) : page;
 }
 
+std::string Describe(const CheckedSearch& search, const search::TextPlan& plan) {
+  std::string text = search.by_vector ? "words and vectors: " : "words: ";
+  text += std::to_string(plan.candidates);
+  text += plan.candidates == 1 ? " candidate of " : " candidates of ";
+  text += std::to_string(plan.items);
+  text += plan.items == 1 ? " item" : " items";
+  if (plan.is_capped) text += ", those with the rarer words";
+  return text;
+}
+
 std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
                                 std::int64_t now_ms, std::vector<SearchItem>& items) {
   const Ranking& ranking = search.ranking;

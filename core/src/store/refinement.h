@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "keepsake/operation.h"
 #include "keepsake/text_config.h"
+#include "search/text_search.h"
 #include "store/checked_batch.h"
 
 namespace keepsake {
@@ -21,6 +23,9 @@ std::uint64_t HitsToRefine(const CheckedSearch& search);
 // of them are the page, in its order. Parts come in with what is known of them.
 std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
                                 std::int64_t now_ms, std::vector<SearchItem>& items);
+
+// SearchItem::plan of a search by text.
+std::string Describe(const CheckedSearch& search, const search::TextPlan& plan);
 
 }  // namespace keepsake
 

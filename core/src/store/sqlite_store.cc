@@ -47,6 +47,10 @@ constexpr std::string_view kScanVectors =
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
     " ORDER BY i.ns, i.key";
 constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
+constexpr std::string_view kVectorsOfKey =
+    "SELECT i.item_id, v.vector FROM store_kv i JOIN store_vectors v ON v.item_id = i.item_id"
+    " WHERE i.ns = ? AND i.key = ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    " ORDER BY v.path";
 // CROSS: the list is walked, not the tables.
 constexpr std::string_view kReadCandidates =
     "SELECT i.item_id, i.ns, i.key, i.value"
@@ -95,9 +99,10 @@ constexpr std::string_view kExpiredItems =
 constexpr std::string_view kDeleteItems =
     "DELETE FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))";
 
-constexpr std::string_view kReadDims = "SELECT value FROM meta WHERE name = 'index_dims'";
-constexpr std::string_view kWriteDims =
-    "INSERT OR REPLACE INTO meta(name, value) VALUES('index_dims', ?)";
+constexpr std::string_view kReadMeta = "SELECT value FROM meta WHERE name = ?";
+constexpr std::string_view kWriteMeta = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)";
+constexpr std::string_view kDims = "index_dims";
+constexpr std::string_view kModel = "index_model";
 constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
 
 // Item ids as JSON, for json_each(): a statement has few parameters.
@@ -156,7 +161,8 @@ class RowScorer {
 // candidates.
 class VectorScan {
  public:
-  VectorScan(RowScorer& scorer, search::Page<std::int64_t>& page) : scorer_(scorer), page_(page) {}
+  VectorScan(RowScorer& scorer, std::int64_t excluded_id, search::Page<std::int64_t>& page)
+      : scorer_(scorer), excluded_id_(excluded_id), page_(page) {}
 
   // False stops the scan.
   bool Add(const Row& row) {
@@ -170,8 +176,9 @@ class VectorScan {
   }
 
   void EndItem() {
-    if (item_id_ == 0) return;
-    if (const std::optional<double> best = scorer_.TakeBest()) {
+    const std::optional<double> best = scorer_.TakeBest();
+    if (item_id_ == 0 || item_id_ == excluded_id_) return;
+    if (best) {
       page_.PushScored(item_id_, *best);
     } else {
       page_.PushUnscored(item_id_, updated_at_ms_);
@@ -180,10 +187,31 @@ class VectorScan {
 
  private:
   RowScorer& scorer_;
+  std::int64_t excluded_id_;
   search::Page<std::int64_t>& page_;
   std::int64_t item_id_ = 0;  // the first has 1
   std::int64_t updated_at_ms_ = 0;
 };
+
+// Of vectors that can't be compared with those of `index`.
+Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig& index) {
+  constexpr std::string_view kRemedy = "; ask for them to be replaced, to embed every item anew";
+  const std::string wanted_dims = std::to_string(index.dims);
+  if (dims != wanted_dims) {
+    return {StatusCode::kDimensionMismatch,
+            std::string("index must have the ")
+                    .append(dims)
+                    .append(" dimensions of the vectors stored already: it has ") +
+                wanted_dims + std::string(kRemedy)};
+  }
+  return {StatusCode::kModelMismatch,
+          std::string("index must be of the model of the vectors stored already, \"")
+              .append(model)
+              .append("\": it is of \"")
+              .append(index.model)
+              .append("\"")
+              .append(kRemedy)};
+}
 
 // A hit, and where it stands among those with an equal score.
 struct RankedItem {
@@ -212,6 +240,7 @@ class SqliteStore final : public Store {
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
+  Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<bool> ImproveIndex(std::uint32_t vectors) override {
     return vectors_.ImproveGraph(vectors);
   }
@@ -220,6 +249,7 @@ class SqliteStore final : public Store {
 
  protected:
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+  Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) override;
 
  private:
   using Hits = std::vector<search::Hit<std::int64_t>>;
@@ -233,8 +263,11 @@ class SqliteStore final : public Store {
   Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms);
-  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search,
-                                                   std::int64_t now_ms);
+  // The search by the vectors of the item that it names. The span is into `vector`.
+  Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                               std::vector<float>& vector);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
+                                                   search::TextPlan& plan);
   Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
                                                IdList& refreshed);
   // The index, if it is worth reading for this search; else none.
@@ -250,6 +283,9 @@ class SqliteStore final : public Store {
                          search::Ranking<RankedItem>& ranking);
   Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
   Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
+
+  // "" if there is no such row.
+  Result<std::string> ReadMeta(std::string_view name);
 
   Status Write(const CheckedBatch& batch, IdList& refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
@@ -315,9 +351,16 @@ Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::in
 Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
                                                          std::int64_t now_ms, IdList& refreshed) {
   if (search.limit == 0) return {};
+  if (search.near != nullptr) {
+    std::vector<float> vector;
+    const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
+    if (!by_near) return std::unexpected(by_near.error());
+    return SearchItems(*by_near, now_ms, refreshed);
+  }
   if (search.by_text) return SearchByText(search, now_ms, refreshed);
-  const Result<Hits> hits = Rank(search, now_ms);
+  Result<Hits> hits = Rank(search, now_ms);
   if (!hits) return std::unexpected(hits.error());
+  DropBelow(search, *hits);
   return Fetch(*hits, search.refresh_ttl, refreshed);
 }
 
@@ -411,6 +454,7 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
   for (const std::uint64_t item : items) ids.Add(static_cast<std::int64_t>(item));
   Status damage;
   const Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
+    if (row.Int(0) == search.excluded_id) return true;
     if (!search.filter.empty() && !search.filter.Matches(row.Text(3))) return true;
     damage = ScoreItem(row.Int(0), scorer);
     if (const std::optional<double> best = scorer.TakeBest()) {
@@ -432,7 +476,7 @@ Result<SqliteStore::Hits> SqliteStore::RankByRows(const CheckedSearch& search,
   const PrefixRange range(search.encoded_prefix);
   search::Page<std::int64_t> page(search.offset, search.limit);
   RowScorer scorer(search.query_vector, options().index->dims);
-  VectorScan scan(scorer, page);
+  VectorScan scan(scorer, search.excluded_id, page);
   Status status = database_.Run(kScanVectors, {range.first(), range.end(), now_ms},
                                 [&](const Row& row) { return scan.Add(row); });
   if (status.ok()) status = scorer.status();
@@ -450,7 +494,7 @@ Result<SqliteStore::Hits> SqliteStore::RankByFilteredRows(const CheckedSearch& s
   Status damage;
   const Status status =
       database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
-        if (!search.filter.Matches(row.Text(2))) return true;
+        if (row.Int(0) == search.excluded_id || !search.filter.Matches(row.Text(2))) return true;
         damage = ScoreItem(row.Int(0), scorer);
         if (const std::optional<double> best = scorer.TakeBest()) {
           page.PushScored(row.Int(0), *best);
@@ -465,8 +509,9 @@ Result<SqliteStore::Hits> SqliteStore::RankByFilteredRows(const CheckedSearch& s
 }
 
 Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearch& search,
-                                                              std::int64_t now_ms) {
-  const auto text = text_.Search(search, options().text, now_ms);
+                                                              std::int64_t now_ms,
+                                                              search::TextPlan& plan) {
+  const auto text = text_.Search(search, options().text, now_ms, plan);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
   const Result<Hits> vectors = RankByVector(VectorPartOf(search), now_ms);
@@ -476,7 +521,8 @@ Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearc
 
 Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,
                                                           std::int64_t now_ms, IdList& refreshed) {
-  auto ranked = RankByText(search, now_ms);
+  search::TextPlan plan;
+  auto ranked = RankByText(search, now_ms, plan);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRefine(search)) {
     ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
@@ -489,10 +535,32 @@ Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& s
   for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
   std::vector<SearchItem> page;
   for (const std::size_t i : Refine(search, options().text, now_ms, *items)) {
+    if (search.ranking.explain) (*items)[i].plan = Describe(search, plan);
     page.push_back(std::move((*items)[i]));
     if (search.refresh_ttl) refreshed.Add(hits[i].id);
   }
   return page;
+}
+
+Result<CheckedSearch> SqliteStore::ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                                          std::vector<float>& vector) {
+  const std::size_t dims = options().index->dims;
+  std::int64_t item_id = 0;
+  std::vector<float> vectors;
+  const std::string encoded = EncodeNamespace(search.near->ns);
+  const Status status =
+      database_.Run(kVectorsOfKey, {encoded, search.near->key, now_ms}, [&](const Row& row) {
+        item_id = row.Int(0);
+        const ByteView bytes = row.Blob(1);
+        if (bytes.size() != dims * sizeof(float)) return true;  // as a damaged row anywhere
+        vectors.resize(vectors.size() + dims);
+        std::memcpy(vectors.data() + vectors.size() - dims, bytes.data(), bytes.size());
+        return true;
+      });
+  if (!status.ok()) return std::unexpected(status);
+  if (vectors.empty()) return NoNearVectors(*search.near);
+  vector = search::MeanDirection(vectors, dims);
+  return BySimilarity(search, item_id, vector);
 }
 
 Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refresh_ttl,
@@ -652,33 +720,71 @@ Result<StoreStats> SqliteStore::Stats() {
     });
   }
   if (!status.ok()) return std::unexpected(status);
+  const Result<std::uint64_t> pending = vectors_.CountPending();
+  if (!pending) return std::unexpected(pending.error());
+  stats.pending = *pending;
   return stats;
 }
 
-Status SqliteStore::CheckIndex(const IndexConfig& index) {
-  std::string stored;
-  bool has_vectors = false;
-  Status status = database_.Run(kReadDims, {}, [&](const Row& row) {
-    stored = row.Text(0);
+Result<PendingEmbeddings> SqliteStore::ReadPending(std::uint32_t limit) {
+  const Result<std::uint64_t> left = vectors_.CountPending();
+  if (!left) return std::unexpected(left.error());
+  if (*left == 0) return PendingEmbeddings();
+  Result<std::vector<PendingEmbedding>> items = vectors_.ReadPending(limit);
+  if (!items) return std::unexpected(std::move(items.error()));
+  return PendingEmbeddings{std::move(*items), *left};
+}
+
+Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> items) {
+  std::uint64_t written = 0;
+  std::vector<std::string> namespaces;
+  namespaces.reserve(items.size());  // views into them last until the transaction ends
+  const Status status = WriteItems([&]() -> Status {
+    for (const ItemVectors& item : items) {
+      const Result<bool> was_pending = vectors_.PutPending(item, namespaces);
+      if (!was_pending) return was_pending.error();
+      if (*was_pending) ++written;
+    }
+    return {};
+  });
+  if (!status.ok()) return std::unexpected(status);
+  return written;
+}
+
+Result<std::string> SqliteStore::ReadMeta(std::string_view name) {
+  std::string value;
+  Status status = database_.Run(kReadMeta, {name}, [&](const Row& row) {
+    value = row.Text(0);
     return true;
   });
-  if (status.ok()) {
-    status = database_.Run(kAnyVector, {}, [&](const Row&) {
-      has_vectors = true;
-      return true;
-    });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return value;
+}
+
+Status SqliteStore::CheckIndex(const IndexConfig& index) {
+  const Result<std::string> dims = ReadMeta(kDims);
+  if (!dims) return dims.error();
+  const Result<std::string> model = ReadMeta(kModel);
+  if (!model) return model.error();
+  const std::string wanted_dims = std::to_string(index.dims);
+  const bool is_same_size = *dims == wanted_dims;
+  const bool is_same_model = model->empty() || index.model.empty() || *model == index.model;
+  if (is_same_size && is_same_model) {
+    return model->empty() && !index.model.empty()
+               ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)})
+               : Status();
   }
+  bool has_vectors = false;
+  Status status = database_.Run(kAnyVector, {}, [&](const Row&) {
+    has_vectors = true;
+    return true;
+  });
   if (!status.ok()) return status;
-  const std::string wanted = std::to_string(index.dims);
-  if (stored == wanted) return {};
-  if (has_vectors) {
-    return {StatusCode::kDimensionMismatch,
-            "index must have the " + stored + " dimensions of the vectors stored already: it has " +
-                wanted};
-  }
+  if (has_vectors && !index.replace_vectors) return Mismatch(*dims, *model, index);
   return database_.InTransaction([&]() -> Status {
-    Status cleared = vectors_.Clear();
-    return cleared.ok() ? database_.Run(kWriteDims, {wanted}) : cleared;
+    Status step = vectors_.GiveUpAll();
+    if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});
+    return step.ok() ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)}) : step;
   });
 }
 

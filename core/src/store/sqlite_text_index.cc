@@ -45,13 +45,15 @@ constexpr std::string_view kMatching =
     " FROM store_text_index CROSS JOIN store_text t ON t.item_id = store_text_index.rowid"
     " CROSS JOIN store_kv i ON i.item_id = t.item_id"
     " WHERE store_text_index MATCH ? AND i.ns >= ? AND i.ns < ?"
-    " AND (i.expires_at IS NULL OR i.expires_at > ?)";
+    " AND (i.expires_at IS NULL OR i.expires_at > ?) ORDER BY store_text_index.rowid DESC";
 constexpr std::string_view kMatchingWithValues =
     "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record, i.value"
     " FROM store_text_index CROSS JOIN store_text t ON t.item_id = store_text_index.rowid"
     " CROSS JOIN store_kv i ON i.item_id = t.item_id"
     " WHERE store_text_index MATCH ? AND i.ns >= ? AND i.ns < ?"
-    " AND (i.expires_at IS NULL OR i.expires_at > ?)";
+    " AND (i.expires_at IS NULL OR i.expires_at > ?) ORDER BY store_text_index.rowid DESC";
+constexpr std::string_view kCountMatching =
+    "SELECT count(*) FROM (SELECT 1 FROM store_text_index WHERE store_text_index MATCH ? LIMIT ?)";
 constexpr std::string_view kInGroup =
     "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record"
     " FROM store_text t CROSS JOIN store_kv i ON i.item_id = t.item_id"
@@ -159,18 +161,36 @@ class SqliteTextSource final : public search::TextSource {
     return scope;
   }
 
-  Status Matching(const std::vector<search::TextTerm>& terms,
+  Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t most) override {
+    const std::string expression = MatchExpression(search_.encoded_prefix, {term});
+    std::uint64_t count = 0;
+    Status status = database_.Run(kCountMatching, {expression, static_cast<std::int64_t>(most)},
+                                  [&](const Row& row) {
+                                    count = static_cast<std::uint64_t>(row.Int(0));
+                                    return true;
+                                  });
+    if (!status.ok()) return std::unexpected(std::move(status));
+    return count;
+  }
+
+  Status Matching(const std::vector<search::TextTerm>& terms, std::uint64_t most,
                   const TextItemCallback& add) override {
+    if (most == 0) return {};
     const std::string expression = MatchExpression(search_.encoded_prefix, terms);
     return database_.Run(reads_values_ ? kMatchingWithValues : kMatching,
-                         {expression, range_.first(), range_.end(), now_ms_},
-                         [&](const Row& row) { return Give(row, add); });
+                         {expression, range_.first(), range_.end(), now_ms_}, [&](const Row& row) {
+                           if (Give(row, add)) --most;
+                           return most > 0;
+                         });
   }
 
   Status InGroup(std::string_view ns, std::string_view group,
                  const TextItemCallback& add) override {
     return database_.Run(reads_values_ ? kInGroupWithValues : kInGroup, {ns, group, now_ms_},
-                         [&](const Row& row) { return Give(row, add); });
+                         [&](const Row& row) {
+                           Give(row, add);
+                           return true;
+                         });
   }
 
   Status Tokens(std::string_view beginning,
@@ -184,11 +204,13 @@ class SqliteTextSource final : public search::TextSource {
   }
 
  private:
+  // Whether the item is wanted.
   bool Give(const Row& row, const TextItemCallback& add) const {
     constexpr int kValue = 6;
-    const bool is_wanted =
+    const bool matches =
         !reads_values_ || (search_.filter.Matches(row.Text(kValue)) &&
                            search::HoldsPhrases(query_, row.Text(kValue), config_));
+    const bool is_wanted = matches && row.Int(0) != search_.excluded_id;
     add({.id = row.Int(0),
          .ns = row.Text(1),
          .key = row.Text(2),
@@ -196,7 +218,7 @@ class SqliteTextSource final : public search::TextSource {
          .position = row.Real(4),
          .record = row.Blob(5),
          .is_wanted = is_wanted});
-    return true;
+    return is_wanted;
   }
 
   sql::Database& database_;
@@ -316,13 +338,14 @@ Status SqliteTextIndex::AnalysePending(const CheckedSearch& search, const TextCo
 
 Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch& search,
                                                              const TextConfig& config,
-                                                             std::int64_t now_ms) {
+                                                             std::int64_t now_ms,
+                                                             search::TextPlan& plan) {
   Status status = MakeFor(config);
   if (status.ok()) status = AnalysePending(search, config);
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   SqliteTextSource source(database_, search, query, config, now_ms);
-  return search::SearchText(source, query, config);
+  return search::SearchText(source, query, config, plan);
 }
 
 }  // namespace keepsake

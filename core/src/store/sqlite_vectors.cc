@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "search/heap_sort.h"
+#include "store/embedding.h"
 #include "store/vector_chunk.h"
 
 namespace keepsake {
@@ -28,6 +29,24 @@ constexpr std::string_view kDeleteOfItems =
 constexpr std::string_view kDeleteOfNamespace =
     "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)"
     " RETURNING vector_id";
+
+constexpr std::string_view kEndPendingOfItem = "DELETE FROM vector_pending WHERE item_id = ?";
+constexpr std::string_view kEndPendingOfItems =
+    "DELETE FROM vector_pending WHERE item_id IN (SELECT value FROM json_each(?))";
+constexpr std::string_view kEndPendingOfNamespace =
+    "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
+constexpr std::string_view kAllPending =
+    "INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, path FROM store_vectors";
+constexpr std::string_view kDeleteAll = "DELETE FROM store_vectors";
+constexpr std::string_view kReadPending =
+    "SELECT p.item_id, p.path, i.value FROM vector_pending p"
+    " CROSS JOIN store_kv i ON i.item_id = p.item_id"
+    " WHERE p.item_id IN (SELECT DISTINCT item_id FROM vector_pending ORDER BY item_id LIMIT ?)"
+    " ORDER BY p.item_id, p.path";
+constexpr std::string_view kCountPending = "SELECT count(DISTINCT item_id) FROM vector_pending";
+constexpr std::string_view kIsPending =
+    "SELECT ns FROM store_kv WHERE item_id = ?"
+    " AND EXISTS (SELECT 1 FROM vector_pending p WHERE p.item_id = store_kv.item_id)";
 
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
 // Their slots will be given again: nothing lives above the last slot.
@@ -207,17 +226,22 @@ Status SqliteVectors::Put(std::int64_t item_id, std::string_view encoded_ns,
   return status;
 }
 
-Status SqliteVectors::DeleteOfItem(std::int64_t item_id) { return Delete(kDeleteOfItem, item_id); }
+Status SqliteVectors::DeleteOfItem(std::int64_t item_id) {
+  return Delete(kDeleteOfItem, kEndPendingOfItem, item_id);
+}
 
 Status SqliteVectors::DeleteOfItems(std::string_view item_ids) {
-  return Delete(kDeleteOfItems, item_ids);
+  return Delete(kDeleteOfItems, kEndPendingOfItems, item_ids);
 }
 
 Status SqliteVectors::DeleteOfNamespace(std::string_view encoded_ns) {
-  return Delete(kDeleteOfNamespace, encoded_ns);
+  return Delete(kDeleteOfNamespace, kEndPendingOfNamespace, encoded_ns);
 }
 
-Status SqliteVectors::Delete(std::string_view sql, Param param) {
+Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql, Param param) {
+  if (may_be_pending_) {
+    if (Status status = database_.Run(pending_sql, {param}); !status.ok()) return status;
+  }
   return database_.Run(sql, {param}, [&](const Row& row) {
     changes_.push_back({.kind = Change::Kind::kRemove, .slot = row.Int(0)});
     return true;
@@ -330,6 +354,62 @@ Status SqliteVectors::Clear() {
   damaged_.clear();
   next_to_seal_.reset();
   return database_.Run(kDropChunks);
+}
+
+Status SqliteVectors::GiveUpAll() {
+  may_be_pending_ = true;
+  Status status = database_.Run(kAllPending);
+  if (status.ok()) status = database_.Run(kDeleteAll);
+  return status.ok() ? Clear() : status;
+}
+
+Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(std::uint32_t limit) {
+  struct Waiting {
+    std::int64_t item_id;
+    std::vector<std::string> paths;
+    std::string value;
+  };
+  std::vector<Waiting> waiting;
+  Status status = database_.Run(kReadPending, {std::int64_t{limit}}, [&](const Row& row) {
+    if (waiting.empty() || waiting.back().item_id != row.Int(0)) {
+      waiting.push_back({row.Int(0), {}, std::string(row.Text(2))});
+    }
+    waiting.back().paths.emplace_back(row.Text(1));
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  std::vector<PendingEmbedding> items;
+  for (const Waiting& item : waiting) {
+    Result<PathTexts> texts = TextsToEmbed(item.value, PathsOfTexts(item.paths));
+    if (!texts) return std::unexpected(std::move(texts.error()));
+    items.push_back({item.item_id, std::move(texts->paths), std::move(texts->texts)});
+  }
+  return items;
+}
+
+Result<std::uint64_t> SqliteVectors::CountPending() {
+  std::uint64_t count = 0;
+  if (!may_be_pending_) return count;
+  Status status = database_.Run(kCountPending, {}, [&](const Row& row) {
+    count = static_cast<std::uint64_t>(row.Int(0));
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  may_be_pending_ = count > 0;
+  return count;
+}
+
+Result<bool> SqliteVectors::PutPending(const ItemVectors& item,
+                                       std::vector<std::string>& encoded_ns) {
+  bool is_pending = false;
+  Status status = database_.Run(kIsPending, {item.id}, [&](const Row& row) {
+    encoded_ns.emplace_back(row.Text(0));
+    is_pending = true;
+    return true;
+  });
+  if (status.ok() && is_pending) status = Put(item.id, encoded_ns.back(), item.vectors);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return is_pending;
 }
 
 Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {

@@ -16,12 +16,14 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "keepsake/database.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
+#include "keepsake/store.h"
 #include "search/vector_index.h"
 
 namespace keepsake {
@@ -49,6 +51,16 @@ class SqliteVectors {
   // Forgets all codes; for an index of other dimensions. Within a transaction.
   Status Clear();
 
+  // Vectors of another model are of no use: they are deleted, and their items wait for new
+  // ones. Within a transaction.
+  Status GiveUpAll();
+  // Items that wait, the oldest first. A put or delete ends an item's waiting.
+  Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit);
+  Result<std::uint64_t> CountPending();
+  // As Put(), if the item still waits; says whether it did. `encoded_ns` is kept until
+  // EndTransaction().
+  Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& encoded_ns);
+
   bool is_loaded() const { return index_ != nullptr; }
   // The index of all vectors, read at the first call. Valid until the next write.
   // REQUIRES: the same `dims` each time.
@@ -68,7 +80,7 @@ class SqliteVectors {
     std::span<const float> vector;
   };
 
-  Status Delete(std::string_view sql, sql::Param param);
+  Status Delete(std::string_view sql, std::string_view pending_sql, sql::Param param);
   Status ReadNextSlot(std::uint32_t dims);
   Status RepairOne(std::uint32_t dims);
   Status SealRange(std::int64_t first, std::uint32_t dims);
@@ -83,6 +95,7 @@ class SqliteVectors {
   std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
   std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
   std::set<std::size_t> emptied_;             // chunks, by this transaction
+  bool may_be_pending_ = true;                // items may wait for vectors
 };
 
 }  // namespace keepsake

@@ -1,7 +1,10 @@
 #include "keepsake/store.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "json/filter.h"
 #include "store/checked_batch.h"
 
 namespace keepsake {
@@ -58,6 +61,63 @@ Result<std::vector<SearchItem>> Store::Search(SearchOp search) {
 Result<std::vector<Namespace>> Store::ListNamespaces(ListNamespacesOp list) {
   const Operation operation = std::move(list);
   return Only<std::vector<Namespace>>(Batch({&operation, 1}));
+}
+
+Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item) {
+  const GetOp get{.ns = item.ns, .key = item.key, .refresh_ttl = false};
+  SearchOp all = search;
+  all.offset = 0;
+  all.limit = std::numeric_limits<std::uint32_t>::max();
+  all.refresh_ttl = false;
+  Ranking ranking = search.ranking.value_or(Ranking());
+  const std::optional<double> min_score = std::exchange(ranking.min_score, std::nullopt);
+  ranking.diversity = 0;  // it compares each hit with each
+  ranking.explain = true;
+  ranking.snippet_length = 0;
+  all.ranking = ranking;
+  const Operation operations[] = {get, all};
+  const Result<std::vector<OperationResult>> results = Batch(operations);
+  if (!results) return std::unexpected(results.error());
+  const auto& found = std::get<std::optional<Item>>((*results)[0]);
+  const auto& hits = std::get<std::vector<SearchItem>>((*results)[1]);
+
+  if (!found) return WhyNot{.absence = Absence::kNoItem};
+  if (!EncodeNamespace(item.ns).starts_with(EncodeNamespace(search.ns_prefix))) {
+    return WhyNot{.absence = Absence::kOutside};
+  }
+  const auto is_item = [&](const SearchItem& hit) {
+    return hit.item.key == item.key && hit.item.ns == item.ns;
+  };
+  const auto hit = std::ranges::find_if(hits, is_item);
+  if (hit == hits.end()) {
+    const Result<json::Filter> filter = json::Filter::Parse(search.filter);
+    if (!filter) return std::unexpected(filter.error());
+    const bool passes = filter->Matches(found->value);
+    return WhyNot{.absence = passes ? Absence::kNoMatch : Absence::kFiltered};
+  }
+  const auto rank = static_cast<std::uint64_t>(hit - hits.begin());
+  const std::uint64_t end = std::uint64_t{search.offset} + search.limit;
+  WhyNot why{.rank = rank, .score = hit->score, .parts = hit->parts};
+  if (end > 0 && !hits.empty()) {
+    why.last_score =
+        hits[static_cast<std::size_t>(std::min<std::uint64_t>(end, hits.size())) - 1].score;
+  }
+  const bool has_threshold = min_score && hits.front().score;
+  if (has_threshold && (!hit->score || *hit->score < *min_score)) {
+    why.absence = Absence::kBelowMinScore;
+  } else if (rank < search.offset || rank >= end) {
+    why.absence = Absence::kNotOnPage;
+  }
+  return why;
+}
+
+Result<std::uint64_t> Store::EmbedPending(std::span<const ItemVectors> items) {
+  for (const ItemVectors& item : items) {
+    if (Status status = CheckVectors(item.vectors, options_); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+  }
+  return WritePending(items);
 }
 
 Status Store::Configure(const std::optional<IndexConfig>& index,

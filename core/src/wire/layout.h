@@ -33,7 +33,9 @@ auto Fields(Is<Item> auto& x) {
 auto Fields(Is<ScorePart> auto& x) { return std::tie(x.name, x.value); }
 auto Fields(Is<Snippet::Highlight> auto& x) { return std::tie(x.begin, x.end); }
 auto Fields(Is<Snippet> auto& x) { return std::tie(x.text, x.highlights); }
-auto Fields(Is<SearchItem> auto& x) { return std::tie(x.item, x.score, x.parts, x.snippet); }
+auto Fields(Is<SearchItem> auto& x) {
+  return std::tie(x.item, x.score, x.parts, x.snippet, x.plan);
+}
 auto Fields(Is<GetOp> auto& x) { return std::tie(x.ns, x.key, x.refresh_ttl); }
 auto Fields(Is<IndexChoice> auto& x) { return std::tie(x.kind, x.paths); }
 auto Fields(Is<FieldVector> auto& x) { return std::tie(x.path, x.values); }
@@ -45,21 +47,32 @@ auto Fields(Is<Ranking> auto& x) {
   return std::tie(x.min_score, x.fusion, x.vector_weight, x.recency, x.half_life_ms, x.boosts,
                   x.diversity, x.explain, x.snippet_length);
 }
+auto Fields(Is<ItemRef> auto& x) { return std::tie(x.ns, x.key); }
 auto Fields(Is<SearchOp> auto& x) {
   return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
-                  x.query_vector, x.ranking);
+                  x.query_vector, x.ranking, x.near);
 }
 auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
 auto Fields(Is<ListNamespacesOp> auto& x) {
   return std::tie(x.match_conditions, x.max_depth, x.limit, x.offset);
 }
-auto Fields(Is<IndexConfig> auto& x) { return std::tie(x.dims, x.fields); }
+auto Fields(Is<IndexConfig> auto& x) {
+  return std::tie(x.dims, x.fields, x.model, x.replace_vectors);
+}
 auto Fields(Is<TtlConfig> auto& x) { return std::tie(x.default_ttl_ms, x.refresh_on_read); }
 auto Fields(Is<TextField> auto& x) { return std::tie(x.path, x.weight); }
 auto Fields(Is<TextConfig> auto& x) {
   return std::tie(x.fields, x.group, x.position, x.speaker, x.language);
 }
-auto Fields(Is<StoreStats> auto& x) { return std::tie(x.items, x.namespaces, x.vectors); }
+auto Fields(Is<StoreStats> auto& x) {
+  return std::tie(x.items, x.namespaces, x.vectors, x.pending);
+}
+auto Fields(Is<WhyNot> auto& x) {
+  return std::tie(x.absence, x.rank, x.score, x.last_score, x.parts);
+}
+auto Fields(Is<PendingEmbedding> auto& x) { return std::tie(x.id, x.paths, x.texts); }
+auto Fields(Is<PendingEmbeddings> auto& x) { return std::tie(x.items, x.left); }
+auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.vectors); }
 
 auto Fields(Is<CheckpointKey> auto& x) {
   return std::tie(x.thread_id, x.checkpoint_ns, x.checkpoint_id);
@@ -121,6 +134,10 @@ struct EnumRange<Fusion> {
 };
 template <>
 struct EnumRange<Language> {
+  static constexpr int kFirst = 0, kLast = 6;
+};
+template <>
+struct EnumRange<Absence> {
   static constexpr int kFirst = 0, kLast = 6;
 };
 template <>

@@ -34,6 +34,16 @@ struct ConfigureStore {
   std::optional<TtlConfig> ttl;
   std::optional<TextConfig> text{};
 };
+struct ExplainAbsence {
+  SearchOp search;
+  ItemRef item;
+};
+struct ReadPending {
+  std::uint32_t limit = 0;
+};
+struct EmbedPending {
+  std::vector<ItemVectors> items;
+};
 struct PutWrites {
   CheckpointKey key;
   std::vector<PendingWrite> writes;
@@ -95,6 +105,9 @@ auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
 auto Fields(Is<OneNamespace> auto& x) { return std::tie(x.ns); }
 auto Fields(Is<SweepExpired> auto& x) { return std::tie(x.max_items); }
 auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.ttl, x.text); }
+auto Fields(Is<ExplainAbsence> auto& x) { return std::tie(x.search, x.item); }
+auto Fields(Is<ReadPending> auto& x) { return std::tie(x.limit); }
+auto Fields(Is<EmbedPending> auto& x) { return std::tie(x.items); }
 auto Fields(Is<PutWrites> auto& x) { return std::tie(x.key, x.writes); }
 auto Fields(Is<ListWrites> auto& x) { return std::tie(x.key, x.channel); }
 auto Fields(Is<GetDeltaChannelHistory> auto& x) { return std::tie(x.key, x.channels); }

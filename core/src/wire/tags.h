@@ -36,6 +36,9 @@ enum class Tag : std::uint8_t {
   kConfigureStore = 23,
   kPrepareEmbedding = 24,
   kStoreStats = 25,
+  kExplainAbsence = 26,
+  kReadPending = 27,
+  kEmbedPending = 28,
 
   kPutCheckpoint = 32,
   kPutWrites = 33,

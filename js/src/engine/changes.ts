@@ -69,6 +69,7 @@ function changeOf(operation: Operation): Changes | undefined {
     case "prune":
       return threads(...operation.threadIds);
     case "sweepExpired":
+    case "embedPending":
     case "deleteForRuns":
     case "importFrom":
       return { namespaces: [], threads: [], everything: true };

@@ -46,6 +46,9 @@ export interface SearchCaseOptions {
   query?: string;
   mode?: "vector" | "contains" | "text" | "hybrid";
   refreshTtl?: boolean;
+  near?: number[] | { namespace: string[]; key: string };
+  minScore?: number;
+  boosts?: Record<string, number>;
 }
 
 /** Any `BaseStore`; the optional members are for the needs "ttl" and "extras". */

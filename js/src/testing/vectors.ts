@@ -537,12 +537,113 @@ const modes = [
   ),
 ];
 
+const episodes = [
+  vectorCase(
+    "one put writes the item and what it is found by, and a later one replaces both",
+    { cap: 29 },
+    async ({ store }) => {
+      await store.put(N, "k", { text: "red", n: 1 });
+      await store.put(N, "k", { text: "blue", n: 2 });
+      const hits = await store.search(N, { query: "blue" });
+      expectEqual(
+        hits.map(({ key, value }) => [key, value.n]),
+        [["k", 2]],
+        "hits",
+      );
+      expectClose(hits[0]?.score, 1, "score");
+    },
+  ),
+  vectorCase(
+    "an episode is found by one that is like it, which is no hit itself",
+    { cap: 58, needs: ["extras"] },
+    async ({ store, embeddings }) => {
+      await putAll(store, N, {
+        now: { text: "red" },
+        like: { text: "red green" },
+        unlike: { text: "blue" },
+      });
+      const near = { namespace: N, key: "now" };
+      expectEqual(keysOf(await store.search(N, { near })), ["like", "unlike"], "near an item");
+      expectEqual(
+        keysOf(await store.search(N, { near: [0, 0, 1], limit: 1 })),
+        ["unlike"],
+        "near a vector",
+      );
+      expectEqual(embeddings.queryCalls, [], "queries embedded");
+      await expectRejection(
+        () => store.search(N, { near: { namespace: N, key: "missing" } }),
+        "search",
+      );
+    },
+  ),
+  vectorCase(
+    "an item and its vectors are written together, or neither is",
+    { cap: 59 },
+    async ({ store }) => {
+      await expectRejection(
+        () =>
+          store.batch([
+            { namespace: N, key: "good", value: { text: "red" } },
+            { namespace: [], key: "bad", value: { text: "red" } },
+          ]),
+        "batch",
+      );
+      expectEqual(await store.search(N, { query: "red" }), [], "hits");
+      await store.put(N, "good", { text: "red" });
+      expectEqual(keysOf(await store.search(N, { query: "red" })), ["good"], "hits");
+    },
+  ),
+  vectorCase(
+    "fields with names of the inside are fields like any other",
+    { cap: 62 },
+    async ({ store }) => {
+      const value = { __namespace: "x", __key: "y", item_id: 1, vector: [1], text: "red" };
+      await store.put(N, "k", value);
+      const [hit] = await store.search(N, { query: "red", filter: { __key: "y", item_id: 1 } });
+      expectEqual(hit?.value, value, "value");
+      expectEqual([hit?.namespace, hit?.key], [N, "k"], "where");
+    },
+  ),
+  vectorCase(
+    "hits below a threshold are left out",
+    { cap: 54, needs: ["extras"] },
+    async ({ store }) => {
+      await putAll(store, N, {
+        full: { text: "red" },
+        half: { text: "red green" },
+        none: { text: "blue" },
+      });
+      const hits = await store.search(N, { query: "red", mode: "vector", minScore: 0.6 });
+      expectEqual(keysOf(hits), ["full", "half"], "hits");
+    },
+  ),
+  storeCase(
+    "what was rewarded comes first among what says the same",
+    { cap: 65, needs: ["extras"] },
+    async (make) => {
+      const store = await make();
+      await putAll(store, N, {
+        failed: { text: "restart the server", reward: -1 },
+        unknown: { text: "restart the server" },
+        worked: { text: "restart the server", reward: 1 },
+      });
+      const hits = await store.search(N, {
+        query: "restart server",
+        mode: "text",
+        boosts: { reward: 0.5 },
+      });
+      expectEqual(keysOf(hits), ["worked", "unknown", "failed"], "hits");
+    },
+  ),
+];
+
 export const vectorCases = [
   ...ranking,
   ...calls,
   ...fields,
   ...tail,
   ...staleness,
+  ...episodes,
   ...failures,
   ...functions,
   ...modes,

@@ -9,6 +9,7 @@ import type {
   FieldVector,
   ForeignTable as ForeignTableName,
   Item,
+  ItemRef,
   MatchCondition,
   OpenOptions,
   Operation,
@@ -16,11 +17,13 @@ import type {
   PendingWrite,
   PutOperation,
   Ranking,
+  ScorePart,
   SearchItem,
   SearchOperation,
   Snippet,
 } from "./operations.js";
 import {
+  Absence,
   DEFAULT_TTL,
   Durability,
   ForeignTable,
@@ -109,6 +112,12 @@ function writeSearch(writer: Writer, search: SearchOperation): void {
   writer.flag(search.refreshTtl ?? true);
   writer.floats(search.queryVector ?? new Float32Array());
   writer.optional(search.ranking, writeRanking);
+  writer.optional(search.near, writeItemRef);
+}
+
+function writeItemRef(writer: Writer, item: ItemRef): void {
+  writer.texts(item.namespace);
+  writer.text(item.key);
 }
 
 function writeWeighted(writer: Writer, field: { path: string; weight: number }): void {
@@ -190,9 +199,11 @@ const WRITERS: Writers = {
   clearNamespace: (writer, { namespace }) => writer.texts(namespace),
   sweepExpired: (writer, { maxItems }) => writer.u32(maxItems),
   configureStore(writer, { index, ttl, text }) {
-    writer.optional(index, (out, { dims, fields }) => {
+    writer.optional(index, (out, { dims, fields, model, replaceVectors }) => {
       out.u32(dims);
       out.texts(fields);
+      out.text(model);
+      out.flag(replaceVectors);
     });
     writer.optional(ttl, (out, { defaultTtl, refreshOnRead }) => {
       out.i64(defaultTtl);
@@ -208,6 +219,16 @@ const WRITERS: Writers = {
   },
   prepareEmbedding: (writer, { operations }) => writer.list(operations, writeOperation),
   storeStats: writeNothing,
+  explainAbsence(writer, { search, ...item }) {
+    writeSearch(writer, search);
+    writeItemRef(writer, item);
+  },
+  readPending: (writer, { limit }) => writer.u32(limit),
+  embedPending: (writer, { items }) =>
+    writer.list(items, (out, { id, vectors }) => {
+      out.i64(id);
+      out.list(vectors, writeFieldVector);
+    }),
 
   putCheckpoint(writer, checkpoint) {
     writeKey(writer, checkpoint.key);
@@ -374,9 +395,22 @@ function readSearchItem(reader: Reader): SearchItem {
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
     score: reader.flag() ? reader.f64() : undefined,
-    parts: reader.list((part) => ({ name: part.text(), value: part.f64() })),
+    parts: reader.list(readPart),
     snippet: reader.flag() ? readSnippet(reader) : undefined,
+    plan: reader.text(),
   };
+}
+
+function readPart(reader: Reader): ScorePart {
+  return { name: reader.text(), value: reader.f64() };
+}
+
+function readAbsence(reader: Reader): Absence {
+  const number = reader.u8();
+  for (const [name, value] of Object.entries(Absence)) {
+    if (value === number) return name as Absence;
+  }
+  throw new RangeError(`response names an absence of no known kind: ${number}`);
 }
 
 function readKey(reader: Reader): CheckpointKey {
@@ -448,7 +482,24 @@ const READERS: Readers = {
     items: reader.i64(),
     namespaces: reader.i64(),
     vectors: reader.i64(),
+    pending: reader.i64(),
   }),
+  explainAbsence: (reader) => ({
+    absence: readAbsence(reader),
+    rank: reader.flag() ? reader.i64() : undefined,
+    score: reader.flag() ? reader.f64() : undefined,
+    lastScore: reader.flag() ? reader.f64() : undefined,
+    parts: reader.list(readPart),
+  }),
+  readPending: (reader) => ({
+    items: reader.list((item) => ({
+      id: item.i64(),
+      paths: item.texts(),
+      texts: item.texts(),
+    })),
+    left: reader.i64(),
+  }),
+  embedPending: readCount,
 
   putCheckpoint: readNothing,
   putWrites: readNothing,

@@ -27,6 +27,8 @@ export interface SearchItem extends Item {
   /** What the score is made of, in the order in which it was applied; empty unless asked for. */
   parts: ScorePart[];
   snippet: Snippet | undefined;
+  /** How the hits were looked for; "" unless asked for. */
+  plan: string;
 }
 
 export interface ScorePart {
@@ -108,6 +110,11 @@ export interface PutOperation {
   readonly vectors?: readonly FieldVector[] | undefined;
 }
 
+export interface ItemRef {
+  readonly namespace: Namespace;
+  readonly key: string;
+}
+
 export interface SearchOperation {
   readonly kind: "search";
   readonly namespacePrefix: Namespace;
@@ -119,6 +126,8 @@ export interface SearchOperation {
   readonly refreshTtl?: boolean | undefined;
   readonly queryVector?: Float32Array | undefined;
   readonly ranking?: Ranking | undefined;
+  /** Whose vectors are the query's. */
+  readonly near?: ItemRef | undefined;
 }
 
 export interface ListNamespacesOperation {
@@ -138,6 +147,9 @@ export type StoreOperation =
 export interface IndexConfig {
   readonly dims: number;
   readonly fields: readonly string[];
+  /** "" for unknown. */
+  readonly model: string;
+  readonly replaceVectors: boolean;
 }
 
 export interface TtlConfig {
@@ -174,6 +186,43 @@ export interface StoreStats {
   items: number;
   namespaces: number;
   vectors: number;
+  /** Items that wait for vectors of another model. */
+  pending: number;
+}
+
+export const Absence = {
+  hit: 0,
+  noItem: 1,
+  outsideNamespace: 2,
+  filter: 3,
+  noMatch: 4,
+  belowMinScore: 5,
+  notOnPage: 6,
+} as const;
+export type Absence = keyof typeof Absence;
+
+export interface WhyNot {
+  absence: Absence;
+  rank: number | undefined;
+  score: number | undefined;
+  lastScore: number | undefined;
+  parts: ScorePart[];
+}
+
+export interface PendingEmbeddings {
+  items: {
+    id: number;
+    paths: string[];
+    /** Parallel to paths. */
+    texts: string[];
+  }[];
+  /** Items included. */
+  left: number;
+}
+
+export interface ItemVectors {
+  readonly id: number;
+  readonly vectors: readonly FieldVector[];
 }
 
 // ---- checkpointer
@@ -303,6 +352,9 @@ export type Operation =
     }
   | { readonly kind: "prepareEmbedding"; readonly operations: readonly StoreOperation[] }
   | { readonly kind: "storeStats" }
+  | ({ readonly kind: "explainAbsence"; readonly search: SearchOperation } & ItemRef)
+  | { readonly kind: "readPending"; readonly limit: number }
+  | { readonly kind: "embedPending"; readonly items: readonly ItemVectors[] }
   | {
       readonly kind: "putCheckpoint";
       readonly key: CheckpointKey;
@@ -377,6 +429,9 @@ export interface Answers {
   configureStore: undefined;
   prepareEmbedding: EmbeddingPlan;
   storeStats: StoreStats;
+  explainAbsence: WhyNot;
+  readPending: PendingEmbeddings;
+  embedPending: number;
   putCheckpoint: undefined;
   putWrites: undefined;
   getTuple: CheckpointTuple | undefined;

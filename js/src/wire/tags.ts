@@ -32,6 +32,9 @@ export const Tag = {
   configureStore: 23,
   prepareEmbedding: 24,
   storeStats: 25,
+  explainAbsence: 26,
+  readPending: 27,
+  embedPending: 28,
 
   putCheckpoint: 32,
   putWrites: 33,
@@ -89,6 +92,7 @@ export const STATUS_CODES = [
   "quota_exceeded",
   "unsupported",
   "internal",
+  "model_mismatch",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];

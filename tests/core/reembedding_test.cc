@@ -1,0 +1,151 @@
+// Vectors of another model: refused, or given up and made anew, in steps.
+#include "store_contract.h"
+
+namespace keepsake {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ReembeddingTest : public testing::Test {
+ protected:
+  ReembeddingTest() {
+    auto opened = sql::OpenDatabase({.path = ":memory:"});
+    database_ = std::move(*opened);
+  }
+
+  Result<std::unique_ptr<Store>> Open(std::uint32_t dims, const std::string& model,
+                                      bool replace = false) {
+    StoreOptions options;
+    options.index =
+        IndexConfig{.dims = dims, .fields = {"text"}, .model = model, .replace_vectors = replace};
+    return MakeSqliteStore(*database_, std::move(options));
+  }
+
+  static void Put(Store& store, const std::string& key, std::vector<FieldVector> vectors,
+                  const std::string& value = "") {
+    PutOp put{.ns = {"n"},
+              .key = key,
+              .value = value.empty() ? R"({"text":"text of )" + key + "\"}" : value};
+    put.vectors = std::move(vectors);
+    const Operation operation = std::move(put);
+    ASSERT_TRUE(store.Batch({&operation, 1}).has_value());
+  }
+
+  // Opened with another model, with vectors of two items to be made anew.
+  std::unique_ptr<Store> OpenReplaced() {
+    {
+      auto store = Open(2, "old");
+      Put(**store, "a", {{"text", {1, 0}}});
+      Put(**store, "b", {{"text", {0, 1}}});
+      Put(**store, "none", {});
+    }
+    auto store = Open(3, "new", true);
+    EXPECT_TRUE(store.has_value()) << store.error().message();
+    return std::move(*store);
+  }
+
+  std::unique_ptr<sql::Database> database_;
+};
+
+TEST_F(ReembeddingTest, cap_29_another_model_is_refused_while_there_are_vectors) {
+  Put(**Open(2, "old"), "a", {{"text", {1, 0}}});
+  const auto other = Open(2, "new");
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().code(), StatusCode::kModelMismatch);
+  EXPECT_THAT(other.error().message(), HasSubstr("\"old\""));
+  EXPECT_THAT(other.error().message(), HasSubstr("replaced"));
+  EXPECT_EQ(Open(3, "old").error().code(), StatusCode::kDimensionMismatch);
+  EXPECT_TRUE(Open(2, "old").has_value());
+}
+
+TEST_F(ReembeddingTest, a_model_without_a_name_is_taken_for_any) {
+  Put(**Open(2, ""), "a", {{"text", {1, 0}}});
+  EXPECT_TRUE(Open(2, "old").has_value());  // and is the model from now on
+  EXPECT_TRUE(Open(2, "").has_value());
+  EXPECT_EQ(Open(2, "new").error().code(), StatusCode::kModelMismatch);
+}
+
+TEST_F(ReembeddingTest, replaced_vectors_are_gone_and_their_items_wait) {
+  const auto store = OpenReplaced();
+  EXPECT_EQ(store->Stats()->vectors, 0);
+  EXPECT_EQ(store->Stats()->pending, 2);
+  const auto first = store->ReadPending(1);
+  ASSERT_THAT(first->items, SizeIs(1));
+  EXPECT_EQ(first->left, 2);
+  EXPECT_THAT(first->items[0].paths, ElementsAre("text"));
+  EXPECT_THAT(first->items[0].texts, ElementsAre("text of a"));
+  const auto hits = store->Search({.ns_prefix = {"n"}, .query_vector = {1, 0, 0}});
+  EXPECT_THAT(*hits, SizeIs(3));
+}
+
+TEST_F(ReembeddingTest, what_is_embedded_is_found_and_the_rest_goes_on_after_a_restart) {
+  {
+    const auto store = OpenReplaced();
+    const auto pending = store->ReadPending(1);
+    EXPECT_EQ(store->EmbedPending({{{pending->items[0].id, {{"text", {0, 0, 1}}}}}}), 1);
+    const auto hits = store->Search({.ns_prefix = {"n"}, .limit = 1, .query_vector = {0, 0, 1}});
+    EXPECT_THAT(KeysOf(hits), ElementsAre("a"));
+    EXPECT_NEAR(*(*hits)[0].score, 1, 1e-6);
+  }
+  const auto store = *Open(3, "new", true);
+  EXPECT_EQ(store->Stats()->vectors, 1);
+  const auto pending = store->ReadPending(10);
+  ASSERT_THAT(pending->items, SizeIs(1));
+  EXPECT_EQ(pending->left, 1);
+  EXPECT_EQ(store->EmbedPending({{{pending->items[0].id, {{"text", {1, 0, 0}}}}}}), 1);
+  EXPECT_THAT(store->ReadPending(10)->items, IsEmpty());
+  EXPECT_EQ(store->Stats()->pending, 0);
+}
+
+TEST_F(ReembeddingTest, an_item_that_was_put_or_deleted_meanwhile_waits_no_more) {
+  const auto store = OpenReplaced();
+  const auto pending = store->ReadPending(10);
+  ASSERT_THAT(pending->items, SizeIs(2));
+  Put(*store, "a", {{"text", {1, 0, 0}}});
+  ASSERT_TRUE(store->Delete({"n"}, "b").ok());
+  std::vector<ItemVectors> late;
+  for (const PendingEmbedding& item : pending->items) {
+    late.push_back({item.id, {{"text", {0, 1, 0}}}});
+  }
+  EXPECT_EQ(store->EmbedPending(late), 0);
+  const auto hits = store->Search({.ns_prefix = {"n"}, .limit = 1, .query_vector = {1, 0, 0}});
+  EXPECT_NEAR(*(*hits)[0].score, 1, 1e-6);
+  EXPECT_EQ(store->Stats()->vectors, 1);
+  EXPECT_EQ(store->Stats()->pending, 0);
+}
+
+TEST_F(ReembeddingTest, a_cleared_namespace_and_expired_items_wait_no_more) {
+  {
+    const auto store = OpenReplaced();
+    EXPECT_EQ(store->ClearNamespace({"n"}), 3);
+    EXPECT_EQ(store->Stats()->pending, 0);
+  }
+}
+
+TEST_F(ReembeddingTest, several_texts_of_a_path_are_embedded_each) {
+  {
+    auto store = Open(2, "old");
+    Put(**store, "a", {{"list[*].0", {1, 0}}, {"list[*].1", {0, 1}}, {"text", {1, 1}}},
+        R"({"list":["one","two"],"text":"three"})");
+  }
+  const auto store = *Open(2, "new", true);
+  const auto pending = store->ReadPending(10);
+  ASSERT_THAT(pending->items, SizeIs(1));
+  EXPECT_THAT(pending->items[0].paths, ElementsAre("list[*].0", "list[*].1", "text"));
+  EXPECT_THAT(pending->items[0].texts, ElementsAre("one", "two", "three"));
+}
+
+TEST_F(ReembeddingTest, vectors_of_another_length_are_refused_whole) {
+  const auto store = OpenReplaced();
+  const auto pending = store->ReadPending(10);
+  const std::vector<ItemVectors> wrong = {{pending->items[0].id, {{"text", {1, 0, 0}}}},
+                                          {pending->items[1].id, {{"text", {1, 0}}}}};
+  EXPECT_EQ(store->EmbedPending(wrong).error().code(), StatusCode::kDimensionMismatch);
+  EXPECT_EQ(store->Stats()->pending, 2);
+}
+
+}  // namespace
+}  // namespace keepsake
