@@ -1,12 +1,17 @@
 // How many of the turns that answer a question are among the first five and ten hits.
 //
 //   node bench/recall.mjs --data=locomo10.json     or KEEPSAKE_RECALL_DATA=…
+//   node bench/recall.mjs --data=… --model         with a sentence encoder, too
+//
+// With a model, the weight of the vectors is either the default, or fitted to all other
+// conversations than the one it is measured on. A random embedder stands beside it.
 //
 // The data is read where it lies and is no part of the project (LoCoMo: CC BY-NC 4.0).
 // Beside it two small sets of our own, in Chinese and in mixed languages.
 import { readFileSync } from "node:fs";
 import { InMemoryStore, SqliteStore } from "keepsake";
 import { introduce, progress } from "./lib.mjs";
+import { DIMS, randomEncoder, sentenceEncoder } from "./recall-model.mjs";
 
 // The weights of the core were fitted to these; the others are held out.
 const FITTED = new Set(["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]);
@@ -23,6 +28,8 @@ const TEXT = {
   position: "turn",
   speaker: "speaker",
 };
+const INDEX_FIELDS = ["text", "caption"];
+const VECTOR_WEIGHTS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.7];
 const K = 10;
 
 function optionOf(name) {
@@ -45,7 +52,7 @@ function conversationOf({ sample_id: id, conversation, qa }) {
           turn: i,
           speaker: turn.speaker,
           text: turn.text,
-          caption: turn.blip_caption ?? "",
+          ...(turn.blip_caption && { caption: turn.blip_caption }),
           date: conversation[`session_${session}_date_time`] ?? "",
         },
       });
@@ -75,7 +82,7 @@ class PlainBm25 {
   constructor(turns) {
     this.#turns = turns;
     const texts = turns.map(({ value }) =>
-      wordsOf(`${value.speaker} ${value.text} ${value.caption}`),
+      wordsOf(`${value.speaker} ${value.text} ${value.caption ?? ""}`),
     );
     this.#lengths = texts.map(({ length }) => length);
     texts.forEach((words, turn) => {
@@ -113,10 +120,10 @@ async function fill(store, conversations) {
   return store;
 }
 
-async function searchStore(store, id, query) {
-  const hits = await store.search([id], { query, mode: "text", limit: K });
+const finder = (store, options) => async (conversation, query) => {
+  const hits = await store.search([conversation.id], { query, limit: K, ...options });
   return hits.map(({ key }) => key);
-}
+};
 
 // ---- measuring
 
@@ -134,6 +141,11 @@ class Recall {
 
   get groups() {
     return [...this.#sums.keys()];
+  }
+
+  at10(group) {
+    const { questions, at10 } = this.#sums.get(group);
+    return at10 / questions;
   }
 
   questions(group) {
@@ -156,27 +168,43 @@ function groupsOf(conversation, question) {
   ];
 }
 
-async function measure(conversations, stores) {
-  const columns = new Map([
-    ["plain BM25", new Recall()],
-    ...stores.map(({ name }) => [name, new Recall()]),
-  ]);
+// A column is {name, find(conversation, question) → keys}.
+async function measure(conversations, columns) {
+  const recalls = new Map(columns.map(({ name }) => [name, new Recall()]));
   for (const conversation of conversations) {
-    progress(conversation.id);
-    const floor = new PlainBm25(conversation.turns);
     for (const { question, category, evidence } of conversation.questions) {
-      const groups = groupsOf(conversation, { category });
-      const add = (name, found) => {
-        for (const group of groups) columns.get(name).add(group, found, evidence);
-      };
-      add("plain BM25", await floor.search(question));
-      for (const { name, store } of stores) {
-        add(name, await searchStore(store, conversation.id, question));
+      progress(`${conversation.id}: ${question}`);
+      for (const { name, find } of columns) {
+        const found = await find(conversation, question);
+        for (const group of groupsOf(conversation, { category })) {
+          recalls.get(name).add(group, found, evidence);
+        }
       }
     }
   }
   progress("");
-  return columns;
+  return recalls;
+}
+
+// For each conversation the weight that is best for the others.
+async function fittedWeights(conversations, store) {
+  const columns = VECTOR_WEIGHTS.map((vectorWeight) => ({
+    name: vectorWeight,
+    find: finder(store, { mode: "hybrid", vectorWeight }),
+  }));
+  const recalls = await measure(conversations, columns);
+  const worth = (weight, but) =>
+    conversations
+      .filter(({ id }) => id !== but)
+      .reduce((sum, { id, questions }) => sum + recalls.get(weight).at10(id) * questions.length, 0);
+  return new Map(
+    conversations.map(({ id }) => [
+      id,
+      VECTOR_WEIGHTS.reduce((best, weight) =>
+        worth(weight, id) > worth(best, id) ? weight : best,
+      ),
+    ]),
+  );
 }
 
 function print(title, columns) {
@@ -194,19 +222,59 @@ function print(title, columns) {
 
 const order = (group) => (group === "all" ? 0 : group.includes("conversations") ? 1 : 2);
 
+function plainColumn(conversations) {
+  const indexes = new Map(conversations.map(({ id, turns }) => [id, new PlainBm25(turns)]));
+  return { name: "plain BM25", find: ({ id }, question) => indexes.get(id).search(question) };
+}
+
+async function modelColumns(conversations, make) {
+  const columns = [];
+  const stores = [];
+  for (const [name, embeddings] of Object.entries(await embedders())) {
+    const index = { dims: DIMS, fields: INDEX_FIELDS, embeddings, cache: 0 };
+    const store = await fill(make({ text: TEXT, index }), conversations);
+    stores.push(store);
+    columns.push({ name: `words and ${name}`, find: finder(store, { mode: "hybrid" }) });
+    if (name === "random") continue;
+    columns.push({ name: `${name} alone`, find: finder(store, { mode: "vector" }) });
+    if (conversations.length < 2) continue;
+    const weights = await fittedWeights(conversations, store);
+    columns.push({
+      name: `words and ${name}, weight fitted to the others`,
+      find: (conversation, query) =>
+        finder(store, { mode: "hybrid", vectorWeight: weights.get(conversation.id) })(
+          conversation,
+          query,
+        ),
+    });
+  }
+  return { columns, stores };
+}
+
+let encoder;
+async function embedders() {
+  encoder ??= await sentenceEncoder();
+  return { "USE lite": encoder, random: randomEncoder };
+}
+
 async function run(title, samples) {
   const conversations = samples.map(conversationOf);
   const memory = await fill(new InMemoryStore({ text: TEXT }), conversations);
   const sqlite = await fill(new SqliteStore({ path: ":memory:", text: TEXT }), conversations);
-  const stores = [
-    { name: "InMemoryStore", store: memory },
-    { name: "SqliteStore", store: sqlite },
+  const modelled = process.argv.includes("--model")
+    ? await modelColumns(conversations, (options) => new InMemoryStore(options))
+    : { columns: [], stores: [] };
+  const columns = [
+    plainColumn(conversations),
+    { name: "words", find: finder(memory, { mode: "text" }) },
+    { name: "words, SqliteStore", find: finder(sqlite, { mode: "text" }) },
+    ...modelled.columns,
   ];
-  print(title, await measure(conversations, stores));
-  await Promise.all(stores.map(({ store }) => store.close()));
+  print(title, await measure(conversations, columns));
+  await Promise.all([memory, sqlite, ...modelled.stores].map((store) => store.close()));
 }
 
-introduce("Recall without a model", "Which turns of a conversation answer a question.");
+introduce("Recall", "Which turns of a conversation answer a question.");
 const data = optionOf("data") ?? process.env.KEEPSAKE_RECALL_DATA;
 if (data) {
   await run("LoCoMo", JSON.parse(readFileSync(data, "utf8")));
