@@ -1,7 +1,7 @@
 // Both tiers of an agent's memory over one database.
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
+import { type AutomaticRetention, type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
 import {
   type DatabaseBytes,
   exportDatabase,
@@ -26,6 +26,8 @@ import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 export interface MemoryOptions extends StoreOptions, DatabaseOptions {
   /** Turns checkpoint values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
+  /** Prunes the history of threads by itself. @default all history stays */
+  retention?: AutomaticRetention | undefined;
 }
 
 /** How much both tiers hold. */

@@ -169,7 +169,8 @@ TEST_F(HostDatabaseTest, opening_makes_the_same_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_EQ(tables, "answers checkpoint_blobs checkpoints meta store_kv store_vectors t writes ");
+  EXPECT_EQ(tables,
+            "answers checkpoints content log_users meta spaces store_kv store_vectors t writes ");
 }
 
 TEST_F(HostDatabaseTest, opening_again_finds_its_own_schema) {

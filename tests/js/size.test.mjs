@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const WASM_CEILING = 450_000;
+const WASM_CEILING = 490_000;
 const GLUE_CEILING = 15_000;
 
 function gzippedSize(file) {

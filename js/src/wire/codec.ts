@@ -10,6 +10,7 @@ import type {
   ForeignTable as ForeignTableName,
   Item,
   MatchCondition,
+  NewCheckpoint,
   OpenOptions,
   Operation,
   OperationKind,
@@ -17,6 +18,7 @@ import type {
   PutOperation,
   SearchItem,
   SearchOperation,
+  ValueDelta,
 } from "./operations.js";
 import {
   DEFAULT_TTL,
@@ -135,6 +137,23 @@ function writePendingWrite(writer: Writer, write: PendingWrite): void {
   writer.text(write.taskPath);
 }
 
+function writeCheckpoint(writer: Writer, checkpoint: NewCheckpoint): void {
+  writeKey(writer, checkpoint.key);
+  writer.text(checkpoint.parentCheckpointId);
+  writeBlob(writer, checkpoint.checkpoint);
+  writeBlob(writer, checkpoint.metadata);
+  writer.list(checkpoint.channelVersions, writeChannelVersion);
+  writer.texts(checkpoint.newVersions);
+  writer.list(checkpoint.values, writeChannelValue);
+}
+
+function writeDelta(writer: Writer, delta: ValueDelta): void {
+  writer.i64(delta.stamp);
+  writer.i64(delta.baseStamp);
+  writer.i64(delta.prefix);
+  writer.i64(delta.suffix);
+}
+
 function writeText(writer: Writer, text: string): void {
   writer.text(text);
 }
@@ -180,15 +199,7 @@ const WRITERS: Writers = {
   prepareEmbedding: (writer, { operations }) => writer.list(operations, writeOperation),
   storeStats: writeNothing,
 
-  putCheckpoint(writer, checkpoint) {
-    writeKey(writer, checkpoint.key);
-    writer.text(checkpoint.parentCheckpointId);
-    writeBlob(writer, checkpoint.checkpoint);
-    writeBlob(writer, checkpoint.metadata);
-    writer.list(checkpoint.channelVersions, writeChannelVersion);
-    writer.texts(checkpoint.newVersions);
-    writer.list(checkpoint.values, writeChannelValue);
-  },
+  putCheckpoint: writeCheckpoint,
   putWrites(writer, { key, writes }) {
     writeKey(writer, key);
     writer.list(writes, writePendingWrite);
@@ -223,6 +234,33 @@ const WRITERS: Writers = {
     writer.u8(PruneStrategy[strategy]);
   },
   checkpointerStats: writeNothing,
+  pruneByRules(writer, { threadIds, keepLast, olderThan, maxBytes, dryRun }) {
+    writer.optional(threadIds, (out, ids) => out.texts(ids));
+    writer.u32(keepLast);
+    writer.text(olderThan);
+    writer.i64(maxBytes);
+    writer.flag(dryRun);
+  },
+  listThreads(writer, { cursor, limit }) {
+    writer.optional(cursor, (out, { newestCheckpointId, threadId }) => {
+      out.text(newestCheckpointId);
+      out.text(threadId);
+    });
+    writer.u32(limit ?? NO_LIMIT);
+  },
+  renameThread(writer, { source, target }) {
+    writer.text(source);
+    writer.text(target);
+  },
+  putCheckpointDeltas(writer, checkpoint) {
+    writeCheckpoint(writer, checkpoint);
+    writer.list(checkpoint.deltas, writeDelta);
+  },
+  forkThread(writer, { source, checkpointId, target }) {
+    writer.text(source);
+    writer.text(checkpointId);
+    writer.text(target);
+  },
 
   flush: writeNothing,
   size: writeNothing,
@@ -431,8 +469,21 @@ const READERS: Readers = {
     threads: reader.i64(),
     checkpoints: reader.i64(),
     writes: reader.i64(),
-    blobs: reader.i64(),
+    bytes: reader.i64(),
   }),
+  pruneByRules: (reader) => ({ checkpoints: reader.i64(), bytes: reader.i64() }),
+  listThreads: (reader) =>
+    reader.list((thread) => ({
+      threadId: thread.text(),
+      newestCheckpointId: thread.text(),
+      checkpoint: readBlob(thread),
+      metadata: readBlob(thread),
+      checkpoints: thread.i64(),
+      bytes: thread.i64(),
+    })),
+  renameThread: readNothing,
+  putCheckpointDeltas: readNothing,
+  forkThread: readNothing,
 
   flush: readNothing,
   size: readCount,
