@@ -41,11 +41,13 @@ export class LatestValues {
    * After these values, whole, were put with these stamps. Without `areOurs` somebody
    * else may change their bytes.
    */
-  keep({ key, values }: NewCheckpoint, deltas: readonly ValueDelta[], areOurs: boolean): void {
+  keep(checkpoint: NewCheckpoint, deltas: readonly ValueDelta[], areOurs: boolean): void {
+    const { key, values, newVersions } = checkpoint;
+    // Some have lost their value, as "__start__" does in the step that reads it.
+    for (const channel of newVersions) this.#drop(keyOf(key, channel));
     for (const [i, { channel, value }] of values.entries()) {
       const stamp = deltas[i]?.stamp ?? 0;
       const name = keyOf(key, channel);
-      this.#drop(name);
       if (stamp === 0 || value.bytes.length > KEPT_BYTES) continue;
       const bytes = areOurs && value.type === "json" ? value.bytes : value.bytes.slice();
       this.#kept.set(name, { stamp, value: { type: value.type, bytes } });

@@ -912,6 +912,22 @@ TYPED_TEST(CheckpointerContract, a_delta_of_another_base_is_refused) {
   EXPECT_EQ(this->Stats().checkpoints, 1u);
 }
 
+// LangGraph's "__start__": the step that reads it leaves it without a value.
+TYPED_TEST(CheckpointerContract, a_delta_upon_a_channel_that_was_emptied_is_refused) {
+  const std::string input(2000, 'x');
+  At one = At("t", "", "1").New("__start__", "1", input);
+  one.checkpoint().values[0].delta.stamp = 11;
+  this->Put(one);
+  this->Put(At("t", "", "2").Parent("1").NewWithoutValue("__start__", "2"));
+  At three = At("t", "", "3").Parent("2").New("__start__", "3", "next");
+  three.checkpoint().values[0].delta = {33, 11, 1000, 500};
+  EXPECT_EQ(this->saver().Put(three).code(), StatusCode::kNotFound);
+  three.checkpoint().values[0].value = Json(input + "next");
+  three.checkpoint().values[0].delta = {33, 0, 0, 0};
+  this->Put(three);
+  EXPECT_THAT(Values(this->Get({"t", "", "3"})), ElementsAre("__start__@3=" + input + "next"));
+}
+
 // --- retention
 
 TYPED_TEST(CheckpointerContract, the_last_checkpoints_of_each_namespace_can_be_kept) {

@@ -1,8 +1,15 @@
 // Long histories: what they cost, how they are looked through, and how they end.
 
 import { statSync } from "node:fs";
-import { HumanMessage } from "@langchain/core/messages";
-import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { AIMessage, HumanMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import { SqliteSaver } from "keepsake";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
@@ -84,6 +91,45 @@ describe.each(saverBackends)("$name", (backend) => {
     const messages = messagesOf(51);
     const next = await putCheckpoint(saver, root, { messages }, { step: 1 });
     expect((await valuesOf(next)).messages).toEqual(messages);
+  });
+
+  test("a channel that was emptied in between is no base", async () => {
+    const input = (turn) => ({ messages: [new HumanMessage(`${turn} ${"long ".repeat(500)}`)] });
+    let config = threadConfig("t");
+    for (let turn = 0; turn < 3; turn += 1) {
+      config = await putCheckpoint(saver, config, { __start__: input(turn) }, { step: 2 * turn });
+      expect((await valuesOf(config)).__start__).toEqual(input(turn));
+      // As LangGraph does in the step that reads it: a new version, and no value.
+      const emptied = checkpointOf();
+      const versions = { __start__: 2 * turn + 2 };
+      emptied.channel_versions = versions;
+      config = await saver.put(config, emptied, metadataOf(2 * turn + 1), versions);
+      expect(await valuesOf(config)).toEqual({});
+    }
+  });
+
+  test("a conversation with long inputs, edits and tool results is what it was", async () => {
+    const long = (name) => `${name}: ${"é 漢字 and more. ".repeat(150)}`;
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("agent", ({ messages }) => ({
+        messages: [
+          new AIMessage({ id: `tool-call-${messages.length}`, content: "", tool_calls: [call] }),
+          new ToolMessage({ content: long("result"), tool_call_id: call.id }),
+          new AIMessage(long("answer")),
+          ...(messages.length > 8 ? [new RemoveMessage({ id: messages[3].id })] : []),
+        ],
+      }))
+      .addEdge(START, "agent")
+      .compile({ checkpointer: saver });
+    const call = { id: "call", name: "look", args: { at: long("args") } };
+    const config = { configurable: { thread_id: "t" } };
+    for (let turn = 0; turn < 8; turn += 1) {
+      const { messages } = await graph.invoke({ messages: [new HumanMessage(long("q"))] }, config);
+      const stored = (await graph.getState(config)).values.messages;
+      expect(stored.map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
+    }
+    const steps = await collect(graph.getStateHistory(config));
+    expect(steps).toHaveLength(24);
   });
 
   test("prune keeps the last of each namespace, and says what went", async () => {

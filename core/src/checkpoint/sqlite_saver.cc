@@ -57,9 +57,10 @@ struct Relative {
   std::optional<Record> record;
   std::vector<RecordChannel> channels;
 
+  // Empty if the channel is not there, or has none.
   ByteView ValueOf(std::string_view channel) const {
     for (const RecordChannel& own : channels) {
-      if (own.name == channel) return own.value;
+      if (own.name == channel && own.value.front() != kNoValue) return own.value;
     }
     return {};
   }
@@ -349,8 +350,7 @@ class SqliteSaver final : public Checkpointer {
     const bool is_whole = value.delta.base_stamp == 0;
     checkpoint::ValuePlace place = {space, value.channel, {}, space};
     if (is_whole || relative.is_parent) place.base = relative.ValueOf(value.channel);
-    const bool has_base = !place.base.empty() && place.base.front() != kNoValue;
-    if (has_base || !is_whole || next.key.checkpoint_ns.empty() ||
+    if (!place.base.empty() || !is_whole || next.key.checkpoint_ns.empty() ||
         value.value.bytes.size() < kWorthSharing) {
       return values_.Put(place, value, out);
     }

@@ -202,7 +202,7 @@ Status StoredValues::Encode(SpaceId space, std::string_view type, std::uint64_t 
 Status StoredValues::PutWhole(const ValuePlace& place, const NewValue& value, Bytes& out) {
   const ByteView bytes = value.value.bytes;
   const std::uint64_t stamp = value.delta.stamp != 0 ? value.delta.stamp : HashOf(bytes);
-  if (bytes.size() <= kShortValue || place.base.empty() || place.base.front() == kNoValue) {
+  if (bytes.size() <= kShortValue || place.base.empty()) {
     Keep(stamp, bytes);
     return PutAlone(place.space, value.value.type, stamp, bytes, out);
   }

@@ -38,7 +38,7 @@ inline constexpr std::size_t kShortValue = 128;
 struct ValuePlace {
   SpaceId space = 0;
   std::string_view channel;
-  ByteView base;           // a `value`, or empty
+  ByteView base;           // a `value` of another form than none, or empty
   SpaceId base_space = 0;  // whose it is
 };
 
