@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/content_logs.h"
 #include "checkpoint/diff.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/varint.h"
@@ -74,6 +75,17 @@ TEST(CheckpointLayout, hashes_are_those_of_yesterday) {
   EXPECT_EQ(HashOf({}), 12368069098383067247u);
   EXPECT_EQ(HashOf(BytesOf("keepsake")), 870338781822591015u);
   EXPECT_EQ(HashOf(BytesOf("a checkpoint of a thread"), 7), 10342203777631648248u);
+}
+
+TEST(CheckpointLayout, numbers_and_checksums_are_below_2_to_the_53) {
+  using namespace checkpoint;
+  const LogId greatest = MainLog(kMaxSpace) + (LogId{1} << kLogBits) - 1;
+  EXPECT_EQ(((greatest + 1) << kChunkBits) - 1, (std::int64_t{1} << 53) - 1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t checksum = ChecksumOf(i, BytesOf(std::to_string(i)));
+    EXPECT_GE(checksum, 0);
+    EXPECT_LT(checksum, std::int64_t{1} << 53);
+  }
 }
 
 TEST(CheckpointLayout, rows_are_as_documented) {

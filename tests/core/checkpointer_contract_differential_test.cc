@@ -270,7 +270,7 @@ class Differential {
       if (range.length == 0) continue;
       const std::uint64_t last = (range.offset + range.length - 1) / checkpoint::kChunkBytes;
       for (std::uint64_t i = range.offset / checkpoint::kChunkBytes; i <= last; ++i) {
-        referred.insert((range.log << 24) + static_cast<std::int64_t>(i));
+        referred.insert((range.log << checkpoint::kChunkBits) + static_cast<std::int64_t>(i));
       }
     }
     std::set<std::int64_t> stored;

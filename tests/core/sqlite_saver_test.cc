@@ -7,6 +7,7 @@
 #include <functional>
 #include <sstream>
 
+#include "checkpoint/content_logs.h"
 #include "checkpointer_contract.h"
 
 namespace keepsake::testing {
@@ -182,6 +183,72 @@ TEST_F(SqliteSaverFile, cap_75_copies_forks_and_subgraphs_share_their_values) {
   ASSERT_TRUE(saver_->DeleteThread("copy").ok());
   ASSERT_TRUE(saver_->DeleteThread("fork").ok());
   EXPECT_EQ(*saver_->Stats(), CheckpointerStats());
+}
+
+TEST_F(SqliteSaverFile, a_full_log_is_continued_in_the_next_one) {
+  ASSERT_TRUE(saver_->Put(At("t", "", "1").New("messages", "1", Messages(3))).ok());
+  const std::int64_t next = checkpoint::ChannelLog(1, "messages") + 1;
+  const std::int64_t last_chunk = (next << checkpoint::kChunkBits) - 1;
+  const Bytes filler(checkpoint::kChunkBytes - 100, 'x');
+  ASSERT_TRUE(database_
+                  ->Run("INSERT INTO content(chunk, checksum, bytes) VALUES (?, ?, ?)",
+                        {last_chunk, checkpoint::ChecksumOf(last_chunk, filler), filler})
+                  .ok());
+  for (int i = 4; i < 10; ++i) {
+    At at = At("t", "", std::to_string(i)).Parent(i == 4 ? "1" : std::to_string(i - 1));
+    ASSERT_TRUE(saver_->Put(at.New("messages", std::to_string(i), Messages(i))).ok());
+  }
+  ASSERT_TRUE(saver_->ForkThread("t", "9", "fork").ok());
+  ASSERT_TRUE(saver_->DeleteThread("t").ok());
+  ASSERT_TRUE(saver_->PruneByRules({}).has_value());
+  EXPECT_EQ(Text((**saver_->GetTuple({"fork", "", "9"})).values[0].value), Messages(9));
+  EXPECT_EQ(Text((**saver_->GetTuple({"fork", "", "6"})).values[0].value), Messages(6));
+  ASSERT_TRUE(saver_->DeleteThread("fork").ok());
+  EXPECT_EQ(*saver_->Stats(), CheckpointerStats());
+}
+
+TEST_F(SqliteSaverFile, numbers_of_spaces_are_used_again_when_all_were_given_out) {
+  ASSERT_TRUE(saver_->Put(At("first", "", "1").New("a", "1", LongText('a'))).ok());
+  ASSERT_TRUE(database_
+                  ->Run("INSERT INTO spaces(space, thread_id, checkpoint_ns) VALUES (?, 'x', '')",
+                        {checkpoint::kMaxSpace})
+                  .ok());
+  for (const char* thread : {"second", "third"}) {
+    ASSERT_TRUE(saver_->Put(At(thread, "", "1").New("a", "1", LongText(thread[0]))).ok());
+  }
+  std::int64_t greatest = 0;
+  ASSERT_TRUE(database_
+                  ->Run("SELECT MAX(chunk) FROM content", {},
+                        [&](const sql::Row& row) {
+                          greatest = row.Int(0);
+                          return true;
+                        })
+                  .ok());
+  EXPECT_LT(greatest, std::int64_t{1} << 53);
+  for (const char* thread : {"first", "second", "third"}) {
+    const char letter = thread[0] == 'f' ? 'a' : thread[0];
+    EXPECT_THAT(Values(**saver_->GetTuple({thread, "", ""})),
+                ElementsAre("a@1=" + LongText(letter)));
+  }
+}
+
+// The space of a deleted thread may get its number again, while a copy still uses
+// its logs: what is new there stands behind, and both keep theirs.
+TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) {
+  ASSERT_TRUE(saver_->Put(At("t", "", "1").New("a", "1", LongText('a'))).ok());
+  ASSERT_TRUE(saver_->CopyThread("t", "copy").ok());
+  ASSERT_TRUE(saver_->DeleteThread("t").ok());
+  ASSERT_TRUE(database_->Run("UPDATE spaces SET space = 7 WHERE thread_id = 'copy'").ok());
+  for (const char* table : {"checkpoints", "log_users"}) {
+    ASSERT_TRUE(database_->Run("UPDATE " + std::string(table) + " SET space = 7").ok());
+  }
+  ASSERT_TRUE(database_->Run("INSERT INTO spaces VALUES (33554431, 'x', '')").ok());
+  ASSERT_TRUE(saver_->Put(At("new", "", "1").New("a", "1", LongText('b'))).ok());
+  ASSERT_TRUE(saver_->PruneByRules({}).has_value());
+  EXPECT_THAT(Values(**saver_->GetTuple({"copy", "", ""})), ElementsAre("a@1=" + LongText('a')));
+  EXPECT_THAT(Values(**saver_->GetTuple({"new", "", ""})), ElementsAre("a@1=" + LongText('b')));
+  ASSERT_TRUE(saver_->DeleteThread("copy").ok());
+  EXPECT_THAT(Values(**saver_->GetTuple({"new", "", ""})), ElementsAre("a@1=" + LongText('b')));
 }
 
 // Notes what runs, so that tests can tell how much work an answer was.

@@ -12,8 +12,6 @@ namespace {
 
 using sql::Row;
 
-constexpr int kChunkBits = 24;
-constexpr int kLogBits = 10;
 constexpr std::int64_t kMaxChunks = std::int64_t{1} << kChunkBits;
 constexpr std::int64_t kMaxLogs = std::int64_t{1} << kLogBits;
 
@@ -23,17 +21,9 @@ std::int64_t ChunkAt(LogId log, std::uint64_t offset) {
   return FirstChunk(log) + static_cast<std::int64_t>(offset / kChunkBytes);
 }
 
-// In the wrong place the right bytes are wrong, too.
-std::int64_t Checksum(std::int64_t chunk, ByteView bytes) {
-  return static_cast<std::int64_t>(HashOf(bytes, static_cast<std::uint64_t>(chunk)));
-}
-
 Status Damaged() { return {StatusCode::kCorrupt, "content of a checkpoint is missing or damaged"}; }
 
-struct Tail {
-  std::int64_t chunk = 0;
-  Bytes bytes;
-};
+LogId NextLog(LogId log) { return MainLog(OwnerOf(log)) + (log + 1) % kMaxLogs; }
 
 }  // namespace
 
@@ -45,6 +35,12 @@ LogId ChannelLog(SpaceId space, std::string_view channel) {
 }
 
 SpaceId OwnerOf(LogId log) { return log >> kLogBits; }
+
+// In the wrong place the right bytes are wrong, too.
+std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes) {
+  const std::uint64_t hash = HashOf(bytes, static_cast<std::uint64_t>(chunk));
+  return static_cast<std::int64_t>(hash >> (64 - kNumberBits));
+}
 
 void Marks::Mark(SpaceId space, const LogRange& range) {
   if (range.length == 0 || !logs_.contains(range.log)) return;
@@ -79,6 +75,24 @@ std::vector<std::pair<std::int64_t, std::int64_t>> Marks::Gaps(LogId log) const 
 }
 
 Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
+  const LogId first = log;
+  do {
+    auto tail = ReadTail(log);
+    if (!tail) return std::unexpected(std::move(tail.error()));
+    const auto before = static_cast<std::uint64_t>(tail->chunk - FirstChunk(log)) * kChunkBytes;
+    const LogRange range = {log, before + tail->bytes.size(), bytes.size()};
+    if (range.length <= kLogBytes - range.offset) {
+      Status s = Extend(*std::move(tail), bytes);
+      if (s.ok() && log != first) s = AddUser(log, OwnerOf(log));
+      if (!s.ok()) return std::unexpected(std::move(s));
+      return range;
+    }
+    log = NextLog(log);
+  } while (log != first && bytes.size() <= kLogBytes);
+  return Error(StatusCode::kTooLarge, "a value or the namespace of a thread has no more room");
+}
+
+Result<ContentLogs::Tail> ContentLogs::ReadTail(LogId log) {
   Tail tail = {FirstChunk(log), {}};
   bool damaged = false;
   Status s = database_.Run(
@@ -89,39 +103,41 @@ Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
         tail.chunk = row.Int(0);
         tail.bytes.reserve(kChunkBytes);
         tail.bytes.assign(last.begin(), last.end());
-        damaged = Checksum(tail.chunk, last) != row.Int(1);
+        damaged = ChecksumOf(tail.chunk, last) != row.Int(1) || last.size() > kChunkBytes;
         return true;
       });
+  if (s.ok() && damaged) s = Damaged();
   if (!s.ok()) return std::unexpected(std::move(s));
-  if (damaged || tail.bytes.size() > kChunkBytes) return std::unexpected(Damaged());
-  const auto before = static_cast<std::uint64_t>(tail.chunk - FirstChunk(log)) * kChunkBytes;
-  const LogRange range = {log, before + tail.bytes.size(), bytes.size()};
+  return tail;
+}
+
+// REQUIRES: there is room.
+Status ContentLogs::Extend(Tail tail, ByteView bytes) {
   while (!bytes.empty()) {
     if (tail.bytes.size() == kChunkBytes) tail = {tail.chunk + 1, {}};
-    if (tail.chunk > LastChunk(log)) {
-      return Error(StatusCode::kTooLarge, "a channel's values must not take more than 63 GB");
-    }
     const ByteView part = bytes.first(std::min(bytes.size(), kChunkBytes - tail.bytes.size()));
     keepsake::checkpoint::Append(part, tail.bytes);
     bytes = bytes.subspan(part.size());
-    s = database_.Run("INSERT OR REPLACE INTO content(chunk, checksum, bytes) VALUES (?, ?, ?)",
-                      {tail.chunk, Checksum(tail.chunk, tail.bytes), tail.bytes});
-    if (!s.ok()) return std::unexpected(std::move(s));
+    Status s =
+        database_.Run("INSERT OR REPLACE INTO content(chunk, checksum, bytes) VALUES (?, ?, ?)",
+                      {tail.chunk, ChecksumOf(tail.chunk, tail.bytes), tail.bytes});
+    if (!s.ok()) return s;
   }
-  return range;
+  return {};
 }
 
 Status ContentLogs::Read(const LogRange& range, Bytes& out) {
   if (range.length == 0) return {};
   std::uint64_t at = range.offset;
   const std::uint64_t end = range.offset + range.length;
-  bool damaged = range.log <= 0 || end < at || end > kMaxChunks * kChunkBytes;
+  bool damaged = range.log <= 0 || OwnerOf(range.log) > kMaxSpace || end < at || end > kLogBytes;
   if (damaged) return Damaged();
   Status s = database_.Run(
       "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? ORDER BY chunk",
       {ChunkAt(range.log, at), ChunkAt(range.log, end - 1)}, [&](const Row& row) {
         const ByteView chunk = row.Blob(2);
-        damaged = row.Int(0) != ChunkAt(range.log, at) || Checksum(row.Int(0), chunk) != row.Int(1);
+        damaged =
+            row.Int(0) != ChunkAt(range.log, at) || ChecksumOf(row.Int(0), chunk) != row.Int(1);
         const std::uint64_t begin = at % kChunkBytes;
         const std::uint64_t wanted = std::min<std::uint64_t>(end - at, kChunkBytes - begin);
         damaged = damaged || begin + wanted > chunk.size();

@@ -5,7 +5,9 @@
 // A chunk is `log << kChunkBits | offset / kChunkBytes`. It fills one page of
 // SQLite, so that an append writes the page at the end and no other.
 // A log is `space << kLogBits | n`: 0 for what stands alone, the others for
-// channels whose values grow, so that such a value is in one piece. Persistent.
+// channels whose values grow, so that such a value is in one piece. What has no
+// room in a log goes to the next one of the space.
+// Numbers and checksums are below 2^53: some hosts know no others. Persistent.
 #ifndef KEEPSAKE_CHECKPOINT_CONTENT_LOGS_H_
 #define KEEPSAKE_CHECKPOINT_CONTENT_LOGS_H_
 
@@ -25,6 +27,11 @@ using SpaceId = std::int64_t;  // of one thread and namespace, from 1
 using LogId = std::int64_t;
 
 inline constexpr std::size_t kChunkBytes = 4032;
+inline constexpr int kChunkBits = 18;
+inline constexpr int kLogBits = 10;
+inline constexpr int kNumberBits = 53;
+inline constexpr SpaceId kMaxSpace = (SpaceId{1} << (kNumberBits - kLogBits - kChunkBits)) - 1;
+inline constexpr std::uint64_t kLogBytes = (std::uint64_t{1} << kChunkBits) * kChunkBytes;
 
 struct LogRange {
   LogId log = 0;
@@ -37,6 +44,8 @@ struct LogRange {
 LogId MainLog(SpaceId space);
 LogId ChannelLog(SpaceId space, std::string_view channel);
 SpaceId OwnerOf(LogId log);
+// That of the chunk with this number.
+std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes);
 
 // What of some logs is referred to, chunk by chunk.
 class Marks {
@@ -60,6 +69,7 @@ class ContentLogs {
  public:
   explicit ContentLogs(sql::Database& database) : database_(database) {}
 
+  // To `log`, or to another one of its space if that is full.
   Result<LogRange> Append(LogId log, ByteView bytes);
   // Adds the bytes to `out`. kCorrupt if they are not there, or not as they were.
   Status Read(const LogRange& range, Bytes& out);
@@ -77,6 +87,13 @@ class ContentLogs {
   Result<std::uint64_t> Sweep(const Marks& marks);
 
  private:
+  struct Tail {
+    std::int64_t chunk = 0;
+    Bytes bytes;
+  };
+
+  Result<Tail> ReadTail(LogId log);
+  Status Extend(Tail tail, ByteView bytes);
   Result<std::uint64_t> Free(std::int64_t first_chunk, std::int64_t last_chunk);
   Result<std::uint64_t> Number(std::string_view sql, std::initializer_list<sql::Param> params);
 

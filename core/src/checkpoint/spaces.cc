@@ -29,9 +29,27 @@ Result<SpaceId> Spaces::FindOrMake(std::string_view thread_id, std::string_view 
                       space = row.Int(0);
                       return true;
                     });
+  if (s.ok() && space > kMaxSpace) s = MoveToGap(space);
   if (s.ok()) s = logs_.AddUser(MainLog(space), space);
   if (!s.ok()) return std::unexpected(std::move(s));
   return space;
+}
+
+// The next number of each is given out, as long as there are any; then those of
+// spaces that are gone. What others still use of their logs stays before what is new.
+Status Spaces::MoveToGap(SpaceId& space) {
+  const SpaceId last = std::exchange(space, kNoSpace);
+  Status s = database_.Run(
+      "UPDATE spaces SET space = (SELECT MIN(before) + 1 FROM "
+      "(SELECT 0 AS before UNION ALL SELECT space FROM spaces) "
+      "WHERE NOT EXISTS (SELECT 1 FROM spaces WHERE space = before + 1)) "
+      "WHERE space = ? RETURNING space",
+      {last}, [&](const Row& row) {
+        space = row.Int(0);
+        return true;
+      });
+  if (!s.ok() || space <= kMaxSpace) return s;
+  return {StatusCode::kTooLarge, "a database has no room for more namespaces of threads"};
 }
 
 Result<std::vector<Space>> Spaces::OfThread(std::string_view thread_id) {

@@ -36,6 +36,8 @@ class Spaces {
   Status Remove(SpaceId space);
 
  private:
+  Status MoveToGap(SpaceId& space);
+
   sql::Database& database_;
   ContentLogs& logs_;
 };

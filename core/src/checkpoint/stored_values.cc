@@ -322,7 +322,7 @@ Status StoredValues::MoveLongLiterals(const ValuePlace& place, NewPieces& pieces
 Status StoredValues::AddUsers(const ValuePlace& place, const NewPieces& pieces) {
   if (place.base_space == place.space) return {};
   for (const Piece& piece : pieces.pieces) {
-    if (!piece.literal.empty() || OwnerOf(piece.range.log) == place.space) continue;
+    if (!piece.literal.empty()) continue;
     if (Status s = logs_.AddUser(piece.range.log, place.space); !s.ok()) return s;
   }
   return {};
