@@ -70,25 +70,26 @@ Status Pruning::ByRules(const RetentionRules& rules) {
     }
   }
   if (rules.max_bytes > 0) return ShrinkTo(rules.max_bytes, thread_ids);
-  return rules.keep_last > 0 || !rules.older_than.empty() ? Status() : Compact(thread_ids);
-}
-
-Status Pruning::Compact(std::span<const std::string> thread_ids) {
-  std::set<LogId> logs;
+  if (rules.keep_last > 0 || !rules.older_than.empty()) return {};
   for (const std::string& thread_id : thread_ids) {
-    if (Status s = AddLogsOf(thread_id, logs); !s.ok()) return s;
+    if (Status s = AddLogsOf(thread_id, touched_); !s.ok()) return s;
   }
-  return Sweep(logs);
+  return {};
 }
 
 Status Pruning::AddLogsOf(std::string_view thread_id, std::set<LogId>& logs) {
   const auto spaces = spaces_.OfThread(thread_id);
   if (!spaces) return spaces.error();
   for (const Space& space : *spaces) {
-    const auto used = values_.logs().LogsOf(space.id);
-    if (!used) return used.error();
-    logs.insert(used->begin(), used->end());
+    if (Status s = AddLogsOf(space.id, logs); !s.ok()) return s;
   }
+  return {};
+}
+
+Status Pruning::AddLogsOf(SpaceId space, std::set<LogId>& logs) {
+  const auto used = values_.logs().LogsOf(space);
+  if (!used) return used.error();
+  logs.insert(used->begin(), used->end());
   return {};
 }
 
@@ -142,6 +143,7 @@ Status Pruning::ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> t
       Status s = PruneThread(thread_id, {.older_than = bound});
       if (!s.ok()) return s;
     }
+    if (Status s = Finish(); !s.ok()) return s;
   }
   return {};
 }
@@ -174,15 +176,12 @@ Status Pruning::DeleteDoomed(SpaceId space, const Doom& doom) {
           "OR EXISTS (SELECT 1 FROM writes WHERE space = ?)",
           {space, space});
   if (!left) return left.error();
-  return *left == 0 ? Erase(std::vector<SpaceId>{space}) : SweepOf(space);
+  return *left == 0 ? Erase(std::vector<SpaceId>{space}) : AddLogsOf(space, touched_);
 }
 
 Status Pruning::Erase(std::span<const SpaceId> spaces) {
-  std::set<LogId> logs;
   for (const SpaceId space : spaces) {
-    const auto used = values_.logs().LogsOf(space);
-    if (!used) return used.error();
-    logs.insert(used->begin(), used->end());
+    if (Status s = AddLogsOf(space, touched_); !s.ok()) return s;
     const auto checkpoints = Sum("SELECT COUNT(*) FROM checkpoints WHERE space = ?", {space});
     if (!checkpoints) return checkpoints.error();
     const auto rows = values_.logs().BytesOfRows(space);
@@ -191,7 +190,7 @@ Status Pruning::Erase(std::span<const SpaceId> spaces) {
     pruned_.checkpoints += *checkpoints;
     pruned_.bytes += *rows;
   }
-  return Sweep(logs);
+  return {};
 }
 
 Status Pruning::DeleteCheckpoint(SpaceId space, std::string_view checkpoint_id) {
@@ -275,12 +274,8 @@ Result<std::string> Pruning::IdBy(std::string_view sql, SpaceId space) {
   return id;
 }
 
-Status Pruning::SweepOf(SpaceId space) {
-  const auto logs = values_.logs().LogsOf(space);
-  return logs ? Sweep(*logs) : logs.error();
-}
-
-Status Pruning::Sweep(const std::set<LogId>& logs) {
+Status Pruning::Finish() {
+  const std::set<LogId> logs = std::exchange(touched_, {});
   const auto users = values_.logs().UsersOf(logs);
   if (!users) return users.error();
   Marks marks(logs);

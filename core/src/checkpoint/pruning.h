@@ -19,7 +19,7 @@
 
 namespace keepsake::checkpoint {
 
-// REQUIRES: every method is called within a transaction.
+// REQUIRES: every method is called within one transaction, Finish() as the last.
 class Pruning {
  public:
   Pruning(sql::Database& database, Spaces& spaces, StoredValues& values, Records& records)
@@ -30,14 +30,17 @@ class Pruning {
   Status DeleteForRuns(const RunIds& runs);
   Status ByRules(const RetentionRules& rules);
 
+  // Frees the content. Once for all that was deleted, since it goes through what is left.
+  Status Finish();
+
   // What went so far.
   const Pruned& pruned() const { return pruned_; }
 
  private:
   Status PruneThread(std::string_view thread_id, const RetentionRules& rules);
   Status ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> thread_ids);
-  Status Compact(std::span<const std::string> thread_ids);
   Status AddLogsOf(std::string_view thread_id, std::set<LogId>& logs);
+  Status AddLogsOf(SpaceId space, std::set<LogId>& logs);
   Status CollectPrunable(std::string_view thread_id, std::vector<std::string>& ids);
   // Deletes what `doom` dooms and nothing else is rebuilt from.
   using Doom = std::function<void(std::vector<RetentionNode>&)>;
@@ -49,8 +52,6 @@ class Pruning {
   Result<std::string> OldestId(SpaceId space);
   Result<std::string> NewestId(SpaceId space);
   Result<std::string> IdBy(std::string_view sql, SpaceId space);
-  Status SweepOf(SpaceId space);
-  Status Sweep(const std::set<LogId>& logs);
   Status MarkAll(SpaceId space, Marks& marks);
   Result<std::uint64_t> Sum(std::string_view sql, std::initializer_list<sql::Param> params);
 
@@ -58,6 +59,7 @@ class Pruning {
   Spaces& spaces_;
   StoredValues& values_;
   Records& records_;
+  std::set<LogId> touched_;  // of which something may have become free
   Pruned pruned_;
 };
 

@@ -203,13 +203,9 @@ class SqliteSaver final : public Checkpointer {
 
   Result<Pruned> PruneByRules(const RetentionRules& rules) override {
     if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(std::move(s));
-    bool looked = false;
-    auto outcome = InPruning([&](Pruning& pruning) -> Status {
-      if (Status s = pruning.ByRules(rules); !s.ok()) return s;
-      looked = rules.dry_run;
-      return looked ? DryRun() : Status();
-    });
-    if (!outcome.status.ok() && !looked) return std::unexpected(std::move(outcome.status));
+    auto outcome =
+        InPruning([&](Pruning& pruning) { return pruning.ByRules(rules); }, rules.dry_run);
+    if (!outcome.status.ok()) return std::unexpected(std::move(outcome.status));
     return outcome.pruned;
   }
 
@@ -635,10 +631,16 @@ class SqliteSaver final : public Checkpointer {
     Pruned pruned;
   };
 
-  Outcome InPruning(const std::function<Status(Pruning&)>& body) {
+  Outcome InPruning(const std::function<Status(Pruning&)>& body, bool dry_run = false) {
     Pruning pruning(database_, spaces_, values_, records_);
-    Status status = database_.InTransaction([&] { return body(pruning); });
-    return {std::move(status), pruning.pruned()};
+    bool looked = false;
+    Status status = database_.InTransaction([&]() -> Status {
+      if (Status s = body(pruning); !s.ok()) return s;
+      if (Status s = pruning.Finish(); !s.ok()) return s;
+      looked = dry_run;
+      return looked ? DryRun() : Status();
+    });
+    return {looked ? Status() : std::move(status), pruning.pruned()};
   }
 
   static Result<std::uint64_t> CountOf(Outcome outcome) {
