@@ -205,13 +205,14 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     return this.attempt(async () => {
       const key = this.#keyOf(config, () => idOf("checkpoint.id", checkpoint?.id));
-      const operation = await toPutOperation(this.serde, {
+      const parts = {
         key,
         parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
         checkpoint,
         metadata,
         newVersions: newVersions ?? checkpoint.channel_versions,
-      });
+      };
+      const operation = await toPutOperation(this.serde, parts, this.#latest);
       await this.#put(operation);
       await this.#retain(key.threadId);
       return configOf(key);

@@ -2,6 +2,8 @@
 // The engine checks each base by its stamp, so that a wrong guess costs a second
 // call and never a wrong value.
 
+import { commonPrefix, commonSuffix } from "./compare-bytes.js";
+import { ListValue } from "./list-value.js";
 import type { Blob, CheckpointKey, NewCheckpoint, ValueDelta } from "./wire/operations.js";
 
 // A smaller value is sent faster than it is compared.
@@ -11,7 +13,6 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 // With more than this new between beginning and end, edits may lie apart: the
 // engine, which has the whole value then, finds them.
 const LARGEST_MIDDLE_EDIT = 4096;
-const BLOCK = 64 * 1024;
 
 const WHOLE = { stamp: 0, baseStamp: 0, prefix: 0, suffix: 0 } as const;
 
@@ -24,6 +25,12 @@ interface Kept {
 export class LatestValues {
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
+
+  /** The list that was put last, if it is known by its elements. */
+  listOf(key: CheckpointKey, channel: string): ListValue | undefined {
+    const value = this.#kept.get(keyOf(key, channel))?.value;
+    return value instanceof ListValue ? value : undefined;
+  }
 
   /** The same checkpoint, with the differences from what was put last. */
   shorten(checkpoint: NewCheckpoint): { deltas: ValueDelta[]; values: NewCheckpoint["values"] } {
@@ -48,10 +55,12 @@ export class LatestValues {
     for (const [i, { channel, value }] of values.entries()) {
       const stamp = deltas[i]?.stamp ?? 0;
       const name = keyOf(key, channel);
-      if (stamp === 0 || value.bytes.length > KEPT_BYTES) continue;
-      const bytes = areOurs && value.type === "json" ? value.bytes : value.bytes.slice();
-      this.#kept.set(name, { stamp, value: { type: value.type, bytes } });
-      this.#bytes += value.bytes.length;
+      const size = sizeOf(value);
+      if (stamp === 0 || size > KEPT_BYTES) continue;
+      const isOurs = value instanceof ListValue || (areOurs && value.type === "json");
+      const kept = isOurs ? value : { type: value.type, bytes: value.bytes.slice() };
+      this.#kept.set(name, { stamp, value: kept });
+      this.#bytes += size;
     }
     for (const name of this.#kept.keys()) {
       if (this.#bytes <= KEPT_BYTES) break;
@@ -60,7 +69,8 @@ export class LatestValues {
   }
 
   #drop(name: string): void {
-    this.#bytes -= this.#kept.get(name)?.value.bytes.length ?? 0;
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) this.#bytes -= sizeOf(kept.value);
     this.#kept.delete(name);
   }
 }
@@ -76,58 +86,35 @@ function keyOf({ threadId, checkpointNs }: CheckpointKey, channel: string): stri
 }
 
 function differenceOf(value: Blob, base: Kept | undefined): { delta: ValueDelta; middle: Blob } {
-  const { type, bytes } = value;
-  if (bytes.length < WORTH_COMPARING) return { delta: WHOLE, middle: value };
+  const size = sizeOf(value);
+  if (size < WORTH_COMPARING) return { delta: WHOLE, middle: value };
   const stamp = newStamp();
   const whole = { delta: { ...WHOLE, stamp }, middle: value };
-  if (base === undefined || base.value.type !== type) return whole;
-  const before = base.value.bytes;
+  if (base === undefined || base.value.type !== value.type) return whole;
+  const { prefix, suffix, middle } = compare(base.value, value);
+  const replaced = sizeOf(base.value) - prefix - suffix;
+  if (middle.length > size / 2 || (replaced > 0 && middle.length > LARGEST_MIDDLE_EDIT)) {
+    return whole;
+  }
+  return {
+    delta: { stamp, baseStamp: base.stamp, prefix, suffix },
+    middle: { type: value.type, bytes: middle },
+  };
+}
+
+function compare(base: Blob, value: Blob): { prefix: number; suffix: number; middle: Uint8Array } {
+  if (base instanceof ListValue && value instanceof ListValue) return value.differenceFrom(base);
+  const [before, bytes] = [base.bytes, value.bytes];
   const most = Math.min(before.length, bytes.length);
   const prefix = commonPrefix(before, bytes, most);
   const suffix = commonSuffix(before, bytes, most - prefix);
-  const length = bytes.length - prefix - suffix;
-  const replaced = before.length - prefix - suffix;
-  if (length > bytes.length / 2 || (replaced > 0 && length > LARGEST_MIDDLE_EDIT)) return whole;
-  return {
-    delta: { stamp, baseStamp: base.stamp, prefix, suffix },
-    middle: { type, bytes: bytes.subarray(prefix, prefix + length) },
-  };
+  return { prefix, suffix, middle: bytes.subarray(prefix, bytes.length - suffix) };
+}
+
+function sizeOf(value: Blob): number {
+  return value instanceof ListValue ? value.size : value.bytes.length;
 }
 
 function newStamp(): number {
   return 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
-}
-
-function commonPrefix(a: Uint8Array, b: Uint8Array, most: number): number {
-  let length = 0;
-  while (length + BLOCK <= most && isSame(a, b, length, length, BLOCK)) length += BLOCK;
-  while (length < most && a[length] === b[length]) length++;
-  return length;
-}
-
-function commonSuffix(a: Uint8Array, b: Uint8Array, most: number): number {
-  let length = 0;
-  while (
-    length + BLOCK <= most &&
-    isSame(a, b, a.length - length - BLOCK, b.length - length - BLOCK, BLOCK)
-  ) {
-    length += BLOCK;
-  }
-  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
-  return length;
-}
-
-// Node compares bytes ten times as fast as a loop does.
-const compareBytes: ((a: Uint8Array, b: Uint8Array) => number) | undefined = (
-  globalThis as { Buffer?: { compare(a: Uint8Array, b: Uint8Array): number } }
-).Buffer?.compare;
-
-function isSame(a: Uint8Array, b: Uint8Array, atA: number, atB: number, length: number): boolean {
-  if (compareBytes !== undefined) {
-    return compareBytes(a.subarray(atA, atA + length), b.subarray(atB, atB + length)) === 0;
-  }
-  for (let i = 0; i < length; i++) {
-    if (a[atA + i] !== b[atB + i]) return false;
-  }
-  return true;
 }
