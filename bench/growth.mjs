@@ -3,16 +3,19 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import {
   emptyCheckpoint,
+  JsonPlusSerializer,
   MemorySaver as OfficialMemorySaver,
   uuid6,
 } from "@langchain/langgraph-checkpoint";
 import { SqliteSaver as OfficialSqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import Database from "better-sqlite3";
 import { SqliteSaver } from "keepsake";
 
-import { inFolder, introduce, kilobytes, quick, seededRandom, table } from "./lib.mjs";
+import { inFolder, introduce, kilobytes, now, quick, seededRandom, table } from "./lib.mjs";
 
 // Real conversations, if they are there; the benchmark brings none of its own.
 const CONVERSATIONS = process.env.KEEPSAKE_CONVERSATIONS ?? "/work/shared/data/locomo-dev.json";
@@ -21,6 +24,18 @@ const LENGTHS = quick ? [50, 200] : [50, 200, 1000, 5000];
 // more than these only the last are put, which tells the times.
 const LONGEST_OF_OFFICIAL = quick ? 200 : 1000;
 const MEASURED = 20; // turns, at the end
+const COMPRESSED_TURNS = quick ? 200 : 1000;
+const COMPRESSED_PIECES = [4032, 16 * 1024, 64 * 1024];
+const COMPRESSIONS = {
+  "deflate, level 1": {
+    compress: (bytes) => deflateRawSync(bytes, { level: 1 }),
+    expand: (bytes) => inflateRawSync(bytes),
+  },
+  "deflate, level 6": {
+    compress: (bytes) => deflateRawSync(bytes, { level: 6 }),
+    expand: (bytes) => inflateRawSync(bytes),
+  },
+};
 const THREAD = { thread_id: "thread", checkpoint_ns: "" };
 
 const candidates = [
@@ -47,6 +62,16 @@ const candidates = [
   },
 ];
 
+// How long the serialiser of all of them was at work.
+let serialising = 0;
+const { dumpsTyped } = JsonPlusSerializer.prototype;
+JsonPlusSerializer.prototype.dumpsTyped = function (value) {
+  const start = now();
+  const dumped = dumpsTyped.call(this, value); // works before it returns
+  serialising += now() - start;
+  return dumped;
+};
+
 const lines = await conversationLines();
 
 async function compareGrowth(isDelta) {
@@ -64,6 +89,7 @@ async function compareGrowth(isDelta) {
         hasBytes ? kilobytes(result.bytes) : "–",
         hasBytes ? `${Math.round(result.bytesOfTurn)}` : "–",
         milliseconds(result.put),
+        milliseconds(result.serialised),
         milliseconds(result.put - result.serialised),
         milliseconds(result.get),
       ]);
@@ -75,7 +101,8 @@ async function compareGrowth(isDelta) {
     "on disk",
     "bytes of a turn, at the end",
     "a turn's puts and writes",
-    "without the serialiser",
+    "of it the serialiser",
+    "the rest",
     "getTuple, latest",
   ];
   console.log(`### ${isDelta ? "Delta channel" : "Plain message list"}\n`);
@@ -93,18 +120,19 @@ async function grow({ saver, close }, folder, { turns, isDelta, isWhole }) {
     if (turn === turns - MEASURED) before = await bytesIn(saver, folder);
     const step = chat.prepare(turn);
     if (!isWhole && !isMeasured) continue;
-    const start = performance.now();
+    serialising = 0;
+    const start = now();
     await chat.put(step);
     if (!isMeasured) continue;
-    times.push(performance.now() - start);
-    shares.push(await chat.timeOfSerialising(step));
+    times.push(now() - start);
+    shares.push(serialising);
   }
   const bytes = await bytesIn(saver, folder);
   const gets = [];
   for (let i = 0; i < 5; i++) {
-    const start = performance.now();
+    const start = now();
     await saver.getTuple({ configurable: THREAD });
-    gets.push(performance.now() - start);
+    gets.push(now() - start);
   }
   await close();
   return {
@@ -114,6 +142,44 @@ async function grow({ saver, close }, folder, { turns, isDelta, isWhole }) {
     serialised: median(shares),
     get: median(gets),
   };
+}
+
+// What the content of a chat would take, were it compressed in pieces of some size.
+async function compareCompression() {
+  const rows = await inFolder(async (folder) => {
+    const opened = candidates[0].open(folder);
+    const chat = new Chat(opened.saver, false);
+    for (let turn = 0; turn < COMPRESSED_TURNS; turn++) await chat.put(chat.prepare(turn));
+    await opened.close();
+    const content = contentOf(join(folder, "own.sqlite"));
+    return Object.entries(COMPRESSIONS).flatMap(([name, { compress, expand }]) =>
+      COMPRESSED_PIECES.map((size) => {
+        const pieces = Array.from({ length: Math.ceil(content.length / size) }, (_, i) =>
+          content.subarray(i * size, (i + 1) * size),
+        );
+        const [compressed, packing] = timed(() => pieces.map(compress));
+        const [, unpacking] = timed(() => compressed.map(expand));
+        const bytes = compressed.reduce((sum, { length }) => sum + length, 0);
+        const speed = (ms) => `${Math.round(content.length / 1000 / ms)} MB/s`;
+        const part = `${Math.round((100 * bytes) / content.length)}%`;
+        return [name, kilobytes(size), part, speed(packing), speed(unpacking)];
+      }),
+    );
+  });
+  console.log(`### Content of ${COMPRESSED_TURNS} turns, compressed (by Node's zlib)\n`);
+  console.log(`${table(["", "in pieces of", "is", "compressing", "expanding"], rows)}\n`);
+}
+
+function contentOf(path) {
+  const database = new Database(path, { readonly: true });
+  const rows = database.prepare("SELECT bytes FROM content ORDER BY chunk").all();
+  database.close();
+  return Buffer.concat(rows.map(({ bytes }) => bytes));
+}
+
+function timed(body) {
+  const start = now();
+  return [body(), now() - start];
 }
 
 class Chat {
@@ -179,16 +245,6 @@ class Chat {
         `6f1ed002-ab55-5b16-a9a1-${checkpoint.id.slice(-12)}`,
       );
     }
-  }
-
-  async timeOfSerialising(supersteps) {
-    const start = performance.now();
-    for (const { checkpoint, metadata, writes } of supersteps) {
-      await this.#saver.serde.dumpsTyped(checkpoint);
-      await this.#saver.serde.dumpsTyped(metadata);
-      for (const [, value] of writes) await this.#saver.serde.dumpsTyped(value);
-    }
-    return performance.now() - start;
   }
 
   #toolCall(turn, random) {
@@ -262,7 +318,7 @@ introduce(
   "A turn is what a graph with one agent and a tool puts: the input, the agent's step and " +
     "the pending writes of both; each fifth turn calls a tool with a result of 4 to 12 KB. " +
     `Texts are ${existsSync(CONVERSATIONS) ? "of real conversations" : "generated"}. ` +
-    `Times are medians of the last ${MEASURED} turns; the serialiser's share is that of all ` +
-    "values of a turn, serialised once more.",
+    `Times are medians of the last ${MEASURED} turns, of two supersteps each.`,
 );
 for (const isDelta of [false, true]) await compareGrowth(isDelta);
+await compareCompression();
