@@ -76,7 +76,8 @@ export async function timed(count, body) {
   return { count, ms: now() - start };
 }
 
-function now() {
+// In milliseconds.
+export function now() {
   if (!countsCpu) return performance.now();
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -6,6 +6,8 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import type { LatestValues } from "./latest-values.js";
+import { dumpList, type ListValue } from "./list-value.js";
 import type { Blob, CheckpointKey, Operation as CoreOperation } from "./wire/operations.js";
 
 /** @internal */
@@ -17,8 +19,12 @@ export interface CheckpointParts {
   newVersions: ChannelVersions;
 }
 
-/** @internal */
-export async function toPutOperation(serde: SerializerProtocol, parts: CheckpointParts) {
+/** With `latest`, lists are serialised as far as they are not what they were. @internal */
+export async function toPutOperation(
+  serde: SerializerProtocol,
+  parts: CheckpointParts,
+  latest?: LatestValues,
+) {
   const { key, parentCheckpointId, checkpoint, metadata, newVersions } = parts;
   // Not by a spread of both, which is ten times as slow. Without a prototype a channel
   // "__proto__" is a channel like any other.
@@ -51,7 +57,7 @@ export async function toPutOperation(serde: SerializerProtocol, parts: Checkpoin
       .map(async (channel) => ({
         channel,
         version: JSON.stringify(versions[channel]),
-        value: await dump(serde, values[channel]),
+        value: await dumpChannel(serde, values[channel], latest?.listOf(key, channel)),
       })),
   ]);
   return {
@@ -60,6 +66,14 @@ export async function toPutOperation(serde: SerializerProtocol, parts: Checkpoin
     metadata: meta,
     values: channelValues,
   } satisfies CoreOperation;
+}
+
+function dumpChannel(
+  serde: SerializerProtocol,
+  value: unknown,
+  base: ListValue | undefined,
+): Promise<Blob> {
+  return dumpList(serde, value, base) ?? dump(serde, value);
 }
 
 /** @internal */

@@ -12,6 +12,7 @@ import {
   type CheckpointTuple,
   type DeltaChannelHistory,
   getCheckpointId,
+  JsonPlusSerializer,
   maxChannelVersion,
   type PendingWrite,
   type SerializerProtocol,
@@ -31,18 +32,24 @@ import type { MaybePromise } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
+import { LatestValues, wholeDeltas } from "./latest-values.js";
 import type {
   AnswerTo,
   Blob,
   CheckpointerStats,
   CheckpointKey,
   Operation as CoreOperation,
+  ThreadInfo as CoreThread,
   CheckpointTuple as CoreTuple,
   PendingWrite as CoreWrite,
+  NewCheckpoint,
+  Pruned,
   PruneStrategy,
+  RetentionRules,
+  ValueDelta,
 } from "./wire/operations.js";
 
-export type { CheckpointerStats, PruneStrategy };
+export type { CheckpointerStats, Pruned, PruneStrategy };
 
 /** A checkpoint's id or config, or a moment. */
 export type CheckpointBound = RunnableConfig | string | Date;
@@ -66,6 +73,61 @@ export interface PruneOptions {
   strategy?: PruneStrategy | undefined;
 }
 
+/**
+ * How much history stays. A checkpoint goes if one of the rules says so, but never
+ * the newest of its namespace, nor what a newer one is rebuilt from: a thread that
+ * waits for a human still resumes.
+ */
+export interface Retention {
+  /** So many of each thread and namespace stay. */
+  keepLast?: number | undefined;
+  /** In minutes; older ones go. */
+  maxAge?: number | undefined;
+  /** The oldest go, about a tenth at a time, until the rest takes so many bytes. */
+  maxBytes?: number | undefined;
+}
+
+/** Which history `prune()` deletes. */
+export interface RetentionPruneOptions extends Retention {
+  /** @default all threads */
+  threadIds?: string[] | undefined;
+  /** What is older than this goes. */
+  olderThan?: CheckpointBound | undefined;
+  /** Says what would go, and keeps it. */
+  dryRun?: boolean | undefined;
+}
+
+/** Prunes by itself. */
+export interface AutomaticRetention extends Retention {
+  /** After so many puts. @default 100 */
+  every?: number | undefined;
+}
+
+/** One of `listThreads()`. */
+export interface ThreadSummary {
+  threadId: string;
+  checkpoints: number;
+  /** About; what threads share counts for each of them. */
+  bytes: number;
+  /** Of the newest checkpoint of the root namespace; undefined if there is none. */
+  lastActivity: Date | undefined;
+  step: number | undefined;
+  checkpointId: string | undefined;
+  metadata: CheckpointMetadata | undefined;
+}
+
+/** What is different between two checkpoints. */
+export interface CheckpointDiff {
+  /** Channels that only the second one has. */
+  added: Record<string, unknown>;
+  /** Channels that only the first one has. */
+  removed: Record<string, unknown>;
+  /** `appended` is what a list that else is the same has more. */
+  changed: Record<string, { before: unknown; after: unknown; appended?: unknown[] }>;
+  /** Channels of both, the same. */
+  unchanged: string[];
+}
+
 // The first page is small, since most callers want one checkpoint and stop.
 const FIRST_PAGE = 4;
 const LARGEST_PAGE = 256;
@@ -74,11 +136,21 @@ const LARGEST_PAGE = 256;
 export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** @internal */
   protected readonly connection: Connection;
+  readonly #latest = new LatestValues();
+  readonly #retention: AutomaticRetention | undefined;
+  readonly #touched = new Set<string>();
+  #putsSincePrune = 0;
 
   /** @internal */
-  protected constructor(connect: () => Connection, serde?: SerializerProtocol) {
+  protected constructor(
+    connect: () => Connection,
+    serde?: SerializerProtocol,
+    retention?: AutomaticRetention,
+  ) {
     super(serde);
     try {
+      if (retention !== undefined) rulesOf({ ...retention });
+      this.#retention = retention;
       this.connection = connect();
     } catch (error) {
       throw named(new.target.name, error);
@@ -129,17 +201,56 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     return this.attempt(async () => {
       const key = this.#keyOf(config, () => idOf("checkpoint.id", checkpoint?.id));
-      await this.#call(
-        await toPutOperation(this.serde, {
-          key,
-          parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
-          checkpoint,
-          metadata,
-          newVersions: newVersions ?? checkpoint.channel_versions,
-        }),
-      );
+      const parts = {
+        key,
+        parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
+        checkpoint,
+        metadata,
+        newVersions: newVersions ?? checkpoint.channel_versions,
+      };
+      const operation = await toPutOperation(this.serde, parts, this.#latest);
+      await this.#put(operation);
+      await this.#retain(key.threadId);
       return configOf(key);
     });
+  }
+
+  async #put(checkpoint: NewCheckpoint): Promise<void> {
+    const { deltas, values } = this.#latest.shorten(checkpoint);
+    if (deltas.every(({ stamp }) => stamp === 0)) {
+      await this.#call({ ...checkpoint, kind: "putCheckpoint" });
+    } else {
+      await this.#putDeltas(checkpoint, values, deltas);
+    }
+    // What LangGraph's own serialiser makes of anything but bytes is new each time.
+    this.#latest.keep(checkpoint, deltas, this.serde.constructor === JsonPlusSerializer);
+  }
+
+  async #putDeltas(
+    checkpoint: NewCheckpoint,
+    values: NewCheckpoint["values"],
+    deltas: readonly ValueDelta[],
+  ): Promise<void> {
+    const kind = "putCheckpointDeltas";
+    try {
+      await this.#call({ ...checkpoint, kind, values, deltas });
+    } catch (error) {
+      // The parent is not what was put last: a fork, or another saver's.
+      if (!(error instanceof KeepsakeError) || error.code !== "not_found") throw error;
+      await this.#call({ ...checkpoint, kind, deltas: wholeDeltas(deltas) });
+    }
+  }
+
+  async #retain(threadId: string): Promise<void> {
+    if (this.#retention === undefined) return;
+    const { every = 100, ...retention } = this.#retention;
+    this.#touched.add(threadId);
+    this.#putsSincePrune++;
+    if (this.#putsSincePrune < every) return;
+    this.#putsSincePrune = 0;
+    const threadIds = retention.maxBytes === undefined ? [...this.#touched] : undefined;
+    this.#touched.clear();
+    await this.#pruneBy({ ...retention, threadIds });
   }
 
   /** The checkpoint itself need not be there yet. */
@@ -219,17 +330,137 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   /** Deletes history; says how many checkpoints went. What stays can be resumed and rebuilt. */
-  async prune({ threadIds, strategy = "keepLatest" }: PruneOptions): Promise<number> {
+  async prune(options: PruneOptions): Promise<number>;
+  /** Deletes history by rules; says what went, or with `dryRun` what would go. */
+  async prune(options: RetentionPruneOptions): Promise<Pruned>;
+  async prune(options: PruneOptions | RetentionPruneOptions): Promise<number | Pruned> {
     return this.attempt(async () => {
-      if (strategy !== "keepLatest" && strategy !== "delete") {
-        throw new KeepsakeError(
-          "invalid_argument",
-          `strategy must be keepLatest or delete: ${String(strategy)}`,
-        );
+      const rules = RULES.filter((name) => name in options);
+      if (rules.length === 0) return this.#pruneThreads(options as PruneOptions);
+      if ("strategy" in options) {
+        throw new KeepsakeError("invalid_argument", `strategy excludes ${rules.join(", ")}`);
       }
-      const threads = listOf("threadIds", threadIds).map(threadIdOf);
-      return this.#call({ kind: "prune", threadIds: threads, strategy });
+      return this.#pruneBy(options);
     });
+  }
+
+  async #pruneThreads({ threadIds, strategy = "keepLatest" }: PruneOptions): Promise<number> {
+    if (strategy !== "keepLatest" && strategy !== "delete") {
+      throw new KeepsakeError(
+        "invalid_argument",
+        `strategy must be keepLatest or delete: ${String(strategy)}`,
+      );
+    }
+    const threads = listOf("threadIds", threadIds).map(threadIdOf);
+    return this.#call({ kind: "prune", threadIds: threads, strategy });
+  }
+
+  async #pruneBy(options: RetentionPruneOptions): Promise<Pruned> {
+    const pruned = await this.#call({ kind: "pruneByRules", ...rulesOf(options) });
+    // Only now does the file, and with it the quota, get back what is free.
+    if (!options.dryRun && pruned.bytes > 0) await this.#call({ kind: "flush" });
+    return pruned;
+  }
+
+  /** Frees what nothing refers to any more, and makes the file smaller by it. */
+  async compact(): Promise<void> {
+    await this.attempt(() => this.#pruneBy({}));
+  }
+
+  /** The threads, the last active first. Loads in pages, and no further than it is iterated. */
+  async *listThreads({
+    limit,
+  }: {
+    limit?: number | undefined;
+  } = {}): AsyncGenerator<ThreadSummary> {
+    let left = this.#limitOf(limit);
+    let cursor: { newestCheckpointId: string; threadId: string } | undefined;
+    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
+      const page = await this.attempt(() =>
+        this.#call({ kind: "listThreads", cursor, limit: size }),
+      );
+      for (const thread of page) {
+        yield await this.attempt(() => this.#toSummary(thread));
+        if (--left === 0) return;
+      }
+      if (page.length < size) return;
+      cursor = page.at(-1);
+    }
+  }
+
+  async #toSummary(thread: CoreThread): Promise<ThreadSummary> {
+    const { threadId, checkpoints, bytes, newestCheckpointId } = thread;
+    const hasCheckpoint = newestCheckpointId !== "";
+    const newest = hasCheckpoint
+      ? ((await this.#load(thread.checkpoint)) as Checkpoint)
+      : undefined;
+    const metadata = hasCheckpoint
+      ? ((await this.#load(thread.metadata)) as CheckpointMetadata)
+      : undefined;
+    const lastActivity = new Date(newest?.ts ?? Number.NaN);
+    return {
+      threadId,
+      checkpoints,
+      bytes,
+      lastActivity: Number.isNaN(lastActivity.getTime()) ? undefined : lastActivity,
+      step: metadata?.step,
+      checkpointId: hasCheckpoint ? newestCheckpointId : undefined,
+      metadata,
+    };
+  }
+
+  /** The thread has another id from now on. The new one must have no checkpoints. */
+  async renameThread(threadId: string, newThreadId: string): Promise<void> {
+    await this.attempt(async () =>
+      this.#call({
+        kind: "renameThread",
+        source: threadIdOf(threadId),
+        target: threadIdOf(newThreadId),
+      }),
+    );
+  }
+
+  /**
+   * Makes `newThreadId` what the thread was at a checkpoint (its newest if undefined),
+   * with the history up to there. Both share what they have in common.
+   */
+  async forkThread(
+    threadId: string,
+    checkpointId: string | undefined,
+    newThreadId: string,
+  ): Promise<void> {
+    const source = threadIdOf(threadId);
+    const target = threadIdOf(newThreadId);
+    await this.attempt(async () =>
+      checkpointId === undefined
+        ? this.#call({ kind: "copyThread", source, target })
+        : this.#call({
+            kind: "forkThread",
+            source,
+            checkpointId: idOf("checkpoint_id", checkpointId),
+            target,
+          }),
+    );
+  }
+
+  /** What changed between two checkpoints, of one thread or of two. */
+  async diff(before: RunnableConfig, after: RunnableConfig): Promise<CheckpointDiff> {
+    return this.attempt(async () => {
+      const [a, b] = await Promise.all([this.#valuesAt(before), this.#valuesAt(after)]);
+      return differenceBetween(a, b);
+    });
+  }
+
+  async #valuesAt(config: RunnableConfig): Promise<Map<string, unknown>> {
+    const tuple = await this.getTuple(config);
+    if (tuple === undefined) {
+      const { thread_id, checkpoint_id } = config?.configurable ?? {};
+      throw new KeepsakeError(
+        "not_found",
+        `there is no such checkpoint: ${JSON.stringify([thread_id, checkpoint_id])}`,
+      );
+    }
+    return new Map(Object.entries(tuple.checkpoint.channel_values));
   }
 
   async stats(): Promise<CheckpointerStats> {
@@ -358,6 +589,68 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 }
 
+const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan", "dryRun"] as const;
+const MINUTE = 60_000;
+
+function rulesOf(options: RetentionPruneOptions): RetentionRules {
+  const { threadIds, keepLast, maxAge, maxBytes, olderThan, dryRun } = options;
+  const byAge =
+    maxAge === undefined
+      ? ""
+      : uuid6At(new Date(Date.now() - countOf("maxAge", maxAge, 0) * MINUTE), "first");
+  const byBound = boundOf("olderThan", olderThan, "first");
+  return {
+    threadIds: threadIds === undefined ? undefined : listOf("threadIds", threadIds).map(threadIdOf),
+    keepLast: keepLast === undefined ? 0 : countOf("keepLast", keepLast, 1),
+    // What is older than either goes.
+    olderThan: [byAge, byBound].sort().at(-1) ?? "",
+    maxBytes: maxBytes === undefined ? 0 : countOf("maxBytes", maxBytes, 1),
+    dryRun: dryRun ?? false,
+  };
+}
+
+function countOf(name: string, count: unknown, least: number): number {
+  const isCount = typeof count === "number" && count >= least && count <= Number.MAX_SAFE_INTEGER;
+  if (isCount && (least === 0 || Number.isInteger(count))) return count;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a number from ${least}: ${String(count)}`,
+  );
+}
+
+function differenceBetween(a: Map<string, unknown>, b: Map<string, unknown>): CheckpointDiff {
+  const names = [...new Set([...a.keys(), ...b.keys()])];
+  const of = (values: Map<string, unknown>, channels: string[]) =>
+    Object.fromEntries(channels.map((name) => [name, values.get(name)]));
+  const shared = names.filter((name) => a.has(name) && b.has(name));
+  const isSame = (name: string) => isSameJson(plain(a.get(name)), plain(b.get(name)));
+  const changed = shared.filter((name) => !isSame(name));
+  return {
+    added: of(
+      b,
+      names.filter((name) => !a.has(name)),
+    ),
+    removed: of(
+      a,
+      names.filter((name) => !b.has(name)),
+    ),
+    changed: Object.fromEntries(changed.map((name) => [name, changeOf(a.get(name), b.get(name))])),
+    unchanged: shared.filter(isSame),
+  };
+}
+
+function changeOf(before: unknown, after: unknown): CheckpointDiff["changed"][string] {
+  if (!Array.isArray(before) || !Array.isArray(after)) return { before, after };
+  if (after.length < before.length) return { before, after };
+  const isPrefix = before.every((element, i) => isSameJson(plain(element), plain(after[i])));
+  return isPrefix ? { before, after, appended: after.slice(before.length) } : { before, after };
+}
+
+// Messages and other classes as they are stored.
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
 function listOf<T>(name: string, list: T[]): T[] {
   if (Array.isArray(list)) return list;
   throw new KeepsakeError("invalid_argument", `${name} must be a list: ${String(list)}`);
@@ -374,6 +667,8 @@ export class MemorySaver extends KeepsakeSaver {
 export interface SqliteSaverOptions extends DatabaseOptions {
   /** Turns values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
+  /** Prunes history by itself. @default all history stays */
+  retention?: AutomaticRetention | undefined;
 }
 
 /**
@@ -385,7 +680,11 @@ export class SqliteSaver extends KeepsakeSaver {
   /** @internal */
   constructor(options: SqliteSaverOptions, shared: Connection);
   constructor(options: SqliteSaverOptions, shared?: Connection) {
-    super(() => shared?.share() ?? Connection.toDatabase(options), options?.serde);
+    super(
+      () => shared?.share() ?? Connection.toDatabase(options),
+      options?.serde,
+      options?.retention,
+    );
   }
 
   /** A path, or `":memory:"`. */

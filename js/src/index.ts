@@ -1,13 +1,19 @@
 export {
+  type AutomaticRetention,
   type CheckpointBound,
+  type CheckpointDiff,
   type CheckpointerStats,
   KeepsakeSaver,
   type ListOptions,
   MemorySaver,
+  type Pruned,
   type PruneOptions,
   type PruneStrategy,
+  type Retention,
+  type RetentionPruneOptions,
   SqliteSaver,
   type SqliteSaverOptions,
+  type ThreadSummary,
 } from "./checkpointer.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
 export type { DatabaseBytes, TransferOptions, TransferProgress } from "./engine/backup.js";

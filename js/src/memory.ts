@@ -2,7 +2,7 @@
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { importFile } from "#importer";
-import { type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
+import { type AutomaticRetention, type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
 import {
   type DatabaseBytes,
   exportDatabase,
@@ -23,6 +23,8 @@ import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
 export interface TierOptions extends StoreOptions {
   /** Turns checkpoint values into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
+  /** Prunes the history of threads by itself. @default all history stays */
+  retention?: AutomaticRetention | undefined;
 }
 
 /** Options of both tiers, and of their database. */

@@ -221,6 +221,22 @@ describe("before it forgets, the agent asks", () => {
   });
 });
 
+test("the threads show their sizes, and their history can be shortened", async () => {
+  const thread = tab.getByRole("button", { name: new RegExp(`^${QUESTION.replace("?", "\\?")}`) });
+  expect(await thread.textContent()).toMatch(/ · \d+(\.\d)? [KM]?B$/);
+  const checkpoints = async () =>
+    Number(/([\d,]+) checkpoints/.exec(await tab.locator("#hint-size").textContent())[1]);
+  const before = await checkpoints();
+  await tab.getByRole("button", { name: "Shorten history" }).click();
+  const text = await tab.locator("#confirm-text").textContent();
+  const would = Number(/^(\d+) old checkpoints? would go/.exec(text)[1]);
+  await tab.getByRole("button", { name: "Shorten", exact: true }).click();
+  await tab.locator("#notices", { hasText: `${would} old checkpoint` }).waitFor();
+  await tab.locator("#hint-size", { hasText: `${before - would} checkpoints` }).waitFor();
+  await thread.click();
+  await tab.locator(".answer").waitFor();
+});
+
 test("what was exported comes back by an import", async () => {
   const [download] = await Promise.all([
     tab.waitForEvent("download"),

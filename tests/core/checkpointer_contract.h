@@ -35,7 +35,7 @@ class SqliteSaverBackend {
       return;
     }
     database_ = *std::move(database);
-    saver_ = MakeSqliteSaver(*database_);
+    saver_ = MakeSqliteSaver(*database_).value();
   }
 
   Checkpointer& saver() { return *saver_; }

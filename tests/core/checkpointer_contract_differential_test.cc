@@ -1,13 +1,18 @@
-// MemorySaver and SqliteSaver are two programs with one meaning: whatever is
-// asked of both, they answer alike. And nothing is stored that no checkpoint
-// refers to.
+// MemorySaver keeps full copies, SqliteSaver shares content between versions,
+// forks and threads: whatever is asked of both, they answer alike. So nothing
+// that is referred to is ever freed; and after a compaction nothing else is left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <random>
 #include <set>
 
-#include "checkpoint/channel_refs.h"
+#include "checkpoint/content_logs.h"
+#include "checkpoint/records.h"
+#include "checkpoint/stored_values.h"
+#include "checkpoint/stored_writes.h"
 #include "checkpointer_contract.h"
 
 namespace keepsake::testing {
@@ -45,9 +50,21 @@ class Differential {
       case 17:
         return DeleteForRuns();
       case 18:
-        return Prune();
+        return Below(2) == 0 ? Prune() : PruneByRules();
       default:
-        return Below(3) == 0 ? DeleteThread() : Writes();
+        break;
+    }
+    switch (Below(5)) {
+      case 0:
+        return DeleteThread();
+      case 1:
+        return Rename();
+      case 2:
+        return Fork();
+      case 3:
+        return Threads();
+      default:
+        return Writes();
     }
   }
 
@@ -56,15 +73,24 @@ class Differential {
     const auto sqlite = sqlite_.saver().List({});
     ASSERT_TRUE(memory && sqlite);
     ASSERT_EQ(*memory, *sqlite);
-    ASSERT_EQ(*memory_.saver().Stats(), *sqlite_.saver().Stats());
-    CheckBlobsAreThoseReferredTo();
+    ASSERT_EQ(Counts(memory_.saver()), Counts(sqlite_.saver()));
+  }
+
+  // So that a test which never meets a case does not count as one.
+  const std::map<StatusCode, int>& puts_by_code() const { return puts_by_code_; }
+
+  void Compact() {
+    ASSERT_TRUE(sqlite_.saver().PruneByRules({}).has_value());
+    CheckContentIsWhatIsReferredTo();
   }
 
  private:
   // Each of these does one thing to both savers and compares the answers.
   void Put() {
     const NewCheckpoint next = RandomCheckpoint();
-    ExpectSame(memory_.saver().Put(next), sqlite_.saver().Put(next));
+    const Status answer = memory_.saver().Put(next);
+    ExpectSame(answer, sqlite_.saver().Put(next));
+    ++puts_by_code_[answer.code()];
   }
 
   void PutWrites() {
@@ -72,7 +98,8 @@ class Differential {
     for (std::size_t i = Below(4); i > 0; --i) {
       writes.push_back(Write(Pick({"a", "b", "\uFFFF", "\U00010000"}),
                              static_cast<std::int32_t>(Below(6)) - 3, Channel(),
-                             std::to_string(++counter_), Pick({"", "~1", "~2"})));
+                             Below(4) == 0 ? EditedText() : std::to_string(++counter_),
+                             Pick({"", "~1", "~2"})));
     }
     const CheckpointKey key = Key();
     ExpectSame(memory_.saver().PutWrites(key, writes), sqlite_.saver().PutWrites(key, writes));
@@ -129,6 +156,49 @@ class Differential {
     ExpectSame(memory_.saver().Prune(threads, strategy), sqlite_.saver().Prune(threads, strategy));
   }
 
+  void PruneByRules() {
+    RetentionRules rules;
+    if (Below(3) > 0) rules.thread_ids = {Thread(), Thread()};
+    if (Below(2) == 0) rules.keep_last = static_cast<std::uint32_t>(Below(3));
+    if (Below(2) == 0) rules.older_than = Id();
+    rules.dry_run = Below(3) == 0;
+    const auto memory = memory_.saver().PruneByRules(rules);
+    const auto sqlite = sqlite_.saver().PruneByRules(rules);
+    ASSERT_TRUE(memory && sqlite);
+    ASSERT_EQ(memory->checkpoints, sqlite->checkpoints);
+  }
+
+  void Rename() {
+    const std::string source = Thread();
+    const std::string target = Thread();
+    ExpectSame(memory_.saver().RenameThread(source, target),
+               sqlite_.saver().RenameThread(source, target));
+  }
+
+  void Fork() {
+    const std::string source = Thread();
+    const std::string id = Id();
+    const std::string target = Thread();
+    ExpectSame(memory_.saver().ForkThread(source, id, target),
+               sqlite_.saver().ForkThread(source, id, target));
+  }
+
+  void Threads() {
+    ListThreads list;
+    if (Below(2) == 0) list.cursor = ListThreads::Cursor{Id(), Thread()};
+    if (Below(2) == 0) list.limit = static_cast<std::uint32_t>(Below(3));
+    auto memory = memory_.saver().Threads(list).value();
+    auto sqlite = sqlite_.saver().Threads(list).value();
+    ASSERT_EQ(memory.size(), sqlite.size());
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      ASSERT_EQ(memory[i].thread_id, sqlite[i].thread_id);
+      ASSERT_EQ(memory[i].newest_checkpoint_id, sqlite[i].newest_checkpoint_id);
+      ASSERT_EQ(memory[i].checkpoint, sqlite[i].checkpoint);
+      ASSERT_EQ(memory[i].metadata, sqlite[i].metadata);
+      ASSERT_EQ(memory[i].checkpoints, sqlite[i].checkpoints);
+    }
+  }
+
   void DeleteThread() {
     const std::string thread = Thread();
     ExpectSame(memory_.saver().DeleteThread(thread), sqlite_.saver().DeleteThread(thread));
@@ -144,7 +214,8 @@ class Differential {
       switch (Below(5)) {
         case 0:
         case 1:
-          next.New(channel, version, std::to_string(++counter_));
+          next.New(channel, version, EditedText());
+          if (Below(2) == 0) MakeDelta(next, next.checkpoint().values.back());
           break;
         case 2:
           next.NewWithoutValue(channel, version);
@@ -170,28 +241,124 @@ class Differential {
     }
   }
 
-  void CheckBlobsAreThoseReferredTo() {
+  static CheckpointerStats Counts(Checkpointer& saver) {
+    CheckpointerStats counts = saver.Stats().value();
+    counts.bytes = 0;
+    return counts;
+  }
+
+  void CheckContentIsWhatIsReferredTo() {
+    std::vector<checkpoint::LogRange> ranges;
+    checkpoint::StoredValues values(sqlite_.database());
+    checkpoint::Records records(values.logs());
+    ForEach("SELECT record FROM checkpoints", [&](ByteView row) {
+      ranges.push_back(checkpoint::Records::BaseOf(row));
+      const auto record = records.Decode(row).value();
+      const auto channels = record.Channels().value();
+      for (const auto& channel : channels) {
+        EXPECT_TRUE(values.CollectRanges(channel.value, ranges).ok());
+      }
+    });
+    ForEach("SELECT writes FROM writes", [&](ByteView row) {
+      const auto writes = checkpoint::DecodeWrites(row).value();
+      for (const auto& write : writes) {
+        EXPECT_TRUE(values.CollectRanges(write.value, ranges).ok());
+      }
+    });
     std::set<std::int64_t> referred;
+    for (const auto& range : ranges) {
+      if (range.length == 0) continue;
+      const std::uint64_t last = (range.offset + range.length - 1) / checkpoint::kChunkBytes;
+      for (std::uint64_t i = range.offset / checkpoint::kChunkBytes; i <= last; ++i) {
+        referred.insert((range.log << checkpoint::kChunkBits) + static_cast<std::int64_t>(i));
+      }
+    }
     std::set<std::int64_t> stored;
-    sql::Database& database = sqlite_.database();
-    ASSERT_TRUE(database
-                    .Run("SELECT channels FROM checkpoints", {},
-                         [&](const sql::Row& row) {
-                           const auto refs = checkpoint::DecodeChannelRefs(row.Blob(0));
-                           EXPECT_TRUE(refs.has_value());
-                           for (const auto& ref : refs.value()) referred.insert(ref.blob_id);
-                           return refs.has_value();
-                         })
-                    .ok());
-    ASSERT_TRUE(database
-                    .Run("SELECT blob_id FROM checkpoint_blobs", {},
+    ASSERT_TRUE(sqlite_.database()
+                    .Run("SELECT chunk FROM content", {},
                          [&](const sql::Row& row) {
                            stored.insert(row.Int(0));
                            return true;
                          })
                     .ok());
-    referred.erase(checkpoint::kNoBlob);
     ASSERT_EQ(stored, referred);
+  }
+
+  void ForEach(std::string_view sql, const std::function<void(ByteView)>& body) {
+    ASSERT_TRUE(sqlite_.database()
+                    .Run(sql, {},
+                         [&](const sql::Row& row) {
+                           body(row.Blob(0));
+                           return true;
+                         })
+                    .ok());
+  }
+
+  // One of the latest texts, with random edits.
+  std::string EditedText() {
+    std::string text = texts_.empty() ? "" : texts_[Below(texts_.size())];
+    for (std::size_t i = Below(3) + 1; i > 0; --i) {
+      const std::size_t at = text.empty() || Below(2) == 0 ? text.size() : Below(text.size());
+      switch (Below(4)) {
+        case 0:
+          text.erase(at, Below(2000));
+          break;
+        case 1:
+          text.insert(at, RandomText(Below(30)));
+          break;
+        default:
+          text.insert(at, RandomText(Below(3000)));
+          break;
+      }
+    }
+    if (text.size() > 40'000) text.erase(0, 30'000);
+    if (Below(20) == 0) text = RandomText(Below(10));
+    if (texts_.size() < 6) texts_.emplace_back();
+    texts_[Below(texts_.size())] = text;
+    return text;
+  }
+
+  std::string RandomText(std::size_t size) {
+    std::string text(size, ' ');
+    for (char& c : text) c = static_cast<char>('a' + Below(26));
+    return text;
+  }
+
+  // By what is new of it in the parent's value, as a caller who knows that does; or
+  // in what a caller takes for the parent's value, who does not know that somebody
+  // else replaced, emptied or deleted it.
+  void MakeDelta(const NewCheckpoint& next, NewValue& value) {
+    const std::string text = Text(value.value);
+    value.delta.stamp = StampOf(text);
+    if (Below(4) == 0) return;
+    const std::string before =
+        Below(4) == 0 && !texts_.empty() ? texts_[Below(texts_.size())] : ParentsText(next, value);
+    if (before.empty()) return;
+    const auto differs = std::ranges::mismatch(before, text);
+    const auto prefix = static_cast<std::size_t>(differs.in1 - before.begin());
+    std::size_t suffix = 0;
+    while (suffix < std::min(before.size(), text.size()) - prefix &&
+           before[before.size() - 1 - suffix] == text[text.size() - 1 - suffix]) {
+      ++suffix;
+    }
+    value.delta = {StampOf(text), StampOf(before), prefix, suffix};
+    value.value = Json(text.substr(prefix, text.size() - prefix - suffix));
+  }
+
+  std::string ParentsText(const NewCheckpoint& next, const NewValue& value) {
+    const CheckpointKey parent = {next.key.thread_id, next.key.checkpoint_ns,
+                                  next.parent_checkpoint_id};
+    if (parent.checkpoint_id.empty()) return "";
+    const auto tuple = memory_.saver().GetTuple(parent).value();
+    if (!tuple) return "";
+    for (const ChannelValue& base : tuple->values) {
+      if (base.channel == value.channel) return Text(base.value);
+    }
+    return "";
+  }
+
+  static std::uint64_t StampOf(const std::string& text) {
+    return std::hash<std::string>()(text) | 1;
   }
 
   std::size_t Below(std::size_t bound) { return random_() % bound; }
@@ -209,9 +376,12 @@ class Differential {
   SqliteSaverBackend sqlite_;
   std::mt19937 random_;
   int counter_ = 0;
+  std::map<StatusCode, int> puts_by_code_;
+  std::vector<std::string> texts_;
 };
 
 TEST(CheckpointerDifferential, both_savers_answer_random_calls_alike) {
+  std::map<StatusCode, int> puts_by_code;
   for (std::uint32_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Differential differential(seed);
@@ -219,9 +389,13 @@ TEST(CheckpointerDifferential, both_savers_answer_random_calls_alike) {
       SCOPED_TRACE("step " + std::to_string(step));
       differential.Step();
       if (step % 10 == 9) differential.CompareEverything();
+      if (step % 50 == 49) differential.Compact();
       if (::testing::Test::HasFailure()) return;
     }
+    for (const auto& [code, puts] : differential.puts_by_code()) puts_by_code[code] += puts;
   }
+  EXPECT_GT(puts_by_code[StatusCode::kOk], 1000);
+  EXPECT_GT(puts_by_code[StatusCode::kNotFound], 100) << "deltas upon another base";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpointer_contract.h"
 #include "keepsake/database.h"
 #include "keepsake/sqlite_store.h"
 #include "keepsake/store.h"
@@ -18,12 +19,12 @@
 namespace keepsake::sql {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class MigrationsTest : public testing::Test {
+class MigrationsTest : public ::testing::Test {
  protected:
   MigrationsTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::temp_directory_path() / "keepsake-migrations-test" / test->name();
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
@@ -93,7 +94,8 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_THAT(tables, HasSubstr("answers checkpoint_blobs checkpoints meta store_kv store_text "));
+  EXPECT_THAT(tables,
+              HasSubstr("answers checkpoints content log_users meta spaces store_kv store_text "));
   EXPECT_THAT(
       tables,
       HasSubstr(" store_vectors text_pending text_scope vector_chunks vector_pending writes "));
@@ -116,6 +118,95 @@ TEST_F(MigrationsTest, a_file_of_the_first_schema_is_migrated_and_keeps_its_rows
   EXPECT_EQ(rows, 1);
   EXPECT_TRUE((*database)->Run("SELECT count(*) FROM answers", {}, count).ok());
   EXPECT_EQ(rows, 1);
+}
+
+// As version 1 made it; `channels` is a list of (name, 2 * version, blob_id).
+constexpr const char* kVersion1 = R"(
+  CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  INSERT INTO meta(name, value) VALUES('format', 'keepsake'), ('schema_version', '1');
+  CREATE TABLE store_kv(item_id INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL,
+    value TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    ttl INTEGER NOT NULL, expires_at INTEGER) STRICT;
+  CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key);
+  CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE store_vectors(item_id INTEGER NOT NULL, path TEXT NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY(item_id, path)) STRICT;
+  CREATE TABLE checkpoints(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT NOT NULL, type TEXT NOT NULL,
+    checkpoint BLOB NOT NULL, metadata_type TEXT NOT NULL, metadata BLOB NOT NULL,
+    channels BLOB NOT NULL, PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id)) STRICT;
+  CREATE TABLE checkpoint_blobs(blob_id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL, channel TEXT NOT NULL, version TEXT NOT NULL, type TEXT NOT NULL,
+    value BLOB NOT NULL) STRICT;
+  CREATE INDEX checkpoint_blobs_version
+    ON checkpoint_blobs(thread_id, checkpoint_ns, channel, version);
+  CREATE TABLE writes(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL,
+    channel TEXT NOT NULL, type TEXT NOT NULL, value BLOB NOT NULL, task_path TEXT NOT NULL,
+    PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)) STRICT;
+  INSERT INTO checkpoint_blobs VALUES(1, 't', '', 'a', '1', 'json', CAST(printf('%.1000c', 'x') AS BLOB)),
+    (2, 't', '', 'b', '1', 'bytes', x'00ff'), (3, 't', '', 'b', '2', 'json', CAST('3' AS BLOB)),
+    (4, 't', '', 'b', '2', 'json', CAST('4' AS BLOB));
+  INSERT INTO checkpoints VALUES
+    ('t', '', '1', '', 'json', CAST('{"id":"1"}' AS BLOB), 'json', CAST('{"step":1}' AS BLOB),
+     x'010161020101620202'),
+    ('t', '', '2', '1', 'json', CAST('{"id":"2"}' AS BLOB), 'json', CAST('{"step":2}' AS BLOB),
+     x'01016102010162040301630200'),
+    ('t', '', '3', '1', 'json', CAST('{"id":"3"}' AS BLOB), 'json', CAST('{"step":2}' AS BLOB),
+     x'010161020101620404'),
+    ('t', 'gone parent', '5', '4', 'json', CAST('{}' AS BLOB), 'json', CAST('{}' AS BLOB),
+     x'0101610201');
+  INSERT INTO writes VALUES('t', '', '3', 'w', -3, '__interrupt__', 'json', CAST('"q"' AS BLOB), '~1'),
+    ('t', '', '3', 'w', 0, 'a', 'bytes', x'ff', '~1'), ('u', '', '1', 'w', 0, 'a', 'json', x'31', '');
+)";
+
+TEST_F(MigrationsTest, checkpoints_of_version_1_are_the_same_in_a_file_of_today) {
+  using keepsake::testing::Values;
+  Execute(kVersion1);
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto database = OpenDatabase({.path = Path()});
+    ASSERT_TRUE(database.has_value()) << database.error().message();
+    const auto saver = MakeSqliteSaver(**database);
+    ASSERT_TRUE(saver.has_value()) << saver.error().message();
+    const std::string a = "a@1=" + std::string(1000, 'x');
+    const auto values = [&](const char* id) { return Values(**(*saver)->GetTuple({"t", "", id})); };
+    EXPECT_THAT(values("1"), ::testing::ElementsAre(a, std::string("b@1=\0\xff", 6)));
+    EXPECT_THAT(values("2"), ::testing::ElementsAre(a, "b@2=3"));
+    EXPECT_THAT(values("3"), ::testing::ElementsAre(a, "b@2=4"));
+    const auto newest = *(*saver)->GetTuple({"t", "", ""});
+    EXPECT_EQ(newest->parent_checkpoint_id, "1");
+    EXPECT_EQ(newest->metadata, keepsake::testing::Json("{\"step\":2}"));
+    EXPECT_THAT(keepsake::testing::Shown(newest->pending_writes),
+                ::testing::ElementsAre("w/-3 __interrupt__=\"q\"", "w/0 a=\xff"));
+    EXPECT_THAT(Values(**(*saver)->GetTuple({"t", "gone parent", ""})), ::testing::ElementsAre(a));
+    CheckpointerStats counts = (*saver)->Stats().value();
+    EXPECT_LT(counts.bytes, 4'000u) << "shared values are stored once in each namespace";
+    counts.bytes = 0;
+    EXPECT_EQ(counts, (CheckpointerStats{2, 4, 3}));
+    EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  }
+}
+
+TEST_F(MigrationsTest, a_file_of_version_1_can_be_imported) {
+  Execute(kVersion1);
+  const auto database = OpenDatabase({.path = ":memory:"});
+  ASSERT_TRUE(database.has_value());
+  const Status status = (*database)->ImportFrom({.path = Path()});
+  ASSERT_TRUE(status.ok()) << status.message();
+  const auto saver = MakeSqliteSaver(**database);
+  ASSERT_TRUE(saver.has_value()) << saver.error().message();
+  EXPECT_EQ((*saver)->Stats()->checkpoints, 4u);
+  Execute("CREATE TRIGGER harm AFTER INSERT ON writes BEGIN DELETE FROM checkpoints; END");
+  EXPECT_EQ((*database)->ImportFrom({.path = Path()}).code(), StatusCode::kForeignFile);
+}
+
+TEST_F(MigrationsTest, a_damaged_file_of_version_1_is_left_for_a_later_attempt) {
+  Execute(std::string(kVersion1) + "DELETE FROM checkpoint_blobs WHERE blob_id = 3");
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto database = OpenDatabase({.path = Path()});
+    ASSERT_TRUE(database.has_value()) << database.error().message();
+    EXPECT_EQ(MakeSqliteSaver(**database).error().code(), StatusCode::kCorrupt);
+  }
 }
 
 TEST_F(MigrationsTest, opening_again_changes_nothing) {

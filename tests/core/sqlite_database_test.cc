@@ -82,13 +82,13 @@ class SqliteDatabaseTest : public testing::Test {
 
   static Status Note(Database& database, std::string_view text) {
     return database.Run(
-        "INSERT INTO writes(thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type,"
-        " value, task_path) SELECT 't', '', 'c', 'task', count(*), ?, '', x'', '' FROM writes",
+        "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
+        " SELECT 'notes', count(*), ?, 0, 0, 0 FROM store_kv",
         {Param(text)});
   }
 
   static std::string Notes(Database& database) {
-    return Read(database, "SELECT channel FROM writes ORDER BY idx");
+    return Read(database, "SELECT value FROM store_kv ORDER BY item_id");
   }
 
   static Status Insert(Database& database, std::string_view text) {

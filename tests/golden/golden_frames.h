@@ -148,14 +148,23 @@ inline std::vector<GoldenFrame> StoreFrames() {
   };
 }
 
+inline NewCheckpoint AnyCheckpoint() {
+  const CheckpointTuple tuple = AnyTuple();
+  const auto& [channel, version, value] = tuple.values[0];
+  return {tuple.key,
+          tuple.parent_checkpoint_id,
+          tuple.checkpoint,
+          tuple.metadata,
+          {{"messages", "2"}, {"é", "0.5"}},
+          {"messages"},
+          {{channel, version, value}}};
+}
+
 inline std::vector<GoldenFrame> CheckpointerFrames() {
   const CheckpointTuple tuple = AnyTuple();
-  const NewCheckpoint put{tuple.key,        tuple.parent_checkpoint_id,        tuple.checkpoint,
-                          tuple.metadata,   {{"messages", "2"}, {"é", "0.5"}}, {"messages"},
-                          {tuple.values[0]}};
   const ListCheckpoints list{"thread-1", "", "id", "before", "after", "{\"step\":1}", AnyKey(), 5};
   return {
-      Golden("put_checkpoint", Tag::kPutCheckpoint, put),
+      Golden("put_checkpoint", Tag::kPutCheckpoint, AnyCheckpoint()),
       Golden("put_writes", Tag::kPutWrites, wire::PutWrites{AnyKey(), tuple.pending_writes}),
       Golden("get_tuple", Tag::kGetTuple, AnyKey(), std::optional<CheckpointTuple>(tuple)),
       Golden("get_tuple_missing", Tag::kGetTuple, CheckpointKey{"t", "", ""},
@@ -178,6 +187,17 @@ inline std::vector<GoldenFrame> CheckpointerFrames() {
              std::uint64_t{5}),
       Golden("checkpointer_stats", Tag::kCheckpointerStats, wire::Nothing{},
              CheckpointerStats{1, 2, 3, 4}),
+      Golden("prune_by_rules", Tag::kPruneByRules,
+             RetentionRules{{{"thread-1", "thread-2"}}, 5, "1ef4f797", 1'000'000, true},
+             Pruned{6, 7'000}),
+      Golden("list_threads", Tag::kListThreads,
+             ListThreads{ListThreads::Cursor{"1ef4f797", "thread-1"}, 20},
+             std::vector{ThreadInfo{"thread-2", "1ef4f796", AnyTuple().checkpoint,
+                                    AnyTuple().metadata, 3, 4'000}}),
+      Golden("rename_thread", Tag::kRenameThread, wire::RenameThread{"thread-1", "thread-2"}),
+      Golden("put_checkpoint_deltas", Tag::kPutCheckpointDeltas,
+             wire::PutCheckpointDeltas{AnyCheckpoint(), {{9'007'199'254'740'991, 2, 3, 4}}}),
+      Golden("fork_thread", Tag::kForkThread, wire::ForkThread{"thread-1", "1ef4f797", "thread-2"}),
   };
 }
 

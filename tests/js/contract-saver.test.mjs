@@ -230,7 +230,7 @@ describe.each(saverBackends)("$name", (backend) => {
   });
 
   test("[cap 75] an unchanged channel is kept once", async () => {
-    const big = "x".repeat(10_000);
+    const big = Array.from({ length: 2_000 }, (_, i) => `${i * 7919}`).join(" ");
     const first = checkpointOf({ big, n: 0 });
     let config = await saver.put(threadConfig("t"), first, metadataOf(0), { big: 1, n: 1 });
     for (let step = 1; step < 20; step += 1) {
@@ -241,7 +241,7 @@ describe.each(saverBackends)("$name", (backend) => {
       config = await saver.put(config, checkpoint, metadataOf(step), { n: step + 1 });
     }
     expect((await saver.getTuple(config)).checkpoint.channel_values).toEqual({ big, n: 19 });
-    expect((await saver.stats()).blobs).toBe(21);
+    expect((await saver.stats()).bytes).toBeLessThan(2 * big.length);
   });
 
   test("[cap 80] two forks of one checkpoint do not see each other's values", async () => {
@@ -325,7 +325,7 @@ describe.each(saverBackends)("$name", (backend) => {
     expect((await dumpSaver(saver)).map((tuple) => tuple.config.configurable.thread_id)).toEqual([
       "t2",
     ]);
-    expect(await saver.stats()).toMatchObject({ threads: 1, checkpoints: 1, writes: 0, blobs: 1 });
+    expect(await saver.stats()).toMatchObject({ threads: 1, checkpoints: 1, writes: 0 });
   });
 
   test("copyThread copies checkpoints, values and writes", async () => {

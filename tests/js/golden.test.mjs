@@ -90,6 +90,19 @@ const search = {
 };
 
 // File, operation, answer.
+const newCheckpoint = {
+  key,
+  parentCheckpointId: tuple.parentCheckpointId,
+  checkpoint: tuple.checkpoint,
+  metadata: tuple.metadata,
+  channelVersions: [
+    { channel: "messages", version: "2" },
+    { channel: "é", version: "0.5" },
+  ],
+  newVersions: ["messages"],
+  values: [tuple.values[0]],
+};
+
 const frames = [
   ["get", { kind: "get", namespace, key: "clé 🗝", refreshTtl: false }, item],
   ["get_missing", { kind: "get", namespace: ["a"], key: "" }, null],
@@ -198,23 +211,7 @@ const frames = [
   ],
   ["embed_pending", { kind: "embedPending", items: [{ id: 7, vectors: [vector] }] }, 1],
 
-  [
-    "put_checkpoint",
-    {
-      kind: "putCheckpoint",
-      key,
-      parentCheckpointId: tuple.parentCheckpointId,
-      checkpoint: tuple.checkpoint,
-      metadata: tuple.metadata,
-      channelVersions: [
-        { channel: "messages", version: "2" },
-        { channel: "é", version: "0.5" },
-      ],
-      newVersions: ["messages"],
-      values: [tuple.values[0]],
-    },
-    undefined,
-  ],
+  ["put_checkpoint", { kind: "putCheckpoint", ...newCheckpoint }, undefined],
   ["put_writes", { kind: "putWrites", key, writes: pendingWrites }, undefined],
   ["get_tuple", { kind: "getTuple", key }, tuple],
   [
@@ -264,7 +261,52 @@ const frames = [
   [
     "checkpointer_stats",
     { kind: "checkpointerStats" },
-    { threads: 1, checkpoints: 2, writes: 3, blobs: 4 },
+    { threads: 1, checkpoints: 2, writes: 3, bytes: 4 },
+  ],
+  [
+    "prune_by_rules",
+    {
+      kind: "pruneByRules",
+      threadIds: ["thread-1", "thread-2"],
+      keepLast: 5,
+      olderThan: "1ef4f797",
+      maxBytes: 1_000_000,
+      dryRun: true,
+    },
+    { checkpoints: 6, bytes: 7_000 },
+  ],
+  [
+    "list_threads",
+    {
+      kind: "listThreads",
+      cursor: { newestCheckpointId: "1ef4f797", threadId: "thread-1" },
+      limit: 20,
+    },
+    [
+      {
+        threadId: "thread-2",
+        newestCheckpointId: "1ef4f796",
+        checkpoint: tuple.checkpoint,
+        metadata: tuple.metadata,
+        checkpoints: 3,
+        bytes: 4_000,
+      },
+    ],
+  ],
+  ["rename_thread", { kind: "renameThread", source: "thread-1", target: "thread-2" }, undefined],
+  [
+    "put_checkpoint_deltas",
+    {
+      kind: "putCheckpointDeltas",
+      ...newCheckpoint,
+      deltas: [{ stamp: Number.MAX_SAFE_INTEGER, baseStamp: 2, prefix: 3, suffix: 4 }],
+    },
+    undefined,
+  ],
+  [
+    "fork_thread",
+    { kind: "forkThread", source: "thread-1", checkpointId: "1ef4f797", target: "thread-2" },
+    undefined,
   ],
 
   ["flush", { kind: "flush" }, undefined],

@@ -1,5 +1,6 @@
 // Files of other programs, as those programs make them.
 
+import { statSync } from "node:fs";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -105,18 +106,12 @@ describe("a file of the official JavaScript saver", () => {
     official.db.close();
   });
 
-  test("keeps each channel value once per version", async () => {
+  test("keeps each channel value once", async () => {
     const { path } = await officialFile();
     await using memory = await open();
     await memory.importFrom(path);
-    const stored = (await memory.stats()).checkpointer.blobs;
-    const versions = new Set();
-    for (const { checkpoint } of await listed(memory.checkpointer)) {
-      for (const channel of Object.keys(checkpoint.channel_values)) {
-        versions.add(`${channel} ${checkpoint.channel_versions[channel]}`);
-      }
-    }
-    expect(stored).toBeLessThanOrEqual(versions.size);
+    const stored = (await memory.stats()).checkpointer.bytes;
+    expect(stored).toBeLessThan(statSync(path).size / 2);
   });
 });
 

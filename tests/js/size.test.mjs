@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
 // Search by text without a model took 52 KB, of which the tables of Unicode are 5;
-// codes of vectors and their graph took 26, likeness, absence and another model's vectors 8.
-const WASM_CEILING = 545_000;
+// codes of vectors and their graph took 26, likeness, absence and another model's vectors 8,
+// checkpoints that cost what is new 27.
+const WASM_CEILING = 580_000;
 const GLUE_CEILING = 15_000;
 
 function gzippedSize(file) {

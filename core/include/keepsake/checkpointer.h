@@ -1,6 +1,7 @@
 // A Checkpointer keeps the checkpoints of threads: what a graph's state was
 // after each superstep, and the pending writes of supersteps not yet done.
-// Every value is an opaque Blob; channel values are stored once per version.
+// Every value is an opaque Blob. A new version of a channel's value costs what is
+// new in it, and what forks, copies and subgraphs share is stored once.
 // Not thread-safe; belongs to one thread (in wasm, one worker).
 #ifndef KEEPSAKE_CHECKPOINTER_H_
 #define KEEPSAKE_CHECKPOINTER_H_
@@ -45,6 +46,28 @@ struct ChannelValue {
   bool operator==(const ChannelValue&) const = default;
 };
 
+// Says that a value is one that is there, with a part exchanged: what lies
+// between the first `prefix` and the last `suffix` bytes of the base, which is
+// the value that the channel has in the parent. Both are known by their stamps,
+// numbers that the caller gives to bytes, and never to others.
+struct ValueDelta {
+  std::uint64_t stamp = 0;       // of the new value, 0 for none
+  std::uint64_t base_stamp = 0;  // 0: the value is whole
+  std::uint64_t prefix = 0;
+  std::uint64_t suffix = 0;
+
+  bool operator==(const ValueDelta&) const = default;
+};
+
+struct NewValue {
+  std::string channel;
+  std::string version;
+  Blob value;  // or what of it lies between `prefix` and `suffix`
+  ValueDelta delta = {};
+
+  bool operator==(const NewValue&) const = default;
+};
+
 struct NewCheckpoint {
   CheckpointKey key;
   std::string parent_checkpoint_id;  // "" for none
@@ -52,11 +75,11 @@ struct NewCheckpoint {
   Blob metadata;                     // filtered by list() if its type is "json"
   // Every channel of channel_versions. One that is in `new_versions` has the
   // value of `values`, or none; any other keeps the value that it had at this
-  // version in the parent, or else in the newest put of the same thread and
-  // namespace that brought this version.
+  // version in the parent, or else in the checkpoint with the greatest id of the
+  // same thread and namespace that has a value of this version.
   std::vector<ChannelVersion> channel_versions;
   std::vector<std::string> new_versions;  // channels
-  std::vector<ChannelValue> values;       // of channels in new_versions
+  std::vector<NewValue> values;           // of channels in new_versions
 };
 
 // idx < 0 marks a special write (error, scheduled, interrupt, resume), which
@@ -109,11 +132,51 @@ enum class PruneStrategy : std::uint8_t {  // persistent
   kDelete = 1,      // everything of the thread
 };
 
+// Which history may go. A checkpoint goes if one of the rules says so, but never
+// the newest of its namespace, nor what a survivor is rebuilt from. A subgraph's
+// namespace that belongs to one run of it ("node:id") goes as a whole when the
+// root's checkpoints of that time are gone. Without any rule nothing goes but
+// content to which nothing refers, as replaced checkpoints leave it.
+struct RetentionRules {
+  std::optional<std::vector<std::string>> thread_ids;  // all threads if absent
+  std::uint32_t keep_last = 0;  // of each thread and namespace, 0 for no limit
+  std::string older_than;       // what has a lesser checkpoint_id goes, "" for no limit
+  std::uint64_t max_bytes = 0;  // of these threads together, the oldest go; 0 for no limit
+  bool dry_run = false;         // says what would go, and keeps it
+};
+
+struct Pruned {
+  std::uint64_t checkpoints = 0;
+  std::uint64_t bytes = 0;  // of rows and content
+
+  bool operator==(const Pruned&) const = default;
+};
+
+// The newest checkpoint is that of the root namespace, or of any if there is none.
+struct ThreadInfo {
+  std::string thread_id;
+  std::string newest_checkpoint_id;  // "" if there are writes only
+  Blob checkpoint;                   // the newest one's
+  Blob metadata;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t bytes = 0;  // about; what threads share counts for each
+};
+
+// By newest_checkpoint_id descending, then thread_id.
+struct ListThreads {
+  struct Cursor {
+    std::string newest_checkpoint_id;
+    std::string thread_id;
+  };
+  std::optional<Cursor> cursor;  // go on after this one
+  std::uint32_t limit = 0xFFFFFFFF;
+};
+
 struct CheckpointerStats {
   std::uint64_t threads = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t writes = 0;
-  std::uint64_t blobs = 0;
+  std::uint64_t bytes = 0;  // of rows and content
 
   bool operator==(const CheckpointerStats&) const = default;
 };
@@ -122,7 +185,8 @@ class Checkpointer {
  public:
   virtual ~Checkpointer() = default;
 
-  // Replaces a checkpoint of the same key. kThreadIdRequired without thread_id.
+  // Replaces a checkpoint of the same key. kThreadIdRequired without thread_id,
+  // kNotFound if a ValueDelta's base is not the parent's value: put it whole.
   virtual Status Put(const NewCheckpoint& checkpoint) = 0;
   // The checkpoint itself need not be there yet.
   virtual Status PutWrites(const CheckpointKey& key, std::span<const PendingWrite> writes) = 0;
@@ -151,6 +215,16 @@ class Checkpointer {
   // rebuilt, and an interrupted thread still resumes.
   virtual Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
                                       PruneStrategy strategy) = 0;
+  virtual Result<Pruned> PruneByRules(const RetentionRules& rules) = 0;
+
+  virtual Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) = 0;
+  // kInvalidArgument if the target has checkpoints or writes.
+  virtual Status RenameThread(const std::string& source, const std::string& target) = 0;
+  // Copies a checkpoint of the root namespace and its ancestors, and of the other
+  // namespaces what is older than the checkpoint's successor: the target is what
+  // the source was then. kNotFound if there is no such checkpoint.
+  virtual Status ForkThread(const std::string& source, const std::string& checkpoint_id,
+                            const std::string& target) = 0;
   virtual Result<CheckpointerStats> Stats() = 0;
 };
 

@@ -52,7 +52,8 @@ class Database {
   // calls are savepoints. Success means stored, as durable as was asked for.
   virtual Status InTransaction(const std::function<Status()>& body) = 0;
 
-  // Moves the log into the database file, and flushes.
+  // Moves the log into the database file, and flushes. If a good part of the file
+  // is free, it is made smaller first.
   virtual Status Flush() = 0;
   // Size of the database file in bytes.
   virtual Result<std::uint64_t> SizeBytes() = 0;

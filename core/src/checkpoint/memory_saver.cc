@@ -12,21 +12,33 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/channel_refs.h"
+#include "checkpoint/channel_plan.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/retention.h"
+#include "checkpoint/stored_values.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
 
 namespace keepsake {
 namespace {
 
-using checkpoint::ChannelRef;
-using checkpoint::kNoBlob;
+using checkpoint::ChannelPlan;
+using checkpoint::ValueSource;
+
+using BlobId = std::int64_t;
+constexpr BlobId kNoBlob = 0;
+
+// Values are referred to by blob and not by version: two forks of a checkpoint
+// both make a next version of a channel, with different values.
+struct ChannelRef {
+  std::string channel;
+  std::string version;
+  BlobId blob_id = kNoBlob;
+};
 
 struct StoredBlob {
-  ChannelVersion version;
   Blob value;
+  std::uint64_t stamp = 0;
   std::size_t references = 0;
 };
 
@@ -38,7 +50,7 @@ struct StoredCheckpoint {
 };
 
 // One namespace of one thread. Copies are independent.
-class Space final : public checkpoint::ValueBlobs {
+class Space {
  public:
   using Checkpoints = std::map<std::string, StoredCheckpoint, std::less<>>;
   using WriteKey = std::pair<std::string, std::int32_t>;  // task_id, idx
@@ -46,7 +58,14 @@ class Space final : public checkpoint::ValueBlobs {
 
   const Checkpoints& checkpoints() const { return checkpoints_; }
   bool empty() const { return checkpoints_.empty() && writes_.empty(); }
-  std::size_t blob_count() const { return blobs_.size(); }
+
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const StoredCheckpoint& stored : std::views::values(checkpoints_)) sum += BytesOf(stored);
+    for (const StoredBlob& blob : std::views::values(blobs_)) sum += blob.value.bytes.size();
+    for (const auto& [id, writes] : writes_) sum += BytesOfWrites(id);
+    return sum;
+  }
 
   std::size_t write_count() const {
     std::size_t count = 0;
@@ -56,13 +75,17 @@ class Space final : public checkpoint::ValueBlobs {
 
   Status Put(const NewCheckpoint& next) {
     const StoredCheckpoint* parent = Find(next.parent_checkpoint_id);
-    auto channels = checkpoint::ResolveChannels(
-        next, parent == nullptr ? std::span<const ChannelRef>() : parent->channels, *this);
-    if (!channels) return channels.error();
-    AddReferences(*channels);
+    std::vector<Blob> values;
+    for (const NewValue& value : next.values) {
+      auto whole = WholeOf(value, parent);
+      if (!whole) return whole.error();
+      values.push_back(*std::move(whole));
+    }
+    std::vector<ChannelRef> channels = Resolve(next, parent, values);
+    AddReferences(channels);
     StoredCheckpoint& slot = checkpoints_[next.key.checkpoint_id];
     DropReferences(slot.channels);
-    slot = {next.parent_checkpoint_id, next.checkpoint, next.metadata, *std::move(channels)};
+    slot = {next.parent_checkpoint_id, next.checkpoint, next.metadata, std::move(channels)};
     return {};
   }
 
@@ -78,6 +101,28 @@ class Space final : public checkpoint::ValueBlobs {
     }
   }
 
+  void CopyFrom(const Space& source, const std::string& checkpoint_id) {
+    const auto writes = source.writes_.find(checkpoint_id);
+    if (writes != source.writes_.end()) writes_.insert(*writes);
+    const StoredCheckpoint* stored = source.Find(checkpoint_id);
+    if (stored == nullptr) return;
+    for (const ChannelRef& ref : stored->channels) {
+      if (ref.blob_id == kNoBlob) continue;
+      const StoredBlob& blob = source.blobs_.at(ref.blob_id);
+      blobs_.try_emplace(ref.blob_id, StoredBlob{blob.value, blob.stamp, 0});
+    }
+    AddReferences(stored->channels);
+    checkpoints_.emplace(checkpoint_id, *stored);
+  }
+
+  // Of checkpoints and of writes without one.
+  std::set<std::string> Ids() const {
+    std::set<std::string> ids;
+    for (const auto& [id, stored] : checkpoints_) ids.insert(id);
+    for (const auto& [id, writes] : writes_) ids.insert(id);
+    return ids;
+  }
+
   void Delete(const std::string& checkpoint_id) {
     const auto found = checkpoints_.find(checkpoint_id);
     DropReferences(found->second.channels);
@@ -91,7 +136,7 @@ class Space final : public checkpoint::ValueBlobs {
     return found == checkpoints_.end() ? nullptr : &found->second;
   }
 
-  const Blob& Value(std::int64_t blob_id) const { return blobs_.at(blob_id).value; }
+  const Blob& Value(BlobId blob_id) const { return blobs_.at(blob_id).value; }
 
   // To one channel, or to all.
   std::vector<PendingWrite> OrderedWrites(std::string_view checkpoint_id,
@@ -109,24 +154,104 @@ class Space final : public checkpoint::ValueBlobs {
   std::vector<checkpoint::RetentionNode> Nodes() const {
     std::vector<checkpoint::RetentionNode> nodes;
     for (const auto& [id, stored] : checkpoints_) {
-      nodes.push_back({id, stored.parent_checkpoint_id, stored.channels, WrittenChannels(id)});
+      checkpoint::RetentionNode node;
+      node.checkpoint_id = id;
+      node.parent_checkpoint_id = stored.parent_checkpoint_id;
+      node.written_channels = WrittenChannels(id);
+      for (const ChannelRef& ref : stored.channels) {
+        auto& names = ref.blob_id == kNoBlob ? node.empty_channels : node.valued_channels;
+        names.push_back(ref.channel);
+      }
+      nodes.push_back(std::move(node));
     }
     return nodes;
   }
 
-  Result<std::int64_t> Add(const ChannelValue& value) override {
-    const std::int64_t id = blobs_.empty() ? 1 : blobs_.rbegin()->first + 1;
-    blobs_.emplace(id, StoredBlob{{value.channel, value.version}, value.value});
-    versions_[{value.channel, value.version}].insert(id);
+ private:
+  static std::uint64_t BytesOf(const StoredCheckpoint& stored) {
+    return stored.checkpoint.bytes.size() + stored.metadata.bytes.size();
+  }
+
+  std::uint64_t BytesOfWrites(const std::string& checkpoint_id) const {
+    std::uint64_t sum = 0;
+    const auto found = writes_.find(checkpoint_id);
+    if (found == writes_.end()) return sum;
+    for (const PendingWrite& write : std::views::values(found->second)) {
+      sum += write.value.bytes.size();
+    }
+    return sum;
+  }
+
+  // kNotFound if it is the difference from what the parent has not.
+  Result<Blob> WholeOf(const NewValue& value, const StoredCheckpoint* parent) const {
+    const ValueDelta& delta = value.delta;
+    if (delta.base_stamp == 0) return value.value;
+    const auto refs = parent == nullptr ? std::span<const ChannelRef>() : parent->channels;
+    for (const ChannelRef& ref : refs) {
+      if (ref.channel != value.channel || ref.blob_id == kNoBlob) continue;
+      const StoredBlob& base = blobs_.at(ref.blob_id);
+      const Bytes& bytes = base.value.bytes;
+      if (base.stamp != delta.base_stamp || delta.prefix > bytes.size() ||
+          delta.suffix > bytes.size() - delta.prefix) {
+        break;
+      }
+      Blob whole = {value.value.type, Bytes(bytes.begin(), bytes.begin() + Offset(delta.prefix))};
+      std::ranges::copy(value.value.bytes, std::back_inserter(whole.bytes));
+      whole.bytes.insert(whole.bytes.end(), bytes.end() - Offset(delta.suffix), bytes.end());
+      return whole;
+    }
+    return std::unexpected(checkpoint::OtherBase(value.channel));
+  }
+
+  static std::ptrdiff_t Offset(std::uint64_t size) { return static_cast<std::ptrdiff_t>(size); }
+
+  std::vector<ChannelRef> Resolve(const NewCheckpoint& next, const StoredCheckpoint* parent,
+                                  std::span<const Blob> values) {
+    std::vector<checkpoint::ParentChannel> of_parent;
+    const auto refs = parent == nullptr ? std::span<const ChannelRef>() : parent->channels;
+    for (const ChannelRef& ref : refs) of_parent.push_back({ref.channel, ref.version});
+    const std::vector<ChannelPlan> plans = checkpoint::PlanChannels(next, of_parent);
+    std::vector<ChannelRef> channels;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const ChannelVersion& version = next.channel_versions[i];
+      const std::size_t index = plans[i].index;
+      BlobId id = kNoBlob;
+      if (plans[i].source == ValueSource::kBrought) {
+        id = Add(values[index], StampOf(next.values[index]));
+      } else if (plans[i].source == ValueSource::kParent) {
+        id = refs[index].blob_id;
+      } else if (plans[i].source == ValueSource::kSought) {
+        id = Seek(version);
+      }
+      channels.push_back({version.channel, version.version, id});
+    }
+    return channels;
+  }
+
+  // As SqliteSaver, which has none for what is short.
+  static std::uint64_t StampOf(const NewValue& value) {
+    const bool is_short =
+        value.delta.base_stamp == 0 && value.value.bytes.size() <= checkpoint::kShortValue;
+    return is_short ? 0 : value.delta.stamp;
+  }
+
+  BlobId Add(const Blob& value, std::uint64_t stamp) {
+    const BlobId id = blobs_.empty() ? 1 : blobs_.rbegin()->first + 1;
+    blobs_.emplace(id, StoredBlob{value, stamp});
     return id;
   }
 
-  Result<std::int64_t> Newest(const ChannelVersion& version) override {
-    const auto found = versions_.find({version.channel, version.version});
-    return found == versions_.end() ? kNoBlob : *found->second.rbegin();
+  // The value of this version in the checkpoint with the greatest id.
+  BlobId Seek(const ChannelVersion& version) const {
+    for (const StoredCheckpoint& stored : std::views::reverse(std::views::values(checkpoints_))) {
+      for (const ChannelRef& ref : stored.channels) {
+        const bool is_it = ref.channel == version.channel && ref.version == version.version;
+        if (is_it && ref.blob_id != kNoBlob) return ref.blob_id;
+      }
+    }
+    return kNoBlob;
   }
 
- private:
   void AddReferences(std::span<const ChannelRef> refs) {
     for (const ChannelRef& ref : refs) {
       if (ref.blob_id != kNoBlob) ++blobs_.at(ref.blob_id).references;
@@ -135,16 +260,10 @@ class Space final : public checkpoint::ValueBlobs {
 
   void DropReferences(std::span<const ChannelRef> refs) {
     for (const ChannelRef& ref : refs) {
-      if (ref.blob_id != kNoBlob && --blobs_.at(ref.blob_id).references == 0) Free(ref.blob_id);
+      if (ref.blob_id != kNoBlob && --blobs_.at(ref.blob_id).references == 0) {
+        blobs_.erase(ref.blob_id);
+      }
     }
-  }
-
-  void Free(std::int64_t blob_id) {
-    const auto blob = blobs_.find(blob_id);
-    const auto ids = versions_.find({blob->second.version.channel, blob->second.version.version});
-    ids->second.erase(blob_id);
-    if (ids->second.empty()) versions_.erase(ids);
-    blobs_.erase(blob);
   }
 
   std::vector<std::string> WrittenChannels(std::string_view checkpoint_id) const {
@@ -160,11 +279,11 @@ class Space final : public checkpoint::ValueBlobs {
 
   Checkpoints checkpoints_;
   std::map<std::string, Writes, std::less<>> writes_;  // by checkpoint_id
-  std::map<std::int64_t, StoredBlob> blobs_;           // newer ones have greater ids
-  std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> versions_;
+  std::map<BlobId, StoredBlob> blobs_;                 // newer ones have greater ids
 };
 
 using Thread = std::map<std::string, Space>;  // by checkpoint_ns
+using ThreadMap = std::map<std::string, Thread>;
 
 // Where a checkpoint is, without copying it.
 struct Place {
@@ -355,20 +474,87 @@ class MemorySaver final : public Checkpointer {
 
   Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
                               PruneStrategy strategy) override {
-    for (const std::string& thread_id : thread_ids) {
-      if (Status s = checkpoint::ValidateThreadId(thread_id); !s.ok()) return std::unexpected(s);
-    }
+    if (Status s = checkpoint::ValidateThreadIds(thread_ids); !s.ok()) return std::unexpected(s);
     std::uint64_t deleted = 0;
     for (const std::string& thread_id : thread_ids) {
       const auto thread = threads_.find(thread_id);
       if (thread == threads_.end()) continue;
       for (Space& space : std::views::values(thread->second)) {
-        deleted +=
-            strategy == PruneStrategy::kDelete ? space.checkpoints().size() : KeepLatest(space);
+        deleted += strategy == PruneStrategy::kDelete ? space.checkpoints().size()
+                                                      : PruneSpace(space, {.keep_last = 1});
       }
       if (strategy == PruneStrategy::kDelete) threads_.erase(thread);
     }
     return deleted;
+  }
+
+  Result<Pruned> PruneByRules(const RetentionRules& rules) override {
+    if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(s);
+    if (!rules.dry_run) return Apply(threads_, rules);
+    ThreadMap copy = threads_;
+    return Apply(copy, rules);
+  }
+
+  Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override {
+    const auto sort_key = [](const ThreadInfo& info) {
+      return std::pair<const std::string&, const std::string&>(info.newest_checkpoint_id,
+                                                               info.thread_id);
+    };
+    const auto comes_before = [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    };
+    std::vector<ThreadInfo> infos;
+    for (const auto& [thread_id, thread] : threads_) {
+      if (IsEmpty(thread_id)) continue;
+      ThreadInfo info = Describe(thread_id, thread);
+      const bool is_after =
+          !list.cursor ||
+          comes_before(std::pair<const std::string&, const std::string&>(
+                           list.cursor->newest_checkpoint_id, list.cursor->thread_id),
+                       sort_key(info));
+      if (is_after) infos.push_back(std::move(info));
+    }
+    std::ranges::sort(infos, comes_before, sort_key);
+    if (infos.size() > list.limit) infos.resize(list.limit);
+    return infos;
+  }
+
+  Status RenameThread(const std::string& source, const std::string& target) override {
+    if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
+    if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
+    const auto found = threads_.find(source);
+    if (found == threads_.end()) return {};
+    Thread moved = std::move(found->second);
+    threads_.erase(found);
+    threads_.insert_or_assign(target, std::move(moved));
+    return {};
+  }
+
+  Status ForkThread(const std::string& source, const std::string& checkpoint_id,
+                    const std::string& target) override {
+    if (Status s = checkpoint::ValidateKey({source, "", checkpoint_id}); !s.ok()) return s;
+    if (Status s = checkpoint::ValidateThreadId(target); !s.ok()) return s;
+    if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
+    const Space* root = FindSpace({source, "", checkpoint_id});
+    if (root == nullptr || root->Find(checkpoint_id) == nullptr) {
+      return checkpoint::NoCheckpoint(source, checkpoint_id);
+    }
+    Thread fork;
+    std::set<std::string> copied;
+    for (std::string id = checkpoint_id; root->Find(id) != nullptr && copied.insert(id).second;
+         id = root->Find(id)->parent_checkpoint_id) {
+      fork[""].CopyFrom(*root, id);
+    }
+    const auto successor = root->checkpoints().upper_bound(checkpoint_id);
+    for (const auto& [checkpoint_ns, space] : threads_.at(source)) {
+      if (checkpoint_ns.empty()) continue;
+      for (const std::string& id : space.Ids()) {
+        if (successor != root->checkpoints().end() && id >= successor->first) break;
+        fork[checkpoint_ns].CopyFrom(space, id);
+      }
+    }
+    threads_.insert_or_assign(target, std::move(fork));
+    return {};
   }
 
   Result<CheckpointerStats> Stats() override {
@@ -378,7 +564,7 @@ class MemorySaver final : public Checkpointer {
       for (const Space& space : std::views::values(thread)) {
         stats.checkpoints += space.checkpoints().size();
         stats.writes += space.write_count();
-        stats.blobs += space.blob_count();
+        stats.bytes += space.bytes();
       }
     }
     return stats;
@@ -405,12 +591,100 @@ class MemorySaver final : public Checkpointer {
                                [](const Space& space) { return space.empty(); });
   }
 
-  static std::uint64_t KeepLatest(Space& space) {
+  static std::uint64_t PruneSpace(Space& space, const RetentionRules& rules) {
     std::vector<checkpoint::RetentionNode> nodes = space.Nodes();
-    if (nodes.empty()) return 0;
-    for (checkpoint::RetentionNode& node : nodes) node.doomed = true;
-    nodes.back().doomed = false;
+    checkpoint::DoomByRules(rules, nodes);
     return DeleteDoomed(space, nodes);
+  }
+
+  static std::uint64_t PruneThread(Thread& thread, const RetentionRules& rules) {
+    std::uint64_t deleted = 0;
+    std::string oldest_of_root;
+    for (auto& [checkpoint_ns, space] : thread) {
+      const Space::Checkpoints& checkpoints = space.checkpoints();
+      const bool is_over = checkpoint::IsOfOneRun(checkpoint_ns) && !checkpoints.empty() &&
+                           checkpoints.rbegin()->first < oldest_of_root;
+      deleted += is_over ? checkpoints.size() : PruneSpace(space, rules);
+      if (is_over) space = Space();
+      if (checkpoint_ns.empty() && !checkpoints.empty()) {
+        oldest_of_root = checkpoints.begin()->first;
+      }
+    }
+    return deleted;
+  }
+
+  static std::uint64_t BytesOf(const ThreadMap& threads, std::span<const std::string> thread_ids) {
+    std::uint64_t bytes = 0;
+    for (const std::string& thread_id : thread_ids) {
+      const auto thread = threads.find(thread_id);
+      if (thread == threads.end()) continue;
+      for (const Space& space : std::views::values(thread->second)) bytes += space.bytes();
+    }
+    return bytes;
+  }
+
+  static std::uint64_t PruneThreads(ThreadMap& threads, std::span<const std::string> thread_ids,
+                                    const RetentionRules& rules) {
+    std::uint64_t deleted = 0;
+    for (const std::string& thread_id : thread_ids) {
+      const auto thread = threads.find(thread_id);
+      if (thread != threads.end()) deleted += PruneThread(thread->second, rules);
+    }
+    return deleted;
+  }
+
+  // All but the newest of each namespace.
+  static std::vector<std::string> PrunableIds(const ThreadMap& threads,
+                                              std::span<const std::string> thread_ids) {
+    std::vector<std::string> ids;
+    for (const std::string& thread_id : thread_ids) {
+      const auto thread = threads.find(thread_id);
+      if (thread == threads.end()) continue;
+      for (const Space& space : std::views::values(thread->second)) {
+        for (const auto& [id, stored] : space.checkpoints()) {
+          if (id != space.checkpoints().rbegin()->first) ids.push_back(id);
+        }
+      }
+    }
+    return ids;
+  }
+
+  static Pruned Apply(ThreadMap& threads, const RetentionRules& rules) {
+    std::vector<std::string> thread_ids;
+    std::ranges::copy(std::views::keys(threads), std::back_inserter(thread_ids));
+    if (rules.thread_ids) thread_ids = *rules.thread_ids;
+    Pruned pruned;
+    const std::uint64_t before = BytesOf(threads, thread_ids);
+    if (rules.keep_last > 0 || !rules.older_than.empty()) {
+      pruned.checkpoints = PruneThreads(threads, thread_ids, rules);
+    }
+    if (rules.max_bytes > 0) {
+      for (std::string& bound : checkpoint::AgeBounds(PrunableIds(threads, thread_ids))) {
+        if (BytesOf(threads, thread_ids) <= rules.max_bytes) break;
+        const RetentionRules by_age = {.older_than = std::move(bound)};
+        pruned.checkpoints += PruneThreads(threads, thread_ids, by_age);
+      }
+    }
+    pruned.bytes = before - BytesOf(threads, thread_ids);
+    return pruned;
+  }
+
+  static ThreadInfo Describe(const std::string& thread_id, const Thread& thread) {
+    ThreadInfo info;
+    info.thread_id = thread_id;
+    for (const auto& [checkpoint_ns, space] : thread) {
+      info.checkpoints += space.checkpoints().size();
+      info.bytes += space.bytes();
+      const bool has_root = !info.newest_checkpoint_id.empty() && thread.contains("") &&
+                            !thread.at("").checkpoints().empty();
+      if (space.checkpoints().empty() || has_root) continue;
+      const auto& [id, stored] = *space.checkpoints().rbegin();
+      if (id <= info.newest_checkpoint_id) continue;
+      info.newest_checkpoint_id = id;
+      info.checkpoint = stored.checkpoint;
+      info.metadata = stored.metadata;
+    }
+    return info;
   }
 
   // What is within the bounds of `list`, in its order.
@@ -430,7 +704,7 @@ class MemorySaver final : public Checkpointer {
     return places;
   }
 
-  std::map<std::string, Thread> threads_;
+  ThreadMap threads_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "checkpoint/retention.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -59,13 +60,11 @@ class Retention {
     std::unordered_map<std::string_view, ChannelUse> uses;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const auto index = static_cast<Index>(i);
-      for (const ChannelRef& ref : nodes_[i].channels) {
-        ChannelUse& use = uses[ref.channel];
-        if (ref.blob_id != kNoBlob) {
-          use.with_value.push_back(index);
-        } else if (!nodes_[i].doomed) {
-          use.wanting.push_back(index);
-        }
+      for (const std::string& channel : nodes_[i].valued_channels) {
+        uses[channel].with_value.push_back(index);
+      }
+      for (const std::string& channel : nodes_[i].empty_channels) {
+        if (!nodes_[i].doomed) uses[channel].wanting.push_back(index);
       }
       for (const std::string& channel : nodes_[i].written_channels) {
         uses[channel].written.push_back(index);
@@ -130,18 +129,16 @@ class Retention {
     for (const Index i : needed) nodes_[static_cast<std::size_t>(i)].doomed = false;
   }
 
+  static bool Contains(const std::vector<std::string>& channels) {
+    return std::ranges::find(channels, kPendingSends) != channels.end();
+  }
+
   static bool ListsPendingSends(const RetentionNode& node) {
-    for (const ChannelRef& ref : node.channels) {
-      if (ref.channel == kPendingSends) return true;
-    }
-    return false;
+    return Contains(node.valued_channels) || Contains(node.empty_channels);
   }
 
   static bool WritesPendingSends(const RetentionNode& node) {
-    for (const std::string& channel : node.written_channels) {
-      if (channel == kPendingSends) return true;
-    }
-    return false;
+    return Contains(node.written_channels);
   }
 
   Step& step(Index i) { return steps_[static_cast<std::size_t>(i)]; }
@@ -155,5 +152,27 @@ class Retention {
 }  // namespace
 
 void SpareNeededAncestors(std::vector<RetentionNode>& nodes) { Retention(nodes).Run(); }
+
+void DoomByRules(const RetentionRules& rules, std::vector<RetentionNode>& nodes) {
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const bool beyond_last = rules.keep_last > 0 && nodes.size() - i > rules.keep_last;
+    nodes[i].doomed = beyond_last || nodes[i].checkpoint_id < rules.older_than;
+  }
+}
+
+bool IsOfOneRun(std::string_view checkpoint_ns) { return checkpoint_ns.contains(':'); }
+
+std::vector<std::string> AgeBounds(std::vector<std::string> ids) {
+  constexpr std::size_t kSteps = 10;
+  std::ranges::sort(ids);
+  std::vector<std::string> bounds;
+  for (std::size_t step = 1; step <= kSteps && !ids.empty(); ++step) {
+    const std::size_t end = (ids.size() * step + kSteps - 1) / kSteps;
+    // No text lies between a text and the same with a NUL after it.
+    std::string bound = ids[end - 1] + '\0';
+    if (bounds.empty() || bounds.back() != bound) bounds.push_back(std::move(bound));
+  }
+  return bounds;
+}
 
 }  // namespace keepsake::checkpoint

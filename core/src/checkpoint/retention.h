@@ -16,16 +16,18 @@
 #define KEEPSAKE_CHECKPOINT_RETENTION_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "checkpoint/channel_refs.h"
+#include "keepsake/checkpointer.h"
 
 namespace keepsake::checkpoint {
 
 struct RetentionNode {
   std::string checkpoint_id;
   std::string parent_checkpoint_id;
-  std::vector<ChannelRef> channels;
+  std::vector<std::string> valued_channels;
+  std::vector<std::string> empty_channels;  // a version, but no value
   std::vector<std::string> written_channels;
   bool doomed = false;
 };
@@ -34,6 +36,18 @@ struct RetentionNode {
 // from. `nodes` are all of one thread and namespace. Chains of parents may be
 // broken or run in circles.
 void SpareNeededAncestors(std::vector<RetentionNode>& nodes);
+
+// Dooms what `rules` let go, but not the newest. `nodes` are all of one thread and
+// namespace, by checkpoint_id. Of the rules only keep_last and older_than count.
+void DoomByRules(const RetentionRules& rules, std::vector<RetentionNode>& nodes);
+
+// Whether a namespace belongs to one run of a subgraph: "node:id", "a|node:id".
+bool IsOfOneRun(std::string_view checkpoint_ns);
+
+// How max_bytes is met: `ids` (of all checkpoints but the newest of their
+// namespace) in order, tenth by tenth, are the older_than to prune by. The last
+// bound is greater than all of them.
+std::vector<std::string> AgeBounds(std::vector<std::string> ids);
 
 }  // namespace keepsake::checkpoint
 

@@ -8,147 +8,74 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "checkpoint/channel_refs.h"
+#include "checkpoint/channel_plan.h"
+#include "checkpoint/content_logs.h"
 #include "checkpoint/metadata.h"
-#include "checkpoint/retention.h"
+#include "checkpoint/pruning.h"
+#include "checkpoint/records.h"
+#include "checkpoint/spaces.h"
+#include "checkpoint/stored_values.h"
+#include "checkpoint/stored_writes.h"
+#include "checkpoint/upgrade.h"
 #include "checkpoint/validation.h"
+#include "checkpoint/varint.h"
 #include "checkpoint/write_order.h"
 
 namespace keepsake {
 namespace {
 
-using checkpoint::ChannelRef;
-using checkpoint::kNoBlob;
-using checkpoint::RetentionNode;
+using checkpoint::ChannelPlan;
+using checkpoint::kNoSpace;
+using checkpoint::kNoValue;
+using checkpoint::Pruning;
+using checkpoint::Record;
+using checkpoint::RecordChannel;
+using checkpoint::Space;
+using checkpoint::SpaceId;
+using checkpoint::StoredWrite;
+using checkpoint::ValueSource;
 using sql::Database;
 using sql::Row;
 
 constexpr std::int64_t kUnlimited = -1;  // LIMIT
+// What a smaller value of a subgraph shares with its graph's is not worth a look.
+constexpr std::size_t kWorthSharing = 1024;
 
-Blob BlobAt(const Row& row, int type_column) {
-  const ByteView bytes = row.Blob(type_column + 1);
-  return {std::string(row.Text(type_column)), Bytes(bytes.begin(), bytes.end())};
-}
-
-// Columns from `first` on: task_id, idx, channel, type, value, task_path.
-PendingWrite WriteAt(const Row& row, int first) {
-  return {std::string(row.Text(first)), static_cast<std::int32_t>(row.Int(first + 1)),
-          std::string(row.Text(first + 2)), BlobAt(row, first + 3),
-          std::string(row.Text(first + 5))};
-}
-
-// A checkpoint's row, whose channels are not looked up yet.
-struct CheckpointRow {
-  std::string parent_checkpoint_id;
-  Blob checkpoint;
-  Blob metadata;
-  std::vector<ChannelRef> channels;
+// A row of `checkpoints`.
+struct StoredCheckpoint {
+  std::string checkpoint_id;
+  Bytes row;
 };
 
-// One thread and namespace: the unit within which checkpoints share blobs.
-struct Space {
-  std::string_view thread_id;
-  std::string_view checkpoint_ns;
-};
+// The checkpoint whose channels a new one has, or resembles.
+struct Relative {
+  bool is_parent = false;
+  Bytes row;  // empty: there is none
+  std::optional<Record> record;
+  std::vector<RecordChannel> channels;
 
-class SpaceBlobs final : public checkpoint::ValueBlobs {
- public:
-  SpaceBlobs(Database& database, Space space) : database_(database), space_(space) {}
-
-  Result<std::int64_t> Add(const ChannelValue& value) override {
-    return Id(
-        "INSERT INTO checkpoint_blobs(thread_id, checkpoint_ns, channel, version, type, value) "
-        "VALUES (?, ?, ?, ?, ?, ?) RETURNING blob_id",
-        {space_.thread_id, space_.checkpoint_ns, value.channel, value.version, value.value.type,
-         value.value.bytes});
-  }
-
-  Result<std::int64_t> Newest(const ChannelVersion& version) override {
-    return Id(
-        "SELECT blob_id FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ? "
-        "AND channel = ? AND version = ? ORDER BY blob_id DESC LIMIT 1",
-        {space_.thread_id, space_.checkpoint_ns, version.channel, version.version});
-  }
-
- private:
-  Result<std::int64_t> Id(std::string_view sql, std::initializer_list<sql::Param> params) {
-    std::int64_t id = kNoBlob;
-    Status s = database_.Run(sql, params, [&](const Row& row) {
-      id = row.Int(0);
-      return true;
-    });
-    if (!s.ok()) return std::unexpected(std::move(s));
-    return id;
-  }
-
-  Database& database_;
-  Space space_;
-};
-
-// Gathers delta channel histories while ancestors go by, nearest first.
-class HistoryWalk {
- public:
-  struct Found {
-    std::int64_t seed = kNoBlob;
-    std::vector<PendingWrite> newest_first;
-  };
-
-  explicit HistoryWalk(std::span<const std::string> channels) {
-    for (const std::string& channel : channels) found_.try_emplace(channel);
-    unseeded_ = found_.size();
-  }
-
-  bool done() const { return unseeded_ == 0; }
-  bool IsAt(std::string_view checkpoint_id) const { return checkpoint_id == ancestor_; }
-  const Found& of(const std::string& channel) const { return found_.at(channel); }
-
-  // The next ancestor; Leave() ends it.
-  Status Enter(std::string_view checkpoint_id, ByteView encoded_channels) {
-    ancestor_ = checkpoint_id;
-    auto channels = checkpoint::DecodeChannelRefs(encoded_channels);
-    if (!channels) return channels.error();
-    channels_ = *std::move(channels);
+  // Empty if the channel is not there, or has none.
+  ByteView ValueOf(std::string_view channel) const {
+    for (const RecordChannel& own : channels) {
+      if (own.name == channel && own.value.front() != kNoValue) return own.value;
+    }
     return {};
   }
-
-  bool Wants(std::string_view channel) const {
-    const auto found = found_.find(channel);
-    return found != found_.end() && found->second.seed == kNoBlob;
-  }
-
-  void Add(PendingWrite write) { writes_.push_back(std::move(write)); }
-
-  // Its writes are replayed upon its values.
-  void Leave() {
-    checkpoint::SortWrites(writes_);
-    for (PendingWrite& write : std::views::reverse(writes_)) {
-      found_.find(write.channel)->second.newest_first.push_back(std::move(write));
-    }
-    writes_.clear();
-    for (const ChannelRef& ref : channels_) {
-      if (ref.blob_id == kNoBlob || !Wants(ref.channel)) continue;
-      found_.find(ref.channel)->second.seed = ref.blob_id;
-      --unseeded_;
-    }
-    channels_.clear();
-  }
-
- private:
-  std::map<std::string, Found, std::less<>> found_;
-  std::size_t unseeded_ = 0;
-  std::string ancestor_;
-  std::vector<ChannelRef> channels_;
-  std::vector<PendingWrite> writes_;
 };
+
+// Undoes a transaction whose work was only to be looked at.
+Status DryRun() { return {StatusCode::kInternal, "dry run"}; }
 
 class SqliteSaver final : public Checkpointer {
  public:
-  explicit SqliteSaver(Database& database) : database_(database) {}
+  explicit SqliteSaver(Database& database)
+      : database_(database),
+        values_(database),
+        records_(values_.logs()),
+        spaces_(database, values_.logs()) {}
 
   Status Put(const NewCheckpoint& next) override {
     if (Status s = checkpoint::ValidateNewCheckpoint(next); !s.ok()) return s;
@@ -160,8 +87,13 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateWrites(writes); !s.ok()) return s;
     if (writes.empty()) return {};
     return database_.InTransaction([&]() -> Status {
-      for (const PendingWrite& write : writes) {
-        if (Status s = StoreWrite(key, write); !s.ok()) return s;
+      const auto space = spaces_.FindOrMake(key.thread_id, key.checkpoint_ns);
+      if (!space) return space.error();
+      std::map<std::string_view, std::vector<const PendingWrite*>> by_task;
+      for (const PendingWrite& write : writes) by_task[write.task_id].push_back(&write);
+      for (const auto& [task_id, of_task] : by_task) {
+        Status s = StoreWrites(*space, key.checkpoint_id, task_id, of_task);
+        if (!s.ok()) return s;
       }
       return {};
     });
@@ -171,11 +103,14 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key, checkpoint::EmptyId::kAllowed); !s.ok()) {
       return std::unexpected(std::move(s));
     }
-    CheckpointKey found = key;
-    auto row = key.checkpoint_id.empty() ? ReadNewest(found) : ReadCheckpoint(key);
-    if (!row) return std::unexpected(std::move(row.error()));
-    if (!*row) return std::nullopt;
-    return Complete(std::move(found), **std::move(row));
+    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
+    if (!space) return std::unexpected(space.error());
+    auto found = ReadCheckpoint(*space, key.checkpoint_id);
+    if (!found) return std::unexpected(std::move(found.error()));
+    if (!*found) return std::nullopt;
+    const auto record = records_.Decode((*found)->row);
+    if (!record) return std::unexpected(record.error());
+    return Complete(*space, {key.thread_id, key.checkpoint_ns, (*found)->checkpoint_id}, *record);
   }
 
   Result<std::vector<CheckpointTuple>> List(const ListCheckpoints& list) override {
@@ -185,19 +120,32 @@ class SqliteSaver final : public Checkpointer {
     std::vector<CheckpointTuple> tuples;
     if (list.limit == 0) return tuples;
     Status status;
-    Status s = ForEachListed(list, filter->matches_all(), [&](CheckpointKey key) {
-      status = AppendIfMatching(std::move(key), *filter, tuples);
-      return status.ok() && tuples.size() < list.limit;
-    });
+    const auto append = [&](SpaceId space, CheckpointKey key, ByteView row) -> Status {
+      const auto record = records_.Decode(row);
+      if (!record) return record.error();
+      if (!filter->Matches(record->metadata.type, record->metadata.bytes)) return {};
+      auto tuple = Complete(space, std::move(key), *record);
+      if (!tuple) return tuple.error();
+      tuples.push_back(*std::move(tuple));
+      return {};
+    };
+    Status s = ForEachListed(list, filter->matches_all(),
+                             [&](SpaceId space, CheckpointKey key, ByteView row) {
+                               status = append(space, std::move(key), row);
+                               return status.ok() && tuples.size() < list.limit;
+                             });
+    if (s.ok()) s = std::move(status);
     if (!s.ok()) return std::unexpected(std::move(s));
-    if (!status.ok()) return std::unexpected(std::move(status));
     return tuples;
   }
 
   Result<std::vector<PendingWrite>> Writes(const CheckpointKey& key,
                                            const std::string& channel) override {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return std::unexpected(std::move(s));
-    return ReadWrites(key, channel);
+    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
+    if (!space) return std::unexpected(space.error());
+    return ReadWrites(*space, key.checkpoint_id,
+                      [&](std::string_view name) { return channel.empty() || name == channel; });
   }
 
   Result<std::vector<DeltaChannelHistory>> GetDeltaChannelHistory(
@@ -205,78 +153,117 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key, checkpoint::EmptyId::kAllowed); !s.ok()) {
       return std::unexpected(std::move(s));
     }
-    HistoryWalk walk(channels);
-    if (Status s = WalkAncestors(key, walk); !s.ok()) return std::unexpected(std::move(s));
+    std::map<std::string, DeltaChannelHistory, std::less<>> found;
+    for (const std::string& channel : channels) found[channel].channel = channel;
+    if (Status s = WalkAncestors(key, found); !s.ok()) return std::unexpected(std::move(s));
     std::vector<DeltaChannelHistory> histories;
-    for (const std::string& channel : channels) {
-      auto history = ReadHistory(channel, walk.of(channel));
-      if (!history) return std::unexpected(std::move(history.error()));
-      histories.push_back(*std::move(history));
-    }
+    for (const std::string& channel : channels) histories.push_back(found[channel]);
     return histories;
   }
 
   Status DeleteThread(const std::string& thread_id) override {
     if (Status s = checkpoint::ValidateThreadId(thread_id); !s.ok()) return s;
-    return database_.InTransaction([&] { return EraseThread(thread_id); });
+    return InPruning([&](Pruning& pruning) { return pruning.EraseThread(thread_id); }).status;
   }
 
   Status CopyThread(const std::string& source, const std::string& target) override {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     return database_.InTransaction([&]() -> Status {
-      const auto taken = Count(
-          "SELECT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = ?) "
-          "OR EXISTS (SELECT 1 FROM writes WHERE thread_id = ?)",
-          {target, target});
-      if (!taken) return taken.error();
-      if (*taken != 0) return checkpoint::TargetNotEmpty(target);
-      return Copy(source, target);
+      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
+      const auto spaces = spaces_.OfThread(source);
+      if (!spaces) return spaces.error();
+      for (const Space& space : *spaces) {
+        const auto copy = MakeCopyOf(space, target);
+        if (!copy) return copy.error();
+        if (Status s = CopyRows(space.id, *copy, std::nullopt); !s.ok()) return s;
+      }
+      return {};
     });
   }
 
   Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) override {
-    std::uint64_t deleted = 0;
-    Status s = database_.InTransaction([&]() -> Status {
-      DoomedBySpace doomed;
-      if (Status found = FindCheckpointsOf(run_ids, doomed); !found.ok()) return found;
-      for (const auto& [space, ids] : doomed) {
-        const auto is_doomed = [&](const RetentionNode& node) {
-          return ids.contains(node.checkpoint_id);
-        };
-        Status removed = DeleteDoomed({space.first, space.second}, is_doomed, deleted);
-        if (!removed.ok()) return removed;
-      }
-      return {};
-    });
-    if (!s.ok()) return std::unexpected(std::move(s));
-    return deleted;
+    const checkpoint::RunIds runs(run_ids);
+    return CountOf(InPruning([&](Pruning& pruning) { return pruning.DeleteForRuns(runs); }));
   }
 
   Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
                               PruneStrategy strategy) override {
-    for (const std::string& thread_id : thread_ids) {
-      Status s = checkpoint::ValidateThreadId(thread_id);
-      if (!s.ok()) return std::unexpected(std::move(s));
+    if (Status s = checkpoint::ValidateThreadIds(thread_ids); !s.ok()) {
+      return std::unexpected(std::move(s));
     }
-    std::uint64_t deleted = 0;
-    Status s = database_.InTransaction([&]() -> Status {
+    return CountOf(InPruning([&](Pruning& pruning) -> Status {
       for (const std::string& thread_id : thread_ids) {
-        Status pruned = strategy == PruneStrategy::kDelete ? CountAndErase(thread_id, deleted)
-                                                           : KeepLatest(thread_id, deleted);
-        if (!pruned.ok()) return pruned;
+        Status s = strategy == PruneStrategy::kDelete ? pruning.EraseThread(thread_id)
+                                                      : pruning.KeepLatest(thread_id);
+        if (!s.ok()) return s;
       }
       return {};
-    });
+    }));
+  }
+
+  Result<Pruned> PruneByRules(const RetentionRules& rules) override {
+    if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(std::move(s));
+    auto outcome =
+        InPruning([&](Pruning& pruning) { return pruning.ByRules(rules); }, rules.dry_run);
+    if (!outcome.status.ok()) return std::unexpected(std::move(outcome.status));
+    return outcome.pruned;
+  }
+
+  Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override {
+    std::vector<ThreadInfo> threads;
+    const std::string no_thread;
+    const std::string& after_id = list.cursor ? list.cursor->newest_checkpoint_id : no_thread;
+    const std::string& after_thread = list.cursor ? list.cursor->thread_id : no_thread;
+    Status s = database_.Run(
+        "SELECT thread_id, newest FROM (SELECT thread_id, "
+        "COALESCE(MAX(CASE WHEN checkpoint_ns = '' THEN newest END), MAX(newest), '') AS newest "
+        "FROM (SELECT thread_id, checkpoint_ns, (SELECT MAX(checkpoint_id) FROM checkpoints c "
+        "WHERE c.space = s.space) AS newest FROM spaces s) GROUP BY thread_id) "
+        "WHERE ? OR newest < ? OR (newest = ? AND thread_id > ?) "
+        "ORDER BY newest DESC, thread_id LIMIT ?",
+        {std::int64_t{!list.cursor}, after_id, after_id, after_thread, std::int64_t{list.limit}},
+        [&](const Row& row) {
+          ThreadInfo info;
+          info.thread_id = row.Text(0);
+          info.newest_checkpoint_id = row.Text(1);
+          threads.push_back(std::move(info));
+          return true;
+        });
+    for (auto thread = threads.begin(); s.ok() && thread != threads.end(); ++thread) {
+      s = Describe(*thread);
+    }
     if (!s.ok()) return std::unexpected(std::move(s));
-    return deleted;
+    return threads;
+  }
+
+  Status RenameThread(const std::string& source, const std::string& target) override {
+    if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
+    return database_.InTransaction([&]() -> Status {
+      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
+      return spaces_.Rename(source, target);
+    });
+  }
+
+  Status ForkThread(const std::string& source, const std::string& checkpoint_id,
+                    const std::string& target) override {
+    if (Status s = checkpoint::ValidateKey({source, "", checkpoint_id}); !s.ok()) return s;
+    if (Status s = checkpoint::ValidateThreadId(target); !s.ok()) return s;
+    return database_.InTransaction([&]() -> Status {
+      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
+      const auto spaces = spaces_.OfThread(source);
+      if (!spaces) return spaces.error();
+      return Fork(*spaces, {source, "", checkpoint_id}, target);
+    });
   }
 
   Result<CheckpointerStats> Stats() override {
     CheckpointerStats stats;
     Status s = database_.Run(
-        "SELECT (SELECT COUNT(*) FROM (SELECT thread_id FROM checkpoints UNION "
-        "SELECT thread_id FROM writes)), (SELECT COUNT(*) FROM checkpoints), "
-        "(SELECT COUNT(*) FROM writes), (SELECT COUNT(*) FROM checkpoint_blobs)",
+        "SELECT (SELECT COUNT(DISTINCT thread_id) FROM spaces), "
+        "(SELECT COUNT(*) FROM checkpoints), (SELECT COALESCE(SUM(count), 0) FROM writes), "
+        "(SELECT COALESCE(SUM(LENGTH(record)), 0) FROM checkpoints) + "
+        "(SELECT COALESCE(SUM(LENGTH(writes)), 0) FROM writes) + "
+        "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM content)",
         {}, [&](const Row& row) {
           const auto count = [&](int column) {
             return static_cast<std::uint64_t>(row.Int(column));
@@ -289,136 +276,221 @@ class SqliteSaver final : public Checkpointer {
   }
 
  private:
-  using DoomedBySpace = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
-
   // --- put
 
-  // The channels which a put must know: the parent's, to inherit from, and those
-  // of the checkpoint that it replaces.
-  struct Relatives {
-    std::vector<ChannelRef> parent;
-    std::vector<ChannelRef> replaced;
-  };
-
   Status Store(const NewCheckpoint& next) {
-    const Space space = {next.key.thread_id, next.key.checkpoint_ns};
-    Relatives relatives;
-    if (Status s = ReadRelatives(next, relatives); !s.ok()) return s;
-    SpaceBlobs blobs(database_, space);
-    auto channels = checkpoint::ResolveChannels(next, relatives.parent, blobs);
-    if (!channels) return channels.error();
-    if (Status s = WriteRow(next, *channels); !s.ok()) return s;
-    return FreeUnreferenced(space, relatives.replaced);
-  }
-
-  Status ReadRelatives(const NewCheckpoint& next, Relatives& relatives) {
-    return RunDecoding(
-        "SELECT channels, checkpoint_id FROM checkpoints WHERE thread_id = ? "
-        "AND checkpoint_ns = ? AND checkpoint_id IN (?, ?)",
-        {next.key.thread_id, next.key.checkpoint_ns, next.key.checkpoint_id,
-         next.parent_checkpoint_id},
-        [&](const Row& row, std::vector<ChannelRef> channels) {
-          const std::string_view id = row.Text(1);
-          if (id == next.parent_checkpoint_id) relatives.parent = channels;
-          if (id == next.key.checkpoint_id) relatives.replaced = std::move(channels);
-        });
-  }
-
-  Status WriteRow(const NewCheckpoint& next, std::span<const ChannelRef> channels) {
-    const Bytes encoded = checkpoint::EncodeChannelRefs(channels);
+    const auto space = spaces_.FindOrMake(next.key.thread_id, next.key.checkpoint_ns);
+    if (!space) return space.error();
+    auto relative = ReadRelative(*space, next.parent_checkpoint_id);
+    if (!relative) return relative.error();
+    Bytes record = checkpoint::EncodeRecord(next);
+    if (Status s = AppendChannels(next, *space, *relative, record); !s.ok()) return s;
+    const auto row = records_.Encode(*space, record, relative->row);
+    if (!row) return row.error();
     return database_.Run(
-        "INSERT OR REPLACE INTO checkpoints(thread_id, checkpoint_ns, checkpoint_id, "
-        "parent_checkpoint_id, type, checkpoint, metadata_type, metadata, channels) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        {next.key.thread_id, next.key.checkpoint_ns, next.key.checkpoint_id,
-         next.parent_checkpoint_id, next.checkpoint.type, next.checkpoint.bytes, next.metadata.type,
-         next.metadata.bytes, encoded});
+        "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES (?, ?, ?)",
+        {*space, next.key.checkpoint_id, *row});
   }
 
-  Status StoreWrite(const CheckpointKey& key, const PendingWrite& write) {
-    constexpr std::string_view kReplace =
-        "INSERT OR REPLACE INTO writes(thread_id, checkpoint_ns, checkpoint_id, task_id, idx, "
-        "channel, type, value, task_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    constexpr std::string_view kKeep =
-        "INSERT OR IGNORE INTO writes(thread_id, checkpoint_ns, checkpoint_id, task_id, idx, "
-        "channel, type, value, task_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    return database_.Run(write.idx < 0 ? kReplace : kKeep,
-                         {key.thread_id, key.checkpoint_ns, key.checkpoint_id, write.task_id,
-                          std::int64_t{write.idx}, write.channel, write.value.type,
-                          write.value.bytes, write.task_path});
+  // The parent, or else the newest of the space.
+  Result<Relative> ReadRelative(SpaceId space, const std::string& parent_id) {
+    Relative relative;
+    for (const bool is_parent : {true, false}) {
+      if (is_parent && parent_id.empty()) continue;
+      auto found = ReadCheckpoint(space, is_parent ? parent_id : "");
+      if (!found) return std::unexpected(std::move(found.error()));
+      if (!*found) continue;
+      relative.is_parent = is_parent;
+      relative.row = std::move((*found)->row);
+      break;
+    }
+    if (relative.row.empty()) return relative;
+    auto record = records_.Decode(relative.row);
+    if (!record) return std::unexpected(std::move(record.error()));
+    relative.record = *std::move(record);
+    auto channels = relative.record->Channels();
+    if (!channels) return std::unexpected(std::move(channels.error()));
+    relative.channels = *std::move(channels);
+    return relative;
+  }
+
+  Status AppendChannels(const NewCheckpoint& next, SpaceId space, const Relative& relative,
+                        Bytes& record) {
+    std::vector<checkpoint::ParentChannel> parent;
+    if (relative.is_parent) {
+      for (const RecordChannel& channel : relative.channels) {
+        parent.push_back({channel.name, channel.version});
+      }
+    }
+    const std::vector<ChannelPlan> plans = checkpoint::PlanChannels(next, parent);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const ChannelVersion& version = next.channel_versions[i];
+      Bytes value;
+      Status s;
+      if (plans[i].source == ValueSource::kBrought) {
+        s = StoreValue(next, next.values[plans[i].index], space, relative, value);
+      } else if (plans[i].source == ValueSource::kParent) {
+        checkpoint::Append(relative.channels[plans[i].index].value, value);
+      } else if (plans[i].source == ValueSource::kSought) {
+        s = FindValue(space, version, value);
+      }
+      if (!s.ok()) return s;
+      if (value.empty()) value.push_back(kNoValue);
+      checkpoint::AppendChannel(version.channel, version.version, value, record);
+    }
+    return {};
+  }
+
+  Status StoreValue(const NewCheckpoint& next, const NewValue& value, SpaceId space,
+                    const Relative& relative, Bytes& out) {
+    const bool is_whole = value.delta.base_stamp == 0;
+    checkpoint::ValuePlace place = {space, value.channel, {}, space};
+    if (is_whole || relative.is_parent) place.base = relative.ValueOf(value.channel);
+    if (!place.base.empty() || !is_whole || next.key.checkpoint_ns.empty() ||
+        value.value.bytes.size() < kWorthSharing) {
+      return values_.Put(place, value, out);
+    }
+    const auto enclosing = ReadEnclosing(next.key, place.base_space);
+    if (!enclosing) return enclosing.error();
+    place.base = enclosing->ValueOf(value.channel);
+    return values_.Put(place, value, out);
+  }
+
+  // A subgraph begins with what its graph has.
+  Result<Relative> ReadEnclosing(const CheckpointKey& key, SpaceId& enclosing) {
+    const std::size_t end = key.checkpoint_ns.rfind('|');
+    const std::string_view outer =
+        std::string_view(key.checkpoint_ns).substr(0, end == std::string::npos ? 0 : end);
+    const auto space = spaces_.Find(key.thread_id, outer);
+    if (!space) return std::unexpected(space.error());
+    enclosing = *space;
+    return ReadRelative(*space, "");
+  }
+
+  // That of this version in the checkpoint with the greatest id.
+  Status FindValue(SpaceId space, const ChannelVersion& version, Bytes& value) {
+    Status status;
+    const auto look_into = [&](ByteView row) -> Status {
+      const auto record = records_.Decode(row);
+      if (!record) return record.error();
+      const auto channels = record->Channels();
+      if (!channels) return channels.error();
+      for (const RecordChannel& channel : *channels) {
+        if (channel.name != version.channel || channel.version != version.version) continue;
+        if (channel.value.front() != kNoValue) checkpoint::Append(channel.value, value);
+      }
+      return {};
+    };
+    Status s =
+        database_.Run("SELECT record FROM checkpoints WHERE space = ? ORDER BY checkpoint_id DESC",
+                      {space}, [&](const Row& row) {
+                        status = look_into(row.Blob(0));
+                        return status.ok() && value.empty();
+                      });
+    return s.ok() ? status : s;
+  }
+
+  Status StoreWrites(SpaceId space, const std::string& checkpoint_id, std::string_view task_id,
+                     std::span<const PendingWrite* const> writes) {
+    Bytes there;
+    Status s = database_.Run(
+        "SELECT writes FROM writes WHERE space = ? AND checkpoint_id = ? AND task_id = ?",
+        {space, checkpoint_id, task_id}, [&](const Row& row) {
+          checkpoint::Append(row.Blob(0), there);
+          return true;
+        });
+    if (!s.ok()) return s;
+    auto stored = checkpoint::DecodeWrites(there);
+    if (!stored) return stored.error();
+    std::vector<Bytes> values(writes.size());
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      const PendingWrite& write = *writes[i];
+      const auto same = std::ranges::find(*stored, write.idx, &StoredWrite::idx);
+      if (same != stored->end() && write.idx >= 0) continue;
+      if (s = values_.Put(space, write.value, values[i]); !s.ok()) return s;
+      const StoredWrite added = {write.idx, write.channel, write.task_path, values[i]};
+      if (same != stored->end()) {
+        *same = added;
+      } else {
+        stored->push_back(added);
+      }
+    }
+    return database_.Run(
+        "INSERT OR REPLACE INTO writes(space, checkpoint_id, task_id, count, writes) "
+        "VALUES (?, ?, ?, ?, ?)",
+        {space, checkpoint_id, task_id, static_cast<std::int64_t>(stored->size()),
+         checkpoint::EncodeWrites(*stored)});
   }
 
   // --- read
 
-  Result<std::optional<CheckpointRow>> ReadCheckpoint(const CheckpointKey& key) {
-    return ReadRow(
-        "SELECT channels, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, "
-        "checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? "
-        "AND checkpoint_id = ?",
-        {key.thread_id, key.checkpoint_ns, key.checkpoint_id}, nullptr);
-  }
-
-  // Fills in `key.checkpoint_id`.
-  Result<std::optional<CheckpointRow>> ReadNewest(CheckpointKey& key) {
-    return ReadRow(
-        "SELECT channels, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, "
-        "checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? "
-        "ORDER BY checkpoint_id DESC LIMIT 1",
-        {key.thread_id, key.checkpoint_ns}, &key.checkpoint_id);
-  }
-
-  Result<std::optional<CheckpointRow>> ReadRow(std::string_view sql,
-                                               std::initializer_list<sql::Param> params,
-                                               std::string* checkpoint_id) {
-    std::optional<CheckpointRow> found;
-    Status s = RunDecoding(sql, params, [&](const Row& row, std::vector<ChannelRef> channels) {
-      found = {std::string(row.Text(1)), BlobAt(row, 2), BlobAt(row, 4), std::move(channels)};
-      if (checkpoint_id != nullptr) *checkpoint_id = row.Text(6);
-    });
+  // The newest if `checkpoint_id` is empty.
+  Result<std::optional<StoredCheckpoint>> ReadCheckpoint(SpaceId space,
+                                                         const std::string& checkpoint_id) {
+    std::optional<StoredCheckpoint> found;
+    const auto take = [&](const Row& row) {
+      const ByteView record = row.Blob(1);
+      found = {std::string(row.Text(0)), Bytes(record.begin(), record.end())};
+      return true;
+    };
+    Status s = checkpoint_id.empty()
+                   ? database_.Run(
+                         "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? "
+                         "ORDER BY checkpoint_id DESC LIMIT 1",
+                         {space}, take)
+                   : database_.Run(
+                         "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? "
+                         "AND checkpoint_id = ?",
+                         {space, checkpoint_id}, take);
     if (!s.ok()) return std::unexpected(std::move(s));
     return found;
   }
 
   // Adds values and pending writes.
-  Result<CheckpointTuple> Complete(CheckpointKey key, CheckpointRow row) {
-    auto writes = ReadWrites(key, "");
+  Result<CheckpointTuple> Complete(SpaceId space, CheckpointKey key, const Record& record) {
+    auto writes = ReadWrites(space, key.checkpoint_id, [](std::string_view) { return true; });
     if (!writes) return std::unexpected(std::move(writes.error()));
     CheckpointTuple tuple = {std::move(key),
-                             std::move(row.parent_checkpoint_id),
-                             std::move(row.checkpoint),
-                             std::move(row.metadata),
+                             std::string(record.parent_checkpoint_id),
+                             record.checkpoint.ToBlob(),
+                             record.metadata.ToBlob(),
                              {},
                              *std::move(writes)};
-    for (ChannelRef& ref : row.channels) {
-      if (ref.blob_id == kNoBlob) continue;
-      auto value = ReadValue(ref.blob_id);
+    const auto channels = record.Channels();
+    if (!channels) return std::unexpected(channels.error());
+    for (const RecordChannel& channel : *channels) {
+      if (channel.value.front() == kNoValue) continue;
+      auto value = values_.Read(channel.value);
       if (!value) return std::unexpected(std::move(value.error()));
-      tuple.values.push_back({std::move(ref.channel), std::move(ref.version), *std::move(value)});
+      tuple.values.push_back({std::string(channel.name), channel.version, *std::move(value)});
     }
     return tuple;
   }
 
-  Result<Blob> ReadValue(std::int64_t blob_id) {
-    std::optional<Blob> value;
-    Status s = database_.Run("SELECT type, value FROM checkpoint_blobs WHERE blob_id = ?",
-                             {blob_id}, [&](const Row& row) {
-                               value = BlobAt(row, 0);
-                               return true;
-                             });
-    if (!s.ok()) return std::unexpected(std::move(s));
-    if (!value) return std::unexpected(MissingValue());
-    return *std::move(value);
-  }
-
-  Result<std::vector<PendingWrite>> ReadWrites(const CheckpointKey& key, std::string_view channel) {
+  Result<std::vector<PendingWrite>> ReadWrites(
+      SpaceId space, const std::string& checkpoint_id,
+      const std::function<bool(std::string_view channel)>& wants) {
     std::vector<PendingWrite> writes;
-    Status s = database_.Run(
-        "SELECT task_id, idx, channel, type, value, task_path FROM writes "
-        "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-        {key.thread_id, key.checkpoint_ns, key.checkpoint_id}, [&](const Row& row) {
-          if (channel.empty() || row.Text(2) == channel) writes.push_back(WriteAt(row, 0));
-          return true;
-        });
+    Status status;
+    const auto take = [&](std::string_view task_id, ByteView row) -> Status {
+      const auto stored = checkpoint::DecodeWrites(row);
+      if (!stored) return stored.error();
+      for (const StoredWrite& write : *stored) {
+        if (!wants(write.channel)) continue;
+        auto value = values_.Read(write.value);
+        if (!value) return value.error();
+        writes.push_back({std::string(task_id), write.idx, std::string(write.channel),
+                          *std::move(value), std::string(write.task_path)});
+      }
+      return {};
+    };
+    Status s =
+        database_.Run("SELECT task_id, writes FROM writes WHERE space = ? AND checkpoint_id = ?",
+                      {space, checkpoint_id}, [&](const Row& row) {
+                        status = take(row.Text(0), row.Blob(1));
+                        return status.ok();
+                      });
+    if (s.ok()) s = std::move(status);
     if (!s.ok()) return std::unexpected(std::move(s));
     checkpoint::SortWrites(writes);
     return writes;
@@ -426,36 +498,30 @@ class SqliteSaver final : public Checkpointer {
 
   // --- list
 
-  Status AppendIfMatching(CheckpointKey key, const checkpoint::MetadataFilter& filter,
-                          std::vector<CheckpointTuple>& tuples) {
-    auto row = ReadCheckpoint(key);
-    if (!row) return row.error();
-    if (!*row || !filter.Matches((*row)->metadata.type, (*row)->metadata.bytes)) return {};
-    auto tuple = Complete(std::move(key), **std::move(row));
-    if (!tuple) return tuple.error();
-    tuples.push_back(*std::move(tuple));
-    return {};
-  }
+  using OnListed = std::function<bool(SpaceId space, CheckpointKey key, ByteView row)>;
 
-  // Calls `on_key` for what is within the bounds of `list`, in its order, until
-  // it returns false. Reads keys only, which are all in the primary key's index,
-  // so that sorting those of several namespaces does not load their checkpoints.
-  Status ForEachListed(const ListCheckpoints& list, bool limited,
-                       const std::function<bool(CheckpointKey)>& on_key) {
+  // Calls `on_row` for what is within the bounds of `list`, in its order, until
+  // it returns false.
+  Status ForEachListed(const ListCheckpoints& list, bool limited, const OnListed& on_row) {
     std::vector<sql::Param> params;
     const std::string_view sql = ChooseListing(list, params);
     AppendBounds(list, params);
     params.push_back(limited ? std::int64_t{list.limit} : kUnlimited);
     return database_.Run(sql, params, [&](const Row& row) {
-      return on_key({std::string(row.Text(0)), std::string(row.Text(1)), std::string(row.Text(2))});
+      return on_row(row.Int(0),
+                    {std::string(row.Text(1)), std::string(row.Text(2)), std::string(row.Text(3))},
+                    row.Blob(4));
     });
   }
 
+  // Within one space rows come as they lie; of several, keys are sorted first, so
+  // that their rows are read as far as the list is.
   static std::string_view ChooseListing(const ListCheckpoints& list,
                                         std::vector<sql::Param>& params) {
     if (list.thread_id && list.checkpoint_ns) {
       params = {*list.thread_id, *list.checkpoint_ns};
-      return "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints "
+      return "SELECT space, thread_id, checkpoint_ns, checkpoint_id, record "
+             "FROM spaces CROSS JOIN checkpoints USING (space) "
              "WHERE thread_id = ? AND checkpoint_ns = ? "
              "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
              "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
@@ -463,19 +529,24 @@ class SqliteSaver final : public Checkpointer {
     }
     if (list.thread_id) {
       params = {*list.thread_id};
-      return "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints "
-             "WHERE thread_id = ? "
+      return "SELECT l.space, thread_id, checkpoint_ns, l.checkpoint_id, record FROM ("
+             "SELECT space, thread_id, checkpoint_ns, checkpoint_id "
+             "FROM spaces CROSS JOIN checkpoints USING (space) WHERE thread_id = ? "
              "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
              "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
-             "ORDER BY checkpoint_id DESC, checkpoint_ns LIMIT ?";
+             "ORDER BY checkpoint_id DESC, checkpoint_ns LIMIT ?) AS l "
+             "CROSS JOIN checkpoints c ON c.space = l.space AND c.checkpoint_id = l.checkpoint_id";
     }
     const sql::Param any_namespace;
     params.assign(2, list.checkpoint_ns ? sql::Param(*list.checkpoint_ns) : any_namespace);
-    return "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints "
+    return "SELECT l.space, thread_id, checkpoint_ns, l.checkpoint_id, record FROM ("
+           "SELECT space, thread_id, checkpoint_ns, checkpoint_id "
+           "FROM spaces CROSS JOIN checkpoints USING (space) "
            "WHERE (? IS NULL OR checkpoint_ns = ?) "
            "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
            "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
-           "ORDER BY checkpoint_id DESC, thread_id, checkpoint_ns LIMIT ?";
+           "ORDER BY checkpoint_id DESC, thread_id, checkpoint_ns LIMIT ?) AS l "
+           "CROSS JOIN checkpoints c ON c.space = l.space AND c.checkpoint_id = l.checkpoint_id";
   }
 
   // One range, so that a page is found at its place in the index, and then the
@@ -502,297 +573,232 @@ class SqliteSaver final : public Checkpointer {
 
   // --- delta channels
 
-  // UNION drops a checkpoint that comes again, which ends a chain of parents
-  // that runs in a circle. SQLite finds ancestors as they are asked for, so that
-  // stopping early reads no more of them. CROSS JOIN keeps it from looking
-  // through the whole thread for each step.
-  Status WalkAncestors(const CheckpointKey& key, HistoryWalk& walk) {
-    const auto target = IdOrNewest(key);
-    if (!target) return target.error();
-    Status status;
-    Status s = database_.Run(
-        "WITH RECURSIVE chain(checkpoint_id, parent_checkpoint_id) AS ("
-        "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints "
-        "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? "
-        "UNION SELECT c.checkpoint_id, c.parent_checkpoint_id FROM chain CROSS JOIN checkpoints c "
-        "ON c.thread_id = ? AND c.checkpoint_ns = ? AND c.checkpoint_id = "
-        "chain.parent_checkpoint_id) "
-        "SELECT a.checkpoint_id, a.channels, w.task_id, w.idx, w.channel, w.type, w.value, "
-        "w.task_path FROM chain CROSS JOIN checkpoints a ON a.thread_id = ? "
-        "AND a.checkpoint_ns = ? AND a.checkpoint_id = chain.checkpoint_id "
-        "LEFT JOIN writes w ON w.thread_id = ? AND w.checkpoint_ns = ? "
-        "AND w.checkpoint_id = a.checkpoint_id WHERE chain.checkpoint_id <> ?",
-        {key.thread_id, key.checkpoint_ns, *target, key.thread_id, key.checkpoint_ns, key.thread_id,
-         key.checkpoint_ns, key.thread_id, key.checkpoint_ns, *target},
-        [&](const Row& row) {
-          if (!walk.IsAt(row.Text(0))) {
-            walk.Leave();
-            if (walk.done()) return false;
-            status = walk.Enter(row.Text(0), row.Blob(1));
-          }
-          if (!row.IsNull(2) && walk.Wants(row.Text(4))) walk.Add(WriteAt(row, 2));
-          return status.ok();
-        });
-    walk.Leave();
-    return s.ok() ? status : s;
-  }
+  using Histories = std::map<std::string, DeltaChannelHistory, std::less<>>;
 
-  // "" if none is given and there is none.
-  Result<std::string> IdOrNewest(const CheckpointKey& key) {
+  // Nearest first, each once: a chain of parents may run in a circle.
+  Status WalkAncestors(const CheckpointKey& key, Histories& histories) {
+    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
+    if (!space) return space.error();
+    std::set<std::string, std::less<>> visited;
     std::string id = key.checkpoint_id;
-    if (!id.empty()) return id;
-    Status s = database_.Run(
-        "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? "
-        "ORDER BY checkpoint_id DESC LIMIT 1",
-        {key.thread_id, key.checkpoint_ns}, [&](const Row& row) {
-          id = row.Text(0);
-          return true;
-        });
-    if (!s.ok()) return std::unexpected(std::move(s));
-    return id;
+    std::size_t unseeded = histories.size();
+    for (bool is_ancestor = false; unseeded > 0 && (id.empty() ? !is_ancestor : true);
+         is_ancestor = true) {
+      const auto found = ReadCheckpoint(*space, id);
+      if (!found) return found.error();
+      if (!*found || !visited.insert((*found)->checkpoint_id).second) break;
+      const auto record = records_.Decode((*found)->row);
+      if (!record) return record.error();
+      if (is_ancestor) {
+        Status s = AddAncestor(*space, (*found)->checkpoint_id, *record, histories, unseeded);
+        if (!s.ok()) return s;
+      }
+      id = record->parent_checkpoint_id;
+    }
+    for (auto& [channel, history] : histories) std::ranges::reverse(history.writes);
+    return {};
   }
 
-  Result<DeltaChannelHistory> ReadHistory(const std::string& channel,
-                                          const HistoryWalk::Found& found) {
-    const auto& newest_first = found.newest_first;
-    DeltaChannelHistory history = {
-        channel, std::nullopt, {newest_first.rbegin(), newest_first.rend()}};
-    if (found.seed == kNoBlob) return history;
-    auto seed = ReadValue(found.seed);
-    if (!seed) return std::unexpected(std::move(seed.error()));
-    history.seed = *std::move(seed);
-    return history;
+  // Its writes are replayed upon its values.
+  Status AddAncestor(SpaceId space, const std::string& checkpoint_id, const Record& record,
+                     Histories& histories, std::size_t& unseeded) {
+    auto writes = ReadWrites(space, checkpoint_id, [&](std::string_view channel) {
+      const auto history = histories.find(channel);
+      return history != histories.end() && !history->second.seed;
+    });
+    if (!writes) return writes.error();
+    for (PendingWrite& write : std::views::reverse(*writes)) {
+      histories.find(write.channel)->second.writes.push_back(std::move(write));
+    }
+    const auto channels = record.Channels();
+    if (!channels) return channels.error();
+    for (const RecordChannel& channel : *channels) {
+      const auto history = histories.find(channel.name);
+      if (history == histories.end() || history->second.seed) continue;
+      if (channel.value.front() == kNoValue) continue;
+      auto seed = values_.Read(channel.value);
+      if (!seed) return seed.error();
+      history->second.seed = *std::move(seed);
+      --unseeded;
+    }
+    return {};
   }
 
   // --- delete
 
-  Status EraseThread(const std::string& thread_id) {
-    return RunEach(
-        {"DELETE FROM checkpoints WHERE thread_id = ?", "DELETE FROM writes WHERE thread_id = ?",
-         "DELETE FROM checkpoint_blobs WHERE thread_id = ?"},
-        {thread_id});
+  struct Outcome {
+    Status status;
+    Pruned pruned;
+  };
+
+  Outcome InPruning(const std::function<Status(Pruning&)>& body, bool dry_run = false) {
+    Pruning pruning(database_, spaces_, values_, records_);
+    bool looked = false;
+    Status status = database_.InTransaction([&]() -> Status {
+      if (Status s = body(pruning); !s.ok()) return s;
+      if (Status s = pruning.Finish(); !s.ok()) return s;
+      looked = dry_run;
+      return looked ? DryRun() : Status();
+    });
+    return {looked ? Status() : std::move(status), pruning.pruned()};
   }
 
-  Status CountAndErase(const std::string& thread_id, std::uint64_t& deleted) {
-    const auto count = Count("SELECT COUNT(*) FROM checkpoints WHERE thread_id = ?", {thread_id});
-    if (!count) return count.error();
-    deleted += static_cast<std::uint64_t>(*count);
-    return EraseThread(thread_id);
+  static Result<std::uint64_t> CountOf(Outcome outcome) {
+    if (!outcome.status.ok()) return std::unexpected(std::move(outcome.status));
+    return outcome.pruned.checkpoints;
   }
 
-  Status KeepLatest(const std::string& thread_id, std::uint64_t& deleted) {
-    std::map<std::string, std::string> newest;  // of each namespace
+  // --- threads
+
+  // Which uses the same content.
+  Result<SpaceId> MakeCopyOf(const Space& space, const std::string& target) {
+    const auto copy = spaces_.FindOrMake(target, space.checkpoint_ns);
+    if (!copy) return copy;
+    if (Status s = values_.logs().AddUserOfAll(space.id, *copy); !s.ok()) {
+      return std::unexpected(std::move(s));
+    }
+    return copy;
+  }
+
+  // With `before` only what has a lesser id.
+  Status CopyRows(SpaceId source, SpaceId target, const std::optional<std::string>& before) {
+    const std::string_view bound = before ? std::string_view(*before) : "";
+    const std::int64_t all = before ? 0 : 1;
     Status s = database_.Run(
-        "SELECT checkpoint_ns, MAX(checkpoint_id) FROM checkpoints WHERE thread_id = ? "
-        "GROUP BY checkpoint_ns HAVING COUNT(*) > 1",
-        {thread_id}, [&](const Row& row) {
-          newest.emplace(row.Text(0), row.Text(1));
-          return true;
-        });
+        "INSERT INTO checkpoints(space, checkpoint_id, record) SELECT ?, checkpoint_id, record "
+        "FROM checkpoints WHERE space = ? AND (? OR checkpoint_id < ?)",
+        {target, source, all, bound});
     if (!s.ok()) return s;
-    for (const auto& [checkpoint_ns, newest_id] : newest) {
-      const auto is_doomed = [&](const RetentionNode& node) {
-        return node.checkpoint_id != newest_id;
-      };
-      Status removed = DeleteDoomed({thread_id, checkpoint_ns}, is_doomed, deleted);
-      if (!removed.ok()) return removed;
-    }
-    return {};
-  }
-
-  Status FindCheckpointsOf(std::span<const std::string> run_ids, DoomedBySpace& doomed) {
-    const checkpoint::RunIds runs(run_ids);
     return database_.Run(
-        "SELECT metadata_type, metadata, thread_id, checkpoint_ns, checkpoint_id FROM checkpoints",
-        {}, [&](const Row& row) {
-          if (runs.Own(row.Text(0), row.Blob(1))) {
-            doomed[{std::string(row.Text(2)), std::string(row.Text(3))}].emplace(row.Text(4));
-          }
+        "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) "
+        "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
+        "WHERE space = ? AND (? OR checkpoint_id < ?)",
+        {target, source, all, bound});
+  }
+
+  Status Fork(std::span<const Space> spaces, const CheckpointKey& from, const std::string& target) {
+    if (spaces.empty() || !spaces.front().checkpoint_ns.empty()) return NoCheckpoint(from);
+    const Space& root = spaces.front();
+    const auto copy = MakeCopyOf(root, target);
+    if (!copy) return copy.error();
+    if (Status s = CopyLineage(root.id, *copy, from); !s.ok()) return s;
+    std::optional<std::string> successor;
+    Status s = database_.Run(
+        "SELECT checkpoint_id FROM checkpoints WHERE space = ? AND checkpoint_id > ? "
+        "ORDER BY checkpoint_id LIMIT 1",
+        {root.id, from.checkpoint_id}, [&](const Row& row) {
+          successor = row.Text(0);
           return true;
         });
-  }
-
-  // Deletes the checkpoints that `is_doomed` and that no other one is rebuilt from.
-  Status DeleteDoomed(Space space, const std::function<bool(const RetentionNode&)>& is_doomed,
-                      std::uint64_t& deleted) {
-    std::vector<RetentionNode> nodes;
-    if (Status s = ReadNodes(space, nodes); !s.ok()) return s;
-    for (RetentionNode& node : nodes) node.doomed = is_doomed(node);
-    checkpoint::SpareNeededAncestors(nodes);
-    std::vector<ChannelRef> dropped;
-    for (const RetentionNode& node : nodes) {
-      if (!node.doomed) continue;
-      if (Status s = DeleteCheckpoint(space, node.checkpoint_id); !s.ok()) return s;
-      dropped.insert(dropped.end(), node.channels.begin(), node.channels.end());
-      ++deleted;
+    for (const Space& space : spaces.subspan(1)) {
+      if (!s.ok()) break;
+      const auto copied = MakeCopyOf(space, target);
+      if (!copied) return copied.error();
+      s = CopyRows(space.id, *copied, successor);
+      if (s.ok()) s = RemoveIfEmpty(*copied);
     }
-    return FreeUnreferenced(space, dropped);
+    return s;
   }
 
-  Status ReadNodes(Space space, std::vector<RetentionNode>& nodes) {
-    Status s = RunDecoding(
-        "SELECT channels, checkpoint_id, parent_checkpoint_id FROM checkpoints "
-        "WHERE thread_id = ? AND checkpoint_ns = ?",
-        {space.thread_id, space.checkpoint_ns}, [&](const Row& row, std::vector<ChannelRef> refs) {
-          nodes.push_back(
-              {std::string(row.Text(1)), std::string(row.Text(2)), std::move(refs), {}, false});
-        });
-    if (!s.ok()) return s;
-    std::unordered_map<std::string_view, RetentionNode*> by_id;
-    for (RetentionNode& node : nodes) by_id.emplace(node.checkpoint_id, &node);
-    return database_.Run(
-        "SELECT DISTINCT checkpoint_id, channel FROM writes "
-        "WHERE thread_id = ? AND checkpoint_ns = ?",
-        {space.thread_id, space.checkpoint_ns}, [&](const Row& row) {
-          const auto node = by_id.find(row.Text(0));
-          if (node != by_id.end()) node->second->written_channels.emplace_back(row.Text(1));
+  // A checkpoint and its ancestors.
+  Status CopyLineage(SpaceId source, SpaceId target, const CheckpointKey& from) {
+    std::set<std::string> copied;
+    bool is_there = false;
+    std::string id = from.checkpoint_id;
+    while (!id.empty() && copied.insert(id).second) {
+      const auto found = ReadCheckpoint(source, id);
+      if (!found) return found.error();
+      if (!*found) break;
+      for (const std::string_view sql :
+           {"INSERT INTO checkpoints(space, checkpoint_id, record) SELECT ?, checkpoint_id, record "
+            "FROM checkpoints WHERE space = ? AND checkpoint_id = ?",
+            "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) "
+            "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
+            "WHERE space = ? AND checkpoint_id = ?"}) {
+        if (Status s = database_.Run(sql, {target, source, id}); !s.ok()) return s;
+      }
+      const auto record = records_.Decode((*found)->row);
+      if (!record) return record.error();
+      id = record->parent_checkpoint_id;
+      is_there = true;
+    }
+    return is_there ? Status() : NoCheckpoint(from);
+  }
+
+  Status RemoveIfEmpty(SpaceId space) {
+    bool empty = false;
+    Status s = database_.Run(
+        "SELECT NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = ?) "
+        "AND NOT EXISTS (SELECT 1 FROM writes WHERE space = ?)",
+        {space, space}, [&](const Row& row) {
+          empty = row.Int(0) != 0;
           return true;
         });
+    return s.ok() && empty ? spaces_.Remove(space) : s;
   }
 
-  Status DeleteCheckpoint(Space space, const std::string& checkpoint_id) {
-    return RunEach({"DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? "
-                    "AND checkpoint_id = ?",
-                    "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? "
-                    "AND checkpoint_id = ?"},
-                   {space.thread_id, space.checkpoint_ns, checkpoint_id});
-  }
-
-  // Deletes those of the blobs that checkpoints let go of to which no other
-  // checkpoint refers; only those of the same space can.
-  Status FreeUnreferenced(Space space, std::span<const ChannelRef> dropped) {
-    std::unordered_set<std::int64_t> unreferenced;
-    for (const ChannelRef& ref : dropped) {
-      if (ref.blob_id != kNoBlob) unreferenced.insert(ref.blob_id);
-    }
-    if (unreferenced.empty()) return {};
-    Status s =
-        RunDecoding("SELECT channels FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
-                    {space.thread_id, space.checkpoint_ns},
-                    [&](const Row&, const std::vector<ChannelRef>& refs) {
-                      for (const ChannelRef& ref : refs) unreferenced.erase(ref.blob_id);
-                    });
-    if (!s.ok()) return s;
-    for (const std::int64_t blob_id : unreferenced) {
-      s = database_.Run("DELETE FROM checkpoint_blobs WHERE blob_id = ?", {blob_id});
+  Status Describe(ThreadInfo& thread) {
+    const auto spaces = spaces_.OfThread(thread.thread_id);
+    if (!spaces) return spaces.error();
+    std::set<checkpoint::LogId> logs;
+    bool found_newest = thread.newest_checkpoint_id.empty();
+    for (const Space& space : *spaces) {
+      Status s = DescribeSpace(space.id, thread, logs);
+      if (s.ok() && !found_newest) s = DescribeNewest(space.id, thread, found_newest);
       if (!s.ok()) return s;
     }
-    return {};
-  }
-
-  // --- copy
-
-  Status Copy(const std::string& source, const std::string& target) {
-    std::unordered_map<std::int64_t, std::int64_t> copy_of = {{kNoBlob, kNoBlob}};
-    if (Status s = CopyBlobs(source, target, copy_of); !s.ok()) return s;
-    if (Status s = CopyCheckpoints(source, target, copy_of); !s.ok()) return s;
-    return database_.Run(
-        "INSERT INTO writes(thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, "
-        "value, task_path) SELECT ?, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, "
-        "value, task_path FROM writes WHERE thread_id = ?",
-        {target, source});
-  }
-
-  // In the order of their ids, by which the newest of a version is told.
-  Status CopyBlobs(const std::string& source, const std::string& target,
-                   std::unordered_map<std::int64_t, std::int64_t>& copy_of) {
-    std::vector<std::int64_t> ids;
-    Status s =
-        database_.Run("SELECT blob_id FROM checkpoint_blobs WHERE thread_id = ? ORDER BY blob_id",
-                      {source}, [&](const Row& row) {
-                        ids.push_back(row.Int(0));
-                        return true;
-                      });
-    for (auto id = ids.begin(); s.ok() && id != ids.end(); ++id) {
-      s = database_.Run(
-          "INSERT INTO checkpoint_blobs(thread_id, checkpoint_ns, channel, version, type, value) "
-          "SELECT ?, checkpoint_ns, channel, version, type, value FROM checkpoint_blobs "
-          "WHERE blob_id = ? RETURNING blob_id",
-          {target, *id}, [&](const Row& row) {
-            copy_of[*id] = row.Int(0);
-            return true;
-          });
-    }
-    return s;
-  }
-
-  Status CopyCheckpoints(const std::string& source, const std::string& target,
-                         const std::unordered_map<std::int64_t, std::int64_t>& copy_of) {
-    struct Copied {
-      std::string checkpoint_ns;
-      std::string checkpoint_id;
-      std::vector<ChannelRef> channels;
-    };
-    std::vector<Copied> copies;
-    Status s = RunDecoding(
-        "SELECT channels, checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ?",
-        {source}, [&](const Row& row, std::vector<ChannelRef> refs) {
-          copies.push_back({std::string(row.Text(1)), std::string(row.Text(2)), std::move(refs)});
-        });
-    for (auto copy = copies.begin(); s.ok() && copy != copies.end(); ++copy) {
-      for (ChannelRef& ref : copy->channels) {
-        const auto blob = copy_of.find(ref.blob_id);
-        if (blob == copy_of.end()) return MissingValue();
-        ref.blob_id = blob->second;
-      }
-      const Bytes encoded = checkpoint::EncodeChannelRefs(copy->channels);
-      s = database_.Run(
-          "INSERT INTO checkpoints(thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, "
-          "type, checkpoint, metadata_type, metadata, channels) SELECT ?, checkpoint_ns, "
-          "checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, ? "
-          "FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-          {target, encoded, source, copy->checkpoint_ns, copy->checkpoint_id});
-    }
-    return s;
-  }
-
-  // --- statements
-
-  // Runs a statement whose first column is `channels`.
-  Status RunDecoding(std::string_view sql, std::initializer_list<sql::Param> params,
-                     const std::function<void(const Row&, std::vector<ChannelRef>)>& on_row) {
-    Status status;
-    Status s = database_.Run(sql, params, [&](const Row& row) {
-      auto channels = checkpoint::DecodeChannelRefs(row.Blob(0));
-      if (!channels) {
-        status = std::move(channels.error());
-        return false;
-      }
-      on_row(row, *std::move(channels));
-      return true;
-    });
-    return s.ok() ? status : s;
-  }
-
-  Status RunEach(std::initializer_list<std::string_view> statements,
-                 std::initializer_list<sql::Param> params) {
-    for (const std::string_view sql : statements) {
-      if (Status s = database_.Run(sql, params); !s.ok()) return s;
+    for (const checkpoint::LogId log : logs) {
+      const auto bytes = values_.logs().BytesOfLog(log);
+      if (!bytes) return bytes.error();
+      thread.bytes += *bytes;
     }
     return {};
   }
 
-  Result<std::int64_t> Count(std::string_view sql, std::initializer_list<sql::Param> params) {
-    std::int64_t count = 0;
-    Status s = database_.Run(sql, params, [&](const Row& row) {
-      count = row.Int(0);
-      return true;
-    });
-    if (!s.ok()) return std::unexpected(std::move(s));
-    return count;
+  Status DescribeSpace(SpaceId space, ThreadInfo& thread, std::set<checkpoint::LogId>& logs) {
+    const auto used = values_.logs().LogsOf(space);
+    if (!used) return used.error();
+    logs.insert(used->begin(), used->end());
+    const auto rows = values_.logs().BytesOfRows(space);
+    if (!rows) return rows.error();
+    thread.bytes += *rows;
+    return database_.Run("SELECT COUNT(*) FROM checkpoints WHERE space = ?", {space},
+                         [&](const Row& row) {
+                           thread.checkpoints += static_cast<std::uint64_t>(row.Int(0));
+                           return true;
+                         });
   }
 
-  static Status MissingValue() {
-    return {StatusCode::kCorrupt, "a channel value of a checkpoint is missing"};
+  Status DescribeNewest(SpaceId space, ThreadInfo& thread, bool& found_newest) {
+    const auto newest = ReadCheckpoint(space, thread.newest_checkpoint_id);
+    if (!newest) return newest.error();
+    if (!*newest) return {};
+    const auto record = records_.Decode((*newest)->row);
+    if (!record) return record.error();
+    thread.checkpoint = record->checkpoint.ToBlob();
+    thread.metadata = record->metadata.ToBlob();
+    found_newest = true;
+    return {};
+  }
+
+  static Status NoCheckpoint(const CheckpointKey& key) {
+    return checkpoint::NoCheckpoint(key.thread_id, key.checkpoint_id);
   }
 
   Database& database_;
+  checkpoint::StoredValues values_;
+  checkpoint::Records records_;
+  checkpoint::Spaces spaces_;
 };
 
 }  // namespace
 
-std::unique_ptr<Checkpointer> MakeSqliteSaver(Database& database) {
-  return std::make_unique<SqliteSaver>(database);
+Result<std::unique_ptr<Checkpointer>> MakeSqliteSaver(Database& database) {
+  auto saver = std::make_unique<SqliteSaver>(database);
+  if (Status s = checkpoint::UpgradeCheckpoints(database, *saver); !s.ok()) {
+    return std::unexpected(std::move(s));
+  }
+  return saver;
 }
 
 }  // namespace keepsake

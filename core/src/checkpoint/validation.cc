@@ -36,7 +36,7 @@ Status ValidateValues(const NewCheckpoint& checkpoint, const VersionOf& version_
   const std::unordered_set<std::string_view> is_new(checkpoint.new_versions.begin(),
                                                     checkpoint.new_versions.end());
   std::unordered_set<std::string_view> seen;
-  for (const ChannelValue& value : checkpoint.values) {
+  for (const NewValue& value : checkpoint.values) {
     const auto version = version_of.find(value.channel);
     if (version == version_of.end() || version->second != value.version) {
       return InvalidChannel(value.channel, "value must have the version of channel_versions");
@@ -106,9 +106,34 @@ Status ValidateCopy(std::string_view source, std::string_view target) {
   return ValidateThreadId(target);
 }
 
+Status ValidateThreadIds(std::span<const std::string> thread_ids) {
+  for (const std::string& thread_id : thread_ids) {
+    if (Status s = ValidateThreadId(thread_id); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status ValidateRules(const RetentionRules& rules) {
+  if (rules.thread_ids) {
+    if (Status s = ValidateThreadIds(*rules.thread_ids); !s.ok()) return s;
+  }
+  return ValidateId("older_than", rules.older_than, EmptyId::kAllowed);
+}
+
 Status TargetNotEmpty(std::string_view target) {
   return {StatusCode::kInvalidArgument,
           "target thread must have no checkpoints or writes: " + json::Quoted(target)};
+}
+
+Status OtherBase(std::string_view channel) {
+  return {StatusCode::kNotFound,
+          "the parent has another value than a delta is based on: " + json::Quoted(channel)};
+}
+
+Status NoCheckpoint(std::string_view thread_id, std::string_view checkpoint_id) {
+  return {StatusCode::kNotFound,
+          "thread " + json::Quoted(thread_id) +
+              " has no such checkpoint in the root namespace: " + json::Quoted(checkpoint_id)};
 }
 
 Status ValidateList(const ListCheckpoints& list) {

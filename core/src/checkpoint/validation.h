@@ -4,6 +4,7 @@
 #define KEEPSAKE_CHECKPOINT_VALIDATION_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "keepsake/checkpointer.h"
@@ -23,8 +24,14 @@ Status ValidateKey(const CheckpointKey& key, EmptyId empty_checkpoint_id = Empty
 Status ValidateNewCheckpoint(const NewCheckpoint& checkpoint);
 Status ValidateWrites(std::span<const PendingWrite> writes);
 Status ValidateCopy(std::string_view source, std::string_view target);
+Status ValidateThreadIds(std::span<const std::string> thread_ids);
+Status ValidateRules(const RetentionRules& rules);
 // Why CopyThread() refuses.
 Status TargetNotEmpty(std::string_view target);
+// Why Put() refuses a delta.
+Status OtherBase(std::string_view channel);
+// Why ForkThread() refuses.
+Status NoCheckpoint(std::string_view thread_id, std::string_view checkpoint_id);
 // All but the filter.
 Status ValidateList(const ListCheckpoints& list);
 

@@ -56,6 +56,10 @@ bool MayChangeRows(std::uint8_t tag) {
     case Tag::kCopyThread:
     case Tag::kDeleteForRuns:
     case Tag::kPrune:
+    case Tag::kPruneByRules:
+    case Tag::kRenameThread:
+    case Tag::kPutCheckpointDeltas:
+    case Tag::kForkThread:
       return true;
     default:
       return false;
@@ -100,7 +104,7 @@ class FrameEngine final : public Engine {
       return Status();
     }
     answers_.emplace(*database_);
-    saver_ = MakeSqliteSaver(*database_);
+    if (Status status = StartSaver(); !status.ok()) return status;
     return StartStore(FreshOptions());
   }
 
@@ -130,6 +134,13 @@ class FrameEngine final : public Engine {
     Result<std::unique_ptr<Store>> store = MakeSqliteStore(*database_, std::move(options));
     if (!store) return store.error();
     store_ = std::move(*store);
+    return Status();
+  }
+
+  Status StartSaver() {
+    Result<std::unique_ptr<Checkpointer>> saver = MakeSqliteSaver(*database_);
+    if (!saver) return saver.error();
+    saver_ = std::move(*saver);
     return Status();
   }
 
@@ -288,9 +299,33 @@ class FrameEngine final : public Engine {
             view, response, [&](auto& op) { return saver_->Prune(op.thread_ids, op.strategy); });
       case Tag::kCheckpointerStats:
         return Answer<wire::Nothing>(view, response, [&](auto&) { return saver_->Stats(); });
+      case Tag::kPruneByRules:
+        return Answer<RetentionRules>(view, response,
+                                      [&](auto& op) { return saver_->PruneByRules(op); });
+      case Tag::kListThreads:
+        return Answer<ListThreads>(view, response, [&](auto& op) { return saver_->Threads(op); });
+      case Tag::kRenameThread:
+        return Answer<wire::RenameThread>(
+            view, response, [&](auto& op) { return saver_->RenameThread(op.source, op.target); });
+      case Tag::kPutCheckpointDeltas:
+        return Answer<wire::PutCheckpointDeltas>(view, response,
+                                                 [&](auto& op) { return PutDeltas(op); });
+      case Tag::kForkThread:
+        return Answer<wire::ForkThread>(view, response, [&](auto& op) {
+          return saver_->ForkThread(op.source, op.checkpoint_id, op.target);
+        });
       default:
         return FailUnknown(view, response);
     }
+  }
+
+  Status PutDeltas(wire::PutCheckpointDeltas& put) {
+    std::vector<NewValue>& values = put.checkpoint.values;
+    if (values.size() != put.deltas.size()) {
+      return Status(StatusCode::kInvalidArgument, "there must be one delta for each value");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].delta = put.deltas[i];
+    return saver_->Put(put.checkpoint);
   }
 
   void AnswerDatabase(const OperationView& view, ResponseWriter& response) {
@@ -420,7 +455,7 @@ class FrameEngine final : public Engine {
     if (database_ == nullptr) return NoDatabase().error();
     if (Status status = database_->ImportFrom(source); !status.ok()) return status;
     if (Status status = answers_->DeleteAll(); !status.ok()) return status;
-    saver_ = MakeSqliteSaver(*database_);
+    if (Status status = StartSaver(); !status.ok()) return status;
     Status status = StartStore(store_->options());
     if (status.ok()) return status;
     Status restarted = StartStore(FreshOptions());

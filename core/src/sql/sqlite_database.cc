@@ -284,9 +284,25 @@ Status SqliteDatabase::Flush() {
   if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
   if (InMemory()) return Status();
   if (exporting_) return FlushLog();
+  if (Status status = GiveBackFreePages(); !status.ok()) return status;
   const int result_code = sqlite3_wal_checkpoint_v2(connection_.get(), "main",
                                                     SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   return result_code == SQLITE_OK ? Status() : Remember(LastStatus(connection_.get(), path_));
+}
+
+// VACUUM needs as much linear memory as there are pages in use.
+Status SqliteDatabase::GiveBackFreePages() {
+  constexpr std::int64_t kWorthwhile = 64, kMostInUse = 32'768;
+  std::int64_t all = 0, free = 0;
+  Status status =
+      Run("SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count", {},
+          [&](const Row& row) {
+            all = row.Int(0);
+            free = row.Int(1);
+            return true;
+          });
+  const bool pays = free >= kWorthwhile && free >= all / 4 && all - free <= kMostInUse;
+  return status.ok() && pays ? Run("VACUUM") : status;
 }
 
 Status SqliteDatabase::FlushLog() {

@@ -57,6 +57,7 @@ class SqliteDatabase final : public Database {
   void CheckpointOnClose(bool enabled);
   void DeleteLogWeMade();
 
+  Status GiveBackFreePages();
   Status FlushLog();
   Status ExportFromMemory();
   Status CheckImportable(SqliteDatabase& source);

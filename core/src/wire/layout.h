@@ -79,6 +79,20 @@ auto Fields(Is<CheckpointKey> auto& x) {
 }
 auto Fields(Is<ChannelVersion> auto& x) { return std::tie(x.channel, x.version); }
 auto Fields(Is<ChannelValue> auto& x) { return std::tie(x.channel, x.version, x.value); }
+auto Fields(Is<NewValue> auto& x) { return std::tie(x.channel, x.version, x.value); }
+auto Fields(Is<ValueDelta> auto& x) { return std::tie(x.stamp, x.base_stamp, x.prefix, x.suffix); }
+auto Fields(Is<RetentionRules> auto& x) {
+  return std::tie(x.thread_ids, x.keep_last, x.older_than, x.max_bytes, x.dry_run);
+}
+auto Fields(Is<Pruned> auto& x) { return std::tie(x.checkpoints, x.bytes); }
+auto Fields(Is<ThreadInfo> auto& x) {
+  return std::tie(x.thread_id, x.newest_checkpoint_id, x.checkpoint, x.metadata, x.checkpoints,
+                  x.bytes);
+}
+auto Fields(Is<ListThreads::Cursor> auto& x) {
+  return std::tie(x.newest_checkpoint_id, x.thread_id);
+}
+auto Fields(Is<ListThreads> auto& x) { return std::tie(x.cursor, x.limit); }
 auto Fields(Is<NewCheckpoint> auto& x) {
   return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata, x.channel_versions,
                   x.new_versions, x.values);
@@ -96,7 +110,7 @@ auto Fields(Is<ListCheckpoints> auto& x) {
 }
 auto Fields(Is<DeltaChannelHistory> auto& x) { return std::tie(x.channel, x.seed, x.writes); }
 auto Fields(Is<CheckpointerStats> auto& x) {
-  return std::tie(x.threads, x.checkpoints, x.writes, x.blobs);
+  return std::tie(x.threads, x.checkpoints, x.writes, x.bytes);
 }
 
 auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability, x.vfs); }

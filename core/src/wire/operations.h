@@ -70,6 +70,20 @@ struct Prune {
   std::vector<std::string> thread_ids;
   PruneStrategy strategy = PruneStrategy::kKeepLatest;
 };
+struct RenameThread {
+  std::string source;
+  std::string target;
+};
+// One delta for each of the values.
+struct PutCheckpointDeltas {
+  NewCheckpoint checkpoint;
+  std::vector<ValueDelta> deltas;
+};
+struct ForkThread {
+  std::string source;
+  std::string checkpoint_id;
+  std::string target;
+};
 struct ReadExport {
   std::uint64_t offset = 0;
   std::uint32_t length = 0;
@@ -115,6 +129,9 @@ auto Fields(Is<DeleteThread> auto& x) { return std::tie(x.thread_id); }
 auto Fields(Is<CopyThread> auto& x) { return std::tie(x.source, x.target); }
 auto Fields(Is<DeleteForRuns> auto& x) { return std::tie(x.run_ids); }
 auto Fields(Is<Prune> auto& x) { return std::tie(x.thread_ids, x.strategy); }
+auto Fields(Is<RenameThread> auto& x) { return std::tie(x.source, x.target); }
+auto Fields(Is<PutCheckpointDeltas> auto& x) { return std::tie(x.checkpoint, x.deltas); }
+auto Fields(Is<ForkThread> auto& x) { return std::tie(x.source, x.checkpoint_id, x.target); }
 auto Fields(Is<ReadExport> auto& x) { return std::tie(x.offset, x.length); }
 auto Fields(Is<ForeignItems> auto& x) { return std::tie(x.table, x.cursor, x.limit); }
 auto Fields(Is<ForeignRows> auto& x) { return std::tie(x.cursor, x.limit); }

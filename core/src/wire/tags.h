@@ -51,6 +51,11 @@ enum class Tag : std::uint8_t {
   kDeleteForRuns = 40,
   kPrune = 41,
   kCheckpointerStats = 42,
+  kPruneByRules = 43,
+  kListThreads = 44,
+  kRenameThread = 45,
+  kPutCheckpointDeltas = 46,
+  kForkThread = 47,
 
   kFlush = 48,
   kSize = 49,

@@ -11,12 +11,16 @@ export class Threads {
     this.#database = database;
   }
 
-  /** → [{id, title, usedAt, recording?}], the last used first */
+  /** → [{id, title, usedAt, size, recording?}], the last used first; `size` in bytes */
   async list() {
-    const items = await this.#database.insist(({ store }) =>
-      store.search(THREADS, { limit: MOST }),
+    const [items, sizes] = await this.#database.insist(({ store, checkpointer }) =>
+      Promise.all([store.search(THREADS, { limit: MOST }), sizesOf(checkpointer)]),
     );
-    const threads = items.map(({ key, value }) => ({ id: key, ...value }));
+    const threads = items.map(({ key, value }) => ({
+      id: key,
+      size: sizes.get(key) ?? 0,
+      ...value,
+    }));
     return threads.sort((a, b) => b.usedAt - a.usedAt);
   }
 
@@ -42,6 +46,14 @@ export class Threads {
       await store.delete(THREADS, id);
     });
   }
+}
+
+async function sizesOf(checkpointer) {
+  const sizes = new Map();
+  for await (const { threadId, bytes } of checkpointer.listThreads({ limit: MOST })) {
+    sizes.set(threadId, bytes);
+  }
+  return sizes;
 }
 
 function titleOf(words) {

@@ -1,10 +1,12 @@
 // Where the memory lives and how big it is, and what can be done to it.
 import { byId, coalesced, saveAs } from "../dom.mjs";
-import { bytes, keeping, place, role } from "../words.mjs";
+import { bytes, counted, keeping, place, role } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
 // Who owns the database changes without anything being written.
 const REFRESH_MS = 2_000;
+// What stays of each thread when its history is shortened.
+const KEPT_STEPS = 10;
 // Less is over before anybody can read it.
 const WORTH_PROGRESS = 4 << 20;
 
@@ -16,6 +18,7 @@ export class StorageView {
     this.update = coalesced(() => this.#update());
     const onClick = (id, work) => byId(id).addEventListener("click", app.notices.guarded(work));
     onClick("end-worker", () => this.#endWorker());
+    onClick("shorten", () => this.#shorten());
     onClick("export", () => this.#export());
     onClick("import", () => byId("import-file").click());
     byId("import-file").addEventListener(
@@ -52,6 +55,25 @@ export class StorageView {
     this.#app.notices.say(
       `The worker was killed. A new one had the memory open after ${Math.round(milliseconds)} ms; nothing is lost.`,
     );
+  }
+
+  async #shorten() {
+    const rules = { keepLast: KEPT_STEPS };
+    const would = await this.#app.database.insist(({ checkpointer }) =>
+      checkpointer.prune({ ...rules, dryRun: true }),
+    );
+    if (would.checkpoints === 0) {
+      this.#app.notices.say(`No thread has more than its last ${KEPT_STEPS} steps.`);
+      return;
+    }
+    const agreed = await confirmed({
+      title: "Shorten the history?",
+      text: `${counted(would.checkpoints, "old checkpoint")} would go, ${bytes(would.bytes)} in all. Each thread stays as it is now, and keeps its last ${KEPT_STEPS} steps.`,
+      yes: "Shorten",
+    });
+    if (!agreed) return;
+    const went = await this.#app.database.insist(({ checkpointer }) => checkpointer.prune(rules));
+    this.#app.notices.say(`${counted(went.checkpoints, "old checkpoint")} went.`);
   }
 
   async #export() {

@@ -1,6 +1,6 @@
 // The list of threads: switch, begin, delete.
 import { byId, coalesced, h, KeyedList } from "../dom.mjs";
-import { counted, moment } from "../words.mjs";
+import { bytes, counted, moment } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
 export class ThreadsView {
@@ -57,8 +57,8 @@ export class ThreadsView {
   }
 }
 
-function detailOf({ usedAt, recording }) {
-  if (recording === undefined) return moment(new Date(usedAt));
+function detailOf({ usedAt, size, recording }) {
+  if (recording === undefined) return `${moment(new Date(usedAt))} · ${bytes(size)}`;
   const extent = counted(recording.turns, "turn");
   return recording.isComplete ? `Recording, ${extent}` : `Recording, not all of ${extent} yet`;
 }

@@ -51,6 +51,7 @@ const ROOM_MAKERS = new Set<Operation["kind"]>([
   "deleteThread",
   "deleteForRuns",
   "prune",
+  "pruneByRules",
   "flush",
 ]);
 
@@ -60,12 +61,21 @@ function changeOf(operation: Operation): Changes | undefined {
     case "clearNamespace":
       return { namespaces: [[...operation.namespace]], threads: [], everything: false };
     case "putCheckpoint":
+    case "putCheckpointDeltas":
     case "putWrites":
       return threads(operation.key.threadId);
     case "deleteThread":
       return threads(operation.threadId);
     case "copyThread":
+    case "forkThread":
       return threads(operation.target);
+    case "renameThread":
+      return threads(operation.source, operation.target);
+    case "pruneByRules":
+      if (operation.dryRun) return undefined;
+      return operation.threadIds === undefined
+        ? { namespaces: [], threads: [], everything: true }
+        : threads(...operation.threadIds);
     case "prune":
       return threads(...operation.threadIds);
     case "sweepExpired":

@@ -11,6 +11,7 @@ import type {
   Item,
   ItemRef,
   MatchCondition,
+  NewCheckpoint,
   OpenOptions,
   Operation,
   OperationKind,
@@ -21,6 +22,7 @@ import type {
   SearchItem,
   SearchOperation,
   Snippet,
+  ValueDelta,
 } from "./operations.js";
 import {
   Absence,
@@ -166,6 +168,23 @@ function writePendingWrite(writer: Writer, write: PendingWrite): void {
   writer.text(write.taskPath);
 }
 
+function writeCheckpoint(writer: Writer, checkpoint: NewCheckpoint): void {
+  writeKey(writer, checkpoint.key);
+  writer.text(checkpoint.parentCheckpointId);
+  writeBlob(writer, checkpoint.checkpoint);
+  writeBlob(writer, checkpoint.metadata);
+  writer.list(checkpoint.channelVersions, writeChannelVersion);
+  writer.texts(checkpoint.newVersions);
+  writer.list(checkpoint.values, writeChannelValue);
+}
+
+function writeDelta(writer: Writer, delta: ValueDelta): void {
+  writer.i64(delta.stamp);
+  writer.i64(delta.baseStamp);
+  writer.i64(delta.prefix);
+  writer.i64(delta.suffix);
+}
+
 function writeText(writer: Writer, text: string): void {
   writer.text(text);
 }
@@ -230,15 +249,7 @@ const WRITERS: Writers = {
       out.list(vectors, writeFieldVector);
     }),
 
-  putCheckpoint(writer, checkpoint) {
-    writeKey(writer, checkpoint.key);
-    writer.text(checkpoint.parentCheckpointId);
-    writeBlob(writer, checkpoint.checkpoint);
-    writeBlob(writer, checkpoint.metadata);
-    writer.list(checkpoint.channelVersions, writeChannelVersion);
-    writer.texts(checkpoint.newVersions);
-    writer.list(checkpoint.values, writeChannelValue);
-  },
+  putCheckpoint: writeCheckpoint,
   putWrites(writer, { key, writes }) {
     writeKey(writer, key);
     writer.list(writes, writePendingWrite);
@@ -273,6 +284,33 @@ const WRITERS: Writers = {
     writer.u8(PruneStrategy[strategy]);
   },
   checkpointerStats: writeNothing,
+  pruneByRules(writer, { threadIds, keepLast, olderThan, maxBytes, dryRun }) {
+    writer.optional(threadIds, (out, ids) => out.texts(ids));
+    writer.u32(keepLast);
+    writer.text(olderThan);
+    writer.i64(maxBytes);
+    writer.flag(dryRun);
+  },
+  listThreads(writer, { cursor, limit }) {
+    writer.optional(cursor, (out, { newestCheckpointId, threadId }) => {
+      out.text(newestCheckpointId);
+      out.text(threadId);
+    });
+    writer.u32(limit ?? NO_LIMIT);
+  },
+  renameThread(writer, { source, target }) {
+    writer.text(source);
+    writer.text(target);
+  },
+  putCheckpointDeltas(writer, checkpoint) {
+    writeCheckpoint(writer, checkpoint);
+    writer.list(checkpoint.deltas, writeDelta);
+  },
+  forkThread(writer, { source, checkpointId, target }) {
+    writer.text(source);
+    writer.text(checkpointId);
+    writer.text(target);
+  },
 
   flush: writeNothing,
   size: writeNothing,
@@ -520,8 +558,21 @@ const READERS: Readers = {
     threads: reader.i64(),
     checkpoints: reader.i64(),
     writes: reader.i64(),
-    blobs: reader.i64(),
+    bytes: reader.i64(),
   }),
+  pruneByRules: (reader) => ({ checkpoints: reader.i64(), bytes: reader.i64() }),
+  listThreads: (reader) =>
+    reader.list((thread) => ({
+      threadId: thread.text(),
+      newestCheckpointId: thread.text(),
+      checkpoint: readBlob(thread),
+      metadata: readBlob(thread),
+      checkpoints: thread.i64(),
+      bytes: thread.i64(),
+    })),
+  renameThread: readNothing,
+  putCheckpointDeltas: readNothing,
+  forkThread: readNothing,
 
   flush: readNothing,
   size: readCount,

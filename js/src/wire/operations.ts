@@ -276,7 +276,56 @@ export interface CheckpointerStats {
   threads: number;
   checkpoints: number;
   writes: number;
-  blobs: number;
+  /** Of checkpoints, writes and their content. */
+  bytes: number;
+}
+
+/** Between `prefix` and `suffix` bytes of the base stands what the value holds. */
+export interface ValueDelta {
+  /** Names the bytes of the new value; 0 for none. */
+  readonly stamp: number;
+  /** 0: the value is whole. */
+  readonly baseStamp: number;
+  readonly prefix: number;
+  readonly suffix: number;
+}
+
+export interface RetentionRules {
+  /** All threads if absent. */
+  readonly threadIds?: readonly string[] | undefined;
+  /** 0 for no limit. */
+  readonly keepLast: number;
+  /** A checkpoint id, "" for no limit. */
+  readonly olderThan: string;
+  /** 0 for no limit. */
+  readonly maxBytes: number;
+  readonly dryRun: boolean;
+}
+
+/** What a prune deleted, or would delete. */
+export interface Pruned {
+  checkpoints: number;
+  bytes: number;
+}
+
+export interface ThreadInfo {
+  threadId: string;
+  newestCheckpointId: string;
+  checkpoint: Blob;
+  metadata: Blob;
+  checkpoints: number;
+  bytes: number;
+}
+
+export interface NewCheckpoint {
+  readonly key: CheckpointKey;
+  /** "" for none. */
+  readonly parentCheckpointId: string;
+  readonly checkpoint: Blob;
+  readonly metadata: Blob;
+  readonly channelVersions: readonly ChannelVersion[];
+  readonly newVersions: readonly string[];
+  readonly values: readonly ChannelValue[];
 }
 
 // ---- database
@@ -355,17 +404,7 @@ export type Operation =
   | ({ readonly kind: "explainAbsence"; readonly search: SearchOperation } & ItemRef)
   | { readonly kind: "readPending"; readonly limit: number }
   | { readonly kind: "embedPending"; readonly items: readonly ItemVectors[] }
-  | {
-      readonly kind: "putCheckpoint";
-      readonly key: CheckpointKey;
-      /** "" for none. */
-      readonly parentCheckpointId: string;
-      readonly checkpoint: Blob;
-      readonly metadata: Blob;
-      readonly channelVersions: readonly ChannelVersion[];
-      readonly newVersions: readonly string[];
-      readonly values: readonly ChannelValue[];
-    }
+  | ({ readonly kind: "putCheckpoint" } & NewCheckpoint)
   | {
       readonly kind: "putWrites";
       readonly key: CheckpointKey;
@@ -402,6 +441,24 @@ export type Operation =
       readonly strategy: PruneStrategy;
     }
   | { readonly kind: "checkpointerStats" }
+  | ({ readonly kind: "pruneByRules" } & RetentionRules)
+  | {
+      readonly kind: "listThreads";
+      readonly cursor?: { newestCheckpointId: string; threadId: string } | undefined;
+      readonly limit?: number | undefined;
+    }
+  | { readonly kind: "renameThread"; readonly source: string; readonly target: string }
+  | ({
+      readonly kind: "putCheckpointDeltas";
+      /** One for each of the values. */
+      readonly deltas: readonly ValueDelta[];
+    } & NewCheckpoint)
+  | {
+      readonly kind: "forkThread";
+      readonly source: string;
+      readonly checkpointId: string;
+      readonly target: string;
+    }
   | { readonly kind: "flush" }
   | { readonly kind: "size" }
   | { readonly kind: "beginExport" }
@@ -443,6 +500,11 @@ export interface Answers {
   deleteForRuns: number;
   prune: number;
   checkpointerStats: CheckpointerStats;
+  pruneByRules: Pruned;
+  listThreads: ThreadInfo[];
+  renameThread: undefined;
+  putCheckpointDeltas: undefined;
+  forkThread: undefined;
   flush: undefined;
   size: number;
   beginExport: number;

@@ -47,6 +47,11 @@ export const Tag = {
   deleteForRuns: 40,
   prune: 41,
   checkpointerStats: 42,
+  pruneByRules: 43,
+  listThreads: 44,
+  renameThread: 45,
+  putCheckpointDeltas: 46,
+  forkThread: 47,
 
   flush: 48,
   size: 49,

@@ -1,0 +1,244 @@
+#include "checkpoint/content_logs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "checkpoint/hash.h"
+#include "checkpoint/varint.h"
+
+namespace keepsake::checkpoint {
+namespace {
+
+using sql::Row;
+
+constexpr std::int64_t kMaxChunks = std::int64_t{1} << kChunkBits;
+constexpr std::int64_t kMaxLogs = std::int64_t{1} << kLogBits;
+
+std::int64_t FirstChunk(LogId log) { return log << kChunkBits; }
+std::int64_t LastChunk(LogId log) { return FirstChunk(log) + kMaxChunks - 1; }
+std::int64_t ChunkAt(LogId log, std::uint64_t offset) {
+  return FirstChunk(log) + static_cast<std::int64_t>(offset / kChunkBytes);
+}
+
+Status Damaged() { return {StatusCode::kCorrupt, "content of a checkpoint is missing or damaged"}; }
+
+LogId NextLog(LogId log) { return MainLog(OwnerOf(log)) + (log + 1) % kMaxLogs; }
+
+}  // namespace
+
+LogId MainLog(SpaceId space) { return space << kLogBits; }
+
+LogId ChannelLog(SpaceId space, std::string_view channel) {
+  const auto n = HashOf(BytesOf(channel)) % static_cast<std::uint64_t>(kMaxLogs - 1);
+  return MainLog(space) + 1 + static_cast<std::int64_t>(n);
+}
+
+SpaceId OwnerOf(LogId log) { return log >> kLogBits; }
+
+// In the wrong place the right bytes are wrong, too.
+std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes) {
+  const std::uint64_t hash = HashOf(bytes, static_cast<std::uint64_t>(chunk));
+  return static_cast<std::int64_t>(hash >> (64 - kNumberBits));
+}
+
+void Marks::Mark(SpaceId space, const LogRange& range) {
+  if (range.length == 0 || !logs_.contains(range.log)) return;
+  users_.emplace(range.log, space);
+  std::int64_t first = ChunkAt(range.log, range.offset);
+  std::int64_t last = ChunkAt(range.log, range.offset + range.length - 1);
+  auto next = marked_.upper_bound(first);
+  if (next != marked_.begin() && std::prev(next)->second >= first - 1) {
+    --next;
+    if (next->second >= last) return;
+    first = next->first;
+  }
+  while (next != marked_.end() && next->first <= last + 1) {
+    last = std::max(last, next->second);
+    next = marked_.erase(next);
+  }
+  marked_.emplace(first, last);
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> Marks::Gaps(LogId log) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+  std::int64_t from = FirstChunk(log);
+  auto marked = marked_.upper_bound(from);
+  if (marked != marked_.begin()) --marked;
+  for (; marked != marked_.end() && marked->first <= LastChunk(log); ++marked) {
+    if (marked->second < from) continue;
+    if (marked->first > from) gaps.emplace_back(from, marked->first - 1);
+    from = marked->second + 1;
+  }
+  if (from <= LastChunk(log)) gaps.emplace_back(from, LastChunk(log));
+  return gaps;
+}
+
+Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
+  const LogId first = log;
+  do {
+    auto tail = ReadTail(log);
+    if (!tail) return std::unexpected(std::move(tail.error()));
+    const auto before = static_cast<std::uint64_t>(tail->chunk - FirstChunk(log)) * kChunkBytes;
+    const LogRange range = {log, before + tail->bytes.size(), bytes.size()};
+    if (range.length <= kLogBytes - range.offset) {
+      Status s = Extend(*std::move(tail), bytes);
+      if (s.ok() && log != first) s = AddUser(log, OwnerOf(log));
+      if (!s.ok()) return std::unexpected(std::move(s));
+      return range;
+    }
+    log = NextLog(log);
+  } while (log != first && bytes.size() <= kLogBytes);
+  return Error(StatusCode::kTooLarge, "a value or the namespace of a thread has no more room");
+}
+
+Result<ContentLogs::Tail> ContentLogs::ReadTail(LogId log) {
+  Tail tail = {FirstChunk(log), {}};
+  bool damaged = false;
+  Status s = database_.Run(
+      "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? "
+      "ORDER BY chunk DESC LIMIT 1",
+      {FirstChunk(log), LastChunk(log)}, [&](const Row& row) {
+        const ByteView last = row.Blob(2);
+        tail.chunk = row.Int(0);
+        tail.bytes.reserve(kChunkBytes);
+        tail.bytes.assign(last.begin(), last.end());
+        damaged = ChecksumOf(tail.chunk, last) != row.Int(1) || last.size() > kChunkBytes;
+        return true;
+      });
+  if (s.ok() && damaged) s = Damaged();
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return tail;
+}
+
+// REQUIRES: there is room.
+Status ContentLogs::Extend(Tail tail, ByteView bytes) {
+  while (!bytes.empty()) {
+    if (tail.bytes.size() == kChunkBytes) tail = {tail.chunk + 1, {}};
+    const ByteView part = bytes.first(std::min(bytes.size(), kChunkBytes - tail.bytes.size()));
+    keepsake::checkpoint::Append(part, tail.bytes);
+    bytes = bytes.subspan(part.size());
+    Status s =
+        database_.Run("INSERT OR REPLACE INTO content(chunk, checksum, bytes) VALUES (?, ?, ?)",
+                      {tail.chunk, ChecksumOf(tail.chunk, tail.bytes), tail.bytes});
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+
+Status ContentLogs::Read(const LogRange& range, Bytes& out) {
+  if (range.length == 0) return {};
+  std::uint64_t at = range.offset;
+  const std::uint64_t end = range.offset + range.length;
+  bool damaged = range.log <= 0 || OwnerOf(range.log) > kMaxSpace || end < at || end > kLogBytes;
+  if (damaged) return Damaged();
+  Status s = database_.Run(
+      "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? ORDER BY chunk",
+      {ChunkAt(range.log, at), ChunkAt(range.log, end - 1)}, [&](const Row& row) {
+        const ByteView chunk = row.Blob(2);
+        damaged =
+            row.Int(0) != ChunkAt(range.log, at) || ChecksumOf(row.Int(0), chunk) != row.Int(1);
+        const std::uint64_t begin = at % kChunkBytes;
+        const std::uint64_t wanted = std::min<std::uint64_t>(end - at, kChunkBytes - begin);
+        damaged = damaged || begin + wanted > chunk.size();
+        if (damaged) return false;
+        keepsake::checkpoint::Append(chunk.subspan(begin, wanted), out);
+        at += wanted;
+        return true;
+      });
+  if (!s.ok()) return s;
+  return damaged || at != end ? Damaged() : Status();
+}
+
+Status ContentLogs::AddUser(LogId log, SpaceId space) {
+  return database_.Run("INSERT OR IGNORE INTO log_users(log, space) VALUES (?, ?)", {log, space});
+}
+
+Status ContentLogs::AddUserOfAll(SpaceId of, SpaceId space) {
+  return database_.Run(
+      "INSERT OR IGNORE INTO log_users(log, space) SELECT log, ? FROM log_users WHERE space = ?",
+      {space, of});
+}
+
+Status ContentLogs::RemoveUser(SpaceId space) {
+  return database_.Run("DELETE FROM log_users WHERE space = ?", {space});
+}
+
+Result<std::set<LogId>> ContentLogs::LogsOf(SpaceId space) {
+  std::set<LogId> logs;
+  Status s =
+      database_.Run("SELECT log FROM log_users WHERE space = ?", {space}, [&](const Row& row) {
+        logs.insert(row.Int(0));
+        return true;
+      });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return logs;
+}
+
+Result<std::set<SpaceId>> ContentLogs::UsersOf(const std::set<LogId>& logs) {
+  std::set<SpaceId> users;
+  for (const LogId log : logs) {
+    Status s =
+        database_.Run("SELECT space FROM log_users WHERE log = ?", {log}, [&](const Row& row) {
+          users.insert(row.Int(0));
+          return true;
+        });
+    if (!s.ok()) return std::unexpected(std::move(s));
+  }
+  return users;
+}
+
+Result<std::uint64_t> ContentLogs::Sweep(const Marks& marks) {
+  std::uint64_t freed = 0;
+  for (const LogId log : marks.logs()) {
+    const auto users = UsersOf({log});
+    if (!users) return std::unexpected(users.error());
+    for (const SpaceId user : *users) {
+      if (user == OwnerOf(log) || marks.IsUsedBy(user, log)) continue;
+      Status s = database_.Run("DELETE FROM log_users WHERE log = ? AND space = ?", {log, user});
+      if (!s.ok()) return std::unexpected(std::move(s));
+    }
+    for (const auto& [first, last] : marks.Gaps(log)) {
+      const auto bytes = Free(first, last);
+      if (!bytes) return bytes;
+      freed += *bytes;
+    }
+  }
+  return freed;
+}
+
+Result<std::uint64_t> ContentLogs::Free(std::int64_t first_chunk, std::int64_t last_chunk) {
+  const auto freed =
+      Number("SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM content WHERE chunk BETWEEN ? AND ?",
+             {first_chunk, last_chunk});
+  if (!freed || *freed == 0) return freed;
+  Status s =
+      database_.Run("DELETE FROM content WHERE chunk BETWEEN ? AND ?", {first_chunk, last_chunk});
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return freed;
+}
+
+Result<std::uint64_t> ContentLogs::BytesOfLog(LogId log) {
+  return Number("SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM content WHERE chunk BETWEEN ? AND ?",
+                {FirstChunk(log), LastChunk(log)});
+}
+
+Result<std::uint64_t> ContentLogs::BytesOfRows(SpaceId space) {
+  return Number(
+      "SELECT (SELECT COALESCE(SUM(LENGTH(record)), 0) FROM checkpoints WHERE space = ?) + "
+      "(SELECT COALESCE(SUM(LENGTH(writes)), 0) FROM writes WHERE space = ?)",
+      {space, space});
+}
+
+Result<std::uint64_t> ContentLogs::Number(std::string_view sql,
+                                          std::initializer_list<sql::Param> params) {
+  std::uint64_t number = 0;
+  Status s = database_.Run(sql, params, [&](const Row& row) {
+    number = static_cast<std::uint64_t>(row.Int(0));
+    return true;
+  });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return number;
+}
+
+}  // namespace keepsake::checkpoint

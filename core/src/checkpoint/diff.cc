@@ -1,0 +1,120 @@
+#include "checkpoint/diff.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "checkpoint/hash.h"
+
+namespace keepsake::checkpoint {
+namespace {
+
+// Places of the base that are remembered; of a longer one, fewer per byte.
+constexpr std::size_t kMaxPlaces = 1 << 16;
+
+// Word by word: the memcmp of small C libraries goes byte by byte.
+std::size_t CommonPrefix(ByteView a, ByteView b) {
+  const std::size_t length = std::min(a.size(), b.size());
+  std::size_t i = 0;
+  while (i + 8 <= length && WordAt(a.data() + i) == WordAt(b.data() + i)) i += 8;
+  while (i < length && a[i] == b[i]) ++i;
+  return i;
+}
+
+std::size_t CommonSuffix(ByteView a, ByteView b) {
+  const std::size_t length = std::min(a.size(), b.size());
+  const std::uint8_t* a_end = a.data() + a.size();
+  const std::uint8_t* b_end = b.data() + b.size();
+  std::size_t i = 0;
+  while (i + 8 <= length && WordAt(a_end - i - 8) == WordAt(b_end - i - 8)) i += 8;
+  while (i < length &&
+         a_end[-1 - static_cast<std::ptrdiff_t>(i)] == b_end[-1 - static_cast<std::ptrdiff_t>(i)]) {
+    ++i;
+  }
+  return i;
+}
+
+// Where windows of the base are. Of equal ones the first.
+class Places {
+ public:
+  Places(ByteView base, std::size_t window) : base_(base), window_(window) {
+    const std::size_t stride = window * (base.size() / (window * kMaxPlaces) + 1);
+    const std::size_t count = base.size() / stride + 1;
+    slots_.resize(std::bit_ceil(2 * count), kEmpty);
+    for (std::size_t at = 0; at + window <= base.size(); at += stride) Insert(at);
+  }
+
+  // base.size() if there is none.
+  std::size_t Find(const std::uint8_t* bytes) const {
+    for (std::size_t slot = SlotOf(bytes);; slot = Next(slot)) {
+      if (slots_[slot] == kEmpty) return base_.size();
+      if (IsSame(bytes, slots_[slot])) return slots_[slot];
+    }
+  }
+
+ private:
+  static constexpr std::size_t kEmpty = SIZE_MAX;
+
+  void Insert(std::size_t at) {
+    std::size_t slot = SlotOf(base_.data() + at);
+    for (; slots_[slot] != kEmpty; slot = Next(slot)) {
+      if (IsSame(base_.data() + at, slots_[slot])) return;
+    }
+    slots_[slot] = at;
+  }
+
+  std::size_t SlotOf(const std::uint8_t* bytes) const {
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < window_; i += 8) hash = Mix(hash, WordAt(bytes + i));
+    return static_cast<std::size_t>(hash ^ (hash >> 32)) & (slots_.size() - 1);
+  }
+  std::size_t Next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  bool IsSame(const std::uint8_t* bytes, std::size_t at) const {
+    return std::memcmp(bytes, base_.data() + at, window_) == 0;
+  }
+
+  ByteView base_;
+  std::size_t window_;
+  std::vector<std::size_t> slots_;
+};
+
+void Push(bool is_copy, std::size_t offset, std::size_t length, std::vector<Edit>& edits) {
+  if (length > 0) edits.push_back({is_copy, offset, length});
+}
+
+// `shift` is where both middles begin.
+void DiffMiddles(ByteView base, ByteView target, std::size_t shift, std::size_t window,
+                 std::size_t min_copy, std::vector<Edit>& edits) {
+  std::size_t done = 0;  // of the target
+  if (base.size() >= min_copy && target.size() >= min_copy) {
+    const Places places(base, window);
+    for (std::size_t at = 0; at + window <= target.size(); ++at) {
+      std::size_t from = places.Find(target.data() + at);
+      if (from == base.size()) continue;
+      const std::size_t back = CommonSuffix(base.first(from), target.subspan(done, at - done));
+      const std::size_t ahead = CommonPrefix(base.subspan(from), target.subspan(at));
+      if (back + ahead < min_copy) continue;
+      Push(false, shift + done, at - back - done, edits);
+      Push(true, shift + from - back, back + ahead, edits);
+      done = at + ahead;
+      at = done - 1;
+    }
+  }
+  Push(false, shift + done, target.size() - done, edits);
+}
+
+}  // namespace
+
+std::vector<Edit> Diff(ByteView base, ByteView target, std::size_t window, std::size_t min_copy) {
+  std::vector<Edit> edits;
+  const std::size_t prefix = CommonPrefix(base, target);
+  const std::size_t suffix = CommonSuffix(base.subspan(prefix), target.subspan(prefix));
+  Push(true, 0, prefix, edits);
+  DiffMiddles(base.subspan(prefix, base.size() - prefix - suffix),
+              target.subspan(prefix, target.size() - prefix - suffix), prefix, window, min_copy,
+              edits);
+  Push(true, base.size() - suffix, suffix, edits);
+  return edits;
+}
+
+}  // namespace keepsake::checkpoint

@@ -1,0 +1,336 @@
+#include "checkpoint/pruning.h"
+
+#include <iterator>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "checkpoint/stored_writes.h"
+#include "checkpoint/varint.h"
+
+namespace keepsake::checkpoint {
+
+using sql::Row;
+
+Status Pruning::EraseThread(std::string_view thread_id) {
+  const auto spaces = spaces_.OfThread(thread_id);
+  if (!spaces) return spaces.error();
+  std::vector<SpaceId> ids;
+  for (const Space& space : *spaces) ids.push_back(space.id);
+  return Erase(ids);
+}
+
+Status Pruning::KeepLatest(std::string_view thread_id) {
+  const auto spaces = spaces_.OfThread(thread_id);
+  if (!spaces) return spaces.error();
+  for (const Space& space : *spaces) {
+    Status s = DeleteDoomed(space.id, [](auto& nodes) { DoomByRules({.keep_last = 1}, nodes); });
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+
+Status Pruning::DeleteForRuns(const RunIds& runs) {
+  std::map<SpaceId, std::set<std::string, std::less<>>> doomed;
+  Status status;
+  Status s = database_.Run("SELECT space, checkpoint_id, record FROM checkpoints", {},
+                           [&](const Row& row) {
+                             const auto record = records_.Decode(row.Blob(2));
+                             if (!record) {
+                               status = record.error();
+                               return false;
+                             }
+                             if (runs.Own(record->metadata.type, record->metadata.bytes)) {
+                               doomed[row.Int(0)].emplace(row.Text(1));
+                             }
+                             return true;
+                           });
+  if (s.ok()) s = status;
+  for (auto space = doomed.begin(); s.ok() && space != doomed.end(); ++space) {
+    s = DeleteDoomed(space->first, [&](std::vector<RetentionNode>& nodes) {
+      for (RetentionNode& node : nodes) node.doomed = space->second.contains(node.checkpoint_id);
+    });
+  }
+  return s;
+}
+
+Status Pruning::ByRules(const RetentionRules& rules) {
+  std::vector<std::string> thread_ids;
+  if (rules.thread_ids) {
+    thread_ids = *rules.thread_ids;
+  } else {
+    auto all = spaces_.ThreadIds();
+    if (!all) return all.error();
+    thread_ids = *std::move(all);
+  }
+  if (rules.keep_last > 0 || !rules.older_than.empty()) {
+    for (const std::string& thread_id : thread_ids) {
+      if (Status s = PruneThread(thread_id, rules); !s.ok()) return s;
+    }
+  }
+  if (rules.max_bytes > 0) return ShrinkTo(rules.max_bytes, thread_ids);
+  if (rules.keep_last > 0 || !rules.older_than.empty()) return {};
+  for (const std::string& thread_id : thread_ids) {
+    if (Status s = AddLogsOf(thread_id, touched_); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status Pruning::AddLogsOf(std::string_view thread_id, std::set<LogId>& logs) {
+  const auto spaces = spaces_.OfThread(thread_id);
+  if (!spaces) return spaces.error();
+  for (const Space& space : *spaces) {
+    if (Status s = AddLogsOf(space.id, logs); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status Pruning::AddLogsOf(SpaceId space, std::set<LogId>& logs) {
+  const auto used = values_.logs().LogsOf(space);
+  if (!used) return used.error();
+  logs.insert(used->begin(), used->end());
+  return {};
+}
+
+Status Pruning::PruneThread(std::string_view thread_id, const RetentionRules& rules) {
+  const auto spaces = spaces_.OfThread(thread_id);
+  if (!spaces) return spaces.error();
+  const auto doom = [&](std::vector<RetentionNode>& nodes) { DoomByRules(rules, nodes); };
+  std::string oldest_of_root;
+  for (const Space& space : *spaces) {
+    if (IsOfOneRun(space.checkpoint_ns)) {
+      const auto newest = NewestId(space.id);
+      if (!newest) return newest.error();
+      if (!newest->empty() && *newest < oldest_of_root) {
+        if (Status s = Erase(std::vector<SpaceId>{space.id}); !s.ok()) return s;
+        continue;
+      }
+    }
+    if (Status s = DeleteDoomed(space.id, doom); !s.ok()) return s;
+    if (!space.checkpoint_ns.empty()) continue;
+    auto oldest = OldestId(space.id);
+    if (!oldest) return oldest.error();
+    oldest_of_root = *std::move(oldest);
+  }
+  return {};
+}
+
+Status Pruning::ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> thread_ids) {
+  std::vector<std::string> ids;
+  std::set<LogId> logs;
+  std::uint64_t bytes = 0;
+  for (const std::string& thread_id : thread_ids) {
+    if (Status s = CollectPrunable(thread_id, ids); !s.ok()) return s;
+    const auto spaces = spaces_.OfThread(thread_id);
+    if (!spaces) return spaces.error();
+    for (const Space& space : *spaces) {
+      const auto rows = values_.logs().BytesOfRows(space.id);
+      if (!rows) return rows.error();
+      bytes += *rows;
+    }
+    if (Status s = AddLogsOf(thread_id, logs); !s.ok()) return s;
+  }
+  for (const LogId log : logs) {
+    const auto content = values_.logs().BytesOfLog(log);
+    if (!content) return content.error();
+    bytes += *content;
+  }
+  const std::uint64_t before = pruned_.bytes;
+  for (const std::string& bound : AgeBounds(std::move(ids))) {
+    if (bytes <= max_bytes + (pruned_.bytes - before)) break;
+    for (const std::string& thread_id : thread_ids) {
+      Status s = PruneThread(thread_id, {.older_than = bound});
+      if (!s.ok()) return s;
+    }
+    if (Status s = Finish(); !s.ok()) return s;
+  }
+  return {};
+}
+
+// All but the newest of each namespace.
+Status Pruning::CollectPrunable(std::string_view thread_id, std::vector<std::string>& ids) {
+  return database_.Run(
+      "SELECT checkpoint_id FROM checkpoints c JOIN spaces USING (space) WHERE thread_id = ? "
+      "AND checkpoint_id < (SELECT MAX(checkpoint_id) FROM checkpoints WHERE space = c.space)",
+      {thread_id}, [&](const Row& row) {
+        ids.emplace_back(row.Text(0));
+        return true;
+      });
+}
+
+Status Pruning::DeleteDoomed(SpaceId space, const Doom& doom) {
+  auto nodes = ReadNodes(space);
+  if (!nodes) return nodes.error();
+  doom(*nodes);
+  SpareNeededAncestors(*nodes);
+  bool deleted = false;
+  for (const RetentionNode& node : *nodes) {
+    if (!node.doomed) continue;
+    if (Status s = DeleteCheckpoint(space, node.checkpoint_id); !s.ok()) return s;
+    deleted = true;
+  }
+  if (!deleted) return {};
+  const auto left =
+      Sum("SELECT EXISTS (SELECT 1 FROM checkpoints WHERE space = ?) "
+          "OR EXISTS (SELECT 1 FROM writes WHERE space = ?)",
+          {space, space});
+  if (!left) return left.error();
+  return *left == 0 ? Erase(std::vector<SpaceId>{space}) : AddLogsOf(space, touched_);
+}
+
+Status Pruning::Erase(std::span<const SpaceId> spaces) {
+  for (const SpaceId space : spaces) {
+    if (Status s = AddLogsOf(space, touched_); !s.ok()) return s;
+    const auto checkpoints = Sum("SELECT COUNT(*) FROM checkpoints WHERE space = ?", {space});
+    if (!checkpoints) return checkpoints.error();
+    const auto rows = values_.logs().BytesOfRows(space);
+    if (!rows) return rows.error();
+    if (Status s = spaces_.Remove(space); !s.ok()) return s;
+    pruned_.checkpoints += *checkpoints;
+    pruned_.bytes += *rows;
+  }
+  return {};
+}
+
+Status Pruning::DeleteCheckpoint(SpaceId space, std::string_view checkpoint_id) {
+  for (const std::string_view sql :
+       {"DELETE FROM checkpoints WHERE space = ? AND checkpoint_id = ? RETURNING LENGTH(record)",
+        "DELETE FROM writes WHERE space = ? AND checkpoint_id = ? RETURNING LENGTH(writes)"}) {
+    const auto bytes = Sum(sql, {space, checkpoint_id});
+    if (!bytes) return bytes.error();
+    pruned_.bytes += *bytes;
+  }
+  ++pruned_.checkpoints;
+  return {};
+}
+
+Result<std::vector<RetentionNode>> Pruning::ReadNodes(SpaceId space) {
+  std::vector<RetentionNode> nodes;
+  Status status;
+  const auto add = [&](const Row& row) -> Status {
+    const auto record = records_.Decode(row.Blob(1));
+    if (!record) return record.error();
+    const auto channels = record->Channels();
+    if (!channels) return channels.error();
+    RetentionNode node;
+    node.checkpoint_id = row.Text(0);
+    node.parent_checkpoint_id = record->parent_checkpoint_id;
+    for (const RecordChannel& channel : *channels) {
+      auto& names = channel.value.front() == kNoValue ? node.empty_channels : node.valued_channels;
+      names.emplace_back(channel.name);
+    }
+    nodes.push_back(std::move(node));
+    return {};
+  };
+  Status s = database_.Run(
+      "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? ORDER BY checkpoint_id",
+      {space}, [&](const Row& row) {
+        status = add(row);
+        return status.ok();
+      });
+  if (s.ok()) s = std::move(status);
+  if (s.ok()) s = ReadWrittenChannels(space, nodes);
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return nodes;
+}
+
+Status Pruning::ReadWrittenChannels(SpaceId space, std::vector<RetentionNode>& nodes) {
+  std::unordered_map<std::string_view, RetentionNode*> by_id;
+  for (RetentionNode& node : nodes) by_id.emplace(node.checkpoint_id, &node);
+  Status status;
+  Status s = database_.Run("SELECT checkpoint_id, writes FROM writes WHERE space = ?", {space},
+                           [&](const Row& row) {
+                             const auto node = by_id.find(row.Text(0));
+                             if (node == by_id.end()) return true;
+                             const auto writes = DecodeWrites(row.Blob(1));
+                             if (!writes) {
+                               status = writes.error();
+                               return false;
+                             }
+                             for (const StoredWrite& write : *writes) {
+                               node->second->written_channels.emplace_back(write.channel);
+                             }
+                             return true;
+                           });
+  return s.ok() ? status : s;
+}
+
+Result<std::string> Pruning::OldestId(SpaceId space) {
+  return IdBy("SELECT MIN(checkpoint_id) FROM checkpoints WHERE space = ?", space);
+}
+
+Result<std::string> Pruning::NewestId(SpaceId space) {
+  return IdBy("SELECT MAX(checkpoint_id) FROM checkpoints WHERE space = ?", space);
+}
+
+Result<std::string> Pruning::IdBy(std::string_view sql, SpaceId space) {
+  std::string id;
+  Status s = database_.Run(sql, {space}, [&](const Row& row) {
+    id = row.Text(0);
+    return true;
+  });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return id;
+}
+
+Status Pruning::Finish() {
+  const std::set<LogId> logs = std::exchange(touched_, {});
+  const auto users = values_.logs().UsersOf(logs);
+  if (!users) return users.error();
+  Marks marks(logs);
+  for (const SpaceId user : *users) {
+    if (Status s = MarkAll(user, marks); !s.ok()) return s;
+  }
+  const auto freed = values_.logs().Sweep(marks);
+  if (!freed) return freed.error();
+  pruned_.bytes += *freed;
+  return {};
+}
+
+Status Pruning::MarkAll(SpaceId space, Marks& marks) {
+  std::vector<LogRange> ranges;
+  Status status;
+  const auto mark_record = [&](ByteView row) -> Status {
+    ranges.push_back(Records::BaseOf(row));
+    const auto record = records_.Decode(row);
+    if (!record) return record.error();
+    const auto channels = record->Channels();
+    if (!channels) return channels.error();
+    for (const RecordChannel& channel : *channels) {
+      if (Status s = values_.CollectRanges(channel.value, ranges); !s.ok()) return s;
+    }
+    return {};
+  };
+  const auto mark_writes = [&](ByteView row) -> Status {
+    const auto writes = DecodeWrites(row);
+    if (!writes) return writes.error();
+    for (const StoredWrite& write : *writes) {
+      if (Status s = values_.CollectRanges(write.value, ranges); !s.ok()) return s;
+    }
+    return {};
+  };
+  const auto mark_each = [&](std::string_view sql, const auto& mark) -> Status {
+    Status s = database_.Run(sql, {space}, [&](const Row& row) {
+      status = mark(row.Blob(0));
+      for (const LogRange& range : ranges) marks.Mark(space, range);
+      ranges.clear();
+      return status.ok();
+    });
+    return s.ok() ? status : s;
+  };
+  Status s = mark_each("SELECT record FROM checkpoints WHERE space = ?", mark_record);
+  return s.ok() ? mark_each("SELECT writes FROM writes WHERE space = ?", mark_writes) : s;
+}
+
+Result<std::uint64_t> Pruning::Sum(std::string_view sql, std::initializer_list<sql::Param> params) {
+  std::uint64_t sum = 0;
+  Status s = database_.Run(sql, params, [&](const Row& row) {
+    sum += static_cast<std::uint64_t>(row.Int(0));
+    return true;
+  });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return sum;
+}
+
+}  // namespace keepsake::checkpoint

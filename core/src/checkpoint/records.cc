@@ -1,0 +1,206 @@
+#include "checkpoint/records.h"
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "checkpoint/diff.h"
+#include "checkpoint/hash.h"
+#include "checkpoint/stored_values.h"
+#include "checkpoint/varint.h"
+
+namespace keepsake::checkpoint {
+namespace {
+
+constexpr std::uint64_t kNumberLimit = std::uint64_t{1} << 62;
+constexpr std::size_t kWindow = 8;
+// A copy takes two or three bytes itself.
+constexpr std::size_t kMinCopy = 8;
+constexpr std::size_t kShortestCopy = 4;
+// Beyond so many times the difference from a fresh base, and some bytes, the base
+// is worn out.
+constexpr std::size_t kWear = 2;
+constexpr std::size_t kWearBytes = 96;
+constexpr std::size_t kKeptBases = 64;
+
+Status Corrupt() {
+  return {StatusCode::kCorrupt, "the row of a checkpoint is damaged or has an unknown layout"};
+}
+
+// The number that prints as exactly this text.
+std::optional<std::uint64_t> CanonicalNumber(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  const bool padded = text.size() > 1 && text.front() == '0';
+  if (!whole || padded || number >= kNumberLimit) return std::nullopt;
+  return number;
+}
+
+std::string ReadVersion(ByteReader& reader) {
+  const std::uint64_t tag = reader.Varint();
+  return (tag & 1) == 0 ? std::to_string(tag >> 1) : std::string(TextOf(reader.Take(tag >> 1)));
+}
+
+BlobView ReadBlob(ByteReader& reader) {
+  const std::string_view type = reader.Text();
+  return {type, BytesOf(reader.Text())};
+}
+
+LogRange ReadRange(ByteReader& reader) {
+  const LogId log = reader.Id();
+  const std::uint64_t offset = reader.Varint();
+  return {log, offset, reader.Varint()};
+}
+
+Bytes EncodeEdits(ByteView base, ByteView record) {
+  Bytes out;
+  for (const Edit& edit : Diff(base, record, kWindow, kMinCopy)) {
+    const bool copies = edit.is_copy && edit.length >= kShortestCopy;
+    AppendVarint(edit.length * 2 + (copies ? 0 : 1), out);
+    if (copies) {
+      AppendVarint(edit.offset, out);
+    } else {
+      Append((edit.is_copy ? base : record).subspan(edit.offset, edit.length), out);
+    }
+  }
+  return out;
+}
+
+Bytes EncodeRow(const LogRange& base, std::uint64_t checksum, ByteView edits) {
+  Bytes row;
+  AppendVarint(static_cast<std::uint64_t>(base.log), row);
+  AppendVarint(base.offset, row);
+  AppendVarint(base.length, row);
+  AppendU64(checksum, row);
+  Append(edits, row);
+  return row;
+}
+
+}  // namespace
+
+Bytes EncodeRecord(const NewCheckpoint& checkpoint) {
+  Bytes record;
+  record.reserve(checkpoint.checkpoint.bytes.size() + checkpoint.metadata.bytes.size() + 256);
+  AppendText(checkpoint.parent_checkpoint_id, record);
+  for (const Blob* blob : {&checkpoint.checkpoint, &checkpoint.metadata}) {
+    AppendText(blob->type, record);
+    AppendText(TextOf(blob->bytes), record);
+  }
+  return record;
+}
+
+void AppendChannel(std::string_view name, std::string_view version, ByteView value, Bytes& record) {
+  AppendText(name, record);
+  if (const auto number = CanonicalNumber(version)) {
+    AppendVarint(*number * 2, record);
+  } else {
+    AppendVarint(version.size() * 2 + 1, record);
+    Append(BytesOf(version), record);
+  }
+  Append(value, record);
+}
+
+Result<Record> Record::Parse(Bytes bytes) {
+  Record record;
+  record.bytes_ = std::move(bytes);
+  ByteReader reader(record.bytes_);
+  record.parent_checkpoint_id = reader.Text();
+  record.checkpoint = ReadBlob(reader);
+  record.metadata = ReadBlob(reader);
+  record.channels_ = reader.rest();
+  if (!reader.ok()) return std::unexpected(Corrupt());
+  return record;
+}
+
+Result<std::vector<RecordChannel>> Record::Channels() const {
+  std::vector<RecordChannel> channels;
+  ByteReader reader(channels_);
+  while (!reader.done()) {
+    RecordChannel channel;
+    channel.name = reader.Text();
+    channel.version = ReadVersion(reader);
+    const std::size_t size = StoredValues::SizeOf(reader.rest());
+    channel.value = reader.Take(size);
+    if (!reader.ok() || size == 0) return std::unexpected(Corrupt());
+    channels.push_back(std::move(channel));
+  }
+  if (!reader.ok()) return std::unexpected(Corrupt());
+  return channels;
+}
+
+Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative) {
+  if (!relative.empty()) {
+    const auto previous = Rebuild(relative);
+    if (!previous) return std::unexpected(previous.error());
+    const LogRange range = BaseOf(relative);
+    const auto base = ReadBase(range);
+    if (!base) return std::unexpected(base.error());
+    const Bytes edits = EncodeEdits((*base)->bytes, record);
+    if (edits.size() <= kWear * EncodeEdits(*previous, record).size() + kWearBytes) {
+      return EncodeRow(range, HashOf(record, (*base)->checksum), edits);
+    }
+  }
+  const auto range = logs_.Append(MainLog(space), record);
+  if (!range) return std::unexpected(range.error());
+  return EncodeRow(*range, HashOf(record, HashOf(record)), EncodeEdits(record, record));
+}
+
+Result<Record> Records::Decode(ByteView row) {
+  auto bytes = Rebuild(row);
+  if (!bytes) return std::unexpected(std::move(bytes.error()));
+  return Record::Parse(*std::move(bytes));
+}
+
+LogRange Records::BaseOf(ByteView row) {
+  ByteReader reader(row);
+  return ReadRange(reader);
+}
+
+Result<Bytes> Records::Rebuild(ByteView row) {
+  auto record = TryRebuild(row);
+  if (record || bases_.empty()) return record;
+  // What was kept in a transaction that was undone is no base any more.
+  bases_.clear();
+  return TryRebuild(row);
+}
+
+Result<Bytes> Records::TryRebuild(ByteView row) {
+  ByteReader reader(row);
+  const LogRange range = ReadRange(reader);
+  const std::uint64_t checksum = reader.U64();
+  if (!reader.ok()) return std::unexpected(Corrupt());
+  const auto base = ReadBase(range);
+  if (!base) return std::unexpected(base.error());
+  const ByteView base_bytes = (*base)->bytes;
+  Bytes record;
+  record.reserve(base_bytes.size() + row.size());
+  while (!reader.done()) {
+    const std::uint64_t tag = reader.Varint();
+    if ((tag & 1) != 0) {
+      Append(reader.Take(tag >> 1), record);
+      continue;
+    }
+    const std::uint64_t offset = reader.Varint();
+    if (offset > base_bytes.size() || (tag >> 1) > base_bytes.size() - offset) {
+      return std::unexpected(Corrupt());
+    }
+    Append(base_bytes.subspan(offset, tag >> 1), record);
+  }
+  if (!reader.ok() || HashOf(record, (*base)->checksum) != checksum) {
+    return std::unexpected(Corrupt());
+  }
+  return record;
+}
+
+Result<const Records::Base*> Records::ReadBase(const LogRange& range) {
+  const BaseKey key(range.log, range.offset, range.length);
+  if (const auto kept = bases_.find(key); kept != bases_.end()) return &kept->second;
+  Base base;
+  if (Status s = logs_.Read(range, base.bytes); !s.ok()) return std::unexpected(std::move(s));
+  base.checksum = HashOf(base.bytes);
+  if (bases_.size() >= kKeptBases) bases_.clear();
+  return &bases_.emplace(key, std::move(base)).first->second;
+}
+
+}  // namespace keepsake::checkpoint

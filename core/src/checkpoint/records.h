@@ -1,0 +1,101 @@
+// What the row of a checkpoint holds. Most of a record is what the record before
+// it held: its shell and metadata have the same members, its channels the same
+// names. A row is therefore the difference from a base, an earlier record which
+// stands in a log; never from another difference, so that reading takes one step.
+//
+//   row    := base:range checksum:u64 edit*           of the record, with the base's as seed
+//   edit   := varint(2 * length + 1) byte*            new bytes
+//           | varint(2 * length) varint(offset)       bytes of the base
+//   record := parent_checkpoint_id:text checkpoint:blob metadata:blob channel*
+//   blob   := text(type) text(bytes)
+//   channel := text(name) version value               in the order of channel_versions
+//   version := varint(2n)                             the decimal number n < 2^62
+//            | varint(2 * length + 1) byte*           any other text
+//
+// `range` and `value` are those of stored_values.h. Persistent.
+#ifndef KEEPSAKE_CHECKPOINT_RECORDS_H_
+#define KEEPSAKE_CHECKPOINT_RECORDS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "checkpoint/content_logs.h"
+#include "keepsake/bytes.h"
+#include "keepsake/checkpointer.h"
+#include "keepsake/status.h"
+
+namespace keepsake::checkpoint {
+
+struct BlobView {
+  std::string_view type;
+  ByteView bytes;
+
+  Blob ToBlob() const { return {std::string(type), Bytes(bytes.begin(), bytes.end())}; }
+};
+
+struct RecordChannel {
+  std::string_view name;
+  std::string version;
+  ByteView value;
+};
+
+// Owns the bytes of which its members are views.
+class Record {
+ public:
+  Record(Record&&) = default;
+  Record& operator=(Record&&) = default;
+
+  // kCorrupt if `bytes` are no record.
+  static Result<Record> Parse(Bytes bytes);
+
+  std::string_view parent_checkpoint_id;
+  BlobView checkpoint;
+  BlobView metadata;
+
+  const Bytes& bytes() const { return bytes_; }
+  Result<std::vector<RecordChannel>> Channels() const;
+
+ private:
+  Record() = default;
+
+  Bytes bytes_;
+  ByteView channels_;
+};
+
+// Without channels, which AppendChannel() adds.
+Bytes EncodeRecord(const NewCheckpoint& checkpoint);
+void AppendChannel(std::string_view name, std::string_view version, ByteView value, Bytes& record);
+
+class Records {
+ public:
+  explicit Records(ContentLogs& logs) : logs_(logs) {}
+
+  // The row of `record`, as a difference from the base of `relative`, which is
+  // another row of the space, or empty.
+  Result<Bytes> Encode(SpaceId space, ByteView record, ByteView relative);
+  Result<Record> Decode(ByteView row);
+  // Where its base is.
+  static LogRange BaseOf(ByteView row);
+
+ private:
+  using BaseKey = std::tuple<LogId, std::uint64_t, std::uint64_t>;
+  struct Base {
+    Bytes bytes;
+    std::uint64_t checksum = 0;
+  };
+
+  Result<const Base*> ReadBase(const LogRange& range);
+  Result<Bytes> Rebuild(ByteView row);
+  Result<Bytes> TryRebuild(ByteView row);
+
+  ContentLogs& logs_;
+  std::map<BaseKey, Base> bases_;
+};
+
+}  // namespace keepsake::checkpoint
+
+#endif  // KEEPSAKE_CHECKPOINT_RECORDS_H_

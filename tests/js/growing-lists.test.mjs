@@ -1,0 +1,269 @@
+// A saver serialises of a list what is not what it was. Whatever happens to the objects
+// of the list in between, what is stored is what they were when they were put.
+
+import {
+  AIMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import { MemorySaver } from "keepsake";
+import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+
+const serde = new JsonPlusSerializer();
+let saver;
+beforeEach(() => {
+  saver = new MemorySaver();
+});
+afterEach(() => saver.close());
+
+const texts = Array.from({ length: 40 }, (_, i) => `text ${i} "é漢\u2028" ${"x".repeat(i * 9)}`);
+const messages = (count) => texts.slice(0, count).map((text) => new HumanMessage(text));
+
+/** What comes back of a value that is put now. */
+const expectedOf = async (value) => serde.loadsTyped(...(await serde.dumpsTyped(value)));
+
+/** Puts the list after each of the changes, and expects each version as it was put. */
+async function expectVersions(list, ...changes) {
+  const versions = [];
+  let config = threadConfig("t");
+  for (const change of [() => list, ...changes]) {
+    const changed = change(list) ?? list;
+    const expected = await expectedOf(changed);
+    config = await putCheckpoint(saver, config, { list: changed }, { step: versions.length });
+    versions.push({ config, expected });
+  }
+  for (const { config: version, expected } of versions) {
+    const { checkpoint } = await saver.getTuple(version);
+    expect(checkpoint.channel_values.list).toEqual(expected);
+  }
+}
+
+test("elements are added, removed, moved and replaced", () =>
+  expectVersions(
+    messages(20),
+    (list) => [...list, new AIMessage("added")],
+    (list) => list.slice(1),
+    (list) => list.slice(0, -3),
+    (list) => list.toSpliced(5, 2),
+    (list) => list.toSpliced(5, 2, new HumanMessage("one"), new SystemMessage("two")),
+    (list) => [new HumanMessage("first"), ...list],
+    (list) => [list.at(-1), ...list.slice(0, -1)],
+    (list) => [...list, ...list],
+    () => [],
+    () => messages(9),
+    () => messages(9).toReversed(),
+  ));
+
+test("messages that are changed in place are stored as they are then", () => {
+  const tools = [{ id: "c", name: "look", args: { deep: [{ n: 1 }] } }];
+  const result = new ToolMessage({ content: "found", tool_call_id: "c", artifact: { rows: [1] } });
+  const call = new AIMessage({ content: [{ type: "text", text: "a" }], tool_calls: tools });
+  return expectVersions(
+    [...messages(20), call, result],
+    (list) => {
+      list[3].content = "changed";
+    },
+    () => {
+      call.content[0].text = "b";
+    },
+    () => {
+      call.tool_calls[0].args.deep[0].n = 2;
+    },
+    () => {
+      call.additional_kwargs.reason = "because";
+    },
+    () => {
+      delete call.additional_kwargs.reason;
+    },
+    () => {
+      result.artifact.rows.push(2);
+    },
+    (list) => {
+      list[0].id = "now it has one";
+      list[0].name = "Ada";
+    },
+    (list) => {
+      list[1].lc_kwargs.extra = { of: "subclasses" };
+    },
+    (list) => {
+      list[2] = new AIMessage(list[2].content);
+    },
+    (list) => {
+      list.length = 10;
+    },
+  );
+});
+
+test("elements of any kind are stored as the serialiser stores them", () => {
+  class Point {
+    constructor(x) {
+      this.x = x;
+    }
+  }
+  class Fancy extends HumanMessage {
+    // What it is loaded as.
+    static name = "HumanMessage";
+    get lc_attributes() {
+      return { mood: Fancy.mood };
+    }
+  }
+  Fancy.mood = "calm";
+  const counter = { n: 0 };
+  const counting = {
+    toJSON: () => ({ n: counter.n }),
+  };
+  const hidden = Object.defineProperty({ plain: 1 }, "toJSON", { value: () => counter.n });
+  const circle = { name: "circle" };
+  circle.self = circle;
+  const kinds = {
+    undefined: undefined,
+    null: null,
+    numbers: [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY],
+    date: new Date(0),
+    bytes: new Uint8Array([1, 2, 3]),
+    set: new Set([1, "a"]),
+    map: new Map([["k", { v: 1 }]]),
+    regexp: /a+/gi,
+    error: new Error("no"),
+    point: new Point(1),
+    fancy: new Fancy("subclass"),
+    remove: new RemoveMessage({ id: "gone" }),
+    counting,
+    hidden,
+    circle,
+    bigint: 1n,
+    function: () => 1,
+    nested: Array.from({ length: 40 }).reduce((inner) => [inner], "deep"),
+  };
+  return Promise.all(
+    Object.entries(kinds).map(async ([kind, element]) => {
+      const other = new MemorySaver();
+      const list = [...messages(12), element];
+      let config = threadConfig("t");
+      for (let step = 0; step < 4; step += 1) {
+        Fancy.mood = `mood ${step}`;
+        counter.n = step;
+        const [, expected] = await serde.dumpsTyped(list);
+        config = await putCheckpoint(other, config, { list }, { step });
+        const { checkpoint } = await other.getTuple(config);
+        const stored = await serde.loadsTyped("json", expected);
+        expect([kind, checkpoint.channel_values.list]).toEqual([kind, stored]);
+        list.push(new HumanMessage(`after ${step}`));
+      }
+      await other.close();
+    }),
+  );
+});
+
+test("sparse lists and lists with members of their own are what they were", () =>
+  expectVersions(
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+    [...messages(10), , "after a hole"],
+    (list) => {
+      list.extra = "no element";
+      list.push(1);
+    },
+    (list) => {
+      list.toJSON = () => ["as it likes"];
+    },
+  ));
+
+test("a caller may change the list while it is being put", async () => {
+  const list = messages(20);
+  const expected = await expectedOf(list);
+  let config = threadConfig("t");
+  const putting = putCheckpoint(saver, config, { list });
+  list[4].content = "changed too late";
+  list.push(new HumanMessage("late, too"));
+  config = await putting;
+  expect((await saver.getTuple(config)).checkpoint.channel_values.list).toEqual(expected);
+  const changed = await expectedOf(list);
+  config = await putCheckpoint(saver, config, { list }, { step: 1 });
+  expect((await saver.getTuple(config)).checkpoint.channel_values.list).toEqual(changed);
+});
+
+test("a fork from an older version, and another saver's version, are no wrong bases", async () => {
+  const list = messages(20);
+  const first = await putCheckpoint(saver, threadConfig("t"), { list });
+  await putCheckpoint(saver, first, { list: [...list, new AIMessage("a")] }, { step: 1 });
+  const forked = [...list, new AIMessage("b"), new AIMessage("c")];
+  const fork = await putCheckpoint(saver, first, { list: forked }, { step: 1 });
+  expect((await saver.getTuple(fork)).checkpoint.channel_values.list).toEqual(
+    await expectedOf(forked),
+  );
+});
+
+test("random edits, in place and not, come back as the serialiser would store them", async () => {
+  let state = 7;
+  const below = (bound) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * bound);
+  };
+  const fresh = () =>
+    [
+      () => new HumanMessage({ content: texts[below(40)], id: `${below(1e9)}` }),
+      () => new AIMessage({ content: "", tool_calls: [{ id: "c", name: "n", args: { n: [1] } }] }),
+      () => ({ role: "user", content: texts[below(40)], meta: { tags: [texts[below(40)]] } }),
+      () => texts[below(40)],
+    ][below(4)]();
+  const edit = (list) =>
+    [
+      () => [...list, fresh(), fresh()],
+      () => [...list, fresh()],
+      () => list.toSpliced(below(list.length), below(3)),
+      () => list.toSpliced(below(list.length), 1, fresh()),
+      () => list.toSpliced(below(list.length), 0, fresh()),
+      () => {
+        const element = list[below(list.length)];
+        if (typeof element === "object") element.content = texts[below(40)];
+        return list;
+      },
+      () => {
+        const element = list[below(list.length)];
+        if (element?.tool_calls?.length > 0) element.tool_calls[0].args.n.push(below(9));
+        if (element?.meta) element.meta.tags[0] = texts[below(40)];
+        return list;
+      },
+    ][below(7)]();
+  let list = messages(20);
+  let config = threadConfig("t");
+  for (let step = 0; step < 150; step += 1) {
+    list = edit(list);
+    const [, expected] = await serde.dumpsTyped(list);
+    config = await putCheckpoint(saver, config, { list }, { step });
+    const { checkpoint } = await saver.getTuple(config);
+    const [, found] = await serde.dumpsTyped(checkpoint.channel_values.list);
+    const wanted = await serde.dumpsTyped(await serde.loadsTyped("json", expected));
+    expect(new TextDecoder().decode(found)).toBe(new TextDecoder().decode(wanted[1]));
+  }
+});
+
+test("what is the same is not serialised again", async () => {
+  const prototype = JsonPlusSerializer.prototype;
+  const { dumpsTyped } = prototype;
+  let bytes = 0;
+  prototype.dumpsTyped = async function (value) {
+    const dumped = await dumpsTyped.call(this, value);
+    bytes += dumped[1].length;
+    return dumped;
+  };
+  try {
+    const list = Array.from({ length: 500 }, (_, i) => new HumanMessage(`${i} ${texts[i % 40]}`));
+    let config = await putCheckpoint(saver, threadConfig("t"), { list });
+    const first = bytes;
+    bytes = 0;
+    config = await putCheckpoint(saver, config, { list: [...list, list[0]] }, { step: 1 });
+    expect(bytes).toBeLessThan(first / 50);
+    // After a resume the messages are others, with the same members.
+    const { checkpoint } = await saver.getTuple(config);
+    const resumed = [...checkpoint.channel_values.list, new AIMessage("more")];
+    bytes = 0;
+    await putCheckpoint(saver, config, { list: resumed }, { step: 2 });
+    expect(bytes).toBeLessThan(first / 50);
+  } finally {
+    prototype.dumpsTyped = dumpsTyped;
+  }
+});
