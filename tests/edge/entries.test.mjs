@@ -1,0 +1,148 @@
+// The entries for runtimes without files that are not workerd, and the types for Workers.
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { projectRoot, run } from "../js/support/installed-package.mjs";
+import { removeTemporaryFolders } from "../js/support/temporary.mjs";
+import { installedFolder } from "./support/bundle.mjs";
+
+const folder = installedFolder();
+const wasmPath = join(folder, "node_modules/keepsake/dist/keepsake-lean.wasm");
+
+afterAll(removeTemporaryFolders);
+
+test("keepsake/slim takes the module that it is given, and says so when it has none", () => {
+  writeFileSync(
+    join(folder, "slim.mjs"),
+    `import { readFileSync } from "node:fs";
+    import { createRequire } from "node:module";
+    import { InMemoryStore, SqliteStore, useModule } from "keepsake/slim";
+    const early = await new InMemoryStore().put(["n"], "k", {}).catch(({ code }) => code);
+    useModule(readFileSync(createRequire(import.meta.url).resolve("keepsake/lean.wasm")));
+    const store = new InMemoryStore();
+    await store.put(["n"], "k", { text: "tea" });
+    let file;
+    try { new SqliteStore({ path: "a.db" }) } catch ({ code }) { file = code }
+    console.log(JSON.stringify([early, (await store.get(["n"], "k")).value, file]));`,
+  );
+  const printed = run(process.execPath, ["slim.mjs"], { cwd: folder });
+  expect(JSON.parse(printed)).toEqual(["cannot_open", { text: "tea" }, "unsupported"]);
+});
+
+const EDGE_ROUTE = `
+import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { InMemoryStore, MemorySaver } from "keepsake";
+const State = Annotation.Root({ log: Annotation({ reducer: (a, b) => a.concat(b), default: () => [] }) });
+const graph = new StateGraph(State)
+  .addNode("ask", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return { log: [interrupt("what?")] };
+  })
+  .addEdge(START, "ask")
+  .compile({ checkpointer: new MemorySaver() });
+const config = { configurable: { thread_id: "t" } };
+async function answer() {
+  const store = new InMemoryStore();
+  await store.put(["n"], "k", { text: "tea" });
+  await graph.invoke({ log: [] }, config);
+  const { log } = await graph.invoke(new Command({ resume: "this" }), config);
+  return Response.json([...log, (await store.get(["n"], "k")).value.text]);
+}
+addEventListener("fetch", (event) => event.respondWith(answer()));
+`;
+
+test("interrupt() works after an await in Vercel's edge runtime", async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: EDGE_ROUTE, resolveDir: folder },
+    bundle: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    platform: "browser",
+    conditions: ["edge-light", "browser"],
+    nodePaths: [join(projectRoot, "node_modules")],
+    logLevel: "error",
+    plugins: [
+      {
+        name: "compiled-wasm",
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /\.wasm\?module$/ }, ({ path }) => ({ path, namespace: "wasm" }));
+          onLoad({ filter: /.*/, namespace: "wasm" }, () => ({
+            contents: "export default globalThis.COMPILED_WASM;",
+          }));
+        },
+      },
+    ],
+  });
+  const script = join(folder, "edge-light.cjs");
+  writeFileSync(join(folder, "route.js"), outputFiles[0].text);
+  const runtime = createRequire(join(projectRoot, "package.json")).resolve(
+    "next/dist/compiled/edge-runtime",
+  );
+  writeFileSync(
+    script,
+    `const { EdgeRuntime } = require(${JSON.stringify(runtime)});
+    const { AsyncLocalStorage } = require("node:async_hooks");
+    const { readFileSync } = require("node:fs");
+    const compiled = new WebAssembly.Module(readFileSync(${JSON.stringify(wasmPath)}));
+    const runtime = new EdgeRuntime({
+      initialCode: readFileSync(__dirname + "/route.js", "utf8"),
+      extend: (context) => Object.assign(context, { COMPILED_WASM: compiled, AsyncLocalStorage }),
+    });
+    runtime.dispatchFetch("http://edge/").then((response) => response.text()).then(console.log);`,
+  );
+  const printed = execFileSync(process.execPath, [script], { encoding: "utf8" });
+  expect(JSON.parse(printed)).toEqual(["this", "tea"]);
+});
+
+const WORKER = `
+import { DurableObject } from "cloudflare:workers";
+import { durableMemory, KeepsakeObject, keepsake, type Memory } from "keepsake/cloudflare";
+
+interface Env { MEMORY: DurableObjectNamespace<Agent>; PLAIN: DurableObjectNamespace }
+
+export class Agent extends KeepsakeObject<Env> {
+  async count(): Promise<number> {
+    await this.ctx.storage.getAlarm();
+    return (await this.memory.stats()).store.items;
+  }
+  protected override memoryOptions() {
+    return { ttl: { defaultTtl: 5 } };
+  }
+}
+
+export class Other extends DurableObject<Env> {
+  memory: Memory = durableMemory(this.ctx.storage, { ttl: { defaultTtl: 1 } });
+}
+
+export default {
+  async fetch(_request: Request, env: Env): Promise<Response> {
+    const { store, checkpointer } = keepsake(env.MEMORY, "ada", { locationHint: "weur" });
+    await store.put(["n"], "k", { n: 1 });
+    await checkpointer.getTuple({ configurable: { thread_id: "1" } });
+    await keepsake(env.PLAIN, "ada").close();
+    return Response.json(await env.MEMORY.getByName("ada").count());
+  },
+} satisfies ExportedHandler<Env>;
+`;
+
+test("the types fit Cloudflare's own", () => {
+  writeFileSync(join(folder, "worker.ts"), WORKER);
+  const tsc = join(projectRoot, "node_modules/typescript/bin/tsc");
+  const types = join(projectRoot, "node_modules/@cloudflare/workers-types/index.d.ts");
+  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];
+  const target = ["--target", "ES2022", "--lib", "ES2023,ESNext.Disposable"];
+  const resolution = ["--module", "ESNext", "--moduleResolution", "Bundler"];
+  let printed = "";
+  try {
+    run(process.execPath, [tsc, ...options, ...target, ...resolution, types, "worker.ts"], {
+      cwd: folder,
+    });
+  } catch (error) {
+    printed = error.stdout;
+  }
+  expect(printed).toBe("");
+});
