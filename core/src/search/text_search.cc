@@ -18,8 +18,8 @@
 namespace keepsake::search {
 namespace {
 
-// Fitted to turns of long conversations; bench/README.md says how, and what each is
-// worth.
+// Fitted to turns of long conversations; bench/README.md says to which, and what they are
+// worth on others.
 constexpr double kSaturation = 0.5;     // BM25's k1
 constexpr double kLengthPenalty = 0.3;  // BM25's b
 // How much of a term in an item 1, 2, … turns away counts: in earlier and in later ones.
