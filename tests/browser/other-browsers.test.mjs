@@ -11,6 +11,7 @@ import { lacking, startFirefox, startWebKit } from "./support/webdriver.mjs";
 
 const WRITES = 300;
 const BECOMES_IDLE_MS = 500;
+const UNTIL_AT_MOST_MS = 60_000;
 
 // Nobody else hears the warnings of a worker.
 const TELLING = `
@@ -84,7 +85,11 @@ const get = (tab, key) =>
 const diagnose = (tab) => tab.evaluate(() => globalThis.memory.diagnose());
 
 async function until(condition) {
-  while (!(await condition())) await sleep(50);
+  const deadline = performance.now() + UNTIL_AT_MOST_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`never came true: ${condition}`);
+    await sleep(50);
+  }
 }
 
 /**
@@ -110,14 +115,11 @@ function behavesWell(home, leave = async () => {}) {
     await close(tab);
   });
 
-  test("two tabs share one database, and speak through a port", async () => {
+  test("two tabs share one database", async () => {
     const [owner, follower] = await openTwo();
     await put(owner, "a", 1);
     await put(follower, "b", 2);
     expect([await get(owner, "b"), await get(follower, "a")]).toEqual([2, 1]);
-    await until(async () => (await diagnose(follower)).transport === "port");
-    await put(follower, "b", 3);
-    expect(await get(owner, "b")).toBe(3);
     await close(owner, follower);
   });
 
@@ -195,6 +197,15 @@ function behavesWell(home, leave = async () => {}) {
 
 describeBrowser("Firefox", lacking.firefox, startFirefox, () => {
   behavesWell({ persistence: "opfs" });
+
+  // WebKitGTK does not always bring it about, and goes on over the channel.
+  test("two tabs speak through a port", async () => {
+    const [owner, follower] = await openTwo();
+    await until(async () => (await diagnose(follower)).transport === "port");
+    await put(follower, "b", 3);
+    expect(await get(owner, "b")).toBe(3);
+    for (const tab of [owner, follower]) await tab.close();
+  });
 
   test("loses nothing when it is killed", async () => {
     const tab = await openTab();
