@@ -531,7 +531,7 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   });
 }
 
-// WebKit may wait forever for the transaction of a worker that is gone.
+// WebKitGTK was seen to give no answer at all after workers had been ended while they wrote.
 function inTime<T>(answer: Promise<T>, name: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooSlow(name, ANSWER_LIMIT_MS)), ANSWER_LIMIT_MS);
