@@ -300,12 +300,21 @@ export function fromCore(operation: StoreOperation, answer: unknown): unknown {
 
 function toItem(item: CoreItem): Item {
   return {
-    value: decodeValue(item.value) as Value & Item["value"],
+    value: storedValue(item) as Value & Item["value"],
     key: item.key,
     namespace: item.namespace,
     createdAt: new Date(item.createdAt),
     updatedAt: new Date(item.updatedAt),
   };
+}
+
+function storedValue({ namespace, key, value }: CoreItem): Value {
+  try {
+    return decodeValue(value);
+  } catch (cause) {
+    const item = `${JSON.stringify(key)} in ${JSON.stringify(namespace)}`;
+    throw new KeepsakeError("corrupt", `the value of ${item} is damaged`, { cause });
+  }
 }
 
 function toSearchItem(item: CoreSearchItem): SearchItem {

@@ -439,6 +439,23 @@ TEST_F(SqliteDatabaseTest, an_import_that_is_refused_changes_nothing) {
   }
 }
 
+TEST_F(SqliteDatabaseTest, a_file_that_ends_in_the_middle_of_a_page_is_not_imported) {
+  // Its last pages are of one large row, and integrity is checked by structure only.
+  {
+    ASSERT_TRUE(Note(*OpenAsMade(Path("source.db")), std::string(20'000, 'x')).ok());
+  }
+  const std::string bytes = BytesOf(Path("source.db"));
+  auto database = OpenAsMade(Path());
+  ASSERT_TRUE(Note(*database, "kept").ok());
+  for (const std::size_t missing : {1, 500, 4095}) {
+    WriteBytes(Path("source.db"), bytes.substr(0, bytes.size() - missing));
+    const Status status = database->ImportFrom({.path = Path("source.db")});
+    EXPECT_EQ(status.code(), StatusCode::kCorrupt);
+    EXPECT_THAT(status.message(), HasSubstr("page"));
+    EXPECT_EQ(Notes(*database), "kept ");
+  }
+}
+
 TEST_F(SqliteDatabaseTest, a_damaged_file_is_not_imported) {
   {
     auto source = OpenAsMade(Path("source.db"));

@@ -110,6 +110,17 @@ describe("files that are not ours", () => {
 });
 
 describe("files that were damaged", () => {
+  test("a value that is no JSON any more is corrupt, and named", async () => {
+    const path = await writtenFile();
+    const database = new Database(path);
+    database.exec(`UPDATE store_kv SET value = '{"text":"x' WHERE key = 'k7'`);
+    database.pragma("journal_mode = DELETE");
+    database.close();
+    const store = closing(new SqliteStore({ path }));
+    await expectRefused(() => store.get(["n"], "k7"), "corrupt", /"k7" in \["n"\]/);
+    expect((await store.get(["n"], "k8")).key).toBe("k8");
+  });
+
   test.each([100, 5000, 30_000])(
     "a database cut to %i bytes is refused, and left as it is",
     async (size) => {

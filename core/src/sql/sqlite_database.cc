@@ -422,6 +422,14 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
                                                     " bytes, not " + theirs + ": \"" +
                                                     source.path_ + "\"");
   }
+  // SQLite reads a last page that ends early as if zeros followed.
+  sqlite3_file* file = MainFile(source.connection_.get());
+  sqlite3_int64 size = 0;
+  const int result_code = file->pMethods->xFileSize(file, &size);
+  if (result_code != SQLITE_OK) return SqliteStatus(result_code, source.path_, "size unknown");
+  if (size % std::strtoll(ours.c_str(), nullptr, 10) != 0) {
+    return SqliteStatus(SQLITE_CORRUPT, source.path_, "it ends in the middle of a page");
+  }
   // A missing table would fail every later call, and a trigger could undo a write.
   // A file of an older schema is measured by that one, and migrated when it is here.
   auto plain =
