@@ -414,6 +414,107 @@ describe("a database of a newer version", () => {
   });
 });
 
+describe("an owner that hung", () => {
+  /** Its worker hears nothing from now on; `ended` tells when it does again. */
+  async function hang(page, milliseconds) {
+    const begun = page.waitForEvent("console");
+    const ended = page.workers()[0].evaluate((limit) => {
+      console.log("hangs");
+      // The message is on its way only when this task is over.
+      setTimeout(() => {
+        const end = Date.now() + limit;
+        while (Date.now() < end);
+      }, 100);
+      return new Promise((resolve) => setTimeout(resolve, 200));
+    }, milliseconds);
+    await begun;
+    await page.waitForTimeout(500);
+    return { ended };
+  }
+
+  test("carries out nothing of which another tab was told that it failed", async () => {
+    const owner = await openTab();
+    await tryToPut(owner, "a", 1);
+    const follower = await openTab();
+    await tryToPut(follower, "a", 2);
+    expect((await diagnose(follower)).isOwner).toBe(false);
+    const hanging = await hang(owner, 20_000);
+    expect(await tryToPut(follower, "failed", 1)).toMatchObject({ code: "busy" });
+    await hanging.ended;
+    expect(await tryToPut(owner, "b", 1)).toEqual({});
+    expect(await get(follower, "b")).toBe(1);
+    expect(await get(follower, "failed")).toBeUndefined();
+    expect(await get(follower, "a")).toBe(2);
+  });
+
+  test("carries out what another tab still waits for, once", async () => {
+    const owner = await openTab();
+    await tryToPut(owner, "a", 1);
+    const follower = await openTab();
+    await tryToPut(follower, "a", 2);
+    const hanging = await hang(owner, 5_000);
+    const puts = [1, 2, 3].map((n) => tryToPut(follower, "b", n));
+    expect(await Promise.all(puts)).toEqual([{}, {}, {}]);
+    await hanging.ended;
+    expect(await get(owner, "b")).toBe(3);
+  });
+});
+
+describe("an export that nobody reads on", () => {
+  const begin = (page) =>
+    page.evaluate(async () => {
+      await globalThis.memory.store.put(["n"], "large", { text: "x".repeat(3e6) });
+      globalThis.reader = globalThis.memory.exportStream().getReader();
+      await globalThis.reader.read();
+    });
+  const size = (page) => page.evaluate(async () => (await globalThis.memory.export()).length);
+
+  test("makes way when its tab goes", async () => {
+    const [owner, follower] = [await openTab(), await openTab()];
+    expect((await diagnose(owner)).isOwner).toBe(true);
+    await begin(follower);
+    const exporting = size(owner);
+    await follower.reload();
+    expect(await exporting).toBeGreaterThan(3e6);
+  });
+
+  test("fails after half a minute, and makes way", async () => {
+    const page = await blankTab();
+    await page.clock.install();
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    await begin(page);
+    await page.clock.runFor(31_000);
+    const next = await page.evaluate(() => globalThis.attempt(() => globalThis.reader.read()));
+    expect(next).toMatchObject({ code: "io_error" });
+    expect(await size(page)).toBeGreaterThan(3e6);
+  });
+});
+
+test("a storage that is insisted on is not taken for another one that is open", async () => {
+  const [first, second] = [await openTab(), await blankTab()];
+  const wanted = { storage: "indexeddb" };
+  expect(await tryToOpen(second, wanted)).toMatchObject({
+    code: "conflicting_options",
+    message: expect.stringContaining('storage "opfs", not "indexeddb"'),
+  });
+  expect(await tryToOpen(first, wanted)).toMatchObject({ code: "conflicting_options" });
+  expect(await tryToPut(first, "a", 1)).toEqual({});
+});
+
+test("a worker that is not ours is named, and the next attempt can be another", async () => {
+  const page = await blankTab();
+  await page.clock.install();
+  writeFileSync(join(folder, "silent.js"), "");
+  const opening = tryToOpen(page, { worker: "silent.js" });
+  await page.waitForTimeout(500);
+  await page.clock.runFor(61_000);
+  expect(await opening).toMatchObject({
+    code: "cannot_open",
+    message: expect.stringContaining("worker.js"),
+  });
+  expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+});
+
 describe("storage that is refused", () => {
   test("OPFS: IndexedDB, which says why", async () => {
     const page = await openTab({ worker: "no-opfs.js" });

@@ -16,9 +16,10 @@ import { KeepsakeError } from "../errors.js";
 import { decodeResponse, encodeRequest } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
 import { serveHub } from "./hub.js";
-import { workerError } from "./load.js";
+import { cannotLoad, workerError } from "./load.js";
 import {
   channelName,
+  type ExportPhase,
   type Failure,
   type HubInfo,
   type HubToPage,
@@ -29,6 +30,9 @@ import {
   unknownOutcome,
 } from "./protocol.js";
 import { readAside } from "./storage.js";
+
+// A script that is not ours says nothing; neither does a response that never comes.
+const WORKER_STARTS_WITHIN_MS = 60_000;
 
 /** @internal */
 export interface RemoteOptions {
@@ -65,6 +69,7 @@ export class RemoteEngine implements Engine {
   #nextId = 0;
   #references = 0;
   #hub: HubPort | undefined;
+  #starting: ReturnType<typeof setTimeout> | undefined;
   #isSuspended = false;
   #isClosed = false;
   readonly #stopped = settler();
@@ -83,6 +88,10 @@ export class RemoteEngine implements Engine {
 
   get durability(): string {
     return this.#options.settings.durability;
+  }
+
+  get storage(): string {
+    return this.#options.settings.storage;
   }
 
   retain(): void {
@@ -239,6 +248,11 @@ export class RemoteEngine implements Engine {
       (error) => this.#failAll(error),
     );
     this.#hub.postMessage({ type: "start", settings: this.#options.settings });
+    const why = `it did not start within ${WORKER_STARTS_WITHIN_MS / 1000} s`;
+    this.#starting = setTimeout(
+      () => this.#failAll(cannotLoad("worker.js", why)),
+      WORKER_STARTS_WITHIN_MS,
+    );
     for (const job of this.#configurations.values()) {
       this.#hub.postMessage({ type: "configure", id: 0, job });
     }
@@ -246,6 +260,9 @@ export class RemoteEngine implements Engine {
 
   #hear(message: HubToPage): void {
     switch (message.type) {
+      case "started":
+        clearTimeout(this.#starting);
+        return;
       case "done":
         this.#settle(message.id, message.result);
         return;
@@ -303,6 +320,7 @@ export class RemoteEngine implements Engine {
   }
 
   #stop(): void {
+    clearTimeout(this.#starting);
     this.#listenToPage(false);
     this.#hub?.terminate();
     this.#hub = undefined;
@@ -320,6 +338,7 @@ export class RemoteEngine implements Engine {
 
   // A page in the back/forward cache must not hold the database; nothing is to be saved.
   readonly #suspend = (): void => {
+    clearTimeout(this.#starting);
     this.#hub?.terminate();
     this.#hub = undefined;
     this.#isSuspended = true;
@@ -362,10 +381,17 @@ function settler(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
-function exportPhase(operations: readonly Operation[]): boolean | undefined {
-  const kind = operations[0]?.kind;
-  if (kind === "endExport") return false;
-  return kind === "beginExport" || kind === "readExport" ? true : undefined;
+function exportPhase(operations: readonly Operation[]): ExportPhase | undefined {
+  switch (operations[0]?.kind) {
+    case "beginExport":
+      return "begin";
+    case "readExport":
+      return "read";
+    case "endExport":
+      return "end";
+    default:
+      return undefined;
+  }
 }
 
 function bytesOf(database: ForeignDatabase): Uint8Array<ArrayBuffer> {

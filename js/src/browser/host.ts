@@ -58,14 +58,15 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
   );
 }
 
-const engines = new Map<string, Engine>();
+const engines = new Map<string, RemoteEngine>();
 
 /** The page's one engine of the database. @internal */
 export function databaseEngine(options: ResolvedOptions): Engine {
   const { name, storage = "auto", durability = "relaxed", worker, wasmUrl } = options;
   const existing = engines.get(name);
   if (existing !== undefined) {
-    refuseConflict(existing.name, existing.durability, durability);
+    refuseConflict(name, "durability", existing.durability, durability);
+    if (storage !== "auto") refuseConflict(name, "storage", existing.storage, storage);
     return existing;
   }
   const settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }) };

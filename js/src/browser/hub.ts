@@ -37,6 +37,9 @@ const STEAL_AT_MOST_EVERY_MS = 60_000;
 // A database that takes longer to open is taken for one that hangs.
 const OPENING_MAY_TAKE_MS = 60_000;
 const SIGN_OF_LIFE_EVERY_MS = 1_000;
+// Whoever waits for an owner that was silent for longer may have been told that it is busy.
+const SILENT_TOO_LONG_MS = 3_000;
+const JOBS_MEANWHILE_MS = 100;
 // What is told together; a page that draws what changed draws no more often.
 const GATHER_CHANGES_MS = 16;
 
@@ -48,8 +51,10 @@ export function serveHub(page: PagePort): void {
   let hub: Hub | undefined;
   page.onmessage = ({ data }) => {
     const message = data as PageToHub;
-    if (message.type === "start") hub = new Hub(message.settings, page);
-    else hub?.hearPage(message);
+    if (message.type === "start") {
+      hub = new Hub(message.settings, page);
+      page.postMessage({ type: "started" } satisfies HubToPage);
+    } else hub?.hearPage(message);
   };
 }
 
@@ -112,6 +117,7 @@ class Hub {
   readonly #running = new Map<string, number>();
   #changes: Changes | undefined;
   #lastSignOfLife = 0;
+  #lastTurn = performance.now();
 
   #requestAgain: () => void = () => {};
   #tryAgain: (() => void) | undefined;
@@ -130,7 +136,10 @@ class Hub {
       (message, port) => this.#hear(message, port),
       () => this.#tell({ type: "broker" }),
     );
-    this.#watch = setInterval(() => this.#watchOwner(), WATCH_EVERY_MS);
+    this.#watch = setInterval(() => {
+      this.#takeTurn();
+      this.#watchOwner();
+    }, WATCH_EVERY_MS);
     this.#ask();
     void this.#elect();
   }
@@ -348,6 +357,11 @@ class Hub {
 
   /** False if nothing can be done with this owner. */
   #learn(owner: OwnerInfo, isSame: boolean): boolean {
+    const { name, storage } = this.#settings;
+    if (storage !== "auto" && storage !== owner.storage) {
+      this.#giveUp(otherStorage(name, owner.storage, storage));
+      return false;
+    }
     const isFirst = this.#epoch === 0;
     if (!isFirst && !isSame) {
       if (this.#isVolatile) {
@@ -486,12 +500,26 @@ class Hub {
     const info = { hub: this.#transport.hub, epoch, storage, fallbackReason };
     if (!this.#learn(info, isSame)) return;
     this.#owner = owner;
+    this.#lastTurn = performance.now();
     this.#received.clear();
     this.#running.clear();
     this.#transport.meet(undefined);
     this.#announce();
-    this.#sendAll();
+    if (!isSame) this.#sendAll();
     this.#describe();
+  }
+
+  get #wasSilent(): boolean {
+    return performance.now() - this.#lastTurn >= SILENT_TOO_LONG_MS;
+  }
+
+  // What came while nothing could be heard here is looked at first.
+  #takeTurn(): void {
+    const take = () => {
+      this.#lastTurn = performance.now();
+    };
+    if (this.#wasSilent) setTimeout(take, JOBS_MEANWHILE_MS);
+    else take();
   }
 
   #stopOwning(): void {
@@ -510,6 +538,11 @@ class Hub {
     const { epoch, from, number, job } = message;
     const owner = this.#owner;
     if (owner === undefined || epoch !== this.#ownerInfo?.epoch) return;
+    // Some of its senders have given up. In a new epoch those who wait send their jobs again.
+    if (this.#wasSilent) {
+      this.#begin(owner);
+      return;
+    }
     if (number <= (this.#received.get(from) ?? 0)) return;
     this.#received.set(from, number);
     this.#count(from, 1);
@@ -533,10 +566,13 @@ class Hub {
     job: Job,
     onRead: (name: string, bytes: number) => void,
   ): Promise<Result | undefined> {
-    const result = await owner.run(job, (name, bytes) => {
+    const running = owner.run(job, (name, bytes) => {
       this.#giveSignOfLife();
       onRead(name, bytes);
     });
+    // Nobody could send it again.
+    if (job.kind === "execute" && job.isOnce) this.#lastTurn = performance.now();
+    const result = await running;
     if (result?.ok === false) this.#lastError = result.failure.message;
     else if (job.kind === "execute" && job.changes && result?.response) {
       if (anySucceeded(result.response)) this.#noteChanges(job.changes);
@@ -605,6 +641,13 @@ class Hub {
   #tell(message: HubToPage, transfer: Transferable[] = []): void {
     this.#page.postMessage(message, transfer);
   }
+}
+
+function otherStorage(name: string, existing: string, wanted: string): Failure {
+  return {
+    code: "conflicting_options",
+    message: `another tab has "${name}" open with storage "${existing}", not "${wanted}"`,
+  };
 }
 
 function newerVersion(): Failure {

@@ -11,7 +11,14 @@ import { encodeRequest, failureCodeOf } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
 import { BlobFile } from "./blob-file.js";
 import { loadModule } from "./module.js";
-import { type Failure, failureOf, type Job, type Result, type Settings } from "./protocol.js";
+import {
+  type ExportPhase,
+  type Failure,
+  failureOf,
+  type Job,
+  type Result,
+  type Settings,
+} from "./protocol.js";
 import { type BrowserStorage, openStorage } from "./storage.js";
 
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
@@ -121,6 +128,8 @@ export class Owner {
   }
 
   async #execute(job: Job & { kind: "execute" }): Promise<Result | undefined> {
+    // Whoever begins one, or an import, holds the lock of transfers: that of another is left over.
+    if (job.exports === "begin" || job.isOnce) this.#endLeftExport();
     let response = this.#run(job.request);
     if (job.makesRoom && failureCodeOf(response) === "storage_full") {
       response = (await this.#runInReserve(job.request)) ?? response;
@@ -199,14 +208,18 @@ export class Owner {
     if (!this.#isOver) await this.storage.restoreReserve();
   }
 
-  #watchExport(exports: boolean | undefined): void {
-    if (exports === undefined) return;
+  #watchExport(phase: ExportPhase | undefined): void {
+    if (phase === undefined) return;
     clearTimeout(this.#exportTimer);
-    if (!exports) return;
-    this.#exportTimer = setTimeout(
-      () => this.#quietly(() => this.#run(frame({ kind: "endExport" }))),
-      EXPORT_ENDS_AFTER_MS,
-    );
+    this.#exportTimer =
+      phase === "end" ? undefined : setTimeout(() => this.#endLeftExport(), EXPORT_ENDS_AFTER_MS);
+  }
+
+  #endLeftExport(): void {
+    if (this.#exportTimer === undefined) return;
+    clearTimeout(this.#exportTimer);
+    this.#exportTimer = undefined;
+    this.#quietly(() => this.#run(frame({ kind: "endExport" })));
   }
 
   // What one left behind that was closed makes way.

@@ -22,6 +22,8 @@ export interface Settings {
   wasm: string | Uint8Array;
 }
 
+export type ExportPhase = "begin" | "read" | "end";
+
 /** One thing for the owner to do. */
 export type Job =
   | {
@@ -31,8 +33,8 @@ export type Job =
       changes: Changes | undefined;
       /** Whether it may use the reserve of a full disk. */
       makesRoom: boolean;
-      /** True begins or goes on with an export, false ends it. */
-      exports: boolean | undefined;
+      /** What it does of an export. */
+      exports: ExportPhase | undefined;
       /** It must not be made again when nobody knows whether it was. */
       isOnce: boolean;
     }
@@ -95,6 +97,8 @@ export type PageToHub =
   | { type: "close" };
 
 export type HubToPage =
+  /** The answer to `start`: the worker is ours. */
+  | { type: "started" }
   | { type: "done"; id: number; result: Result }
   | { type: "described"; id: number; info: HubInfo }
   | { type: "changed"; changes: Changes }

@@ -19,6 +19,7 @@ export interface TransferOptions {
 export type DatabaseBytes = Uint8Array | Blob | ReadableStream<Uint8Array>;
 
 const PIECE = 1 << 20;
+const READ_WITHIN_MS = 30_000;
 
 /** @internal */
 export async function exportDatabase(
@@ -40,24 +41,46 @@ export async function exportDatabase(
   return database;
 }
 
-/** Nothing is read before it is asked for. Cancel it, or read it to its end. @internal */
+/**
+ * Nothing is read before it is asked for. Cancel it, or read it to its end: others wait. One
+ * that nobody reads for half a minute fails. @internal
+ */
 export function exportStream(
   caller: Connection,
   options: TransferOptions = {},
 ): ReadableStream<Uint8Array> {
   const pieces = readDatabase(caller, options);
+  let timer: ReturnType<typeof setTimeout> | undefined;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        clearTimeout(timer);
         const { done, value } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (done) {
+          controller.close();
+          return;
+        }
+        controller.enqueue(value);
+        timer = setTimeout(() => {
+          controller.error(abandoned());
+          void pieces.return(undefined).catch(() => undefined);
+        }, READ_WITHIN_MS);
+        // No reason to keep a process alive.
+        (timer as { unref?: () => void }).unref?.();
       },
       async cancel() {
+        clearTimeout(timer);
         await pieces.return(undefined);
       },
     },
     { highWaterMark: 0 },
+  );
+}
+
+function abandoned(): KeepsakeError {
+  return new KeepsakeError(
+    "io_error",
+    `an export ends when nothing of it is read for ${READ_WITHIN_MS / 1000} s; begin it again`,
   );
 }
 

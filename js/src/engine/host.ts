@@ -48,7 +48,7 @@ export function databaseEngine(options: ResolvedOptions): Engine {
   const path = realPath(options.path);
   const existing = engines.get(path);
   if (existing !== undefined) {
-    refuseConflict(existing.name, existing.durability, options.durability);
+    refuseConflict(path, "durability", existing.durability, options.durability ?? "relaxed");
     return existing;
   }
   const engine = new LocalEngine(fileSource({ ...options, path }), () => {

@@ -49,13 +49,13 @@ export function invalid(rule: string): KeepsakeError {
 /** Two users of one database must agree on how it is kept. @internal */
 export function refuseConflict(
   name: string,
+  option: string,
   existing: string,
-  durability: string | undefined,
+  wanted: string,
 ): void {
-  const wanted = durability ?? "relaxed";
   if (existing === wanted) return;
   throw new KeepsakeError(
     "conflicting_options",
-    `${name} is open with durability "${existing}", not "${wanted}"`,
+    `${name} is open with ${option} "${existing}", not "${wanted}"`,
   );
 }
