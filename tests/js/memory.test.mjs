@@ -73,6 +73,14 @@ describe("export and import", () => {
     expect(progress.at(-1)).toEqual({ done: streamed.length, total: streamed.length });
   });
 
+  test("of a memory that is closed are refused", async () => {
+    const memory = await openMemory({ path: newPath() });
+    await memory.close();
+    const closed = expect.objectContaining({ code: "closed" });
+    await expect(memory.export()).rejects.toEqual(closed);
+    await expect(memory.exportStream().getReader().read()).rejects.toEqual(closed);
+  });
+
   test("a stream that is cancelled lets the next export and writes go on", async () => {
     await using memory = await openMemory({ path: newPath() });
     for (let i = 0; i < 40; i++)

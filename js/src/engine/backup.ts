@@ -88,6 +88,7 @@ async function* readDatabase(
   caller: Connection,
   { onProgress }: TransferOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  if (caller.isClosed) throw new KeepsakeError("closed", "it was closed");
   // One of its own, so that an export ends also if its caller is closed meanwhile.
   const connection = caller.share();
   const end = await begin(connection);
