@@ -1,6 +1,5 @@
 // What a chat costs as it grows: bytes on disk and in all, and the time of a put at its
 // end, turn by turn, for plain message lists and for delta channels.
-import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
@@ -15,10 +14,17 @@ import { SqliteSaver as OfficialSqliteSaver } from "@langchain/langgraph-checkpo
 import Database from "better-sqlite3";
 import { SqliteSaver } from "keepsake";
 
-import { inFolder, introduce, kilobytes, now, quick, seededRandom, table } from "./lib.mjs";
+import {
+  inFolder,
+  introduce,
+  kilobytes,
+  now,
+  quick,
+  seededRandom,
+  table,
+  textsFile,
+} from "./lib.mjs";
 
-// Real conversations, if they are there; the benchmark brings none of its own.
-const CONVERSATIONS = process.env.KEEPSAKE_CONVERSATIONS ?? "/work/shared/data/locomo-dev.json";
 const LENGTHS = quick ? [50, 200] : [50, 200, 1000, 5000];
 // The official savers write the whole state each time: 1,000 turns are some 2.5 GB, 5,000
 // some 60. Of more than these only the last are put, which tells the times.
@@ -270,9 +276,9 @@ class Chat {
 }
 
 async function conversationLines() {
-  if (!existsSync(CONVERSATIONS)) return generatedLines();
+  if (textsFile === undefined) return generatedLines();
   const found = [];
-  collectTexts(JSON.parse(await readFile(CONVERSATIONS, "utf8")), found);
+  collectTexts(JSON.parse(await readFile(textsFile, "utf8")), found);
   return found;
 }
 
@@ -317,7 +323,7 @@ introduce(
   "Growth of a chat",
   "A turn is what a graph with one agent and a tool puts: the input, the agent's step and " +
     "the pending writes of both; each fifth turn calls a tool with a result of 4 to 12 KB. " +
-    `Texts are ${existsSync(CONVERSATIONS) ? "of real conversations" : "generated"}. ` +
+    `Texts are ${textsFile ? "of real conversations" : "generated; --texts=file.json names others"}. ` +
     `Times are medians of the last ${MEASURED} turns, of two supersteps each.`,
 );
 for (const isDelta of [false, true]) await compareGrowth(isDelta);

@@ -4,6 +4,10 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
+/** A file of real texts, from which nothing is copied; undefined without `--texts=file.json`. */
+export const textsFile = process.argv
+  .find((option) => option.startsWith("--texts="))
+  ?.slice("--texts=".length);
 export const quick = process.argv.includes("--quick");
 
 // The CPU time of the process hardly depends on what else the machine does; the time on

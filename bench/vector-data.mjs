@@ -1,25 +1,23 @@
 // Vectors for the benchmark of search. They are made from real text: words and runs of
 // three letters are hashed to signed dimensions, so that texts which share words are near
 // each other. Without a file of texts they are random and clustered, which is easier.
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 
 import { seededRandom } from "./lib.mjs";
 
-const DEFAULT_TEXTS = fileURLToPath(new URL("../../shared/data/locomo-dev.json", import.meta.url));
 const SIGNS_PER_FEATURE = 4;
 const MIN_TEXT_LENGTH = 20;
 
 // → {description, vectors, queries}; all are Float32Arrays of length one.
-export function makeVectors({ count, queries, dims, file = DEFAULT_TEXTS }) {
+export function makeVectors({ count, queries, dims, file }) {
   const random = seededRandom(11);
-  const texts = existsSync(file) ? textsIn(JSON.parse(readFileSync(file, "utf8"))) : [];
+  const texts = file ? textsIn(JSON.parse(readFileSync(file, "utf8"))) : [];
   const next =
     texts.length > 0 ? (i) => embed(textOf(texts, i, random), dims) : clustered(dims, 200, random);
   const description =
     texts.length > 0
       ? `hashed words and trigrams of ${texts.length} conversation texts, beyond them of two halves each`
-      : "random, in 200 clusters (no file of texts was there)";
+      : "random, in 200 clusters (--texts=file.json names texts to make them of)";
   // Queries are texts, too, that are not among the stored ones.
   const asked = Array.from({ length: queries }, (_, i) => next(texts.length + count + i));
   const vectors = Array.from({ length: count }, (_, i) => next(i));

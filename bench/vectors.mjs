@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { InMemoryStore as OfficialInMemoryStore } from "@langchain/langgraph-checkpoint";
 import { InMemoryStore, SqliteStore } from "keepsake";
 
-import { inFolder, introduce, quick, table } from "./lib.mjs";
+import { inFolder, introduce, quick, table, textsFile } from "./lib.mjs";
 import { dot, makeVectors } from "./vector-data.mjs";
 import { loadPeers } from "./vector-peers.mjs";
 
@@ -29,8 +29,6 @@ const SCOPES = [
   { title: "filter that leaves 0.1 %", namespace: [], share: 0.001, filters: true },
 ];
 
-const textsOption = process.argv.find((option) => option.startsWith("--texts="));
-
 introduce(
   "Search by vector",
   `${DIMENSIONS} dimensions, the best ${K}, one thread. A cell is the time of one search and its ` +
@@ -46,7 +44,7 @@ async function report(size, peers, folder) {
     count: size,
     queries: QUERIES,
     dims: DIMENSIONS,
-    ...(textsOption && { file: textsOption.slice("--texts=".length) }),
+    file: textsFile,
   });
   const embeddings = embeddingsOf(data);
   const index = { dims: DIMENSIONS, embeddings, fields: ["text"] };
