@@ -3,6 +3,7 @@
 //
 // A peer is {name, open(dims, count) → {add(id, vector), finish?(), search(vector, k) → ids}}.
 import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -23,8 +24,11 @@ export async function loadPeers(folder) {
   const found = [];
   for (const name of ["usearch", "hnswlib-node", "sqlite-vec", "@orama/orama", "hnswlib-wasm"]) {
     try {
-      install(folder, name === "sqlite-vec" ? [name, "better-sqlite3"] : [name]);
-      found.push(...(await MAKERS[name](createRequire(join(folder, "peers.cjs")))));
+      // An install without a manifest removes what another one brought.
+      const own = join(folder, "peers", name);
+      mkdirSync(own, { recursive: true });
+      install(own, name === "sqlite-vec" ? [name, "better-sqlite3"] : [name]);
+      found.push(...(await MAKERS[name](createRequire(join(own, "peers.cjs")))));
     } catch (error) {
       console.error(`${name} is left out: ${String(error.message).split("\n")[0]}`);
     }
@@ -34,8 +38,8 @@ export async function loadPeers(folder) {
 
 function install(folder, names) {
   const packages = names.map((name) => `${name}@${VERSIONS[name]}`);
-  execFileSync("npm", ["install", "--no-save", "--no-audit", "--no-fund", ...packages], {
-    cwd: folder,
+  const options = ["--prefix", folder, "--no-save", "--no-audit", "--no-fund"];
+  execFileSync("npm", ["install", ...options, ...packages], {
     stdio: ["ignore", "ignore", "pipe"],
   });
 }
