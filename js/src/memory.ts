@@ -170,9 +170,8 @@ export class Memory {
 
   /** Closes the store, the checkpointer and the database. Twice is fine. */
   async close(): Promise<void> {
-    await this.store.close();
-    await this.checkpointer.close();
-    await this.#connection.close();
+    const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
+    await Promise.all(closing);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -187,7 +187,7 @@ test("loading goes on where it was when the worker is killed", async () => {
   await tab.getByRole("button", { name: "Kill this tab’s worker" }).click();
   await tab.getByText("Heard 40 turns").waitFor();
   const namespace = tab.locator("#namespaces summary", { hasText: "weather" });
-  await expect(namespace.locator(".count").textContent()).resolves.toBe("40");
+  await namespace.locator(".count", { hasText: /^40$/ }).waitFor();
   await tab.getByRole("button", { name: /^About the weather/ }).click();
   await tab.locator(".heard").nth(39).waitFor();
   await expect(tab.locator(".heard").count()).resolves.toBe(40);
@@ -228,13 +228,15 @@ test("the threads show their sizes, and their history can be shortened", async (
     Number(/([\d,]+) checkpoints/.exec(await tab.locator("#hint-size").textContent())[1]);
   const before = await checkpoints();
   await tab.getByRole("button", { name: "Shorten history" }).click();
-  const text = await tab.locator("#confirm-text").textContent();
-  const would = Number(/^(\d+) old checkpoints? would go/.exec(text)[1]);
+  const question = tab.locator("#confirm-text", { hasText: "would go" });
+  await question.waitFor();
+  const [, counted] = /^(\S+) old checkpoints? would go/.exec(await question.textContent());
+  const would = Number(counted.replace(",", ""));
   await tab.getByRole("button", { name: "Shorten", exact: true }).click();
-  await tab.locator("#notices", { hasText: `${would} old checkpoint` }).waitFor();
+  await tab.locator("#notices", { hasText: `${counted} old checkpoint` }).waitFor();
   await tab.locator("#hint-size", { hasText: `${before - would} checkpoints` }).waitFor();
   await thread.click();
-  await tab.locator(".answer").waitFor();
+  await tab.locator(".answer").first().waitFor();
 });
 
 test("what was exported comes back by an import", async () => {

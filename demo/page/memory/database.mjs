@@ -50,17 +50,13 @@ export class Database extends EventTarget {
   async endWorker() {
     const start = performance.now();
     this.#worker.terminate();
-    const abandoned = this.#memory;
-    this.#opening = this.#reopen(abandoned);
+    // Nobody is there to say that it is closed.
+    void this.#memory.close();
+    this.#opening = this.#open();
     this.#ended.reject(new WorkerEnded());
     this.#ended = Promise.withResolvers();
     await this.#opening;
     return performance.now() - start;
-  }
-
-  async #reopen(abandoned) {
-    await abandoned.close();
-    await this.#open();
   }
 
   async #open() {
