@@ -43,9 +43,11 @@ export class Agent {
 
   /** → {messages, question, isUnfinished}: `question` is what the agent waits for. */
   async state(threadId) {
-    const { values, tasks, next } = await this.#graph.getState(configOf(threadId));
+    const { values, tasks } = await this.#graph.getState(configOf(threadId));
     const question = tasks.flatMap(({ interrupts }) => interrupts)[0]?.value;
-    const isUnfinished = question === undefined && next.length > 0;
+    // `next` is empty, too, where each task of a step has ended and the next step's checkpoint
+    // was not written.
+    const isUnfinished = question === undefined && tasks.length > 0;
     return { messages: values.messages ?? [], question, isUnfinished };
   }
 

@@ -60,8 +60,10 @@ export class Recorder {
   }
 
   async #heard(thread) {
-    const { messages } = await this.#database.insist(() => this.#agent().state(thread));
-    // The last one may be in the thread, and not in the memory yet. To hear it again changes nothing.
-    return Math.max(0, messages.length - 1);
+    const { messages, isUnfinished } = await this.#database.insist(() =>
+      this.#agent().state(thread),
+    );
+    // Of an unfinished run the turn is in the thread, and not in the memory yet. It is heard again.
+    return messages.length - (isUnfinished ? 1 : 0);
   }
 }
