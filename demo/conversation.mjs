@@ -8,7 +8,8 @@ export class ConversationError extends Error {
 }
 
 // → {id, title, people, sessions: [{date, turns: [{id, speaker, text}]}], turns, questions}
-// `turns` are those of all sessions, each with the number and the date of its session.
+// `turns` are those of all sessions, each with the number and the date of its session, and its
+// place there.
 // `source` is what messages call the text; `conversation` is which one of a list.
 export function readConversation(text, { source, conversation: number }) {
   const json = parsed(source, text);
@@ -153,7 +154,7 @@ function evidenceIds(evidence = []) {
 
 function complete({ id, title, sessions, questions }, where) {
   const turns = sessions.flatMap(({ date, turns }, i) =>
-    turns.map((turn) => ({ ...turn, session: i + 1, date })),
+    turns.map((turn, place) => ({ ...turn, session: i + 1, date, place })),
   );
   if (turns.length === 0) throw new ConversationError(`${where} has no turns`);
   const ids = new Set();

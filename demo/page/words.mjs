@@ -21,6 +21,14 @@ export function moment(date) {
 
 export const path = (namespace) => namespace.join(" › ");
 
+/** What a hit's score is made of. */
+export function parts(explain) {
+  return Object.entries(explain)
+    .filter(([, value]) => value !== 0)
+    .map(([name, value]) => `${name} ${value.toFixed(2)}`)
+    .join(", ");
+}
+
 /** Where the memory lives: {name, hint}. */
 export function place({ persistence, fallbackReason }) {
   const because = fallbackReason ? ` Why: ${fallbackReason}.` : "";

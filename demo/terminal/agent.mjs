@@ -37,14 +37,17 @@ export class Agent {
       id: turn.id,
       name: turn.speaker,
       content: turn.text,
-      additional_kwargs: { session: turn.session, date: turn.date },
+      additional_kwargs: { session: turn.session, date: turn.date, place: turn.place },
     });
     await this.#listener.invoke({ messages: [message] }, this.thread);
   }
 
-  // How many turns the thread holds: an interrupted demo goes on from there.
+  // How many turns were kept: an interrupted demo goes on from there. The last one of a run
+  // that did not end may be in the thread and not in the store.
   async heard() {
-    return (await this.state()).values.messages?.length ?? 0;
+    const { values, tasks } = await this.state();
+    const messages = values.messages ?? [];
+    return messages.length - (tasks.length > 0 ? 1 : 0);
   }
 
   // The thread's state now, or as it was at an earlier checkpoint.
@@ -88,12 +91,14 @@ export class Agent {
   #listenerGraph() {
     const remember = async (state, config) => {
       const message = state.messages.at(-1);
-      const { session, date } = message.additional_kwargs;
+      const { session, date, place } = message.additional_kwargs;
       // LangGraph hands nodes a wrapper around the store; the real one answers at once.
       await unwrapStore(config.store).put(this.#sessionNamespace(session), message.id, {
         text: `${message.name}: ${message.content}`,
         speaker: message.name,
         date,
+        session,
+        place,
         step: config.metadata.langgraph_step,
       });
       return {};

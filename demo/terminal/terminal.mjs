@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openMemory } from "keepsake";
 
-import { HashingEmbedder } from "../embedder.mjs";
+import { SEARCH } from "../search.mjs";
 import { Agent, RECALLED } from "./agent.mjs";
 import { loadConversation } from "./conversation-file.mjs";
 import { modelFromEnvironment } from "./model.mjs";
@@ -57,11 +57,7 @@ async function beforeRestart(conversation, options) {
   return exitCode;
 }
 
-async function open(path) {
-  const embeddings = new HashingEmbedder();
-  const index = { dims: embeddings.dimensions, embeddings, fields: ["text"] };
-  return openMemory({ path, index });
-}
+const open = (path) => openMemory({ path, ...SEARCH });
 
 function introduce(output, { title, people, turns, sessions }, { db, isTemporary }, model) {
   output.title("Keepsake: an agent that remembers");
@@ -251,7 +247,6 @@ async function conclude(output, figures, { db, keep }) {
   output.heading("4", "Sizes and timings");
   output.field("File", bytes(await fileBytes(db)));
   output.field("Items", `${store.items} in ${counted(store.namespaces, "namespace")}`);
-  output.field("Vectors", `${store.vectors}`);
   output.field("Checkpoints", `${checkpointer.checkpoints}`);
   if (listening.turns > 0) {
     output.field("Listening", `${Math.round((1000 * listening.turns) / listening.ms)} turns/s`);

@@ -1,18 +1,17 @@
 // The page's agent on Cloudflare: an object for each user, with the agent and its memory
 // in it, and a Worker that finds the object. README.md has the requests.
 import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
-import { HashingEmbedder } from "../embedder.mjs";
 import { Agent } from "../page/agent/agent.mjs";
 import { ScriptedModel } from "../page/agent/scripted-model.mjs";
+import { SEARCH } from "../search.mjs";
 
-const embeddings = new HashingEmbedder();
 const model = new ScriptedModel();
 
 export class AgentObject extends KeepsakeObject {
   #agent = new Agent({ memory: this.memory, model: () => model });
 
   memoryOptions() {
-    return { index: { dims: embeddings.dimensions, embeddings, fields: ["text"] } };
+    return SEARCH;
   }
 
   async say(thread, text) {

@@ -96,6 +96,7 @@ test("an answer shows what was recalled, with namespace, key and score", async (
   const answer = await say(tab, QUESTION);
   expect(answer).toContain("Porto");
   await tab.getByText("Recalled 5 items").click();
+  await tab.locator(".recalled .plan", { hasText: "words: " }).waitFor();
   const best = await tab.locator(".recalled li").first().textContent();
   expect(best).toContain("memories › harbour › session-02 › 2.4");
   expect(best).toMatch(/0\.\d\d/);

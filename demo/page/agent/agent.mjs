@@ -35,8 +35,8 @@ export class Agent {
 
   /** Keeps one turn of a recording, without an answer. */
   async listen(threadId, recording, turn) {
-    const { id, speaker, text, session, date } = turn;
-    const additional_kwargs = { recording, session, date };
+    const { id, speaker, text, session, date, place } = turn;
+    const additional_kwargs = { recording, session, date, place };
     const message = new HumanMessage({ id, name: speaker, content: text, additional_kwargs });
     await this.#graph.invoke({ messages: [message] }, configOf(threadId));
   }
@@ -86,8 +86,8 @@ function isTurn(message) {
 
 async function keepTurn({ messages }, config) {
   const { id, name, content, additional_kwargs } = messages.at(-1);
-  const { recording, session, date } = additional_kwargs;
-  const value = { text: `${name}: ${content}`, speaker: name, date };
+  const { recording, session, date, place } = additional_kwargs;
+  const value = { text: `${name}: ${content}`, speaker: name, date, session, place };
   // LangGraph hands nodes a wrapper around the store; the real one answers at once.
   await unwrapStore(config.store).put(sessionNamespace(recording, session), id, value);
   return {};

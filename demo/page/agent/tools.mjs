@@ -49,13 +49,15 @@ export const TOOLS = {
 
 async function recall({ query, aboutPerson = false }, { store }) {
   const prefix = aboutPerson ? PERSON : MEMORIES;
-  const found = await store.search(prefix, { query, limit: RECALLED });
-  return { items: found.map(recalledItem) };
+  let found = await store.search(prefix, { query, limit: RECALLED, explain: true });
+  // "What do you know about me?" has no word to look for: anything about the person will do.
+  if (aboutPerson && found.length === 0) found = await store.search(prefix, { limit: RECALLED });
+  return { items: found.map(recalledItem), plan: found[0]?.plan };
 }
 
-function recalledItem({ namespace, key, value, score }) {
+function recalledItem({ namespace, key, value, score, explain }) {
   const { text, speaker, date } = value;
-  return { namespace, key, score, text, speaker, date };
+  return { namespace, key, score, text, speaker, date, explain };
 }
 
 async function remember({ text, topic }, { store }) {

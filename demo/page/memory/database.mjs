@@ -1,6 +1,6 @@
 // The page's memory, opened by name. When the worker of this tab ends, it is opened again.
 import { openMemory } from "keepsake";
-import { HashingEmbedder } from "../../embedder.mjs";
+import { SEARCH } from "../../search.mjs";
 
 const NAME = "keepsake-demo";
 
@@ -60,11 +60,10 @@ export class Database extends EventTarget {
   }
 
   async #open() {
-    const embeddings = new HashingEmbedder();
     this.#ended.promise.catch(() => {});
     this.#memory = await openMemory({
       name: NAME,
-      index: { dims: embeddings.dimensions, embeddings, fields: ["text"] },
+      ...SEARCH,
       worker: () => this.#startWorker(),
     });
     this.#memory.onChange((changes) => this.#tell("change", changes));

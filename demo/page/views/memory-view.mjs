@@ -2,14 +2,12 @@
 // appears by itself.
 import { byId, coalesced, h, KeyedList } from "../dom.mjs";
 import { THREADS } from "../memory/threads.mjs";
-import { counted, cut, moment, path } from "../words.mjs";
+import { counted, cut, moment, parts, path } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
 const MOST_NAMESPACES = 200;
 const MOST_ITEMS = 200;
 const MOST_FOUND = 20;
-// Below, an item has little to do with the query.
-const RELEVANT = 0.1;
 const PREVIEW = 90;
 // What is younger was just written, here or in another tab.
 const FRESH_MS = 3_000;
@@ -73,16 +71,15 @@ function withCounts(store, namespaces) {
   );
 }
 
-// What holds the words, then what is near in meaning.
+// What the words of the query are about, the best first, then what holds its letters somewhere.
 async function found(store, query) {
-  const [exact, near] = await store.batch([
-    { namespacePrefix: [], query, mode: "contains", limit: MOST_FOUND },
-    { namespacePrefix: [], query, mode: "vector", limit: MOST_FOUND },
+  const [about, holding] = await store.batch([
+    { namespacePrefix: [], query, limit: MOST_FOUND, explain: true, snippet: PREVIEW },
+    { namespacePrefix: [], query, limit: MOST_FOUND, mode: "contains" },
   ]);
-  const relevant = near.filter(({ score }) => score >= RELEVANT);
-  const byPath = new Map(exact.map((item) => [pathOf(item), { ...item, score: undefined }]));
-  for (const item of relevant) byPath.set(pathOf(item), item);
-  return [...byPath.values()];
+  const paths = new Set(about.map(pathOf));
+  const others = holding.filter((item) => !paths.has(pathOf(item)));
+  return [...about, ...others.map((item) => ({ ...item, score: undefined }))];
 }
 
 function pathOf({ namespace, key }) {
@@ -144,8 +141,10 @@ class ItemRow {
     const shown = `${item.updatedAt.getTime()} ${score}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const { namespace, key, value, createdAt, updatedAt } = item;
-    const preview = cut(value.text ?? value.title ?? JSON.stringify(value), PREVIEW);
+    const { namespace, key, value, createdAt, updatedAt, explain, plan, snippet } = item;
+    const preview = snippet
+      ? marked(snippet)
+      : [cut(value.text ?? value.title ?? JSON.stringify(value), PREVIEW)];
     const near = score === undefined ? undefined : h("span", { class: "score" }, score.toFixed(2));
     this.root.classList.toggle("fresh", Date.now() - updatedAt.getTime() < FRESH_MS);
     this.root.replaceChildren(
@@ -154,10 +153,11 @@ class ItemRow {
         {},
         h("b", { class: "key" }, key),
         near,
-        h("span", { class: "preview" }, preview),
+        h("span", { class: "preview" }, ...preview),
       ),
       isInTree ? "" : h("p", { class: "note" }, path(namespace)),
       h("pre", { tabindex: "0", "aria-label": `Value of ${key}` }, JSON.stringify(value, null, 2)),
+      explain ? h("p", { class: "note why" }, `${parts(explain)}. ${plan}`) : "",
       h("p", { class: "note" }, `Created ${moment(createdAt)}, updated ${moment(updatedAt)}`),
       this.#removal(item),
     );
@@ -179,6 +179,16 @@ class ItemRow {
     });
     if (agreed) await this.#app.database.insist(({ store }) => store.delete(namespace, key));
   }
+}
+
+// The snippet with what was found in it.
+function marked({ text, highlights }) {
+  const ends = [0, ...highlights.map(([, end]) => end)];
+  const found = highlights.flatMap(([begin, end], i) => [
+    text.slice(ends[i], begin),
+    h("mark", {}, text.slice(begin, end)),
+  ]);
+  return [...found, text.slice(ends.at(-1))];
 }
 
 function labels(namespace) {

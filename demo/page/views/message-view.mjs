@@ -1,7 +1,7 @@
 // What one message, and what the agent did for it, look like.
 import { isAIMessage, isHumanMessage, isToolMessage } from "@langchain/core/messages";
 import { h } from "../dom.mjs";
-import { counted, path } from "../words.mjs";
+import { counted, parts, path } from "../words.mjs";
 
 /** → [{key, version, human, results, answer}]: a turn begins with what a person said. */
 export function turnsOf(messages) {
@@ -66,17 +66,18 @@ const SHOWN = { recall: shownRecall, remember: shownRemember, forget: shownForge
 
 function shownRecall(result) {
   if (result.error) return shownError(result);
-  const { items } = result;
+  const { items, plan } = result;
   if (items.length === 0) return h("p", { class: "did" }, "Searched the memory, and found nothing");
   return h(
     "details",
     { class: "recalled" },
     h("summary", {}, `Recalled ${counted(items.length, "item")}`),
     h("ol", {}, ...items.map(recalledItem)),
+    plan && h("p", { class: "plan" }, `Looked for by ${plan}`),
   );
 }
 
-function recalledItem({ namespace, key, score, text, date }) {
+function recalledItem({ namespace, key, score, text, date, explain }) {
   const share = Math.max(0, Math.min(1, score ?? 0));
   return h(
     "li",
@@ -89,6 +90,7 @@ function recalledItem({ namespace, key, score, text, date }) {
       h("span", { class: "score" }, score === undefined ? "no score" : score.toFixed(2)),
       h("span", { class: "where" }, `${path(namespace)} › `, h("b", {}, key)),
       h("span", {}, date),
+      explain && h("span", { class: "why" }, parts(explain)),
     ),
   );
 }
