@@ -33,6 +33,7 @@ import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
 import { LatestValues, wholeDeltas } from "./latest-values.js";
+import { load } from "./load-value.js";
 import type {
   AnswerTo,
   Blob,
@@ -540,8 +541,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async #toTuple(tuple: CoreTuple): Promise<CheckpointTuple> {
     const { key, parentCheckpointId } = tuple;
     const [checkpoint, metadata, pendingWrites, ...values] = await Promise.all([
-      this.#load(tuple.checkpoint) as Promise<Checkpoint>,
-      this.#load(tuple.metadata) as Promise<CheckpointMetadata>,
+      this.#load(tuple.checkpoint) as MaybePromise<Checkpoint>,
+      this.#load(tuple.metadata) as MaybePromise<CheckpointMetadata>,
       this.#toWrites(tuple.pendingWrites),
       ...tuple.values.map(({ value }) => this.#load(value)),
     ]);
@@ -583,9 +584,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     );
   }
 
-  #load({ type, bytes }: Blob): Promise<unknown> {
-    // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
-    return this.serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
+  #load(blob: Blob): MaybePromise<unknown> {
+    return load(this.serde, blob);
   }
 }
 

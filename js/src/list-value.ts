@@ -7,21 +7,9 @@
 // member, which takes a tenth of the time; and only elements of which it is known what
 // their text depends on: plain JSON values, and messages of LangChain's own classes.
 
-import {
-  AIMessage,
-  AIMessageChunk,
-  ChatMessage,
-  FunctionMessage,
-  HumanMessage,
-  HumanMessageChunk,
-  RemoveMessage,
-  SystemMessage,
-  SystemMessageChunk,
-  ToolMessage,
-  ToolMessageChunk,
-} from "@langchain/core/messages";
-import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { isSameBytes } from "./compare-bytes.js";
+import { isLangGraphs, MESSAGE_CLASSES } from "./langgraph-serde.js";
 import type { Blob } from "./wire/operations.js";
 
 // Of a shorter list, taking snapshots would be most of the work.
@@ -34,21 +22,7 @@ const CLOSING = "]".charCodeAt(0);
 
 // Their text depends on their own members, and on nothing else.
 const PLAIN = new Set<unknown>([Object.prototype, null]);
-const MESSAGES = new Set<unknown>(
-  [
-    AIMessage,
-    AIMessageChunk,
-    ChatMessage,
-    FunctionMessage,
-    HumanMessage,
-    HumanMessageChunk,
-    RemoveMessage,
-    SystemMessage,
-    SystemMessageChunk,
-    ToolMessage,
-    ToolMessageChunk,
-  ].map((messageClass) => messageClass.prototype),
-);
+const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map(({ prototype }) => prototype));
 
 /** What an object was: its members in their order, each a snapshot. */
 interface Shape {
@@ -149,13 +123,6 @@ export function dumpList(
 async function dumpElement(serde: SerializerProtocol, value: unknown): Promise<Uint8Array> {
   const [, list] = await serde.dumpsTyped([value]);
   return list[0] === OPENING ? list.subarray(1, -1) : list;
-}
-
-// Any other may make of a list what it likes.
-function isLangGraphs(serde: SerializerProtocol): boolean {
-  return (
-    Object.getPrototypeOf(serde) === JsonPlusSerializer.prototype && Object.keys(serde).length === 0
-  );
 }
 
 function isPlainList(value: unknown): value is unknown[] {
