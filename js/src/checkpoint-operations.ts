@@ -6,9 +6,14 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { textOf } from "./dump-value.js";
+import type { MaybePromise } from "./engine/engine.js";
+import { dumpsAsLangGraph } from "./langgraph-serde.js";
 import type { LatestValues } from "./latest-values.js";
 import { dumpList, type ListValue } from "./list-value.js";
 import type { Blob, CheckpointKey, Operation as CoreOperation } from "./wire/operations.js";
+
+const encoder = new TextEncoder();
 
 /** @internal */
 export interface CheckpointParts {
@@ -72,12 +77,13 @@ function dumpChannel(
   serde: SerializerProtocol,
   value: unknown,
   base: ListValue | undefined,
-): Promise<Blob> {
+): MaybePromise<Blob> {
   return dumpList(serde, value, base) ?? dump(serde, value);
 }
 
 /** @internal */
-export async function dump(serde: SerializerProtocol, value: unknown): Promise<Blob> {
-  const [type, bytes] = await serde.dumpsTyped(value);
-  return { type, bytes };
+export function dump(serde: SerializerProtocol, value: unknown): MaybePromise<Blob> {
+  const text = dumpsAsLangGraph(serde) ? textOf(value) : undefined;
+  if (text !== undefined) return { type: "json", bytes: encoder.encode(text) };
+  return serde.dumpsTyped(value).then(([type, bytes]) => ({ type, bytes }));
 }

@@ -31,8 +31,19 @@ export const MESSAGE_CLASSES = {
   ToolMessageChunk,
 } as const;
 
+const { dumpsTyped, loadsTyped } = JsonPlusSerializer.prototype;
+
 /** Any other may make of a value what it likes. @internal */
-export function isLangGraphs(serde: SerializerProtocol): boolean {
+export function dumpsAsLangGraph(serde: SerializerProtocol): boolean {
+  return isLangGraphs(serde) && serde.dumpsTyped === dumpsTyped;
+}
+
+/** @internal */
+export function loadsAsLangGraph(serde: SerializerProtocol): boolean {
+  return isLangGraphs(serde) && serde.loadsTyped === loadsTyped;
+}
+
+function isLangGraphs(serde: SerializerProtocol): boolean {
   return (
     Object.getPrototypeOf(serde) === JsonPlusSerializer.prototype && Object.keys(serde).length === 0
   );

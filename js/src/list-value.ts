@@ -3,36 +3,49 @@
 // it was has the text that it had.
 //
 // Objects may be changed by whoever has them, so that being the same object says
-// nothing. Each element is compared with a snapshot of what was serialised, member by
-// member, which takes a tenth of the time; and only elements of which it is known what
-// their text depends on: plain JSON values, and messages of LangChain's own classes.
+// nothing. Each element is compared with a snapshot of what was serialised, without
+// making anything; and only elements of which it is known what their text depends on:
+// plain JSON values, and of LangChain's own messages the fields that are stored.
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { isSameBytes } from "./compare-bytes.js";
-import { isLangGraphs, MESSAGE_CLASSES } from "./langgraph-serde.js";
+import {
+  DEEPEST,
+  fieldOf,
+  isMessage,
+  isOrdinary,
+  isPlainList,
+  isPlainObject,
+  textOf,
+} from "./dump-value.js";
+import { dumpsAsLangGraph } from "./langgraph-serde.js";
 import type { Blob } from "./wire/operations.js";
 
 // Of a shorter list, taking snapshots would be most of the work.
 const WORTH_SPLITTING = 8;
-// What nests deeper is serialised as a whole; so are circles.
-const DEEPEST = 24;
 const OPENING = "[".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 const CLOSING = "]".charCodeAt(0);
 
-// Their text depends on their own members, and on nothing else.
-const PLAIN = new Set<unknown>([Object.prototype, null]);
-const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map(({ prototype }) => prototype));
+type Members = Record<string, unknown>;
 
-/** What an object was: its members in their order, each a snapshot. */
+/** What an object was: what is stored of it, in its order, each a snapshot. */
 interface Shape {
+  readonly kind: Kind;
   readonly prototype: unknown;
-  readonly keys: readonly string[] | undefined;
+  readonly keys: readonly string[];
   readonly members: readonly Snapshot[];
 }
 type Snapshot = Shape | string | number | boolean | null | undefined;
 
+enum Kind {
+  List,
+  Object,
+  Message, // its members are the fields that it names in `lc_kwargs`
+}
+
 const UNKNOWN = Symbol("a value whose text may depend on anything");
+const encoder = new TextEncoder();
 
 interface Element {
   readonly snapshot: Snapshot;
@@ -65,7 +78,12 @@ export class ListValue implements Blob {
     const [before, after] = [base.elements, this.elements];
     const most = Math.min(before.length, after.length);
     let first = 0;
-    while (first < most && before[first]?.bytes === after[first]?.bytes) first++;
+    let prefix = 1;
+    for (; first < most; first++) {
+      const element = after[first] as Element;
+      if (before[first]?.bytes !== element.bytes) break;
+      prefix += element.bytes.length + Number(first > 0);
+    }
     let last = 0;
     while (last < most - first && before.at(-1 - last)?.bytes === after.at(-1 - last)?.bytes) {
       last++;
@@ -77,11 +95,7 @@ export class ListValue implements Blob {
     if (hasPrefix) middle[0] = COMMA;
     write(added, middle, Number(hasPrefix));
     if (hasSuffix) middle[middle.length - 1] = COMMA;
-    return {
-      prefix: 1 + sizeOf(after.slice(0, first)),
-      suffix: 1 + sizeOf(after.slice(after.length - last)),
-      middle,
-    };
+    return { prefix, suffix: 1 + sizeOf(after.slice(after.length - last)), middle };
   }
 }
 
@@ -94,29 +108,35 @@ export function dumpList(
   list: unknown,
   base: ListValue | undefined,
 ): Promise<ListValue> | undefined {
-  if (!isPlainList(list) || list.length < WORTH_SPLITTING || !isLangGraphs(serde)) return undefined;
+  if (!isPlainList(list) || list.length < WORTH_SPLITTING) return undefined;
+  if (!dumpsAsLangGraph(serde)) return undefined;
   const known = base?.elements ?? [];
   const elements: Element[] = new Array(list.length);
   const pending: Promise<void>[] = [];
   for (let i = 0; i < list.length; i++) {
     const value: unknown = list[i];
     // It is where it was, from the beginning or from the end.
-    const twins = [known[i], known[i + known.length - list.length]];
-    const same = twins.find((twin) => twin !== undefined && isSame(twin.snapshot, value));
+    const same = twinOf(value, known[i]) ?? twinOf(value, known[i + known.length - list.length]);
     if (same !== undefined) {
       elements[i] = same;
       continue;
     }
     const snapshot = snapshotOf(value, DEEPEST);
     if (snapshot === UNKNOWN) return undefined;
-    pending.push(
-      dumpElement(serde, value).then((bytes) => {
-        const alike = twins.find((twin) => twin !== undefined && isSameBytes(twin.bytes, bytes));
-        elements[i] = { snapshot, bytes: alike?.bytes ?? bytes };
-      }),
-    );
+    const keep = (bytes: Uint8Array) => {
+      const twins = [known[i], known[i + known.length - list.length]];
+      const alike = twins.find((twin) => twin !== undefined && isSameBytes(twin.bytes, bytes));
+      elements[i] = { snapshot, bytes: alike?.bytes ?? bytes };
+    };
+    const text = textOf(value);
+    if (text !== undefined) keep(encoder.encode(text));
+    else pending.push(dumpElement(serde, value).then(keep));
   }
   return Promise.all(pending).then(() => new ListValue(elements));
+}
+
+function twinOf(value: unknown, element: Element | undefined): Element | undefined {
+  return element !== undefined && isSame(element.snapshot, value) ? element : undefined;
 }
 
 // In a list, since by itself a value may be stored as another type.
@@ -125,60 +145,96 @@ async function dumpElement(serde: SerializerProtocol, value: unknown): Promise<U
   return list[0] === OPENING ? list.subarray(1, -1) : list;
 }
 
-function isPlainList(value: unknown): value is unknown[] {
-  return (
-    Array.isArray(value) &&
-    Object.getPrototypeOf(value) === Array.prototype &&
-    (value as { toJSON?: unknown }).toJSON === undefined
-  );
-}
-
 function snapshotOf(value: unknown, depth: number): Snapshot | typeof UNKNOWN {
   if (typeof value !== "object" || value === null) {
     return typeof value === "bigint" || typeof value === "function" || typeof value === "symbol"
       ? UNKNOWN
       : (value as Snapshot);
   }
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (depth === 0 || !isKnown(value, prototype)) return UNKNOWN;
-  const keys = Array.isArray(value) ? undefined : Object.keys(value);
-  const values =
-    keys === undefined ? (value as unknown[]) : keys.map((key) => memberOf(value, key));
+  if (depth === 0) return UNKNOWN;
+  if (isPlainList(value)) return shapeOf(Kind.List, value, [], [...value], depth);
+  if (isPlainObject(value)) {
+    const keys = Object.keys(value);
+    return shapeOf(
+      Kind.Object,
+      value,
+      keys,
+      keys.map((key) => value[key]),
+      depth,
+    );
+  }
+  if (!isMessage(value)) return UNKNOWN;
+  const names = Object.keys(value.lc_kwargs as Members);
+  return shapeOf(
+    Kind.Message,
+    value,
+    names,
+    names.map((name) => fieldOf(value, name)),
+    depth,
+  );
+}
+
+function shapeOf(
+  kind: Kind,
+  value: object,
+  keys: string[],
+  values: unknown[],
+  depth: number,
+): Shape | typeof UNKNOWN {
   const members: Snapshot[] = [];
   for (let i = 0; i < values.length; i++) {
     const member = snapshotOf(values[i], depth - 1);
     if (member === UNKNOWN) return UNKNOWN;
     members.push(member);
   }
-  return { prototype, keys, members };
+  return { kind, prototype: Object.getPrototypeOf(value), keys, members };
 }
 
+// Makes no object: it is done for each element of a list at each put.
 function isSame(snapshot: Snapshot, value: unknown): boolean {
   if (typeof snapshot !== "object" || snapshot === null) return snapshot === value;
   if (typeof value !== "object" || value === null) return false;
-  const { prototype, keys, members } = snapshot;
-  if (Object.getPrototypeOf(value) !== prototype || !isKnown(value, prototype)) return false;
-  if (keys === undefined) {
-    const list = value as unknown[];
-    return list.length === members.length && members.every((member, i) => isSame(member, list[i]));
+  if (Object.getPrototypeOf(value) !== snapshot.prototype) return false;
+  switch (snapshot.kind) {
+    case Kind.Message:
+      return isSameMessage(snapshot, value as Members);
+    case Kind.Object:
+      return isSameObject(snapshot, value as Members);
+    case Kind.List:
+      return isSameList(snapshot, value as unknown[]);
   }
-  const current = Object.keys(value);
-  if (current.length !== keys.length) return false;
+}
+
+function isSameMessage({ prototype, keys, members }: Shape, message: Members): boolean {
+  if (!isOrdinary(message, prototype as Members)) return false;
+  if (!hasKeys(message.lc_kwargs as Members, keys)) return false;
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as string;
-    if (current[i] !== key || !isSame(members[i], memberOf(value, key))) return false;
+    if (!isSame(members[i], fieldOf(message, keys[i] as string))) return false;
   }
   return true;
 }
 
-function isKnown(value: object, prototype: unknown): boolean {
-  const { toJSON } = value as { toJSON?: unknown };
-  if (MESSAGES.has(prototype)) return toJSON === (prototype as { toJSON: unknown }).toJSON;
-  return toJSON === undefined && (PLAIN.has(prototype) || prototype === Array.prototype);
+function isSameObject({ keys, members }: Shape, value: Members): boolean {
+  if (value.toJSON !== undefined || !hasKeys(value, keys)) return false;
+  for (let i = 0; i < keys.length; i++) {
+    if (!isSame(members[i], value[keys[i] as string])) return false;
+  }
+  return true;
 }
 
-function memberOf(value: object, key: string): unknown {
-  return (value as Record<string, unknown>)[key];
+function isSameList({ members }: Shape, list: unknown[]): boolean {
+  if (list.length !== members.length || (list as { toJSON?: unknown }).toJSON !== undefined) {
+    return false;
+  }
+  for (let i = 0; i < members.length; i++) if (!isSame(members[i], list[i])) return false;
+  return true;
+}
+
+// These, in this order.
+function hasKeys(value: Members, keys: readonly string[]): boolean {
+  let i = 0;
+  for (const key in value) if (key !== keys[i++]) return false;
+  return i === keys.length;
 }
 
 // With a comma between each two.

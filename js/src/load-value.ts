@@ -7,7 +7,7 @@
 // of each: there may be several copies of LangChain in a process.
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { isLangGraphs, MESSAGE_CLASSES } from "./langgraph-serde.js";
+import { loadsAsLangGraph, MESSAGE_CLASSES } from "./langgraph-serde.js";
 import type { Blob } from "./wire/operations.js";
 
 type Members = Record<string, unknown>;
@@ -25,14 +25,13 @@ const DEEPEST = 24;
 const PROBE = { id: "probe", content: "", role: "user", name: "probe", tool_call_id: "probe" };
 
 const decoder = new TextDecoder();
-const { loadsTyped } = JsonPlusSerializer.prototype;
 const serializer = new JsonPlusSerializer();
 
 let builders: Promise<ReadonlyMap<unknown, Builder>> | undefined;
 
 /** The value; `bytes` may be overwritten as soon as this returns. @internal */
 export function load(serde: SerializerProtocol, { type, bytes }: Blob): unknown | Promise<unknown> {
-  if (type !== "json" || !isLangGraphs(serde) || serde.loadsTyped !== loadsTyped) {
+  if (type !== "json" || !loadsAsLangGraph(serde)) {
     // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
     return serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
   }

@@ -1,5 +1,5 @@
-// What a saver gives back is what LangGraph's serialiser makes of the stored text, although
-// most of it is made without.
+// What a saver gives back is what LangGraph's serialiser stores and loads, although most
+// of both is done without it.
 
 import {
   AIMessage,
@@ -98,6 +98,30 @@ const kinds = {
   strangeRecord: { lc: 2, type: "constructor", id: ["Set"], args: "no list" },
   prototype: JSON.parse('{"__proto__": {"a": 1}, "b": 2}'),
   prototypeOfMessage: JSON.parse('{"m": {"__proto__": null}}'),
+  sameNameTwice: new HumanMessage({ content: "x", someField: 1, some_field: 2 }),
+  numberedFields: new HumanMessage({ content: "x", b: 1, 2: "two", 1: "one" }),
+  changed: Object.assign(new HumanMessage("x"), { content: "y", name: "Ada", other: 1 }),
+  without: (() => {
+    const message = new HumanMessage({ content: "x", id: "i" });
+    delete message.content;
+    return message;
+  })(),
+  elsewhere: Object.assign(new HumanMessage("x"), {
+    lc_namespace: ["langchain_core", "messages", "human"],
+  }),
+  ownText: Object.assign(new HumanMessage("x"), { toJSON: () => ({ mine: true }) }),
+  unserialisable: { type: Object.assign(new HumanMessage("x"), { lc_serializable: false }).type },
+  fieldsOfAClass: new HumanMessage({ content: "x", additional_kwargs: { at: new Date(0) } }),
+  circle: (() => {
+    const message = new HumanMessage({ content: "x", additional_kwargs: {} });
+    message.additional_kwargs.self = message.additional_kwargs;
+    return message;
+  })(),
+  send: { lg_name: "Send", node: "n", args: { a: 1 }, left_out: 1 },
+  // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+  sparse: [1, , 3],
+  notFinite: [Number.NaN, Number.NEGATIVE_INFINITY, -0],
+  date: { at: new Date(0) },
   set: new Set([new HumanMessage("in a set"), 1]),
   undefined: undefined,
   numbers: [0, -1.5, 1e300, 2 ** 60],
