@@ -59,7 +59,7 @@ class OperationGenerator {
   }
 
   void AddOfStore(wire::RequestBuilder& builder) {
-    switch (source_.Below(6)) {
+    switch (source_.Below(9)) {
       case 0:
         builder.Add(wire::Tag::kListKeys, wire::OneNamespace{Labels()});
         break;
@@ -81,8 +81,26 @@ class OperationGenerator {
         builder.Add(wire::Tag::kPrepareEmbedding, batch.operations());
         break;
       }
+      case 5:
+      case 6:
+        builder.Add(wire::Tag::kExplainAbsence,
+                    wire::ExplainAbsence{AnySearch(), {Labels(), Key()}});
+        break;
+      case 7:
+        AddReembedding(builder);
+        break;
       default:
         builder.Add(wire::Tag::kStoreStats, wire::Nothing{});
+    }
+  }
+
+  // A store in memory never waits for vectors; what it says of it both must say.
+  void AddReembedding(wire::RequestBuilder& builder) {
+    if (source_.Chance(2)) {
+      builder.Add(wire::Tag::kReadPending, wire::ReadPending{Limit()});
+    } else {
+      const std::int64_t id = source_.Of<std::int64_t>({1, 2, 0, -1});
+      builder.Add(wire::Tag::kEmbedPending, wire::EmbedPending{{{id, {{"$", Vector()}}}}});
     }
   }
 
@@ -160,7 +178,20 @@ class OperationGenerator {
                            search.mode != SearchMode::kText;
     if (by_vector && MayHaveVectors()) search.query_vector = Vector();
     if (source_.Chance(3)) search.ranking = AnyRanking();
+    if (source_.Chance(6)) SearchNear(search);
     return search;
+  }
+  // Near an item, or a vector without a text.
+  void SearchNear(SearchOp& search) {
+    if (!source_.Chance(3)) search.query.clear();
+    search.mode = Usually<SearchMode>({SearchMode::kVector, SearchMode::kAuto, SearchMode::kHybrid},
+                                      {SearchMode::kText});
+    if (source_.Chance(3)) {
+      search.query_vector = Vector();
+    } else {
+      search.query_vector.clear();
+      search.near = ItemRef{Labels(), Key()};
+    }
   }
   Ranking AnyRanking() {
     Ranking ranking{.fusion = source_.Chance(2) ? Fusion::kReciprocalRank : Fusion::kWeighted,
@@ -195,7 +226,18 @@ class OperationGenerator {
       configure.ttl =
           TtlConfig{Usually<std::int64_t>({0, 1000, 60'000}, {-1, -5}), source_.Chance(2)};
     }
+    if (source_.Chance(2)) configure.text = AnyTextConfig();
     return configure;
+  }
+  TextConfig AnyTextConfig() {
+    TextConfig text{.group = source_.Text({"", "g"}),
+                    .position = source_.Text({"", "n"}),
+                    .speaker = source_.Text({"", "who"})};
+    if (source_.Chance(2)) {
+      text.fields = {{"a", Usually<double>({1, 2}, {0, -1})}, {"t[*]", 0.5}};
+    }
+    text.language = source_.Of({Language::kEnglish, Language::kNone, Language::kGerman});
+    return text;
   }
   IndexChoice AnyIndexChoice() {
     IndexChoice choice{static_cast<IndexChoice::Kind>(source_.Below(3)), {}};
@@ -297,7 +339,11 @@ class OperationGenerator {
         {"{\"n\":1,\"a\":\"x\"}", "{\"n\":2,\"a\":\"y\"}", "{\"n\":2.0}",
          "{\"n\":\"2\",\"t\":[\"p\",\"q\"]}", "{\"o\":{\"a\":[1,2],\"b\":null}}",
          "{\"a\":\"\\ud83d\"}", "{\"n\":12345678901234567890}", "\"text\"", "[1,2,3]", "null",
-         "{\"a\":1,\"a\":2}"},
+         "{\"a\":1,\"a\":2}",
+         "{\"a\":\"Did Ann go to Paris?\",\"g\":\"s\",\"n\":1,\"who\":\"Bob\"}",
+         "{\"a\":\"Yes, on 8 May 2023, with 3 friends\",\"g\":\"s\",\"n\":2,\"who\":\"Ann\"}",
+         "{\"a\":\"Paris was lovely, yes\",\"g\":\"s\",\"n\":3,\"who\":\"Ann\"}",
+         "{\"a\":\"我在巴黎\",\"g\":\"t\",\"n\":-1.5,\"t\":[\"paris paris\"]}"},
         {"{\"n\":1e400}", "{", "NaN", "", "\"\xff\""});
   }
   std::string Filter() {
@@ -308,7 +354,10 @@ class OperationGenerator {
          "{\"n\":{\"$lt\":2,\"$gte\":1}}", "{\"a\":null}"},
         {"{\"n\":{\"$like\":1}}", "{\"n\":{\"$in\":1}}", "[]", "{"});
   }
-  std::string Query() { return source_.Text({"", "", "x", "N", "%", "k1", "\xed\xa0\xbd"}); }
+  std::string Query() {
+    return source_.Text({"", "", "x", "N", "%", "k1", "\xed\xa0\xbd", "When did Ann go to Paris?",
+                         "\"to paris\"", "par*", "pariss", "May 2023", "巴黎", "how many friends"});
+  }
   std::vector<float> Vector() {
     std::vector<float> vector(IsRare() ? source_.Below(5) : 3);
     for (float& value : vector) {
