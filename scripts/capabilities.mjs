@@ -3,16 +3,18 @@
 //   node scripts/capabilities.mjs          writes it
 //   node scripts/capabilities.mjs --check  fails if it is not current
 //
+// Both fail if a capability that has to be shown on every platform is not.
 // Needs the built package, whose store contract is data.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { capabilityGroups } from "./capability-names.mjs";
+import { capabilityGroups, shownEverywhere } from "./capability-names.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const BEGIN = "<!-- capabilities: made by scripts/capabilities.mjs -->";
 const END = "<!-- /capabilities -->";
+const TEST_FILE = /\.test\.[cm]?[jt]s$/;
 
 function sources(folder, pattern) {
   return readdirSync(join(root, folder), { recursive: true })
@@ -24,43 +26,75 @@ function numbersIn(texts, pattern) {
   return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((found) => +found[1])));
 }
 
+// The columns of the table. In Chromium and workerd the store contract counts where it is
+// run with a test for each case.
+const places = {
+  native: "C++",
+  node: "Node",
+  chromium: "Chromium",
+  workerd: "workerd",
+  official: "official suite",
+};
+
 async function provenCapabilities() {
   const { storeContract } = await import("keepsake/testing");
-  const named = numbersIn(sources("tests/js", /\.test\.[cm]?[jt]s$/), /\[cap (\d+)\]/g);
   const contract = storeContract.flatMap(({ cap }) => cap ?? []);
+  const named = (folder) => numbersIn(sources(folder, TEST_FILE), /\[cap (\d+)\]/g);
+  const elsewhere = (folder) =>
+    sources(folder, TEST_FILE).some((text) => /^ *testContract\(/m.test(text))
+      ? new Set([...named(folder), ...contract])
+      : named(folder);
   return {
     native: numbersIn(sources("tests/core", /\.(cc|h)$/), /\bcap_(\d+)_/g),
-    node: new Set([...named, ...contract]),
-    official: numbersIn(sources("tests/validation", /\.test\.mjs$/), /\[cap (\d+)\]/g),
+    node: new Set([...named("tests/js"), ...contract]),
+    chromium: elsewhere("tests/browser"),
+    workerd: elsewhere("tests/edge"),
+    official: named("tests/validation"),
   };
 }
 
-function refuseUnknown({ native, node, official }) {
+function refuseUnknown(proven) {
   const known = new Set(capabilityGroups.flatMap(({ rows }) => Object.keys(rows).map(Number)));
-  const unknown = [...native, ...node, ...official].filter((number) => !known.has(number));
+  const unknown = Object.values(proven).flatMap((rows) => [...rows].filter((n) => !known.has(n)));
   if (unknown.length > 0) {
     throw new Error(`tests name capabilities that are not in the list: ${unknown.join(", ")}`);
   }
 }
 
-function tableOf({ title, rows }, { native, node, official }) {
-  const mark = (proven, number) => (proven.has(number) ? "✓" : "");
+/** What no test shows that has to be shown there: "29 in Chromium". */
+export function lackingProofs(proven) {
+  return shownEverywhere.flatMap((number) =>
+    ["native", "node", "chromium", "workerd"]
+      .filter((place) => !proven[place].has(number))
+      .map((place) => `${number} in ${places[place]}`),
+  );
+}
+
+function refuseLacking(proven) {
+  const lacking = lackingProofs(proven);
+  if (lacking.length > 0) throw new Error(`no test shows capability ${lacking.join(", ")}`);
+}
+
+function tableOf({ title, rows }, proven) {
+  const columns = Object.keys(places);
   const lines = Object.entries(rows)
     .map(([number, name]) => [Number(number), name])
-    .filter(([number]) => native.has(number) || node.has(number) || official.has(number))
-    .map(
-      ([number, name]) =>
-        `| ${number} | ${name} | ${mark(native, number)} | ${mark(node, number)} | ${mark(official, number)} |`,
-    );
+    .filter(([number]) => columns.some((place) => proven[place].has(number)))
+    .map(([number, name]) => {
+      const marks = columns.map((place) => (proven[place].has(number) ? "✓" : ""));
+      return `| ${[number, name, ...marks].join(" | ")} |`;
+    });
   if (lines.length === 0) return [];
-  const head = `| | ${title} | C++ | JavaScript | official suite |\n|--:|:--|:-:|:-:|:-:|`;
-  return [[head, ...lines].join("\n")];
+  const head = `| | ${title} | ${Object.values(places).join(" | ")} |`;
+  const rule = `|--:|:--|${columns.map(() => ":-:").join("|")}|`;
+  return [[head, rule, ...lines].join("\n")];
 }
 
 /** The tables: a row per capability that a test proves, and where. */
 export async function capabilityTables() {
   const proven = await provenCapabilities();
   refuseUnknown(proven);
+  refuseLacking(proven);
   return capabilityGroups.flatMap((group) => tableOf(group, proven)).join("\n\n");
 }
 

@@ -106,3 +106,7 @@ export const capabilityGroups = [
     },
   },
 ];
+
+// Vectors, texts and what is found by them: computed by our own code everywhere, hence
+// shown natively, in Node, in Chromium and in workerd.
+export const shownEverywhere = [29, 30, 31, 32, 33, 34, 35, 48, 49, 50, 58, 59, 60, 61, 62, 63];

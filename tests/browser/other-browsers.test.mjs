@@ -179,7 +179,7 @@ function behavesWell(home, leave = async () => {}) {
       "persistence",
     );
     const { length } = storeContract.filter(({ needs }) => needs.includes("persistence"));
-    expect(result).toEqual({ passed: length, total: length, failures: [] });
+    expect(result).toMatchObject({ passed: length, total: length, failures: [] });
     await close(tab);
   });
 

@@ -74,9 +74,9 @@ describe.each(["deno", "bun"])("%s", (runtime) => {
   test("passes the whole specification and the whole contract on files", () => {
     const { specification, contract } = runIn(runtime, "suites");
     const total = SPECIFICATION_SIZE;
-    expect(specification).toEqual({ passed: total, total, failures: [] });
+    expect(specification).toMatchObject({ passed: total, total, failures: [] });
     const cases = storeContract.length;
-    expect(contract).toEqual({ passed: cases, total: cases, failures: [] });
+    expect(contract).toMatchObject({ passed: cases, total: cases, failures: [] });
   });
 
   test("an agent asks, the process ends, and each of the others goes on with the answer", () => {

@@ -56,6 +56,7 @@ export async function runTests(declare) {
   return {
     passed: tests.filter(({ result }) => result?.state === "pass").length,
     total: tests.length,
+    names: tests.map(({ name }) => name),
     failures: failures.map((task) => ({
       name: getNames(task).join(" > "),
       state: task.result?.state ?? task.mode,

@@ -1,0 +1,39 @@
+// The store contract as tests by name, for those who run it in another place than Node.
+
+import { storeContract } from "keepsake/testing";
+
+const PERSISTENCE = "persistence";
+
+const titleOf = ({ name, cap }) => (cap === undefined ? name : `[cap ${cap}] ${name}`);
+
+/** The cases for a store; not all can be opened again. */
+export function contractCases({ isPersistent }) {
+  return storeContract.filter(({ needs }) => isPersistent || !needs.includes(PERSISTENCE));
+}
+
+/**
+ * A test for each case, on the report that runTests() made of all of them in `place`.
+ * scripts/capabilities.mjs looks for calls of this.
+ */
+export function testContract(place, store, report) {
+  const cases = contractCases(store);
+
+  test.each(cases.map((storeCase) => [titleOf(storeCase), storeCase.name]))(
+    `%s (${place})`,
+    (_title, name) => {
+      const { names, failures } = report();
+      expect(failures.filter((failure) => failure.name.endsWith(name))).toEqual([]);
+      expect(names).toContain(name);
+    },
+  );
+
+  test(`the whole contract and nothing else was run (${place})`, () => {
+    const { passed, total, names, failures } = report();
+    expect({ passed, total, failures }).toEqual({
+      passed: cases.length,
+      total: cases.length,
+      failures: [],
+    });
+    expect([...names].sort()).toEqual(cases.map(({ name }) => name).sort());
+  });
+}
