@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -47,6 +48,8 @@ class MemoryFiles {
   // What writes answer instead of writing.
   std::optional<int> write_error;
   bool flush_fails = false;
+  // Called when a write is done, before SQLite hears of it.
+  std::function<void()> after_write;
 
   // Only the bytes, as a machine that starts again would find them.
   MemoryFiles CopyOfBytes() const {
@@ -102,6 +105,7 @@ class MemoryFiles {
     if (file.bytes.size() < begin + count) file.bytes.resize(begin + count);
     if (count > 0) std::memcpy(file.bytes.data() + begin, from, count);
     ++file.writes;
+    if (self.after_write) self.after_write();
     return static_cast<int>(count);
   }
 

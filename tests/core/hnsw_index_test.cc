@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <random>
 #include <vector>
 
 #include "clustered_vectors.h"
@@ -101,6 +103,83 @@ TEST_F(HnswIndexTest, equal_vectors_do_not_cut_the_graph) {
     hnsw_.Insert(slot);
   }
   EXPECT_GE(Recall(64), 0.95);
+}
+
+struct GraphBytes {
+  Bytes shape;
+  std::vector<Bytes> pages;
+};
+
+GraphBytes BytesOf(const HnswIndex& hnsw) {
+  GraphBytes bytes;
+  hnsw.WriteShape(bytes.shape);
+  bytes.pages.resize(hnsw.pages());
+  for (std::size_t page = 0; page < hnsw.pages(); ++page) hnsw.WritePage(page, bytes.pages[page]);
+  return bytes;
+}
+
+std::unique_ptr<HnswIndex> Read(const FlatIndex& codes, const GraphBytes& bytes) {
+  HnswReader reader(codes);
+  if (!reader.ReadShape(bytes.shape)) return nullptr;
+  for (const Bytes& page : bytes.pages) {
+    if (!reader.ReadPage(page)) return nullptr;
+  }
+  return reader.Finish();
+}
+
+TEST_F(HnswIndexTest, what_was_written_finds_the_same_and_goes_on_as_if_it_had_not_been) {
+  Fill(2500);
+  const GraphBytes bytes = BytesOf(hnsw_);
+  EXPECT_EQ(bytes.pages.size(), 3U);
+  const std::unique_ptr<HnswIndex> read = Read(codes_, bytes);
+  ASSERT_NE(read, nullptr);
+  EXPECT_EQ(read->size(), 2500U);
+  EXPECT_EQ(read->unsaved(), 0U);
+  for (Slot slot = 2501; slot <= 2600; ++slot) {
+    codes_.Add(slot, {}, vectors_.Next());
+    hnsw_.Insert(slot);
+    read->Insert(slot);
+  }
+  EXPECT_EQ(read->unsaved(), 100U);
+  const CodedQuery query = codes_.Encode(vectors_.Next());
+  std::vector<Candidate> one, other;
+  hnsw_.Search(query, 64, {}, &one);
+  read->Search(query, 64, {}, &other);
+  EXPECT_TRUE(std::ranges::equal(one, other, {}, &Candidate::slot, &Candidate::slot));
+  EXPECT_EQ(BytesOf(hnsw_).pages, BytesOf(*read).pages);
+}
+
+TEST_F(HnswIndexTest, a_graph_without_a_node_for_a_vector_that_lives_is_none) {
+  Fill(500);
+  const GraphBytes bytes = BytesOf(hnsw_);
+  codes_.Remove(7);
+  EXPECT_NE(Read(codes_, bytes), nullptr) << "the dead may have nodes";
+  FlatIndex more{kDims, Metric::kCosine, CodeKind::kInt8};
+  for (Slot slot = 0; slot <= 500; ++slot) more.Add(slot, {}, vectors_.Next());
+  EXPECT_EQ(Read(more, bytes), nullptr) << "slot 0 lives, and is not in it";
+}
+
+TEST_F(HnswIndexTest, no_bytes_make_a_walk_leave_the_graph) {
+  Fill(1200);
+  const GraphBytes sound = BytesOf(hnsw_);
+  std::mt19937 random(kSeed);
+  std::size_t accepted = 0;
+  for (int round = 0; round < 400; ++round) {
+    GraphBytes bytes = sound;
+    Bytes& damaged = round % 4 == 0 ? bytes.shape : bytes.pages[random() % bytes.pages.size()];
+    for (std::size_t i = 1 + random() % 3; i > 0; --i) {
+      damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
+    }
+    if (round % 7 == 0) damaged.resize(random() % damaged.size());
+    const std::unique_ptr<HnswIndex> read = Read(codes_, bytes);
+    if (read == nullptr) continue;
+    ++accepted;
+    std::vector<Candidate> candidates;
+    read->Search(codes_.Encode(vectors_.Next()), 32, {}, &candidates);
+    for (const Candidate& candidate : candidates) ASSERT_TRUE(codes_.Has(candidate.slot));
+  }
+  EXPECT_GT(accepted, 0U);
+  EXPECT_LT(accepted, 400U);
 }
 
 }  // namespace

@@ -94,8 +94,10 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_THAT(tables,
-              HasSubstr("answers checkpoints content log_users meta spaces store_kv store_text "));
+  EXPECT_THAT(
+      tables,
+      HasSubstr(
+          "answers checkpoints content graph_chunks log_users meta spaces store_kv store_text "));
   EXPECT_THAT(
       tables,
       HasSubstr(" store_vectors text_pending text_scope vector_chunks vector_pending writes "));
@@ -285,6 +287,26 @@ TEST_F(MigrationsTest, vectors_from_before_their_ids_get_them) {
   EXPECT_EQ(rows, (std::vector<std::string>{"3a03", "7a02", "7b01"}));
   EXPECT_FALSE((*database)->Run("INSERT INTO store_vectors VALUES(9, 7, 'b', x'00')").ok());
   EXPECT_TRUE((*database)->Run("SELECT first_id, checksum, codes FROM vector_chunks").ok());
+}
+
+TEST_F(MigrationsTest, a_file_from_before_graphs_keeps_its_vectors_and_gets_one) {
+  MakeFileOf(schema::kGraphs - 1,
+             "INSERT INTO store_kv SELECT value, 'n' || char(31), value, '1', 1, 1, 0, NULL"
+             " FROM json_each('[1,2,3]')");
+  Execute(
+      "INSERT INTO meta VALUES('index_dims', '2');"
+      "INSERT INTO store_vectors SELECT item_id, item_id, '$', x'0000803f00000040' FROM store_kv");
+  const auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
+  const auto store = MakeSqliteStore(**database, {.index = IndexConfig{.dims = 2}});
+  ASSERT_TRUE(store.has_value()) << store.error().message();
+  while (!(*store)->ImproveIndex({.vectors = 10, .is_wanted = true})->is_done) {
+  }
+  EXPECT_EQ((*store)->Stats()->in_graph, 3U);
+  SearchOp search{.ns_prefix = {"n"}, .query_vector = {1, 2}};
+  search.plan = SearchPlan::kGraph;
+  EXPECT_EQ((*store)->Search(search)->size(), 3U);
 }
 
 TEST_F(MigrationsTest, a_newer_schema_is_refused_untouched) {

@@ -87,8 +87,11 @@ class RandomOperations {
                     .offset = Below(4),
                     .refresh_ttl = Below(2) == 0};
     const std::uint32_t kind = Below(6);
+    search.plan = static_cast<SearchPlan>(Below(4));
+    search.ef_search = Below(2) * 64;
     if (kind < 2) {
       search.query_vector = Vector();
+      if (Below(2) == 0) search.ranking = AnyRanking();
     } else if (kind < 4) {
       search.query = Words();
       search.mode = kind == 2 ? SearchMode::kText : SearchMode::kHybrid;
@@ -98,6 +101,8 @@ class RandomOperations {
       search.query = Pick(kQueries);
       search.mode = SearchMode::kContains;
     }
+    // What costs least is not the same in both.
+    if (search.ranking && search.ranking->explain) search.plan = SearchPlan::kExact;
     return search;
   }
 

@@ -177,8 +177,13 @@ class OperationGenerator {
     const bool by_vector = !search.query.empty() && search.mode != SearchMode::kContains &&
                            search.mode != SearchMode::kText;
     if (by_vector && MayHaveVectors()) search.query_vector = Vector();
+    search.plan =
+        source_.Of({SearchPlan::kAuto, SearchPlan::kExact, SearchPlan::kCodes, SearchPlan::kGraph});
+    search.ef_search = source_.Of<std::uint32_t>({0, 0, 1, kMax});
     if (source_.Chance(3)) search.ranking = AnyRanking();
     if (source_.Chance(6)) SearchNear(search);
+    // What costs least is not the same in both backends.
+    if (search.ranking && search.ranking->explain) search.plan = SearchPlan::kExact;
     return search;
   }
   // Near an item, or a vector without a text.

@@ -100,7 +100,9 @@ inline SearchOp AnySearch() {
           false,
           {0.25F, -0.5F},
           ranking,
-          ItemRef{{"users", "ü1"}, "🗝"}};
+          ItemRef{{"users", "ü1"}, "🗝"},
+          SearchPlan::kGraph,
+          256};
 }
 
 inline std::vector<GoldenFrame> StoreFrames() {
@@ -137,12 +139,14 @@ inline std::vector<GoldenFrame> StoreFrames() {
              wire::EmbeddingPlanAnswer{
                  {"one", "zwei 🗝"}, {{0, {"a.b", "c[-1]"}, {1, 0}}}, {"wo ist 🗝?"}, {1}, {0}}),
       Golden("store_stats", Tag::kStoreStats, wire::Nothing{},
-             StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF, 4}),
+             StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF, 4, 5}),
       Golden("explain_absence", Tag::kExplainAbsence,
              wire::ExplainAbsence{AnySearch(), {AnyNamespace(), "clé 🗝"}},
              WhyNot{Absence::kNotOnPage, 12, 0.25, 0.5, {{"words", 2.5}}}),
       Golden("read_pending", Tag::kReadPending, wire::ReadPending{64},
              PendingEmbeddings{{{7, {"text"}, {"wo ist 🗝"}}, {9, {}, {}}}, 1000}),
+      Golden("improve_index", Tag::kImproveIndex, IndexStep{16, true},
+             IndexProgress{100'000, 0x1'0000'0002, false}),
       Golden("embed_pending", Tag::kEmbedPending, wire::EmbedPending{{{7, {AnyVector()}}}},
              std::uint64_t{1}),
   };

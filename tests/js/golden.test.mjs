@@ -87,6 +87,8 @@ const search = {
     snippetLength: 160,
   },
   near: { namespace: ["users", "ü1"], key: "🗝" },
+  plan: "graph",
+  efSearch: 256,
 };
 
 // File, operation, answer.
@@ -185,7 +187,7 @@ const frames = [
   [
     "store_stats",
     { kind: "storeStats" },
-    { items: 1, namespaces: 2, vectors: Number.MAX_SAFE_INTEGER, pending: 4 },
+    { items: 1, namespaces: 2, vectors: Number.MAX_SAFE_INTEGER, pending: 4, inGraph: 5 },
   ],
   [
     "explain_absence",
@@ -208,6 +210,11 @@ const frames = [
       ],
       left: 1000,
     },
+  ],
+  [
+    "improve_index",
+    { kind: "improveIndex", vectors: 16, isWanted: true },
+    { vectors: 100_000, inGraph: 0x1_0000_0002, isDone: false },
   ],
   ["embed_pending", { kind: "embedPending", items: [{ id: 7, vectors: [vector] }] }, 1],
 

@@ -80,6 +80,15 @@ enum class SearchMode : std::uint8_t {
   kHybrid = 4,    // kText and kVector fused, score 0…1, or kText in a store without an index
 };
 
+// How a search by vector finds its candidates. Their scores are exact whatever it is.
+// Persistent, never renumber.
+enum class SearchPlan : std::uint8_t {
+  kAuto = 0,   // what costs least
+  kExact = 1,  // all rows
+  kCodes = 2,  // the codes of all, then the rows of the best; finds the same
+  kGraph = 3,  // the codes that a graph leads to, and those it does not cover; may miss some
+};
+
 struct ItemRef {
   Namespace ns;
   std::string key;
@@ -100,6 +109,11 @@ struct SearchOp {
   // Searches by the vectors of this item (their mean direction), which is no hit itself.
   // An item without vectors is kInvalidArgument.
   std::optional<ItemRef> near{};
+  // Of searches by vector. Where there is no graph, kGraph is kAuto.
+  SearchPlan plan = SearchPlan::kAuto;
+  // Of kGraph, "ef" in the paper: how many of what is found are held in view. More raises
+  // recall and costs in proportion; 0 for max(128, 4 · wanted).
+  std::uint32_t ef_search = 0;
 };
 
 struct ListNamespacesOp {

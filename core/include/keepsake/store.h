@@ -111,7 +111,21 @@ struct StoreStats {
   std::uint64_t items = 0;
   std::uint64_t namespaces = 0;
   std::uint64_t vectors = 0;
-  std::uint64_t pending = 0;  // items that ReadPending() gives
+  std::uint64_t pending = 0;   // items that ReadPending() gives
+  std::uint64_t in_graph = 0;  // vectors that searches can find by the graph
+};
+
+// One step of Store::ImproveIndex().
+struct IndexStep {
+  std::uint32_t vectors = 0;  // that it inserts at most
+  // Somebody waits for it: the index is read if it was not yet, few vectors get a graph,
+  // too, and what was done is saved in the end, however little it is.
+  bool is_wanted = false;
+};
+struct IndexProgress {
+  std::uint64_t vectors = 0;
+  std::uint64_t in_graph = 0;
+  bool is_done = true;
 };
 
 class Store {
@@ -149,10 +163,10 @@ class Store {
   // many it gave.
   Result<std::uint64_t> EmbedPending(std::span<const ItemVectors> items);
 
-  // Takes up to `vectors` more vectors into the graph that searches among very many of
-  // them go by; says whether more are left. A host calls it when it is idle, some 20 at a
-  // time (each takes up to half a millisecond). Answers don't depend on it, speed does.
-  virtual Result<bool> ImproveIndex(std::uint32_t vectors) = 0;
+  // Takes vectors into the graph that searches among very many of them go by, or saves a
+  // piece of it. A host calls it when it is idle, with some 10 vectors (each takes up to
+  // half a millisecond), until it is done. Answers don't depend on it, speed does.
+  virtual Result<IndexProgress> ImproveIndex(const IndexStep& step) = 0;
 
   // The texts of `operations` that have no vectors yet and will be stored or asked
   // for: not those of a put that a later one replaces. Empty without an index.

@@ -253,6 +253,9 @@ class FrameEngine final : public Engine {
       case Tag::kEmbedPending:
         return Answer<wire::EmbedPending>(view, response,
                                           [&](auto& op) { return store_->EmbedPending(op.items); });
+      case Tag::kImproveIndex:
+        return Answer<IndexStep>(view, response,
+                                 [&](auto& op) { return store_->ImproveIndex(op); });
       default:
         return FailUnknown(view, response);
     }

@@ -69,32 +69,44 @@ FlatIndex::Chunk& FlatIndex::MakeChunkOf(Slot slot) {
   return *chunk;
 }
 
-std::uint8_t* FlatIndex::MakeRoom(Slot slot, Owner owner, CodeScale** scale) {
-  Chunk& chunk = MakeChunkOf(slot);
+std::uint8_t* FlatIndex::MakeRoom(Chunk& chunk, Slot slot) {
   const std::size_t place = slot % kChunkSlots;
   if (chunk.scales.size() <= place) {
     chunk.codes.resize((place + 1) * code_bytes());
     chunk.scales.resize(place + 1);
     chunk.owners.resize(place + 1);
   }
+  return &chunk.codes[place * code_bytes()];
+}
+
+std::uint8_t* FlatIndex::MakeLive(Slot slot, Owner owner, CodeScale** scale) {
+  Chunk& chunk = MakeChunkOf(slot);
+  std::uint8_t* code = MakeRoom(chunk, slot);
   chunk.Flip(slot);
   ++chunk.size;
   ++size_;
-  chunk.owners[place] = owner;
-  *scale = &chunk.scales[place];
-  return &chunk.codes[place * code_bytes()];
+  chunk.owners[slot % kChunkSlots] = owner;
+  *scale = &chunk.scales[slot % kChunkSlots];
+  return code;
+}
+
+void FlatIndex::AddDeadCode(Slot slot, CodeScale scale, std::span<const std::uint8_t> code) {
+  if (ChunkOf(slot) == nullptr) return;
+  Chunk& chunk = *chunks_[slot / kChunkSlots - first_chunk_];
+  std::memcpy(MakeRoom(chunk, slot), code.data(), code.size());
+  chunk.scales[slot % kChunkSlots] = scale;
 }
 
 void FlatIndex::Add(Slot slot, Owner owner, std::span<const float> vector) {
   CodeScale* scale;
-  std::uint8_t* code = MakeRoom(slot, owner, &scale);
+  std::uint8_t* code = MakeLive(slot, owner, &scale);
   *scale = EncodeRow(vector, code);
 }
 
 void FlatIndex::AddCode(Slot slot, Owner owner, CodeScale scale,
                         std::span<const std::uint8_t> code) {
   CodeScale* place;
-  std::memcpy(MakeRoom(slot, owner, &place), code.data(), code.size());
+  std::memcpy(MakeLive(slot, owner, &place), code.data(), code.size());
   *place = scale;
 }
 

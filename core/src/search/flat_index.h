@@ -57,6 +57,8 @@ class FlatIndex {
   void Add(Slot slot, Owner owner, std::span<const float> vector);
   // Of a code that Encode() made once.
   void AddCode(Slot slot, Owner owner, CodeScale scale, std::span<const std::uint8_t> code);
+  // The code of a vector that died, for who walks over it. Does nothing if no chunk is there.
+  void AddDeadCode(Slot slot, CodeScale scale, std::span<const std::uint8_t> code);
   // False if there is none.
   bool Remove(Slot slot);
   // A vector changes its slot, to a vacant one.
@@ -118,8 +120,10 @@ class FlatIndex {
     return chunks_[number - first_chunk_].get();
   }
   Chunk& MakeChunkOf(Slot slot);
-  // Room for a code that is about to be written.
-  std::uint8_t* MakeRoom(Slot slot, Owner owner, CodeScale** scale);
+  // The code of a slot, which `chunk` has room for from now on.
+  std::uint8_t* MakeRoom(Chunk& chunk, Slot slot);
+  // Room for the code of a vector that lives, which is about to be written.
+  std::uint8_t* MakeLive(Slot slot, Owner owner, CodeScale** scale);
 
   Quantizer quantizer_;
   Metric metric_;

@@ -6,11 +6,13 @@
 #include <limits>
 
 #include "search/heap_sort.h"
+#include "search/varint.h"
 
 namespace keepsake::search {
 namespace {
 
 constexpr float kWorst = -std::numeric_limits<float>::infinity();
+constexpr Slot kMaxSlot = Slot{1} << 62;
 
 struct WorseFirst {
   template <typename Near>
@@ -285,6 +287,95 @@ void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search,
     const float score = found.score * query.scale.scale;
     candidates->push_back({slot, score + query.error.Of(codes_.RowOf(slot).scale)});
   }
+}
+
+void HnswIndex::WriteShape(Bytes& out) const {
+  AppendVarint(M_, out);
+  AppendVarint(slots_.size(), out);
+  AppendVarint(entry_, out);
+  AppendVarint(top_level_, out);
+  AppendVarint(covered_to(), out);
+}
+
+void HnswIndex::WritePage(std::size_t page, Bytes& out) const {
+  const std::size_t end = std::min(slots_.size(), (page + 1) * kPageNodes);
+  Slot before = 0;
+  for (std::size_t node = page * kPageNodes; node < end; ++node) {
+    const Slot slot = slots_[node];
+    AppendVarint(slot - before, out);
+    before = slot;
+    for (std::uint32_t level = 0; level <= LevelOf(slot); ++level) {
+      const Links links = LinksOf(static_cast<Node>(node), level);
+      for (std::uint32_t i = 0; i <= links[0]; ++i) AppendVarint(links[i], out);
+    }
+  }
+}
+
+bool HnswReader::ReadShape(ByteView bytes) {
+  VarintReader reader(bytes);
+  const std::uint64_t M = reader.Next(), nodes = reader.Next(), entry = reader.Next(),
+                      top_level = reader.Next();
+  covered_to_ = reader.Next();
+  const bool sound = !reader.failed() && reader.AtEnd() && M == options_.M && nodes > 0 &&
+                     nodes <= std::numeric_limits<std::uint32_t>::max() && entry < nodes &&
+                     covered_to_ < kMaxSlot;
+  if (!sound) return false;
+  nodes_ = static_cast<std::size_t>(nodes);
+  index_ = std::make_unique<HnswIndex>(codes_, options_);
+  index_->entry_ = static_cast<std::uint32_t>(entry);
+  index_->top_level_ = static_cast<std::uint32_t>(top_level);
+  return true;
+}
+
+bool HnswReader::ReadPage(ByteView bytes) {
+  HnswIndex& index = *index_;
+  VarintReader reader(bytes);
+  Slot slot = 0;
+  for (std::size_t i = 0; i < HnswIndex::kPageNodes && index.size() < nodes_; ++i) {
+    slot += reader.Next();
+    const bool ascends = index.size() == 0 || slot > index.covered_to();
+    if (reader.failed() || !ascends) return false;
+    const std::uint32_t top = index.LevelOf(slot);
+    const auto node = index.AddNode(slot, top);
+    for (std::uint32_t level = 0; level <= top; ++level) {
+      if (!ReadLinks(reader, index.LinksOf(node, level), index.MaxLinks(level))) return false;
+    }
+  }
+  return reader.AtEnd();
+}
+
+bool HnswReader::ReadLinks(VarintReader& reader, std::uint32_t* links, std::uint32_t most) const {
+  const std::uint64_t count = reader.Next();
+  if (count > most) return false;
+  links[0] = static_cast<std::uint32_t>(count);
+  for (std::uint32_t i = 1; i <= count; ++i) {
+    const std::uint64_t node = reader.Next();
+    if (node >= nodes_) return false;
+    links[i] = static_cast<std::uint32_t>(node);
+  }
+  return !reader.failed();
+}
+
+std::unique_ptr<HnswIndex> HnswReader::Finish() {
+  HnswIndex& index = *index_;
+  const bool whole = index.size() == nodes_ && index.covered_to() == covered_to_;
+  if (!whole || index.LevelOf(index.slots_[index.entry_]) != index.top_level_) return nullptr;
+  // A level that a link is on, its end is on, too.
+  for (HnswIndex::Node node = 0; node < nodes_; ++node) {
+    for (std::uint32_t level = index.LevelOf(index.slots_[node]); level > 0; --level) {
+      const HnswIndex::Links links = index.LinksOf(node, level);
+      for (std::uint32_t i = 1; i <= links[0]; ++i) {
+        if (index.LevelOf(index.slots_[links[i]]) < level) return nullptr;
+      }
+    }
+  }
+  auto living = codes_.FirstFrom(0);
+  for (const Slot slot : index.slots_) {
+    if (living && *living < slot) return nullptr;
+    if (living == slot) living = codes_.FirstFrom(slot + 1);
+  }
+  index.MarkSaved();
+  return std::move(index_);
 }
 
 }  // namespace keepsake::search

@@ -6,6 +6,13 @@
 // Slots are inserted in ascending order, at most covered_to() so far; who searches scans
 // the rest. A vector that dies stays as a tombstone, which is walked over and never
 // found; an index with too many of them is to be built anew.
+//
+// As bytes, it is a shape and pages of kPageNodes nodes, all numbers varints:
+//   shape := M nodes entry top_level covered_to
+//   page  := node*
+//   node  := slot (less that of the node before, in its page) links, one for each level
+//            from 0 to that of the slot
+//   links := count node*
 #ifndef KEEPSAKE_SEARCH_HNSW_INDEX_H_
 #define KEEPSAKE_SEARCH_HNSW_INDEX_H_
 
@@ -15,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "keepsake/bytes.h"
 #include "search/flat_index.h"
 
 namespace keepsake::search {
@@ -40,12 +48,22 @@ class HnswIndex {
   // The last slot that was inserted.
   Slot covered_to() const { return slots_.empty() ? 0 : slots_.back(); }
 
+  // Bytes of what is there, for HnswReader.
+  void WriteShape(Bytes& out) const;
+  std::size_t pages() const { return base_links_.size(); }
+  void WritePage(std::size_t page, Bytes& out) const;
+  // Nodes that were inserted since this was last said.
+  std::size_t unsaved() const { return slots_.size() - saved_; }
+  void MarkSaved() { saved_ = slots_.size(); }
+
   // Appends up to ef_search candidates that live and whose group is in `groups`, if
   // there are any groups. REQUIRES: the query is of `codes`.
   void Search(const CodedQuery& query, std::size_t ef_search, const std::vector<bool>& groups,
               std::vector<Candidate>* candidates) const;
 
  private:
+  friend class HnswReader;
+
   using Node = std::uint32_t;
   using Code = std::span<const std::int16_t>;
   struct Near {
@@ -88,10 +106,37 @@ class HnswIndex {
   std::vector<std::uint32_t> upper_at_;  // by node, into upper_links_
   Node entry_ = 0;
   std::uint32_t top_level_ = 0;
+  std::size_t saved_ = 0;
 
   // Of the search that runs.
   mutable std::vector<std::uint32_t> visited_;
   mutable std::uint32_t visit_ = 0;
+};
+
+class VarintReader;
+
+// Makes an HnswIndex of its bytes. Whatever they are, no walk over it leaves its nodes.
+class HnswReader {
+ public:
+  explicit HnswReader(const FlatIndex& codes, HnswOptions options = {})
+      : codes_(codes), options_(options) {}
+
+  // False for a shape that is not sound.
+  bool ReadShape(ByteView bytes);
+  Slot covered_to() const { return covered_to_; }
+  // Pages in order. False for one that is not sound.
+  bool ReadPage(ByteView bytes);
+  // Null unless all pages are there, and a node for every vector that lives and is covered.
+  std::unique_ptr<HnswIndex> Finish();
+
+ private:
+  bool ReadLinks(VarintReader& reader, std::uint32_t* links, std::uint32_t most) const;
+
+  const FlatIndex& codes_;
+  HnswOptions options_;
+  std::unique_ptr<HnswIndex> index_;
+  std::size_t nodes_ = 0;
+  Slot covered_to_ = 0;
 };
 
 }  // namespace keepsake::search

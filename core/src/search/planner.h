@@ -8,20 +8,24 @@
 #include <cstdint>
 #include <string_view>
 
+#include "keepsake/operation.h"
+
 namespace keepsake::search {
 
-enum class Plan : std::uint8_t {
-  kAuto,   // only in a request
-  kExact,  // the float32 row of each candidate
-  kCodes,  // the code of each candidate, then the rows of the best
-  kGraph,  // the codes that HNSW walks by, then the rows of the best
-};
+using Plan = SearchPlan;
 
 // "exact", "codes", "graph", "auto".
 std::string_view PlanName(Plan plan);
 
 // With fewer vectors there is no graph, and scanning their codes is as quick.
 inline constexpr std::size_t kGraphFrom = 20'000;
+
+// What was done, for people.
+struct PlanTaken {
+  Plan plan = Plan::kExact;
+  std::size_t vectors = 0;   // in the namespaces that were searched
+  std::size_t in_graph = 0;  // in all namespaces
+};
 
 struct PlanFacts {
   std::size_t candidates = 0;   // vectors in the namespaces that are searched

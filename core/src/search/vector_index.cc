@@ -21,14 +21,26 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query, Plan plan)
-    : index_(index), query_(query), plan_(plan), bound_(kInfinity) {
-  if (plan == Plan::kGraph) {
+VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query,
+                           const PlanFacts& facts)
+    : index_(index),
+      query_(query),
+      vectors_(facts.candidates),
+      plan_(ChoosePlan(facts, query.forced)),
+      bound_(kInfinity) {
+  if (plan_ == Plan::kGraph) {
     UseAll(index.Walk(query));
-  } else if (plan == Plan::kCodes) {
+  } else if (plan_ == Plan::kCodes) {
     UseAll(index.Scan(query));
     has_scanned_ = true;
   }
+}
+
+PlanTaken VectorSearch::taken() const {
+  const bool scanned_after = plan_ == Plan::kGraph && has_scanned_;
+  return {.plan = scanned_after ? Plan::kCodes : plan_,
+          .vectors = vectors_,
+          .in_graph = index_.in_graph()};
 }
 
 void VectorSearch::UseAll(std::vector<Candidate> candidates) {
@@ -136,7 +148,7 @@ VectorSearch VectorIndex::Search(const VectorQuery& query) const {
   for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
     facts.candidates += bucket.living;
   }
-  return VectorSearch(*this, query, ChoosePlan(facts, query.forced));
+  return VectorSearch(*this, query, facts);
 }
 
 std::vector<Candidate> VectorIndex::Scan(const VectorQuery& query) const {
@@ -162,7 +174,9 @@ std::vector<Candidate> VectorIndex::Walk(const VectorQuery& query) const {
   }
   std::vector<Candidate> candidates;
   const CodedQuery coded = codes_.Encode(query.vector);
-  graph_->Search(coded, std::max(kMinEfSearch, kEfPerWanted * query.wanted), groups, &candidates);
+  const std::size_t ef = query.ef_search > 0 ? std::max(query.ef_search, query.wanted)
+                                             : std::max(kMinEfSearch, kEfPerWanted * query.wanted);
+  graph_->Search(coded, ef, groups, &candidates);
   // What came after the graph is scanned.
   std::vector<Slot> rest;
   for (auto slot = codes_.FirstFrom(graph_->covered_to() + 1); slot;
@@ -178,10 +192,13 @@ std::size_t VectorIndex::in_graph() const {
 }
 
 bool VectorIndex::ImproveGraph(std::size_t vectors, std::size_t graph_from) {
-  if (graph_ != nullptr && in_graph() * 4 < graph_->size() * 3) graph_.reset();
-  if (graph_ == nullptr) {
-    if (codes_.size() < graph_from) return false;
+  const bool is_worn = graph_ != nullptr && in_graph() * 4 < graph_->size() * 3;
+  if (graph_ == nullptr || is_worn) {
+    graph_.reset();
+    const bool is_enough = codes_.size() >= graph_from || is_worn;
+    if (codes_.size() == 0 || !is_enough) return false;
     graph_ = std::make_unique<HnswIndex>(codes_);
+    vectors = std::max<std::size_t>(vectors, 1);
   }
   auto slot = codes_.FirstFrom(graph_->size() == 0 ? 0 : graph_->covered_to() + 1);
   for (; slot && vectors > 0; --vectors) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "search/flat_index.h"
@@ -28,6 +29,7 @@ struct VectorQuery {
   std::size_t wanted = 0;           // offset + limit
   std::size_t exact_below = 0;      // see PlanFacts
   Plan forced = Plan::kAuto;
+  std::size_t ef_search = 0;  // 0 for what suits `wanted`
 };
 
 class VectorIndex;
@@ -37,6 +39,8 @@ class VectorSearch {
  public:
   // For kExact there are no candidates: the caller reads all rows.
   Plan plan() const { return plan_; }
+  // As far as the search went.
+  PlanTaken taken() const;
   // Items which were not returned yet; none if there are no more, or so many were of no
   // use that reading all rows is cheaper. Valid until the next call.
   std::span<const std::uint64_t> Next();
@@ -45,12 +49,13 @@ class VectorSearch {
 
  private:
   friend class VectorIndex;
-  VectorSearch(const VectorIndex& index, const VectorQuery& query, Plan plan);
+  VectorSearch(const VectorIndex& index, const VectorQuery& query, const PlanFacts& facts);
 
   void UseAll(std::vector<Candidate> candidates);
 
   const VectorIndex& index_;
   VectorQuery query_;
+  std::size_t vectors_;
   Plan plan_;
   bool has_scanned_ = false;
   std::vector<Candidate> candidates_;
@@ -71,15 +76,22 @@ class VectorIndex {
   void Add(Slot slot, std::uint64_t item, std::string_view ns, std::span<const float> vector);
   void AddCode(Slot slot, std::uint64_t item, std::string_view ns, CodeScale scale,
                std::span<const std::uint8_t> code);
+  void AddDeadCode(Slot slot, CodeScale scale, std::span<const std::uint8_t> code) {
+    codes_.AddDeadCode(slot, scale, code);
+  }
   // Both do nothing where no vector is.
   void Remove(Slot slot);
   void Move(Slot from, Slot to);
 
   const FlatIndex& codes() const { return codes_; }
 
-  // Inserts up to `vectors` into the graph, which is begun with `graph_from` of them, and
-  // begun anew when a quarter of it is dead. True if more is left to do.
+  // Inserts up to `vectors` into the graph, which is begun when there are `graph_from` of
+  // them, and anew when a quarter of it is dead. True if more is left to do.
   bool ImproveGraph(std::size_t vectors, std::size_t graph_from = kGraphFrom);
+  // Null if there is none.
+  HnswIndex* graph() { return graph_.get(); }
+  // One of these codes, in place of the one that is there.
+  void AdoptGraph(std::unique_ptr<HnswIndex> graph) { graph_ = std::move(graph); }
   // Vectors that a search finds by the graph.
   std::size_t in_graph() const;
 

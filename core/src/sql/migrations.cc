@@ -208,13 +208,23 @@ Status ShareCheckpointContent(Database& database) {
                            "CREATE INDEX log_users_space ON log_users(space)"});
 }
 
+// Snapshots of the graph over vectors (store/graph_snapshot.h).
+Status CreateGraphChunks(Database& database) {
+  return database.Run(
+      "CREATE TABLE graph_chunks("
+      "  chunk_id INTEGER PRIMARY KEY,"
+      "  checksum INTEGER NOT NULL,"
+      "  bytes BLOB NOT NULL"
+      ") STRICT");
+}
+
 using Migration = Status (*)(Database& database);
 
 // The n-th step (from 1) leads from version n-1 to version n. Persistent: append
 // only; a step that was released is never edited.
 constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers, CreateTextTables,
-                                     GiveVectorsIds, ShareCheckpointContent};
-static_assert(std::size(kMigrations) == schema::kSharedContent);
+                                     GiveVectorsIds, ShareCheckpointContent, CreateGraphChunks};
+static_assert(std::size(kMigrations) == schema::kGraphs);
 
 Status ForeignFile(std::string_view path) {
   std::string message = "file was not made by keepsake; read it with importFrom: \"";

@@ -18,6 +18,7 @@ inline constexpr std::int64_t kAnswers = 2;
 inline constexpr std::int64_t kTexts = 3;
 inline constexpr std::int64_t kVectorIds = 4;
 inline constexpr std::int64_t kSharedContent = 5;
+inline constexpr std::int64_t kGraphs = 6;
 }  // namespace schema
 
 // The version that this build writes.

@@ -183,7 +183,9 @@ class Checker {
          .limit = op.limit,
          .offset = op.offset,
          .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read,
-         .ranking = op.ranking.value_or(Ranking())});
+         .ranking = op.ranking.value_or(Ranking()),
+         .plan = op.plan,
+         .ef_search = op.ef_search});
     return op.ranking ? CheckRanking(*op.ranking) : Status();
   }
 

@@ -48,6 +48,8 @@ struct CheckedSearch {
   std::uint32_t offset;
   bool refresh_ttl;
   Ranking ranking;
+  SearchPlan plan = SearchPlan::kAuto;
+  std::uint32_t ef_search = 0;
   std::int64_t excluded_id = 0;  // of the item that `near` names; ids begin at 1
 };
 

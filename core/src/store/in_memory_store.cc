@@ -166,9 +166,7 @@ class InMemoryStore final : public Store {
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t) override { return PendingEmbeddings(); }
-  Result<bool> ImproveIndex(std::uint32_t vectors) override {
-    return index_ != nullptr && index_->ImproveGraph(vectors);
-  }
+  Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
  protected:
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
@@ -180,14 +178,17 @@ class InMemoryStore final : public Store {
 
   Record* Find(std::string_view encoded_ns, std::string_view key);
   std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
-  std::vector<search::Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  std::vector<search::Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms,
+                                         search::PlanTaken& taken);
   // None if candidates are not enough to answer.
   std::optional<std::vector<search::Hit<Record*>>> RankByIndex(const CheckedSearch& search,
-                                                               std::int64_t now_ms);
+                                                               std::int64_t now_ms,
+                                                               search::PlanTaken& taken);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
                                               std::vector<Record*>& refreshed);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
-                                                   search::TextPlan& plan);
+                                                   search::TextPlan& plan,
+                                                   search::PlanTaken& taken);
   // The search by the vectors of the item that it names. The span is into `vector`.
   Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
                                std::vector<float>& vector);
@@ -234,11 +235,13 @@ std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBe
 }
 
 std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& search,
-                                                      std::int64_t now_ms) {
+                                                      std::int64_t now_ms,
+                                                      search::PlanTaken& taken) {
   search::Page<Record*> page(search.offset, search.limit);
   if (search.limit == 0) return page.Take();
   if (search.by_vector && index_ != nullptr) {
-    if (auto hits = RankByIndex(search, now_ms)) return std::move(*hits);
+    if (auto hits = RankByIndex(search, now_ms, taken)) return std::move(*hits);
+    taken.plan = SearchPlan::kExact;
   }
   const search::CosineQuery query(search.query_vector);
   for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
@@ -255,16 +258,19 @@ std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& searc
 }
 
 std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
-    const CheckedSearch& search, std::int64_t now_ms) {
+    const CheckedSearch& search, std::int64_t now_ms, search::PlanTaken& taken) {
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
   search::VectorSearch candidates = index_->Search({.vector = search.query_vector,
                                                     .encoded_prefix = search.encoded_prefix,
                                                     .wanted = wanted,
-                                                    .exact_below = kExactBelow});
+                                                    .exact_below = kExactBelow,
+                                                    .forced = search.plan,
+                                                    .ef_search = search.ef_search});
   const search::CosineQuery query(search.query_vector);
   search::Ranking<Record*> ranking;
   while (!ranking.IsSettled(wanted, candidates.bound())) {
     const std::span<const std::uint64_t> items = candidates.Next();
+    taken = candidates.taken();
     if (items.empty()) return std::nullopt;
     for (const std::uint64_t item : items) {
       auto* record = reinterpret_cast<Record*>(static_cast<std::uintptr_t>(item));
@@ -281,7 +287,8 @@ std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
 
 Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
                                                                 std::int64_t now_ms,
-                                                                search::TextPlan& plan) {
+                                                                search::TextPlan& plan,
+                                                                search::PlanTaken& taken) {
   MakeTextIndex();
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
@@ -290,7 +297,7 @@ Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSea
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
   std::vector<search::Hit<std::int64_t>> vectors;
-  for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms)) {
+  for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms, taken)) {
     vectors.push_back({record->id, score});
   }
   return search::Fuse(*text, vectors, search.ranking);
@@ -300,7 +307,8 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch&
                                                             std::int64_t now_ms,
                                                             std::vector<Record*>& refreshed) {
   search::TextPlan plan;
-  auto ranked = RankByText(search, now_ms, plan);
+  search::PlanTaken taken;
+  auto ranked = RankByText(search, now_ms, plan, taken);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRefine(search)) {
     ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
@@ -313,7 +321,10 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch&
   }
   std::vector<SearchItem> page;
   for (const std::size_t i : Refine(search, options().text, now_ms, items)) {
-    if (search.ranking.explain) items[i].plan = Describe(search, plan);
+    if (search.ranking.explain) {
+      items[i].plan = Describe(search, plan);
+      if (search.by_vector) items[i].plan += "; " + Describe(taken);
+    }
     page.push_back(std::move(items[i]));
     if (search.refresh_ttl) refreshed.push_back(records_by_id_.at((*ranked)[i].id));
   }
@@ -332,10 +343,12 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& 
   }
   if (search.by_text) return SearchByText(search, now_ms, refreshed);
   std::vector<SearchItem> items;
-  auto hits = Rank(search, now_ms);
+  search::PlanTaken taken;
+  auto hits = Rank(search, now_ms, taken);
   DropBelow(search, hits);
   for (const auto& [record, score] : hits) {
     items.push_back({.item = ToItem(*record), .score = score});
+    if (search.by_vector && search.ranking.explain) items.back().plan = Describe(taken);
     if (search.refresh_ttl) refreshed.push_back(record);
   }
   return items;
@@ -525,6 +538,13 @@ Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
   return swept;
 }
 
+Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
+  if (index_ == nullptr) return IndexProgress{};
+  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted ? 1 : search::kGraphFrom);
+  return IndexProgress{
+      .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !has_more};
+}
+
 Result<StoreStats> InMemoryStore::Stats() {
   const std::int64_t now_ms = options().clock->NowMs();
   StoreStats stats;
@@ -538,6 +558,7 @@ Result<StoreStats> InMemoryStore::Stats() {
     stats.items += items;
     if (items > 0) ++stats.namespaces;
   }
+  if (index_ != nullptr) stats.in_graph = index_->in_graph();
   return stats;
 }
 

@@ -102,6 +102,17 @@ std::string Describe(const CheckedSearch& search, const search::TextPlan& plan) 
   return text;
 }
 
+std::string Describe(const search::PlanTaken& taken) {
+  std::string text = "vectors: ";
+  text += search::PlanName(taken.plan);
+  if (taken.plan == search::Plan::kExact) return text;
+  text += " of " + std::to_string(taken.vectors);
+  if (taken.plan == search::Plan::kGraph) {
+    text += ", " + std::to_string(taken.in_graph) + " in the graph";
+  }
+  return text;
+}
+
 std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
                                 std::int64_t now_ms, std::vector<SearchItem>& items) {
   const Ranking& ranking = search.ranking;

@@ -10,6 +10,7 @@
 
 #include "keepsake/operation.h"
 #include "keepsake/text_config.h"
+#include "search/planner.h"
 #include "search/text_search.h"
 #include "store/checked_batch.h"
 
@@ -26,6 +27,8 @@ std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& c
 
 // SearchItem::plan of a search by text.
 std::string Describe(const CheckedSearch& search, const search::TextPlan& plan);
+// The same of a search by vector.
+std::string Describe(const search::PlanTaken& taken);
 
 }  // namespace keepsake
 

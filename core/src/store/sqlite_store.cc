@@ -241,8 +241,8 @@ class SqliteStore final : public Store {
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
-  Result<bool> ImproveIndex(std::uint32_t vectors) override {
-    return vectors_.ImproveGraph(vectors);
+  Result<IndexProgress> ImproveIndex(const IndexStep& step) override {
+    return options().index ? vectors_.Improve(options().index->dims, step) : IndexProgress{};
   }
 
   Status CheckIndex(const IndexConfig& index) override;
@@ -259,22 +259,25 @@ class SqliteStore final : public Store {
                                        IdList& refreshed);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
                                               IdList& refreshed);
-  Result<Hits> Rank(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> Rank(const CheckedSearch& search, std::int64_t now_ms, search::PlanTaken& taken);
   Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
-  Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms);
+  Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms,
+                            search::PlanTaken& taken);
   // The search by the vectors of the item that it names. The span is into `vector`.
   Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
                                std::vector<float>& vector);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
-                                                   search::TextPlan& plan);
+                                                   search::TextPlan& plan,
+                                                   search::PlanTaken& taken);
   Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
                                                IdList& refreshed);
   // The index, if it is worth reading for this search; else none.
   Result<const search::VectorIndex*> IndexFor(const CheckedSearch& search);
   // None if candidates are not enough to answer.
   Result<std::optional<Hits>> RankByIndex(const CheckedSearch& search, std::int64_t now_ms,
-                                          const search::VectorIndex& index);
+                                          const search::VectorIndex& index,
+                                          search::PlanTaken& taken);
   Result<Hits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByFilteredRows(const CheckedSearch& search, std::int64_t now_ms);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
@@ -358,14 +361,19 @@ Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& se
     return SearchItems(*by_near, now_ms, refreshed);
   }
   if (search.by_text) return SearchByText(search, now_ms, refreshed);
-  Result<Hits> hits = Rank(search, now_ms);
+  search::PlanTaken taken;
+  Result<Hits> hits = Rank(search, now_ms, taken);
   if (!hits) return std::unexpected(hits.error());
   DropBelow(search, *hits);
-  return Fetch(*hits, search.refresh_ttl, refreshed);
+  Result<std::vector<SearchItem>> items = Fetch(*hits, search.refresh_ttl, refreshed);
+  if (!items || !search.by_vector || !search.ranking.explain) return items;
+  for (SearchItem& item : *items) item.plan = Describe(taken);
+  return items;
 }
 
-Result<SqliteStore::Hits> SqliteStore::Rank(const CheckedSearch& search, std::int64_t now_ms) {
-  if (search.by_vector) return RankByVector(search, now_ms);
+Result<SqliteStore::Hits> SqliteStore::Rank(const CheckedSearch& search, std::int64_t now_ms,
+                                            search::PlanTaken& taken) {
+  if (search.by_vector) return RankByVector(search, now_ms, taken);
   const bool reads_values = !search.filter.empty() || !search.contains.empty();
   return reads_values ? RankByValue(search, now_ms) : RankByListing(search, now_ms);
 }
@@ -399,19 +407,21 @@ Result<SqliteStore::Hits> SqliteStore::RankByValue(const CheckedSearch& search,
 }
 
 Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
-                                                    std::int64_t now_ms) {
+                                                    std::int64_t now_ms, search::PlanTaken& taken) {
   const Result<const search::VectorIndex*> index = IndexFor(search);
   if (!index) return std::unexpected(index.error());
   if (*index != nullptr) {
-    Result<std::optional<Hits>> hits = RankByIndex(search, now_ms, **index);
+    Result<std::optional<Hits>> hits = RankByIndex(search, now_ms, **index, taken);
     if (!hits) return std::unexpected(std::move(hits.error()));
     if (*hits) return std::move(**hits);
+    taken.plan = SearchPlan::kExact;
   }
   return search.filter.empty() ? RankByRows(search, now_ms) : RankByFilteredRows(search, now_ms);
 }
 
 Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& search) {
-  if (!vectors_.is_loaded()) {
+  if (search.plan == SearchPlan::kExact) return nullptr;
+  if (!vectors_.is_loaded() && search.plan == SearchPlan::kAuto) {
     const PrefixRange range(search.encoded_prefix);
     std::int64_t items = 0;
     const Status status =
@@ -425,17 +435,22 @@ Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& se
   return vectors_.Load(options().index->dims);
 }
 
-Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(
-    const CheckedSearch& search, std::int64_t now_ms, const search::VectorIndex& index) {
+Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedSearch& search,
+                                                                  std::int64_t now_ms,
+                                                                  const search::VectorIndex& index,
+                                                                  search::PlanTaken& taken) {
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
   search::VectorSearch candidates = index.Search({.vector = search.query_vector,
                                                   .encoded_prefix = search.encoded_prefix,
                                                   .wanted = wanted,
-                                                  .exact_below = kExactBelow});
+                                                  .exact_below = kExactBelow,
+                                                  .forced = search.plan,
+                                                  .ef_search = search.ef_search});
   RowScorer scorer(search.query_vector, options().index->dims);
   search::Ranking<RankedItem> ranking;
   while (!ranking.IsSettled(wanted, candidates.bound())) {
     const std::span<const std::uint64_t> items = candidates.Next();
+    taken = candidates.taken();
     if (items.empty()) return std::nullopt;
     const Status status = ScoreCandidates(items, search, now_ms, scorer, ranking);
     if (!status.ok()) return std::unexpected(status);
@@ -510,11 +525,12 @@ Result<SqliteStore::Hits> SqliteStore::RankByFilteredRows(const CheckedSearch& s
 
 Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearch& search,
                                                               std::int64_t now_ms,
-                                                              search::TextPlan& plan) {
+                                                              search::TextPlan& plan,
+                                                              search::PlanTaken& taken) {
   const auto text = text_.Search(search, options().text, now_ms, plan);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
-  const Result<Hits> vectors = RankByVector(VectorPartOf(search), now_ms);
+  const Result<Hits> vectors = RankByVector(VectorPartOf(search), now_ms, taken);
   if (!vectors) return std::unexpected(vectors.error());
   return search::Fuse(*text, *vectors, search.ranking);
 }
@@ -522,7 +538,8 @@ Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearc
 Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,
                                                           std::int64_t now_ms, IdList& refreshed) {
   search::TextPlan plan;
-  auto ranked = RankByText(search, now_ms, plan);
+  search::PlanTaken taken;
+  auto ranked = RankByText(search, now_ms, plan, taken);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRefine(search)) {
     ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
@@ -535,7 +552,10 @@ Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& s
   for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
   std::vector<SearchItem> page;
   for (const std::size_t i : Refine(search, options().text, now_ms, *items)) {
-    if (search.ranking.explain) (*items)[i].plan = Describe(search, plan);
+    if (search.ranking.explain) {
+      (*items)[i].plan = Describe(search, plan);
+      if (search.by_vector) (*items)[i].plan += "; " + Describe(taken);
+    }
     page.push_back(std::move((*items)[i]));
     if (search.refresh_ttl) refreshed.Add(hits[i].id);
   }
@@ -723,6 +743,10 @@ Result<StoreStats> SqliteStore::Stats() {
   const Result<std::uint64_t> pending = vectors_.CountPending();
   if (!pending) return std::unexpected(pending.error());
   stats.pending = *pending;
+  if (!options().index) return stats;
+  const Result<std::uint64_t> in_graph = vectors_.CountInGraph(options().index->dims);
+  if (!in_graph) return std::unexpected(in_graph.error());
+  stats.in_graph = *in_graph;
   return stats;
 }
 

@@ -51,6 +51,7 @@ constexpr std::string_view kIsPending =
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
 // Their slots will be given again: nothing lives above the last slot.
 constexpr std::string_view kDropChunksAbove = "DELETE FROM vector_chunks WHERE first_id > ?";
+constexpr std::string_view kCountUpTo = "SELECT count(*) FROM store_vectors WHERE vector_id <= ?";
 constexpr std::string_view kLastChunk = "SELECT coalesce(max(first_id), -1) FROM vector_chunks";
 constexpr std::string_view kReadRange =
     "SELECT vector_id, vector FROM store_vectors WHERE vector_id >= ? AND vector_id < ?";
@@ -74,6 +75,18 @@ constexpr std::string_view kReadChunks =
 
 // So that emptying keeps up with chunks that are begun.
 constexpr int kSparseChunksPerSeal = 2;
+
+// A snapshot is written anew when its graph has grown by a part of itself, so that all of
+// them together cost a few times what the last one does, whatever the number of vectors.
+constexpr std::size_t kUnsavedBuilding = 4096, kPartBuilding = 4;
+constexpr std::size_t kUnsavedIdle = 256, kPartIdle = 32;
+
+bool IsWorthSaving(const search::HnswIndex& graph, bool has_more, bool is_wanted) {
+  const std::size_t unsaved = graph.unsaved();
+  if (has_more) return unsaved >= kUnsavedBuilding && unsaved * kPartBuilding >= graph.size();
+  if (is_wanted) return unsaved > 0;
+  return unsaved >= kUnsavedIdle && unsaved * kPartIdle >= graph.size();
+}
 
 ByteView BytesOf(std::span<const float> vector) {
   return {reinterpret_cast<const std::uint8_t*>(vector.data()), vector.size_bytes()};
@@ -164,14 +177,30 @@ class IndexLoader {
       if (!sound) return true;
       for (; next != stored_.cend() && next->slot < first; ++next) from_rows_.push_back(*next);
       const VectorChunk chunk(layout_, bytes);
+      const auto begin = next;
       for (; next != stored_.cend() && next->slot < first + layout_.slots(); ++next) {
         const auto place = static_cast<std::size_t>(next->slot - first);
         index_->AddCode(static_cast<Slot>(next->slot), static_cast<std::uint64_t>(next->item_id),
                         namespaces_[next->ns], chunk.ScaleAt(place), chunk.CodeAt(place));
       }
+      AddDeadCodes(chunk, first, {begin, next});
       return true;
     });
     from_rows_.insert(from_rows_.end(), next, stored_.cend());
+  }
+
+  // A graph is walked over those who died.
+  void AddDeadCodes(const VectorChunk& chunk, std::int64_t first, std::span<const Stored> living) {
+    if (living.size() == static_cast<std::size_t>(layout_.slots())) return;
+    auto next = living.begin();
+    for (std::int64_t slot = first; slot < first + layout_.slots(); ++slot) {
+      if (next != living.end() && next->slot == slot) {
+        ++next;
+        continue;
+      }
+      const auto place = static_cast<std::size_t>(slot - first);
+      index_->AddDeadCode(static_cast<Slot>(slot), chunk.ScaleAt(place), chunk.CodeAt(place));
+    }
   }
 
   Status AddRows() {
@@ -257,12 +286,13 @@ Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
   });
   if (status.ok()) status = database_.Run(kDropChunksAbove, {last_slot});
   if (!status.ok()) return status;
+  const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
   return database_.Run(kLastChunk, {}, [&](const Row& row) {
     const std::int64_t slots = VectorChunk::Layout(dims).slots();
     next_to_seal_ = row.Int(0) < 0 ? 0 : row.Int(0) / slots * slots + slots;
     // Not one that was given already, be it that its transaction failed, nor one of a
-    // chunk, even if the vector that had it is gone.
-    next_slot_ = std::max({last_slot + 1, *next_to_seal_, next_slot_.value_or(1)});
+    // chunk or a graph, even if the vector that had it is gone.
+    next_slot_ = std::max({last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
     return true;
   });
 }
@@ -353,7 +383,8 @@ Status SqliteVectors::Clear() {
   index_.reset();
   damaged_.clear();
   next_to_seal_.reset();
-  return database_.Run(kDropChunks);
+  Status status = snapshot_.Clear();
+  return status.ok() ? database_.Run(kDropChunks) : status;
 }
 
 Status SqliteVectors::GiveUpAll() {
@@ -418,7 +449,47 @@ Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
   if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
   damaged_ = loader.Damaged();
   index_ = loader.TakeIndex();
+  index_->AdoptGraph(snapshot_.Load(dims, index_->codes()));
   return index_.get();
+}
+
+Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep& step) {
+  if (step.is_wanted) {
+    const Result<const search::VectorIndex*> loaded = Load(dims);
+    if (!loaded) return std::unexpected(loaded.error());
+  }
+  if (index_ == nullptr) return IndexProgress{};
+  const Result<bool> has_more = ImproveGraph(dims, step);
+  if (!has_more) return std::unexpected(has_more.error());
+  return IndexProgress{
+      .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !*has_more};
+}
+
+Result<bool> SqliteVectors::ImproveGraph(std::uint32_t dims, const IndexStep& step) {
+  if (snapshot_.is_busy()) {
+    if (Status status = snapshot_.Step(dims, index_->graph()); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+    return true;
+  }
+  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted ? 1 : search::kGraphFrom);
+  const search::HnswIndex* graph = index_->graph();
+  if (graph == nullptr && !has_more && snapshot_.may_be_there()) snapshot_.BeginDropping();
+  if (graph != nullptr && IsWorthSaving(*graph, has_more, step.is_wanted)) snapshot_.BeginSaving();
+  return has_more || snapshot_.is_busy();
+}
+
+Result<std::uint64_t> SqliteVectors::CountInGraph(std::uint32_t dims) {
+  if (index_ != nullptr) return index_->in_graph();
+  std::uint64_t count = 0;
+  const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
+  if (covered_to == 0) return count;
+  Status status = database_.Run(kCountUpTo, {covered_to}, [&](const Row& row) {
+    count = static_cast<std::uint64_t>(row.Int(0));
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return count;
 }
 
 }  // namespace keepsake

@@ -7,7 +7,8 @@
 //           for each slot scale, norm (float32), code (see quantizer.h)
 // Which slots live is what the index on store_vectors says, so that a chunk can't be
 // stale, a deletion writes nothing, and a chunk that is missing or damaged costs reading
-// its rows. The last, unsealed slots are read from rows, too.
+// its rows. The last, unsealed slots are read from rows, too. A graph over the codes is
+// saved beside them (graph_snapshot.h).
 #ifndef KEEPSAKE_STORE_SQLITE_VECTORS_H_
 #define KEEPSAKE_STORE_SQLITE_VECTORS_H_
 
@@ -25,13 +26,14 @@
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 #include "search/vector_index.h"
+#include "store/graph_snapshot.h"
 
 namespace keepsake {
 
 class SqliteVectors {
  public:
   // `database` is borrowed.
-  explicit SqliteVectors(sql::Database& database) : database_(database) {}
+  explicit SqliteVectors(sql::Database& database) : database_(database), snapshot_(database) {}
 
   // Writes, each within a transaction of the caller's, who ends them with Seal() there
   // and with EndTransaction() outside. Borrow what they are given until then.
@@ -65,10 +67,10 @@ class SqliteVectors {
   // The index of all vectors, read at the first call. Valid until the next write.
   // REQUIRES: the same `dims` each time.
   Result<const search::VectorIndex*> Load(std::uint32_t dims);
-  // As VectorIndex; an index that was not loaded has none.
-  bool ImproveGraph(std::uint32_t vectors) {
-    return index_ != nullptr && index_->ImproveGraph(vectors);
-  }
+  // As Store::ImproveIndex().
+  Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
+  // Vectors that a graph covers, be it one that was saved and not read yet.
+  Result<std::uint64_t> CountInGraph(std::uint32_t dims);
 
  private:
   // What a transaction does to the index once it is committed.
@@ -87,9 +89,11 @@ class SqliteVectors {
   Status EmptySparseChunks();
   Status MoveVector(std::int64_t slot);
   void Apply(const Change& change);
+  Result<bool> ImproveGraph(std::uint32_t dims, const IndexStep& step);
 
   sql::Database& database_;
   std::unique_ptr<search::VectorIndex> index_;
+  GraphSnapshot snapshot_;
   std::vector<Change> changes_;
   std::optional<std::int64_t> next_slot_;
   std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk

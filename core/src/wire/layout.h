@@ -50,7 +50,7 @@ auto Fields(Is<Ranking> auto& x) {
 auto Fields(Is<ItemRef> auto& x) { return std::tie(x.ns, x.key); }
 auto Fields(Is<SearchOp> auto& x) {
   return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
-                  x.query_vector, x.ranking, x.near);
+                  x.query_vector, x.ranking, x.near, x.plan, x.ef_search);
 }
 auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
 auto Fields(Is<ListNamespacesOp> auto& x) {
@@ -65,8 +65,10 @@ auto Fields(Is<TextConfig> auto& x) {
   return std::tie(x.fields, x.group, x.position, x.speaker, x.language);
 }
 auto Fields(Is<StoreStats> auto& x) {
-  return std::tie(x.items, x.namespaces, x.vectors, x.pending);
+  return std::tie(x.items, x.namespaces, x.vectors, x.pending, x.in_graph);
 }
+auto Fields(Is<IndexStep> auto& x) { return std::tie(x.vectors, x.is_wanted); }
+auto Fields(Is<IndexProgress> auto& x) { return std::tie(x.vectors, x.in_graph, x.is_done); }
 auto Fields(Is<WhyNot> auto& x) {
   return std::tie(x.absence, x.rank, x.score, x.last_score, x.parts);
 }
@@ -141,6 +143,10 @@ struct EnumRange<IndexChoice::Kind> {
 template <>
 struct EnumRange<SearchMode> {
   static constexpr int kFirst = 0, kLast = 4;
+};
+template <>
+struct EnumRange<SearchPlan> {
+  static constexpr int kFirst = 0, kLast = 3;
 };
 template <>
 struct EnumRange<Fusion> {

@@ -39,6 +39,7 @@ enum class Tag : std::uint8_t {
   kExplainAbsence = 26,
   kReadPending = 27,
   kEmbedPending = 28,
+  kImproveIndex = 29,
 
   kPutCheckpoint = 32,
   kPutWrites = 33,

@@ -34,6 +34,7 @@ import {
   MatchType,
   PruneStrategy,
   SearchMode,
+  SearchPlan,
 } from "./operations.js";
 import { Reader } from "./reader.js";
 import { FrameKind, RequestFlag, STATUS_CODES, type StatusCode, Tag, VERSION } from "./tags.js";
@@ -115,6 +116,8 @@ function writeSearch(writer: Writer, search: SearchOperation): void {
   writer.floats(search.queryVector ?? new Float32Array());
   writer.optional(search.ranking, writeRanking);
   writer.optional(search.near, writeItemRef);
+  writer.u8(SearchPlan[search.plan ?? "auto"]);
+  writer.u32(search.efSearch ?? 0);
 }
 
 function writeItemRef(writer: Writer, item: ItemRef): void {
@@ -248,6 +251,10 @@ const WRITERS: Writers = {
       out.i64(id);
       out.list(vectors, writeFieldVector);
     }),
+  improveIndex(writer, { vectors, isWanted }) {
+    writer.u32(vectors);
+    writer.flag(isWanted);
+  },
 
   putCheckpoint: writeCheckpoint,
   putWrites(writer, { key, writes }) {
@@ -521,6 +528,7 @@ const READERS: Readers = {
     namespaces: reader.i64(),
     vectors: reader.i64(),
     pending: reader.i64(),
+    inGraph: reader.i64(),
   }),
   explainAbsence: (reader) => ({
     absence: readAbsence(reader),
@@ -538,6 +546,11 @@ const READERS: Readers = {
     left: reader.i64(),
   }),
   embedPending: readCount,
+  improveIndex: (reader) => ({
+    vectors: reader.i64(),
+    inGraph: reader.i64(),
+    isDone: reader.flag(),
+  }),
 
   putCheckpoint: readNothing,
   putWrites: readNothing,

@@ -56,6 +56,9 @@ export const NO_TTL = 0;
 export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
 export type SearchMode = keyof typeof SearchMode;
 
+export const SearchPlan = { auto: 0, exact: 1, codes: 2, graph: 3 } as const;
+export type SearchPlan = keyof typeof SearchPlan;
+
 export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
 export type Fusion = keyof typeof Fusion;
 
@@ -128,6 +131,9 @@ export interface SearchOperation {
   readonly ranking?: Ranking | undefined;
   /** Whose vectors are the query's. */
   readonly near?: ItemRef | undefined;
+  readonly plan?: SearchPlan | undefined;
+  /** 0 for what suits the limit. */
+  readonly efSearch?: number | undefined;
 }
 
 export interface ListNamespacesOperation {
@@ -188,6 +194,14 @@ export interface StoreStats {
   vectors: number;
   /** Items that wait for vectors of another model. */
   pending: number;
+  /** Of the vectors, those that the graph covers. */
+  inGraph: number;
+}
+
+export interface IndexProgress {
+  vectors: number;
+  inGraph: number;
+  isDone: boolean;
 }
 
 export const Absence = {
@@ -404,6 +418,12 @@ export type Operation =
   | ({ readonly kind: "explainAbsence"; readonly search: SearchOperation } & ItemRef)
   | { readonly kind: "readPending"; readonly limit: number }
   | { readonly kind: "embedPending"; readonly items: readonly ItemVectors[] }
+  | {
+      readonly kind: "improveIndex";
+      /** That it inserts at most. */
+      readonly vectors: number;
+      readonly isWanted: boolean;
+    }
   | ({ readonly kind: "putCheckpoint" } & NewCheckpoint)
   | {
       readonly kind: "putWrites";
@@ -489,6 +509,7 @@ export interface Answers {
   explainAbsence: WhyNot;
   readPending: PendingEmbeddings;
   embedPending: number;
+  improveIndex: IndexProgress;
   putCheckpoint: undefined;
   putWrites: undefined;
   getTuple: CheckpointTuple | undefined;

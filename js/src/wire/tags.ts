@@ -35,6 +35,7 @@ export const Tag = {
   explainAbsence: 26,
   readPending: 27,
   embedPending: 28,
+  improveIndex: 29,
 
   putCheckpoint: 32,
   putWrites: 33,
