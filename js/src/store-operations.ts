@@ -32,6 +32,7 @@ import {
   MatchType,
   NO_TTL,
   SearchMode,
+  SearchPlan,
   type StoreOperation,
 } from "./wire/operations.js";
 
@@ -53,7 +54,7 @@ export interface PutOperation extends UpstreamPut {
 export interface SearchItem extends UpstreamSearchItem {
   /** What the score is made of, with `explain`. */
   explain?: Record<string, number>;
-  /** How the hits were looked for, for people: with `explain`, in searches by words. */
+  /** How the hits were looked for, for people: with `explain`. */
   plan?: string;
   /** With `snippet`. */
   snippet?: Snippet;
@@ -75,6 +76,18 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
    * item that has vectors, which is no hit itself. Needs a store with an index.
    */
   near?: Vector | { namespace: string[]; key: string } | undefined;
+  /**
+   * How a search by vector finds its candidates. `exact`: reads all vectors. `codes`: scans
+   * a byte per dimension and reads the best; finds the same. `graph`: follows HNSW, and may
+   * miss some; without a graph (`buildIndex()`) as `auto`. `auto`: what costs least.
+   * `explain` tells what was done. @default "auto"
+   */
+  plan?: SearchPlan | undefined;
+  /**
+   * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
+   * recall and costs in proportion. @default 128, or four times what is wanted
+   */
+  efSearch?: number | undefined;
   /** @default true, if the store refreshes on read */
   refreshTtl?: boolean | undefined;
 }
@@ -160,6 +173,8 @@ function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreS
     mode,
     refreshTtl: operation.refreshTtl,
     ranking: rankingToCore(operation),
+    plan: checkPlan(operation.plan),
+    efSearch: checkCount("efSearch", operation.efSearch),
     ...nearToCore(operation.near),
   };
 }
@@ -186,6 +201,14 @@ export function checkMode(name: string, mode: SearchMode | undefined): void {
   throw new KeepsakeError(
     "invalid_argument",
     `${name} must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
+  );
+}
+
+function checkPlan(plan: SearchPlan | undefined): SearchPlan | undefined {
+  if (plan === undefined || Object.hasOwn(SearchPlan, plan)) return plan;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `plan must be one of ${Object.keys(SearchPlan).join(", ")}: ${JSON.stringify(plan)}`,
   );
 }
 

@@ -11,6 +11,7 @@ import {
 } from "./engine/backup.js";
 import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
+import { Pace } from "./engine/idle-index.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, KeepsakeError, named } from "./errors.js";
 import {
@@ -83,6 +84,13 @@ export interface ReembedOptions {
   onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
 }
 
+/** How `buildIndex()` goes on. */
+export interface BuildIndexOptions {
+  /** Ends it before the next step; what was done is kept. */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
+}
+
 /** Why an item is no hit of a search. */
 export interface WhyNot {
   /**
@@ -129,6 +137,8 @@ export interface StoreStats {
   vectors: number;
   /** Items that wait for `reembed()`. */
   pending: number;
+  /** Of the vectors, those that searches can find by the graph: see `buildIndex()`. */
+  inGraph: number;
 }
 
 /** What `search()` looks for below a namespace prefix. */
@@ -144,6 +154,7 @@ export interface ListNamespacesOptions {
 }
 
 const SWEEP_AT_ONCE = 1000;
+const BUILD_STEP_MS = 15;
 // A longer one would fire at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MAX_DIMS = 65_536;
@@ -322,6 +333,31 @@ export abstract class KeepsakeStore extends BaseStore {
         await this.#call(() => ({ kind: "embedPending", items: embedded }));
         done += items.length;
         onProgress?.({ done, left: left - items.length });
+      }
+    });
+  }
+
+  /**
+   * Takes every vector into the graph that searches among very many of them follow, and
+   * saves it; says how many it has. From 20,000 vectors on it is built while nobody calls,
+   * except in Durable Objects: this is for who wants it now, or of fewer. Other calls go on
+   * meanwhile, and where it was ended it goes on from what was saved.
+   */
+  async buildIndex(options: BuildIndexOptions = {}): Promise<number> {
+    return this.attempt(async () => {
+      const { signal, onProgress } = options;
+      if (this.#dims === undefined) {
+        throw new KeepsakeError("invalid_argument", "buildIndex needs a store with an index");
+      }
+      const pace = new Pace(BUILD_STEP_MS);
+      for (;;) {
+        signal?.throwIfAborted();
+        const { vectors, inGraph, isDone } = await pace.step((count) =>
+          this.#call(() => ({ kind: "improveIndex", vectors: count, isWanted: true })),
+        );
+        onProgress?.({ done: inGraph, left: vectors - inGraph });
+        if (isDone) return inGraph;
+        await new Promise((resolve) => setTimeout(resolve));
       }
     });
   }

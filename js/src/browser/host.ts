@@ -53,7 +53,7 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
       files: new Map(),
     });
   return new LocalEngine(
-    { name, isPersistent: false, durability, open, release: () => {} },
+    { name, isPersistent: false, worksWhenIdle: true, durability, open, release: () => {} },
     () => {},
   );
 }

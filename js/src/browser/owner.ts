@@ -3,12 +3,14 @@
 // then opens another on the same storage.
 
 import type { Session } from "../engine/engine.js";
+import { throwIfFailed } from "../engine/engine.js";
+import { IdleIndex } from "../engine/idle-index.js";
 import { openSession } from "../engine/session.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
-import { encodeRequest, failureCodeOf } from "../wire/codec.js";
-import type { Operation } from "../wire/operations.js";
+import { decodeResponse, encodeRequest, failureCodeOf } from "../wire/codec.js";
+import type { IndexProgress, Operation } from "../wire/operations.js";
 import { BlobFile } from "./blob-file.js";
 import { loadModule } from "./module.js";
 import {
@@ -55,6 +57,7 @@ export class Owner {
   #flushTimer: Timer;
   #idleTimer: Timer;
   #exportTimer: Timer;
+  readonly #idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
 
   /** Rejects with a KeepsakeError or DamagedError; then nothing is held, and nothing was deleted. */
   static async open(settings: Settings): Promise<Owner> {
@@ -117,6 +120,7 @@ export class Owner {
   /** Lets go of everything at once. Twice is fine. */
   close(): void {
     this.#isOver = true;
+    this.#idleIndex.stop();
     for (const timer of [this.#flushTimer, this.#idleTimer, this.#exportTimer]) clearTimeout(timer);
     for (const name of [...this.#lent.keys()]) this.#takeBack(name);
     try {
@@ -137,7 +141,19 @@ export class Owner {
     this.#watchExport(job.exports);
     if (!(await this.#commit(job.makesRoom))) return undefined;
     if (job.changes !== undefined) this.#writeLater();
+    this.#idleIndex.touch();
     return { ok: true, response };
+  }
+
+  async #improve(vectors: number): Promise<IndexProgress> {
+    const step = [{ kind: "improveIndex", vectors, isWanted: false }] as const;
+    const [progress] = decodeResponse(this.#run(frame(...step)), step);
+    throwIfFailed(progress);
+    if (!(progress as IndexProgress).isDone) {
+      await this.#commit(false);
+      this.#writeLater();
+    }
+    return progress as IndexProgress;
   }
 
   // The log moves into the database first: on a full disk neither could grow.

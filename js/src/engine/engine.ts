@@ -7,8 +7,9 @@ import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
 import { anySucceeded, decodeResponse, encodeRequest, WireStatus } from "../wire/codec.js";
-import type { AnswerTo, Operation } from "../wire/operations.js";
+import type { AnswerTo, IndexProgress, Operation } from "../wire/operations.js";
 import { type ChangeListener, ChangeListeners, type Changes, changesOf } from "./changes.js";
+import { IdleIndex } from "./idle-index.js";
 
 /** A wasm instance that is open. @internal */
 export interface Session {
@@ -33,6 +34,8 @@ export interface SessionSource {
   readonly isPersistent: boolean;
   /** @default "file" or "memory" */
   readonly persistence?: Persistence;
+  /** Whether its index may be improved while nobody calls. @default false */
+  readonly worksWhenIdle?: boolean;
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
@@ -110,10 +113,12 @@ export class LocalEngine implements Engine {
   #isLost = false;
   #exclusive: Promise<unknown> = Promise.resolve();
   readonly #listeners = new ChangeListeners();
+  readonly #idleIndex: IdleIndex | undefined;
 
   constructor(source: SessionSource, onClosed: () => void) {
     this.source = source;
     this.#onClosed = onClosed;
+    if (source.worksWhenIdle) this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
   }
 
   get name(): string {
@@ -201,6 +206,7 @@ export class LocalEngine implements Engine {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#idleIndex?.stop();
     this.#discard();
     this.source.release();
     this.#onClosed();
@@ -260,7 +266,12 @@ export class LocalEngine implements Engine {
     const answers = decodeResponse(response, operations);
     for (const answer of answers) throwIfFailed(answer);
     this.#tellChanges(operations);
+    if (operations.some(useVectors)) this.#idleIndex?.touch();
     return answers as Answers<Operations>;
+  }
+
+  #improve(vectors: number): IndexProgress {
+    return this.#run([{ kind: "improveIndex", vectors, isWanted: false }], Date.now())[0];
   }
 
   #tellChanges(operations: readonly Operation[]): void {
@@ -303,6 +314,20 @@ export class LocalEngine implements Engine {
     } catch {
       // A broken instance may not be able to; its files are closed all the same.
     }
+  }
+}
+
+function useVectors(operation: Operation): boolean {
+  switch (operation.kind) {
+    case "put":
+    case "embedPending":
+    case "clearNamespace":
+    case "sweepExpired":
+      return true;
+    case "search":
+      return operation.queryVector !== undefined || operation.near !== undefined;
+    default:
+      return false;
   }
 }
 

@@ -101,6 +101,7 @@ function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptio
   return {
     name: path,
     isPersistent: true,
+    worksWhenIdle: true,
     durability,
     async open() {
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -154,6 +155,7 @@ function memorySource(options: ResolvedOptions | undefined): SessionSource {
   return {
     name: path,
     isPersistent: false,
+    worksWhenIdle: true,
     durability,
     open: () =>
       openSession({

@@ -3,7 +3,7 @@
 import { keysOf, numbered, putAll, storeCase } from "./case.js";
 import { expectClose, expectEqual } from "./check.js";
 import { ColourEmbeddings, colourIndex, ManualClock } from "./fakes.js";
-import type { MakeStore, ReopenStore, StoreCase, StoreNeed } from "./types.js";
+import type { MakeStore, ReopenStore, StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
 
 const N = ["n"];
 
@@ -161,4 +161,32 @@ export const persistenceCases = [
       expectEqual((await again.search(N, { limit: 100 })).length, 50, "items");
     },
   ),
+  persistenceCase(
+    "a graph over vectors is built and saved, and finds the same by every plan after reopen",
+    35,
+    async (make, reopen) => {
+      const embeddings = new ColourEmbeddings();
+      const options = colourIndex(embeddings, ["text"]);
+      const store = await make(options);
+      const items = numbered(300).map((key, i) => [key, { text: mixOf(i) }] as const);
+      await putAll(store, N, Object.fromEntries(items));
+      expectEqual(await store.buildIndex?.(), 300, "vectors in the graph");
+      const find = async (from: StoreUnderTest, plan?: "exact" | "codes" | "graph") =>
+        keysOf(await from.search(N, { query: "red red green", limit: 5, ...(plan && { plan }) }));
+      const expected = await find(store, "exact");
+      const again = await reopen(store, options);
+      for (const plan of ["exact", "codes", "graph"] as const) {
+        expectEqual(await find(again, plan), expected, `hits by ${plan}`);
+      }
+      expectEqual(await again.buildIndex?.(), 300, "vectors in the graph after reopen");
+    },
+    ["index", "extras"],
+  ),
 ];
+
+// No two are alike in direction.
+function mixOf(i: number): string {
+  return ["red", "green", "blue"]
+    .flatMap((colour, k) => Array(1 + ((i * (2 * k + 3)) % (17 + k))).fill(colour))
+    .join(" ");
+}

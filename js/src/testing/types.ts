@@ -48,6 +48,7 @@ export interface SearchCaseOptions {
   refreshTtl?: boolean;
   near?: number[] | { namespace: string[]; key: string };
   minScore?: number;
+  plan?: "auto" | "exact" | "codes" | "graph";
   boosts?: Record<string, number>;
 }
 
@@ -75,6 +76,7 @@ export interface StoreUnderTest {
   listKeys?(namespace: string[]): Promise<string[]>;
   clearNamespace?(namespace: string[]): Promise<number>;
   sweepExpired?(): Promise<number>;
+  buildIndex?(): Promise<number>;
 }
 
 /** A new, empty store. The runner closes what it made when the case is over. */
