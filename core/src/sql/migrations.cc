@@ -222,8 +222,8 @@ using Migration = Status (*)(Database& database);
 
 // The n-th step (from 1) leads from version n-1 to version n. Persistent: append
 // only; a step that was released is never edited.
-constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers, CreateTextTables,
-                                     GiveVectorsIds, ShareCheckpointContent, CreateGraphChunks};
+constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers,          CreateTextTables,
+                                     GiveVectorsIds,    ShareCheckpointContent, CreateGraphChunks};
 static_assert(std::size(kMigrations) == schema::kGraphs);
 
 Status ForeignFile(std::string_view path) {
