@@ -5,4 +5,6 @@ export default {
   transform: { "/tests/js/.*\\.mjs$": "<rootDir>/tests/js/transform.mjs" },
   moduleFileExtensions: ["mjs", "cjs", "js", "json", "node"],
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/.toolchain/"],
+  // Many start processes, which take their time on a busy machine.
+  testTimeout: 60_000,
 };
