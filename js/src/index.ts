@@ -40,6 +40,7 @@ export {
 } from "./memory.js";
 export type { RankingOptions, Snippet, TextOptions } from "./ranking.js";
 export {
+  type BuildIndexOptions,
   type IndexOptions,
   InMemoryStore,
   KeepsakeStore,

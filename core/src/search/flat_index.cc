@@ -105,6 +105,13 @@ void FlatIndex::Add(Slot slot, Owner owner, std::span<const float> vector) {
 
 void FlatIndex::AddCode(Slot slot, Owner owner, CodeScale scale,
                         std::span<const std::uint8_t> code) {
+  // Codes come by whole chunks.
+  Chunk& chunk = MakeChunkOf(slot);
+  if (chunk.scales.empty()) {
+    chunk.codes.reserve(kChunkSlots * code_bytes());
+    chunk.scales.reserve(kChunkSlots);
+    chunk.owners.reserve(kChunkSlots);
+  }
   CodeScale* place;
   std::memcpy(MakeLive(slot, owner, &place), code.data(), code.size());
   *place = scale;

@@ -432,7 +432,9 @@ Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& se
     if (!status.ok()) return std::unexpected(status);
     if (items < kLoadFrom) return nullptr;
   }
-  return vectors_.Load(options().index->dims);
+  const std::uint32_t dims = options().index->dims;
+  Result<const search::VectorIndex*> index = vectors_.Load(dims);
+  return index && search.plan == SearchPlan::kGraph ? vectors_.Load(dims) : index;
 }
 
 Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedSearch& search,

@@ -1,7 +1,6 @@
 #include "store/sqlite_vectors.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -101,6 +100,31 @@ std::vector<float> VectorOf(ByteView bytes, std::size_t dims) {
   return vector;
 }
 
+// Sorts by numbers that differ and are mostly dense, as ids are: without comparing them.
+template <typename T, typename NumberOf>
+void SortByNumber(std::vector<T>& values, NumberOf number_of) {
+  if (std::ranges::is_sorted(values, {}, number_of)) return;
+  const std::int64_t first = number_of(*std::ranges::min_element(values, {}, number_of));
+  const std::int64_t last = number_of(*std::ranges::max_element(values, {}, number_of));
+  constexpr std::size_t kMostGaps = 8;
+  if (static_cast<std::size_t>(last - first) / kMostGaps < values.size()) {
+    std::vector<T> places(static_cast<std::size_t>(last - first) + 1);
+    std::vector<bool> is_taken(places.size());
+    for (const T& value : values) {
+      const auto place = static_cast<std::size_t>(number_of(value) - first);
+      places[place] = value;
+      is_taken[place] = true;
+    }
+    std::size_t count = 0;
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      if (is_taken[place]) values[count++] = places[place];
+    }
+    values.resize(count);  // less only where a damaged index names one twice
+    return;
+  }
+  search::HeapSort(values, [&](const T& a, const T& b) { return number_of(a) < number_of(b); });
+}
+
 // A vector that is stored, and whose it is.
 struct Stored {
   std::int64_t slot;
@@ -143,8 +167,8 @@ class IndexLoader {
       ns_of_item.emplace_back(row.Int(1), static_cast<std::uint32_t>(namespaces_.size() - 1));
       return true;
     });
-    search::HeapSort(ns_of_item, std::less());
     if (!status.ok()) return status;
+    SortByNumber(ns_of_item, [](const auto& entry) { return entry.first; });
     std::int64_t last_slot = 0;
     status = database_.Run(kLastSlot, {}, [&](const Row& row) {
       last_slot = row.Int(0);
@@ -161,7 +185,7 @@ class IndexLoader {
       }
       return true;
     });
-    search::HeapSort(stored_, [](const Stored& a, const Stored& b) { return a.slot < b.slot; });
+    SortByNumber(stored_, [](const Stored& stored) { return stored.slot; });
     return status;
   }
 
@@ -444,13 +468,22 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item,
 }
 
 Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
-  if (index_ != nullptr) return index_.get();
+  if (index_ != nullptr) {
+    // The first search does not wait for it.
+    ReadGraph(dims);
+    return index_.get();
+  }
   IndexLoader loader(database_, dims);
   if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
   damaged_ = loader.Damaged();
   index_ = loader.TakeIndex();
-  index_->AdoptGraph(snapshot_.Load(dims, index_->codes()));
+  has_read_graph_ = false;
   return index_.get();
+}
+
+void SqliteVectors::ReadGraph(std::uint32_t dims) {
+  if (!has_read_graph_) index_->AdoptGraph(snapshot_.Load(dims, index_->codes()));
+  has_read_graph_ = true;
 }
 
 Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep& step) {
@@ -459,6 +492,7 @@ Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep
     if (!loaded) return std::unexpected(loaded.error());
   }
   if (index_ == nullptr) return IndexProgress{};
+  ReadGraph(dims);
   const Result<bool> has_more = ImproveGraph(dims, step);
   if (!has_more) return std::unexpected(has_more.error());
   return IndexProgress{
@@ -480,7 +514,7 @@ Result<bool> SqliteVectors::ImproveGraph(std::uint32_t dims, const IndexStep& st
 }
 
 Result<std::uint64_t> SqliteVectors::CountInGraph(std::uint32_t dims) {
-  if (index_ != nullptr) return index_->in_graph();
+  if (index_ != nullptr && has_read_graph_) return index_->in_graph();
   std::uint64_t count = 0;
   const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
   if (covered_to == 0) return count;

@@ -64,8 +64,8 @@ class SqliteVectors {
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& encoded_ns);
 
   bool is_loaded() const { return index_ != nullptr; }
-  // The index of all vectors, read at the first call. Valid until the next write.
-  // REQUIRES: the same `dims` each time.
+  // The index of all vectors, read at the first call, its graph at the second. Valid until
+  // the next write. REQUIRES: the same `dims` each time.
   Result<const search::VectorIndex*> Load(std::uint32_t dims);
   // As Store::ImproveIndex().
   Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
@@ -89,11 +89,13 @@ class SqliteVectors {
   Status EmptySparseChunks();
   Status MoveVector(std::int64_t slot);
   void Apply(const Change& change);
+  void ReadGraph(std::uint32_t dims);
   Result<bool> ImproveGraph(std::uint32_t dims, const IndexStep& step);
 
   sql::Database& database_;
   std::unique_ptr<search::VectorIndex> index_;
   GraphSnapshot snapshot_;
+  bool has_read_graph_ = false;
   std::vector<Change> changes_;
   std::optional<std::int64_t> next_slot_;
   std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
