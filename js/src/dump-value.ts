@@ -46,7 +46,7 @@ export function isOrdinary(message: Members, known: Members): boolean {
     message.constructor === known.constructor &&
     lc_serializable === true &&
     Array.isArray(lc_namespace) &&
-    lc_namespace.length === 2 &&
+    lc_namespace.length === NAMESPACE.length &&
     lc_namespace[0] === NAMESPACE[0] &&
     lc_namespace[1] === NAMESPACE[1] &&
     isPlainObject(lc_kwargs)

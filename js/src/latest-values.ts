@@ -49,13 +49,14 @@ export class LatestValues {
    * else may change their bytes.
    */
   keep(checkpoint: NewCheckpoint, deltas: readonly ValueDelta[], areOurs: boolean): void {
-    const { key, values, newVersions } = checkpoint;
-    // Some have lost their value, as "__start__" does in the step that reads it.
-    for (const channel of newVersions) this.#drop(keyOf(key, channel));
+    const { key, values } = checkpoint;
+    // A channel may have lost its value, as a delta channel has from one snapshot to the
+    // next: the engine finds the last one.
     for (const [i, { channel, value }] of values.entries()) {
       const stamp = deltas[i]?.stamp ?? 0;
       const name = keyOf(key, channel);
       const size = sizeOf(value);
+      this.#drop(name);
       if (stamp === 0 || size > KEPT_BYTES) continue;
       const isOurs = value instanceof ListValue || (areOurs && value.type === "json");
       const kept = isOurs ? value : { type: value.type, bytes: value.bytes.slice() };

@@ -209,7 +209,9 @@ function isSameMessage({ prototype, keys, members }: Shape, message: Members): b
   if (!isOrdinary(message, prototype as Members)) return false;
   if (!hasKeys(message.lc_kwargs as Members, keys)) return false;
   for (let i = 0; i < keys.length; i++) {
-    if (!isSame(members[i], fieldOf(message, keys[i] as string))) return false;
+    const value = fieldOf(message, keys[i] as string);
+    // Most are texts, and the same ones.
+    if (members[i] !== value && !isSame(members[i], value)) return false;
   }
   return true;
 }

@@ -912,20 +912,33 @@ TYPED_TEST(CheckpointerContract, a_delta_of_another_base_is_refused) {
   EXPECT_EQ(this->Stats().checkpoints, 1u);
 }
 
-// LangGraph's "__start__": the step that reads it leaves it without a value.
-TYPED_TEST(CheckpointerContract, a_delta_upon_a_channel_that_was_emptied_is_refused) {
+// A delta channel has a value every so often; and the step that reads LangGraph's
+// "__start__" leaves it without one.
+TYPED_TEST(CheckpointerContract,
+           a_delta_upon_a_channel_that_was_emptied_is_one_upon_its_last_value) {
   const std::string input(2000, 'x');
   At one = At("t", "", "1").New("__start__", "1", input);
   one.checkpoint().values[0].delta.stamp = 11;
   this->Put(one);
   this->Put(At("t", "", "2").Parent("1").NewWithoutValue("__start__", "2"));
-  At three = At("t", "", "3").Parent("2").New("__start__", "3", "next");
-  three.checkpoint().values[0].delta = {33, 11, 1000, 500};
-  EXPECT_EQ(this->saver().Put(three).code(), StatusCode::kNotFound);
-  three.checkpoint().values[0].value = Json(input + "next");
-  three.checkpoint().values[0].delta = {33, 0, 0, 0};
-  this->Put(three);
-  EXPECT_THAT(Values(this->Get({"t", "", "3"})), ElementsAre("__start__@3=" + input + "next"));
+  this->Put(At("t", "", "3").Parent("2").NewWithoutValue("__start__", "3"));
+  At four = At("t", "", "4").Parent("3").New("__start__", "4", "next");
+  four.checkpoint().values[0].delta = {33, 11, 1000, 500};
+  this->Put(four);
+  EXPECT_THAT(Values(this->Get({"t", "", "4"})),
+              ElementsAre("__start__@4=" + input.substr(0, 1000) + "next" + input.substr(0, 500)));
+  At five = At("t", "", "5").Parent("3").New("__start__", "5", "next");
+  five.checkpoint().values[0].delta = {44, 33, 1000, 500};
+  EXPECT_EQ(this->saver().Put(five).code(), StatusCode::kNotFound) << "of a sibling";
+}
+
+TYPED_TEST(CheckpointerContract, a_channel_without_a_value_in_a_circle_of_parents_has_no_base) {
+  this->Put(At("t", "", "1").Parent("2").NewWithoutValue("a", "1"));
+  this->Put(At("t", "", "2").Parent("1").NewWithoutValue("a", "2"));
+  At next = At("t", "", "3").Parent("2").New("a", "3", "new");
+  next.checkpoint().values[0].delta = {22, 11, 1, 1};
+  EXPECT_EQ(this->saver().Put(next).code(), StatusCode::kNotFound);
+  this->Put(At("t", "", "3").Parent("2").New("a", "3", std::string(3000, 'x')));
 }
 
 // --- retention

@@ -93,7 +93,7 @@ describe.each(saverBackends)("$name", (backend) => {
     expect((await valuesOf(next)).messages).toEqual(messages);
   });
 
-  test("a channel that was emptied in between is no base", async () => {
+  test("a channel that was emptied in between has the value that it is given then", async () => {
     const input = (turn) => ({ messages: [new HumanMessage(`${turn} ${"long ".repeat(500)}`)] });
     let config = threadConfig("t");
     for (let turn = 0; turn < 3; turn += 1) {
@@ -296,4 +296,31 @@ test("[cap 75] 200 turns of a chat take less than 2 MB", async () => {
   }
   await saver.close();
   expect(statSync(path).size).toBeLessThan(2 * 1024 * 1024);
+});
+
+// A delta channel has its whole value every so often, and none in between.
+test("[cap 75] of a delta channel's next snapshot only what is new is stored", async () => {
+  const path = temporaryFile();
+  const chat = Array.from({ length: 400 }, (_, i) => new HumanMessage(`${i} ${"x".repeat(300)}`));
+  const bytes = [];
+  for (const snapshots of [10, 20]) {
+    const saver = new SqliteSaver({ path: `${path}-${snapshots}` });
+    let config = threadConfig("t");
+    let expected;
+    for (let step = 0; step < snapshots * 20; step += 1) {
+      const checkpoint = checkpointOf();
+      checkpoint.channel_versions = { messages: step + 1 };
+      if (step % 20 === 0) {
+        expected = chat.slice(0, step + 20);
+        checkpoint.channel_values.messages = expected;
+      }
+      config = await saver.put(config, checkpoint, metadataOf(step), checkpoint.channel_versions);
+    }
+    const { messages } = await saver.getDeltaChannelHistory({ config, channels: ["messages"] });
+    expect(messages.seed).toEqual(expected);
+    bytes.push((await saver.stats()).bytes);
+    await saver.close();
+  }
+  // The square would be four times as much.
+  expect(bytes[1] / bytes[0]).toBeLessThan(2.3);
 });

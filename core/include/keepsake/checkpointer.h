@@ -47,8 +47,8 @@ struct ChannelValue {
 };
 
 // Says that a value is one that is there, with a part exchanged: what lies
-// between the first `prefix` and the last `suffix` bytes of the base, which is
-// the value that the channel has in the parent. Both are known by their stamps,
+// between the first `prefix` and the last `suffix` bytes of the base, the value
+// that the channel had last, in the parent or before. Both are known by their stamps,
 // numbers that the caller gives to bytes, and never to others.
 struct ValueDelta {
   std::uint64_t stamp = 0;       // of the new value, 0 for none
@@ -186,7 +186,7 @@ class Checkpointer {
   virtual ~Checkpointer() = default;
 
   // Replaces a checkpoint of the same key. kThreadIdRequired without thread_id,
-  // kNotFound if a ValueDelta's base is not the parent's value: put it whole.
+  // kNotFound if a ValueDelta's base is another value: put it whole.
   virtual Status Put(const NewCheckpoint& checkpoint) = 0;
   // The checkpoint itself need not be there yet.
   virtual Status PutWrites(const CheckpointKey& key, std::span<const PendingWrite> writes) = 0;

@@ -29,6 +29,10 @@ struct ParentChannel {
   std::string_view version;
 };
 
+// A channel that has no value in the parent may have had one before: a delta channel has
+// one every so often. What it had last is sought in so many ancestors of the parent.
+inline constexpr int kMostAncestors = 1024;
+
 // One plan for each of the checkpoint's channel_versions.
 // REQUIRES: ValidateNewCheckpoint(checkpoint).
 std::vector<ChannelPlan> PlanChannels(const NewCheckpoint& checkpoint,

@@ -70,7 +70,10 @@ class Places {
   }
   std::size_t Next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
   bool IsSame(const std::uint8_t* bytes, std::size_t at) const {
-    return std::memcmp(bytes, base_.data() + at, window_) == 0;
+    for (std::size_t i = 0; i < window_; i += 8) {
+      if (WordAt(bytes + i) != WordAt(base_.data() + at + i)) return false;
+    }
+    return true;
   }
 
   ByteView base_;

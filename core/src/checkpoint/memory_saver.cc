@@ -182,25 +182,33 @@ class Space {
     return sum;
   }
 
-  // kNotFound if it is the difference from what the parent has not.
+  // kNotFound if it is the difference from what the channel had not last.
   Result<Blob> WholeOf(const NewValue& value, const StoredCheckpoint* parent) const {
     const ValueDelta& delta = value.delta;
     if (delta.base_stamp == 0) return value.value;
-    const auto refs = parent == nullptr ? std::span<const ChannelRef>() : parent->channels;
-    for (const ChannelRef& ref : refs) {
-      if (ref.channel != value.channel || ref.blob_id == kNoBlob) continue;
-      const StoredBlob& base = blobs_.at(ref.blob_id);
-      const Bytes& bytes = base.value.bytes;
-      if (base.stamp != delta.base_stamp || delta.prefix > bytes.size() ||
-          delta.suffix > bytes.size() - delta.prefix) {
-        break;
-      }
-      Blob whole = {value.value.type, Bytes(bytes.begin(), bytes.begin() + Offset(delta.prefix))};
-      std::ranges::copy(value.value.bytes, std::back_inserter(whole.bytes));
-      whole.bytes.insert(whole.bytes.end(), bytes.end() - Offset(delta.suffix), bytes.end());
-      return whole;
+    const StoredBlob* base = LastValue(value.channel, parent);
+    if (base == nullptr || base->stamp != delta.base_stamp ||
+        delta.prefix > base->value.bytes.size() ||
+        delta.suffix > base->value.bytes.size() - delta.prefix) {
+      return std::unexpected(checkpoint::OtherBase(value.channel));
     }
-    return std::unexpected(checkpoint::OtherBase(value.channel));
+    const Bytes& bytes = base->value.bytes;
+    Blob whole = {value.value.type, Bytes(bytes.begin(), bytes.begin() + Offset(delta.prefix))};
+    std::ranges::copy(value.value.bytes, std::back_inserter(whole.bytes));
+    whole.bytes.insert(whole.bytes.end(), bytes.end() - Offset(delta.suffix), bytes.end());
+    return whole;
+  }
+
+  // Of the parent, or else of its nearest ancestor that has one; or null.
+  const StoredBlob* LastValue(std::string_view channel, const StoredCheckpoint* stored) const {
+    for (int i = 0; i <= checkpoint::kMostAncestors && stored != nullptr; ++i) {
+      for (const ChannelRef& ref : stored->channels) {
+        if (ref.channel == channel && ref.blob_id != kNoBlob) return &blobs_.at(ref.blob_id);
+      }
+      const auto found = checkpoints_.find(stored->parent_checkpoint_id);
+      stored = found == checkpoints_.end() ? nullptr : &found->second;
+    }
+    return nullptr;
   }
 
   static std::ptrdiff_t Offset(std::uint64_t size) { return static_cast<std::ptrdiff_t>(size); }

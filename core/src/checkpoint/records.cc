@@ -1,5 +1,6 @@
 #include "checkpoint/records.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -129,21 +130,28 @@ Result<std::vector<RecordChannel>> Record::Channels() const {
   return channels;
 }
 
-Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative) {
+Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative,
+                              ByteView previous) {
   if (!relative.empty()) {
-    const auto previous = Rebuild(relative);
-    if (!previous) return std::unexpected(previous.error());
     const LogRange range = BaseOf(relative);
     const auto base = ReadBase(range);
     if (!base) return std::unexpected(base.error());
     const Bytes edits = EncodeEdits((*base)->bytes, record);
-    if (edits.size() <= kWear * EncodeEdits(*previous, record).size() + kWearBytes) {
+    if (!IsWornOut(**base, edits.size(), previous, record)) {
       return EncodeRow(range, HashOf(record, (*base)->checksum), edits);
     }
   }
   const auto range = logs_.Append(MainLog(space), record);
   if (!range) return std::unexpected(range.error());
   return EncodeRow(*range, HashOf(record, HashOf(record)), EncodeEdits(record, record));
+}
+
+// What a fresh base would save is found out only if the last answer says that it is much.
+bool Records::IsWornOut(Base& base, std::size_t edits, ByteView previous, ByteView record) {
+  if (edits <= kWear * base.fresh + kWearBytes) return false;
+  const std::size_t fresh = EncodeEdits(previous, record).size();
+  base.fresh = base.fresh == 0 ? fresh : std::min(base.fresh, fresh);
+  return edits > kWear * fresh + kWearBytes;
 }
 
 Result<Record> Records::Decode(ByteView row) {
@@ -193,7 +201,7 @@ Result<Bytes> Records::TryRebuild(ByteView row) {
   return record;
 }
 
-Result<const Records::Base*> Records::ReadBase(const LogRange& range) {
+Result<Records::Base*> Records::ReadBase(const LogRange& range) {
   const BaseKey key(range.log, range.offset, range.length);
   if (const auto kept = bases_.find(key); kept != bases_.end()) return &kept->second;
   Base base;

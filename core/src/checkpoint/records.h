@@ -75,8 +75,8 @@ class Records {
   explicit Records(ContentLogs& logs) : logs_(logs) {}
 
   // The row of `record`, as a difference from the base of `relative`, which is
-  // another row of the space, or empty.
-  Result<Bytes> Encode(SpaceId space, ByteView record, ByteView relative);
+  // another row of the space, or empty; `previous` is the record of that row.
+  Result<Bytes> Encode(SpaceId space, ByteView record, ByteView relative, ByteView previous);
   Result<Record> Decode(ByteView row);
   // Where its base is.
   static LogRange BaseOf(ByteView row);
@@ -86,9 +86,11 @@ class Records {
   struct Base {
     Bytes bytes;
     std::uint64_t checksum = 0;
+    std::size_t fresh = 0;  // the least difference from a predecessor that was seen
   };
 
-  Result<const Base*> ReadBase(const LogRange& range);
+  static bool IsWornOut(Base& base, std::size_t edits, ByteView previous, ByteView record);
+  Result<Base*> ReadBase(const LogRange& range);
   Result<Bytes> Rebuild(ByteView row);
   Result<Bytes> TryRebuild(ByteView row);
 

@@ -41,7 +41,7 @@ using sql::Database;
 using sql::Row;
 
 constexpr std::int64_t kUnlimited = -1;  // LIMIT
-// What a smaller value of a subgraph shares with its graph's is not worth a look.
+// What a smaller value shares with one that has to be sought is not worth a look.
 constexpr std::size_t kWorthSharing = 1024;
 
 // A row of `checkpoints`.
@@ -285,7 +285,8 @@ class SqliteSaver final : public Checkpointer {
     if (!relative) return relative.error();
     Bytes record = checkpoint::EncodeRecord(next);
     if (Status s = AppendChannels(next, *space, *relative, record); !s.ok()) return s;
-    const auto row = records_.Encode(*space, record, relative->row);
+    const ByteView previous = relative->record ? relative->record->bytes() : ByteView();
+    const auto row = records_.Encode(*space, record, relative->row, previous);
     if (!row) return row.error();
     return database_.Run(
         "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES (?, ?, ?)",
@@ -346,6 +347,12 @@ class SqliteSaver final : public Checkpointer {
     const bool is_whole = value.delta.base_stamp == 0;
     checkpoint::ValuePlace place = {space, value.channel, {}, space};
     if (is_whole || relative.is_parent) place.base = relative.ValueOf(value.channel);
+    Bytes earlier;
+    if (place.base.empty() && relative.is_parent &&
+        (!is_whole || value.value.bytes.size() >= kWorthSharing)) {
+      if (Status s = FindEarlier(space, relative, value.channel, earlier); !s.ok()) return s;
+      place.base = earlier;
+    }
     if (!place.base.empty() || !is_whole || next.key.checkpoint_ns.empty() ||
         value.value.bytes.size() < kWorthSharing) {
       return values_.Put(place, value, out);
@@ -354,6 +361,28 @@ class SqliteSaver final : public Checkpointer {
     if (!enclosing) return enclosing.error();
     place.base = enclosing->ValueOf(value.channel);
     return values_.Put(place, value, out);
+  }
+
+  // The value that the channel had last in an ancestor of the parent, or nothing.
+  Status FindEarlier(SpaceId space, const Relative& parent, std::string_view channel,
+                     Bytes& value) {
+    std::string id(parent.record->parent_checkpoint_id);
+    for (int i = 0; i < checkpoint::kMostAncestors && !id.empty() && value.empty(); ++i) {
+      const auto found = ReadCheckpoint(space, id);
+      if (!found) return found.error();
+      if (!*found) break;
+      const auto record = records_.Decode((*found)->row);
+      if (!record) return record.error();
+      const auto channels = record->Channels();
+      if (!channels) return channels.error();
+      for (const RecordChannel& own : *channels) {
+        if (own.name == channel && own.value.front() != kNoValue) {
+          checkpoint::Append(own.value, value);
+        }
+      }
+      id = record->parent_checkpoint_id;
+    }
+    return {};
   }
 
   // A subgraph begins with what its graph has.
