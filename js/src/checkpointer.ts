@@ -352,6 +352,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
         `strategy must be keepLatest or delete: ${String(strategy)}`,
       );
     }
+    if (threadIds === undefined) {
+      throw new KeepsakeError(
+        "invalid_argument",
+        `prune needs threadIds, or one of ${RULES.join(", ")}`,
+      );
+    }
     const threads = listOf("threadIds", threadIds).map(threadIdOf);
     return this.#call({ kind: "prune", threadIds: threads, strategy });
   }
