@@ -6,7 +6,6 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import {
   emptyCheckpoint,
-  JsonPlusSerializer,
   MemorySaver as OfficialMemorySaver,
   uuid6,
 } from "@langchain/langgraph-checkpoint";
@@ -30,6 +29,8 @@ const LENGTHS = quick ? [50, 200] : [50, 200, 1000, 5000];
 // some 60. Of more than these only the last are put, which tells the times.
 const LONGEST_OF_OFFICIAL = 200;
 const MEASURED = 20; // turns, at the end
+const READINGS = 7;
+const WARMING = 200; // turns, before anything is measured
 const COMPRESSED_TURNS = quick ? 200 : 1000;
 const COMPRESSED_PIECES = [4032, 16 * 1024, 64 * 1024];
 const COMPRESSIONS = {
@@ -68,16 +69,6 @@ const candidates = [
   },
 ];
 
-// How long the serialiser of all of them was at work.
-let serialising = 0;
-const { dumpsTyped } = JsonPlusSerializer.prototype;
-JsonPlusSerializer.prototype.dumpsTyped = function (value) {
-  const start = now();
-  const dumped = dumpsTyped.call(this, value); // works before it returns
-  serialising += now() - start;
-  return dumped;
-};
-
 const lines = await conversationLines();
 
 async function compareGrowth(isDelta) {
@@ -95,8 +86,6 @@ async function compareGrowth(isDelta) {
         hasBytes ? kilobytes(result.bytes) : "–",
         hasBytes ? `${Math.round(result.bytesOfTurn)}` : "–",
         milliseconds(result.put),
-        milliseconds(result.serialised),
-        milliseconds(result.put - result.serialised),
         milliseconds(result.get),
       ]);
     }
@@ -107,35 +96,37 @@ async function compareGrowth(isDelta) {
     "on disk",
     "bytes of a turn, at the end",
     "a turn's puts and writes",
-    "of it the serialiser",
-    "the rest",
     "getTuple, latest",
   ];
   console.log(`### ${isDelta ? "Delta channel" : "Plain message list"}\n`);
   console.log(`${table(header, rows)}\n`);
 }
 
+// What a process does first, it does slowly, whoever comes first.
+async function warmUp(open, isDelta) {
+  await inFolder((folder) =>
+    grow(open(folder), folder, { turns: WARMING, isDelta, isWhole: false }),
+  );
+}
+
 // Without `isWhole` only the last turns are put.
 async function grow({ saver, close }, folder, { turns, isDelta, isWhole }) {
   const chat = new Chat(saver, isDelta);
   const times = [];
-  const shares = [];
   let before = 0;
   for (let turn = 0; turn < turns; turn++) {
     const isMeasured = turn >= turns - MEASURED;
     if (turn === turns - MEASURED) before = await bytesIn(saver, folder);
     const step = chat.prepare(turn);
     if (!isWhole && !isMeasured) continue;
-    serialising = 0;
     const start = now();
     await chat.put(step);
     if (!isMeasured) continue;
     times.push(now() - start);
-    shares.push(serialising);
   }
   const bytes = await bytesIn(saver, folder);
   const gets = [];
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < READINGS; i++) {
     const start = now();
     await saver.getTuple({ configurable: THREAD });
     gets.push(now() - start);
@@ -145,7 +136,6 @@ async function grow({ saver, close }, folder, { turns, isDelta, isWhole }) {
     bytes: await folderBytes(folder),
     bytesOfTurn: (bytes - before) / MEASURED,
     put: median(times),
-    serialised: median(shares),
     get: median(gets),
   };
 }
@@ -324,7 +314,10 @@ introduce(
   "A turn is what a graph with one agent and a tool puts: the input, the agent's step and " +
     "the pending writes of both; each fifth turn calls a tool with a result of 4 to 12 KB. " +
     `Texts are ${textsFile ? "of real conversations" : "generated; --texts=file.json names others"}. ` +
-    `Times are medians of the last ${MEASURED} turns, of two supersteps each.`,
+    `Times are medians of the last ${MEASURED} turns, of two supersteps each, in a process that is warm.`,
 );
-for (const isDelta of [false, true]) await compareGrowth(isDelta);
+for (const isDelta of [false, true]) {
+  for (const { open } of candidates) await warmUp(open, isDelta);
+  await compareGrowth(isDelta);
+}
 await compareCompression();
