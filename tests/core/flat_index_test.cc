@@ -56,9 +56,9 @@ class FlatIndexTest : public testing::TestWithParam<Setting> {
   void Remove(Slot slot) { EXPECT_EQ(index_.Remove(slot), rows_.erase(slot) == 1); }
 
   std::vector<Candidate> Scan(const std::vector<float>& query) const {
-    std::vector<Candidate> candidates;
-    index_.Scan(index_.Encode(query), &candidates);
-    return candidates;
+    Shortlist candidates;
+    index_.Scan(index_.Encode(query), candidates);
+    return candidates.Take();
   }
 
   ClusteredVectors vectors_{kDims, 20, 11};
@@ -132,9 +132,9 @@ TEST_P(FlatIndexTest, a_scan_of_some_slots_leaves_out_the_dead_and_the_unknown) 
   for (Slot slot = 1; slot <= 30; ++slot) Add(slot);
   Remove(7);
   const std::vector<Slot> slots = {29, 7, 3, 4711};
-  std::vector<Candidate> candidates;
-  index_.Scan(index_.Encode(vectors_.Next()), slots, &candidates);
-  EXPECT_EQ(SlotsOf(candidates), (std::vector<Slot>{3, 29}));
+  Shortlist candidates;
+  index_.Scan(index_.Encode(vectors_.Next()), {.lists = {slots}, .has_lists = true}, 0, candidates);
+  EXPECT_EQ(SlotsOf(candidates.Take()), (std::vector<Slot>{3, 29}));
   EXPECT_EQ(index_.OwnerOf(29).item, 87U);
   EXPECT_EQ(index_.OwnerOf(29).group, 4U);
 }

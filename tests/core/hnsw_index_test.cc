@@ -40,12 +40,14 @@ class HnswIndexTest : public testing::Test {
     std::size_t found = 0, wanted = 0;
     for (std::size_t i = 0; i < kQueries; ++i) {
       const CodedQuery query = codes_.Encode(vectors_.Next());
-      std::vector<Candidate> all, walked;
-      codes_.Scan(query, &all);
+      Shortlist scanned, found_by_graph;
+      codes_.Scan(query, scanned);
+      std::vector<Candidate> all = scanned.Take();
       if (!groups.empty()) {
         std::erase_if(all, [&](const Candidate& c) { return !groups[c.slot % 4]; });
       }
-      hnsw_.Search(query, ef_search, groups, &walked);
+      hnsw_.Search(query, ef_search, groups, found_by_graph);
+      const std::vector<Candidate> walked = found_by_graph.Take();
       for (const Candidate& candidate : walked) EXPECT_TRUE(codes_.Has(candidate.slot));
       const std::vector<float> truth = BestOf(all);
       wanted += truth.size();
@@ -60,12 +62,13 @@ class HnswIndexTest : public testing::Test {
 };
 
 TEST_F(HnswIndexTest, finds_nothing_when_empty_and_the_only_one_when_it_is_alone) {
-  std::vector<Candidate> candidates;
   const CodedQuery query = codes_.Encode(vectors_.Next());
-  hnsw_.Search(query, 10, {}, &candidates);
-  EXPECT_TRUE(candidates.empty());
+  Shortlist none, one;
+  hnsw_.Search(query, 10, {}, none);
+  EXPECT_TRUE(none.Take().empty());
   Fill(1);
-  hnsw_.Search(query, 10, {}, &candidates);
+  hnsw_.Search(query, 10, {}, one);
+  const std::vector<Candidate> candidates = one.Take();
   ASSERT_EQ(candidates.size(), 1U);
   EXPECT_EQ(candidates[0].slot, 1U);
   EXPECT_EQ(hnsw_.covered_to(), 1U);
@@ -81,8 +84,9 @@ TEST_F(HnswIndexTest, recall_has_a_floor_that_rises_with_ef_search) {
 TEST_F(HnswIndexTest, a_filter_of_groups_is_kept_and_fills_what_was_asked_for) {
   Fill(kVectors);
   EXPECT_GE(Recall(64, {false, true, false, false}), 0.97);
-  std::vector<Candidate> candidates;
-  hnsw_.Search(codes_.Encode(vectors_.Next()), 64, {false, false, true, false}, &candidates);
+  Shortlist list;
+  hnsw_.Search(codes_.Encode(vectors_.Next()), 64, {false, false, true, false}, list);
+  const std::vector<Candidate> candidates = list.Take();
   EXPECT_EQ(candidates.size(), 64U);
   for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.slot % 4, 2U);
 }

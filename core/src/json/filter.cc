@@ -122,6 +122,25 @@ Result<Filter> Filter::Parse(std::string_view text) {
 
 bool Filter::Matches(std::string_view value) const { return AllHold(fields_, Root(value)); }
 
+std::vector<Filter::Test> Filter::Tests() const {
+  std::vector<Test> tests;
+  std::vector<std::string_view> path;
+  AddTests(fields_, path, tests);
+  return tests;
+}
+
+void Filter::AddTests(const std::vector<Field>& fields, std::vector<std::string_view>& path,
+                      std::vector<Test>& tests) {
+  for (const Field& field : fields) {
+    path.push_back(field.name);
+    for (const Comparison& comparison : field.comparisons) {
+      tests.push_back({path, comparison.op, comparison.operands});
+    }
+    AddTests(field.members, path, tests);
+    path.pop_back();
+  }
+}
+
 bool Filter::AllHold(const std::vector<Field>& fields, std::optional<std::string_view> object) {
   return std::ranges::all_of(fields, [object](const Field& field) {
     const auto value = object ? FindMember(*object, field.name) : std::nullopt;

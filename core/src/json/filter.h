@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,16 @@ inline constexpr std::size_t kMaxFilterFields = 1000;
 
 class Filter {
  public:
+  enum class Operator : std::uint8_t { kEq, kNe, kGt, kGte, kLt, kLte, kIn, kNin, kIsObject };
+
+  // One of the comparisons that must hold, and the names that lead to what it compares.
+  // Borrows from the filter.
+  struct Test {
+    std::vector<std::string_view> path;
+    Operator op;
+    std::span<const std::string> operands;  // raw; one, but any number of $in and $nin
+  };
+
   // "" is the filter without fields. kInvalidFilter if the text is no JSON object,
   // has an unknown operator, one where a field should be, or a wrong operand.
   static Result<Filter> Parse(std::string_view text);
@@ -36,15 +47,15 @@ class Filter {
   bool empty() const { return fields_.empty(); }
   // REQUIRES: `value` is valid JSON.
   bool Matches(std::string_view value) const;
+  // All comparisons, for who knows members of values without reading them.
+  std::vector<Test> Tests() const;
 
  private:
   friend class FilterParser;
 
-  enum class Operator : std::uint8_t { kEq, kNe, kGt, kGte, kLt, kLte, kIn, kNin, kIsObject };
-
   struct Comparison {
     Operator op;
-    std::vector<std::string> operands;  // raw; one, but any number of $in and $nin
+    std::vector<std::string> operands;
   };
 
   struct Field {
@@ -55,6 +66,8 @@ class Filter {
 
   static std::optional<Operator> OperatorNamed(std::string_view name);
   static bool Holds(const Comparison& comparison, std::optional<std::string_view> value);
+  static void AddTests(const std::vector<Field>& fields, std::vector<std::string_view>& path,
+                       std::vector<Test>& tests);
   static bool AllHold(const std::vector<Field>& fields, std::optional<std::string_view> object);
 
   std::vector<Field> fields_;

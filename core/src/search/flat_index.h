@@ -8,7 +8,6 @@
 #ifndef KEEPSAKE_SEARCH_FLAT_INDEX_H_
 #define KEEPSAKE_SEARCH_FLAT_INDEX_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,10 +18,10 @@
 
 #include "search/metric.h"
 #include "search/quantizer.h"
+#include "search/shortlist.h"
+#include "search/slot_set.h"
 
 namespace keepsake::search {
-
-using Slot = std::uint64_t;
 
 // Whose a vector is. Both numbers are the caller's.
 struct Owner {
@@ -30,24 +29,24 @@ struct Owner {
   std::uint32_t group = 0;
 };
 
-struct Candidate {
-  Slot slot;
-  float bound;  // its score is at most this
-};
-
 // A query as the kernels want it.
 struct CodedQuery {
   std::vector<std::int16_t> code;
+  std::vector<std::uint64_t> signs;  // of its dimensions; none of few
   CodeScale scale;
   DotError error;
 };
 
 class FlatIndex {
  public:
-  static constexpr std::size_t kChunkSlots = 1024;
+  static constexpr std::size_t kChunkSlots = search::kChunkSlots;
 
   FlatIndex(std::size_t dims, Metric metric, CodeKind kind)
-      : quantizer_(kind, dims), metric_(metric) {}
+      : quantizer_(kind, dims),
+        metric_(metric),
+        sign_words_(kind == CodeKind::kInt8 && metric == Metric::kCosine && dims >= kSignDims
+                        ? PaddedDims(dims) / 64
+                        : 0) {}
 
   std::size_t size() const { return size_; }
   // Slots that take up memory, living or not.
@@ -94,23 +93,36 @@ class FlatIndex {
   std::size_t CountFrom(Slot slot) const;
   std::optional<Slot> FirstFrom(Slot slot) const;
 
-  // Appends a candidate for each living vector, or for each of `slots` that lives.
-  void Scan(const CodedQuery& query, std::vector<Candidate>* candidates) const;
-  void Scan(const CodedQuery& query, std::span<const Slot> slots,
-            std::vector<Candidate>* candidates) const;
+  // What a scan goes over: vectors that live,
+  struct Scope {
+    std::vector<std::span<const Slot>> lists = {};  // in these lists, or all
+    const SlotSet* among = nullptr;                 // that are in this set, or all
+    const std::vector<bool>* groups = nullptr;      // whose group is one of these, or all
+    bool has_lists = false;
+    // At most so many; of very many only those are scored whose signs are like the query's.
+    std::size_t count = 0;
+  };
+  // Gives candidates. `wanted` is 0 if each of them must be.
+  void Scan(const CodedQuery& query, const Scope& scope, std::size_t wanted,
+            Shortlist& candidates) const;
+  void Scan(const CodedQuery& query, Shortlist& candidates) const {
+    Scan(query, Scope(), 0, candidates);
+  }
 
  private:
   struct Chunk {
-    std::array<std::uint64_t, kChunkSlots / 64> living = {};
+    ChunkBits living = {};
     std::size_t size = 0;
     std::vector<std::uint8_t> codes;  // as far as slots were used
     std::vector<CodeScale> scales;
     std::vector<Owner> owners;
+    std::vector<std::uint64_t> signs;  // sign_words_ of each
 
     bool Has(Slot slot) const { return living[slot % kChunkSlots / 64] >> slot % 64 & 1; }
     void Flip(Slot slot) { living[slot % kChunkSlots / 64] ^= std::uint64_t{1} << slot % 64; }
   };
   class BlockScan;
+  class SignScan;
 
   bool Normalizes() const { return metric_ == Metric::kCosine; }
   std::size_t end_chunk() const { return first_chunk_ + chunks_.size(); }
@@ -119,14 +131,26 @@ class FlatIndex {
     if (number < first_chunk_ || number >= end_chunk()) return nullptr;
     return chunks_[number - first_chunk_].get();
   }
+  // Gives scanner.Add(chunk, slot) what is in the scope.
+  template <typename Scanner>
+  void Feed(const Scope& scope, Scanner& scanner) const;
+  void WriteSigns(Slot slot);
+  // Of the slots in a word of a chunk's bits, those whose group is in `groups`.
+  static std::uint64_t InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,
+                                const std::vector<bool>& groups);
   Chunk& MakeChunkOf(Slot slot);
   // The code of a slot, which `chunk` has room for from now on.
   std::uint8_t* MakeRoom(Chunk& chunk, Slot slot);
   // Room for the code of a vector that lives, which is about to be written.
   std::uint8_t* MakeLive(Slot slot, Owner owner, CodeScale** scale);
 
+  // With fewer dimensions signs tell too little.
+  static constexpr std::size_t kSignDims = 256;
+
   Quantizer quantizer_;
   Metric metric_;
+  std::size_t sign_words_;
+  mutable std::uint32_t signs_failed_ = 0, signs_rest_ = 0;
   std::size_t size_ = 0;
   std::size_t first_chunk_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;  // none where nothing lives

@@ -272,7 +272,7 @@ void HnswIndex::AddLink(Node from, Near to, std::uint32_t level) {
 }
 
 void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search,
-                       const std::vector<bool>& groups, std::vector<Candidate>* candidates) const {
+                       const std::vector<bool>& groups, Shortlist& candidates) const {
   if (slots_.empty()) return;
   Near near{.score = 0, .node = entry_};
   Score(query.code, {&entry_, 1}, &near.score);
@@ -285,7 +285,8 @@ void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search,
   for (const Near& found : SearchLevel(query.code, near, 0, ef_search, accepts)) {
     const Slot slot = slots_[found.node];
     const float score = found.score * query.scale.scale;
-    candidates->push_back({slot, score + query.error.Of(codes_.RowOf(slot).scale)});
+    const float error = query.error.Of(codes_.RowOf(slot).scale);
+    candidates.Push({slot, score + error, score - error});
   }
 }
 

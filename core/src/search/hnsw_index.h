@@ -56,10 +56,10 @@ class HnswIndex {
   std::size_t unsaved() const { return slots_.size() - saved_; }
   void MarkSaved() { saved_ = slots_.size(); }
 
-  // Appends up to ef_search candidates that live and whose group is in `groups`, if
+  // Gives up to ef_search candidates that live and whose group is in `groups`, if
   // there are any groups. REQUIRES: the query is of `codes`.
   void Search(const CodedQuery& query, std::size_t ef_search, const std::vector<bool>& groups,
-              std::vector<Candidate>* candidates) const;
+              Shortlist& candidates) const;
 
  private:
   friend class HnswReader;

@@ -135,4 +135,20 @@ std::uint32_t Hamming(std::span<const std::uint64_t> a, const std::uint64_t* b) 
   return differing;
 }
 
+std::uint64_t EqualBits(const std::uint16_t* values, std::uint16_t wanted) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < 64; i += 16) {
+    bits |= std::uint64_t{EqualLanes16(values + i, wanted)} << i;
+  }
+  return bits;
+}
+
+std::uint64_t BitsWithin(const float* values, float least, float most) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < 64; i += 4) {
+    bits |= std::uint64_t{LanesWithin4(values + i, least, most)} << i;
+  }
+  return bits;
+}
+
 }  // namespace keepsake::search

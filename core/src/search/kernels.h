@@ -43,6 +43,10 @@ CodeDots DotInt4Block(std::span<const std::int16_t> query, const CodeRows& rows)
 // How many bits of two sign codes differ. The more, the lower is the cosine.
 std::uint32_t Hamming(std::span<const std::uint64_t> a, const std::uint64_t* b);
 
+// Which of 64 values are one that is wanted, or lie in a range; bit i is of value i.
+std::uint64_t EqualBits(const std::uint16_t* values, std::uint16_t wanted);
+std::uint64_t BitsWithin(const float* values, float least, float most);
+
 }  // namespace keepsake::search
 
 #endif  // KEEPSAKE_SEARCH_KERNELS_H_

@@ -72,7 +72,35 @@ class Int32Sum {
   std::int32_t sum_ = 0;
 };
 
+// Bit i says whether lane i passes.
+inline std::uint32_t EqualLanes16(const std::uint16_t* from, std::uint16_t wanted) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < 16; ++i) bits |= std::uint32_t{from[i] == wanted} << i;
+  return bits;
+}
+
+inline std::uint32_t LanesWithin4(const float* from, float least, float most) {
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    bits |= std::uint32_t{from[i] >= least && from[i] <= most} << i;
+  }
+  return bits;
+}
+
 #elif defined(__wasm_simd128__)
+
+inline std::uint32_t EqualLanes16(const std::uint16_t* from, std::uint16_t wanted) {
+  const v128_t lanes = wasm_u16x8_splat(wanted);
+  const v128_t low = wasm_i16x8_eq(wasm_v128_load(from), lanes);
+  const v128_t high = wasm_i16x8_eq(wasm_v128_load(from + 8), lanes);
+  return wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(low, high));
+}
+
+inline std::uint32_t LanesWithin4(const float* from, float least, float most) {
+  const v128_t lanes = wasm_v128_load(from);
+  return wasm_i32x4_bitmask(wasm_v128_and(wasm_f32x4_ge(lanes, wasm_f32x4_splat(least)),
+                                          wasm_f32x4_le(lanes, wasm_f32x4_splat(most))));
+}
 
 using Int16Lanes = v128_t;
 
@@ -107,6 +135,23 @@ class Int32Sum {
 };
 
 #else
+
+inline std::uint32_t EqualLanes16(const std::uint16_t* from, std::uint16_t wanted) {
+  const __m128i lanes = _mm_set1_epi16(static_cast<std::int16_t>(wanted));
+  const auto load = [](const std::uint16_t* at) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  };
+  const __m128i low = _mm_cmpeq_epi16(load(from), lanes);
+  const __m128i high = _mm_cmpeq_epi16(load(from + 8), lanes);
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+}
+
+inline std::uint32_t LanesWithin4(const float* from, float least, float most) {
+  const __m128 lanes = _mm_loadu_ps(from);
+  const __m128 within =
+      _mm_and_ps(_mm_cmpge_ps(lanes, _mm_set1_ps(least)), _mm_cmple_ps(lanes, _mm_set1_ps(most)));
+  return static_cast<std::uint32_t>(_mm_movemask_ps(within));
+}
 
 using Int16Lanes = __m128i;
 

@@ -35,8 +35,6 @@ std::string_view PlanName(Plan plan) {
 Plan ChoosePlan(const PlanFacts& facts, Plan forced) {
   if (forced == Plan::kGraph && facts.in_graph == 0) forced = Plan::kAuto;
   if (forced != Plan::kAuto) return forced;
-  // Codes give some more candidates than are wanted, each read by its key.
-  if (facts.candidates <= facts.exact_below + 4 * facts.wanted) return Plan::kExact;
   return facts.in_graph > 0 && GraphPays(facts) ? Plan::kGraph : Plan::kCodes;
 }
 

@@ -28,13 +28,14 @@ struct PlanTaken {
 };
 
 struct PlanFacts {
-  std::size_t candidates = 0;   // vectors in the namespaces that are searched
-  std::size_t vectors = 0;      // in all namespaces
-  std::size_t in_graph = 0;     // of them, those that a graph covers
-  std::size_t wanted = 0;       // offset + limit
-  std::size_t exact_below = 0;  // candidates up to which reading all rows is cheapest
+  std::size_t in_namespaces = 0;  // vectors in the namespaces that are searched
+  std::size_t candidates = 0;     // of them, those that a filter leaves, if that is known
+  std::size_t vectors = 0;        // in all namespaces
+  std::size_t in_graph = 0;       // of them, those that a graph covers
+  std::size_t wanted = 0;         // offset + limit
 };
 
+// Rows are read by who has no codes, or if they are asked for.
 // A forced plan is taken where it is possible at all: a graph must be there.
 Plan ChoosePlan(const PlanFacts& facts, Plan forced);
 

@@ -1,7 +1,7 @@
 #include "search/vector_index.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <utility>
 
 namespace keepsake::search {
@@ -17,7 +17,9 @@ constexpr std::size_t kLookupsAlways = 256;
 constexpr std::size_t kMinEfSearch = 128;
 constexpr std::size_t kEfPerWanted = 4;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// A list is long enough for items that have several vectors, or have just expired.
+constexpr std::size_t kListed = 3;
+constexpr std::size_t kListedMore = 16;
 
 }  // namespace
 
@@ -25,56 +27,79 @@ VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query,
                            const PlanFacts& facts)
     : index_(index),
       query_(query),
+      rows_(facts.in_namespaces),
       vectors_(facts.candidates),
-      plan_(ChoosePlan(facts, query.forced)),
-      bound_(kInfinity) {
+      plan_(ChoosePlan(facts, query.forced)) {
   if (plan_ == Plan::kGraph) {
-    UseAll(index.Walk(query));
+    Shortlist list;
+    index.Walk(query, list);
+    Use(std::move(list));
   } else if (plan_ == Plan::kCodes) {
-    UseAll(index.Scan(query));
-    has_scanned_ = true;
+    // What a filter hides can't be told from codes: any of them may be wanted.
+    Scan(query.is_filtered && query.among == nullptr);
   }
 }
 
 PlanTaken VectorSearch::taken() const {
-  const bool scanned_after = plan_ == Plan::kGraph && has_scanned_;
+  const bool scanned_after = plan_ == Plan::kGraph && has_all_;
   return {.plan = scanned_after ? Plan::kCodes : plan_,
           .vectors = vectors_,
           .in_graph = index_.in_graph()};
 }
 
-void VectorSearch::UseAll(std::vector<Candidate> candidates) {
-  candidates_ = std::move(candidates);
+void VectorSearch::Scan(bool all) {
+  has_all_ = all;
+  Shortlist list = all ? Shortlist() : Shortlist(kListed * query_.wanted + kListedMore);
+  index_.Scan(query_, all, list);
+  Use(std::move(list));
+}
+
+void VectorSearch::Use(Shortlist list) {
+  rest_bound_ = list.rest_bound();
+  candidates_ = list.Take();
+  if (plan_ == Plan::kCodes && rest_bound_ == kNothing) has_all_ = true;
   taken_ = 0;
   end_ = candidates_.size();
-  portion_ = 2 * query_.wanted + 8;
-  if (query_.forced == Plan::kAuto && plan_ == Plan::kCodes) {
-    end_ = std::min(end_, std::max({end_ / kRowsPerLookup, portion_, kLookupsAlways}));
+  portion_ = FirstPortion();
+  if (query_.forced == Plan::kAuto && has_all_ && plan_ == Plan::kCodes) {
+    end_ = std::min(end_, std::max({rows_ / kRowsPerLookup, portion_, kLookupsAlways}));
   }
+}
+
+std::size_t VectorSearch::FirstPortion() {
+  const std::size_t wanted = std::max<std::size_t>(query_.wanted, 1);
+  if (query_.is_filtered && query_.among == nullptr) return 2 * wanted + 8;
+  if (candidates_.size() <= wanted) return candidates_.size();
+  std::vector<float> floors;
+  for (const Candidate& candidate : candidates_) floors.push_back(candidate.floor);
+  const auto last = floors.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::ranges::nth_element(floors, last, std::greater());
+  return static_cast<std::size_t>(std::ranges::count_if(
+      candidates_, [&](const Candidate& candidate) { return candidate.bound >= *last; }));
 }
 
 std::span<const std::uint64_t> VectorSearch::Next() {
   items_.clear();
   while (items_.empty()) {
     if (taken_ == end_) {
-      // A graph's candidates were too few: a filter left out too many.
-      if (plan_ != Plan::kGraph || has_scanned_) break;
-      has_scanned_ = true;
-      UseAll(index_.Scan(query_));
+      // The list was too short, or a filter left out too many of a graph's candidates.
+      if (has_all_ || plan_ == Plan::kExact) break;
+      Scan(true);
       if (end_ == 0) break;
     }
     const auto begin = candidates_.begin() + static_cast<std::ptrdiff_t>(taken_);
     const std::size_t count = std::min(portion_, end_ - taken_);
     const auto end = begin + static_cast<std::ptrdiff_t>(count);
-    std::partial_sort(begin, end, candidates_.end(),
+    // And the next one, which bounds the rest.
+    std::partial_sort(begin, end == candidates_.end() ? end : end + 1, candidates_.end(),
                       [](const Candidate& a, const Candidate& b) { return a.bound > b.bound; });
     for (const Candidate& candidate : std::ranges::subrange(begin, end)) {
       const std::uint64_t item = index_.codes_.OwnerOf(candidate.slot).item;
       if (seen_.insert(item).second) items_.push_back(item);
     }
     taken_ += count;
-    portion_ *= kPortionGrowth;
-    bound_ = taken_ == candidates_.size() ? -kInfinity : std::prev(end)->bound;
+    portion_ = std::max(portion_, query_.wanted) * kPortionGrowth;
+    bound_ = taken_ == candidates_.size() ? rest_bound_ : end->bound;
   }
   return items_;
 }
@@ -141,50 +166,55 @@ std::ranges::subrange<VectorIndex::Buckets::const_iterator> VectorIndex::Buckets
 }
 
 VectorSearch VectorIndex::Search(const VectorQuery& query) const {
-  PlanFacts facts{.vectors = codes_.size(),
-                  .in_graph = in_graph(),
-                  .wanted = query.wanted,
-                  .exact_below = query.exact_below};
+  PlanFacts facts{.vectors = codes_.size(), .in_graph = in_graph(), .wanted = query.wanted};
   for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
-    facts.candidates += bucket.living;
+    facts.in_namespaces += bucket.living;
   }
+  facts.candidates = facts.in_namespaces;
+  if (query.among != nullptr) facts.candidates = std::min(facts.candidates, query.among->Count());
   return VectorSearch(*this, query, facts);
 }
 
-std::vector<Candidate> VectorIndex::Scan(const VectorQuery& query) const {
-  std::vector<Candidate> candidates;
-  const CodedQuery coded = codes_.Encode(query.vector);
-  if (query.encoded_prefix.empty()) {
-    codes_.Scan(coded, &candidates);
-  } else {
-    for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
-      codes_.Scan(coded, bucket.slots, &candidates);
-    }
-  }
-  return candidates;
+std::vector<bool> VectorIndex::GroupsBelow(std::string_view prefix) const {
+  std::vector<bool> groups(groups_.size());
+  for (const auto& [ns, bucket] : BucketsBelow(prefix)) groups[bucket.group] = true;
+  return groups;
 }
 
-std::vector<Candidate> VectorIndex::Walk(const VectorQuery& query) const {
+void VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates) const {
+  const auto buckets = BucketsBelow(query.encoded_prefix);
+  std::size_t in_namespaces = 0;
+  for (const auto& [ns, bucket] : buckets) in_namespaces += bucket.living;
+  const std::size_t in_filter = query.among == nullptr ? codes_.size() : query.among->Count();
+  const bool everywhere = in_namespaces == codes_.size();
+
+  FlatIndex::Scope scope{.among = query.among, .count = std::min(in_namespaces, in_filter)};
   std::vector<bool> groups;
-  if (!query.encoded_prefix.empty()) {
-    groups.resize(groups_.size());
-    for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
-      groups[bucket.group] = true;
-    }
+  if (!everywhere && in_filter < in_namespaces) {
+    groups = GroupsBelow(query.encoded_prefix);
+    scope.groups = &groups;
+  } else if (!everywhere) {
+    scope.has_lists = true;
+    for (const auto& [ns, bucket] : buckets) scope.lists.emplace_back(bucket.slots);
   }
-  std::vector<Candidate> candidates;
+  const bool by_signs = !all && query.forced == Plan::kAuto;
+  codes_.Scan(codes_.Encode(query.vector), scope, by_signs ? query.wanted : 0, candidates);
+}
+
+void VectorIndex::Walk(const VectorQuery& query, Shortlist& candidates) const {
+  std::vector<bool> groups;
+  if (!query.encoded_prefix.empty()) groups = GroupsBelow(query.encoded_prefix);
   const CodedQuery coded = codes_.Encode(query.vector);
   const std::size_t ef = query.ef_search > 0 ? std::max(query.ef_search, query.wanted)
                                              : std::max(kMinEfSearch, kEfPerWanted * query.wanted);
-  graph_->Search(coded, ef, groups, &candidates);
+  graph_->Search(coded, ef, groups, candidates);
   // What came after the graph is scanned.
   std::vector<Slot> rest;
   for (auto slot = codes_.FirstFrom(graph_->covered_to() + 1); slot;
        slot = codes_.FirstFrom(*slot + 1)) {
     if (groups.empty() || groups[codes_.OwnerOf(*slot).group]) rest.push_back(*slot);
   }
-  codes_.Scan(coded, rest, &candidates);
-  return candidates;
+  codes_.Scan(coded, {.lists = {rest}, .among = query.among, .has_lists = true}, 0, candidates);
 }
 
 std::size_t VectorIndex::in_graph() const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <ranges>
@@ -26,8 +27,9 @@ namespace keepsake::search {
 struct VectorQuery {
   std::span<const float> vector;
   std::string_view encoded_prefix;  // of namespaces; "" for all
+  const SlotSet* among = nullptr;   // what a filter leaves, if it is known; may be too many
+  bool is_filtered = false;         // a filter may hide any of them
   std::size_t wanted = 0;           // offset + limit
-  std::size_t exact_below = 0;      // see PlanFacts
   Plan forced = Plan::kAuto;
   std::size_t ef_search = 0;  // 0 for what suits `wanted`
 };
@@ -44,25 +46,35 @@ class VectorSearch {
   // Items which were not returned yet; none if there are no more, or so many were of no
   // use that reading all rows is cheaper. Valid until the next call.
   std::span<const std::uint64_t> Next();
+  // Whether there are no more: every item with a vector was returned.
+  bool is_exhausted() const { return has_all_ && taken_ == candidates_.size(); }
   // What the items that were not returned score at most; as far as a graph knows.
   float bound() const { return bound_; }
 
  private:
   friend class VectorIndex;
+  static constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
   VectorSearch(const VectorIndex& index, const VectorQuery& query, const PlanFacts& facts);
 
-  void UseAll(std::vector<Candidate> candidates);
+  // A list of those that may be best, or of all.
+  void Scan(bool all);
+  void Use(Shortlist list);
+  // How many of the best there is no doubt about that they must be looked at.
+  std::size_t FirstPortion();
 
   const VectorIndex& index_;
   VectorQuery query_;
-  std::size_t vectors_;
+  std::size_t rows_;     // that reading all rows would read
+  std::size_t vectors_;  // of namespaces and filter
   Plan plan_;
-  bool has_scanned_ = false;
+  bool has_all_ = false;
   std::vector<Candidate> candidates_;
   std::size_t taken_ = 0;
   std::size_t portion_ = 0;
   std::size_t end_ = 0;
-  float bound_;
+  float rest_bound_ = kNothing;  // of those that are no candidates
+  float bound_ = -kNothing;
   std::vector<std::uint64_t> items_;
   std::unordered_set<std::uint64_t> seen_;
 };
@@ -111,8 +123,11 @@ class VectorIndex {
   std::uint32_t GroupOf(std::string_view ns, Slot slot);
   std::ranges::subrange<Buckets::const_iterator> BucketsBelow(std::string_view prefix) const;
   void DropDeadSlots(Bucket& bucket) const;
-  std::vector<Candidate> Scan(const VectorQuery& query) const;
-  std::vector<Candidate> Walk(const VectorQuery& query) const;
+  // Which groups are below a prefix, by number.
+  std::vector<bool> GroupsBelow(std::string_view prefix) const;
+  // `all`: no one may be left out.
+  void Scan(const VectorQuery& query, bool all, Shortlist& candidates) const;
+  void Walk(const VectorQuery& query, Shortlist& candidates) const;
 
   FlatIndex codes_;
   std::unique_ptr<HnswIndex> graph_;

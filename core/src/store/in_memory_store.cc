@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "search/cosine.h"
+#include "search/field_columns.h"
 #include "search/fusion.h"
 #include "search/order.h"
 #include "search/page.h"
@@ -31,7 +32,7 @@ struct Bucket;
 
 struct Record {
   std::int64_t id = 0;
-  const Bucket* bucket = nullptr;
+  Bucket* bucket = nullptr;
   const std::string* key = nullptr;
   std::string value;
   std::int64_t created_at_ms = 0;
@@ -49,6 +50,7 @@ struct Bucket {
   std::string encoded_ns;
   Namespace ns;
   std::map<std::string, Record, std::less<>> records;
+  std::size_t unindexed = 0;  // records without a vector
 
   bool IsVisible(std::int64_t now_ms) const {
     return std::ranges::any_of(
@@ -75,9 +77,6 @@ bool IsWanted(const Record& record, const CheckedSearch& search) {
 bool ComesFirst(const Record* a, const Record* b) {
   return std::tie(a->bucket->encoded_ns, *a->key) < std::tie(b->bucket->encoded_ns, *b->key);
 }
-
-// Scoring so few records is quicker than looking for the best among them.
-constexpr std::size_t kExactBelow = 256;
 
 double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
                  std::size_t dims) {
@@ -184,6 +183,10 @@ class InMemoryStore final : public Store {
   std::optional<std::vector<search::Hit<Record*>>> RankByIndex(const CheckedSearch& search,
                                                                std::int64_t now_ms,
                                                                search::PlanTaken& taken);
+  // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
+  std::optional<search::SlotSet> Select(const json::Filter& filter);
+  // Those that follow the scored ones.
+  void AddUnindexed(const CheckedSearch& search, std::int64_t now_ms, search::Page<Record*>& page);
   Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
                                               std::vector<Record*>& refreshed);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
@@ -209,6 +212,7 @@ class InMemoryStore final : public Store {
   void EmptySparseChunks();
 
   std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
+  search::FieldColumns columns_;                // of what is in index_
   search::Slot next_slot_ = 0;
   Buckets buckets_;
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
@@ -260,10 +264,12 @@ std::vector<search::Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& searc
 std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
     const CheckedSearch& search, std::int64_t now_ms, search::PlanTaken& taken) {
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  const std::optional<search::SlotSet> among = Select(search.filter);
   search::VectorSearch candidates = index_->Search({.vector = search.query_vector,
                                                     .encoded_prefix = search.encoded_prefix,
+                                                    .among = among ? &*among : nullptr,
+                                                    .is_filtered = !search.filter.empty(),
                                                     .wanted = wanted,
-                                                    .exact_below = kExactBelow,
                                                     .forced = search.plan,
                                                     .ef_search = search.ef_search});
   const search::CosineQuery query(search.query_vector);
@@ -271,6 +277,7 @@ std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
   while (!ranking.IsSettled(wanted, candidates.bound())) {
     const std::span<const std::uint64_t> items = candidates.Next();
     taken = candidates.taken();
+    if (items.empty() && candidates.is_exhausted()) break;
     if (items.empty()) return std::nullopt;
     for (const std::uint64_t item : items) {
       auto* record = reinterpret_cast<Record*>(static_cast<std::uintptr_t>(item));
@@ -278,11 +285,36 @@ std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
       ranking.Push(BestScore(query, record->vectors, options().index->dims), record);
     }
   }
-  std::vector<search::Hit<Record*>> hits;
-  for (const auto& entry : ranking.Take(search.offset, search.limit, ComesFirst)) {
-    hits.push_back({entry.id, entry.score});
+  search::Page<Record*> page(search.offset, search.limit);
+  const bool all_scored = ranking.size() < wanted;
+  for (const auto& entry : ranking.Take(0, wanted, ComesFirst)) {
+    page.PushScored(entry.id, entry.score);
   }
-  return hits;
+  if (all_scored) AddUnindexed(search, now_ms, page);
+  return page.Take();
+}
+
+std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter) {
+  if (filter.empty()) return std::nullopt;
+  if (columns_.Begin(filter)) {
+    for (const auto& [id, record] : records_by_id_) {
+      for (const search::Slot slot : record->slots) columns_.Fill(slot, record->value);
+    }
+    columns_.EndFill();
+  }
+  return columns_.Select(filter);
+}
+
+void InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                                 search::Page<Record*>& page) {
+  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    if (bucket.unindexed == 0) continue;
+    for (auto& [key, record] : bucket.records) {
+      if (record.vectors.empty() && record.IsVisible(now_ms) && IsWanted(record, search)) {
+        page.PushUnscored(&record, record.updated_at_ms);
+      }
+    }
+  }
 }
 
 Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
@@ -429,6 +461,7 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
 void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
   DropVectors(record);
   if (vectors.empty()) return;
+  --record.bucket->unindexed;
   if (index_ == nullptr) index_ = std::make_unique<search::VectorIndex>(options().index->dims);
   // By path, as a database has them: sums over them are the same bits.
   for (const std::size_t i : search::OrderOf(vectors.size(), [&](std::size_t a, std::size_t b) {
@@ -437,6 +470,7 @@ void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vect
     const std::vector<float>& values = vectors[i].values;
     record.vectors.insert(record.vectors.end(), values.begin(), values.end());
     record.slots.push_back(next_slot_);
+    columns_.Add(next_slot_, record.value);
     index_->Add(next_slot_++, reinterpret_cast<std::uintptr_t>(&record), record.bucket->encoded_ns,
                 values);
     if (next_slot_ % search::FlatIndex::kChunkSlots == 0) EmptySparseChunks();
@@ -444,7 +478,12 @@ void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vect
 }
 
 void InMemoryStore::DropVectors(Record& record) {
-  for (const search::Slot slot : record.slots) index_->Remove(slot);
+  if (record.slots.empty()) return;
+  ++record.bucket->unindexed;
+  for (const search::Slot slot : record.slots) {
+    columns_.Remove(slot);
+    index_->Remove(slot);
+  }
   record.slots.clear();
   record.vectors.clear();
 }
@@ -459,6 +498,7 @@ void InMemoryStore::EmptySparseChunks() {
       auto* record =
           reinterpret_cast<Record*>(static_cast<std::uintptr_t>(codes.OwnerOf(slot).item));
       std::ranges::replace(record->slots, slot, next_slot_);
+      columns_.Move(slot, next_slot_);
       index_->Move(slot, next_slot_++);
     }
   }
@@ -473,6 +513,7 @@ Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
   }
   const auto [entry, is_new_record] = bucket.records.try_emplace(put.op->key);
   if (is_new_record) {
+    ++bucket.unindexed;
     entry->second.bucket = &bucket;
     entry->second.key = &entry->first;
     entry->second.id = ++last_id_;
@@ -484,6 +525,7 @@ Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
 void InMemoryStore::Forget(Record& record) {
   SetExpiry(record, kNeverExpires);
   DropVectors(record);
+  --record.bucket->unindexed;
   text_.Remove(record.id);
   records_by_id_.erase(record.id);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -46,16 +47,20 @@ constexpr std::string_view kScanVectors =
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
     " ORDER BY i.ns, i.key";
+// An item has as many rows as it has vectors. CROSS: the list is walked, not the tables.
+constexpr std::string_view kReadCandidates =
+    "SELECT i.item_id, i.ns, i.key, i.value, v.vector"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
+    " WHERE i.expires_at IS NULL OR i.expires_at > ?";
+constexpr std::string_view kReadUnindexed =
+    "SELECT i.item_id, i.updated_at, i.value, i.ns, i.expires_at <= ?"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value ORDER BY i.ns, i.key";
 constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
 constexpr std::string_view kVectorsOfKey =
     "SELECT i.item_id, v.vector FROM store_kv i JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns = ? AND i.key = ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
     " ORDER BY v.path";
-// CROSS: the list is walked, not the tables.
-constexpr std::string_view kReadCandidates =
-    "SELECT i.item_id, i.ns, i.key, i.value"
-    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
-    " WHERE i.expires_at IS NULL OR i.expires_at > ?";
 constexpr std::string_view kCountUpTo =
     "SELECT count(*) FROM (SELECT 1 FROM store_kv WHERE ns >= ? AND ns < ? LIMIT ?)";
 constexpr std::string_view kFetch =
@@ -224,9 +229,7 @@ struct RankedItem {
   }
 };
 
-// Below so many rows reading them is quicker than looking for the best among them, and
-// than reading the index, if it was not read yet.
-constexpr std::size_t kExactBelow = 48;
+// Below so many rows reading them is quicker than reading the index, if it was not read yet.
 constexpr std::int64_t kLoadFrom = 1000;
 
 class SqliteStore final : public Store {
@@ -278,6 +281,9 @@ class SqliteStore final : public Store {
   Result<std::optional<Hits>> RankByIndex(const CheckedSearch& search, std::int64_t now_ms,
                                           const search::VectorIndex& index,
                                           search::PlanTaken& taken);
+  // Those that follow the scored ones.
+  Status AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                      search::Page<std::int64_t>& page);
   Result<Hits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
   Result<Hits> RankByFilteredRows(const CheckedSearch& search, std::int64_t now_ms);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
@@ -442,10 +448,13 @@ Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedS
                                                                   const search::VectorIndex& index,
                                                                   search::PlanTaken& taken) {
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  const auto among = vectors_.Select(search.filter);
+  if (!among) return std::unexpected(among.error());
   search::VectorSearch candidates = index.Search({.vector = search.query_vector,
                                                   .encoded_prefix = search.encoded_prefix,
+                                                  .among = *among ? &**among : nullptr,
+                                                  .is_filtered = !search.filter.empty(),
                                                   .wanted = wanted,
-                                                  .exact_below = kExactBelow,
                                                   .forced = search.plan,
                                                   .ef_search = search.ef_search});
   RowScorer scorer(search.query_vector, options().index->dims);
@@ -453,15 +462,39 @@ Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedS
   while (!ranking.IsSettled(wanted, candidates.bound())) {
     const std::span<const std::uint64_t> items = candidates.Next();
     taken = candidates.taken();
+    if (items.empty() && candidates.is_exhausted() && !vectors_.unindexed().are_many()) break;
     if (items.empty()) return std::nullopt;
     const Status status = ScoreCandidates(items, search, now_ms, scorer, ranking);
     if (!status.ok()) return std::unexpected(status);
   }
-  Hits hits;
-  for (const auto& entry : ranking.Take(search.offset, search.limit, std::less())) {
-    hits.push_back({entry.id.item_id, entry.score});
+  search::Page<std::int64_t> page(search.offset, search.limit);
+  const bool all_scored = ranking.size() < wanted;
+  for (const auto& entry : ranking.Take(0, wanted, std::less<RankedItem>())) {
+    page.PushScored(entry.id.item_id, entry.score);
   }
-  return hits;
+  if (all_scored) {
+    const Status status = AddUnindexed(search, now_ms, page);
+    if (!status.ok()) return std::unexpected(status);
+  }
+  return page.Take();
+}
+
+Status SqliteStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                                 search::Page<std::int64_t>& page) {
+  IdList ids;
+  for (const std::int64_t id : vectors_.unindexed().ids()) ids.Add(id);
+  if (ids.empty()) return {};
+  std::set<std::int64_t> found;
+  const Status status = database_.Run(kReadUnindexed, {now_ms, ids.Take()}, [&](const Row& row) {
+    found.insert(row.Int(0));
+    const bool is_wanted = row.Int(4) == 0 && row.Int(0) != search.excluded_id &&
+                           row.Text(3).starts_with(search.encoded_prefix) &&
+                           search.filter.Matches(row.Text(2));
+    if (is_wanted) page.PushUnscored(row.Int(0), row.Int(1));
+    return true;
+  });
+  if (status.ok()) vectors_.unindexed().Shrink(std::move(found));
+  return status;
 }
 
 Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
@@ -469,17 +502,28 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
                                     RowScorer& scorer, search::Ranking<RankedItem>& ranking) {
   IdList ids;
   for (const std::uint64_t item : items) ids.Add(static_cast<std::int64_t>(item));
-  Status damage;
-  const Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
-    if (row.Int(0) == search.excluded_id) return true;
-    if (!search.filter.empty() && !search.filter.Matches(row.Text(3))) return true;
-    damage = ScoreItem(row.Int(0), scorer);
-    if (const std::optional<double> best = scorer.TakeBest()) {
-      ranking.Push(*best, {row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))});
+  RankedItem item{};  // whose vectors are being read
+  bool is_wanted = false;
+  const auto end_item = [&] {
+    const std::optional<double> best = scorer.TakeBest();
+    if (best) ranking.Push(*best, std::move(item));
+  };
+  Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
+    if (row.Int(0) != item.item_id) {
+      end_item();
+      item.item_id = row.Int(0);
+      is_wanted = item.item_id != search.excluded_id &&
+                  (search.filter.empty() || search.filter.Matches(row.Text(3)));
+      if (is_wanted) {
+        item.ns = row.Text(1);
+        item.key = row.Text(2);
+      }
     }
-    return damage.ok();
+    return !is_wanted || scorer.Add(row.Blob(4));
   });
-  return status.ok() ? damage : status;
+  if (status.ok()) status = scorer.status();
+  if (status.ok()) end_item();
+  return status;
 }
 
 Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
@@ -655,7 +699,8 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
                                   return true;
                                 });
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns, *put.op->value, options().text);
-  return status.ok() ? vectors_.Put(item_id, put.encoded_ns, put.op->vectors) : status;
+  return status.ok() ? vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors)
+                     : status;
 }
 
 Status SqliteStore::DeleteItem(const CheckedPut& put) {
@@ -763,11 +808,11 @@ Result<PendingEmbeddings> SqliteStore::ReadPending(std::uint32_t limit) {
 
 Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> items) {
   std::uint64_t written = 0;
-  std::vector<std::string> namespaces;
-  namespaces.reserve(items.size());  // views into them last until the transaction ends
+  std::vector<std::string> texts;
+  texts.reserve(2 * items.size());  // views into them last until the transaction ends
   const Status status = WriteItems([&]() -> Status {
     for (const ItemVectors& item : items) {
-      const Result<bool> was_pending = vectors_.PutPending(item, namespaces);
+      const Result<bool> was_pending = vectors_.PutPending(item, texts);
       if (!was_pending) return was_pending.error();
       if (*was_pending) ++written;
     }

@@ -1,7 +1,9 @@
 #include "store/sqlite_vectors.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -44,7 +46,7 @@ constexpr std::string_view kReadPending =
     " ORDER BY p.item_id, p.path";
 constexpr std::string_view kCountPending = "SELECT count(DISTINCT item_id) FROM vector_pending";
 constexpr std::string_view kIsPending =
-    "SELECT ns FROM store_kv WHERE item_id = ?"
+    "SELECT ns, value FROM store_kv WHERE item_id = ?"
     " AND EXISTS (SELECT 1 FROM vector_pending p WHERE p.item_id = store_kv.item_id)";
 
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
@@ -71,6 +73,8 @@ constexpr std::string_view kReadOwners =
     "SELECT item_id, vector_id FROM store_vectors ORDER BY item_id, path";
 constexpr std::string_view kReadChunks =
     "SELECT first_id, checksum, codes FROM vector_chunks ORDER BY first_id";
+
+constexpr std::string_view kReadValues = "SELECT item_id, value FROM store_kv ORDER BY item_id";
 
 // So that emptying keeps up with chunks that are begun.
 constexpr int kSparseChunksPerSeal = 2;
@@ -148,6 +152,7 @@ class IndexLoader {
   }
 
   std::unique_ptr<search::VectorIndex> TakeIndex() { return std::move(index_); }
+  UnindexedItems TakeUnindexed() { return std::move(unindexed_); }
   // The first slots of chunks that should be there, and were not found sound.
   std::set<std::int64_t> Damaged() const {
     std::set<std::int64_t> damaged;
@@ -176,15 +181,23 @@ class IndexLoader {
     });
     if (!status.ok()) return status;
     auto item = ns_of_item.begin();
+    std::int64_t indexed = 0;
+    const auto skip_to = [&](std::int64_t item_id) {
+      for (; item != ns_of_item.end() && item->first < item_id; ++item) {
+        if (item->first != indexed) unindexed_.Add(item->first);
+      }
+    };
     status = database_.Run(kReadOwners, {}, [&](const Row& row) {
-      while (item != ns_of_item.end() && item->first < row.Int(0)) ++item;
+      skip_to(row.Int(0));
       const std::int64_t slot = row.Int(1);
       const bool is_slot = slot > 0 && slot <= last_slot;  // or the index is damaged
       if (is_slot && item != ns_of_item.end() && item->first == row.Int(0)) {
         stored_.push_back({slot, item->first, item->second});
+        indexed = item->first;
       }
       return true;
     });
+    skip_to(std::numeric_limits<std::int64_t>::max());
     SortByNumber(stored_, [](const Stored& stored) { return stored.slot; });
     return status;
   }
@@ -256,6 +269,7 @@ class IndexLoader {
   std::uint32_t dims_;
   VectorChunk::Layout layout_;
   std::unique_ptr<search::VectorIndex> index_;
+  UnindexedItems unindexed_;
   std::vector<std::string> namespaces_;
   std::vector<Stored> stored_;     // by slot
   std::vector<Stored> from_rows_;  // of them, those that no chunk has
@@ -264,17 +278,20 @@ class IndexLoader {
 
 }  // namespace
 
-Status SqliteVectors::Put(std::int64_t item_id, std::string_view encoded_ns,
-                          std::span<const FieldVector> vectors) {
-  Status status = DeleteOfItem(item_id);
+Status SqliteVectors::Put(const ItemRow& item, std::span<const FieldVector> vectors) {
+  Status status = DeleteOfItem(item.id);
+  if (vectors.empty()) {
+    changes_.push_back({.kind = Change::Kind::kPutUnindexed, .slot = 0, .item_or_target = item.id});
+  }
   if (status.ok() && !vectors.empty()) {
     status = ReadNextSlot(static_cast<std::uint32_t>(vectors[0].values.size()));
   }
   for (const FieldVector& vector : vectors) {
     if (!status.ok()) break;
     const std::int64_t slot = (*next_slot_)++;
-    status = database_.Run(kPutVector, {slot, item_id, vector.path, BytesOf(vector.values)});
-    changes_.push_back({Change::Kind::kAdd, slot, item_id, encoded_ns, vector.values});
+    status = database_.Run(kPutVector, {slot, item.id, vector.path, BytesOf(vector.values)});
+    changes_.push_back(
+        {Change::Kind::kAdd, slot, item.id, item.encoded_ns, item.value, vector.values});
   }
   return status;
 }
@@ -395,16 +412,23 @@ void SqliteVectors::Apply(const Change& change) {
   const auto other = static_cast<std::uint64_t>(change.item_or_target);
   switch (change.kind) {
     case Change::Kind::kAdd:
+      unindexed_.Remove(change.item_or_target);
+      columns_.Add(slot, change.value);
       return index_->Add(slot, other, change.encoded_ns, change.vector);
     case Change::Kind::kRemove:
+      if (index_->codes().Has(slot)) columns_.Remove(slot);
       return index_->Remove(slot);
     case Change::Kind::kMove:
+      if (index_->codes().Has(slot)) columns_.Move(slot, other);
       return index_->Move(slot, other);
+    case Change::Kind::kPutUnindexed:
+      return unindexed_.Add(change.item_or_target);
   }
 }
 
 Status SqliteVectors::Clear() {
   index_.reset();
+  columns_.Clear();
   damaged_.clear();
   next_to_seal_.reset();
   Status status = snapshot_.Clear();
@@ -454,15 +478,17 @@ Result<std::uint64_t> SqliteVectors::CountPending() {
   return count;
 }
 
-Result<bool> SqliteVectors::PutPending(const ItemVectors& item,
-                                       std::vector<std::string>& encoded_ns) {
-  bool is_pending = false;
+Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std::string>& texts) {
+  const std::size_t first = texts.size();
   Status status = database_.Run(kIsPending, {item.id}, [&](const Row& row) {
-    encoded_ns.emplace_back(row.Text(0));
-    is_pending = true;
+    texts.emplace_back(row.Text(0));
+    texts.emplace_back(row.Text(1));
     return true;
   });
-  if (status.ok() && is_pending) status = Put(item.id, encoded_ns.back(), item.vectors);
+  const bool is_pending = texts.size() > first;
+  if (status.ok() && is_pending) {
+    status = Put({item.id, texts[first], texts[first + 1]}, item.vectors);
+  }
   if (!status.ok()) return std::unexpected(std::move(status));
   return is_pending;
 }
@@ -477,6 +503,7 @@ Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
   if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
   damaged_ = loader.Damaged();
   index_ = loader.TakeIndex();
+  unindexed_ = loader.TakeUnindexed();
   has_read_graph_ = false;
   return index_.get();
 }
@@ -524,6 +551,40 @@ Result<std::uint64_t> SqliteVectors::CountInGraph(std::uint32_t dims) {
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return count;
+}
+
+Result<std::optional<search::SlotSet>> SqliteVectors::Select(const json::Filter& filter) {
+  if (filter.empty()) return std::nullopt;
+  if (columns_.Begin(filter)) {
+    if (Status status = FillColumns(); !status.ok()) {
+      columns_.Clear();
+      return std::unexpected(std::move(status));
+    }
+    columns_.EndFill();
+  }
+  return columns_.Select(filter);
+}
+
+Status SqliteVectors::FillColumns() {
+  const search::FlatIndex& codes = index_->codes();
+  std::vector<std::pair<std::int64_t, Slot>> slots;
+  slots.reserve(codes.size());
+  for (auto slot = codes.FirstFrom(0); slot; slot = codes.FirstFrom(*slot + 1)) {
+    slots.emplace_back(static_cast<std::int64_t>(codes.OwnerOf(*slot).item), *slot);
+  }
+  search::HeapSort(slots, std::less());
+  auto next = slots.cbegin();
+  const auto fill_to = [&](std::int64_t item_id, std::string_view value) {
+    for (; next != slots.cend() && next->first <= item_id; ++next) {
+      columns_.Fill(next->second, next->first == item_id ? value : "null");
+    }
+  };
+  const Status status = database_.Run(kReadValues, {}, [&](const Row& row) {
+    fill_to(row.Int(0), row.Text(1));
+    return true;
+  });
+  fill_to(std::numeric_limits<std::int64_t>::max(), "null");
+  return status;
 }
 
 }  // namespace keepsake

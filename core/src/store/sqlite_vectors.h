@@ -25,8 +25,10 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "search/field_columns.h"
 #include "search/vector_index.h"
 #include "store/graph_snapshot.h"
+#include "store/unindexed_items.h"
 
 namespace keepsake {
 
@@ -38,9 +40,14 @@ class SqliteVectors {
   // Writes, each within a transaction of the caller's, who ends them with Seal() there
   // and with EndTransaction() outside. Borrow what they are given until then.
 
+  // Whose vectors are put.
+  struct ItemRow {
+    std::int64_t id;
+    std::string_view encoded_ns;
+    std::string_view value;
+  };
   // Replaces the vectors of an item.
-  Status Put(std::int64_t item_id, std::string_view encoded_ns,
-             std::span<const FieldVector> vectors);
+  Status Put(const ItemRow& item, std::span<const FieldVector> vectors);
   Status DeleteOfItem(std::int64_t item_id);
   // Item ids as a JSON array.
   Status DeleteOfItems(std::string_view item_ids);
@@ -59,9 +66,9 @@ class SqliteVectors {
   // Items that wait, the oldest first. A put or delete ends an item's waiting.
   Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit);
   Result<std::uint64_t> CountPending();
-  // As Put(), if the item still waits; says whether it did. `encoded_ns` is kept until
-  // EndTransaction().
-  Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& encoded_ns);
+  // As Put(), if the item still waits; says whether it did. `texts` is kept until
+  // EndTransaction(), and has room for two more.
+  Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
   bool is_loaded() const { return index_ != nullptr; }
   // The index of all vectors, read at the first call, its graph at the second. Valid until
@@ -71,14 +78,20 @@ class SqliteVectors {
   Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
   // Vectors that a graph covers, be it one that was saved and not read yet.
   Result<std::uint64_t> CountInGraph(std::uint32_t dims);
+  // What a filter leaves, as far as the columns of its fields tell: nullopt for all. Reads
+  // all values when it fills one. REQUIRES: is_loaded().
+  Result<std::optional<search::SlotSet>> Select(const json::Filter& filter);
+  // REQUIRES: is_loaded().
+  UnindexedItems& unindexed() { return unindexed_; }
 
  private:
   // What a transaction does to the index once it is committed.
   struct Change {
-    enum class Kind : std::uint8_t { kAdd, kRemove, kMove } kind;
-    std::int64_t slot;
+    enum class Kind : std::uint8_t { kAdd, kRemove, kMove, kPutUnindexed } kind;
+    std::int64_t slot;  // none of kPutUnindexed
     std::int64_t item_or_target = 0;
     std::string_view encoded_ns;
+    std::string_view value;
     std::span<const float> vector;
   };
 
@@ -91,11 +104,15 @@ class SqliteVectors {
   void Apply(const Change& change);
   void ReadGraph(std::uint32_t dims);
   Result<bool> ImproveGraph(std::uint32_t dims, const IndexStep& step);
+  Status FillColumns();
 
   sql::Database& database_;
   std::unique_ptr<search::VectorIndex> index_;
   GraphSnapshot snapshot_;
   bool has_read_graph_ = false;
+  // Of what is in index_.
+  search::FieldColumns columns_;
+  UnindexedItems unindexed_;
   std::vector<Change> changes_;
   std::optional<std::int64_t> next_slot_;
   std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
