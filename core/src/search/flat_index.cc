@@ -112,7 +112,7 @@ class FlatIndex::SignScan {
 
  private:
   // Rows further apart cost more each.
-  static constexpr std::size_t kMostShare = 3;
+  static constexpr std::size_t kMostShare = 6;
   static constexpr std::size_t kFirstPerWanted = 32;
   static constexpr double kDeviations = 4;
 
