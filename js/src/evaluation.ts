@@ -12,12 +12,13 @@ export interface EvaluationCase {
   filter?: SearchOperation["filter"];
 }
 
-/** How to search, and how far down to look. */
+/** How to search, and how far down to look. No search of an evaluation restarts a TTL. */
 export interface EvaluationOptions extends RankingOptions {
   /** @default "hybrid" */
   mode?: SearchOperation["mode"];
   /** Hits that count. @default 10 */
   k?: number;
+  /** After every search. */
   onProgress?: (done: number, total: number) => void;
 }
 
@@ -29,9 +30,9 @@ export interface Evaluation {
   recall: number;
   /** One divided by the rank of the first relevant hit. */
   mrr: number;
-  /** Discounted gain, 1 if all relevant items come first. */
+  /** Discounted gain, 1 if all relevant items come first, or k of them where there are more. */
   ndcg: number;
-  /** Milliseconds of a search, its embedding included. */
+  /** Milliseconds of a search, its embedding included where none is cached. */
   latency: { median: number; p95: number };
 }
 
@@ -72,6 +73,7 @@ export async function evaluate(
     const judged = judge(
       hits.map(({ key }) => key),
       new Set(relevant),
+      k,
     );
     sums.recall += judged.recall / cases.length;
     sums.mrr += judged.mrr / cases.length;
@@ -84,8 +86,8 @@ export async function evaluate(
 }
 
 /**
- * Fits the weights to every second case, and tells what they are worth on the others.
- * What is no better there than the defaults is not kept.
+ * Fits the weights to every second case, and tells what they are worth on the others, which
+ * choose nothing but whether the fitted weights or the defaults are kept.
  * @internal
  */
 export async function tune(
@@ -97,21 +99,23 @@ export async function tune(
   const { onProgress, ...given } = options;
   const fitted = cases.filter((_, i) => i % 2 === 0);
   const heldOut = cases.filter((_, i) => i % 2 === 1);
-  const total = CANDIDATES.flat().length;
+  const candidates = CANDIDATES.flat();
+  const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
   let done = 0;
+  const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>
+    evaluate(store, some, { ...given, ...tried, onProgress: () => onProgress?.(++done, total) });
   let ranking: RankingOptions = {};
-  let best = worth(await evaluate(store, fitted, given));
-  for (const candidate of CANDIDATES.flat()) {
+  let best = worth(await evaluateWith(fitted, ranking));
+  for (const candidate of candidates) {
     const tried = { ...ranking, ...candidate };
-    const score = worth(await evaluate(store, fitted, { ...given, ...tried }));
+    const score = worth(await evaluateWith(fitted, tried));
     if (score > best) {
       best = score;
       ranking = tried;
     }
-    onProgress?.(++done, total);
   }
-  const before = await evaluate(store, heldOut, given);
-  const after = await evaluate(store, heldOut, { ...given, ...ranking });
+  const before = await evaluateWith(heldOut, {});
+  const after = await evaluateWith(heldOut, ranking);
   return worth(after) > worth(before)
     ? { ranking, before, after }
     : { ranking: {}, before, after: before };
@@ -119,11 +123,15 @@ export async function tune(
 
 const worth = ({ recall, ndcg }: Evaluation) => recall + ndcg;
 
-function judge(found: readonly string[], relevant: ReadonlySet<string>) {
+function judge(found: readonly string[], relevant: ReadonlySet<string>, k: number) {
   const gain = (rank: number) => 1 / Math.log2(rank + 2);
-  const ranks = found.flatMap((key, rank) => (relevant.has(key) ? [rank] : []));
+  // A key that is found in two namespaces counts once.
+  const ranks = found.flatMap((key, rank) =>
+    relevant.has(key) && found.indexOf(key) === rank ? [rank] : [],
+  );
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-  const ideal = sum(Array.from({ length: relevant.size }, (_, rank) => gain(rank)));
+  const most = Math.min(relevant.size, k);
+  const ideal = sum(Array.from({ length: most }, (_, rank) => gain(rank)));
   const [first] = ranks;
   return {
     recall: ranks.length / relevant.size,

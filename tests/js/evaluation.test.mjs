@@ -37,6 +37,40 @@ test("eval counts what is found of what is relevant", async () => {
   ]);
 });
 
+test("a key that is found in two namespaces counts once, and k relevant hits are all there can be", async () => {
+  await filled();
+  await store.put(["notes", "old"], "tea", { text: "green tea" });
+  const twice = [{ namespacePrefix: N, query: "tea", relevant: ["tea"] }];
+  expect(await store.eval(twice, { k: 3 })).toMatchObject({ recall: 1, mrr: 0.5 });
+  const more = [{ namespacePrefix: N, query: "tea", relevant: ["tea", "both"] }];
+  expect(await store.eval(more, { k: 1 })).toMatchObject({ recall: 0.5, ndcg: 1 });
+});
+
+test("an evaluation restarts no TTL", async () => {
+  let now = 0;
+  store = new InMemoryStore({ ttl: { defaultTtl: 1, refreshOnRead: true }, now: () => now });
+  await store.put(N, "tea", { text: "green tea" });
+  now = 50_000;
+  const cases = [{ namespacePrefix: N, query: "tea", relevant: ["tea"] }];
+  expect((await store.eval(cases)).recall).toBe(1);
+  now = 70_000;
+  expect(await store.get(N, "tea")).toBeNull();
+});
+
+test("tune tells of every search, up to the last", async () => {
+  await filled();
+  const cases = ["tea", "rain", "coffee"].map((key) => ({
+    namespacePrefix: N,
+    query: key,
+    relevant: [key],
+  }));
+  const progress = [];
+  await store.tune(cases, { onProgress: (done, total) => progress.push([done, total]) });
+  expect(progress.length).toBeGreaterThan(2 * cases.length);
+  expect(progress.map(([done]) => done)).toEqual(progress.map((_, i) => i + 1));
+  expect(new Set(progress.map(([, total]) => total))).toEqual(new Set([progress.length]));
+});
+
 test("tune keeps no weights that are no better on cases it did not see", async () => {
   await filled();
   const cases = ["tea", "rain"].map((key) => ({ namespacePrefix: N, query: key, relevant: [key] }));
