@@ -1,7 +1,7 @@
 // How many of the turns that answer a question are among the first five and ten hits.
 //
 //   node bench/recall.mjs --data=locomo10.json     or KEEPSAKE_RECALL_DATA=…
-//   node bench/recall.mjs --data=… --model         with a sentence encoder, too
+//   node bench/recall.mjs --data=dev.json,test.json --model   with a sentence encoder, too
 //
 // With a model, the weight of the vectors is either the default, or fitted to all other
 // conversations than the one it is measured on. A random embedder stands beside it.
@@ -277,7 +277,10 @@ async function run(title, samples) {
 introduce("Recall", "Which turns of a conversation answer a question.");
 const data = optionOf("data") ?? process.env.KEEPSAKE_RECALL_DATA;
 if (data) {
-  await run("LoCoMo", JSON.parse(readFileSync(data, "utf8")));
+  await run(
+    "LoCoMo",
+    data.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8"))),
+  );
 } else {
   console.log("LoCoMo was left out: say where it lies with --data or KEEPSAKE_RECALL_DATA.\n");
 }

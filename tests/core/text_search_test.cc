@@ -341,6 +341,31 @@ TYPED_TEST(HybridTest, a_good_embedder_finds_more_and_a_random_one_no_less) {
   }
 }
 
+TYPED_TEST(HybridTest, what_stands_beside_the_nearest_rises_with_it) {
+  this->Open({.fields = {{"text", 1}}, .group = "session", .position = "turn"}, IndexOf(2));
+  const auto turn = [&](const char* session, int number, const char* text,
+                        std::vector<float> vector) {
+    const Operation put = PutOp{.ns = {"n"},
+                                .key = session + std::to_string(number),
+                                .value = R"({"session":")" + std::string(session) + R"(","turn":)" +
+                                         std::to_string(number) + R"(,"text":")" + text + "\"}",
+                                .vectors = {{"$", std::move(vector)}}};
+    ASSERT_TRUE(this->store_->Batch({&put, 1}).has_value());
+  };
+  turn("a", 1, "samovar", {0.5, 0.9F});
+  turn("a", 2, "indeed", {0, 1});
+  turn("b", 1, "samovar", {1, 0});
+  turn("b", 2, "indeed", {0, 1});
+  EXPECT_THAT(this->Keys("samovar"), ElementsAre("a1", "b1", "a2", "b2"));
+  const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                          .query = "samovar",
+                                          .mode = SearchMode::kHybrid,
+                                          .query_vector = {1, 0},
+                                          .ranking = Ranking{.explain = true}});
+  EXPECT_THAT(KeysOf(hits), ElementsAre("b1", "a1", "b2", "a2"));
+  EXPECT_EQ((*hits)[0].parts.back(), (ScorePart{"agreement", 1}));
+}
+
 TYPED_TEST(HybridTest, fills_the_tail_with_what_only_vectors_find) {
   this->Open(TextConfig(), IndexOf(2));
   const std::vector<Operation> puts = {

@@ -10,12 +10,6 @@
 namespace keepsake::search {
 namespace {
 
-// So many of the best hits by text are looked for among the vectors.
-constexpr std::size_t kWitnesses = 10;
-// Where they stand on average, 0 first and 1 last: chance is 0.5, give or take 0.09.
-// At kAgreeing the vectors count in full, at kUnrelated nothing.
-constexpr double kAgreeing = 0.1;
-constexpr double kUnrelated = 0.3;
 constexpr double kRankOffset = 60;
 
 using Scores = std::span<const Hit<std::int64_t>>;
@@ -24,22 +18,6 @@ Scores Scored(Scores vectors) {
   const auto unscored =
       std::ranges::find_if(vectors, [](const auto& hit) { return !hit.score.has_value(); });
   return {vectors.begin(), unscored};
-}
-
-double Agreement(std::span<const TextHit> text, Scores vectors) {
-  if (text.empty()) return 1;  // there are no words to agree with
-  std::unordered_map<std::int64_t, std::size_t> rank_of;
-  for (std::size_t rank = 0; rank < vectors.size(); ++rank) rank_of[vectors[rank].id] = rank;
-  const auto witnesses = text.first(std::min(kWitnesses, text.size()));
-  double sum = 0;
-  for (const TextHit& hit : witnesses) {
-    const auto rank = rank_of.find(hit.id);
-    sum += rank == rank_of.end()
-               ? 1
-               : static_cast<double>(rank->second) / static_cast<double>(vectors.size());
-  }
-  const double place = sum / static_cast<double>(witnesses.size());
-  return std::clamp((kUnrelated - place) / (kUnrelated - kAgreeing), 0.0, 1.0);
 }
 
 // Gathers what both rankings give an item.
@@ -78,40 +56,47 @@ void AddByRank(std::span<const TextHit> text, Scores vectors, Fused& fused) {
   for (std::size_t i = 0; i < vectors.size(); ++i) fused.Add(vectors[i].id, share(i));
 }
 
+// REQUIRES: `text` is not empty, and has the vectors in it: see Meaning.
 void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, Fused& fused) {
-  const double best_text = text.empty() ? 0 : text.front().parts.total;
-  const double best = vectors.empty() ? 0 : *vectors.front().score;
-  double mean = 0;
-  for (const auto& hit : vectors) mean += *hit.score / static_cast<double>(vectors.size());
+  const double nearest = vectors.empty() ? 0 : std::max(*vectors.front().score, 0.0);
   // The best hit of all keeps the score that the stronger side gives it.
-  const double scale =
-      std::max(text.empty() ? 0 : text.front().score, weight * std::max(best, 0.0));
-  for (const TextHit& hit : text) {
-    fused.Add(hit.id, scale * (1 - weight) * hit.parts.total / best_text);
-  }
-  const double spread = best - mean;
-  for (const auto& hit : vectors) {
-    const double share = spread > 0 ? std::max(0.0, *hit.score - mean) / spread : 0;
-    fused.Add(hit.id, scale * weight * share);
-  }
+  const double scale = std::max(text.front().score, weight * nearest);
+  const double best = text.front().parts.total;
+  for (const TextHit& hit : text) fused.Add(hit.id, best > 0 ? scale * hit.parts.total / best : 0);
+}
+
+// No item holds a word of the question.
+void AddVectors(Scores vectors, Fused& fused) {
+  for (const auto& hit : vectors) fused.Add(hit.id, std::max(*hit.score, 0.0));
 }
 
 }  // namespace
 
-std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking) {
+Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
+  if (ranking.fusion == Fusion::kReciprocalRank) return {};
+  // As many on each page, and for whyNot: their mean and their last one are a measure.
   const Scores scored = Scored(vectors);
-  const double agreement = Agreement(text, scored);
+  return {.nearest = scored.first(std::min<std::size_t>(scored.size(), kVectorHits)),
+          .weight = ranking.vector_weight};
+}
+
+std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,
+                           double agreement) {
+  const Scores scored = Scored(vectors);
   Fused fused;
   if (ranking.fusion == Fusion::kReciprocalRank) {
     AddByRank(text, scored, fused);
+  } else if (text.empty()) {
+    AddVectors(scored, fused);
   } else {
-    AddByScore(text, scored, text.empty() ? 1 : ranking.vector_weight * agreement, fused);
+    AddByScore(text, scored, ranking.vector_weight * agreement, fused);
   }
   for (const TextHit& hit : text) fused.Of(hit.id).parts = PartsOf(hit.parts);
   for (const auto& hit : scored) {
-    std::vector<ScorePart>& parts = fused.Of(hit.id).parts;
-    parts.push_back({"vector", *hit.score});
-    parts.push_back({"agreement", agreement});
+    FusedHit& near = fused.Of(hit.id);
+    if (!near.score) near.score = 0;
+    near.parts.push_back({"vector", *hit.score});
+    if (ranking.fusion != Fusion::kReciprocalRank) near.parts.push_back({"agreement", agreement});
   }
   for (const auto& hit : vectors.subspan(scored.size())) fused.Of(hit.id);
   return fused.Take();

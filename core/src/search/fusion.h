@@ -1,9 +1,9 @@
 // One ranking out of two: by text and by vector.
 //
 // An embedder may be worth little, and nothing says so beforehand. So the vectors
-// count as far as they agree with the words: as far as the best hits by text stand
-// high among the hits by vector. Of a random embedder they stand in the middle, and
-// it counts nothing.
+// count as far as they agree with the words, question by question (text_search.h). Of a
+// random embedder the nearest items have no more of the words than any others, and it
+// counts nothing.
 #ifndef KEEPSAKE_SEARCH_FUSION_H_
 #define KEEPSAKE_SEARCH_FUSION_H_
 
@@ -27,10 +27,15 @@ struct FusedHit {
 // As many hits by vector should be known as this, whatever is asked for.
 inline constexpr std::uint32_t kVectorHits = 200;
 
-// `text` and `vectors` with the best first; the vectors' unscored ones come last, as
-// they do in the result. What is equal keeps its order.
+// What SearchText() is to be told of `vectors`: nothing if ranks are fused.
+Meaning MeaningOf(std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking);
+
+// `text`, which SearchText() made with MeaningOf(vectors), and `vectors`, both with the
+// best first; the vectors' unscored ones come last, as they do in the result. What is
+// equal keeps its order.
 std::vector<FusedHit> Fuse(std::span<const TextHit> text,
-                           std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking);
+                           std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking,
+                           double agreement);
 
 // The same without vectors.
 std::vector<FusedHit> FromText(std::span<const TextHit> text);

@@ -37,6 +37,15 @@ constexpr double kDayAfter = 3;  // falls by e in kDaysToForget
 constexpr double kDaysToForget = 5;
 constexpr int kLastDayAfter = 14;
 constexpr double kSameMonth = 1;
+// What a hit loses that holds nothing of the question, together with its neighbours.
+constexpr double kCoverage = 0.2;
+// How much of what is near counts in items 1 turn away.
+constexpr double kNearEarlier = 0.5, kNearLater = 0.4, kNearAnswer = 0.3;
+// Of the best score by words, for an item as near as the nearest are on average.
+constexpr double kNearness = 0.16;
+// The agreement at which the vectors begin to count, and from which on in full.
+constexpr double kUnrelated = 0.15, kAgreeing = 0.5;
+constexpr std::size_t kWitnesses = 20;
 // A misspelled word counts so much for each letter that is wrong.
 constexpr double kTypo = 0.3;
 constexpr std::size_t kMaxAlternatives = 64;
@@ -72,6 +81,9 @@ struct Candidate {
   std::vector<std::int64_t> days;
   std::vector<std::string> months;
   bool is_speaker = false;  // the question names who speaks here
+  double covered = 0;       // the weight of the terms that it and its neighbours hold
+  double nearness = 0;      // by vector; about 1 for those that are near
+  bool is_hit = false;
   TextScore score;
 };
 
@@ -94,10 +106,11 @@ struct Occurrence {
 class TextRanking {
  public:
   TextRanking(TextSource& source, const TextQuery& query, const TextConfig& config,
-              std::uint64_t max_candidates, TextPlan& plan)
+              const Meaning& meaning, std::uint64_t max_candidates, TextPlan& plan)
       : source_(source),
         query_(query),
         config_(config),
+        meaning_(meaning),
         max_candidates_(max_candidates),
         plan_(plan),
         terms_(query.terms) {}
@@ -112,9 +125,11 @@ class TextRanking {
     }
     plan_.items = scope_.items;
     plan_.candidates = candidates_.size();
+    CollectNearest();
     Count();
     ScoreTerms();
     AddCues();
+    if (meaning_.weight > 0 && !meaning_.nearest.empty()) AddMeaning();
     return Hits();
   }
 
@@ -237,6 +252,19 @@ class TextRanking {
       if (!status.ok()) return status;
     }
     return {};
+  }
+
+  // What is near and holds nothing of the question, in no group that does.
+  void CollectNearest() {
+    for (const auto& hit : meaning_.nearest) {
+      AddCandidate({.id = hit.id,
+                    .ns = {},
+                    .key = {},
+                    .group = {},
+                    .position = 0,
+                    .record = {},
+                    .is_wanted = true});
+    }
   }
 
   std::size_t GroupOf(const TextItem& item) {
@@ -396,7 +424,9 @@ class TextRanking {
       ShareWithNeighbours(occurrence.candidate, std::min(count, 1.0));
     }
     for (const std::size_t index : touched_) {
-      candidates_[index].score.total += idf * Saturated(counts_[index], kSaturation);
+      Candidate& candidate = candidates_[index];
+      candidate.score.total += idf * Saturated(counts_[index], kSaturation);
+      candidate.covered += idf * std::min(counts_[index], 1.0);
       counts_[index] = 0;
     }
   }
@@ -443,6 +473,9 @@ class TextRanking {
   void AddCues() {
     for (Candidate& candidate : candidates_) {
       TextScore& score = candidate.score;
+      const double covered = most_ > 0 ? candidate.covered / most_ : 1;
+      score.words *= 1 - kCoverage + kCoverage * covered;
+      score.total *= 1 - kCoverage + kCoverage * covered;
       if (candidate.group != kNoGroup) score.total += kGroup * groups_[candidate.group].score;
       score.context = score.total - score.words;
       // What nothing of the question leads to is no hit, unless the day is asked for.
@@ -450,6 +483,7 @@ class TextRanking {
       const double dated = DateCue(candidate);
       if (score.total > 0 || dated > 0) score.total += score.cues + dated;
       score.cues += dated;
+      candidate.is_hit = score.total > 0;
       if (candidate.asks && candidate.group != kNoGroup) score.total *= kAsking;
     }
   }
@@ -477,12 +511,112 @@ class TextRanking {
     return best;
   }
 
+  // Items that are near by vector, and those beside them. The vectors count as far as
+  // they agree with the words, because an embedder may know nothing.
+  void AddMeaning() {
+    double best = 0;
+    for (const Candidate& candidate : candidates_) best = std::max(best, candidate.score.total);
+    if (best == 0) return;
+    NoteNearness();
+    const std::vector<double> near = NearnessInContext();
+    plan_.agreement =
+        std::clamp((Agreement(near) - kUnrelated) / (kAgreeing - kUnrelated), 0.0, 1.0);
+    const double weight = meaning_.weight * plan_.agreement;
+    if (weight == 0) return;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      TextScore& score = candidates_[i].score;
+      if (!candidates_[i].is_hit && near[i] > 0) {
+        candidates_[i].is_hit = true;
+        score.total = plan_.agreement * score.cues;
+      }
+      score.total = (1 - weight) * score.total + weight * kNearness * best * near[i];
+    }
+  }
+
+  // 0 for the last of those that are given, 1 for their mean.
+  void NoteNearness() {
+    const double last = *meaning_.nearest.back().score;
+    double mean = 0;
+    for (const auto& hit : meaning_.nearest) mean += *hit.score - last;
+    mean /= static_cast<double>(meaning_.nearest.size());
+    if (!(mean > 0)) return;
+    std::unordered_map<std::int64_t, double> of_id;
+    for (const auto& hit : meaning_.nearest) of_id[hit.id] = (*hit.score - last) / mean;
+    for (Candidate& candidate : candidates_) {
+      const auto found = of_id.find(candidate.id);
+      if (found != of_id.end()) candidate.nearness = found->second;
+    }
+  }
+
+  std::vector<double> NearnessInContext() const {
+    std::vector<double> near(candidates_.size());
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      near[i] += candidate.nearness;
+      if (candidate.group == kNoGroup || candidate.nearness == 0) continue;
+      const std::vector<std::size_t>& members = groups_[candidate.group].members;
+      const std::size_t place = place_[i];
+      if (place + 1 < members.size()) {
+        near[members[place + 1]] +=
+            (kNearEarlier + (candidate.asks ? kNearAnswer : 0)) * candidate.nearness;
+      }
+      if (place > 0) near[members[place - 1]] += kNearLater * candidate.nearness;
+    }
+    return near;
+  }
+
+  // About 0 for vectors that know nothing of the question, and 1.5 if both agree in all:
+  // how scores and nearness go together, and where the best hits by words stand among
+  // the nearest.
+  double Agreement(const std::vector<double>& near) const {
+    return Correlation(near) + 0.5 - MeanPlaceOfWitnesses();
+  }
+
+  double Correlation(const std::vector<double>& near) const {
+    const double count = static_cast<double>(near.size());
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      const double score = candidates_[i].score.total;
+      x += score;
+      y += near[i];
+      xx += score * score;
+      yy += near[i] * near[i];
+      xy += score * near[i];
+    }
+    const double spread = (xx - x * x / count) * (yy - y * y / count);
+    return spread > 0 ? (xy - x * y / count) / std::sqrt(spread) : 0;
+  }
+
+  // 0 if they are the nearest of all, 0.5 by chance.
+  double MeanPlaceOfWitnesses() const {
+    const auto by = [&](auto value) {
+      return OrderOf(candidates_.size(), [&, value](std::size_t a, std::size_t b) {
+        return value(candidates_[a]) > value(candidates_[b]);
+      });
+    };
+    const auto nearness = [](const Candidate& candidate) { return candidate.nearness; };
+    std::vector<double> descending;
+    for (const std::size_t i : by(nearness)) descending.push_back(-candidates_[i].nearness);
+    std::vector<std::size_t> witnesses =
+        by([](const Candidate& candidate) { return candidate.score.total; });
+    std::erase_if(witnesses, [&](std::size_t i) { return !(candidates_[i].score.total > 0); });
+    if (witnesses.size() > kWitnesses) witnesses.resize(kWitnesses);
+    double sum = 0;
+    for (const std::size_t i : witnesses) {
+      const auto equal = std::ranges::equal_range(descending, -candidates_[i].nearness);
+      sum += static_cast<double>((equal.begin() - descending.begin()) +
+                                 (equal.end() - descending.begin()) - 1) /
+             2;
+    }
+    return sum / static_cast<double>(witnesses.size() * candidates_.size());
+  }
+
   std::vector<TextHit> Hits() const {
     std::vector<TextHit> hits;
     const double scale = std::max(most_, 1e-9);
     for (const Candidate& candidate : candidates_) {
       const double total = candidate.score.total;
-      if (!candidate.is_wanted || !(total > 0)) continue;
+      if (!candidate.is_wanted || !candidate.is_hit) continue;
       hits.push_back({candidate.id, total / (total + scale), candidate.score});
     }
     // Candidates lie in the order of namespace and key.
@@ -494,6 +628,7 @@ class TextRanking {
   TextSource& source_;
   const TextQuery& query_;
   const TextConfig& config_;
+  const Meaning& meaning_;
   std::uint64_t max_candidates_;
   TextPlan& plan_;
   std::vector<TextTerm> terms_;
@@ -519,9 +654,9 @@ class TextRanking {
 
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
                                         const TextConfig& config, TextPlan& plan,
-                                        std::uint64_t max_candidates) {
+                                        const Meaning& meaning, std::uint64_t max_candidates) {
   if (query.empty()) return {};
-  return TextRanking(source, query, config, max_candidates, plan).Run();
+  return TextRanking(source, query, config, meaning, max_candidates, plan).Run();
 }
 
 }  // namespace keepsake::search

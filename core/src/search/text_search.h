@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
+#include "search/page.h"
 #include "search/text_query.h"
 
 namespace keepsake::search {
@@ -57,17 +59,23 @@ class TextSource {
                         const std::function<void(std::string_view)>& add) = 0;
 };
 
+// What vectors say of the same question: the nearest items, the best first.
+struct Meaning {
+  std::span<const Hit<std::int64_t>> nearest;  // all with a score
+  double weight = 0;                           // 0…1; the words have the rest
+};
+
 // What a hit's score is made of, before it is brought to 0…1.
 struct TextScore {
   double words = 0;    // BM25 of the item alone
   double context = 0;  // its neighbours and its group
   double cues = 0;     // who speaks, when, how many
-  double total = 0;
+  double total = 0;    // of these, or with a Meaning of all
 };
 
 struct TextHit {
   std::int64_t id;
-  double score;  // 0…1, 0 not included
+  double score;  // 0…1
   TextScore parts;
 };
 
@@ -76,6 +84,7 @@ struct TextPlan {
   std::uint64_t items = 0;  // with text, below the prefix
   std::uint64_t candidates = 0;
   bool is_capped = false;  // items that hold only common words were left out
+  double agreement = 0;    // 0…1: how much of its weight a Meaning has
 };
 
 // So many candidates are read, and as many more of their groups, however many items hold
@@ -83,9 +92,12 @@ struct TextPlan {
 // the rarer words, and then the newest.
 inline constexpr std::uint64_t kMaxCandidates = 10'000;
 
-// The wanted items with a score, the best first, then by namespace and key.
+// The wanted items with a score, the best first, then by namespace and key. A meaning adds to
+// the items that have been read: what is near, and what stands beside it in its group. If
+// nothing holds a word of the question there is no hit, whatever is near.
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
                                         const TextConfig& config, TextPlan& plan,
+                                        const Meaning& meaning = {},
                                         std::uint64_t max_candidates = kMaxCandidates);
 
 }  // namespace keepsake::search

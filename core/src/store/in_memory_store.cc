@@ -325,14 +325,17 @@ Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSea
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
-  const auto text = search::SearchText(source, query, config, plan);
+  std::vector<search::Hit<std::int64_t>> vectors;
+  if (search.by_vector) {
+    for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms, taken)) {
+      vectors.push_back({record->id, score});
+    }
+  }
+  const auto text =
+      search::SearchText(source, query, config, plan, search::MeaningOf(vectors, search.ranking));
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
-  std::vector<search::Hit<std::int64_t>> vectors;
-  for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms, taken)) {
-    vectors.push_back({record->id, score});
-  }
-  return search::Fuse(*text, vectors, search.ranking);
+  return search::Fuse(*text, vectors, search.ranking, plan.agreement);
 }
 
 Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,

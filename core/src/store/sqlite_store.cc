@@ -573,12 +573,14 @@ Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearc
                                                               std::int64_t now_ms,
                                                               search::TextPlan& plan,
                                                               search::PlanTaken& taken) {
-  const auto text = text_.Search(search, options().text, now_ms, plan);
+  Result<Hits> vectors;
+  if (search.by_vector) vectors = RankByVector(VectorPartOf(search), now_ms, taken);
+  if (!vectors) return std::unexpected(vectors.error());
+  const auto text = text_.Search(search, options().text,
+                                 search::MeaningOf(*vectors, search.ranking), now_ms, plan);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
-  const Result<Hits> vectors = RankByVector(VectorPartOf(search), now_ms, taken);
-  if (!vectors) return std::unexpected(vectors.error());
-  return search::Fuse(*text, *vectors, search.ranking);
+  return search::Fuse(*text, *vectors, search.ranking, plan.agreement);
 }
 
 Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,

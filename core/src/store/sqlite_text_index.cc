@@ -338,6 +338,7 @@ Status SqliteTextIndex::AnalysePending(const CheckedSearch& search, const TextCo
 
 Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch& search,
                                                              const TextConfig& config,
+                                                             const search::Meaning& meaning,
                                                              std::int64_t now_ms,
                                                              search::TextPlan& plan) {
   Status status = MakeFor(config);
@@ -345,7 +346,7 @@ Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   SqliteTextSource source(database_, search, query, config, now_ms);
-  return search::SearchText(source, query, config, plan);
+  return search::SearchText(source, query, config, plan, meaning);
 }
 
 }  // namespace keepsake

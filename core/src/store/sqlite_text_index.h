@@ -36,7 +36,8 @@ class SqliteTextIndex {
   Status Remove(std::string_view item_ids);
 
   Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, const TextConfig& config,
-                                              std::int64_t now_ms, search::TextPlan& plan);
+                                              const search::Meaning& meaning, std::int64_t now_ms,
+                                              search::TextPlan& plan);
 
  private:
   Status MakeFor(const TextConfig& config);
