@@ -1,17 +1,21 @@
 #include <charconv>
-#include <cstdlib>
+#include <cstdint>
 #include <limits>
 
 #include "json/json.h"
+
+#if !defined(__cpp_lib_to_chars)
+// This standard library reads no doubles, and strtod() brings arithmetic of 128 bits with
+// it, 7 KB of gzip. Where that is so (wasm) the host reads the number.
+extern "C" double keepsake_parse_double(const char* text, std::uint32_t size);
+#endif
 
 namespace keepsake::json {
 namespace {
 
 #if !defined(__cpp_lib_to_chars)
-// This standard library reads no doubles without a locale; where that is so (wasm)
-// there is none but "C".
 double ParseDouble(std::string_view text) {
-  return std::strtod(std::string(text).c_str(), nullptr);
+  return keepsake_parse_double(text.data(), static_cast<std::uint32_t>(text.size()));
 }
 #else
 // The power of ten of the first digit that is not 0, exponent included.
