@@ -5,7 +5,7 @@ import { Connection } from "../engine/connection.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { Memory, type TierOptions } from "../memory.js";
 import { durableMemory, objectEngine } from "./durable-memory.js";
-import { RemoteEngine } from "./remote-engine.js";
+import { type ObjectStub, RemoteEngine } from "./remote-engine.js";
 import type { Request, Response } from "./rpc.js";
 import type { ObjectStorage } from "./sql-host.js";
 
@@ -81,11 +81,10 @@ export function keepsake(
     throw new KeepsakeError("invalid_argument", "the name of a memory must be a non-empty string");
   }
   const { locationHint } = options;
-  const stub = namespace.get(
-    namespace.idFromName(name),
-    locationHint === undefined ? {} : { locationHint },
-  ) as { keepsakeExecute(request: Request): PromiseLike<Response> };
-  const engine = new RemoteEngine(name, (request) => stub.keepsakeExecute(request));
+  const id = namespace.idFromName(name);
+  const connect = (): ObjectStub =>
+    namespace.get(id, locationHint === undefined ? {} : { locationHint });
+  const engine = new RemoteEngine(name, connect);
   return new Memory(
     options,
     Connection.toEngine(() => engine),
