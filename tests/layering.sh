@@ -28,7 +28,7 @@ forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' co
 # Includes point down the layers, or stay in their folder.
 rank() {
   case $1 in
-    engine) echo 6 ;; wire) echo 5 ;; import) echo 4 ;; store | checkpoint) echo 3 ;;
+    engine) echo 6 ;; wire) echo 5 ;; import | transfer) echo 4 ;; store | checkpoint) echo 3 ;;
     search) echo 2 ;; sql | json) echo 1 ;; *) echo "" ;;
   esac
 }

@@ -23,6 +23,7 @@ import { importFile } from "#importer";
 import { dump, toPutOperation } from "./checkpoint-operations.js";
 import {
   type DatabaseBytes,
+  type ExportOptions,
   exportDatabase,
   importDatabase,
   type TransferOptions,
@@ -704,7 +705,7 @@ export class SqliteSaver extends KeepsakeSaver {
   }
 
   /** The whole database, items included, as the bytes of a SQLite file. */
-  async export(options?: TransferOptions): Promise<Uint8Array> {
+  async export(options?: ExportOptions): Promise<Uint8Array> {
     return this.attempt(() => exportDatabase(this.connection, options));
   }
 

@@ -3,6 +3,7 @@ import { installWorkerdContext } from "./edge/async-context.js";
 await installWorkerdContext();
 
 export { durableMemory } from "./edge/durable-memory.js";
+export { limitVectorMemory } from "./edge/instance.js";
 export {
   KeepsakeObject,
   keepsake,

@@ -16,7 +16,13 @@ export {
   type ThreadSummary,
 } from "./checkpointer.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
-export type { DatabaseBytes, TransferOptions, TransferProgress } from "./engine/backup.js";
+export type {
+  DatabaseBytes,
+  ExportFormat,
+  ExportOptions,
+  TransferOptions,
+  TransferProgress,
+} from "./engine/backup.js";
 export type { ChangeListener, Changes } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
 export type { DatabaseOptions } from "./engine/options.js";

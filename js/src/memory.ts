@@ -5,6 +5,7 @@ import { importFile } from "#importer";
 import { type AutomaticRetention, type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
 import {
   type DatabaseBytes,
+  type ExportOptions,
   exportDatabase,
   exportStream,
   importDatabase,
@@ -14,6 +15,7 @@ import type { ChangeListener } from "./engine/changes.js";
 import { Connection } from "./engine/connection.js";
 import type { Persistence } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
+import { discardImport, unfinishedImport } from "./engine/rows.js";
 import { attempt, KeepsakeError } from "./errors.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
@@ -138,22 +140,39 @@ export class Memory {
     return this.#connection.onChange(listener);
   }
 
-  /** The whole database as the bytes of a SQLite file. */
-  async export(options?: TransferOptions): Promise<Uint8Array> {
+  /** The whole memory as bytes: a SQLite file, or of format `portable`. */
+  async export(options?: ExportOptions): Promise<Uint8Array> {
     return attempt("Memory", () => exportDatabase(this.#connection, options));
   }
 
   /**
-   * The same, piece by piece. Other exports and imports wait until it is read to its
-   * end or cancelled.
+   * The same, piece by piece. Of a SQLite file, other exports and imports wait until it is
+   * read to its end or cancelled. One of format `portable` holds up nobody, and sends what
+   * is written meanwhile, too; if it is cut short, another one goes on with `resume`.
    */
-  exportStream(options?: TransferOptions): ReadableStream<Uint8Array> {
+  exportStream(options?: ExportOptions): ReadableStream<Uint8Array> {
     return exportStream(this.#connection, options);
   }
 
-  /** Replaces everything by a database that `export()` made; all or nothing. */
+  /**
+   * Replaces everything by what `export()` made; all or nothing. What arrived of a
+   * `portable` export that was cut short is kept, and counts when the rest comes.
+   */
   async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
     await attempt("Memory", () => importDatabase(this.#connection, database, options));
+  }
+
+  /**
+   * Where an import of a `portable` export was cut short: the `resume` of `exportStream()`,
+   * so that only the rest is sent. Undefined if nothing waits.
+   */
+  async unfinishedImport(): Promise<string | undefined> {
+    return attempt("Memory", () => unfinishedImport(this.#connection));
+  }
+
+  /** Gives up an import that was cut short, and the room that it takes. */
+  async discardImport(): Promise<void> {
+    await attempt("Memory", () => discardImport(this.#connection));
   }
 
   /**

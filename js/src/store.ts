@@ -5,6 +5,7 @@ import { importFile } from "#importer";
 import { Embedder, type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import {
   type DatabaseBytes,
+  type ExportOptions,
   exportDatabase,
   importDatabase,
   type TransferOptions,
@@ -518,7 +519,7 @@ export class SqliteStore extends KeepsakeStore {
   }
 
   /** The whole database, checkpoints included, as the bytes of a SQLite file. */
-  async export(options?: TransferOptions): Promise<Uint8Array> {
+  async export(options?: ExportOptions): Promise<Uint8Array> {
     return this.attempt(() => exportDatabase(this.connection, options));
   }
 

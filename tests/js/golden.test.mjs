@@ -367,6 +367,20 @@ const frames = [
     { rows: [{ key, write }], cursor: 2, done: true },
   ],
   ["foreign_close", { kind: "foreignClose" }, undefined],
+  [
+    "read_rows",
+    { kind: "readRows", exportId: "export-1", number: 7, cursor: new Uint8Array([2, 128]) },
+    new TextEncoder().encode("KSPR"),
+  ],
+  ["end_rows", { kind: "endRows", exportId: "export-1" }, undefined],
+  ["put_rows", { kind: "putRows", piece: new TextEncoder().encode("KSPR") }, 8],
+  ["finish_import", { kind: "finishImport", exportId: "export-1", isWanted: true }, undefined],
+  ["limit_vectors", { kind: "limitVectors", bytes: 33_554_432 }, undefined],
+  [
+    "import_state",
+    { kind: "importState" },
+    { exportId: "export-1", next: 8, cursor: new Uint8Array([2, 128]), isComplete: false },
+  ],
 ];
 
 const several = [

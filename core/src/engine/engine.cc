@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,9 @@
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
 #include "keepsake/store.h"
+#include "store/vector_budget.h"
+#include "transfer/row_export.h"
+#include "transfer/row_import.h"
 #include "wire/frame.h"
 #include "wire/reader.h"
 
@@ -41,7 +45,8 @@ using BatchResult = Result<std::vector<OperationResult>>;
 // These end or replace what a transaction stands on.
 bool MustBeAlone(std::uint8_t tag) {
   return tag == std::to_underlying(Tag::kFlush) || tag == std::to_underlying(Tag::kBeginExport) ||
-         tag == std::to_underlying(Tag::kImportFrom);
+         tag == std::to_underlying(Tag::kImportFrom) ||
+         tag == std::to_underlying(Tag::kFinishImport);
 }
 
 bool MayChangeRows(std::uint8_t tag) {
@@ -104,6 +109,8 @@ class FrameEngine final : public Engine {
       return Status();
     }
     answers_.emplace(*database_);
+    rows_out_.emplace(*database_);
+    rows_in_.emplace(*database_);
     if (Status status = StartSaver(); !status.ok()) return status;
     return StartStore(FreshOptions());
   }
@@ -146,6 +153,7 @@ class FrameEngine final : public Engine {
 
   // Fails only if nothing of the request was kept.
   Status Run(const wire::Request& request) {
+    if (Status status = EndAbandonedExport(); !status.ok()) return status;
     if (answers_ && IsToBeRemembered(request)) return RunOnce(request);
     in_transaction_ = database_ != nullptr && HasSeveralUnits(request.operations);
     if (!in_transaction_) {
@@ -156,6 +164,12 @@ class FrameEngine final : public Engine {
       AnswerAll(request);
       return Status();
     });
+  }
+
+  // Once for each engine: what an export notes costs every write a row.
+  Status EndAbandonedExport() {
+    if (!rows_out_ || std::exchange(has_looked_for_exports_, true)) return Status();
+    return rows_out_->EndAbandoned(clock_.NowMs());
   }
 
   // What the store knows of rows that were not kept goes with them.
@@ -191,8 +205,9 @@ class FrameEngine final : public Engine {
         if (!batch) batch = RunBatch(operations);
         AnswerFromBatch(*batch, next_of_batch++, response);
       } else if (MustBeAlone(view.tag) && operations.size() > 1) {
-        response.Fail(Status(StatusCode::kInvalidOperation,
-                             "flush, begin_export and import_from must be alone in a frame"));
+        response.Fail(
+            Status(StatusCode::kInvalidOperation,
+                   "flush, begin_export, import_from and finish_import must be alone in a frame"));
       } else {
         AnswerOne(view, response);
       }
@@ -223,7 +238,10 @@ class FrameEngine final : public Engine {
     if (view.tag < std::to_underlying(Tag::kPutCheckpoint)) return AnswerStore(view, response);
     if (view.tag < std::to_underlying(Tag::kFlush)) return AnswerCheckpointer(view, response);
     if (view.tag < std::to_underlying(Tag::kForeignOpen)) return AnswerDatabase(view, response);
-    AnswerForeign(view, response);
+    if (view.tag <= std::to_underlying(Tag::kForeignClose)) return AnswerForeign(view, response);
+    if (view.tag == std::to_underlying(Tag::kLimitVectors)) return LimitVectors(view, response);
+    if (database_ != nullptr) return AnswerTransfer(view, response);
+    response.Fail(NoDatabase().error());
   }
 
   void AnswerStore(const OperationView& view, ResponseWriter& response) {
@@ -341,9 +359,7 @@ class FrameEngine final : public Engine {
           return database_ ? database_->SizeBytes() : Result<std::uint64_t>(0);
         });
       case Tag::kBeginExport:
-        return Answer<wire::Nothing>(view, response, [&](auto&) {
-          return database_ ? database_->BeginExport() : Result<std::uint64_t>(NoDatabase());
-        });
+        return Answer<wire::Nothing>(view, response, [&](auto&) { return BeginExport(); });
       case Tag::kReadExport:
         return Answer<wire::ReadExport>(view, response, [&](auto& op) { return ReadExport(op); });
       case Tag::kEndExport:
@@ -378,6 +394,38 @@ class FrameEngine final : public Engine {
           foreign_file_.reset();
           return Status();
         });
+      default:
+        return FailUnknown(view, response);
+    }
+  }
+
+  // For all engines of this thread.
+  void LimitVectors(const OperationView& view, ResponseWriter& response) {
+    Answer<wire::LimitVectors>(view, response, [](auto& op) {
+      constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max();
+      VectorBudget::OfThisThread().SetLimit(static_cast<std::size_t>(std::min(op.bytes, kMost)));
+      return Status();
+    });
+  }
+
+  // REQUIRES: there is a database.
+  void AnswerTransfer(const OperationView& view, ResponseWriter& response) {
+    switch (static_cast<Tag>(view.tag)) {
+      case Tag::kReadRows:
+        return Answer<wire::ReadRows>(view, response, [&](auto& op) {
+          return rows_out_->Read(op.export_id, op.number, op.cursor, clock_.NowMs());
+        });
+      case Tag::kEndRows:
+        return Answer<wire::EndRows>(view, response,
+                                     [&](auto& op) { return rows_out_->End(op.export_id); });
+      case Tag::kPutRows:
+        return Answer<wire::PutRows>(view, response,
+                                     [&](auto& op) { return rows_in_->Put(op.piece); });
+      case Tag::kFinishImport:
+        return Answer<wire::FinishImport>(view, response,
+                                          [&](auto& op) { return FinishImport(op); });
+      case Tag::kImportState:
+        return Answer<wire::Nothing>(view, response, [&](auto&) { return rows_in_->State(); });
       default:
         return FailUnknown(view, response);
     }
@@ -452,12 +500,32 @@ class FrameEngine final : public Engine {
     return database_->ReadExport(piece.offset, piece.length);
   }
 
-  // The store is started anew, because what it knows of its rows is of the past.
-  // If the new rows don't fit its index, it ends without one, and says so.
+  // What an export of rows notes is no part of a file.
+  Result<std::uint64_t> BeginExport() {
+    if (database_ == nullptr) return NoDatabase();
+    if (Status status = rows_out_->End(); !status.ok()) return std::unexpected(std::move(status));
+    return database_->BeginExport();
+  }
+
   Status ImportFrom(const sql::OpenOptions& source) {
     if (database_ == nullptr) return NoDatabase().error();
     if (Status status = database_->ImportFrom(source); !status.ok()) return status;
+    if (Status status = rows_in_->Discard(); !status.ok()) return status;
     if (Status status = answers_->DeleteAll(); !status.ok()) return status;
+    return StartAnew();
+  }
+
+  Status FinishImport(const wire::FinishImport& import) {
+    if (!import.is_wanted) return rows_in_->Discard();
+    if (Status status = rows_out_->End(); !status.ok()) return status;
+    const Result<bool> replaced = rows_in_->Commit(import.export_id);
+    if (!replaced) return replaced.error();
+    return *replaced ? StartAnew() : Status();
+  }
+
+  // The store is started anew, because what it knows of its rows is of the past.
+  // If the new rows don't fit its index, it ends without one, and says so.
+  Status StartAnew() {
     if (Status status = StartSaver(); !status.ok()) return status;
     Status status = StartStore(store_->options());
     if (status.ok()) return status;
@@ -475,6 +543,9 @@ class FrameEngine final : public Engine {
   ManualClock clock_;
   std::unique_ptr<sql::Database> database_;  // none in memory
   std::optional<Answers> answers_;           // with a database
+  std::optional<transfer::RowExport> rows_out_;
+  std::optional<transfer::RowImport> rows_in_;
+  bool has_looked_for_exports_ = false;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Checkpointer> saver_;
   std::unique_ptr<ForeignFile> foreign_file_;

@@ -96,6 +96,13 @@ class VectorIndex {
   void Move(Slot from, Slot to);
 
   const FlatIndex& codes() const { return codes_; }
+  // About what it takes in memory.
+  std::size_t bytes() const {
+    constexpr std::size_t kPerSlot = sizeof(CodeScale) + sizeof(Owner) + sizeof(Slot);
+    constexpr std::size_t kPerNode = 160;  // links of M = 16
+    const std::size_t signs = codes_.code_bytes() / 8;
+    return codes_.capacity() * (codes_.code_bytes() + signs + kPerSlot) + in_graph() * kPerNode;
+  }
 
   // Inserts up to `vectors` into the graph, which is begun when there are `graph_from` of
   // them, and anew when a quarter of it is dead. True if more is left to do.

@@ -438,7 +438,8 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
   if (Status status = Migrate(**plain, 0, *version); !status.ok()) return status;
   constexpr std::string_view kEverythingMade =
       "SELECT group_concat(type || ' ' || name, ', ') FROM (SELECT type, name FROM sqlite_schema"
-      " WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name)";
+      " WHERE name NOT LIKE 'sqlite_%' AND NOT (type = 'table' AND"
+      "  name IN ('transfer_pieces', 'transfer_changes')) ORDER BY type, name)";
   if (Status status = ReadText(**plain, kEverythingMade, &ours); !status.ok()) return status;
   if (Status status = ReadText(source, kEverythingMade, &theirs); !status.ok()) return status;
   if (ours == theirs) return Status();

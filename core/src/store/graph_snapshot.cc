@@ -68,19 +68,19 @@ std::unique_ptr<search::HnswIndex> GraphSnapshot::Load(std::uint32_t dims,
 }
 
 void GraphSnapshot::BeginSaving() {
-  End();
+  GiveUp();
   is_busy_ = true;
   may_be_there_ = true;
 }
 
 void GraphSnapshot::BeginDropping() {
-  End();
+  GiveUp();
   is_busy_ = true;
   is_whole_ = true;
   snapshot_ = kMaxSnapshots;
 }
 
-void GraphSnapshot::End() {
+void GraphSnapshot::GiveUp() {
   is_busy_ = false;
   snapshot_ = 0;
   pages_ = 0;
@@ -91,7 +91,7 @@ Status GraphSnapshot::Step(std::uint32_t dims, search::HnswIndex* graph) {
   Status status = is_whole_        ? DropOlder()
                   : snapshot_ == 0 ? FindNumber()
                                    : WriteNextChunk(dims, *graph);
-  if (!status.ok()) End();
+  if (!status.ok()) GiveUp();
   return status;
 }
 
@@ -137,12 +137,12 @@ Status GraphSnapshot::DropOlder() {
   });
   if (!status.ok() || dropped) return status;
   may_be_there_ = snapshot_ < kMaxSnapshots;
-  End();
+  GiveUp();
   return status;
 }
 
 Status GraphSnapshot::Clear() {
-  End();
+  GiveUp();
   return database_.Run(kDropAll);
 }
 

@@ -39,6 +39,8 @@ class GraphSnapshot {
   void BeginSaving();
   void BeginDropping();
   bool is_busy() const { return is_busy_; }
+  // Begins no chunk more; for a graph that goes.
+  void GiveUp();
   // False once there is known to be none.
   bool may_be_there() const { return may_be_there_; }
   // REQUIRES: is_busy(); `graph` is the same, and unchanged, from BeginSaving() on.
@@ -48,7 +50,6 @@ class GraphSnapshot {
   Status Clear();
 
  private:
-  void End();
   Status FindNumber();
   Status WriteNextChunk(std::uint32_t dims, search::HnswIndex& graph);
   Status Put(std::int64_t number, std::uint32_t dims, ByteView bytes);

@@ -72,7 +72,7 @@ constexpr std::string_view kReadNamespaces = "SELECT ns, item_id FROM store_kv O
 constexpr std::string_view kReadOwners =
     "SELECT item_id, vector_id FROM store_vectors ORDER BY item_id, path";
 constexpr std::string_view kReadChunks =
-    "SELECT first_id, checksum, codes FROM vector_chunks ORDER BY first_id";
+    "SELECT first_id, checksum & 9007199254740991, codes FROM vector_chunks ORDER BY first_id";
 
 constexpr std::string_view kReadValues = "SELECT item_id, value FROM store_kv ORDER BY item_id";
 
@@ -402,6 +402,7 @@ void SqliteVectors::EndTransaction(bool committed) {
     next_to_seal_.reset();
   } else if (index_ != nullptr) {
     for (const Change& change : changes_) Apply(change);
+    VectorBudget::OfThisThread().Use(*this);
   }
   changes_.clear();
   emptied_.clear();
@@ -497,15 +498,23 @@ Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
   if (index_ != nullptr) {
     // The first search does not wait for it.
     ReadGraph(dims);
-    return index_.get();
+  } else {
+    IndexLoader loader(database_, dims);
+    if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
+    damaged_ = loader.Damaged();
+    index_ = loader.TakeIndex();
+    unindexed_ = loader.TakeUnindexed();
   }
-  IndexLoader loader(database_, dims);
-  if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
-  damaged_ = loader.Damaged();
-  index_ = loader.TakeIndex();
-  unindexed_ = loader.TakeUnindexed();
-  has_read_graph_ = false;
+  VectorBudget::OfThisThread().Use(*this);
   return index_.get();
+}
+
+void SqliteVectors::GiveUpIndex() {
+  index_.reset();
+  columns_.Clear();
+  unindexed_ = {};
+  snapshot_.GiveUp();
+  has_read_graph_ = false;
 }
 
 void SqliteVectors::ReadGraph(std::uint32_t dims) {

@@ -29,13 +29,17 @@
 #include "search/vector_index.h"
 #include "store/graph_snapshot.h"
 #include "store/unindexed_items.h"
+#include "store/vector_budget.h"
 
 namespace keepsake {
 
-class SqliteVectors {
+class SqliteVectors final : private VectorBudget::Member {
  public:
   // `database` is borrowed.
   explicit SqliteVectors(sql::Database& database) : database_(database), snapshot_(database) {}
+  ~SqliteVectors() { VectorBudget::OfThisThread().Forget(*this); }
+  SqliteVectors(const SqliteVectors&) = delete;
+  SqliteVectors& operator=(const SqliteVectors&) = delete;
 
   // Writes, each within a transaction of the caller's, who ends them with Seal() there
   // and with EndTransaction() outside. Borrow what they are given until then.
@@ -71,8 +75,9 @@ class SqliteVectors {
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
   bool is_loaded() const { return index_ != nullptr; }
-  // The index of all vectors, read at the first call, its graph at the second. Valid until
-  // the next write. REQUIRES: the same `dims` each time.
+  // The index of all vectors, read at the first call, and again after it was given up
+  // for those of other databases; its graph at the second. Valid until the next write, or
+  // until another database is used. REQUIRES: the same `dims` each time.
   Result<const search::VectorIndex*> Load(std::uint32_t dims);
   // As Store::ImproveIndex().
   Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
@@ -94,6 +99,9 @@ class SqliteVectors {
     std::string_view value;
     std::span<const float> vector;
   };
+
+  std::size_t IndexBytes() const override { return index_ == nullptr ? 0 : index_->bytes(); }
+  void GiveUpIndex() override;
 
   Status Delete(std::string_view sql, std::string_view pending_sql, sql::Param param);
   Status ReadNextSlot(std::uint32_t dims);

@@ -64,7 +64,10 @@ class VectorChunk {
 };
 
 // Changes with every bit of the bytes, and with where they belong: each step is
-// one-to-one in the word and in what came before it. Persistent.
+// one-to-one in the word and in what came before it. Of the 64 bits that come out the
+// lowest 53 are kept, since some hosts read no larger numbers. Persistent; rows that were
+// written earlier have all 64, of which a reader takes the same.
+inline constexpr std::uint64_t kChunkChecksumMask = (std::uint64_t{1} << 53) - 1;
 inline std::int64_t ChunkChecksum(std::int64_t first_slot, std::size_t dims, ByteView bytes) {
   constexpr std::uint64_t kFactor = 0x9E37'79B9'7F4A'7C15;
   const auto mix = [](std::uint64_t hash, std::uint64_t word) {
@@ -78,7 +81,7 @@ inline std::int64_t ChunkChecksum(std::int64_t first_slot, std::size_t dims, Byt
     hash = mix(hash, word);
   }
   for (; i < bytes.size(); ++i) hash = mix(hash, bytes[i]);
-  return static_cast<std::int64_t>(hash);
+  return static_cast<std::int64_t>(hash & kChunkChecksumMask);
 }
 
 }  // namespace keepsake

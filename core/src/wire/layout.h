@@ -13,6 +13,7 @@
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
 #include "keepsake/store.h"
+#include "transfer/row_import.h"
 
 namespace keepsake::wire {
 
@@ -116,6 +117,9 @@ auto Fields(Is<CheckpointerStats> auto& x) {
 }
 
 auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability, x.vfs); }
+auto Fields(Is<transfer::ImportState> auto& x) {
+  return std::tie(x.export_id, x.next, x.cursor, x.is_complete);
+}
 auto Fields(Is<import::ForeignTableInfo> auto& x) { return std::tie(x.table, x.rows); }
 auto Fields(Is<import::ForeignItem> auto& x) {
   return std::tie(x.item, x.ttl_ms, x.expires_at_ms, x.vectors);

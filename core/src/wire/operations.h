@@ -98,6 +98,26 @@ struct ForeignRows {
   std::uint32_t limit = 0;
 };
 
+struct ReadRows {
+  std::string export_id;
+  std::uint64_t number = 0;  // of the piece
+  Bytes cursor;
+};
+struct EndRows {
+  std::string export_id;
+};
+struct PutRows {
+  Bytes piece;
+};
+struct FinishImport {
+  std::string export_id;
+  bool is_wanted = false;
+};
+
+struct LimitVectors {
+  std::uint64_t bytes = 0;
+};
+
 // EmbeddingPlan as it travels: size_t has no fixed width.
 struct EmbeddingPlanAnswer {
   struct Put {
@@ -135,6 +155,11 @@ auto Fields(Is<ForkThread> auto& x) { return std::tie(x.source, x.checkpoint_id,
 auto Fields(Is<ReadExport> auto& x) { return std::tie(x.offset, x.length); }
 auto Fields(Is<ForeignItems> auto& x) { return std::tie(x.table, x.cursor, x.limit); }
 auto Fields(Is<ForeignRows> auto& x) { return std::tie(x.cursor, x.limit); }
+auto Fields(Is<ReadRows> auto& x) { return std::tie(x.export_id, x.number, x.cursor); }
+auto Fields(Is<EndRows> auto& x) { return std::tie(x.export_id); }
+auto Fields(Is<PutRows> auto& x) { return std::tie(x.piece); }
+auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted); }
+auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
 auto Fields(Is<EmbeddingPlanAnswer::Put> auto& x) { return std::tie(x.position, x.paths, x.texts); }
 auto Fields(Is<EmbeddingPlanAnswer> auto& x) {
   return std::tie(x.texts, x.puts, x.queries, x.query_positions, x.query_of);

@@ -69,6 +69,13 @@ enum class Tag : std::uint8_t {
   kForeignCheckpoints = 56,
   kForeignWrites = 57,
   kForeignClose = 58,
+
+  kReadRows = 59,
+  kEndRows = 60,
+  kPutRows = 61,
+  kFinishImport = 62,
+  kImportState = 63,
+  kLimitVectors = 64,
 };
 
 }  // namespace keepsake::wire

@@ -4,12 +4,35 @@
 import { leanModule } from "#lean";
 import type { Session } from "../engine/engine.js";
 import { startSession } from "../engine/session.js";
+import { KeepsakeError } from "../errors.js";
 import type { EngineHost, EngineHosts } from "../wasm/engine-host.js";
 import { type Instance, loadInstance } from "../wasm/loader.js";
+import { encodeRequest } from "../wire/codec.js";
 
 const hosts: EngineHosts = new Map();
 let shared: Instance | undefined;
 let lastHost = 0;
+
+// A quarter of an isolate.
+let vectorMemory = 32 * 1024 * 1024;
+let limited: Instance | undefined;
+
+/**
+ * How many bytes the vectors of all objects of this isolate may take in memory (32 MB
+ * without). When they take more, those of the object that was not searched for longest are
+ * given up; its next search reads them again. Those of the object that is being searched
+ * are kept, whatever they take: about its dimensions, and 32 bytes, for each vector.
+ */
+export function limitVectorMemory(bytes: number): void {
+  if (!Number.isSafeInteger(bytes) || bytes < 0) {
+    throw new KeepsakeError(
+      "invalid_argument",
+      `a limit of memory must be a number of bytes: ${bytes}`,
+    );
+  }
+  vectorMemory = bytes;
+  limited = undefined;
+}
 
 /** A session on the database of `host`; in memory without. @internal */
 export async function openSharedSession(host?: EngineHost): Promise<Session> {
@@ -18,7 +41,23 @@ export async function openSharedSession(host?: EngineHost): Promise<Session> {
   if (host !== undefined) hosts.set(id, host);
   const database = host && { path: String(id) };
   const onClose = () => void hosts.delete(id);
-  return startSession(instance.newEngine(), { database, onClose });
+  const session = startSession(instance.newEngine(), { database, onClose });
+  return {
+    ...session,
+    execute(request) {
+      if (limited === instance) return session.execute(request);
+      // It may be in the buffer of the encoder, which is used before it.
+      const kept = request.slice();
+      limitVectors(instance, session);
+      return session.execute(kept);
+    },
+  };
+}
+
+function limitVectors(instance: Instance, session: Session): void {
+  limited = instance;
+  const header = { clientId: 0, sequence: 0, now: Date.now() };
+  session.execute(encodeRequest(header, [{ kind: "limitVectors", bytes: vectorMemory }]));
 }
 
 // Not a promise for all to wait for: what one request of a Worker awaits, another

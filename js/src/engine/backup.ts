@@ -1,8 +1,10 @@
-// A database as the bytes of one SQLite file, out and in, while it is in use.
+// A database as the bytes of one SQLite file, or as pieces of rows (rows.ts), out and
+// in, while it is in use.
 
 import { KeepsakeError } from "../errors.js";
 import { isBytes } from "../value.js";
 import type { Connection } from "./connection.js";
+import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./rows.js";
 
 /** How far an export or import is, in bytes. */
 export interface TransferProgress {
@@ -15,7 +17,25 @@ export interface TransferOptions {
   onProgress?: ((progress: TransferProgress) => void) | undefined;
 }
 
-/** The bytes of a SQLite file. A stream is read to its end before anything is replaced. */
+/**
+ * `sqlite`: the file, which other programs read, too; not in a Durable Object, which has
+ * none. `portable`: a stream of rows that every memory reads; the texts' index is made
+ * anew where it arrives.
+ */
+export type ExportFormat = "sqlite" | "portable";
+
+/** What an export is made of. */
+export interface ExportOptions extends TransferOptions {
+  /** @default `portable` in a Durable Object, else `sqlite` */
+  format?: ExportFormat | undefined;
+  /**
+   * What `unfinishedImport()` answered where an earlier export was to arrive: only what is
+   * missing there is sent. Of format `portable`.
+   */
+  resume?: string | undefined;
+}
+
+/** What an export made. A SQLite file is read to its end before anything is replaced. */
 export type DatabaseBytes = Uint8Array | Blob | ReadableStream<Uint8Array>;
 
 const PIECE = 1 << 20;
@@ -24,11 +44,11 @@ const READ_WITHIN_MS = 30_000;
 /** @internal */
 export async function exportDatabase(
   caller: Connection,
-  options: TransferOptions = {},
+  options: ExportOptions = {},
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of readDatabase(caller, options)) {
+  for await (const piece of readPieces(caller, options)) {
     pieces.push(piece);
     size += piece.length;
   }
@@ -41,15 +61,37 @@ export async function exportDatabase(
   return database;
 }
 
+async function* readPieces(
+  caller: Connection,
+  options: ExportOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { resume } = options;
+  const format = await formatOf(caller, options);
+  if (format === "portable") yield* readRows(caller, options, resume);
+  else if (resume === undefined) yield* readDatabase(caller, options);
+  else throw invalid("an export of format sqlite begins anew each time");
+}
+
+async function formatOf(caller: Connection, { format }: ExportOptions): Promise<ExportFormat> {
+  if (format === "sqlite" || format === "portable") return format;
+  if (format !== undefined) throw invalid(`format must be sqlite or portable: "${format}"`);
+  const { persistence } = await caller.status();
+  return persistence === "durable-object" ? "portable" : "sqlite";
+}
+
+function invalid(message: string): KeepsakeError {
+  return new KeepsakeError("invalid_argument", message);
+}
+
 /**
- * Nothing is read before it is asked for. Cancel it, or read it to its end: others wait. One
- * that nobody reads for half a minute fails. @internal
+ * Nothing is read before it is asked for. Cancel it, or read it to its end: while a file is
+ * read, others wait, so that one that nobody reads for half a minute fails. @internal
  */
 export function exportStream(
   caller: Connection,
-  options: TransferOptions = {},
+  options: ExportOptions = {},
 ): ReadableStream<Uint8Array> {
-  const pieces = readDatabase(caller, options);
+  const pieces = readPieces(caller, options);
   let timer: ReturnType<typeof setTimeout> | undefined;
   return new ReadableStream<Uint8Array>(
     {
@@ -61,6 +103,7 @@ export function exportStream(
           return;
         }
         controller.enqueue(value);
+        if (beginsWithRows(value)) return;
         timer = setTimeout(() => {
           controller.error(abandoned());
           void pieces.return(undefined).catch(() => undefined);
@@ -121,15 +164,47 @@ function begin(connection: Connection): Promise<() => void> {
 export async function importDatabase(
   connection: Connection,
   database: DatabaseBytes,
-  { onProgress }: TransferOptions = {},
+  options: TransferOptions = {},
 ): Promise<void> {
-  const bytes = database instanceof ReadableStream ? await gather(database) : database;
-  if (!isBytes(bytes) && !(bytes instanceof Blob)) {
+  if (database instanceof ReadableStream) return importStream(connection, database, options);
+  if (!isBytes(database) && !(database instanceof Blob)) {
     throw new KeepsakeError(
       "invalid_argument",
       "a database to import must be a Uint8Array, a Blob or a stream of bytes",
     );
   }
+  if (!beginsWithRows(await bytesOf(database.slice(0, MAGIC_BYTES)))) {
+    return importSqlite(connection, database, options);
+  }
+  if (database instanceof Blob) return importRowsOf(connection, database.stream(), options);
+  return importRows(connection, only(database), options, database.length);
+}
+
+async function importStream(
+  connection: Connection,
+  stream: ReadableStream<Uint8Array>,
+  options: TransferOptions,
+): Promise<void> {
+  const [begin, whole] = await peek(stream);
+  const isRows = beginsWithRows(begin) || begin.length === 0;
+  return isRows
+    ? importRowsOf(connection, whole, options)
+    : importSqlite(connection, await gather(whole), options);
+}
+
+function importRowsOf(
+  connection: Connection,
+  stream: ReadableStream<Uint8Array>,
+  options: TransferOptions,
+): Promise<void> {
+  return importRows(connection, chunksOf(stream), options, 0);
+}
+
+async function importSqlite(
+  connection: Connection,
+  bytes: Uint8Array | Blob,
+  { onProgress }: TransferOptions,
+): Promise<void> {
   const name = "database to import";
   const total = bytes instanceof Blob ? bytes.size : bytes.length;
   await connection.exclusively(() =>
@@ -147,4 +222,62 @@ export async function importDatabase(
 // A browser keeps a large Blob on disk.
 function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {
   return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
+}
+
+async function bytesOf(begin: Uint8Array | Blob): Promise<Uint8Array> {
+  return begin instanceof Blob ? new Uint8Array(await begin.arrayBuffer()) : begin;
+}
+
+// The first bytes, and a stream of all of them.
+async function peek(
+  stream: ReadableStream<Uint8Array>,
+): Promise<[Uint8Array, ReadableStream<Uint8Array>]> {
+  const chunks = chunksOf(stream);
+  let begin: Uint8Array = new Uint8Array(0);
+  const held: Uint8Array[] = [];
+  while (begin.length < MAGIC_BYTES) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    held.push(value);
+    begin = Uint8Array.from([...begin, ...value.subarray(0, MAGIC_BYTES - begin.length)]);
+  }
+  const whole = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const value = held.shift() ?? (await chunks.next()).value;
+        if (value === undefined) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return [begin, whole];
+}
+
+// Not every browser has an iterator of its own for streams.
+async function* chunksOf(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, undefined, undefined> {
+  const reader = stream.getReader();
+  let isRead = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      isRead = done;
+      if (done) return undefined;
+      if (!isBytes(value)) {
+        throw new KeepsakeError("invalid_argument", "a stream to import must be of bytes");
+      }
+      yield value;
+    }
+  } finally {
+    if (!isRead) await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -83,6 +83,8 @@ function changeOf(operation: Operation): Changes | undefined {
     case "deleteForRuns":
     case "importFrom":
       return { namespaces: [], threads: [], everything: true };
+    case "finishImport":
+      return operation.isWanted ? { namespaces: [], threads: [], everything: true } : undefined;
     default:
       return undefined;
   }

@@ -67,7 +67,10 @@ export function startSession(
     },
     isBroken: () => engine.isBroken,
     lend() {
-      throw new KeepsakeError("unsupported", "a database without files opens no others");
+      throw new KeepsakeError(
+        "unsupported",
+        "a memory without files takes an export of format portable only",
+      );
     },
     close() {
       engine.close();

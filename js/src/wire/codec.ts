@@ -336,6 +336,26 @@ const WRITERS: Writers = {
   foreignCheckpoints: writePage,
   foreignWrites: writePage,
   foreignClose: writeNothing,
+
+  readRows(writer, { exportId, number, cursor }) {
+    writer.text(exportId);
+    writer.i64(number);
+    writer.bytes(cursor);
+  },
+  endRows(writer, { exportId }) {
+    writer.text(exportId);
+  },
+  putRows(writer, { piece }) {
+    writer.bytes(piece);
+  },
+  finishImport(writer, { exportId, isWanted }) {
+    writer.text(exportId);
+    writer.flag(isWanted);
+  },
+  importState: writeNothing,
+  limitVectors(writer, { bytes }) {
+    writer.i64(bytes);
+  },
 };
 
 function writeOperation(writer: Writer, operation: Operation): void {
@@ -612,6 +632,19 @@ const READERS: Readers = {
   foreignWrites: (reader) =>
     readPage(reader, (row) => ({ key: readKey(row), write: readPendingWrite(row) })),
   foreignClose: readNothing,
+
+  readRows: (reader) => reader.bytes(),
+  endRows: readNothing,
+  putRows: readCount,
+  finishImport: readNothing,
+  importState: (reader) =>
+    reader.optional((state) => ({
+      exportId: state.text(),
+      next: state.i64(),
+      cursor: state.bytes(),
+      isComplete: state.flag(),
+    })),
+  limitVectors: readNothing,
 };
 
 function readResult<T>(reader: Reader, readAnswer: (reader: Reader) => T): T | WireStatus {

@@ -402,6 +402,21 @@ interface PageRequest {
 
 // ---- all of them
 
+/** Which piece of an export of rows: the first has no cursor. */
+export interface RowsRequest {
+  readonly exportId: string;
+  readonly number: number;
+  readonly cursor: Uint8Array;
+}
+
+/** What of an export is here already, and what is the next piece of it. */
+export interface ImportState {
+  exportId: string;
+  next: number;
+  cursor: Uint8Array;
+  isComplete: boolean;
+}
+
 export type Operation =
   | StoreOperation
   | { readonly kind: "listKeys"; readonly namespace: Namespace }
@@ -492,7 +507,13 @@ export type Operation =
     } & PageRequest)
   | ({ readonly kind: "foreignCheckpoints" } & PageRequest)
   | ({ readonly kind: "foreignWrites" } & PageRequest)
-  | { readonly kind: "foreignClose" };
+  | { readonly kind: "foreignClose" }
+  | ({ readonly kind: "readRows" } & RowsRequest)
+  | { readonly kind: "endRows"; readonly exportId: string }
+  | { readonly kind: "putRows"; readonly piece: Uint8Array }
+  | { readonly kind: "finishImport"; readonly exportId: string; readonly isWanted: boolean }
+  | { readonly kind: "importState" }
+  | { readonly kind: "limitVectors"; readonly bytes: number };
 
 /** The answer to an operation of each kind, unless it is a WireStatus. */
 export interface Answers {
@@ -537,6 +558,12 @@ export interface Answers {
   foreignCheckpoints: ForeignPage<ForeignCheckpoint>;
   foreignWrites: ForeignPage<ForeignWrite>;
   foreignClose: undefined;
+  readRows: Uint8Array;
+  endRows: undefined;
+  putRows: number;
+  finishImport: undefined;
+  importState: ImportState | undefined;
+  limitVectors: undefined;
 }
 
 export type OperationKind = Operation["kind"];

@@ -65,6 +65,13 @@ export const Tag = {
   foreignCheckpoints: 56,
   foreignWrites: 57,
   foreignClose: 58,
+
+  readRows: 59,
+  endRows: 60,
+  putRows: 61,
+  finishImport: 62,
+  importState: 63,
+  limitVectors: 64,
 } as const;
 
 /** Persistent: index is the number of core's StatusCode, value is its name. */

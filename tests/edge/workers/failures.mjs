@@ -149,7 +149,7 @@ export default serve({
       await refusal(() => memory.store.search(["n"], { filter: { a: { $no: 1 } } })),
       await refusal(() => memory.store.put(["n"], "k", { text: "x".repeat(3_000_000) })),
       await refusal(() => memory.store.put([""], "k", {})),
-      await refusal(() => memory.export()),
+      await refusal(() => memory.export({ format: "sqlite" })),
     ];
     await memory.store.put(["n"], "k", { there: true });
     const spoiled = env.MEMORY.get(env.MEMORY.idFromName("spoiled"));

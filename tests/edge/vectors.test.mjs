@@ -1,0 +1,59 @@
+// Vectors are in memory as long as they are used, and as there is room.
+
+import { bundleWorker } from "./support/bundle.mjs";
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+const MB = 1024 * 1024;
+// From so many vectors on a search reads an index of them.
+const VECTORS = 1_050;
+const OBJECTS = 50;
+
+let bundle;
+const start = () => startWorkerd("vectors", { classes: { VECTORS: "Vectors" }, bundle });
+
+beforeAll(async () => {
+  bundle = await bundleWorker("tests/edge/workers/vectors.mjs");
+});
+
+afterAll(cleanUp);
+
+test("the object that was not searched for longest gives up its vectors, and finds the same again", async () => {
+  const workerd = await start();
+  // An object takes about 0.3 MB.
+  await workerd.call("limit", 1 * MB);
+  const first = [];
+  for (let n = 0; n < 6; n++) {
+    await workerd.call("fill", n, VECTORS);
+    first.push(await workerd.call("search", n, `object ${n} 7`));
+    expect(first[n]).toMatchObject({ loads: 1 });
+    expect(first[n].hits[0][0]).toBe("k7");
+  }
+  expect(await workerd.call("search", 5, "object 5 7")).toEqual(first[5]);
+  const again = await workerd.call("search", 0, "object 0 7");
+  expect(again).toEqual({ hits: first[0].hits, loads: 2 });
+  await workerd.call("limit", 100 * MB);
+  for (let n = 0; n < 6; n++) await workerd.call("search", n, "a");
+  const { loads } = await workerd.call("search", 0, "a");
+  for (let n = 0; n < 6; n++) await workerd.call("search", n, "b");
+  expect((await workerd.call("search", 0, "c")).loads).toBe(loads);
+});
+
+test("codes that were kept are read again, and have checksums that an object can read", async () => {
+  const workerd = await start();
+  await workerd.call("fill", 0, VECTORS);
+  const { chunks, largest } = await workerd.call("sound", 0);
+  expect(chunks).toBeGreaterThan(0);
+  expect(largest).toBeLessThan(2 ** 53);
+});
+
+test(`${OBJECTS} objects with ${VECTORS} vectors each stay within an isolate's memory`, async () => {
+  const workerd = await start();
+  for (let n = 0; n < OBJECTS; n++) {
+    await workerd.call("fill", n, VECTORS);
+    const { hits } = await workerd.call("search", n, `object ${n} 3`);
+    expect(hits[0][0]).toBe("k3");
+  }
+  const linear = await workerd.call("linear");
+  console.log(`${OBJECTS} objects with vectors: ${(linear / MB).toFixed(1)} MB of linear memory`);
+  expect(linear).toBeLessThan(100 * MB);
+});

@@ -1,0 +1,88 @@
+// Many objects with vectors in one isolate.
+
+import { DurableObject } from "cloudflare:workers";
+import { durableMemory, limitVectorMemory } from "keepsake/cloudflare";
+import { serve } from "./serve.mjs";
+
+const DIMS = 256;
+
+// The memory of every instance that is made.
+const memories = [];
+const { Instance } = WebAssembly;
+WebAssembly.Instance = class extends Instance {
+  constructor(module, imports) {
+    super(module, imports);
+    for (const exported of Object.values(this.exports)) {
+      if (exported instanceof WebAssembly.Memory) memories.push(exported);
+    }
+  }
+};
+
+function vectorOf(text) {
+  let state = [...text].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) >>> 0, 7);
+  return Array.from({ length: DIMS }, () => {
+    state = (state * 1664525 + 1013904223) >>> 0;
+    return state / 2 ** 32 - 0.5;
+  });
+}
+
+const embeddings = {
+  embedDocuments: async (texts) => texts.map(vectorOf),
+  embedQuery: async (text) => vectorOf(text),
+};
+
+export class Vectors extends DurableObject {
+  loads = 0;
+  memory = durableMemory(this.counting(), { index: { dims: DIMS, embeddings, fields: ["text"] } });
+
+  /** The storage of this object; notes when codes of vectors are read. */
+  counting() {
+    const { storage } = this.ctx;
+    const exec = (query, ...values) => {
+      if (/FROM vector_chunks ORDER BY/.test(query)) this.loads++;
+      return storage.sql.exec(query, ...values);
+    };
+    return {
+      transactionSync: (body) => storage.transactionSync(body),
+      sql: {
+        exec,
+        get databaseSize() {
+          return storage.sql.databaseSize;
+        },
+      },
+    };
+  }
+
+  async fill(name, count) {
+    for (let from = 0; from < count; from += 150) {
+      const puts = Array.from({ length: Math.min(150, count - from) }, (_, i) => ({
+        namespace: ["n"],
+        key: `k${from + i}`,
+        value: { text: `${name} ${from + i}` },
+      }));
+      await this.memory.store.batch(puts);
+    }
+  }
+
+  async search(query) {
+    const hits = await this.memory.store.search(["n"], { query, limit: 5 });
+    return { hits: hits.map(({ key, score }) => [key, score]), loads: this.loads };
+  }
+
+  sound() {
+    const rows = this.ctx.storage.sql.exec(
+      "SELECT count(*) AS chunks, max(abs(checksum)) AS largest FROM vector_chunks",
+    );
+    return rows.one();
+  }
+}
+
+const object = (env, n) => env.VECTORS.getByName(`object ${n}`);
+
+export default serve({
+  limit: (_env, bytes) => limitVectorMemory(bytes),
+  fill: (env, n, count) => object(env, n).fill(`object ${n}`, count),
+  search: (env, n, query) => object(env, n).search(query),
+  sound: (env, n) => object(env, n).sound(),
+  linear: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+});
