@@ -74,9 +74,10 @@ export function buildWithWebpack() {
   return serveBundle(join(folder, "dist"));
 }
 
-export function buildWithNext() {
+/** `app` is the folder of its pages and routes. */
+export function buildWithNext(app = join(sources, "next")) {
   const folder = newApp("next", "react", "react-dom");
-  cpSync(join(sources, "next"), join(folder, "app"), { recursive: true });
+  cpSync(app, join(folder, "app"), { recursive: true });
   // Only because the packages here are links to those of this project.
   const configuration = 'export default { turbopack: { root: "/" } };';
   writeFileSync(join(folder, "next.config.mjs"), configuration);
