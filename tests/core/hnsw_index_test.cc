@@ -146,10 +146,11 @@ TEST_F(HnswIndexTest, what_was_written_finds_the_same_and_goes_on_as_if_it_had_n
   }
   EXPECT_EQ(read->unsaved(), 100U);
   const CodedQuery query = codes_.Encode(vectors_.Next());
-  std::vector<Candidate> one, other;
-  hnsw_.Search(query, 64, {}, &one);
-  read->Search(query, 64, {}, &other);
-  EXPECT_TRUE(std::ranges::equal(one, other, {}, &Candidate::slot, &Candidate::slot));
+  Shortlist one, other;
+  hnsw_.Search(query, 64, {}, one);
+  read->Search(query, 64, {}, other);
+  EXPECT_TRUE(std::ranges::equal(one.candidates(), other.candidates(), {}, &Candidate::slot,
+                                 &Candidate::slot));
   EXPECT_EQ(BytesOf(hnsw_).pages, BytesOf(*read).pages);
 }
 
@@ -178,9 +179,9 @@ TEST_F(HnswIndexTest, no_bytes_make_a_walk_leave_the_graph) {
     const std::unique_ptr<HnswIndex> read = Read(codes_, bytes);
     if (read == nullptr) continue;
     ++accepted;
-    std::vector<Candidate> candidates;
-    read->Search(codes_.Encode(vectors_.Next()), 32, {}, &candidates);
-    for (const Candidate& candidate : candidates) ASSERT_TRUE(codes_.Has(candidate.slot));
+    Shortlist found;
+    read->Search(codes_.Encode(vectors_.Next()), 32, {}, found);
+    for (const Candidate& candidate : found.candidates()) ASSERT_TRUE(codes_.Has(candidate.slot));
   }
   EXPECT_GT(accepted, 0U);
   EXPECT_LT(accepted, 400U);
