@@ -32,12 +32,15 @@ class Twins {
 
   // How the answers to `frame` differ, or "".
   std::string Differ(ByteView frame) {
-    // The backends need different room, and may prune differently to keep to a limit.
-    if (HasTag(frame, {wire::Tag::kPruneByRules})) {
+    // The backends need different room, and may prune differently to keep to a limit. Rows
+    // travel to and from files only.
+    if (HasTag(frame, {wire::Tag::kPruneByRules}) || MovesRows(frame)) {
       Twins().Execute(frame);
       return "";
     }
-    if (HasTag(frame, {wire::Tag::kCheckpointerStats, wire::Tag::kListThreads})) {
+    // One has an index from the first vector on, the other once it is asked for.
+    if (HasTag(frame, {wire::Tag::kCheckpointerStats, wire::Tag::kListThreads,
+                       wire::Tag::kImproveIndex})) {
       Execute(frame);
       return "";
     }
@@ -82,6 +85,12 @@ class Twins {
     return request && std::ranges::any_of(request->operations, [&](const auto& view) {
              return std::ranges::find(tags, static_cast<wire::Tag>(view.tag)) != tags.end();
            });
+  }
+
+  static bool MovesRows(ByteView frame) {
+    return HasTag(frame,
+                  {wire::Tag::kReadRows, wire::Tag::kEndRows, wire::Tag::kPutRows,
+                   wire::Tag::kFinishImport, wire::Tag::kImportState, wire::Tag::kLimitVectors});
   }
 
   std::string DifferWhenRepeated(ByteView frame, const Bytes& first) {

@@ -203,6 +203,6 @@ test("explain tells the plan of a search by words", async () => {
   const store = memoryStore(letters());
   await store.put(N, "a", { text: "green tea" });
   const [hit] = await store.search(N, { query: "tea", mode: "hybrid", explain: true });
-  expect(hit.plan).toBe("words and vectors: 1 candidate of 1 item; vectors: exact");
+  expect(hit.plan).toBe("words and vectors: 1 candidate of 1 item; vectors: codes of 1");
   expect(hit.explain.words).toBeGreaterThan(0);
 });
