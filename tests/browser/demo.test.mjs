@@ -375,6 +375,7 @@ describe("for everybody", () => {
 
   test("a thread can be written to by keyboard alone", async () => {
     await tab.goto(address);
+    await fact(tab, "role", "Owner").waitFor();
     await tab.locator("#welcome h3").waitFor();
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");

@@ -170,7 +170,8 @@ TEST_F(HostDatabaseTest, opening_makes_the_same_schema) {
                         })
                   .ok());
   EXPECT_EQ(tables,
-            "answers checkpoints content log_users meta spaces store_kv store_text store_text_index"
+            "answers checkpoints content graph_chunks log_users meta spaces store_kv store_text "
+            "store_text_index"
             " store_text_index_config store_text_index_data store_text_index_docsize"
             " store_text_index_idx store_text_tokens store_vectors t text_pending text_scope"
             " vector_chunks vector_pending writes ");

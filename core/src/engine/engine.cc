@@ -240,6 +240,7 @@ class FrameEngine final : public Engine {
     if (view.tag < std::to_underlying(Tag::kForeignOpen)) return AnswerDatabase(view, response);
     if (view.tag <= std::to_underlying(Tag::kForeignClose)) return AnswerForeign(view, response);
     if (view.tag == std::to_underlying(Tag::kLimitVectors)) return LimitVectors(view, response);
+    if (view.tag > std::to_underlying(Tag::kLimitVectors)) return FailUnknown(view, response);
     if (database_ != nullptr) return AnswerTransfer(view, response);
     response.Fail(NoDatabase().error());
   }
