@@ -151,6 +151,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   ) {
     super(serde);
     try {
+      checkSerde(serde);
       if (retention !== undefined) rulesOf({ ...retention });
       this.#retention = retention;
       this.connection = connect();
@@ -656,6 +657,14 @@ function changeOf(before: unknown, after: unknown): CheckpointDiff["changed"][st
 // Messages and other classes as they are stored.
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+function checkSerde(serde: SerializerProtocol | undefined): void {
+  if (!serde) return;
+  for (const method of ["dumpsTyped", "loadsTyped"] as const) {
+    if (typeof serde[method] === "function") continue;
+    throw new KeepsakeError("invalid_argument", `serde must have the method ${method}`);
+  }
 }
 
 function listOf<T>(name: string, list: T[]): T[] {

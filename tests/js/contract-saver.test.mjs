@@ -430,6 +430,15 @@ describe("serializers", () => {
     expect((await dumpSaver(saver)).length).toBe(1);
   });
 
+  test.each([{}, 5, { dumpsTyped() {} }])("a serde that is none is refused: %j", (serde) => {
+    for (const open of [
+      () => new SqliteSaver({ path: ":memory:", serde }),
+      () => new MemorySaver(serde),
+    ]) {
+      expect(open).toThrow(expect.objectContaining({ code: "invalid_argument" }));
+    }
+  });
+
   test("[cap 74] metadata filters work with any serde", async () => {
     const saver = closing(new MemorySaver(new SecretSerializer()));
     const configs = await putThread(saver, "t", 9, {
