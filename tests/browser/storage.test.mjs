@@ -537,6 +537,29 @@ describe("the mirror in IndexedDB", () => {
     ]);
   });
 
+  test("has settled when every transaction is over, so that a worker may end", async () => {
+    const worker = await openIn({ name: "settled", storage });
+    const ended = await worker.run(async () => {
+      let begun = 0;
+      let ended = 0;
+      const transaction = IDBDatabase.prototype.transaction;
+      IDBDatabase.prototype.transaction = function (...all) {
+        begun++;
+        const made = transaction.apply(this, all);
+        made.addEventListener("complete", () => ended++);
+        return made;
+      };
+      // The first makes the reserve behind it.
+      await db.put("k", { n: 1 });
+      const before = begun - ended;
+      db.storage.flush();
+      await db.storage.settled();
+      return { before, begun, ended };
+    });
+    expect(ended).toEqual({ before: 1, begun: 3, ended: 3 });
+    await worker.terminate();
+  });
+
   test("flushes what was relaxed in a strict transaction", async () => {
     const worker = await openIn({ name: "flushed", storage });
     const durabilities = await worker.run(async () => {

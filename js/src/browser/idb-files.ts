@@ -248,6 +248,10 @@ class IdbStorage implements BrowserStorage {
     return this.#name + aside;
   }
 
+  settled(): Promise<void> {
+    return inTime(this.#connection.settled(), this.#name).catch(ignore);
+  }
+
   close(): void {
     this.#connection.close();
     closeFiles(this.files);
@@ -451,6 +455,7 @@ class Connection {
   #opened: IDBDatabase | undefined;
   #wasOpened = false;
   #isClosed = false;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(name: string) {
     this.name = name;
@@ -460,7 +465,29 @@ class Connection {
    * Resolves with what `body` answered when the transaction is complete. `body` may wait
    * for answerTo() only. Runs again if the connection was lost: it has to bear that.
    */
-  async run<T>(
+  run<T>(
+    mode: IDBTransactionMode,
+    durability: Durability,
+    body: (stores: Stores) => T | Promise<T>,
+  ): Promise<T> {
+    const running = this.#run(mode, durability, body);
+    this.#underWay.add(running);
+    const forget = () => this.#underWay.delete(running);
+    running.then(forget, forget);
+    return running;
+  }
+
+  /** Resolves when no transaction is under way. Never rejects. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  async #run<T>(
     mode: IDBTransactionMode,
     durability: Durability,
     body: (stores: Stores) => T | Promise<T>,
@@ -475,11 +502,6 @@ class Connection {
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#drop();
   }
 
   // What could never be opened was not lost.

@@ -162,6 +162,8 @@ export class OpfsStorage implements BrowserStorage {
     return this.#name + aside;
   }
 
+  async settled(): Promise<void> {}
+
   close(): void {
     this.#isClosed = true;
     closeFiles(this.files);

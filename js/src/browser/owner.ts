@@ -114,6 +114,7 @@ export class Owner {
   async finish(): Promise<void> {
     this.#quietly(() => this.#run(frame({ kind: "flush" })));
     await this.#commit(false).catch(() => {});
+    await this.storage.settled();
     this.close();
   }
 

@@ -62,6 +62,12 @@ export interface BrowserStorage {
    * Rejects and changes nothing if there is no room. No session may be open.
    */
   setAside(): Promise<string>;
+  /**
+   * Resolves when nothing is being stored, or after 10 s. In WebKit a worker that ends in a
+   * transaction may leave it open for ever, and so keep everyone from opening the database.
+   * Never rejects.
+   */
+  settled(): Promise<void>;
   /** Closes every handle, whatever fails. Twice is fine. */
   close(): void;
 }
@@ -210,6 +216,8 @@ class MemoryStorage implements BrowserStorage {
   async setAside(): Promise<string> {
     throw new KeepsakeError("unsupported", "a database in memory can't be set aside");
   }
+
+  async settled(): Promise<void> {}
 
   close(): void {
     closeFiles(this.files);

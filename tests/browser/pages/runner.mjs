@@ -60,7 +60,8 @@ export async function runTests(declare) {
     failures: failures.map((task) => ({
       name: getNames(task).join(" > "),
       state: task.result?.state ?? task.mode,
-      errors: task.result?.errors?.map(({ message, stack }) => stack ?? message),
+      // Stacks have no message in WebKit.
+      errors: task.result?.errors?.map(({ message, stack }) => `${message}\n${stack}`),
     })),
   };
 }
