@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "search/order.h"
@@ -70,6 +72,15 @@ void AddVectors(Scores vectors, Fused& fused) {
   for (const auto& hit : vectors) fused.Add(hit.id, std::max(*hit.score, 0.0));
 }
 
+std::vector<Hit<std::int64_t>> AmongHits(Scores vectors, std::span<const TextHit> text) {
+  std::unordered_set<std::int64_t> ids;
+  for (const TextHit& hit : text) ids.insert(hit.id);
+  std::vector<Hit<std::int64_t>> among;
+  std::ranges::copy_if(vectors, std::back_inserter(among),
+                       [&](const auto& hit) { return ids.contains(hit.id); });
+  return among;
+}
+
 }  // namespace
 
 Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
@@ -81,7 +92,12 @@ Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
 }
 
 std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,
-                           double agreement) {
+                           const TextPlan& plan) {
+  std::vector<Hit<std::int64_t>> with_phrases;
+  if (plan.has_phrases) {
+    with_phrases = AmongHits(vectors, text);
+    vectors = with_phrases;
+  }
   const Scores scored = Scored(vectors);
   Fused fused;
   if (ranking.fusion == Fusion::kReciprocalRank) {
@@ -89,14 +105,15 @@ std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const 
   } else if (text.empty()) {
     AddVectors(scored, fused);
   } else {
-    AddByScore(text, scored, ranking.vector_weight * agreement, fused);
+    AddByScore(text, scored, ranking.vector_weight * plan.agreement, fused);
   }
   for (const TextHit& hit : text) fused.Of(hit.id).parts = PartsOf(hit.parts);
   for (const auto& hit : scored) {
     FusedHit& near = fused.Of(hit.id);
     if (!near.score) near.score = 0;
     near.parts.push_back({"vector", *hit.score});
-    if (ranking.fusion != Fusion::kReciprocalRank) near.parts.push_back({"agreement", agreement});
+    if (ranking.fusion != Fusion::kReciprocalRank)
+      near.parts.push_back({"agreement", plan.agreement});
   }
   for (const auto& hit : vectors.subspan(scored.size())) fused.Of(hit.id);
   return fused.Take();

@@ -125,6 +125,7 @@ class TextRanking {
     }
     plan_.items = scope_.items;
     plan_.candidates = candidates_.size();
+    plan_.has_phrases = !query_.phrases.empty();
     CollectNearest();
     Count();
     ScoreTerms();
@@ -263,7 +264,7 @@ class TextRanking {
                     .group = {},
                     .position = 0,
                     .record = {},
-                    .is_wanted = true});
+                    .is_wanted = !plan_.has_phrases});
     }
   }
 

@@ -83,8 +83,9 @@ struct TextHit {
 struct TextPlan {
   std::uint64_t items = 0;  // with text, below the prefix
   std::uint64_t candidates = 0;
-  bool is_capped = false;  // items that hold only common words were left out
-  double agreement = 0;    // 0…1: how much of its weight a Meaning has
+  bool is_capped = false;    // items that hold only common words were left out
+  double agreement = 0;      // 0…1: how much of its weight a Meaning has
+  bool has_phrases = false;  // what does not hold them is no hit, however near
 };
 
 // So many candidates are read, and as many more of their groups, however many items hold

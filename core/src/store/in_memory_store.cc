@@ -335,7 +335,7 @@ Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSea
       search::SearchText(source, query, config, plan, search::MeaningOf(vectors, search.ranking));
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
-  return search::Fuse(*text, vectors, search.ranking, plan.agreement);
+  return search::Fuse(*text, vectors, search.ranking, plan);
 }
 
 Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,

@@ -50,6 +50,22 @@ export const textCases = [
       expectEqual([...keysOf(hits)].sort(), ["vector", "word"], "hits");
     },
   ),
+  storeCase(
+    "hybrid finds by vector only what holds the phrases that were asked for",
+    { cap: 60, needs: ["index", "extras"] },
+    async (make) => {
+      const store = await make({
+        index: { dims: 3, embeddings: (texts) => texts.map(colourVector), fields: ["text"] },
+      });
+      await putAll(store, N, {
+        phrase: { text: "red green scarf" },
+        apart: { text: "green scarf, and red" },
+        near: { text: "green red" },
+      });
+      const hits = await store.search(N, { query: '"red green"', mode: "hybrid" });
+      expectEqual(keysOf(hits), ["phrase"], "hits");
+    },
+  ),
   storeCase("hybrid without an index is text", { cap: 1, needs: ["extras"] }, async (make) => {
     const store = await make();
     await putAll(store, N, { a: { text: "tea" }, b: { text: "coffee" } });
