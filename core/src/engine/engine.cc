@@ -511,17 +511,25 @@ class FrameEngine final : public Engine {
   Status ImportFrom(const sql::OpenOptions& source) {
     if (database_ == nullptr) return NoDatabase().error();
     if (Status status = database_->ImportFrom(source); !status.ok()) return status;
-    if (Status status = rows_in_->Discard(); !status.ok()) return status;
-    if (Status status = answers_->DeleteAll(); !status.ok()) return status;
-    return StartAnew();
+    // The rows are others, whatever fails from here on.
+    Status status = StartAnew();
+    for (Status next : {rows_in_->Discard(), answers_->DeleteAll()}) {
+      if (status.ok()) status = std::move(next);
+    }
+    return status;
   }
 
   Status FinishImport(const wire::FinishImport& import) {
     if (!import.is_wanted) return rows_in_->Discard();
-    if (Status status = rows_out_->End(); !status.ok()) return status;
-    const Result<bool> replaced = rows_in_->Commit(import.export_id);
-    if (!replaced) return replaced.error();
-    return *replaced ? StartAnew() : Status();
+    bool replaced = false;
+    Status status = database_->InTransaction([&]() -> Status {
+      if (Status ended = rows_out_->End(); !ended.ok()) return ended;
+      const Result<bool> committed = rows_in_->Commit(import.export_id);
+      if (!committed) return committed.error();
+      replaced = *committed;
+      return {};
+    });
+    return status.ok() && replaced ? StartAnew() : status;
   }
 
   // The store is started anew, because what it knows of its rows is of the past.
