@@ -159,6 +159,15 @@ TEST_F(FieldColumnsTest, a_column_is_filled_by_the_second_search_for_it) {
   EXPECT_EQ(LetThrough(R"({"n":{"$lt":10}})"), 11U);  // a caller looks at the values
 }
 
+TEST_F(FieldColumnsTest, both_ends_of_a_range_are_one_question) {
+  for (Slot slot = 0; slot < 3000; ++slot) Put(slot, R"({"n":)" + std::to_string(slot) + "}");
+  const json::Filter range = Parsed(R"({"n":{"$gte":10,"$lt":20}})");
+  EXPECT_FALSE(Ask(range));
+  EXPECT_EQ(columns_.bytes(), 0U);
+  EXPECT_TRUE(Ask(range));
+  EXPECT_EQ(columns_.bytes(), 3 * kChunkSlots * sizeof(float));
+}
+
 TEST_F(FieldColumnsTest, what_is_not_asked_for_any_more_goes) {
   Put(1, R"({"n":1})");
   AskTwice(R"({"n":1})");

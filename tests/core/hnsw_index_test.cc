@@ -46,7 +46,7 @@ class HnswIndexTest : public testing::Test {
       if (!groups.empty()) {
         std::erase_if(all, [&](const Candidate& c) { return !groups[c.slot % 4]; });
       }
-      hnsw_.Search(query, ef_search, groups, found_by_graph);
+      hnsw_.Search(query, ef_search, {groups.empty() ? nullptr : &groups}, found_by_graph);
       const std::vector<Candidate> walked = found_by_graph.Take();
       for (const Candidate& candidate : walked) EXPECT_TRUE(codes_.Has(candidate.slot));
       const std::vector<float> truth = BestOf(all);
@@ -85,10 +85,26 @@ TEST_F(HnswIndexTest, a_filter_of_groups_is_kept_and_fills_what_was_asked_for) {
   Fill(kVectors);
   EXPECT_GE(Recall(64, {false, true, false, false}), 0.97);
   Shortlist list;
-  hnsw_.Search(codes_.Encode(vectors_.Next()), 64, {false, false, true, false}, list);
+  const std::vector<bool> third = {false, false, true, false};
+  hnsw_.Search(codes_.Encode(vectors_.Next()), 64, {&third}, list);
   const std::vector<Candidate> candidates = list.Take();
   EXPECT_EQ(candidates.size(), 64U);
   for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.slot % 4, 2U);
+}
+
+TEST_F(HnswIndexTest, what_a_filter_leaves_is_all_that_is_found) {
+  Fill(kVectors);
+  ChunkBits every_eighth;
+  every_eighth.fill(0x0101'0101'0101'0101);
+  SlotSet among;
+  for (std::size_t chunk = 0; chunk * kChunkSlots <= kVectors; ++chunk) {
+    among.Append(chunk, every_eighth);
+  }
+  Shortlist list;
+  hnsw_.Search(codes_.Encode(vectors_.Next()), 64, {.among = &among}, list);
+  const std::vector<Candidate> candidates = list.Take();
+  EXPECT_EQ(candidates.size(), 64U);
+  for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.slot % 8, 0U);
 }
 
 TEST_F(HnswIndexTest, the_dead_are_walked_over_and_never_found) {

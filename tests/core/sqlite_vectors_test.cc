@@ -70,6 +70,26 @@ TEST_F(SqliteVectorsTest, items_without_vectors_fill_what_vectors_leave) {
   EXPECT_TRUE(found[with_vectors - 1].score);
 }
 
+TEST_F(SqliteVectorsTest, items_without_vectors_that_were_many_are_few_again) {
+  PutItems(0, 1300);
+  std::vector<Operation> puts;
+  for (int i = 0; i < 5000; ++i) {
+    puts.emplace_back(PutOp{.ns = {"plain"}, .key = std::to_string(i), .value = "{}"});
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  const auto plan = [&] {
+    return store_
+        ->Search(
+            {.limit = 1600, .query_vector = vectors_.Next(), .ranking = Ranking{.explain = true}})
+        .value()
+        .at(0)
+        .plan;
+  };
+  EXPECT_EQ(plan(), "vectors: exact");
+  ASSERT_TRUE(store_->ClearNamespace({"plain"}));
+  EXPECT_TRUE(plan().starts_with("vectors: codes of ")) << plan();
+}
+
 TEST_F(SqliteVectorsTest, a_chunk_is_written_once_and_no_put_or_delete_writes_it_again) {
   PutItems(0, 800);
   EXPECT_EQ(Chunks(), 0);

@@ -80,7 +80,7 @@ class VectorIndexTest : public testing::Test {
                                          .wanted = kWanted,
                                          .forced = plan});
     if (plan != Plan::kAuto) {
-      EXPECT_EQ(search.plan(), plan);
+      EXPECT_EQ(search.taken().plan, plan);
     }
     const std::map<std::uint64_t, double> best = BestScores(query, prefix);
     Ranking<std::uint64_t> ranking;
@@ -265,7 +265,7 @@ TEST(Signs, of_many_vectors_the_best_are_found_and_where_signs_tell_nothing_all_
       index.Remove(slot);
       rows.erase(slot);
     }
-    std::size_t found = 0;
+    std::size_t found = 0, by_signs = 0;
     for (std::size_t i = 0; i < kQueries; ++i) {
       std::vector<float> query = vectors.Next();
       if (!like_a_model) {
@@ -279,6 +279,7 @@ TEST(Signs, of_many_vectors_the_best_are_found_and_where_signs_tell_nothing_all_
       std::ranges::partial_sort(exact, exact.begin() + kWanted, std::greater());
       VectorSearch search = index.Search(
           {.vector = query, .encoded_prefix = i % 2 == 0 ? "" : "a\x1F", .wanted = kWanted});
+      by_signs += search.taken().by_signs;
       Ranking<std::uint64_t> ranking;
       while (!ranking.IsSettled(kWanted, search.bound())) {
         const auto items = search.Next();
@@ -290,6 +291,7 @@ TEST(Signs, of_many_vectors_the_best_are_found_and_where_signs_tell_nothing_all_
       }
     }
     EXPECT_GE(static_cast<double>(found) / (kWanted * kQueries), like_a_model ? 0.99 : 1.0);
+    EXPECT_EQ(by_signs, like_a_model ? kQueries : 0);
   }
 }
 

@@ -188,12 +188,15 @@ void FieldColumns::Ask(Path path, Kind kind) {
     column.writes = 0;
     return;
   }
-  const auto before = std::ranges::find(asked_, std::pair(path, kind));
+  const auto before = std::ranges::find_if(
+      asked_, [&](const Asked& asked) { return asked.kind == kind && asked.path == path; });
   if (before == asked_.end()) {
     if (asked_.size() == kMaxAsked) asked_.erase(asked_.begin());
-    asked_.emplace_back(std::move(path), kind);
+    asked_.push_back({.path = std::move(path), .kind = kind, .at = clock_});
     return;
   }
+  // A range asks twice in one search.
+  if (before->at == clock_) return;
   asked_.erase(before);
   if (columns_.size() == kMaxColumns) {
     columns_.erase(std::ranges::min_element(columns_, {}, &Column::used_at));
@@ -270,6 +273,15 @@ void FieldColumns::Remove(Slot slot) {
 
 void FieldColumns::Move(Slot from, Slot to) {
   for (Column& column : columns_) column.Move(from, to);
+}
+
+std::size_t FieldColumns::bytes() const {
+  std::size_t bytes = 0;
+  for (const Column& column : columns_) {
+    const std::size_t a_slot = column.kind == Kind::kHash ? sizeof(std::uint16_t) : sizeof(float);
+    bytes += column.pages.size() * kChunkSlots * a_slot;
+  }
+  return bytes;
 }
 
 void FieldColumns::Clear() {

@@ -46,6 +46,8 @@ class FieldColumns {
   void Clear();
 
   std::size_t size() const { return columns_.size(); }
+  // About what they take in memory.
+  std::size_t bytes() const;
 
  private:
   enum class Kind : std::uint8_t { kHash, kNumber };
@@ -76,6 +78,12 @@ class FieldColumns {
     void Move(Slot from, Slot to);
   };
 
+  struct Asked {
+    Path path;
+    Kind kind;
+    std::uint64_t at;  // of clock_
+  };
+
   // Which column a comparison asks for; none if it is of no use.
   static std::optional<Kind> KindFor(const json::Filter::Test& test);
   const Column* Find(const Path& path, Kind kind) const;
@@ -83,7 +91,7 @@ class FieldColumns {
   static SlotSet SelectBy(const Column& column, const json::Filter::Test& test);
 
   std::vector<Column> columns_;
-  std::vector<std::pair<Path, Kind>> asked_;  // by one search, the oldest first
+  std::vector<Asked> asked_;  // by one search each, the oldest first
   std::uint64_t clock_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 namespace keepsake::search {
 namespace {
@@ -98,12 +99,11 @@ class FlatIndex::SignScan {
   bool Finish(std::size_t wanted, Shortlist& candidates) {
     Shortlist list = candidates;
     const std::size_t first = DistanceOf(std::max(kFirstPerWanted * wanted, size_ / 256));
+    if (CountWithin(first) > size_ / kMostAlike) return false;
     Score(0, first, list);
     const std::size_t reach = ReachOf(list.candidates(), wanted);
     if (reach > first) {
-      std::size_t reached = 0;
-      for (std::size_t d = 0; d <= reach; ++d) reached += counts_[d];
-      if (reached > size_ / kMostShare) return false;
+      if (CountWithin(reach) > size_ / kMostShare) return false;
       Score(first + 1, reach, list);
     }
     candidates = std::move(list);
@@ -113,6 +113,7 @@ class FlatIndex::SignScan {
  private:
   // Rows further apart cost more each.
   static constexpr std::size_t kMostShare = 6;
+  static constexpr std::size_t kMostAlike = 2;
   static constexpr std::size_t kFirstPerWanted = 32;
   static constexpr double kDeviations = 4;
 
@@ -123,6 +124,11 @@ class FlatIndex::SignScan {
       sum += counts_[++distance];
     }
     return distance;
+  }
+
+  std::size_t CountWithin(std::size_t distance) const {
+    const auto end = counts_.begin() + static_cast<std::ptrdiff_t>(distance) + 1;
+    return std::accumulate(counts_.begin(), end, std::size_t{0});
   }
 
   void Score(std::size_t first, std::size_t last, Shortlist& candidates) const {
@@ -357,7 +363,7 @@ void FlatIndex::Feed(const Scope& scope, Scanner& scanner) const {
   }
 }
 
-void FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wanted,
+bool FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wanted,
                      Shortlist& candidates) const {
   if (wanted > 0 && sign_words_ > 0 && scope.count >= kSignsFrom * wanted) {
     if (signs_rest_ == 0) {
@@ -366,7 +372,7 @@ void FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wa
       const bool told = scan.Finish(wanted, candidates);
       signs_failed_ = told ? 0 : std::min(2 * signs_failed_ + 1, kLongestRest);
       signs_rest_ = signs_failed_;
-      if (told) return;
+      if (told) return true;
     } else {
       --signs_rest_;
     }
@@ -374,6 +380,7 @@ void FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wa
   BlockScan scan(*this, query, candidates);
   Feed(scope, scan);
   scan.Flush();
+  return false;
 }
 
 std::uint64_t FlatIndex::InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,

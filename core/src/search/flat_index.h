@@ -102,8 +102,8 @@ class FlatIndex {
     // At most so many; of very many only those are scored whose signs are like the query's.
     std::size_t count = 0;
   };
-  // Gives candidates. `wanted` is 0 if each of them must be.
-  void Scan(const CodedQuery& query, const Scope& scope, std::size_t wanted,
+  // Gives candidates. `wanted` is 0 if each of them must be. True if signs chose them.
+  bool Scan(const CodedQuery& query, const Scope& scope, std::size_t wanted,
             Shortlist& candidates) const;
   void Scan(const CodedQuery& query, Shortlist& candidates) const {
     Scan(query, Scope(), 0, candidates);

@@ -271,8 +271,8 @@ void HnswIndex::AddLink(Node from, Near to, std::uint32_t level) {
   for (const Near& near : selected) links[++links[0]] = near.node;
 }
 
-void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search,
-                       const std::vector<bool>& groups, Shortlist& candidates) const {
+void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search, const Scope& scope,
+                       Shortlist& candidates) const {
   if (slots_.empty()) return;
   Near near{.score = 0, .node = entry_};
   Score(query.code, {&entry_, 1}, &near.score);
@@ -280,7 +280,8 @@ void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search,
     near = Descend(query.code, near, level);
   const auto accepts = [&](Node node) {
     const Slot slot = slots_[node];
-    return codes_.Has(slot) && (groups.empty() || groups[codes_.OwnerOf(slot).group]);
+    return codes_.Has(slot) && (scope.among == nullptr || scope.among->Has(slot)) &&
+           (scope.groups == nullptr || (*scope.groups)[codes_.OwnerOf(slot).group]);
   };
   for (const Near& found : SearchLevel(query.code, near, 0, ef_search, accepts)) {
     const Slot slot = slots_[found.node];

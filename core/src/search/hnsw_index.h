@@ -56,9 +56,13 @@ class HnswIndex {
   std::size_t unsaved() const { return slots_.size() - saved_; }
   void MarkSaved() { saved_ = slots_.size(); }
 
-  // Gives up to ef_search candidates that live and whose group is in `groups`, if
-  // there are any groups. REQUIRES: the query is of `codes`.
-  void Search(const CodedQuery& query, std::size_t ef_search, const std::vector<bool>& groups,
+  // Which nodes a search may find.
+  struct Scope {
+    const std::vector<bool>* groups = nullptr;  // whose group is in them, or all
+    const SlotSet* among = nullptr;             // that are in this set, or all
+  };
+  // Gives up to ef_search candidates that live. REQUIRES: the query is of `codes`.
+  void Search(const CodedQuery& query, std::size_t ef_search, const Scope& scope,
               Shortlist& candidates) const;
 
  private:

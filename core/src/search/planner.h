@@ -1,5 +1,6 @@
 // The planner chooses how a search by vector finds its candidates. All ways give the
-// same answer but the graph, whose recall is measured (see README.md); they differ in
+// same answer but the graph, and codes that are chosen by their signs (flat_index.h), whose
+// recall is measured (see README.md); they differ in
 // what they cost.
 #ifndef KEEPSAKE_SEARCH_PLANNER_H_
 #define KEEPSAKE_SEARCH_PLANNER_H_
@@ -25,6 +26,7 @@ struct PlanTaken {
   Plan plan = Plan::kExact;
   std::size_t vectors = 0;   // in the namespaces that were searched
   std::size_t in_graph = 0;  // in all namespaces
+  bool by_signs = false;     // codes were chosen by their signs
 };
 
 struct PlanFacts {

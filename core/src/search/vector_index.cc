@@ -25,11 +25,7 @@ constexpr std::size_t kListedMore = 16;
 
 VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query,
                            const PlanFacts& facts)
-    : index_(index),
-      query_(query),
-      rows_(facts.in_namespaces),
-      vectors_(facts.candidates),
-      plan_(ChoosePlan(facts, query.forced)) {
+    : index_(index), query_(query), facts_(facts), plan_(ChoosePlan(facts, query.forced)) {
   if (plan_ == Plan::kGraph) {
     Shortlist list;
     index.Walk(query, list);
@@ -40,17 +36,10 @@ VectorSearch::VectorSearch(const VectorIndex& index, const VectorQuery& query,
   }
 }
 
-PlanTaken VectorSearch::taken() const {
-  const bool scanned_after = plan_ == Plan::kGraph && has_all_;
-  return {.plan = scanned_after ? Plan::kCodes : plan_,
-          .vectors = vectors_,
-          .in_graph = index_.in_graph()};
-}
-
 void VectorSearch::Scan(bool all) {
   has_all_ = all;
   Shortlist list = all ? Shortlist() : Shortlist(kListed * query_.wanted + kListedMore);
-  index_.Scan(query_, all, list);
+  by_signs_ = index_.Scan(query_, all, list);
   Use(std::move(list));
 }
 
@@ -62,7 +51,8 @@ void VectorSearch::Use(Shortlist list) {
   end_ = candidates_.size();
   portion_ = FirstPortion();
   if (query_.forced == Plan::kAuto && has_all_ && plan_ == Plan::kCodes) {
-    end_ = std::min(end_, std::max({rows_ / kRowsPerLookup, portion_, kLookupsAlways}));
+    end_ =
+        std::min(end_, std::max({facts_.in_namespaces / kRowsPerLookup, portion_, kLookupsAlways}));
   }
 }
 
@@ -84,6 +74,7 @@ std::span<const std::uint64_t> VectorSearch::Next() {
     if (taken_ == end_) {
       // The list was too short, or a filter left out too many of a graph's candidates.
       if (has_all_ || plan_ == Plan::kExact) break;
+      plan_ = Plan::kCodes;
       Scan(true);
       if (end_ == 0) break;
     }
@@ -181,7 +172,7 @@ std::vector<bool> VectorIndex::GroupsBelow(std::string_view prefix) const {
   return groups;
 }
 
-void VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates) const {
+bool VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates) const {
   const auto buckets = BucketsBelow(query.encoded_prefix);
   std::size_t in_namespaces = 0;
   for (const auto& [ns, bucket] : buckets) in_namespaces += bucket.living;
@@ -198,7 +189,7 @@ void VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates
     for (const auto& [ns, bucket] : buckets) scope.lists.emplace_back(bucket.slots);
   }
   const bool by_signs = !all && query.forced == Plan::kAuto;
-  codes_.Scan(codes_.Encode(query.vector), scope, by_signs ? query.wanted : 0, candidates);
+  return codes_.Scan(codes_.Encode(query.vector), scope, by_signs ? query.wanted : 0, candidates);
 }
 
 void VectorIndex::Walk(const VectorQuery& query, Shortlist& candidates) const {
@@ -207,7 +198,7 @@ void VectorIndex::Walk(const VectorQuery& query, Shortlist& candidates) const {
   const CodedQuery coded = codes_.Encode(query.vector);
   const std::size_t ef = query.ef_search > 0 ? std::max(query.ef_search, query.wanted)
                                              : std::max(kMinEfSearch, kEfPerWanted * query.wanted);
-  graph_->Search(coded, ef, groups, candidates);
+  graph_->Search(coded, ef, {groups.empty() ? nullptr : &groups, query.among}, candidates);
   // What came after the graph is scanned.
   std::vector<Slot> rest;
   for (auto slot = codes_.FirstFrom(graph_->covered_to() + 1); slot;

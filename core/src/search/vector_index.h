@@ -39,10 +39,13 @@ class VectorIndex;
 // The candidates of one search, best first, in growing portions.
 class VectorSearch {
  public:
-  // For kExact there are no candidates: the caller reads all rows.
-  Plan plan() const { return plan_; }
-  // As far as the search went.
-  PlanTaken taken() const;
+  // As far as the search went. For kExact there are no candidates: the caller reads all rows.
+  PlanTaken taken() const {
+    return {.plan = plan_,
+            .vectors = facts_.candidates,
+            .in_graph = facts_.in_graph,
+            .by_signs = by_signs_};
+  }
   // Items which were not returned yet; none if there are no more, or so many were of no
   // use that reading all rows is cheaper. Valid until the next call.
   std::span<const std::uint64_t> Next();
@@ -65,10 +68,10 @@ class VectorSearch {
 
   const VectorIndex& index_;
   VectorQuery query_;
-  std::size_t rows_;     // that reading all rows would read
-  std::size_t vectors_;  // of namespaces and filter
+  PlanFacts facts_;
   Plan plan_;
   bool has_all_ = false;
+  bool by_signs_ = false;
   std::vector<Candidate> candidates_;
   std::size_t taken_ = 0;
   std::size_t portion_ = 0;
@@ -101,7 +104,8 @@ class VectorIndex {
     constexpr std::size_t kPerSlot = sizeof(CodeScale) + sizeof(Owner) + sizeof(Slot);
     constexpr std::size_t kPerNode = 160;  // links of M = 16
     const std::size_t signs = codes_.code_bytes() / 8;
-    return codes_.capacity() * (codes_.code_bytes() + signs + kPerSlot) + in_graph() * kPerNode;
+    const std::size_t nodes = graph_ == nullptr ? 0 : graph_->size();
+    return codes_.capacity() * (codes_.code_bytes() + signs + kPerSlot) + nodes * kPerNode;
   }
 
   // Inserts up to `vectors` into the graph, which is begun when there are `graph_from` of
@@ -132,8 +136,8 @@ class VectorIndex {
   void DropDeadSlots(Bucket& bucket) const;
   // Which groups are below a prefix, by number.
   std::vector<bool> GroupsBelow(std::string_view prefix) const;
-  // `all`: no one may be left out.
-  void Scan(const VectorQuery& query, bool all, Shortlist& candidates) const;
+  // `all`: no one may be left out. True if signs chose them.
+  bool Scan(const VectorQuery& query, bool all, Shortlist& candidates) const;
   void Walk(const VectorQuery& query, Shortlist& candidates) const;
 
   FlatIndex codes_;

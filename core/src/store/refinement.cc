@@ -107,6 +107,7 @@ std::string Describe(const search::PlanTaken& taken) {
   text += search::PlanName(taken.plan);
   if (taken.plan == search::Plan::kExact) return text;
   text += " of " + std::to_string(taken.vectors);
+  if (taken.by_signs) text += ", chosen by their signs";
   if (taken.plan == search::Plan::kGraph) {
     text += ", " + std::to_string(taken.in_graph) + " in the graph";
   }

@@ -462,8 +462,12 @@ Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedS
   while (!ranking.IsSettled(wanted, candidates.bound())) {
     const std::span<const std::uint64_t> items = candidates.Next();
     taken = candidates.taken();
-    if (items.empty() && candidates.is_exhausted() && !vectors_.unindexed().are_many()) break;
-    if (items.empty()) return std::nullopt;
+    if (items.empty()) {
+      if (!candidates.is_exhausted()) return std::nullopt;
+      if (Status status = vectors_.RecountUnindexed(); !status.ok()) return std::unexpected(status);
+      if (vectors_.unindexed().are_many()) return std::nullopt;
+      break;
+    }
     const Status status = ScoreCandidates(items, search, now_ms, scorer, ranking);
     if (!status.ok()) return std::unexpected(status);
   }
@@ -580,7 +584,7 @@ Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearc
                                  search::MeaningOf(*vectors, search.ranking), now_ms, plan);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
-  return search::Fuse(*text, *vectors, search.ranking, plan.agreement);
+  return search::Fuse(*text, *vectors, search.ranking, plan);
 }
 
 Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,

@@ -52,7 +52,11 @@ constexpr std::string_view kIsPending =
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
 // Their slots will be given again: nothing lives above the last slot.
 constexpr std::string_view kDropChunksAbove = "DELETE FROM vector_chunks WHERE first_id > ?";
-constexpr std::string_view kCountUpTo = "SELECT count(*) FROM store_vectors WHERE vector_id <= ?";
+// `+`: by the index of owners, which is small, and not by the rows with their vectors.
+constexpr std::string_view kCountUpTo = "SELECT count(*) FROM store_vectors WHERE +vector_id <= ?";
+constexpr std::string_view kReadUnindexedIds =
+    "SELECT item_id FROM store_kv i WHERE NOT EXISTS"
+    " (SELECT 1 FROM store_vectors v WHERE v.item_id = i.item_id) LIMIT ?";
 constexpr std::string_view kLastChunk = "SELECT coalesce(max(first_id), -1) FROM vector_chunks";
 constexpr std::string_view kReadRange =
     "SELECT vector_id, vector FROM store_vectors WHERE vector_id >= ? AND vector_id < ?";
@@ -428,8 +432,7 @@ void SqliteVectors::Apply(const Change& change) {
 }
 
 Status SqliteVectors::Clear() {
-  index_.reset();
-  columns_.Clear();
+  GiveUpIndex();
   damaged_.clear();
   next_to_seal_.reset();
   Status status = snapshot_.Clear();
@@ -531,6 +534,7 @@ Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep
   ReadGraph(dims);
   const Result<bool> has_more = ImproveGraph(dims, step);
   if (!has_more) return std::unexpected(has_more.error());
+  VectorBudget::OfThisThread().Use(*this);
   return IndexProgress{
       .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !*has_more};
 }
@@ -562,6 +566,18 @@ Result<std::uint64_t> SqliteVectors::CountInGraph(std::uint32_t dims) {
   return count;
 }
 
+Status SqliteVectors::RecountUnindexed() {
+  if (!unindexed_.are_many()) return {};
+  UnindexedItems items;
+  constexpr auto kLimit = static_cast<std::int64_t>(UnindexedItems::kMost + 1);
+  Status status = database_.Run(kReadUnindexedIds, {kLimit}, [&](const Row& row) {
+    items.Add(row.Int(0));
+    return true;
+  });
+  if (status.ok()) unindexed_ = std::move(items);
+  return status;
+}
+
 Result<std::optional<search::SlotSet>> SqliteVectors::Select(const json::Filter& filter) {
   if (filter.empty()) return std::nullopt;
   if (columns_.Begin(filter)) {
@@ -570,6 +586,7 @@ Result<std::optional<search::SlotSet>> SqliteVectors::Select(const json::Filter&
       return std::unexpected(std::move(status));
     }
     columns_.EndFill();
+    VectorBudget::OfThisThread().Use(*this);
   }
   return columns_.Select(filter);
 }

@@ -88,6 +88,8 @@ class SqliteVectors final : private VectorBudget::Member {
   Result<std::optional<search::SlotSet>> Select(const json::Filter& filter);
   // REQUIRES: is_loaded().
   UnindexedItems& unindexed() { return unindexed_; }
+  // Whether they are many still.
+  Status RecountUnindexed();
 
  private:
   // What a transaction does to the index once it is committed.
@@ -100,7 +102,9 @@ class SqliteVectors final : private VectorBudget::Member {
     std::span<const float> vector;
   };
 
-  std::size_t IndexBytes() const override { return index_ == nullptr ? 0 : index_->bytes(); }
+  std::size_t IndexBytes() const override {
+    return index_ == nullptr ? 0 : index_->bytes() + columns_.bytes();
+  }
   void GiveUpIndex() override;
 
   Status Delete(std::string_view sql, std::string_view pending_sql, sql::Param param);
