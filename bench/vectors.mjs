@@ -132,18 +132,18 @@ async function report(size, folder) {
         .map((own, i, [peer]) => cell(own, i > 0 && peer)),
     ]);
   }
+  // Before the graph is there, which the planner would use.
+  progress(`${size}: all`);
+  const settings = [...stores, ...others].flatMap((subject) =>
+    subject.widthFor.map((width, i) => ({ subject, width, recall: RECALLS[i] })),
+  );
+  const measured = await measure(settings, ALL, data);
   const [officialForAll] = timings.get(ALL);
   for (const row of await graphRows(stores.slice(1), data, officialForAll)) rows.push(row);
   console.log(
     `A cell is the time of one search and its recall@${K}; in brackets how many times as fast as the ${PEER}.\n`,
   );
   console.log(`${table(["", ...stores.map(({ name }) => name)], rows)}\n`);
-
-  progress(`${size}: all`);
-  const settings = [...stores, ...others].flatMap((subject) =>
-    subject.widthFor.map((width, i) => ({ subject, width, recall: RECALLS[i] })),
-  );
-  const measured = await measure(settings, ALL, data);
   await finish(stores[2], path, index);
   const engines = [...stores, ...others].map((subject) => [
     subject.name,

@@ -31,7 +31,7 @@ export const capabilityGroups = [
     title: "Persistence and semantic search",
     rows: {
       21: "InMemoryStore keeps nothing and shares nothing",
-      22: "SqliteStore opens or creates its file; reopening is harmless",
+      22: "A store over SQLite opens or creates its tables; reopening is harmless",
       23: "Namespaces and values are stored as text, overwritten in place",
       24: "Write-ahead logging",
       25: "One owner of a file at a time, in an orderly way",
@@ -43,7 +43,7 @@ export const capabilityGroups = [
       31: "The text to embed is a field, or the whole value",
       32: "`get` and listings read no vectors",
       33: "A query ranks by cosine similarity and returns the score",
-      34: "Exact top k in process, without a service",
+      34: "Top k by cosine in process, without a service",
       35: "Vectors, order and scores survive a restart",
     },
   },

@@ -46,7 +46,6 @@ export {
 } from "./memory.js";
 export type { RankingOptions, Snippet, TextOptions } from "./ranking.js";
 export {
-  type BuildIndexOptions,
   type IndexOptions,
   InMemoryStore,
   KeepsakeStore,
@@ -55,6 +54,7 @@ export {
   type SearchOptions,
   SqliteStore,
   type SqliteStoreOptions,
+  type StepOptions,
   type StoreOptions,
   type StoreStats,
   type TtlOptions,

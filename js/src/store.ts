@@ -76,20 +76,17 @@ export interface IndexOptions {
   cache?: number | undefined;
 }
 
-/** How `reembed()` goes on. */
-export interface ReembedOptions {
-  /** Items of one call to the model. @default 64 */
-  batchSize?: number | undefined;
-  /** Ends it before the next call; what was embedded is kept. */
+/** How work goes on that is done in steps. */
+export interface StepOptions {
+  /** Ends it before the next step; what was done is kept. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
 }
 
-/** How `buildIndex()` goes on. */
-export interface BuildIndexOptions {
-  /** Ends it before the next step; what was done is kept. */
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
+/** How `reembed()` goes on: a step is a call to the model. */
+export interface ReembedOptions extends StepOptions {
+  /** Items of one step. @default 64 */
+  batchSize?: number | undefined;
 }
 
 /** Why an item is no hit of a search. */
@@ -344,7 +341,7 @@ export abstract class KeepsakeStore extends BaseStore {
    * except in Durable Objects: this is for who wants it now, or of fewer. Other calls go on
    * meanwhile, and where it was ended it goes on from what was saved.
    */
-  async buildIndex(options: BuildIndexOptions = {}): Promise<number> {
+  async buildIndex(options: StepOptions = {}): Promise<number> {
     return this.attempt(async () => {
       const { signal, onProgress } = options;
       if (this.#dims === undefined) {

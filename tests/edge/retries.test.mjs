@@ -31,10 +31,16 @@ test("an object that is overloaded is not asked again", async () => {
 });
 
 test("an exception that will not pass is an error, which says what is not known", async () => {
-  const { refused, left } = await workerd.call("forGood");
+  const { refused, tries } = await workerd.call("failing", {});
   expect(refused).toMatchObject({ code: "io_error" });
   expect(refused.message).toContain("whether it was stored is not known");
-  expect(left).toBe(8);
+  expect(tries).toBe(1);
+});
+
+test("after three tries it is an error, whatever Cloudflare says", async () => {
+  const { refused, tries } = await workerd.call("failing", { retryable: true });
+  expect(refused).toMatchObject({ code: "io_error" });
+  expect(tries).toBe(3);
 });
 
 test("answers are kept no longer than they may be asked for", async () => {

@@ -30,7 +30,7 @@ test("the object that was not searched for longest gives up its vectors, and fin
   }
   expect(await workerd.call("search", 5, "object 5 7")).toEqual(first[5]);
   const again = await workerd.call("search", 0, "object 0 7");
-  expect(again).toEqual({ hits: first[0].hits, loads: 2 });
+  expect(again).toMatchObject({ hits: first[0].hits, loads: 2 });
   await workerd.call("limit", 100 * MB);
   for (let n = 0; n < 6; n++) await workerd.call("search", n, "a");
   const { loads } = await workerd.call("search", 0, "a");
@@ -41,6 +41,8 @@ test("the object that was not searched for longest gives up its vectors, and fin
 test("codes that were kept are read again, and have checksums that an object can read", async () => {
   const workerd = await start();
   await workerd.call("fill", 0, VECTORS);
+  // Of the vectors only those are read that are in no chunk yet.
+  expect(await workerd.call("search", 0, "a")).toMatchObject({ loads: 1, ranges: 1 });
   const { chunks, largest } = await workerd.call("sound", 0);
   expect(chunks).toBeGreaterThan(0);
   expect(largest).toBeLessThan(2 ** 53);

@@ -10,7 +10,7 @@ import {
 } from "@langchain/core/messages";
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
 import { MemorySaver } from "keepsake";
-import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+import { expectedOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 
 const serde = new JsonPlusSerializer();
 let saver;
@@ -21,9 +21,6 @@ afterEach(() => saver.close());
 
 const texts = Array.from({ length: 40 }, (_, i) => `text ${i} "é漢\u2028" ${"x".repeat(i * 9)}`);
 const messages = (count) => texts.slice(0, count).map((text) => new HumanMessage(text));
-
-/** What comes back of a value that is put now. */
-const expectedOf = async (value) => serde.loadsTyped(...(await serde.dumpsTyped(value)));
 
 /** Puts the list after each of the changes, and expects each version as it was put. */
 async function expectVersions(list, ...changes) {

@@ -16,16 +16,13 @@ import {
 import { PromptTemplate } from "@langchain/core/prompts";
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
 import { MemorySaver } from "keepsake";
-import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+import { expectedOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 
-const serde = new JsonPlusSerializer();
 let saver;
 beforeEach(() => {
   saver = new MemorySaver();
 });
 afterEach(() => saver.close());
-
-const expectedOf = async (value) => serde.loadsTyped(...(await serde.dumpsTyped(value)));
 
 async function readBack(value) {
   const config = await putCheckpoint(saver, threadConfig("t"), { value });

@@ -23,9 +23,9 @@ afterEach(async () => {
 class Vectors {
   #state = 2463534242;
 
-  next(i) {
+  next(i, dims = DIMS) {
     const centre = i % 20;
-    return Array.from({ length: DIMS }, (_, d) => {
+    return Array.from({ length: dims }, (_, d) => {
       const noise = (this.#random() % 2001) - 1000;
       return (((centre + 1) * (d + 3) * 37) % 101) / 16 - 3 + noise / 512;
     });
@@ -43,7 +43,9 @@ class Vectors {
 
 function indexOf(count, dims = DIMS) {
   const source = new Vectors();
-  const vectors = Array.from({ length: count }, (_, i) => source.next(i).slice(0, dims));
+  const vectors = Array.from({ length: count }, (_, i) =>
+    source.next(i, Math.max(dims, DIMS)).slice(0, dims),
+  );
   return {
     queries: source,
     index: {
@@ -155,6 +157,23 @@ test("from 20,000 vectors on the graph is built while nobody calls", async () =>
   console.log(`a call beside it took up to ${slowest.toFixed(1)} ms`);
   expect(keysOf(await store.search(N, { near }))).toEqual(expected);
 }, 120_000);
+
+test("of many dimensions signs choose among codes, and a plan does without", async () => {
+  const { index, queries } = indexOf(4_000, 256);
+  for (const store of [new InMemoryStore({ index }), new SqliteStore({ path: path(), index })]) {
+    await fill(store, 4_000);
+    let found = 0;
+    for (let i = 0; i < 20; i++) {
+      const near = queries.next(i, 256);
+      const exact = keysOf(await store.search(N, { near, plan: "exact" }));
+      expect(keysOf(await store.search(N, { near, plan: "codes" }))).toEqual(exact);
+      const hits = await store.search(N, { near, explain: true });
+      expect(hits[0].plan).toBe("vectors: codes of 4000, chosen by their signs");
+      found += keysOf(hits).filter((key) => exact.includes(key)).length / exact.length;
+    }
+    expect(found / 20).toBeGreaterThanOrEqual(0.99);
+  }
+});
 
 // KEEPSAKE_WRITE_GOLDEN=1 of the test in C++ writes the file anew.
 test("a graph finds what native code finds, by the same steps", async () => {

@@ -175,6 +175,8 @@ export const persistenceCases = [
         keysOf(await from.search(N, { query: "red red green", limit: 5, ...(plan && { plan }) }));
       const expected = await find(store, "exact");
       const again = await reopen(store, options);
+      const [hit] = await again.search(N, { query: "red", plan: "graph", explain: true });
+      expectEqual(hit?.plan, "vectors: graph of 300, 300 in the graph", "the plan");
       for (const plan of ["exact", "codes", "graph"] as const) {
         expectEqual(await find(again, plan), expected, `hits by ${plan}`);
       }

@@ -50,13 +50,17 @@ export interface SearchCaseOptions {
   minScore?: number;
   plan?: "auto" | "exact" | "codes" | "graph";
   boosts?: Record<string, number>;
+  explain?: boolean;
 }
+
+/** `plan` is there if it was asked to explain. */
+export type FoundItem = SearchItem & { plan?: string };
 
 /** Any `BaseStore`; the optional members are for the needs "ttl" and "extras". */
 export interface StoreUnderTest {
   batch(operations: Operation[]): Promise<unknown[]>;
   get(namespace: string[], key: string, options?: { refreshTtl?: boolean }): Promise<Item | null>;
-  search(namespacePrefix: string[], options?: SearchCaseOptions): Promise<SearchItem[]>;
+  search(namespacePrefix: string[], options?: SearchCaseOptions): Promise<FoundItem[]>;
   put(
     namespace: string[],
     key: string,

@@ -135,6 +135,8 @@ const ranking = [
       (hit, i) => i === 0 || (hit.score ?? 0) <= (hits[i - 1]?.score ?? 0) + 1e-6,
     );
     expectTrue(ordered, "scores never rise");
+    const best = await store.search(N, { query: "red red blue", limit: 10 });
+    expectEqual(keysOf(best), keysOf(hits.slice(0, 10)), "the best 10");
   }),
 ];
 

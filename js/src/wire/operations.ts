@@ -400,7 +400,7 @@ interface PageRequest {
   readonly limit: number;
 }
 
-// ---- all of them
+// ---- rows that travel
 
 /** Which piece of an export of rows: the first has no cursor. */
 export interface RowsRequest {
@@ -416,6 +416,8 @@ export interface ImportState {
   cursor: Uint8Array;
   isComplete: boolean;
 }
+
+// ---- all of them
 
 export type Operation =
   | StoreOperation

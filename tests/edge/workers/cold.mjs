@@ -1,19 +1,8 @@
 // What a first request takes, and what many objects take in one isolate.
 
 import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
+import { linearMemory } from "./linear-memory.mjs";
 import { serve } from "./serve.mjs";
-
-// The memory of every instance that is made.
-const memories = [];
-const { Instance } = WebAssembly;
-WebAssembly.Instance = class extends Instance {
-  constructor(module, imports) {
-    super(module, imports);
-    for (const exported of Object.values(this.exports)) {
-      if (exported instanceof WebAssembly.Memory) memories.push(exported);
-    }
-  }
-};
 
 export class Cold extends KeepsakeObject {
   async first() {
@@ -37,7 +26,6 @@ export default serve({
       await store.search(["n"], { limit: 200 });
       await checkpointer.getTuple({ configurable: { thread_id: "t", checkpoint_ns: "" } });
     }
-    const linear = memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
-    return { linear, instances: memories.length };
+    return linearMemory();
   },
 });

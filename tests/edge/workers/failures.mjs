@@ -2,7 +2,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { durableMemory, InMemoryStore, KeepsakeObject, keepsake } from "keepsake/cloudflare";
-import { serve } from "./serve.mjs";
+import { refusal, serve } from "./serve.mjs";
 import trapModule from "./trap.wasm";
 
 const { trap } = new WebAssembly.Instance(trapModule, {}).exports;
@@ -27,15 +27,6 @@ WebAssembly.Instance = class extends Instance {
     super(module, Object.fromEntries(wrapped));
   }
 };
-
-async function refusal(call) {
-  try {
-    await call();
-  } catch (error) {
-    return { code: error.code, message: error.message, cause: error.cause?.message };
-  }
-  return undefined;
-}
 
 const keys = (memory) => memory.store.listKeys(["n"]);
 const put = (key) => ({ namespace: ["n"], key, value: { key } });

@@ -33,7 +33,6 @@ const methods = {
   keys: ({ store }) => store.listKeys(["notes", "n0"]),
   unfinished: (memory) => memory.unfinishedImport(),
   discard: (memory) => memory.discardImport(),
-  stats: (memory) => memory.stats(),
   large,
 };
 

@@ -1,7 +1,7 @@
 // Calls whose answer is lost, by objects that are restarted after they have done the work.
 
 import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
-import { serve } from "./serve.mjs";
+import { refusal, serve } from "./serve.mjs";
 
 export class Memory extends KeepsakeObject {
   restart() {
@@ -37,15 +37,6 @@ function losing(namespace, losses, calls = []) {
   };
 }
 
-async function codeOf(call) {
-  try {
-    await call();
-  } catch (error) {
-    return { code: error.code, message: error.message };
-  }
-  return undefined;
-}
-
 const value = async ({ store }) => (await store.get(["n"], "k"))?.value.n;
 
 export default serve({
@@ -79,15 +70,16 @@ export default serve({
     const calls = [];
     const losses = [{ name: "overloaded", before: { overloaded: true, retryable: true } }];
     const memory = keepsake(losing(env.MEMORY, losses, calls), "overloaded");
-    const refused = await codeOf(() => memory.store.put(["n"], "k", { n: 4 }));
+    const refused = await refusal(() => memory.store.put(["n"], "k", { n: 4 }));
     return { refused, calls };
   },
 
-  async forGood(env) {
-    const losses = Array.from({ length: 9 }, () => ({ name: "broken", before: {} }));
-    const memory = keepsake(losing(env.MEMORY, losses), "for good");
-    const refused = await codeOf(() => memory.store.put(["n"], "k", { n: 5 }));
-    return { refused, left: losses.length };
+  /** `before` is what Cloudflare says of every try. */
+  async failing(env, before) {
+    const losses = Array.from({ length: 9 }, () => ({ name: "broken", before }));
+    const memory = keepsake(losing(env.MEMORY, losses), "failing");
+    const refused = await refusal(() => memory.store.put(["n"], "k", { n: 5 }));
+    return { refused, tries: 9 - losses.length };
   },
 
   async many(env) {

@@ -13,3 +13,13 @@ export function serve(methods) {
     },
   };
 }
+
+/** The error of a call, as it can be sent; undefined if there is none. */
+export async function refusal(call) {
+  try {
+    await call();
+  } catch (error) {
+    return { code: error.code, message: error.message, cause: error.cause?.message };
+  }
+  return undefined;
+}

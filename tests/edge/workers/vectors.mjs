@@ -2,21 +2,10 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { durableMemory, limitVectorMemory } from "keepsake/cloudflare";
+import { linearMemory } from "./linear-memory.mjs";
 import { serve } from "./serve.mjs";
 
 const DIMS = 256;
-
-// The memory of every instance that is made.
-const memories = [];
-const { Instance } = WebAssembly;
-WebAssembly.Instance = class extends Instance {
-  constructor(module, imports) {
-    super(module, imports);
-    for (const exported of Object.values(this.exports)) {
-      if (exported instanceof WebAssembly.Memory) memories.push(exported);
-    }
-  }
-};
 
 function vectorOf(text) {
   let state = [...text].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) >>> 0, 7);
@@ -33,13 +22,15 @@ const embeddings = {
 
 export class Vectors extends DurableObject {
   loads = 0;
+  ranges = 0;
   memory = durableMemory(this.counting(), { index: { dims: DIMS, embeddings, fields: ["text"] } });
 
-  /** The storage of this object; notes when codes of vectors are read. */
+  /** The storage of this object; notes when codes are read, and vectors in place of them. */
   counting() {
     const { storage } = this.ctx;
     const exec = (query, ...values) => {
       if (/FROM vector_chunks ORDER BY/.test(query)) this.loads++;
+      if (/FROM store_vectors WHERE vector_id >=/.test(query)) this.ranges++;
       return storage.sql.exec(query, ...values);
     };
     return {
@@ -66,7 +57,11 @@ export class Vectors extends DurableObject {
 
   async search(query) {
     const hits = await this.memory.store.search(["n"], { query, limit: 5 });
-    return { hits: hits.map(({ key, score }) => [key, score]), loads: this.loads };
+    return {
+      hits: hits.map(({ key, score }) => [key, score]),
+      loads: this.loads,
+      ranges: this.ranges,
+    };
   }
 
   sound() {
@@ -84,5 +79,5 @@ export default serve({
   fill: (env, n, count) => object(env, n).fill(`object ${n}`, count),
   search: (env, n, query) => object(env, n).search(query),
   sound: (env, n) => object(env, n).sound(),
-  linear: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+  linear: () => linearMemory().linear,
 });

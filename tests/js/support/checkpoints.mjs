@@ -1,6 +1,11 @@
 // Small checkpoints to put into savers.
 
-import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
+import { emptyCheckpoint, JsonPlusSerializer, uuid6 } from "@langchain/langgraph-checkpoint";
+
+const serde = new JsonPlusSerializer();
+
+/** What LangGraph's own serialiser gives back of a value. */
+export const expectedOf = async (value) => serde.loadsTyped(...(await serde.dumpsTyped(value)));
 
 export function checkpointOf(channelValues = {}, version = 1) {
   const channels = Object.keys(channelValues);
