@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 
@@ -23,6 +24,9 @@ class Differential {
   explicit Differential(std::uint32_t seed) : random_(seed) {}
 
   void Step() {
+    // Two savers over one database, each of which remembers what it put last.
+    uses_other_ = Below(4) == 0;
+    if (Below(30) == 0) UndoneSteps();
     switch (Below(20)) {
       case 0:
       case 1:
@@ -70,26 +74,50 @@ class Differential {
 
   void CompareEverything() {
     const auto memory = memory_.saver().List({});
-    const auto sqlite = sqlite_.saver().List({});
+    const auto sqlite = Stored().List({});
     ASSERT_TRUE(memory && sqlite);
     ASSERT_EQ(*memory, *sqlite);
-    ASSERT_EQ(Counts(memory_.saver()), Counts(sqlite_.saver()));
+    ASSERT_EQ(Counts(memory_.saver()), Counts(Stored()));
   }
 
   // So that a test which never meets a case does not count as one.
   const std::map<StatusCode, int>& puts_by_code() const { return puts_by_code_; }
 
   void Compact() {
-    ASSERT_TRUE(sqlite_.saver().PruneByRules({}).has_value());
+    ASSERT_TRUE(Stored().PruneByRules({}).has_value());
     CheckContentIsWhatIsReferredTo();
   }
 
  private:
+  Checkpointer& Stored() { return uses_other_ ? *other_ : sqlite_.saver(); }
+
+  // Nothing of what happened in a transaction that is undone is there, or remembered.
+  void UndoneSteps() {
+    const Status undone = sqlite_.database().InTransaction([&]() -> Status {
+      for (std::size_t i = Below(5) + 1; i > 0; --i) {
+        uses_other_ = Below(4) == 0;
+        const NewCheckpoint next = RandomCheckpoint();
+        if (Stored().Put(next).ok()) last_ids_[SpaceOf(next.key)] = next.key.checkpoint_id;
+        const std::vector<PendingWrite> writes = {Write("a", 0, Channel(), EditedText())};
+        EXPECT_TRUE(Stored().PutWrites(Key(), writes).ok());
+        if (Below(4) > 0) continue;
+        EXPECT_TRUE(Stored().DeleteThread(Thread()).ok());
+      }
+      return {StatusCode::kInternal, "undone"};
+    });
+    ASSERT_FALSE(undone.ok());
+  }
+
+  static std::string SpaceOf(const CheckpointKey& key) {
+    return key.thread_id + "|" + key.checkpoint_ns;
+  }
+
   // Each of these does one thing to both savers and compares the answers.
   void Put() {
     const NewCheckpoint next = RandomCheckpoint();
     const Status answer = memory_.saver().Put(next);
-    ExpectSame(answer, sqlite_.saver().Put(next));
+    ExpectSame(answer, Stored().Put(next));
+    if (answer.ok()) last_ids_[SpaceOf(next.key)] = next.key.checkpoint_id;
     ++puts_by_code_[answer.code()];
   }
 
@@ -102,19 +130,19 @@ class Differential {
                              Pick({"", "~1", "~2"})));
     }
     const CheckpointKey key = Key();
-    ExpectSame(memory_.saver().PutWrites(key, writes), sqlite_.saver().PutWrites(key, writes));
+    ExpectSame(memory_.saver().PutWrites(key, writes), Stored().PutWrites(key, writes));
   }
 
   void GetTuple() {
     CheckpointKey key = Key();
     if (Below(2) == 0) key.checkpoint_id.clear();
-    ExpectSame(memory_.saver().GetTuple(key), sqlite_.saver().GetTuple(key));
+    ExpectSame(memory_.saver().GetTuple(key), Stored().GetTuple(key));
   }
 
   void Writes() {
     const CheckpointKey key = Key();
     const std::string channel = Below(2) == 0 ? "" : Channel();
-    ExpectSame(memory_.saver().Writes(key, channel), sqlite_.saver().Writes(key, channel));
+    ExpectSame(memory_.saver().Writes(key, channel), Stored().Writes(key, channel));
   }
 
   void List() {
@@ -127,7 +155,7 @@ class Differential {
     if (Below(3) == 0) list.cursor = Key();
     if (Below(3) == 0) list.filter = "{\"run_id\":\"" + Run() + "\"}";
     if (Below(2) == 0) list.limit = static_cast<std::uint32_t>(Below(5));
-    ExpectSame(memory_.saver().List(list), sqlite_.saver().List(list));
+    ExpectSame(memory_.saver().List(list), Stored().List(list));
   }
 
   void History() {
@@ -135,25 +163,24 @@ class Differential {
     if (Below(2) == 0) key.checkpoint_id.clear();
     const std::vector<std::string> channels = {Channel(), Channel(), "none"};
     ExpectSame(memory_.saver().GetDeltaChannelHistory(key, channels),
-               sqlite_.saver().GetDeltaChannelHistory(key, channels));
+               Stored().GetDeltaChannelHistory(key, channels));
   }
 
   void Copy() {
     const std::string source = Thread();
     const std::string target = Thread();
-    ExpectSame(memory_.saver().CopyThread(source, target),
-               sqlite_.saver().CopyThread(source, target));
+    ExpectSame(memory_.saver().CopyThread(source, target), Stored().CopyThread(source, target));
   }
 
   void DeleteForRuns() {
     const std::vector<std::string> runs = {Run()};
-    ExpectSame(memory_.saver().DeleteForRuns(runs), sqlite_.saver().DeleteForRuns(runs));
+    ExpectSame(memory_.saver().DeleteForRuns(runs), Stored().DeleteForRuns(runs));
   }
 
   void Prune() {
     const std::vector<std::string> threads = {Thread(), Thread()};
     const auto strategy = Below(4) == 0 ? PruneStrategy::kDelete : PruneStrategy::kKeepLatest;
-    ExpectSame(memory_.saver().Prune(threads, strategy), sqlite_.saver().Prune(threads, strategy));
+    ExpectSame(memory_.saver().Prune(threads, strategy), Stored().Prune(threads, strategy));
   }
 
   void PruneByRules() {
@@ -163,7 +190,7 @@ class Differential {
     if (Below(2) == 0) rules.older_than = Id();
     rules.dry_run = Below(3) == 0;
     const auto memory = memory_.saver().PruneByRules(rules);
-    const auto sqlite = sqlite_.saver().PruneByRules(rules);
+    const auto sqlite = Stored().PruneByRules(rules);
     ASSERT_TRUE(memory && sqlite);
     ASSERT_EQ(memory->checkpoints, sqlite->checkpoints);
   }
@@ -171,8 +198,7 @@ class Differential {
   void Rename() {
     const std::string source = Thread();
     const std::string target = Thread();
-    ExpectSame(memory_.saver().RenameThread(source, target),
-               sqlite_.saver().RenameThread(source, target));
+    ExpectSame(memory_.saver().RenameThread(source, target), Stored().RenameThread(source, target));
   }
 
   void Fork() {
@@ -180,7 +206,7 @@ class Differential {
     const std::string id = Id();
     const std::string target = Thread();
     ExpectSame(memory_.saver().ForkThread(source, id, target),
-               sqlite_.saver().ForkThread(source, id, target));
+               Stored().ForkThread(source, id, target));
   }
 
   void Threads() {
@@ -188,7 +214,7 @@ class Differential {
     if (Below(2) == 0) list.cursor = ListThreads::Cursor{Id(), Thread()};
     if (Below(2) == 0) list.limit = static_cast<std::uint32_t>(Below(3));
     auto memory = memory_.saver().Threads(list).value();
-    auto sqlite = sqlite_.saver().Threads(list).value();
+    auto sqlite = Stored().Threads(list).value();
     ASSERT_EQ(memory.size(), sqlite.size());
     for (std::size_t i = 0; i < memory.size(); ++i) {
       ASSERT_EQ(memory[i].thread_id, sqlite[i].thread_id);
@@ -201,12 +227,14 @@ class Differential {
 
   void DeleteThread() {
     const std::string thread = Thread();
-    ExpectSame(memory_.saver().DeleteThread(thread), sqlite_.saver().DeleteThread(thread));
+    ExpectSame(memory_.saver().DeleteThread(thread), Stored().DeleteThread(thread));
   }
 
   NewCheckpoint RandomCheckpoint() {
     At next = At(Thread(), Ns(), Id());
-    next.Parent(Below(8) == 0 ? "" : Id()).Metadata("{\"run_id\":\"" + Run() + "\"}");
+    next.Metadata("{\"run_id\":\"" + Run() + "\"}");
+    const std::string& last = last_ids_[SpaceOf(next.checkpoint().key)];
+    next.Parent(Below(2) == 0 ? last : Below(8) == 0 ? "" : Id());
     std::set<std::string> channels;
     for (std::size_t i = Below(4); i > 0; --i) channels.insert(Channel());
     for (const std::string& channel : channels) {
@@ -374,6 +402,9 @@ class Differential {
 
   MemorySaverBackend memory_;
   SqliteSaverBackend sqlite_;
+  std::unique_ptr<Checkpointer> other_ = MakeSqliteSaver(sqlite_.database()).value();
+  bool uses_other_ = false;
+  std::map<std::string, std::string> last_ids_;
   std::mt19937 random_;
   int counter_ = 0;
   std::map<StatusCode, int> puts_by_code_;

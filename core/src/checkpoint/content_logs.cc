@@ -14,6 +14,7 @@ using sql::Row;
 
 constexpr std::int64_t kMaxChunks = std::int64_t{1} << kChunkBits;
 constexpr std::int64_t kMaxLogs = std::int64_t{1} << kLogBits;
+constexpr std::size_t kKeptTails = 8;
 
 std::int64_t FirstChunk(LogId log) { return log << kChunkBits; }
 std::int64_t LastChunk(LogId log) { return FirstChunk(log) + kMaxChunks - 1; }
@@ -22,6 +23,11 @@ std::int64_t ChunkAt(LogId log, std::uint64_t offset) {
 }
 
 Status Damaged() { return {StatusCode::kCorrupt, "content of a checkpoint is missing or damaged"}; }
+
+// Where in the log the last chunk ends.
+std::uint64_t EndOf(LogId log, std::int64_t chunk, ByteView bytes) {
+  return static_cast<std::uint64_t>(chunk - FirstChunk(log)) * kChunkBytes + bytes.size();
+}
 
 LogId NextLog(LogId log) { return MainLog(OwnerOf(log)) + (log + 1) % kMaxLogs; }
 
@@ -75,16 +81,18 @@ std::vector<std::pair<std::int64_t, std::int64_t>> Marks::Gaps(LogId log) const 
 }
 
 Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
+  LogRange range;
+  if (TryAppend(log, bytes, range)) return range;
   const LogId first = log;
   do {
     auto tail = ReadTail(log);
     if (!tail) return std::unexpected(std::move(tail.error()));
-    const auto before = static_cast<std::uint64_t>(tail->chunk - FirstChunk(log)) * kChunkBytes;
-    const LogRange range = {log, before + tail->bytes.size(), bytes.size()};
+    range = {log, EndOf(log, tail->chunk, tail->bytes), bytes.size()};
     if (range.length <= kLogBytes - range.offset) {
-      Status s = Extend(*std::move(tail), bytes);
+      Status s = Extend(*tail, bytes);
       if (s.ok() && log != first) s = AddUser(log, OwnerOf(log));
       if (!s.ok()) return std::unexpected(std::move(s));
+      Keep(log, *std::move(tail));
       return range;
     }
     log = NextLog(log);
@@ -92,8 +100,33 @@ Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
   return Error(StatusCode::kTooLarge, "a value or the namespace of a thread has no more room");
 }
 
+// What does not fit into the chunk is as well read as known.
+bool ContentLogs::TryAppend(LogId log, ByteView bytes, LogRange& range) {
+  const auto kept = tails_.find(log);
+  if (kept == tails_.end()) return false;
+  Tail tail = std::move(kept->second);
+  tails_.erase(kept);
+  if (bytes.size() > kChunkBytes - tail.bytes.size()) return false;
+  range = {log, EndOf(log, tail.chunk, tail.bytes), bytes.size()};
+  keepsake::checkpoint::Append(bytes, tail.bytes);
+  const std::int64_t earlier = std::exchange(tail.checksum, ChecksumOf(tail.chunk, tail.bytes));
+  // Without the chunk as it was, there is no checksum, and the statement fails.
+  const Status s = database_.Run(
+      "INSERT OR REPLACE INTO content(chunk, checksum, bytes) "
+      "VALUES (?, (SELECT ? FROM content WHERE chunk = ? AND checksum = ?), ?)",
+      {tail.chunk, tail.checksum, tail.chunk, earlier, tail.bytes});
+  if (!s.ok()) return false;
+  Keep(log, std::move(tail));
+  return true;
+}
+
+void ContentLogs::Keep(LogId log, Tail tail) {
+  if (tails_.size() >= kKeptTails) tails_.clear();
+  tails_.insert_or_assign(log, std::move(tail));
+}
+
 Result<ContentLogs::Tail> ContentLogs::ReadTail(LogId log) {
-  Tail tail = {FirstChunk(log), {}};
+  Tail tail = {FirstChunk(log), {}, 0};
   bool damaged = false;
   Status s = database_.Run(
       "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? "
@@ -112,15 +145,16 @@ Result<ContentLogs::Tail> ContentLogs::ReadTail(LogId log) {
 }
 
 // REQUIRES: there is room.
-Status ContentLogs::Extend(Tail tail, ByteView bytes) {
+Status ContentLogs::Extend(Tail& tail, ByteView bytes) {
   while (!bytes.empty()) {
-    if (tail.bytes.size() == kChunkBytes) tail = {tail.chunk + 1, {}};
+    if (tail.bytes.size() == kChunkBytes) tail = {tail.chunk + 1, {}, 0};
     const ByteView part = bytes.first(std::min(bytes.size(), kChunkBytes - tail.bytes.size()));
     keepsake::checkpoint::Append(part, tail.bytes);
     bytes = bytes.subspan(part.size());
+    tail.checksum = ChecksumOf(tail.chunk, tail.bytes);
     Status s =
         database_.Run("INSERT OR REPLACE INTO content(chunk, checksum, bytes) VALUES (?, ?, ?)",
-                      {tail.chunk, ChecksumOf(tail.chunk, tail.bytes), tail.bytes});
+                      {tail.chunk, tail.checksum, tail.bytes});
     if (!s.ok()) return s;
   }
   return {};

@@ -90,14 +90,22 @@ class ContentLogs {
   struct Tail {
     std::int64_t chunk = 0;
     Bytes bytes;
+    std::int64_t checksum = 0;  // of the chunk as it is stored
   };
 
+  // To the end of the log as it was left here; false, and nothing was done, if that is
+  // not known, or not so any more.
+  bool TryAppend(LogId log, ByteView bytes, LogRange& range);
   Result<Tail> ReadTail(LogId log);
-  Status Extend(Tail tail, ByteView bytes);
+  Status Extend(Tail& tail, ByteView bytes);
+  void Keep(LogId log, Tail tail);
   Result<std::uint64_t> Free(std::int64_t first_chunk, std::int64_t last_chunk);
   Result<std::uint64_t> Number(std::string_view sql, std::initializer_list<sql::Param> params);
 
   sql::Database& database_;
+  // Chunks at the end of logs, as they were written here last. What was undone since, or
+  // written by others, shows when the next one is: it replaces only what is here.
+  std::map<LogId, Tail> tails_;
 };
 
 }  // namespace keepsake::checkpoint

@@ -143,7 +143,11 @@ Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative,
   }
   const auto range = logs_.Append(MainLog(space), record);
   if (!range) return std::unexpected(range.error());
-  return EncodeRow(*range, HashOf(record, HashOf(record)), EncodeEdits(record, record));
+  // Also in the place of one that was undone.
+  const std::uint64_t checksum =
+      Keep({range->log, range->offset, range->length}, Bytes(record.begin(), record.end()))
+          ->checksum;
+  return EncodeRow(*range, HashOf(record, checksum), EncodeEdits(record, record));
 }
 
 // What a fresh base would save is found out only if the last answer says that it is much.
@@ -204,11 +208,16 @@ Result<Bytes> Records::TryRebuild(ByteView row) {
 Result<Records::Base*> Records::ReadBase(const LogRange& range) {
   const BaseKey key(range.log, range.offset, range.length);
   if (const auto kept = bases_.find(key); kept != bases_.end()) return &kept->second;
-  Base base;
-  if (Status s = logs_.Read(range, base.bytes); !s.ok()) return std::unexpected(std::move(s));
-  base.checksum = HashOf(base.bytes);
+  Bytes bytes;
+  if (Status s = logs_.Read(range, bytes); !s.ok()) return std::unexpected(std::move(s));
+  return Keep(key, std::move(bytes));
+}
+
+Records::Base* Records::Keep(const BaseKey& key, Bytes bytes) {
   if (bases_.size() >= kKeptBases) bases_.clear();
-  return &bases_.emplace(key, std::move(base)).first->second;
+  Base base = {.bytes = std::move(bytes)};
+  base.checksum = HashOf(base.bytes);
+  return &bases_.insert_or_assign(key, std::move(base)).first->second;
 }
 
 }  // namespace keepsake::checkpoint

@@ -91,6 +91,7 @@ class Records {
 
   static bool IsWornOut(Base& base, std::size_t edits, ByteView previous, ByteView record);
   Result<Base*> ReadBase(const LogRange& range);
+  Base* Keep(const BaseKey& key, Bytes bytes);
   Result<Bytes> Rebuild(ByteView row);
   Result<Bytes> TryRebuild(ByteView row);
 

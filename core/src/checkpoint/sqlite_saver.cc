@@ -13,6 +13,7 @@
 
 #include "checkpoint/channel_plan.h"
 #include "checkpoint/content_logs.h"
+#include "checkpoint/last_puts.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/pruning.h"
 #include "checkpoint/records.h"
@@ -30,9 +31,11 @@ namespace {
 using checkpoint::ChannelPlan;
 using checkpoint::kNoSpace;
 using checkpoint::kNoValue;
+using checkpoint::LastPut;
 using checkpoint::Pruning;
 using checkpoint::Record;
 using checkpoint::RecordChannel;
+using checkpoint::Relative;
 using checkpoint::Space;
 using checkpoint::SpaceId;
 using checkpoint::StoredWrite;
@@ -46,24 +49,9 @@ constexpr std::size_t kWorthSharing = 1024;
 
 // A row of `checkpoints`.
 struct StoredCheckpoint {
+  SpaceId space = kNoSpace;
   std::string checkpoint_id;
   Bytes row;
-};
-
-// The checkpoint whose channels a new one has, or resembles.
-struct Relative {
-  bool is_parent = false;
-  Bytes row;  // empty: there is none
-  std::optional<Record> record;
-  std::vector<RecordChannel> channels;
-
-  // Empty if the channel is not there, or has none.
-  ByteView ValueOf(std::string_view channel) const {
-    for (const RecordChannel& own : channels) {
-      if (own.name == channel && own.value.front() != kNoValue) return own.value;
-    }
-    return {};
-  }
 };
 
 // Undoes a transaction whose work was only to be looked at.
@@ -79,6 +67,11 @@ class SqliteSaver final : public Checkpointer {
 
   Status Put(const NewCheckpoint& next) override {
     if (Status s = checkpoint::ValidateNewCheckpoint(next); !s.ok()) return s;
+    if (const auto last = last_puts_.Take(next)) {
+      Status s = database_.InTransaction([&] { return StoreUpon(next, *last); });
+      if (s.ok()) return s;
+      // Perhaps because what is there is another by now: once more, after a look at it.
+    }
     return database_.InTransaction([&] { return Store(next); });
   }
 
@@ -86,6 +79,7 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return s;
     if (Status s = checkpoint::ValidateWrites(writes); !s.ok()) return s;
     if (writes.empty()) return {};
+    if (TryStoreWrites(key, writes)) return {};
     return database_.InTransaction([&]() -> Status {
       const auto space = spaces_.FindOrMake(key.thread_id, key.checkpoint_ns);
       if (!space) return space.error();
@@ -103,14 +97,13 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key, checkpoint::EmptyId::kAllowed); !s.ok()) {
       return std::unexpected(std::move(s));
     }
-    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
-    if (!space) return std::unexpected(space.error());
-    auto found = ReadCheckpoint(*space, key.checkpoint_id);
+    auto found = FindCheckpoint(key);
     if (!found) return std::unexpected(std::move(found.error()));
     if (!*found) return std::nullopt;
     const auto record = records_.Decode((*found)->row);
     if (!record) return std::unexpected(record.error());
-    return Complete(*space, {key.thread_id, key.checkpoint_ns, (*found)->checkpoint_id}, *record);
+    return Complete((*found)->space, {key.thread_id, key.checkpoint_ns, (*found)->checkpoint_id},
+                    *record);
   }
 
   Result<std::vector<CheckpointTuple>> List(const ListCheckpoints& list) override {
@@ -281,16 +274,37 @@ class SqliteSaver final : public Checkpointer {
   Status Store(const NewCheckpoint& next) {
     const auto space = spaces_.FindOrMake(next.key.thread_id, next.key.checkpoint_ns);
     if (!space) return space.error();
-    auto relative = ReadRelative(*space, next.parent_checkpoint_id);
+    const auto relative = ReadRelative(*space, next.parent_checkpoint_id);
     if (!relative) return relative.error();
+    return Insert(next, *space, *relative, [&](ByteView row) {
+      return database_.Run(
+          "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES (?, ?, ?)",
+          {*space, next.key.checkpoint_id, row});
+    });
+  }
+
+  // Fails if `last` is not what is stored: then there is no space, which must not be null.
+  Status StoreUpon(const NewCheckpoint& next, const LastPut& last) {
+    return Insert(next, last.space, last.relative, [&](ByteView row) {
+      return database_.Run(
+          "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES ("
+          "(SELECT space FROM spaces CROSS JOIN checkpoints USING (space) WHERE thread_id = ? "
+          "AND checkpoint_ns = ? AND space = ? AND checkpoint_id = ? AND record = ?), ?, ?)",
+          {next.key.thread_id, next.key.checkpoint_ns, last.space, next.parent_checkpoint_id,
+           last.relative.row, next.key.checkpoint_id, row});
+    });
+  }
+
+  template <typename InsertRow>
+  Status Insert(const NewCheckpoint& next, SpaceId space, const Relative& relative,
+                InsertRow insert_row) {
     Bytes record = checkpoint::EncodeRecord(next);
-    if (Status s = AppendChannels(next, *space, *relative, record); !s.ok()) return s;
-    const ByteView previous = relative->record ? relative->record->bytes() : ByteView();
-    const auto row = records_.Encode(*space, record, relative->row, previous);
+    if (Status s = AppendChannels(next, space, relative, record); !s.ok()) return s;
+    const ByteView previous = relative.record ? relative.record->bytes() : ByteView();
+    auto row = records_.Encode(space, record, relative.row, previous);
     if (!row) return row.error();
-    return database_.Run(
-        "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES (?, ?, ?)",
-        {*space, next.key.checkpoint_id, *row});
+    if (Status s = insert_row(*row); !s.ok()) return s;
+    return last_puts_.Keep(next.key, space, *std::move(row), std::move(record));
   }
 
   // The parent, or else the newest of the space.
@@ -431,19 +445,8 @@ class SqliteSaver final : public Checkpointer {
     if (!s.ok()) return s;
     auto stored = checkpoint::DecodeWrites(there);
     if (!stored) return stored.error();
-    std::vector<Bytes> values(writes.size());
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      const PendingWrite& write = *writes[i];
-      const auto same = std::ranges::find(*stored, write.idx, &StoredWrite::idx);
-      if (same != stored->end() && write.idx >= 0) continue;
-      if (s = values_.Put(space, write.value, values[i]); !s.ok()) return s;
-      const StoredWrite added = {write.idx, write.channel, write.task_path, values[i]};
-      if (same != stored->end()) {
-        *same = added;
-      } else {
-        stored->push_back(added);
-      }
-    }
+    std::vector<Bytes> values;
+    if (s = AddWrites(space, writes, values, *stored); !s.ok()) return s;
     return database_.Run(
         "INSERT OR REPLACE INTO writes(space, checkpoint_id, task_id, count, writes) "
         "VALUES (?, ?, ?, ?, ?)",
@@ -451,26 +454,90 @@ class SqliteSaver final : public Checkpointer {
          checkpoint::EncodeWrites(*stored)});
   }
 
+  // The short writes of one task that has none yet, in one statement. False, and nothing
+  // was done, if it may be another case.
+  bool TryStoreWrites(const CheckpointKey& key, std::span<const PendingWrite> writes) {
+    std::vector<const PendingWrite*> of_task;
+    std::size_t bytes = 0;
+    for (const PendingWrite& write : writes) {
+      if (write.task_id != writes.front().task_id) return false;
+      bytes += write.value.bytes.size();
+      of_task.push_back(&write);
+    }
+    if (bytes > checkpoint::kShortWrites) return false;
+    std::vector<Bytes> values;
+    std::vector<StoredWrite> stored;
+    if (!AddWrites(kNoSpace, of_task, values, stored).ok()) return false;
+    return database_
+        .Run(
+            "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) VALUES ("
+            "(SELECT space FROM spaces WHERE thread_id = ? AND checkpoint_ns = ?), ?, ?, ?, ?)",
+            {key.thread_id, key.checkpoint_ns, key.checkpoint_id, writes.front().task_id,
+             static_cast<std::int64_t>(stored.size()), checkpoint::EncodeWrites(stored)})
+        .ok();
+  }
+
+  // `values` are what `stored` has views of.
+  Status AddWrites(SpaceId space, std::span<const PendingWrite* const> writes,
+                   std::vector<Bytes>& values, std::vector<StoredWrite>& stored) {
+    values.resize(writes.size());
+    std::size_t room = checkpoint::kShortWrites;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      const PendingWrite& write = *writes[i];
+      const auto same = std::ranges::find(stored, write.idx, &StoredWrite::idx);
+      if (same != stored.end() && write.idx >= 0) continue;
+      const std::size_t most = std::max(room, checkpoint::kShortValue);
+      if (Status s = values_.Put(space, write.value, values[i], most); !s.ok()) return s;
+      room -= std::min(room, values[i].size());
+      const StoredWrite added = {write.idx, write.channel, write.task_path, values[i]};
+      if (same != stored.end()) {
+        *same = added;
+      } else {
+        stored.push_back(added);
+      }
+    }
+    return {};
+  }
+
   // --- read
 
   // The newest if `checkpoint_id` is empty.
   Result<std::optional<StoredCheckpoint>> ReadCheckpoint(SpaceId space,
                                                          const std::string& checkpoint_id) {
+    return checkpoint_id.empty()
+               ? ReadOne(
+                     "SELECT space, checkpoint_id, record FROM checkpoints WHERE space = ? "
+                     "ORDER BY checkpoint_id DESC LIMIT 1",
+                     {space})
+               : ReadOne(
+                     "SELECT space, checkpoint_id, record FROM checkpoints WHERE space = ? "
+                     "AND checkpoint_id = ?",
+                     {space, checkpoint_id});
+  }
+
+  Result<std::optional<StoredCheckpoint>> FindCheckpoint(const CheckpointKey& key) {
+    return key.checkpoint_id.empty()
+               ? ReadOne(
+                     "SELECT space, checkpoint_id, record "
+                     "FROM spaces CROSS JOIN checkpoints USING (space) "
+                     "WHERE thread_id = ? AND checkpoint_ns = ? "
+                     "ORDER BY checkpoint_id DESC LIMIT 1",
+                     {key.thread_id, key.checkpoint_ns})
+               : ReadOne(
+                     "SELECT space, checkpoint_id, record "
+                     "FROM spaces CROSS JOIN checkpoints USING (space) "
+                     "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+                     {key.thread_id, key.checkpoint_ns, key.checkpoint_id});
+  }
+
+  Result<std::optional<StoredCheckpoint>> ReadOne(std::string_view sql,
+                                                  std::initializer_list<sql::Param> params) {
     std::optional<StoredCheckpoint> found;
-    const auto take = [&](const Row& row) {
-      const ByteView record = row.Blob(1);
-      found = {std::string(row.Text(0)), Bytes(record.begin(), record.end())};
+    Status s = database_.Run(sql, params, [&](const Row& row) {
+      const ByteView record = row.Blob(2);
+      found = {row.Int(0), std::string(row.Text(1)), Bytes(record.begin(), record.end())};
       return true;
-    };
-    Status s = checkpoint_id.empty()
-                   ? database_.Run(
-                         "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? "
-                         "ORDER BY checkpoint_id DESC LIMIT 1",
-                         {space}, take)
-                   : database_.Run(
-                         "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? "
-                         "AND checkpoint_id = ?",
-                         {space, checkpoint_id}, take);
+    });
     if (!s.ok()) return std::unexpected(std::move(s));
     return found;
   }
@@ -818,6 +885,7 @@ class SqliteSaver final : public Checkpointer {
   checkpoint::StoredValues values_;
   checkpoint::Records records_;
   checkpoint::Spaces spaces_;
+  checkpoint::LastPuts last_puts_;
 };
 
 }  // namespace

@@ -151,8 +151,8 @@ Status StoredValues::CollectRanges(ByteView value, std::vector<LogRange>& ranges
   return {};
 }
 
-Status StoredValues::Put(SpaceId space, const Blob& value, Bytes& out) {
-  return PutAlone(space, value.type, 0, value.bytes, out);
+Status StoredValues::Put(SpaceId space, const Blob& value, Bytes& out, std::size_t most) {
+  return PutAlone(space, value.type, 0, value.bytes, out, most);
 }
 
 Status StoredValues::Put(const ValuePlace& place, const NewValue& value, Bytes& out) {
@@ -161,8 +161,8 @@ Status StoredValues::Put(const ValuePlace& place, const NewValue& value, Bytes& 
 }
 
 Status StoredValues::PutAlone(SpaceId space, std::string_view type, std::uint64_t stamp,
-                              ByteView bytes, Bytes& out) {
-  if (bytes.size() <= kShortValue) {
+                              ByteView bytes, Bytes& out, std::size_t most) {
+  if (bytes.size() <= most) {
     out.push_back(kShort);
     AppendText(type, out);
     AppendText(TextOf(bytes), out);

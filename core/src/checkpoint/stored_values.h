@@ -33,6 +33,9 @@ namespace keepsake::checkpoint {
 inline constexpr std::uint8_t kNoValue = 0;
 // A whole value of up to so many bytes stands where it is told of, without a stamp.
 inline constexpr std::size_t kShortValue = 128;
+// That is in a row of writes as long as all of it fits into a quarter of a page, which is
+// what SQLite keeps in one place: one row for a task, and none for its values.
+inline constexpr std::size_t kShortWrites = 768;
 
 // Where a value goes, and what it may be stored as a difference from.
 struct ValuePlace {
@@ -50,8 +53,8 @@ class StoredValues {
 
   // Adds the `value` to `out`. kNotFound if it is a difference from another base.
   Status Put(const ValuePlace& place, const NewValue& value, Bytes& out);
-  // A value that stands alone.
-  Status Put(SpaceId space, const Blob& value, Bytes& out);
+  // A value that stands alone; out of the log with up to `most` bytes.
+  Status Put(SpaceId space, const Blob& value, Bytes& out, std::size_t most = kShortValue);
   Result<Blob> Read(ByteView value);
   // Adds what of logs the value refers to.
   Status CollectRanges(ByteView value, std::vector<LogRange>& ranges);
@@ -88,7 +91,7 @@ class StoredValues {
   Status Encode(SpaceId space, std::string_view type, std::uint64_t stamp,
                 std::span<const Piece> pieces, Bytes& out);
   Status PutAlone(SpaceId space, std::string_view type, std::uint64_t stamp, ByteView bytes,
-                  Bytes& out);
+                  Bytes& out, std::size_t most = kShortValue);
   Status PutWhole(const ValuePlace& place, const NewValue& value, Bytes& out);
   Status PutDifference(const ValuePlace& place, const NewValue& value, Bytes& out);
   struct NewPieces;
