@@ -45,9 +45,15 @@ std::int32_t IdOf(void* context) {
 
 extern "C" {
 
-// host_sql.js has these. Each of the first two answers a StatusCode.
+// Where the linker puts what does not change.
+extern const char __global_base;
+extern const char __data_end;
+
+// host_sql.js has these. Each of the first two answers a StatusCode. `call` is null if
+// there are no rows.
 std::uint32_t keepsake_sql_run(std::int32_t host, const char* sql, std::uint32_t sql_size,
-                               const std::uint8_t* params, std::uint32_t params_size, Call* call);
+                               bool is_literal, const std::uint8_t* params,
+                               std::uint32_t params_size, Call* call);
 std::uint32_t keepsake_sql_transaction(std::int32_t host, Body* body);
 double keepsake_sql_size(std::int32_t host);
 std::uint32_t keepsake_sql_message_size(std::int32_t host);
@@ -73,9 +79,10 @@ namespace {
 std::uint16_t Run(void* context, std::string_view sql, ByteView params, HostSql::TakeRow take_row,
                   void* taker) {
   Call call{.take_row = take_row, .taker = taker};
-  return static_cast<std::uint16_t>(
-      keepsake_sql_run(IdOf(context), sql.data(), static_cast<std::uint32_t>(sql.size()),
-                       params.data(), static_cast<std::uint32_t>(params.size()), &call));
+  const bool is_literal = sql.data() >= &__global_base && sql.data() < &__data_end;
+  return static_cast<std::uint16_t>(keepsake_sql_run(
+      IdOf(context), sql.data(), static_cast<std::uint32_t>(sql.size()), is_literal, params.data(),
+      static_cast<std::uint32_t>(params.size()), take_row == nullptr ? nullptr : &call));
 }
 
 std::uint16_t Transact(void* context, HostSql::Body run, void* argument) {

@@ -1,20 +1,34 @@
 // What the lean module imports. `Module.hosts` maps numbers to EngineHosts
 // (js/src/wasm/engine-host.ts). What throws here is a trap of ours, on its way out.
 addToLibrary({
-  keepsake_sql_run__deps: ["keepsake_sql_row", "keepsake_sql_take"],
-  keepsake_sql_run: (host, sql, sqlSize, params, paramsSize, call) =>
-    Module.hosts
-      .get(host)
-      .run(
-        HEAPU8.subarray(sql, sql + sqlSize),
-        HEAPU8.subarray(params, params + paramsSize),
-        (row) => {
-          // Growing memory detaches views: the address first.
-          const address = _keepsake_sql_row(call, row.length);
-          HEAPU8.set(row, address);
-          return _keepsake_sql_take(call, row.length) !== 0;
-        },
-      ),
+  // Those that don't change, by their place: decoding costs as much as a short statement.
+  $keepsakeStatements: "new Map()",
+  $keepsakeStatement__deps: ["$keepsakeStatements", "$UTF8ToString"],
+  $keepsakeStatement: (sql, size, isLiteral) => {
+    if (!isLiteral) return UTF8ToString(sql, size);
+    const place = size * 2 ** 32 + sql;
+    let text = keepsakeStatements.get(place);
+    if (text === undefined) {
+      text = UTF8ToString(sql, size);
+      keepsakeStatements.set(place, text);
+    }
+    return text;
+  },
+
+  keepsake_sql_run__deps: ["$keepsakeStatement", "keepsake_sql_row", "keepsake_sql_take"],
+  keepsake_sql_run: (host, sql, sqlSize, isLiteral, params, paramsSize, call) =>
+    Module.hosts.get(host).run(
+      keepsakeStatement(sql, sqlSize, isLiteral),
+      HEAPU8.subarray(params, params + paramsSize),
+      call === 0
+        ? undefined
+        : (row) => {
+            // Growing memory detaches views: the address first.
+            const address = _keepsake_sql_row(call, row.length);
+            HEAPU8.set(row, address);
+            return _keepsake_sql_take(call, row.length) !== 0;
+          },
+    ),
 
   keepsake_sql_transaction__deps: ["keepsake_sql_body"],
   keepsake_sql_transaction: (host, body) =>

@@ -113,6 +113,7 @@ class FakeHost {
     Bind(statement, params);
     int result_code = sqlite3_step(statement);
     while (result_code == SQLITE_ROW) {
+      if (take_row == nullptr) break;
       const Bytes row = self.rows_are_malformed ? Bytes{3, 255, 255, 0, 0} : EncodeRow(statement);
       if (!take_row(taker, row)) break;
       result_code = sqlite3_step(statement);

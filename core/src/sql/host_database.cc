@@ -124,7 +124,8 @@ class HostDatabase final : public Database {
     for (const Param& param : params) std::visit(encoder, param);
     RowTaker taker{.on_row = on_row};
     const std::uint16_t code =
-        host_.run(host_.context, sql, encoder.bytes(), &HostDatabase::TakeRow, &taker);
+        host_.run(host_.context, sql, encoder.bytes(),
+                  on_row == nullptr ? nullptr : &HostDatabase::TakeRow, &taker);
     if (taker.is_malformed) return Status(StatusCode::kInternal, "the host's row has no layout");
     return StatusOf(code);
   }
@@ -164,7 +165,7 @@ class HostDatabase final : public Database {
     auto& taker = *static_cast<RowTaker*>(context);
     taker.is_malformed = !taker.row.Parse(row);
     if (taker.is_malformed) return false;
-    return !taker.on_row || taker.on_row(taker.row);
+    return taker.on_row(taker.row);
   }
 
   static bool RunBody(void* argument) {

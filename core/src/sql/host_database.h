@@ -27,7 +27,8 @@ struct HostSql {
 
   void* context;  // handed to every function
 
-  // Runs one statement to its end. A StatusCode. `take_row` may call run() again.
+  // Runs one statement to its end. A StatusCode. `take_row` may call run() again; it is
+  // null if the statement answers no rows.
   std::uint16_t (*run)(void* context, std::string_view sql, ByteView params, TakeRow take_row,
                        void* taker);
   // Calls `body` once, within a transaction; within another one, within a

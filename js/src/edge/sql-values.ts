@@ -14,9 +14,18 @@ const encoder = new TextEncoder();
 
 const TWO_TO_32 = 2 ** 32;
 
-/** @internal */
-export function decodeText(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
+// Ids and keys: calling the decoder takes longer than they do.
+const SHORT_TEXT = 48;
+
+function decodeText(bytes: Uint8Array, begin: number, end: number): string {
+  if (end - begin > SHORT_TEXT) return decoder.decode(bytes.subarray(begin, end));
+  let text = "";
+  for (let at = begin; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte > 0x7f) return decoder.decode(bytes.subarray(begin, end));
+    text += String.fromCharCode(byte);
+  }
+  return text;
 }
 
 /** The values of `bytes`, none of which is a view into them. @internal */
@@ -24,7 +33,7 @@ export function decodeParams(bytes: Uint8Array): SqlValue[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const values: SqlValue[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const kind = view.getUint8(at++);
+    const kind = bytes[at++] as number;
     if (kind === Kind.null) {
       values.push(null);
     } else if (kind === Kind.int) {
@@ -34,10 +43,9 @@ export function decodeParams(bytes: Uint8Array): SqlValue[] {
       values.push(view.getFloat64(at, true));
       at += 8;
     } else {
-      const end = at + 4 + view.getUint32(at, true);
-      const part = bytes.subarray(at + 4, end);
-      values.push(kind === Kind.text ? decodeText(part) : part.slice());
-      at = end;
+      const begin = at + 4;
+      at = begin + view.getUint32(at, true);
+      values.push(kind === Kind.text ? decodeText(bytes, begin, at) : bytes.slice(begin, at));
     }
   }
   return values;

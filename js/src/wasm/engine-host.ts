@@ -3,12 +3,12 @@
 /** @internal */
 export interface EngineHost {
   /**
-   * Runs a statement, UTF-8, with values in the layout of
-   * core/src/sql/host_database.h. Each row goes to `take`, in the same layout, until
-   * it answers false; it copies the row. Answers a status code. What `take` throws
-   * passes through. `sql` and `params` are views that end when `take` is called.
+   * Runs a statement with values in the layout of core/src/sql/host_database.h. Each row
+   * goes to `take`, in the same layout, until it answers false; it copies the row.
+   * Answers a status code. What `take` throws passes through. `params` is a view that
+   * ends when `take` is called. Without `take` the statement answers no rows.
    */
-  run(sql: Uint8Array, params: Uint8Array, take: (row: Uint8Array) => boolean): number;
+  run(sql: string, params: Uint8Array, take?: (row: Uint8Array) => boolean): number;
   /**
    * Runs `body` in a transaction, or in a savepoint of the one that runs; rolls back
    * if it answers false or throws. Answers a status code, 0 also if `body` answered
