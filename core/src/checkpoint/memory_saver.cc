@@ -18,6 +18,7 @@
 #include "checkpoint/stored_values.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
+#include "search/heap_sort.h"
 
 namespace keepsake {
 namespace {
@@ -522,7 +523,9 @@ class MemorySaver final : public Checkpointer {
                        sort_key(info));
       if (is_after) infos.push_back(std::move(info));
     }
-    std::ranges::sort(infos, comes_before, sort_key);
+    search::HeapSort(infos, [&](const ThreadInfo& a, const ThreadInfo& b) {
+      return comes_before(sort_key(a), sort_key(b));
+    });
     if (infos.size() > list.limit) infos.resize(list.limit);
     return infos;
   }
@@ -708,7 +711,7 @@ class MemorySaver final : public Checkpointer {
         }
       }
     }
-    if (!std::ranges::is_sorted(places, ListedBefore)) std::ranges::sort(places, ListedBefore);
+    if (!std::ranges::is_sorted(places, ListedBefore)) search::HeapSort(places, ListedBefore);
     return places;
   }
 

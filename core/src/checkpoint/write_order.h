@@ -4,18 +4,20 @@
 #ifndef KEEPSAKE_CHECKPOINT_WRITE_ORDER_H_
 #define KEEPSAKE_CHECKPOINT_WRITE_ORDER_H_
 
-#include <algorithm>
 #include <tuple>
 #include <vector>
 
 #include "keepsake/checkpointer.h"
+#include "search/heap_sort.h"
 
 namespace keepsake::checkpoint {
 
 inline void SortWrites(std::vector<PendingWrite>& writes) {
-  std::ranges::sort(writes, {}, [](const PendingWrite& write) {
+  const auto key = [](const PendingWrite& write) {
     return std::tie(write.task_path, write.task_id, write.idx);
-  });
+  };
+  search::HeapSort(writes,
+                   [&](const PendingWrite& a, const PendingWrite& b) { return key(a) < key(b); });
 }
 
 }  // namespace keepsake::checkpoint

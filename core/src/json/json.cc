@@ -255,10 +255,14 @@ std::vector<std::pair<std::string, std::string_view>> SortedMembers(std::string_
   ObjectReader reader(raw);
   while (reader.Next()) members.emplace_back(Unescape(reader.key()), reader.value());
   const auto key = [](const auto& member) -> const std::string& { return member.first; };
-  std::ranges::sort(members, [](const auto& a, const auto& b) {
-    if (a.first != b.first) return a.first < b.first;
-    return a.second.data() > b.second.data();  // the last of equal keys stays
-  });
+  const auto before = [](const auto& a, const auto& b) {
+    const int order = a.first.compare(b.first);
+    return order != 0 ? order < 0
+                      : a.second.data() > b.second.data();  // the last of equal keys stays
+  };
+  // 4 KB gzip less than std::sort, of members which are few.
+  std::make_heap(members.begin(), members.end(), before);
+  std::sort_heap(members.begin(), members.end(), before);
   const auto repeated = std::ranges::unique(members, {}, key);
   members.erase(repeated.begin(), repeated.end());
   return members;

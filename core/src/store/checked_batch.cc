@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "json/json.h"
 #include "json/utf8.h"
 #include "search/fusion.h"
+#include "search/heap_sort.h"
 #include "search/substring.h"
 #include "store/refinement.h"
 
@@ -295,7 +297,7 @@ Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& op
     if (Status status = CheckVector(vector.values, options); !status.ok()) return status;
     paths.push_back(vector.path);
   }
-  std::ranges::sort(paths);
+  search::HeapSort(paths, std::less());
   const auto repeated = std::ranges::adjacent_find(paths);
   if (repeated == paths.end()) return {};
   return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
