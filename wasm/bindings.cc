@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
+#include <typeinfo>
 
 #include "engine/session.h"
 #include "keepsake/bytes.h"
@@ -21,19 +23,34 @@ std::uint32_t AddressOf(const std::uint8_t* bytes) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(bytes));
 }
 
-class Engine {
- public:
+// What the engines of an instance share: one of them is called at a time, and what it
+// answers was read before the next one is.
+struct Buffers {
   // The address of a buffer for a request of `size` bytes; 0 if there is no room.
   std::uint32_t Reserve(std::uint32_t size) {
-    if (size > capacity_ || capacity_ > kKeptCapacity) {
-      request_.reset();
-      capacity_ = 0;
-      request_.reset(new (std::nothrow) std::uint8_t[std::max(size, 1u)]);
-      if (request_ == nullptr) return 0;
-      capacity_ = size;
+    if (size > capacity || capacity > kKeptCapacity) {
+      request.reset();
+      capacity = 0;
+      request.reset(new (std::nothrow) std::uint8_t[std::max(size, 1u)]);
+      if (request == nullptr) return 0;
+      capacity = size;
     }
-    return AddressOf(request_.get());
+    return AddressOf(request.get());
   }
+
+  std::unique_ptr<std::uint8_t[]> request;
+  std::uint32_t capacity = 0;
+  keepsake::Bytes response;
+};
+
+Buffers& TheBuffers() {
+  static auto* const buffers = new Buffers;  // an instance is not torn down
+  return *buffers;
+}
+
+class Engine {
+ public:
+  std::uint32_t Reserve(std::uint32_t size) { return buffers_.Reserve(size); }
 
   // Each answers the length of the response, which begins at Response().
   std::uint32_t Open(std::uint32_t size) { return Keep(session_.Open(Request(size))); }
@@ -44,16 +61,15 @@ class Engine {
 
  private:
   ByteView Request(std::uint32_t size) const {
-    return ByteView(request_.get(), std::min(size, capacity_));
+    return ByteView(buffers_.request.get(), std::min(size, buffers_.capacity));
   }
   std::uint32_t Keep(ByteView response) {
     response_ = response;
     return static_cast<std::uint32_t>(response.size());
   }
 
-  keepsake::Session session_;
-  std::unique_ptr<std::uint8_t[]> request_;
-  std::uint32_t capacity_ = 0;
+  Buffers& buffers_ = TheBuffers();
+  keepsake::Session session_{buffers_.response};
   ByteView response_;
 };
 
@@ -70,7 +86,21 @@ _LIBCPP_BEGIN_NAMESPACE_STD
 }
 _LIBCPP_END_NAMESPACE_STD
 
+// Embind's own file would register every type there is, strings of three kinds among
+// them, with the glue for each, and bring printf(). These are all that is asked of it.
+extern "C" {
+const char* __getTypeName(const std::type_info*) { return nullptr; }  // has_unbound_type_names
+void _embind_initialize_bindings() {}                                 // for threads
+void _embind_register_bindings(emscripten::internal::InitFunc*) {}
+}
+
 EMSCRIPTEN_BINDINGS(keepsake) {
+  using emscripten::internal::TypeID;
+  using Number = std::numeric_limits<std::uint32_t>;
+  emscripten::internal::_embind_register_void(TypeID<void>::get(), "void");
+  emscripten::internal::_embind_register_integer(TypeID<std::uint32_t>::get(), "unsigned int",
+                                                 sizeof(std::uint32_t), Number::min(),
+                                                 Number::max());
   emscripten::class_<Engine>("Engine")
       .constructor<>()
       .function("reserve", &Engine::Reserve)

@@ -16,12 +16,15 @@ namespace keepsake {
 
 class Engine {
  public:
-  // Without a database: InMemoryStore and MemorySaver.
-  static Result<std::unique_ptr<Engine>> Open(std::optional<sql::OpenOptions> database);
+  // Without a database: InMemoryStore and MemorySaver. Responses are written to
+  // `response`, which is borrowed; engines of one thread may share it.
+  static Result<std::unique_ptr<Engine>> Open(std::optional<sql::OpenOptions> database,
+                                              Bytes& response);
   virtual ~Engine() = default;
 
   // Answers every request, malformed ones included: an error is a response.
-  // Time comes with the request. The view is valid until the next Execute().
+  // Time comes with the request. The view is of `response`, and valid until the next
+  // Execute() of an engine that shares it.
   virtual ByteView Execute(ByteView request) = 0;
 };
 

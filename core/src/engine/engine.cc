@@ -99,7 +99,8 @@ Status StatusOf(const Result<T>& result) {
 
 class FrameEngine final : public Engine {
  public:
-  explicit FrameEngine(std::unique_ptr<sql::Database> database) : database_(std::move(database)) {}
+  FrameEngine(std::unique_ptr<sql::Database> database, Bytes& response)
+      : database_(std::move(database)), response_(response) {}
 
   // REQUIRES: called once, before Execute().
   Status Start() {
@@ -559,19 +560,20 @@ class FrameEngine final : public Engine {
   std::unique_ptr<Checkpointer> saver_;
   std::unique_ptr<ForeignFile> foreign_file_;
   bool in_transaction_ = false;
-  Bytes response_;
+  Bytes& response_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::Open(std::optional<sql::OpenOptions> options) {
+Result<std::unique_ptr<Engine>> Engine::Open(std::optional<sql::OpenOptions> options,
+                                             Bytes& response) {
   std::unique_ptr<sql::Database> database;
   if (options) {
     Result<std::unique_ptr<sql::Database>> opened = sql::OpenDatabase(*options);
     if (!opened) return std::unexpected(std::move(opened.error()));
     database = std::move(*opened);
   }
-  auto engine = std::make_unique<FrameEngine>(std::move(database));
+  auto engine = std::make_unique<FrameEngine>(std::move(database), response);
   if (Status status = engine->Start(); !status.ok()) return std::unexpected(std::move(status));
   return engine;
 }

@@ -18,17 +18,18 @@ Result<wire::Open> ParseOpen(const wire::Request& request) {
   return wire::Decode<wire::Open>(request.operations[0].payload);
 }
 
-Result<std::unique_ptr<Engine>> OpenEngine(ByteView config) {
+Result<std::unique_ptr<Engine>> OpenEngine(ByteView config, Bytes& response) {
   Result<wire::Request> request = wire::ParseRequest(config, wire::FrameKind::kOpen);
   if (!request) return std::unexpected(std::move(request.error()));
   Result<wire::Open> open = ParseOpen(*request);
   if (!open) return std::unexpected(std::move(open.error()));
-  return Engine::Open(std::move(open->database));
+  return Engine::Open(std::move(open->database), response);
 }
 
 }  // namespace
 
-Session::Session() = default;
+Session::Session() : response_(own_response_) {}
+Session::Session(Bytes& response) : response_(response) {}
 Session::~Session() = default;
 
 ByteView Session::Open(ByteView config) {
@@ -38,7 +39,7 @@ ByteView Session::Open(ByteView config) {
                        Status(StatusCode::kConflictingOptions, "the session is open already"));
     return response_;
   }
-  Result<std::unique_ptr<Engine>> engine = OpenEngine(config);
+  Result<std::unique_ptr<Engine>> engine = OpenEngine(config, response_);
   if (!engine) {
     wire::WriteFailure(response_, sequence, engine.error());
     return response_;

@@ -15,6 +15,9 @@ namespace keepsake {
 class Session {
  public:
   Session();
+  // Sessions which share a response hold the memory of one: a view is then valid until
+  // the next call of any of them. `response` is borrowed.
+  explicit Session(Bytes& response);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -32,8 +35,9 @@ class Session {
   void Close();
 
  private:
+  Bytes own_response_;
+  Bytes& response_;
   std::unique_ptr<Engine> engine_;
-  Bytes response_;  // of Open(), and of Execute() while closed
 };
 
 }  // namespace keepsake

@@ -16,8 +16,8 @@ export interface EngineSource {
 }
 
 /**
- * Frames in, frames out. A response is a view into linear memory, until the next
- * call. A call that throws has trapped, and every later one throws too. @internal
+ * Frames in, frames out. A response is a view into linear memory, until the next call of any
+ * engine of the instance. A call that throws has trapped, and every later one throws too. @internal
  */
 export interface RawEngine {
   open(config: Uint8Array): Uint8Array;
