@@ -94,6 +94,8 @@ export class Candidate extends DurableObject {
 
   /** Rows read and written by `count` of these. */
   async rows(operation, count) {
+    // Opens it, if it is not open yet.
+    await this.resume(1, this.counted);
     this.storage.take();
     await this[operation](count, this.counted);
     return this.storage.take();
