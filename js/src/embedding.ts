@@ -70,6 +70,18 @@ export class Embedder {
     return embedded;
   }
 
+  /** The operations with the vectors of their queries, if all of these are known. */
+  embedKnown(operations: readonly StoreOperation[]): StoreOperation[] | undefined {
+    const embedded: StoreOperation[] = [];
+    for (const operation of operations) {
+      if (operation.kind !== "search") return undefined;
+      const queryVector = this.#cache.get(`${this.#query ? "q" : "t"}${operation.query}`);
+      if (queryVector === undefined) return undefined;
+      embedded.push({ ...operation, queryVector });
+    }
+    return embedded;
+  }
+
   /** Vectors for items that wait for them. Nothing of it is cached. */
   async embedItems(items: PendingEmbeddings["items"]): Promise<ItemVectors[]> {
     const texts = items.flatMap((item) => item.texts);

@@ -425,8 +425,12 @@ export abstract class KeepsakeStore extends BaseStore {
     return this.connection.call(requests, this.#now());
   }
 
-  #executeEmbedded(requests: StoreOperation[], model: Embedder): Promise<readonly unknown[]> {
+  #executeEmbedded(requests: StoreOperation[], model: Embedder): MaybePromise<readonly unknown[]> {
     const earlier = this.#embedding;
+    // A question that was asked before needs no plan: a call and a few promises less.
+    const known =
+      earlier === undefined && requests.every(needsEmbedding) && model.embedKnown(requests);
+    if (known) return this.connection.call(known, this.#now());
     const embedded = this.#embed(requests, model);
     const written = Promise.all([embedded, earlier]).then(([ready]) =>
       this.connection.call(ready, this.#now()),

@@ -14,6 +14,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export class Reader {
   readonly #bytes: Uint8Array;
   #copy: Uint8Array | undefined;
+  #view: DataView | undefined;
   #position = 0;
 
   constructor(bytes: Uint8Array) {
@@ -64,7 +65,8 @@ export class Reader {
 
   f64(): number {
     const at = this.#skip(8);
-    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, 8).getFloat64(0, true);
+    this.#view ??= new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
+    return this.#view.getFloat64(at, true);
   }
 
   /** A view into a copy of the whole response: one copy for all byte arrays in it. */
