@@ -49,7 +49,7 @@ constexpr std::string_view kScanVectors =
     " ORDER BY i.ns, i.key";
 // An item has as many rows as it has vectors. CROSS: the list is walked, not the tables.
 constexpr std::string_view kReadCandidates =
-    "SELECT i.item_id, i.ns, i.key, i.value, v.vector"
+    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, v.vector"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.expires_at IS NULL OR i.expires_at > ?";
@@ -64,8 +64,8 @@ constexpr std::string_view kVectorsOfKey =
 constexpr std::string_view kCountUpTo =
     "SELECT count(*) FROM (SELECT 1 FROM store_kv WHERE ns >= ? AND ns < ? LIMIT ?)";
 constexpr std::string_view kFetch =
-    "SELECT item_id, ns, key, value, created_at, updated_at, ttl FROM store_kv"
-    " WHERE item_id IN (SELECT value FROM json_each(?))";
+    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
 // Steps from namespace to namespace, whatever the number of their items.
 constexpr std::string_view kNamespaces =
     "WITH RECURSIVE found(ns) AS ("
@@ -131,6 +131,25 @@ bool IsWanted(const Row& row, const CheckedSearch& search) {
   return search.contains.empty() || search::ContainsFolded(row.Text(kKey), search.contains) ||
          search::ContainsFolded(row.Text(kValue), search.contains);
 }
+
+// An item, as the first columns of kFetch and kReadCandidates have it.
+struct ItemRow {
+  ItemRow() = default;
+  explicit ItemRow(const Row& row)
+      : ns(row.Text(1)),
+        key(row.Text(2)),
+        value(row.Text(3)),
+        created_at_ms(row.Int(4)),
+        updated_at_ms(row.Int(5)),
+        ttl_ms(row.Int(6)) {}
+
+  std::string ns;  // encoded
+  std::string key;
+  std::string value;
+  std::int64_t created_at_ms = 0;
+  std::int64_t updated_at_ms = 0;
+  std::int64_t ttl_ms = 0;
+};
 
 // Scores float32 rows.
 class RowScorer {
@@ -290,6 +309,8 @@ class SqliteStore final : public Store {
   Status ScoreCandidates(std::span<const std::uint64_t> items, const CheckedSearch& search,
                          std::int64_t now_ms, RowScorer& scorer,
                          search::Ranking<RankedItem>& ranking);
+  // Of kReadCandidates, for Fetch(), unless it is large.
+  void KeepRow(const Row& row);
   Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
   Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
 
@@ -305,6 +326,8 @@ class SqliteStore final : public Store {
   sql::Database& database_;
   SqliteTextIndex text_;
   SqliteVectors vectors_;
+  // What was read of items by the search that runs, by id: a hit is read once.
+  std::unordered_map<std::int64_t, ItemRow> rows_;
 };
 
 Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batch) {
@@ -360,6 +383,7 @@ Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::in
 Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
                                                          std::int64_t now_ms, IdList& refreshed) {
   if (search.limit == 0) return {};
+  rows_.clear();
   if (search.near != nullptr) {
     std::vector<float> vector;
     const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
@@ -521,13 +545,19 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
       if (is_wanted) {
         item.ns = row.Text(1);
         item.key = row.Text(2);
+        KeepRow(row);
       }
     }
-    return !is_wanted || scorer.Add(row.Blob(4));
+    return !is_wanted || scorer.Add(row.Blob(7));
   });
   if (status.ok()) status = scorer.status();
   if (status.ok()) end_item();
   return status;
+}
+
+void SqliteStore::KeepRow(const Row& row) {
+  constexpr std::size_t kKeptBytes = 4096;
+  if (row.Text(3).size() <= kKeptBytes) rows_[row.Int(0)] = ItemRow(row);
 }
 
 Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
@@ -640,30 +670,31 @@ Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refres
   std::vector<SearchItem> items(hits.size());
   if (hits.empty()) return items;
   IdList ids;
-  std::unordered_map<std::int64_t, std::size_t> position_of;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    ids.Add(hits[i].id);
-    position_of[hits[i].id] = i;
+  for (const auto& hit : hits) {
+    if (!rows_.contains(hit.id)) ids.Add(hit.id);
   }
-  Status damage;
-  const Status status = database_.Run(kFetch, {ids.Take()}, [&](const Row& row) {
-    Result<Namespace> ns = DecodeNamespace(row.Text(1));
-    if (!ns) {
-      damage = ns.error();
-      return false;
-    }
-    const std::size_t position = position_of[row.Int(0)];
-    items[position] = {.item = {.ns = std::move(*ns),
-                                .key = std::string(row.Text(2)),
-                                .value = std::string(row.Text(3)),
-                                .created_at_ms = row.Int(4),
-                                .updated_at_ms = row.Int(5)},
-                       .score = hits[position].score};
-    if (refresh_ttl && row.Int(6) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
-    return true;
-  });
-  if (!status.ok()) return std::unexpected(status);
-  if (!damage.ok()) return std::unexpected(damage);
+  if (!ids.empty()) {
+    const Status status = database_.Run(kFetch, {ids.Take()}, [&](const Row& row) {
+      rows_[row.Int(0)] = ItemRow(row);
+      return true;
+    });
+    if (!status.ok()) return std::unexpected(status);
+  }
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const auto found = rows_.find(hits[i].id);
+    if (found == rows_.end()) continue;  // of a damaged file
+    ItemRow& row = found->second;
+    Result<Namespace> ns = DecodeNamespace(row.ns);
+    if (!ns) return std::unexpected(ns.error());
+    items[i] = {.item = {.ns = std::move(*ns),
+                         .key = std::move(row.key),
+                         .value = std::move(row.value),
+                         .created_at_ms = row.created_at_ms,
+                         .updated_at_ms = row.updated_at_ms},
+                .score = hits[i].score};
+    if (refresh_ttl && row.ttl_ms != PutOp::kNoTtl) refreshed.Add(hits[i].id);
+  }
+  rows_.clear();
   return items;
 }
 
