@@ -54,11 +54,11 @@ struct Int8Row {
   template <std::size_t kSums>
   static void AddProducts(const std::int16_t* query, const std::uint8_t* row,
                           Int32Sum (&sums)[kSums]) {
-    const Int8Lanes first = Int8Lanes::Load(row), second = Int8Lanes::Load(row + 16);
-    sums[0].AddProducts(LoadInt16(query), first.Low());
-    sums[1 % kSums].AddProducts(LoadInt16(query + 8), first.High());
-    sums[2 % kSums].AddProducts(LoadInt16(query + 16), second.Low());
-    sums[3 % kSums].AddProducts(LoadInt16(query + 24), second.High());
+    const WideLanes first = LoadWidened(row), second = LoadWidened(row + 16);
+    sums[0].AddProducts(LoadInt16(query), first.low);
+    sums[1 % kSums].AddProducts(LoadInt16(query + 8), first.high);
+    sums[2 % kSums].AddProducts(LoadInt16(query + 16), second.low);
+    sums[3 % kSums].AddProducts(LoadInt16(query + 24), second.high);
   }
 };
 

@@ -31,7 +31,8 @@ Levels LevelsOf(std::span<const float> vector, bool normalize, int max_level) {
           .factor = max_level / double{largest}};
 }
 
-int LevelOf(float x, double factor) { return static_cast<int>(std::lrint(x * factor)); }
+// In wasm an instruction, which lrint() is not.
+int LevelOf(float x, double factor) { return static_cast<int>(std::rint(x * factor)); }
 
 }  // namespace
 
