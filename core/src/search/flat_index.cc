@@ -295,8 +295,11 @@ std::size_t FlatIndex::CountFrom(Slot slot) const {
     if (number > slot / kChunkSlots) {
       count += chunks_[i]->size;
     } else {
-      count += static_cast<std::size_t>(
-          std::ranges::count_if(SlotsIn(number), [slot](Slot other) { return other >= slot; }));
+      const std::size_t first = slot % kChunkSlots / 64;
+      for (std::size_t w = first; w < chunks_[i]->living.size(); ++w) {
+        const std::uint64_t rest = chunks_[i]->living[w] >> (w == first ? slot % 64 : 0);
+        count += static_cast<std::size_t>(std::popcount(rest));
+      }
     }
   }
   return count;
