@@ -238,6 +238,11 @@ void FlatIndex::AddCode(Slot slot, Owner owner, CodeScale scale,
     chunk.codes.reserve(kChunkSlots * code_bytes());
     chunk.scales.reserve(kChunkSlots);
     chunk.owners.reserve(kChunkSlots);
+    chunk.signs.reserve(kChunkSlots * sign_words_);
+  }
+  // Copied to its place at once: room is made of zeros, which a vector writes one by one.
+  if (chunk.scales.size() == slot % kChunkSlots) {
+    chunk.codes.insert(chunk.codes.end(), code.begin(), code.end());
   }
   CodeScale* place;
   std::memcpy(MakeLive(slot, owner, &place), code.data(), code.size());
