@@ -317,11 +317,11 @@ class SqliteStore final : public Store {
   // "" if there is no such row.
   Result<std::string> ReadMeta(std::string_view name);
 
-  Status Write(const CheckedBatch& batch, IdList& refreshed);
+  Status Write(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
-  // A transaction that writes items.
-  Status WriteItems(const std::function<Status()>& body);
+  // A transaction that writes items. It may be tried twice: `body` begins anew.
+  Status WriteItems(const std::function<Status()>& body, bool is_again = false);
 
   sql::Database& database_;
   SqliteTextIndex text_;
@@ -350,18 +350,26 @@ Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batc
   }
   // Nothing may write between these reads and the writes: there is one connection.
   if (batch.puts.empty() && refreshed.empty()) return results;
-  const Status status = WriteItems([&] { return Write(batch, refreshed); });
+  const std::string list = refreshed.empty() ? "" : refreshed.Take();
+  const Status status = WriteItems([&] { return Write(batch, list); });
   if (!status.ok()) return std::unexpected(status);
   return results;
 }
 
-Status SqliteStore::WriteItems(const std::function<Status()>& body) {
+Status SqliteStore::WriteItems(const std::function<Status()>& body, bool is_again) {
+  Status written;
   Status status = database_.InTransaction([&]() -> Status {
-    Status written = body();
-    return written.ok() && options().index ? vectors_.Seal(options().index->dims) : written;
+    written = body();
+    if (written.ok() && options().index) written = vectors_.Seal(options().index->dims);
+    return written;
   });
   vectors_.EndTransaction(status.ok());
-  return status;
+  if (Status ended = text_.EndTransaction(status.ok()); status.ok()) return ended;
+  // Much of the text index, which may be damaged, is written when the transaction ends.
+  const bool may_be_text = status.code() == StatusCode::kCorrupt ||
+                           (status.code() == StatusCode::kInternal && written.ok());
+  if (!may_be_text || is_again || !text_.is_made()) return status;
+  return text_.GiveUp().ok() ? WriteItems(body, true) : status;
 }
 
 Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms,
@@ -714,9 +722,9 @@ Result<std::vector<Namespace>> SqliteStore::ReadNamespaces(const ListNamespacesO
   return listing.Take();
 }
 
-Status SqliteStore::Write(const CheckedBatch& batch, IdList& refreshed) {
+Status SqliteStore::Write(const CheckedBatch& batch, std::string_view refreshed) {
   if (!refreshed.empty()) {
-    const Status status = database_.Run(kRefreshTtl, {batch.now_ms, refreshed.Take()});
+    const Status status = database_.Run(kRefreshTtl, {batch.now_ms, refreshed});
     if (!status.ok()) return status;
   }
   for (const CheckedPut& put : batch.puts) {
@@ -772,6 +780,7 @@ Result<std::uint64_t> SqliteStore::ClearNamespace(const Namespace& ns) {
   const std::int64_t now_ms = options().clock->NowMs();
   std::uint64_t cleared = 0;
   const Status status = WriteItems([&]() -> Status {
+    cleared = 0;
     if (Status vectors = vectors_.DeleteOfNamespace(encoded); !vectors.ok()) return vectors;
     IdList ids;
     const Status items = database_.Run(kClear, {encoded}, [&](const Row& row) {
@@ -848,6 +857,8 @@ Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> ite
   std::vector<std::string> texts;
   texts.reserve(2 * items.size());  // views into them last until the transaction ends
   const Status status = WriteItems([&]() -> Status {
+    written = 0;
+    texts.clear();
     for (const ItemVectors& item : items) {
       const Result<bool> was_pending = vectors_.PutPending(item, texts);
       if (!was_pending) return was_pending.error();
