@@ -93,6 +93,19 @@ export async function attempt<T>(backend: string, body: () => T | Promise<T>): P
   }
 }
 
+/** Tells a listener of the caller's; that it throws is an error of the caller's. @internal */
+export function tell<Args extends unknown[]>(
+  onProgress: ((...args: Args) => void) | undefined,
+  ...args: Args
+): void {
+  if (onProgress === undefined) return;
+  try {
+    onProgress(...args);
+  } catch (cause) {
+    throw new KeepsakeError("invalid_argument", `onProgress threw: ${messageOf(cause)}`, { cause });
+  }
+}
+
 /** @internal */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 // How well searches find what they should, on the user's own questions.
 
-import { KeepsakeError } from "./errors.js";
+import { KeepsakeError, tell } from "./errors.js";
 import type { RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
 
@@ -78,7 +78,7 @@ export async function evaluate(
     sums.recall += judged.recall / cases.length;
     sums.mrr += judged.mrr / cases.length;
     sums.ndcg += judged.ndcg / cases.length;
-    onProgress?.(i + 1, cases.length);
+    tell(onProgress, i + 1, cases.length);
   }
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.ceil(share * latencies.length) - 1] ?? 0;
@@ -103,7 +103,11 @@ export async function tune(
   const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
   let done = 0;
   const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>
-    evaluate(store, some, { ...given, ...tried, onProgress: () => onProgress?.(++done, total) });
+    evaluate(store, some, {
+      ...given,
+      ...tried,
+      onProgress: () => onProgress?.(++done, total),
+    });
   let ranking: RankingOptions = {};
   let best = worth(await evaluateWith(fitted, ranking));
   for (const candidate of candidates) {

@@ -12,7 +12,7 @@ import type {
 import { foreignDatabase } from "#host";
 import { dump, toPutOperation } from "./checkpoint-operations.js";
 import type { Connection } from "./engine/connection.js";
-import { KeepsakeError, messageOf } from "./errors.js";
+import { KeepsakeError, messageOf, tell } from "./errors.js";
 import { decodePythonValue, isPythonType } from "./python-values.js";
 import { reencodeValue } from "./value.js";
 import {
@@ -221,7 +221,7 @@ class Import {
       for (const row of page.rows) await this.#attempt(row, nameOfRow, importRow);
       ({ cursor, done } = page);
       this.#done += page.rows.length;
-      this.#target.onProgress?.({ done: this.#done, total: this.#total() });
+      tell(this.#target.onProgress, { done: this.#done, total: this.#total() });
     }
   }
 

@@ -14,7 +14,7 @@ import { Connection } from "./engine/connection.js";
 import type { MaybePromise } from "./engine/engine.js";
 import { Pace } from "./engine/idle-index.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, KeepsakeError, named } from "./errors.js";
+import { attempt, KeepsakeError, named, tell } from "./errors.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -290,7 +290,9 @@ export abstract class KeepsakeStore extends BaseStore {
   ): Promise<WhyNot> {
     return this.attempt(async () => {
       const { namespace, key } =
-        typeof item === "string" ? { namespace: namespacePrefix, key: item } : item;
+        typeof item === "object" && item !== null
+          ? item
+          : { namespace: namespacePrefix, key: item };
       const requests = toCore([{ ...options, namespacePrefix }], this.#searchMode);
       const [search] =
         this.#model && requests.some(needsEmbedding)
@@ -330,7 +332,7 @@ export abstract class KeepsakeStore extends BaseStore {
         const embedded = await this.#model.embedItems(items);
         await this.#call(() => ({ kind: "embedPending", items: embedded }));
         done += items.length;
-        onProgress?.({ done, left: left - items.length });
+        tell(onProgress, { done, left: left - items.length });
       }
     });
   }
@@ -353,7 +355,7 @@ export abstract class KeepsakeStore extends BaseStore {
         const { vectors, inGraph, isDone } = await pace.step((count) =>
           this.#call(() => ({ kind: "improveIndex", vectors: count, isWanted: true })),
         );
-        onProgress?.({ done: inGraph, left: vectors - inGraph });
+        tell(onProgress, { done: inGraph, left: vectors - inGraph });
         if (isDone) return inGraph;
         await new Promise((resolve) => setTimeout(resolve));
       }

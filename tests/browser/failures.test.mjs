@@ -501,6 +501,30 @@ test("a storage that is insisted on is not taken for another one that is open", 
   expect(await tryToPut(first, "a", 1)).toEqual({});
 });
 
+test.each([
+  ["a number", "invalid_argument", "not number"],
+  ["nothing", "invalid_argument", "not undefined"],
+  ["an error", "cannot_open", "not today"],
+])(
+  "a function that makes %s is no worker, and the next attempt can be another",
+  async (what, code, said) => {
+    const page = await blankTab();
+    const refused = await page.evaluate(
+      ([given, made]) =>
+        globalThis.attempt(() => {
+          const worker = () => {
+            if (made === "an error") throw new Error("not today");
+            return made === "a number" ? 5 : undefined;
+          };
+          return globalThis.open({ name: given, worker });
+        }),
+      [name, what],
+    );
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(said) });
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+  },
+);
+
 test("a worker that is not ours is named, and the next attempt can be another", async () => {
   const page = await blankTab();
   await page.clock.install();

@@ -88,6 +88,12 @@ const searches = [
   ["a negative offset", { offset: -1 }, "invalid_argument", /offset/],
   ["a query that is no string", { query: 7 }, "invalid_argument", /query/],
   ["an unknown mode", { query: "x", mode: "psychic" }, "invalid_argument", /psychic/],
+  ["near a vector without an index", { near: [1, 0] }, "invalid_argument", /near.*index/],
+  ["near a vector and a query without an index", { near: [1, 0], query: "x", mode: "hybrid" }, "invalid_argument", /near.*index/],
+  ["near an item without an index", { near: { namespace: ["a"], key: "k" } }, "invalid_argument", /near.*index/],
+  ["near nothing", { near: [] }, "invalid_argument", /near/],
+  ["near a number", { near: 7 }, "invalid_argument", /near/],
+  ["near text", { near: ["a"] }, "invalid_argument", /near/],
   ["mode vector without an index", { query: "x", mode: "vector" }, "invalid_argument", /index/],
 ];
 
@@ -140,6 +146,16 @@ describe.each(storeBackends)("$name", (backend) => {
       if (!isScope && namespace) await refused(() => store.listNamespaces({ prefix: namespace }));
     },
   );
+
+  test.each(keys)("whyNot refuses %s as a key", async (_, key, rule) => {
+    const code = key !== null && typeof key === "object" ? "invalid_namespace" : "invalid_key";
+    const expected = code === "invalid_key" ? rule : /array/;
+    await expectRefused(() => store.whyNot(["a"], key), code, expected);
+  });
+
+  test("whyNot refuses an item without a namespace", async () => {
+    await expectRefused(() => store.whyNot(["a"], { key: "k" }), "invalid_namespace", /array/);
+  });
 
   test("the reserved root langgraph is refused by put", async () => {
     await expectRefused(() => store.put(["langgraph"], "k", {}), "invalid_namespace", /langgraph/);

@@ -166,10 +166,7 @@ class Checker {
     if (!by_vector) return by_vector.error();
     const bool by_text =
         !op.query.empty() && (op.mode == SearchMode::kText || op.mode == SearchMode::kHybrid);
-    if (*by_vector && !op.query_vector.empty()) {
-      if (Status status = CheckVector(op.query_vector, options_); !status.ok()) return status;
-    }
-    if (op.near) {
+    if (op.near || !op.query_vector.empty()) {
       if (Status status = CheckNear(op, *by_vector); !status.ok()) return status;
     }
     batch_.searches.push_back(
@@ -191,8 +188,9 @@ class Checker {
     return op.ranking ? CheckRanking(*op.ranking) : Status();
   }
 
-  static Status CheckNear(const SearchOp& op, bool by_vector) {
+  Status CheckNear(const SearchOp& op, bool by_vector) const {
     if (!by_vector) return Invalid("near needs a search by vector, and a store with an index");
+    if (!op.near) return CheckVector(op.query_vector, options_);
     if (!op.query_vector.empty()) return Invalid("near and a query vector exclude each other");
     if (Status status = ValidateNamespace(op.near->ns, kExact); !status.ok()) return status;
     return CheckKey(op.near->key);

@@ -4,11 +4,11 @@
 
 import { wasmBase64, workerScript } from "#embedded";
 import type { DatabaseOptions } from "../engine/options.js";
-import { absoluteUrl, cannotLoad, workerAt } from "./load.js";
+import { absoluteUrl, cannotLoad, workerAt, workerOf } from "./load.js";
 
 /** @internal */
 export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
-  if (typeof worker === "function") return worker();
+  if (typeof worker === "function") return workerOf(worker);
   if (worker !== undefined) return workerAt(worker);
   try {
     return new Worker(scriptAddress(), { type: "module" });

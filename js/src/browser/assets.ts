@@ -4,11 +4,11 @@
 // `assets.inline.ts` has the same functions for `keepsake/inline`.
 
 import type { DatabaseOptions } from "../engine/options.js";
-import { absoluteUrl, cannotLoad, workerAt } from "./load.js";
+import { absoluteUrl, cannotLoad, workerAt, workerOf } from "./load.js";
 
 /** Starts the worker of this page. That it can't be loaded is an event of the worker. @internal */
 export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
-  if (typeof worker === "function") return worker();
+  if (typeof worker === "function") return workerOf(worker);
   if (worker !== undefined) return workerAt(worker);
   const prebundled = addressInVite("worker.js");
   if (prebundled !== undefined) return workerAt(prebundled);

@@ -30,6 +30,21 @@ export function workerAt(url: string | URL): Worker {
   }
 }
 
+/** What a function of the caller's makes. @internal */
+export function workerOf(make: () => Worker): Worker {
+  let made: Worker;
+  try {
+    made = make();
+  } catch (cause) {
+    throw cannotLoad("worker.js", `the option worker threw: ${messageOf(cause)}`, cause);
+  }
+  if (typeof made?.postMessage === "function") return made;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `worker must make a Worker, not ${made === null ? "null" : typeof made}`,
+  );
+}
+
 /** What an `error` event of a worker says. @internal */
 export function workerError(event: Event): KeepsakeError {
   const message = "message" in event ? String(event.message) : "";

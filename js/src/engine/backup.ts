@@ -1,7 +1,7 @@
 // A database as the bytes of one SQLite file, or as pieces of rows (rows.ts), out and
 // in, while it is in use.
 
-import { KeepsakeError } from "../errors.js";
+import { KeepsakeError, tell } from "../errors.js";
 import { isBytes } from "../value.js";
 import type { Connection } from "./connection.js";
 import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./rows.js";
@@ -14,6 +14,10 @@ export interface TransferProgress {
 
 /** How an export or import tells how far it is. */
 export interface TransferOptions {
+  /**
+   * One that throws ends the transfer (`invalid_argument`); what an import of a SQLite file
+   * brought is there by then, of any other nothing.
+   */
   onProgress?: ((progress: TransferProgress) => void) | undefined;
 }
 
@@ -140,7 +144,7 @@ async function* readDatabase(
     for (let offset = 0; offset < total; offset += PIECE) {
       const length = Math.min(PIECE, total - offset);
       const [piece] = await connection.call([{ kind: "readExport", offset, length }]);
-      onProgress?.({ done: offset + length, total });
+      tell(onProgress, { done: offset + length, total });
       yield piece;
     }
   } finally {
@@ -207,6 +211,14 @@ async function importSqlite(
 ): Promise<void> {
   const name = "database to import";
   const total = bytes instanceof Blob ? bytes.size : bytes.length;
+  let failure: { error: unknown } | undefined;
+  const onRead = (done: number) => {
+    try {
+      tell(onProgress, { done: Math.min(done, total), total });
+    } catch (error) {
+      failure ??= { error };
+    }
+  };
   await connection.exclusively(() =>
     connection.lending(
       name,
@@ -214,9 +226,11 @@ async function importSqlite(
       async () => {
         await connection.call([{ kind: "importFrom", path: name }]);
       },
-      (done) => onProgress?.({ done: Math.min(done, total), total }),
+      onRead,
     ),
   );
+  // It is told of what is read all at once: then everything has been imported.
+  if (failure !== undefined) throw failure.error;
 }
 
 // A browser keeps a large Blob on disk.

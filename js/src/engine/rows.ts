@@ -1,7 +1,7 @@
 // A memory as a stream of pieces that every engine writes and reads, also one without
 // files: core/src/transfer/piece.h. It may be cut after any piece and go on later.
 
-import { KeepsakeError } from "../errors.js";
+import { KeepsakeError, tell } from "../errors.js";
 import type { RowsRequest } from "../wire/operations.js";
 import type { TransferOptions } from "./backup.js";
 import type { Connection } from "./connection.js";
@@ -41,7 +41,7 @@ export async function* readRows(
       const [piece] = await connection.call([{ kind: "readRows", ...place }]);
       place = placeBehind(piece);
       done += piece.length;
-      onProgress?.({ done, total: place.isComplete ? done : Math.max(size, done) });
+      tell(onProgress, { done, total: place.isComplete ? done : Math.max(size, done) });
       yield piece;
     }
     // One that is not read to its end can be gone on with, for a day.
@@ -64,7 +64,7 @@ export async function importRows(
     await connection.call([{ kind: "putRows", piece }]);
     place = placeBehind(piece);
     done += piece.length;
-    onProgress?.({ done, total: Math.max(total, done) });
+    tell(onProgress, { done, total: Math.max(total, done) });
   }
   place ??= await placeOfImport(connection);
   if (place === undefined || !place.isComplete) {
