@@ -49,6 +49,12 @@ TEST(TextQuery, phrases_hold_their_words_in_order) {
   EXPECT_TRUE(HoldsPhrases(chinese, "{\"a\":\"\u4ED6\u559D\u8336\"}", config));
   EXPECT_FALSE(HoldsPhrases(chinese, "{\"a\":\"\u8336\u559D\"}", config));
   EXPECT_THAT(ParseTextQuery("a 5\" disk", Language::kEnglish).phrases, IsEmpty());
+  for (const char* quoted : {"\u201Cgreen tea\u201D", "\u201Egreen tea\u201C cake",
+                             "a 5\" disk \u00ABgreen tea\u00BB"}) {
+    const TextQuery typographic = ParseTextQuery(quoted, Language::kEnglish);
+    ASSERT_EQ(typographic.phrases.size(), 1U) << quoted;
+    EXPECT_FALSE(HoldsPhrases(typographic, R"({"a":"tea, green"})", config)) << quoted;
+  }
 }
 
 TEST(TextQuery, knows_what_is_asked_for) {

@@ -39,15 +39,38 @@ struct Section {
   bool is_phrase;
 };
 
+// As they are typed, and what telephones make of it.
+struct Quotes {
+  std::string_view open, close;
+};
+constexpr Quotes kQuotes[] = {{"\"", "\""},         {"\u201C", "\u201D"}, {"\u201E", "\u201C"},
+                              {"\u201E", "\u201D"}, {"\u00AB", "\u00BB"}, {"\u00BB", "\u00AB"}};
+
+// The first quotation; begin is npos if there is none. A single quote is no phrase.
+struct Quotation {
+  std::size_t begin = std::string_view::npos, text = 0, end_of_text = 0, end = 0;
+};
+
+Quotation FirstQuotation(std::string_view text) {
+  Quotation first;
+  for (const auto& [open, close] : kQuotes) {
+    const std::size_t begin = text.find(open);
+    if (begin >= first.begin) continue;
+    const std::size_t inside = begin + open.size();
+    const std::size_t end = text.find(close, inside);
+    if (end != std::string_view::npos) first = {begin, inside, end, end + close.size()};
+  }
+  return first;
+}
+
 std::vector<Section> SectionsOf(std::string_view text) {
   std::vector<Section> sections;
   while (!text.empty()) {
-    const std::size_t open = text.find('"');
-    const std::size_t close = open == std::string_view::npos ? open : text.find('"', open + 1);
-    if (close == std::string_view::npos) break;  // a single quote is no phrase
-    sections.push_back({text.substr(0, open), false});
-    sections.push_back({text.substr(open + 1, close - open - 1), true});
-    text.remove_prefix(close + 1);
+    const Quotation found = FirstQuotation(text);
+    if (found.begin == std::string_view::npos) break;
+    sections.push_back({text.substr(0, found.begin), false});
+    sections.push_back({text.substr(found.text, found.end_of_text - found.text), true});
+    text.remove_prefix(found.end);
   }
   sections.push_back({text, false});
   return sections;

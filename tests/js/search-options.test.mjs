@@ -1,0 +1,288 @@
+// What README.md says of search's options, tried one by one over both stores.
+
+import { InMemoryStore, SqliteStore } from "keepsake";
+
+const DAY = 86_400_000;
+const N = ["n"];
+const index = {
+  dims: 3,
+  fields: ["text"],
+  embeddings: (texts) =>
+    texts.map((text) => [/tea/i.test(text), /rain/i.test(text), 0.3].map(Number)),
+};
+const keysOf = (hits) => hits.map(({ key }) => key);
+
+describe.each([
+  ["InMemoryStore", (options) => new InMemoryStore(options)],
+  ["SqliteStore", (options) => new SqliteStore({ path: ":memory:", ...options })],
+])("%s", (_, make) => {
+  let now;
+  let store;
+
+  beforeEach(() => {
+    now = Date.UTC(2026, 0, 1);
+  });
+  afterEach(() => store?.close());
+
+  async function open(options, items = {}) {
+    await store?.close();
+    store = make({ now: () => now, ...options });
+    for (const [key, value] of Object.entries(items)) {
+      await store.put(N, key, typeof value === "string" ? { text: value } : value);
+    }
+  }
+  const keys = async (query, options) => keysOf(await store.search(N, { query, ...options }));
+
+  test("words are found in any form, misspelled, by their beginning and as a phrase", async () => {
+    await open(
+      { searchMode: "text" },
+      {
+        walk: "we walked along the harbour",
+        tea: "green tea in the morning",
+        other: "tea that is green",
+        keeper: "the lighthouse keeper",
+      },
+    );
+    expect(await keys("walking")).toEqual(["walk"]);
+    expect(await keys("harbor")).toEqual(["walk"]);
+    expect(await keys("lighthuose")).toEqual(["keeper"]);
+    expect(await keys("light*")).toEqual(["keeper"]);
+    expect(await keys('"green tea"')).toEqual(["tea"]);
+    expect(await keys("\u201cgreen tea\u201d")).toEqual(["tea"]);
+    expect(await keys('"tea green"')).toEqual([]);
+    expect(await keys("bicycle")).toEqual([]);
+    for (const odd of [
+      '"',
+      '""',
+      '"green',
+      "*",
+      '"*"',
+      "a*b",
+      "(tea OR",
+      "NEAR(a b)",
+      "-tea",
+      "a:b",
+    ]) {
+      await keys(odd);
+    }
+  });
+
+  test.each([
+    ["german", "Wir gingen durch die H\u00e4user", "Haus"],
+    ["french", "nous mangions des pommes", "pomme"],
+    ["spanish", "las casas blancas", "casa"],
+    ["italian", "le case bianche", "casa"],
+    ["portuguese", "as casas brancas", "casa"],
+  ])("words of %s are stemmed", async (language, text, query) => {
+    await open({ searchMode: "text", text: { language } }, { found: text, other: "zzz" });
+    expect(await keys(query)).toEqual(["found"]);
+  });
+
+  test.each([
+    ["\u5317\u4eac", "\u6211\u6628\u5929\u53bb\u4e86\u5317\u4eac\u5927\u5b66"],
+    ["\u6771\u4eac", "\u6771\u4eac\u30bf\u30ef\u30fc\u306b\u884c\u304d\u307e\u3057\u305f"],
+    ["\uc11c\uc6b8", "\uc11c\uc6b8\uc5d0\uc11c \ub9cc\ub0ac\uc5b4\uc694"],
+    [
+      "\u043a\u043e\u0448\u043a\u0438",
+      "\u041c\u044b \u0432\u0438\u0434\u0435\u043b\u0438 \u043a\u043e\u0448\u0435\u043a",
+    ],
+    ["ada@example.org", "write to ada@example.org"],
+    ["user name", "call getUserName now"],
+    ["\u{1f389}", "great \u{1f389}"],
+    ["1299", "it cost 1,299 euros"],
+  ])("%s is found in any language's text", async (query, text) => {
+    await open({ searchMode: "text" }, { found: text, other: "nothing like it" });
+    expect(await keys(query)).toEqual(["found"]);
+  });
+
+  test("a field's weight, and a field of weight 0 that says when", async () => {
+    await open(
+      { searchMode: "text", text: { fields: { title: 5, text: 1, date: 0 } } },
+      {
+        body: { title: "x", text: "tea y z" },
+        title: { title: "tea", text: "x y z" },
+        dated: { title: "trip", text: "by boat", date: "9 June 2023" },
+      },
+    );
+    expect(await keys("tea")).toEqual(["title", "body"]);
+    expect(await keys("what was on 9 June 2023?")).toEqual(["dated"]);
+  });
+
+  test("group and position raise what stands beside a hit, speaker whom a question names", async () => {
+    const text = { fields: ["text"], group: "session", position: "turn", speaker: "who" };
+    await open({ searchMode: "text", text });
+    const turns = [
+      ["Bob", "Where did you go?"],
+      ["Ada", "To the lighthouse."],
+      ["Bob", "I was at home."],
+      ["Ada", "And I came home late."],
+    ];
+    await store.batch(
+      turns.map(([who, said], turn) => ({
+        namespace: N,
+        key: `${turn}`,
+        value: { session: 1, turn, who, text: said },
+      })),
+    );
+    const hits = await store.search(N, { query: "lighthouse", explain: true });
+    expect(hits[0].key).toBe("1");
+    const beside = hits.find(({ key }) => key === "0").explain;
+    expect(beside.words).toBe(0);
+    expect(beside.context).toBeGreaterThan(0);
+    expect((await keys("was Bob at home?"))[0]).toBe("2");
+    expect((await keys("when did Ada come home?"))[0]).toBe("3");
+  });
+
+  test("recency halves what an old item loses after each halfLifeDays", async () => {
+    await open({ searchMode: "text" });
+    await store.put(N, "old", { text: "green tea" });
+    now += 14 * DAY;
+    await store.put(N, "young", { text: "green tea" });
+    const scores = async (options) => {
+      const hits = await store.search(N, { query: "tea", explain: true, ...options });
+      return Object.fromEntries(hits.map(({ key, score }) => [key, score]));
+    };
+    const ratio = ({ old, young }) => old / young;
+    expect(ratio(await scores({}))).toBe(1);
+    expect(ratio(await scores({ recency: 1 }))).toBeCloseTo(0.25);
+    expect(ratio(await scores({ recency: 0.5, halfLifeDays: 14 }))).toBeCloseTo(0.75);
+  });
+
+  test("boosts raise and lower by numbers of the value", async () => {
+    await open(
+      { searchMode: "text" },
+      {
+        high: { text: "green tea", importance: 1, reward: 0.5 },
+        low: { text: "green tea", importance: -1 },
+        none: { text: "green tea" },
+      },
+    );
+    const options = { boosts: { importance: 0.5, reward: 0.5 }, explain: true };
+    const hits = await store.search(N, { query: "tea", ...options });
+    expect(keysOf(hits)).toEqual(["high", "none", "low"]);
+    expect(hits[0].explain).toMatchObject({ importance: 1, reward: expect.any(Number) });
+  });
+
+  test("diversity lets what was said already wait", async () => {
+    const items = {
+      a: "green tea green tea at home",
+      b: "green tea green tea at home",
+      c: "tea ceremony in Kyoto with my long absent aunt",
+    };
+    await open({ searchMode: "text" }, items);
+    expect(await keys("green tea")).toEqual(["a", "b", "c"]);
+    const hits = await store.search(N, { query: "green tea", diversity: 1, explain: true });
+    expect(keysOf(hits)).toEqual(["a", "c", "b"]);
+    expect(hits[2].explain.diversity).toBeCloseTo(0);
+  });
+
+  test("minScore leaves out what scores less, in every mode with scores", async () => {
+    await open({ index }, { tea: "green tea", rain: "rain", none: { x: 1 } });
+    expect(await keys("tea", { minScore: 0.5 })).toEqual(["tea"]);
+    expect(await keys("tea", { mode: "hybrid", minScore: 0.3 })).toEqual(["tea"]);
+    expect(await keys("tea", { mode: "text", minScore: 0.99 })).toEqual([]);
+  });
+
+  test("a hybrid search explains itself; vectorWeight and fusion change what counts", async () => {
+    await open(
+      { index, searchMode: "hybrid" },
+      {
+        tea: "green tea",
+        leaves: "a cup of tea leaves",
+        rain: "rain in May",
+      },
+    );
+    const [hit] = await store.search(N, { query: "green tea", explain: true });
+    expect(hit.key).toBe("tea");
+    expect(Object.keys(hit.explain)).toEqual(["words", "context", "cues", "vector", "agreement"]);
+    expect(hit.plan).toMatch(/^words and vectors: \d+ candidates of 3 items; vectors: /);
+    const [first] = await store.search(N, { query: "green tea", fusion: "reciprocalRank" });
+    expect(first.key).toBe("tea");
+    expect(first.score).toBeGreaterThan(0.9); // 1 is the first of both rankings
+    const words = await store.search(N, { query: "green tea", mode: "text" });
+    const weightless = await store.search(N, { query: "green tea", vectorWeight: 0 });
+    expect(weightless[0].score).toBeCloseTo(words[0].score);
+  });
+
+  test("near finds by an item and by a vector", async () => {
+    await open({ index }, { tea: "green tea", leaves: "tea leaves", rain: "rain in May" });
+    const near = { namespace: N, key: "tea" };
+    expect(keysOf(await store.search(N, { near }))).toEqual(["leaves", "rain"]);
+    expect(keysOf(await store.search(N, { near, minScore: 0.9 }))).toEqual(["leaves"]);
+    for (const vector of [[0, 1, 0], Float32Array.of(0, 1, 0)]) {
+      expect(keysOf(await store.search(N, { near: vector, limit: 1 }))).toEqual(["rain"]);
+    }
+    const why = await store.whyNot(N, "rain", { near, limit: 1 });
+    expect(why).toMatchObject({ reason: "notOnPage", rank: 1 });
+  });
+
+  test("whyNot knows every reason", async () => {
+    await open(
+      { searchMode: "text" },
+      {
+        a: { text: "green tea", n: 1 },
+        b: { text: "green tea and a cake", n: 2 },
+        c: { text: "rain", n: 3 },
+      },
+    );
+    const why = async (key, options) =>
+      (await store.whyNot(N, key, { query: "green tea", ...options })).reason;
+    expect(await why("a")).toBe("hit");
+    expect(await why("missing")).toBe("noItem");
+    expect(await why("c")).toBe("noMatch");
+    expect(await why("a", { filter: { n: 2 } })).toBe("filter");
+    expect(await why("a", { minScore: 0.99 })).toBe("belowMinScore");
+    const { reason, rank, score, lastScore, explain } = await store.whyNot(N, "b", {
+      query: "green tea",
+      limit: 1,
+    });
+    expect({ reason, rank }).toEqual({ reason: "notOnPage", rank: 1 });
+    expect(lastScore).toBeGreaterThan(score);
+    expect(explain.words).toBeGreaterThan(0);
+    const elsewhere = await store.whyNot(["m"], { namespace: N, key: "a" }, { query: "tea" });
+    expect(elsewhere.reason).toBe("outsideNamespace");
+  });
+
+  test("a snippet is about as long as was asked for, and marks what was found", async () => {
+    const text = `${"\u{1f600} Long ago ".repeat(30)}we drank green tea in K\u00f6ln${" and so on".repeat(30)}`;
+    await open({ searchMode: "text" }, { a: text });
+    for (const [query, found] of [
+      ["tea", "tea"],
+      ["koln", "K\u00f6ln"],
+    ]) {
+      const [{ snippet }] = await store.search(N, { query, snippet: 80 });
+      expect(snippet.text.length).toBeLessThan(140);
+      expect(snippet.highlights.map(([from, to]) => snippet.text.slice(from, to))).toEqual([found]);
+    }
+  });
+
+  test.each([{}, { recency: 0.5 }, { diversity: 0.5 }])(
+    "pages with %j are parts of the whole",
+    async (options) => {
+      const items = Array.from({ length: 25 }, (_, i) => [`k${i}`, `tea ${"x ".repeat(i)}`]);
+      await open({ searchMode: "text" }, Object.fromEntries(items));
+      const all = await keys("tea", { limit: 25, ...options });
+      const pages = [];
+      for (let offset = 0; offset < 25; offset += 5) {
+        pages.push(...(await keys("tea", { limit: 5, offset, ...options })));
+      }
+      expect(pages).toEqual(all);
+      expect(new Set(all).size).toBe(25);
+    },
+  );
+
+  test.each([
+    ["vectorWeight", 2],
+    ["recency", -1],
+    ["diversity", 5],
+    ["minScore", "a"],
+    ["halfLifeDays", 0],
+    ["boosts", 5],
+    ["fusion", "sum"],
+    ["snippet", -3],
+  ])("%s of %j is refused", async (name, value) => {
+    await open({ searchMode: "text" });
+    const search = store.search(N, { query: "x", [name]: value });
+    await expect(search).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+});
