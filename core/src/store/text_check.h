@@ -7,7 +7,7 @@
 //   text_pending      its ids of kIdFactor; no single bit that flips leaves them so
 //
 // Persistent. It goes over all of them once after opening, a part with each search, so that
-// none takes long; an index of a few hundred items is checked by the first one.
+// none takes long; some hundred distinct words with their items are checked by the first one.
 #ifndef KEEPSAKE_STORE_TEXT_CHECK_H_
 #define KEEPSAKE_STORE_TEXT_CHECK_H_
 
