@@ -224,9 +224,7 @@ class SqliteTextSource final : public search::TextSource {
   }
 
  private:
-  static Status Damage() {
-    return {StatusCode::kCorrupt, "text index is damaged: it names what is not there"};
-  }
+  static Status Damage() { return {StatusCode::kCorrupt, "text index is damaged"}; }
 
   // Whether the row is as it was written, as far as that is not known.
   bool IsSoundRow(const Row& row) const {

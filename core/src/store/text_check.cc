@@ -35,9 +35,7 @@ ByteView BytesOf(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-Status Damaged(const char* what) {
-  return {StatusCode::kCorrupt, std::string("text index is damaged: ") + what};
-}
+Status Damaged() { return {StatusCode::kCorrupt, "text index is damaged"}; }
 
 // Of the record without its checksum.
 std::int64_t ChecksumOf(const TextRow& row, ByteView record) {
@@ -116,7 +114,7 @@ Status TextCheck::CheckCounts() {
     return true;
   });
   phase_ = Phase::kRows;
-  return is_damaged ? Damaged("a count is not one that was written") : status;
+  return is_damaged ? Damaged() : status;
 }
 
 Status TextCheck::CheckRows() {
@@ -135,7 +133,7 @@ Status TextCheck::CheckRows() {
   });
   if (rows == 0) phase_ = Phase::kPostings;
   budget_ -= rows * kCostOfRow;
-  return is_damaged ? Damaged("a row is not the one that was written") : status;
+  return is_damaged ? Damaged() : status;
 }
 
 // The way that searches take: from a token to its items.
@@ -153,7 +151,7 @@ Status TextCheck::CheckPostings() {
 }
 
 Status TextCheck::AddPostingsOf(std::string_view token) {
-  if (!IsToken(token)) return Damaged("a token is not one that was written");
+  if (!IsToken(token)) return Damaged();
   const std::int64_t before = postings_.count;
   const std::string expression = '"' + std::string(token) + '"';
   Status status = database_.Run(kPostingsOf, {expression}, [&](const Row& row) {
@@ -175,7 +173,7 @@ Status TextCheck::CompareSums() {
   if (!status.ok()) return status;
   phase_ = Phase::kDone;
   if (written.count == postings_.count && written.sum == postings_.sum) return {};
-  if (!has_changed_ || is_second_try_) return Damaged("items are missing from it");
+  if (!has_changed_ || is_second_try_) return Damaged();
   phase_ = Phase::kPostings;
   is_second_try_ = true;
   has_changed_ = false;
