@@ -52,6 +52,22 @@ async function load() {
   return initModel(modelSource);
 }
 
+/** An encoder that knows less: so much of each of its vectors is noise. */
+export function noisyEncoder(encoder, noise) {
+  return async (texts) => {
+    const noises = randomEncoder(texts).map(normalized);
+    const vectors = await encoder(texts);
+    return vectors.map((vector, i) =>
+      normalized(vector).map((x, at) => (1 - noise) * x + noise * noises[i][at]),
+    );
+  };
+}
+
+function normalized(vector) {
+  const length = Math.hypot(...vector) || 1;
+  return vector.map((x) => x / length);
+}
+
 /** The same direction for the same text, and no other meaning. */
 export function randomEncoder(texts) {
   return texts.map((text) => {

@@ -2,6 +2,8 @@
 //
 //   node bench/recall.mjs --data=locomo10.json     or KEEPSAKE_RECALL_DATA=…
 //   node bench/recall.mjs --data=dev.json,test.json --model   with a sentence encoder, too
+//   node bench/recall.mjs --data=locomo10.json --fit          what weights of the core are worth
+//                      where they were not fitted to (recall-fit.mjs); with --model of nearness
 //
 // With a model, the weight of the vectors is either the default, or fitted to all other
 // conversations than the one it is measured on. A random embedder stands beside it.
@@ -11,7 +13,8 @@
 import { readFileSync } from "node:fs";
 import { InMemoryStore, SqliteStore } from "keepsake";
 import { introduce, progress } from "./lib.mjs";
-import { DIMS, randomEncoder, sentenceEncoder } from "./recall-model.mjs";
+import { printFit } from "./recall-fit.mjs";
+import { DIMS, noisyEncoder, randomEncoder, sentenceEncoder } from "./recall-model.mjs";
 
 // The weights of the core were fitted to these; the others are held out.
 const FITTED = new Set(["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]);
@@ -235,7 +238,7 @@ async function modelColumns(conversations, make) {
     const store = await fill(make({ text: TEXT, index }), conversations);
     stores.push(store);
     columns.push({ name: `words and ${name}`, find: finder(store, { mode: "hybrid" }) });
-    if (name === "random") continue;
+    if (name !== "USE lite") continue;
     columns.push({ name: `${name} alone`, find: finder(store, { mode: "vector" }) });
     if (conversations.length < 2) continue;
     const weights = await fittedWeights(conversations, store);
@@ -254,7 +257,11 @@ async function modelColumns(conversations, make) {
 let encoder;
 async function embedders() {
   encoder ??= await sentenceEncoder();
-  return { "USE lite": encoder, random: randomEncoder };
+  return {
+    "USE lite": encoder,
+    random: randomEncoder,
+    "USE lite, half noise": noisyEncoder(encoder, 0.5),
+  };
 }
 
 async function run(title, samples) {
@@ -276,18 +283,20 @@ async function run(title, samples) {
 
 introduce("Recall", "Which turns of a conversation answer a question.");
 const data = optionOf("data") ?? process.env.KEEPSAKE_RECALL_DATA;
+const isFit = process.argv.includes("--fit");
 if (data) {
-  await run(
-    "LoCoMo",
-    data.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8"))),
-  );
+  const samples = data.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8")));
+  if (isFit) {
+    const model = process.argv.includes("--model") ? await sentenceEncoder() : undefined;
+    await printFit(samples.map(conversationOf), model);
+  } else {
+    await run("LoCoMo", samples);
+  }
 } else {
   console.log("LoCoMo was left out: say where it lies with --data or KEEPSAKE_RECALL_DATA.\n");
 }
-for (const [title, file] of [
-  ["Chinese", "chinese"],
-  ["Mixed languages", "mixed"],
-]) {
+const OURS = { Chinese: "chinese", "Mixed languages": "mixed" };
+for (const [title, file] of isFit ? [] : Object.entries(OURS)) {
   const path = new URL(`recall-sets/${file}.json`, import.meta.url);
   await run(title, JSON.parse(readFileSync(path, "utf8")));
 }

@@ -1,7 +1,6 @@
 #include "search/text_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -18,33 +17,7 @@
 namespace keepsake::search {
 namespace {
 
-// Fitted to turns of long conversations; bench/README.md says to which, and what they are
-// worth on others.
-constexpr double kSaturation = 0.5;     // BM25's k1
-constexpr double kLengthPenalty = 0.3;  // BM25's b
-// How much of a term in an item 1, 2, … turns away counts: in earlier and in later ones.
-constexpr std::array kEarlier = {0.3, 0.3, 0.05, 0.1};
-constexpr std::array kLater = {0.2, 0.1, 0.0, 0.05};
-constexpr double kAnswer = 0.4;  // more, if the item before asks
-constexpr double kGroup = 1.5;
-constexpr double kGroupSaturation = 1;
-constexpr double kSpeaker = 1.6;
-constexpr double kWhen = 2;
-constexpr double kHowMany = 1;
-constexpr double kAsking = 0.88;  // of an item that asks: it rarely tells
-constexpr double kSameDay = 4;
-constexpr double kDayAfter = 3;  // falls by e in kDaysToForget
-constexpr double kDaysToForget = 5;
 constexpr int kLastDayAfter = 14;
-constexpr double kSameMonth = 1;
-// What a hit loses that holds nothing of the question, together with its neighbours.
-constexpr double kCoverage = 0.2;
-// How much of what is near counts in items 1 turn away.
-constexpr double kNearEarlier = 0.5, kNearLater = 0.4, kNearAnswer = 0.3;
-// Of the best score by words, for an item as near as the nearest are on average.
-constexpr double kNearness = 0.16;
-// The agreement at which the vectors begin to count, and from which on in full.
-constexpr double kUnrelated = 0.15, kAgreeing = 0.5;
 constexpr std::size_t kWitnesses = 20;
 // A misspelled word counts so much for each letter that is wrong.
 constexpr double kTypo = 0.3;
@@ -106,13 +79,15 @@ struct Occurrence {
 class TextRanking {
  public:
   TextRanking(TextSource& source, const TextQuery& query, const TextConfig& config,
-              const Meaning& meaning, std::uint64_t max_candidates, TextPlan& plan)
+              const Meaning& meaning, std::uint64_t max_candidates, TextPlan& plan,
+              const TextWeights& weights)
       : source_(source),
         query_(query),
         config_(config),
         meaning_(meaning),
         max_candidates_(max_candidates),
         plan_(plan),
+        weights_(weights),
         terms_(query.terms) {}
 
   Result<std::vector<TextHit>> Run() {
@@ -314,8 +289,8 @@ class TextRanking {
         scope_.items == 0 ? 1
                           : static_cast<double>(scope_.length) / static_cast<double>(scope_.items);
     candidate.length = reader.length();
-    candidate.length_norm =
-        1 - kLengthPenalty + kLengthPenalty * candidate.length / std::max(mean, 1.0);
+    candidate.length_norm = 1 - weights_.length_penalty +
+                            weights_.length_penalty * candidate.length / std::max(mean, 1.0);
     NoteSpeaker(reader.speaker(), candidate);
     while (reader.Next()) {
       for (std::size_t t = 0; t < terms_.size(); ++t) CountTerm(t, index, reader);
@@ -420,13 +395,13 @@ class TextRanking {
     for (const Occurrence& occurrence : occurrences) {
       Candidate& candidate = candidates_[occurrence.candidate];
       const double count = occurrence.count / candidate.length_norm;
-      candidate.score.words += idf * Saturated(count, kSaturation);
+      candidate.score.words += idf * Saturated(count, weights_.saturation);
       AddCount(occurrence.candidate, count);
       ShareWithNeighbours(occurrence.candidate, std::min(count, 1.0));
     }
     for (const std::size_t index : touched_) {
       Candidate& candidate = candidates_[index];
-      candidate.score.total += idf * Saturated(counts_[index], kSaturation);
+      candidate.score.total += idf * Saturated(counts_[index], weights_.saturation);
       candidate.covered += idf * std::min(counts_[index], 1.0);
       counts_[index] = 0;
     }
@@ -443,12 +418,13 @@ class TextRanking {
     if (candidate.group == kNoGroup) return;
     const std::vector<std::size_t>& members = groups_[candidate.group].members;
     const std::size_t place = place_[index];
-    for (std::size_t distance = 1; distance <= kEarlier.size(); ++distance) {
+    for (std::size_t distance = 1; distance <= weights_.earlier.size(); ++distance) {
       if (place + distance < members.size()) {
-        const double answer = distance == 1 && candidate.asks ? kAnswer : 0;
-        AddCount(members[place + distance], (kEarlier[distance - 1] + answer) * count);
+        const double answer = distance == 1 && candidate.asks ? weights_.answer : 0;
+        AddCount(members[place + distance], (weights_.earlier[distance - 1] + answer) * count);
       }
-      if (distance <= place) AddCount(members[place - distance], kLater[distance - 1] * count);
+      if (distance <= place)
+        AddCount(members[place - distance], weights_.later[distance - 1] * count);
     }
   }
 
@@ -466,7 +442,8 @@ class TextRanking {
     for (const std::size_t index : holding) {
       Group& group = groups_[index];
       const double length = group.length / std::max(mean_group_length_, 1.0);
-      group.score += weight * idf * group.count / (group.count + kGroupSaturation * length);
+      group.score +=
+          weight * idf * group.count / (group.count + weights_.group_saturation * length);
       group.count = 0;
     }
   }
@@ -475,9 +452,10 @@ class TextRanking {
     for (Candidate& candidate : candidates_) {
       TextScore& score = candidate.score;
       const double covered = most_ > 0 ? candidate.covered / most_ : 1;
-      score.words *= 1 - kCoverage + kCoverage * covered;
-      score.total *= 1 - kCoverage + kCoverage * covered;
-      if (candidate.group != kNoGroup) score.total += kGroup * groups_[candidate.group].score;
+      score.words *= 1 - weights_.coverage + weights_.coverage * covered;
+      score.total *= 1 - weights_.coverage + weights_.coverage * covered;
+      if (candidate.group != kNoGroup)
+        score.total += weights_.group * groups_[candidate.group].score;
       score.context = score.total - score.words;
       // What nothing of the question leads to is no hit, unless the day is asked for.
       score.cues = CuesOf(candidate);
@@ -485,27 +463,28 @@ class TextRanking {
       if (score.total > 0 || dated > 0) score.total += score.cues + dated;
       score.cues += dated;
       candidate.is_hit = score.total > 0;
-      if (candidate.asks && candidate.group != kNoGroup) score.total *= kAsking;
+      if (candidate.asks && candidate.group != kNoGroup) score.total *= weights_.asking;
     }
   }
 
   double CuesOf(const Candidate& candidate) const {
     double cues = 0;
-    if (candidate.is_speaker && speakers_.size() == 1) cues += kSpeaker;
-    if (query_.asks_when && candidate.tells_time) cues += kWhen;
-    if (query_.asks_how_many && candidate.tells_number) cues += kHowMany;
+    if (candidate.is_speaker && speakers_.size() == 1) cues += weights_.speaker;
+    if (query_.asks_when && candidate.tells_time) cues += weights_.when;
+    if (query_.asks_how_many && candidate.tells_number) cues += weights_.how_many;
     return cues;
   }
 
   // What is told on a day, or soon after it happened.
   double DateCue(const Candidate& candidate) const {
-    double best = candidate.months.empty() || !query_.days.empty() ? 0 : kSameMonth;
+    double best = candidate.months.empty() || !query_.days.empty() ? 0 : weights_.same_month;
     for (const std::int64_t asked : query_.days) {
       for (const std::int64_t told : candidate.days) {
         const std::int64_t after = told - asked;
-        if (after == 0) best = std::max(best, kSameDay);
+        if (after == 0) best = std::max(best, weights_.same_day);
         if (after > 0 && after <= kLastDayAfter) {
-          best = std::max(best, kDayAfter * std::exp(-static_cast<double>(after) / kDaysToForget));
+          best = std::max(best, weights_.day_after * std::exp(-static_cast<double>(after) /
+                                                              weights_.days_to_forget));
         }
       }
     }
@@ -520,8 +499,9 @@ class TextRanking {
     if (best == 0) return;
     NoteNearness();
     const std::vector<double> near = NearnessInContext();
-    plan_.agreement =
-        std::clamp((Agreement(near) - kUnrelated) / (kAgreeing - kUnrelated), 0.0, 1.0);
+    plan_.agreement = std::clamp(
+        (Agreement(near) - weights_.unrelated) / (weights_.agreeing - weights_.unrelated), 0.0,
+        1.0);
     const double weight = meaning_.weight * plan_.agreement;
     if (weight == 0) return;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -530,7 +510,7 @@ class TextRanking {
         candidates_[i].is_hit = true;
         score.total = plan_.agreement * score.cues;
       }
-      score.total = (1 - weight) * score.total + weight * kNearness * best * near[i];
+      score.total = (1 - weight) * score.total + weight * weights_.nearness * best * near[i];
     }
   }
 
@@ -559,9 +539,10 @@ class TextRanking {
       const std::size_t place = place_[i];
       if (place + 1 < members.size()) {
         near[members[place + 1]] +=
-            (kNearEarlier + (candidate.asks ? kNearAnswer : 0)) * candidate.nearness;
+            (weights_.near_earlier + (candidate.asks ? weights_.near_answer : 0)) *
+            candidate.nearness;
       }
-      if (place > 0) near[members[place - 1]] += kNearLater * candidate.nearness;
+      if (place > 0) near[members[place - 1]] += weights_.near_later * candidate.nearness;
     }
     return near;
   }
@@ -632,6 +613,7 @@ class TextRanking {
   const Meaning& meaning_;
   std::uint64_t max_candidates_;
   TextPlan& plan_;
+  const TextWeights& weights_;
   std::vector<TextTerm> terms_;
   std::vector<std::uint64_t> counts_in_scope_;  // of terms, if the search is capped
   TextScope scope_;
@@ -655,9 +637,10 @@ class TextRanking {
 
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
                                         const TextConfig& config, TextPlan& plan,
-                                        const Meaning& meaning, std::uint64_t max_candidates) {
+                                        const Meaning& meaning, std::uint64_t max_candidates,
+                                        const TextWeights& weights) {
   if (query.empty()) return {};
-  return TextRanking(source, query, config, meaning, max_candidates, plan).Run();
+  return TextRanking(source, query, config, meaning, max_candidates, plan, weights).Run();
 }
 
 }  // namespace keepsake::search

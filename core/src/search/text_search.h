@@ -4,6 +4,7 @@
 #ifndef KEEPSAKE_SEARCH_TEXT_SEARCH_H_
 #define KEEPSAKE_SEARCH_TEXT_SEARCH_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -88,6 +89,36 @@ struct TextPlan {
   bool has_phrases = false;  // what does not hold them is no hit, however near
 };
 
+// Fitted to turns of long conversations; bench/README.md says to which, and what they are
+// worth on others. A search has these; bench/core/text_fit.cc tries others.
+struct TextWeights {
+  double saturation = 0.5;      // BM25's k1
+  double length_penalty = 0.3;  // BM25's b
+  // How much of a term in an item 1, 2, … turns away counts: in earlier and in later ones.
+  std::array<double, 4> earlier = {0.3, 0.3, 0.05, 0.1};
+  std::array<double, 4> later = {0.2, 0.1, 0.0, 0.05};
+  double answer = 0.4;  // more, if the item before asks
+  double group = 1.5;
+  double group_saturation = 1;
+  double speaker = 1.6;
+  double when = 2;
+  double how_many = 1;
+  double asking = 0.88;  // of an item that asks: it rarely tells
+  double same_day = 4;
+  double day_after = 3;  // falls by e in days_to_forget
+  double days_to_forget = 5;
+  double same_month = 1;
+  // What a hit loses that holds nothing of the question, together with its neighbours.
+  double coverage = 0.2;
+  // How much of what is near counts in items 1 turn away.
+  double near_earlier = 0.5, near_later = 0.4, near_answer = 0.3;
+  // Of the best score by words, for an item as near as the nearest are on average.
+  double nearness = 0.16;
+  // The agreement at which the vectors begin to count, and from which on in full.
+  double unrelated = 0.15, agreeing = 0.5;
+};
+inline constexpr TextWeights kTextWeights;
+
 // So many candidates are read, and as many more of their groups, however many items hold
 // a word of the question: a search takes a bounded time. Beyond it, items count that hold
 // the rarer words, and then the newest.
@@ -99,7 +130,8 @@ inline constexpr std::uint64_t kMaxCandidates = 10'000;
 Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
                                         const TextConfig& config, TextPlan& plan,
                                         const Meaning& meaning = {},
-                                        std::uint64_t max_candidates = kMaxCandidates);
+                                        std::uint64_t max_candidates = kMaxCandidates,
+                                        const TextWeights& weights = kTextWeights);
 
 }  // namespace keepsake::search
 
