@@ -48,6 +48,10 @@ class Database {
     return Run(sql, std::span<const Param>(params.begin(), params.size()), on_row);
   }
 
+  // Whether the host keeps copies of what it stores and mends it, so that nobody need go
+  // over it: reading costs money where hosts do so.
+  virtual bool is_guarded() const { return false; }
+
   // Commits if `body` succeeds, else rolls back and returns its Status. Nested
   // calls are savepoints. Success means stored, as durable as was asked for.
   virtual Status InTransaction(const std::function<Status()>& body) = 0;

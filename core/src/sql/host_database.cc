@@ -137,6 +137,8 @@ class HostDatabase final : public Database {
     return transaction.status.ok() ? StatusOf(code) : transaction.status;
   }
 
+  bool is_guarded() const override { return true; }
+
   Status Flush() override { return Status(); }
 
   Result<std::uint64_t> SizeBytes() override {

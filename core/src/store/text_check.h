@@ -7,7 +7,8 @@
 //   text_pending      its ids of kIdFactor; no single bit that flips leaves them so
 //
 // Persistent. It goes over all of them once after opening, a part with each search, so that
-// none takes long; some hundred distinct words with their items are checked by the first one.
+// none takes long; an index of some hundred items is checked by the first one. Where the host
+// looks after what it stores, nothing is gone over.
 #ifndef KEEPSAKE_STORE_TEXT_CHECK_H_
 #define KEEPSAKE_STORE_TEXT_CHECK_H_
 
@@ -48,7 +49,7 @@ struct PostingSum {
 class TextCheck {
  public:
   // `database` is borrowed.
-  explicit TextCheck(sql::Database& database) : database_(database) {}
+  explicit TextCheck(sql::Database& database);
 
   // Nothing is left to check: all of it was made just now.
   void Pass() { phase_ = Phase::kDone; }
@@ -71,6 +72,7 @@ class TextCheck {
   sql::Database& database_;
   Phase phase_ = Phase::kCounts;
   std::int64_t budget_ = 0;  // of this step
+  std::int64_t next_budget_;
   std::int64_t last_row_ = 0;
   std::string last_token_;  // up to which postings_ counts
   PostingSum postings_;
