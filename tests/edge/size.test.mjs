@@ -11,7 +11,7 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // whole values in each checkpoint took 147 KB; search by text takes 52, vectors 34, shared
 // content 26, a graph that is saved 5, what filters leave and signs 9, rows that travel 12. What
 // embind registers for nobody, and copies of std::sort, gave 11 back.
-const SIZE_CEILING = 285_000;
+const SIZE_CEILING = 288_500;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

@@ -28,7 +28,8 @@ test("the object that was not searched for longest gives up its vectors, and fin
     expect(first[n]).toMatchObject({ loads: 1 });
     expect(first[n].hits[0][0]).toBe("k7");
   }
-  expect(await workerd.call("search", 5, "object 5 7")).toEqual(first[5]);
+  const { hits } = first[5];
+  expect(await workerd.call("search", 5, "object 5 7")).toEqual({ hits, loads: 1, ranges: 0 });
   const again = await workerd.call("search", 0, "object 0 7");
   expect(again).toMatchObject({ hits: first[0].hits, loads: 2 });
   await workerd.call("limit", 100 * MB);

@@ -56,6 +56,7 @@ export class Vectors extends DurableObject {
   }
 
   async search(query) {
+    this.ranges = 0;
     const hits = await this.memory.store.search(["n"], { query, limit: 5 });
     return {
       hits: hits.map(({ key, score }) => [key, score]),
