@@ -8,7 +8,8 @@ function(keepsake_strict_warnings target)
     # GCC 12 reports these falsely, inside std::expected, std::string and std::vector. Clang, the
     # sanitizers and the fuzzers look for the real ones.
     target_compile_options(${target} PRIVATE
-      -Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
+      -Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
+      -Wno-stringop-overread)
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # A generic lambda may use its capture only where its pack is not empty.
