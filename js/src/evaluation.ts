@@ -103,11 +103,7 @@ export async function tune(
   const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
   let done = 0;
   const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>
-    evaluate(store, some, {
-      ...given,
-      ...tried,
-      onProgress: () => onProgress?.(++done, total),
-    });
+    evaluate(store, some, { ...given, ...tried, onProgress: () => onProgress?.(++done, total) });
   let ranking: RankingOptions = {};
   let best = worth(await evaluateWith(fitted, ranking));
   for (const candidate of candidates) {

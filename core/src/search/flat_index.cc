@@ -113,6 +113,7 @@ class FlatIndex::SignScan {
  private:
   // Rows further apart cost more each.
   static constexpr std::size_t kMostShare = 6;
+  // So many as near as the first ones: telling that costs less than scoring them.
   static constexpr std::size_t kMostAlike = 2;
   static constexpr std::size_t kFirstPerWanted = 32;
   static constexpr double kDeviations = 4;

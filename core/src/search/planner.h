@@ -1,7 +1,6 @@
 // The planner chooses how a search by vector finds its candidates. All ways give the
 // same answer but the graph, and codes that are chosen by their signs (flat_index.h), whose
-// recall is measured (see README.md); they differ in
-// what they cost.
+// recall is measured (see README.md); they differ in what they cost.
 #ifndef KEEPSAKE_SEARCH_PLANNER_H_
 #define KEEPSAKE_SEARCH_PLANNER_H_
 
