@@ -110,11 +110,12 @@ bool ContentLogs::TryAppend(LogId log, ByteView bytes, LogRange& range) {
   range = {log, EndOf(log, tail.chunk, tail.bytes), bytes.size()};
   keepsake::checkpoint::Append(bytes, tail.bytes);
   const std::int64_t earlier = std::exchange(tail.checksum, ChecksumOf(tail.chunk, tail.bytes));
-  // Without the chunk as it was, there is no checksum, and the statement fails.
+  // A chunk that is another by now gets no checksum; one that is gone would have to be made
+  // of a number, which is no blob: either way the statement fails.
   const Status s = database_.Run(
-      "INSERT OR REPLACE INTO content(chunk, checksum, bytes) "
-      "VALUES (?, (SELECT ? FROM content WHERE chunk = ? AND checksum = ?), ?)",
-      {tail.chunk, tail.checksum, tail.chunk, earlier, tail.bytes});
+      "INSERT INTO content(chunk, checksum, bytes) VALUES (?, 0, 0) ON CONFLICT(chunk) DO UPDATE "
+      "SET checksum = CASE checksum WHEN ? THEN ? END, bytes = ?",
+      {tail.chunk, earlier, tail.checksum, tail.bytes});
   if (!s.ok()) return false;
   Keep(log, std::move(tail));
   return true;
