@@ -624,6 +624,27 @@ describe("storage that is refused", () => {
     expect(await get(follower, "a")).toBeUndefined();
   });
 
+  test("both: what goes with its worker is lost, and the page is told", async () => {
+    const page = await blankTab();
+    const code = await page.evaluate(async (database) => {
+      let made;
+      const worker = () => {
+        made = new Worker("no-storage.js", { type: "module" });
+        return made;
+      };
+      await globalThis.open({ name: database, worker });
+      const { store } = globalThis.memory;
+      await store.put(["n"], "a", { n: 1 });
+      made.terminate();
+      return store.get(["n"], "a").catch((error) => error.code);
+    }, name);
+    expect(code).toBe("lost");
+    expect(await tryToPut(page, "b", 2)).toMatchObject({ code: "lost" });
+    await close(page);
+    expect(await tryToOpen(page, { worker: "no-storage.js" })).toEqual({ value: "memory" });
+    expect(await get(page, "a")).toBeUndefined();
+  });
+
   test("nothing, in a private window: its tabs share, and storage is not persisted", async () => {
     const { context } = await startIncognito();
     const [one, other] = [await blankTab(context), await blankTab(context)];

@@ -371,6 +371,61 @@ describe("a page", () => {
     expect(heard).toContainEqual({ namespaces: [], threads: [], everything: true });
   });
 
+  describe("whose worker is ended by something else", () => {
+    /** A tab that has the handle of its newest worker. */
+    async function openWithHandle(options) {
+      const page = await blankTab();
+      await page.evaluate(() => {
+        globalThis.Worker = class extends Worker {
+          constructor(...args) {
+            super(...args);
+            globalThis.newest = this;
+          }
+        };
+      });
+      await page.evaluate((given) => globalThis.open(given), { name, ...options });
+      return page;
+    }
+
+    test("has its calls answered, by the next one", async () => {
+      const page = await openWithHandle();
+      await put(page, "before", 1);
+      const answered = await page.evaluate(async () => {
+        const { store } = globalThis.memory;
+        const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);
+        const calls = keys.map((key, n) => store.put(["n"], key, { n }));
+        globalThis.newest.terminate();
+        await Promise.all(calls);
+        return keys.length;
+      });
+      expect(answered).toBe(20);
+      expect(await get(page, "before")).toBe(1);
+      expect(await get(page, "k19")).toBe(19);
+    });
+
+    test("is told so if each ends before it answers", async () => {
+      const page = await openWithHandle();
+      const code = await page.evaluate(async () => {
+        const { Worker } = globalThis;
+        globalThis.newest.terminate();
+        globalThis.Worker = class extends Worker {
+          set onmessage(listener) {
+            super.onmessage = (event) => {
+              listener(event);
+              if (event.data.type === "started") this.terminate();
+            };
+          }
+        };
+        const result = globalThis.memory.store.get(["n"], "a").catch((error) => error.code);
+        await result;
+        globalThis.Worker = Worker;
+        return result;
+      });
+      expect(code).toBe("internal");
+      expect(await get(page, "a")).toBeUndefined();
+    });
+  });
+
   test("that closes its memory on the way into the cache has its calls answered", async () => {
     const page = await openTab();
     await page.evaluate(() => {

@@ -24,6 +24,7 @@ import {
   type HubInfo,
   type HubToPage,
   type Job,
+  lost,
   type PageToHub,
   type Result,
   type Settings,
@@ -33,6 +34,8 @@ import { readAside } from "./storage.js";
 
 // A script that is not ours says nothing; neither does a response that never comes.
 const WORKER_STARTS_WITHIN_MS = 60_000;
+// A worker that ends so often without an answer ends at what it is asked.
+const MOST_DEATHS = 3;
 
 /** @internal */
 export interface RemoteOptions {
@@ -71,6 +74,10 @@ export class RemoteEngine implements Engine {
   #hub: HubPort | undefined;
   #starting: ReturnType<typeof setTimeout> | undefined;
   #isSuspended = false;
+  /** Whether what is stored is in the hub's memory alone. */
+  #hubHoldsAll = false;
+  /** Of hubs, since the last answer. */
+  #deaths = 0;
   #isClosed = false;
   readonly #stopped = settler();
   #failure: KeepsakeError | undefined;
@@ -242,19 +249,19 @@ export class RemoteEngine implements Engine {
   #start(): void {
     if (this.#hub !== undefined || this.#isSuspended) return;
     this.#listenToPage(true);
-    this.#hub = openHub(
-      this.#options.worker,
-      (message) => this.#hear(message),
-      (error) => this.#failAll(error),
-    );
-    this.#hub.postMessage({ type: "start", settings: this.#options.settings });
+    const hub = openHub(this.#options, {
+      hear: (message) => this.#hear(message),
+      fail: (error) => this.#failAll(error),
+      die: () => this.#bury(hub),
+    });
+    this.#hub = hub;
     const why = `it did not start within ${WORKER_STARTS_WITHIN_MS / 1000} s`;
     this.#starting = setTimeout(
       () => this.#failAll(cannotLoad("worker.js", why)),
       WORKER_STARTS_WITHIN_MS,
     );
     for (const job of this.#configurations.values()) {
-      this.#hub.postMessage({ type: "configure", id: 0, job });
+      hub.postMessage({ type: "configure", id: 0, job });
     }
   }
 
@@ -263,7 +270,11 @@ export class RemoteEngine implements Engine {
       case "started":
         clearTimeout(this.#starting);
         return;
+      case "holdsAll":
+        this.#hubHoldsAll = true;
+        return;
       case "done":
+        this.#deaths = 0;
         this.#settle(message.id, message.result);
         return;
       case "described":
@@ -303,6 +314,19 @@ export class RemoteEngine implements Engine {
     // Until it is closed and opened again, so that nobody goes on with an empty one unawares.
     this.#failure = new KeepsakeError(code, message, { damaged });
     return this.#failure;
+  }
+
+  // A worker may be ended by the browser, or by others who have its handle.
+  #bury(hub: HubPort): void {
+    if (hub !== this.#hub) return;
+    this.#deaths++;
+    if (this.#deaths < MOST_DEATHS) {
+      this.#suspend();
+      this.#resume();
+      return;
+    }
+    this.#failAll(new KeepsakeError("internal", `the worker ended ${MOST_DEATHS} times, unasked`));
+    this.#deaths = 0;
   }
 
   #failAll(error: KeepsakeError): void {
@@ -347,6 +371,12 @@ export class RemoteEngine implements Engine {
   readonly #resume = (): void => {
     if (!this.#isSuspended) return;
     this.#isSuspended = false;
+    if (this.#hubHoldsAll) {
+      // Until it is closed and opened again, as above.
+      this.#failure = this.#errorOf(lost());
+      this.#failAll(this.#failure);
+      return;
+    }
     if (this.#isClosed && this.#calls.size === 0) {
       this.#stop();
       return;
@@ -399,26 +429,37 @@ function bytesOf(database: ForeignDatabase): Uint8Array<ArrayBuffer> {
   throw new KeepsakeError("unsupported", "in browsers a database is lent as bytes or a Blob");
 }
 
-function openHub(
-  worker: RemoteOptions["worker"],
-  hear: (message: HubToPage) => void,
-  fail: (error: KeepsakeError) => void,
-): HubPort {
-  if (typeof Worker === "undefined") return hubInThisThread(hear);
+interface HubEvents {
+  hear(message: HubToPage): void;
+  fail(error: KeepsakeError): void;
+  /** It is gone, and nobody here has ended it. */
+  die(): void;
+}
+
+function openHub({ settings, worker }: RemoteOptions, { hear, fail, die }: HubEvents): HubPort {
+  const life = `${channelName(settings.name)}:life:${Math.random()}`;
+  const start: PageToHub = { type: "start", settings, life };
+  if (typeof Worker === "undefined") return hubInThisThread(start, hear);
   const started = startWorker({ worker });
-  started.onmessage = ({ data }) => hear(data as HubToPage);
+  started.onmessage = ({ data }) => {
+    const message = data as HubToPage;
+    if (message.type === "started") void navigator.locks?.request(life, die);
+    hear(message);
+  };
   started.onerror = (event) => {
     event.preventDefault();
     fail(workerError(event));
   };
+  started.postMessage(start);
   return started;
 }
 
 // A service worker can start no other; it is asked for no sync access handles either.
-function hubInThisThread(hear: (message: HubToPage) => void): HubPort {
+function hubInThisThread(start: PageToHub, hear: (message: HubToPage) => void): HubPort {
   const { port1, port2 } = new MessageChannel();
   serveHub(port2);
   port1.onmessage = ({ data }) => hear(data as HubToPage);
+  port1.postMessage(start);
   return {
     postMessage: (message, transfer = []) => port1.postMessage(message, transfer),
     terminate() {

@@ -15,6 +15,7 @@ import {
   type HubMessageBody,
   type HubToPage,
   type Job,
+  lost,
   type OwnerAnswer,
   type OwnerInfo,
   type PageToHub,
@@ -53,9 +54,20 @@ export function serveHub(page: PagePort): void {
     const message = data as PageToHub;
     if (message.type === "start") {
       hub = new Hub(message.settings, page);
-      page.postMessage({ type: "started" } satisfies HubToPage);
+      void showLife(message.life, page);
     } else hub?.hearPage(message);
   };
+}
+
+// The browser gives the lock to the page when this worker is gone, whatever ended it.
+async function showLife(life: string, page: PagePort): Promise<void> {
+  const started = () => page.postMessage({ type: "started" } satisfies HubToPage);
+  const forever = () => {
+    started();
+    return new Promise(() => {});
+  };
+  // Without locks it says so to whoever asks for something.
+  await (navigator.locks?.request(life, forever) ?? forever()).catch(started);
 }
 
 /** What the page waits for. */
@@ -374,6 +386,7 @@ class Hub {
     this.#ownerInfo = owner;
     this.#epoch = owner.epoch;
     this.#isVolatile = owner.storage === "memory";
+    if (this.#isVolatile && owner.hub === this.#transport.hub) this.#tell({ type: "holdsAll" });
     return true;
   }
 
@@ -654,14 +667,6 @@ function newerVersion(): Failure {
   return {
     code: "newer_version",
     message: "another tab runs a newer version of keepsake; reload this page",
-  };
-}
-
-function lost(): Failure {
-  return {
-    code: "lost",
-    message:
-      "the tab that had the memory is gone, or its engine failed, and what was in it is lost",
   };
 }
 

@@ -68,6 +68,15 @@ export function unknownOutcome(): Failure {
   };
 }
 
+/** What becomes of everything when the memory that held it is gone. */
+export function lost(): Failure {
+  return {
+    code: "lost",
+    message:
+      "the tab that had the memory is gone, or its engine failed, and what was in it is lost",
+  };
+}
+
 /** What the owner tells of itself. */
 export interface OwnerInfo {
   hub: string;
@@ -86,7 +95,8 @@ export interface HubInfo {
 }
 
 export type PageToHub =
-  | { type: "start"; settings: Settings }
+  /** `life` is a Web Lock that the hub holds as long as it lives. */
+  | { type: "start"; settings: Settings; life: string }
   | { type: "job"; id: number; job: Job }
   /** A job that every owner to come must do first. */
   | { type: "configure"; id: number; job: Job }
@@ -99,6 +109,8 @@ export type PageToHub =
 export type HubToPage =
   /** The answer to `start`: the worker is ours. */
   | { type: "started" }
+  /** All of the database is in this hub's memory, and goes with it. */
+  | { type: "holdsAll" }
   | { type: "done"; id: number; result: Result }
   | { type: "described"; id: number; info: HubInfo }
   | { type: "changed"; changes: Changes }
