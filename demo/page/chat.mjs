@@ -1,5 +1,4 @@
 // One thread that is open in this tab: what was said, and the run that goes on in it.
-import { WorkerEnded } from "./memory/database.mjs";
 
 const lockOf = (threadId) => `keepsake-demo:run:${threadId}`;
 
@@ -46,7 +45,7 @@ export class Chat extends EventTarget {
   async refresh() {
     const { threadId } = this;
     if (this.isRunning) return;
-    const state = await this.#database.insist(() => this.#agent().state(threadId));
+    const state = await this.#database.use(() => this.#agent().state(threadId));
     const isRunningElsewhere = state.isUnfinished && (await isHeld(lockOf(threadId)));
     if (threadId !== this.threadId || this.isRunning) return;
     Object.assign(this, state, { isRunningElsewhere, isLoaded: true });
@@ -56,37 +55,23 @@ export class Chat extends EventTarget {
 
   async say(text) {
     const { threadId } = this;
-    const known = this.messages.length;
-    await this.#run(async (isAgain) => {
+    await this.#run(async () => {
       await this.#threads.use(threadId, text);
-      // The message may have been stored when the worker ended.
-      if (isAgain && (await this.#storedMessages(threadId)) > known) return this.#proceed(threadId);
-      return this.#agent().say(threadId, text, this.#listener(threadId));
+      await this.#agent().say(threadId, text, this.#listener(threadId));
     });
   }
 
   async decide(approved) {
     const { threadId } = this;
-    await this.#run(async (isAgain) => {
-      if (!isAgain) return this.#agent().decide(threadId, approved, this.#listener(threadId));
-      const { question } = await this.#agent().state(threadId);
-      if (question === undefined) return this.#proceed(threadId);
-      return this.#agent().decide(threadId, approved, this.#listener(threadId));
-    });
+    await this.#run(() => this.#agent().decide(threadId, approved, this.#listener(threadId)));
   }
 
   async goOn() {
     const { threadId } = this;
-    await this.#run(() => this.#proceed(threadId));
-  }
-
-  async #proceed(threadId) {
-    const { isUnfinished } = await this.#agent().state(threadId);
-    if (isUnfinished) await this.#agent().goOn(threadId, this.#listener(threadId));
-  }
-
-  async #storedMessages(threadId) {
-    return (await this.#agent().state(threadId)).messages.length;
+    await this.#run(async () => {
+      const { isUnfinished } = await this.#agent().state(threadId);
+      if (isUnfinished) await this.#agent().goOn(threadId, this.#listener(threadId));
+    });
   }
 
   #listener(threadId) {
@@ -104,22 +89,12 @@ export class Chat extends EventTarget {
     try {
       await navigator.locks.request(lockOf(threadId), { ifAvailable: true }, async (lock) => {
         if (lock === null) throw new RunsElsewhere();
-        await this.#throughCrashes(body);
+        await this.#database.use(body);
       });
     } finally {
       if (threadId === this.threadId) {
         this.isRunning = false;
         await this.refresh();
-      }
-    }
-  }
-
-  async #throughCrashes(body) {
-    for (let isAgain = false; ; isAgain = true) {
-      try {
-        return await this.#database.use(() => body(isAgain));
-      } catch (error) {
-        if (!(error instanceof WorkerEnded)) throw error;
       }
     }
   }

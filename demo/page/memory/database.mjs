@@ -1,23 +1,13 @@
-// The page's memory, opened by name. When the worker of this tab ends, it is opened again.
+// The page's memory, opened by name.
 import { openMemory } from "keepsake";
 import { SEARCH } from "../../search.mjs";
 
 const NAME = "keepsake-demo";
 
-/** What use() rejects with when the worker ends before there is an answer. */
-export class WorkerEnded extends Error {
-  name = "WorkerEnded";
-
-  constructor() {
-    super("the worker of this tab was ended");
-  }
-}
-
 /** Tells "open" after each opening, and "change" with what any tab has written. */
 export class Database extends EventTarget {
   #memory;
   #worker;
-  #ended = Promise.withResolvers();
   #opening;
 
   get memory() {
@@ -32,35 +22,18 @@ export class Database extends EventTarget {
   /** What `body` answers with the memory, once that is open. */
   async use(body) {
     await this.#opening;
-    return Promise.race([body(this.#memory), this.#ended.promise]);
+    return body(this.#memory);
   }
 
-  /** The same for what may be done twice: again, if the worker ended meanwhile. */
-  async insist(body) {
-    for (;;) {
-      try {
-        return await this.use(body);
-      } catch (error) {
-        if (!(error instanceof WorkerEnded)) throw error;
-      }
-    }
-  }
-
-  /** Ends this tab's worker as a crash would, and opens anew. → milliseconds until it was open */
+  /** Ends this tab's worker as a crash would. → milliseconds until the next one has answered */
   async endWorker() {
     const start = performance.now();
     this.#worker.terminate();
-    // Nobody is there to say that it is closed.
-    void this.#memory.close();
-    this.#opening = this.#open();
-    this.#ended.reject(new WorkerEnded());
-    this.#ended = Promise.withResolvers();
-    await this.#opening;
+    await this.#memory.stats();
     return performance.now() - start;
   }
 
   async #open() {
-    this.#ended.promise.catch(() => {});
     this.#memory = await openMemory({
       name: NAME,
       ...SEARCH,

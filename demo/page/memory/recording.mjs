@@ -1,6 +1,5 @@
 // Lets the agent listen to a recorded conversation, turn by turn. What was heard already is
 // not heard again, whatever ended the last time.
-import { WorkerEnded } from "./database.mjs";
 
 const LOCK = "keepsake-demo:listening";
 
@@ -22,20 +21,9 @@ export class Recorder {
   listen(conversation, onProgress) {
     return navigator.locks.request(LOCK, { ifAvailable: true }, async (lock) => {
       if (lock === null) return false;
-      await this.#listenOnAfterCrashes(conversation, onProgress);
+      await this.#listenOn(conversation, onProgress);
       return true;
     });
-  }
-
-  async #listenOnAfterCrashes(conversation, onProgress) {
-    for (;;) {
-      try {
-        await this.#listenOn(conversation, onProgress);
-        return;
-      } catch (error) {
-        if (!(error instanceof WorkerEnded)) throw error;
-      }
-    }
   }
 
   async #listenOn(conversation, onProgress) {
@@ -60,9 +48,7 @@ export class Recorder {
   }
 
   async #heard(thread) {
-    const { messages, isUnfinished } = await this.#database.insist(() =>
-      this.#agent().state(thread),
-    );
+    const { messages, isUnfinished } = await this.#database.use(() => this.#agent().state(thread));
     // Of an unfinished run the turn is in the thread, and not in the memory yet. It is heard again.
     return messages.length - (isUnfinished ? 1 : 0);
   }

@@ -13,7 +13,7 @@ export class Threads {
 
   /** → [{id, title, usedAt, size, recording?}], the last used first; `size` in bytes */
   async list() {
-    const [items, sizes] = await this.#database.insist(({ store, checkpointer }) =>
+    const [items, sizes] = await this.#database.use(({ store, checkpointer }) =>
       Promise.all([store.search(THREADS, { limit: MOST }), sizesOf(checkpointer)]),
     );
     const threads = items.map(({ key, value }) => ({
@@ -26,7 +26,7 @@ export class Threads {
 
   /** Notes that the thread was used; its first words are its title. */
   async use(id, words) {
-    await this.#database.insist(async ({ store }) => {
+    await this.#database.use(async ({ store }) => {
       const known = await store.get(THREADS, id);
       const title = known?.value.title ?? titleOf(words);
       await store.put(THREADS, id, { ...known?.value, title, usedAt: Date.now() }, false);
@@ -36,12 +36,12 @@ export class Threads {
   /** `recording`: {id, turns, questions, isComplete}, of a conversation that is only listened to. */
   async addRecording(id, title, recording) {
     const value = { title, usedAt: Date.now(), recording };
-    await this.#database.insist(({ store }) => store.put(THREADS, id, value, false));
+    await this.#database.use(({ store }) => store.put(THREADS, id, value, false));
   }
 
   /** The thread with all of its checkpoints; not what was remembered in it. */
   async delete(id) {
-    await this.#database.insist(async ({ store, checkpointer }) => {
+    await this.#database.use(async ({ store, checkpointer }) => {
       await checkpointer.deleteThread(id);
       await store.delete(THREADS, id);
     });

@@ -36,7 +36,7 @@ export class MemoryView {
   }
 
   async #showNamespaces() {
-    const { namespaces, stats } = await this.#app.database.insist(async ({ store }) => ({
+    const { namespaces, stats } = await this.#app.database.use(async ({ store }) => ({
       namespaces: await withCounts(store, await store.listNamespaces({ limit: MOST_NAMESPACES })),
       stats: await store.stats(),
     }));
@@ -49,7 +49,7 @@ export class MemoryView {
   }
 
   async #showFound(query) {
-    const items = await this.#app.database.insist(({ store }) => found(store, query));
+    const items = await this.#app.database.use(({ store }) => found(store, query));
     if (query !== this.#query.value.trim()) return;
     this.#found.show(items.map((item) => ({ key: pathOf(item), item, score: item.score })));
     this.#sayEmpty(items.length === 0, `Nothing in the memory is like “${query}”.`);
@@ -117,7 +117,7 @@ class NamespaceRow {
 
   async #showItems() {
     if (!this.root.open) return;
-    const items = await this.#app.database.insist(({ store }) =>
+    const items = await this.#app.database.use(({ store }) =>
       store.search(this.#namespace, { limit: MOST_ITEMS }),
     );
     const own = items.filter(({ namespace }) => namespace.length === this.#namespace.length);
@@ -177,7 +177,7 @@ class ItemRow {
       text: `${path([...namespace, key])} is deleted from the memory for good.`,
       yes: "Delete item",
     });
-    if (agreed) await this.#app.database.insist(({ store }) => store.delete(namespace, key));
+    if (agreed) await this.#app.database.use(({ store }) => store.delete(namespace, key));
   }
 }
 

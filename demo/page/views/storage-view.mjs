@@ -35,7 +35,7 @@ export class StorageView {
   }
 
   async #update() {
-    const [diagnosis, stats] = await this.#app.database.insist((memory) =>
+    const [diagnosis, stats] = await this.#app.database.use((memory) =>
       Promise.all([memory.diagnose(), memory.stats()]),
     );
     this.#say("place", place(diagnosis));
@@ -59,7 +59,7 @@ export class StorageView {
 
   async #shorten() {
     const rules = { keepLast: KEPT_STEPS };
-    const would = await this.#app.database.insist(({ checkpointer }) =>
+    const would = await this.#app.database.use(({ checkpointer }) =>
       checkpointer.prune({ ...rules, dryRun: true }),
     );
     if (would.checkpoints === 0) {
@@ -72,7 +72,7 @@ export class StorageView {
       yes: "Shorten",
     });
     if (!agreed) return;
-    const went = await this.#app.database.insist(({ checkpointer }) => checkpointer.prune(rules));
+    const went = await this.#app.database.use(({ checkpointer }) => checkpointer.prune(rules));
     this.#app.notices.say(`${counted(went.checkpoints, "old checkpoint")} went.`);
   }
 
