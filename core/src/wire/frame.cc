@@ -146,7 +146,7 @@ EmbeddingPlanAnswer ToAnswer(const EmbeddingPlan& plan) {
 ResponseWriter::ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequence,
                                std::uint32_t results)
     : writer_(out) {
-  out.clear();
+  writer_.Truncate(0);
   writer_.Put(ResponseHeader{.kind = kind, .sequence = sequence});
   writer_.Put(results);
 }
