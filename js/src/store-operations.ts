@@ -163,6 +163,8 @@ function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreS
     throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
   }
   checkMode("mode", mode);
+  const near = nearToCore(operation.near);
+  // Each by its name: an object that another is spread into is slow to read.
   return {
     kind: "search",
     namespacePrefix: checkNamespace(operation.namespacePrefix),
@@ -175,12 +177,15 @@ function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreS
     ranking: rankingToCore(operation),
     plan: checkPlan(operation.plan),
     efSearch: checkCount("efSearch", operation.efSearch),
-    ...nearToCore(operation.near),
+    near: near?.near,
+    queryVector: near?.queryVector,
   };
 }
 
-function nearToCore(near: SearchOperation["near"]): Pick<CoreSearch, "near" | "queryVector"> {
-  if (near === undefined || near === null) return {};
+function nearToCore(
+  near: SearchOperation["near"],
+): Pick<CoreSearch, "near" | "queryVector"> | undefined {
+  if (near === undefined || near === null) return undefined;
   if (typeof near === "object" && "key" in near) {
     return { near: { namespace: checkNamespace(near.namespace), key: checkKey(near.key) } };
   }

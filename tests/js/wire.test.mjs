@@ -97,6 +97,23 @@ test("vectors survive wherever they lie in a buffer", () => {
   }
 });
 
+test("namespaces survive beside ones that begin alike, and none is another's array", () => {
+  const namespaces = [["a", "b"], ["a", "b"], ["a"], ["a", "b", "c"], ["a", "bc"], [], [], ["a"]];
+  const writer = new wire.Writer();
+  for (const namespace of namespaces) {
+    writer.texts(namespace);
+    writer.u8(7);
+  }
+  const reader = new wire.Reader(writer.finish());
+  const taken = namespaces.map(() => {
+    const namespace = reader.namespace();
+    reader.u8();
+    return namespace;
+  });
+  expect(taken).toEqual(namespaces);
+  expect(taken[0]).not.toBe(taken[1]);
+});
+
 test("bytes outlive the response, all of them in one copy of it", () => {
   const writer = new wire.Writer();
   writer.bytes(new Uint8Array([7, 8]));

@@ -437,7 +437,7 @@ function readBlob(reader: Reader): Blob {
 
 function readItem(reader: Reader): Item {
   return {
-    namespace: reader.texts(),
+    namespace: reader.namespace(),
     key: reader.text(),
     value: reader.text(),
     createdAt: reader.i64(),
@@ -454,7 +454,7 @@ function readSnippet(reader: Reader): Snippet {
 
 function readSearchItem(reader: Reader): SearchItem {
   return {
-    namespace: reader.texts(),
+    namespace: reader.namespace(),
     key: reader.text(),
     value: reader.text(),
     createdAt: reader.i64(),

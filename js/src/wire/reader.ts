@@ -16,6 +16,10 @@ export class Reader {
   #copy: Uint8Array | undefined;
   #view: DataView | undefined;
   #position = 0;
+  // The namespace that was taken last, and where it ended.
+  #labels: string[] = [];
+  #labelsSize = 0;
+  #labelsEnd = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -110,6 +114,29 @@ export class Reader {
     const values: string[] = [];
     for (let i = 0; i < count; i++) values.push(this.text());
     return values;
+  }
+
+  /** Labels: mostly those that were taken last, which a comparison of bytes tells sooner. */
+  namespace(): string[] {
+    if (this.#repeatsLabels()) {
+      this.#position += this.#labelsSize;
+    } else {
+      const start = this.#position;
+      this.#labels = this.texts();
+      this.#labelsSize = this.#position - start;
+    }
+    this.#labelsEnd = this.#position;
+    return this.#labels.slice();
+  }
+
+  #repeatsLabels(): boolean {
+    const size = this.#labelsSize;
+    const before = this.#labelsEnd - size;
+    if (size === 0 || size > this.remaining) return false;
+    for (let i = 0; i < size; i++) {
+      if (this.#bytes[before + i] !== this.#bytes[this.#position + i]) return false;
+    }
+    return true;
   }
 
   optional<T>(read: (reader: Reader) => T): T | undefined {
