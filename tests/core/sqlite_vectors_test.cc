@@ -90,6 +90,19 @@ TEST_F(SqliteVectorsTest, items_without_vectors_that_were_many_are_few_again) {
   EXPECT_TRUE(plan().starts_with("vectors: codes of ")) << plan();
 }
 
+TEST_F(SqliteVectorsTest, searches_of_a_few_items_read_the_index_when_they_have_read_as_much) {
+  PutItems(0, 800);
+  Reopen();
+  const SearchOp search{
+      .limit = 10, .query_vector = vectors_.Next(), .ranking = Ranking{.explain = true}};
+  int by_rows = 0;
+  const auto plan = [&] { return store_->Search(search).value().at(0).plan; };
+  while (plan() == "vectors: exact") ASSERT_LT(++by_rows, 10);
+  EXPECT_GE(by_rows, 1);
+  EXPECT_TRUE(plan().starts_with("vectors: codes of ")) << plan();
+  ExpectModelsAnswers();
+}
+
 TEST_F(SqliteVectorsTest, a_chunk_is_written_once_and_no_put_or_delete_writes_it_again) {
   PutItems(0, 800);
   EXPECT_EQ(Chunks(), 0);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace keepsake::search {
@@ -390,6 +391,18 @@ bool FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wa
   Feed(scope, scan);
   scan.Flush();
   return false;
+}
+
+void FlatIndex::List(const Scope& scope, Shortlist& candidates) const {
+  struct Lister {
+    void Add(const Chunk&, Slot slot) {
+      constexpr float kAny = std::numeric_limits<float>::infinity();
+      candidates.Push({slot, kAny, -kAny});
+    }
+    Shortlist& candidates;
+  };
+  Lister lister{candidates};
+  Feed(scope, lister);
 }
 
 std::uint64_t FlatIndex::InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,

@@ -108,6 +108,8 @@ class FlatIndex {
   void Scan(const CodedQuery& query, Shortlist& candidates) const {
     Scan(query, Scope(), 0, candidates);
   }
+  // Gives all as candidates whose scores nothing is known of.
+  void List(const Scope& scope, Shortlist& candidates) const;
 
  private:
   struct Chunk {

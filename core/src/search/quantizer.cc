@@ -1,6 +1,7 @@
 #include "search/quantizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -17,12 +18,15 @@ struct Levels {
 };
 
 Levels LevelsOf(std::span<const float> vector, bool normalize, int max_level) {
-  double squares = 0;
-  float largest = 0;
-  for (const float x : vector) {
-    squares += double{x} * x;
-    largest = std::max(largest, std::fabs(x));
+  // Four sums hide the latency of an addition, and are the same ones everywhere.
+  std::array<double, 4> sums = {};
+  std::array<float, 4> most = {};
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    sums[i % 4] += double{vector[i]} * vector[i];
+    most[i % 4] = std::max(most[i % 4], std::fabs(vector[i]));
   }
+  const double squares = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  const float largest = *std::ranges::max_element(most);
   if (largest == 0) return {};
   const double norm = std::sqrt(squares);
   const double length = normalize ? norm : 1;

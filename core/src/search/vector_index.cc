@@ -188,6 +188,10 @@ bool VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates
     scope.has_lists = true;
     for (const auto& [ns, bucket] : buckets) scope.lists.emplace_back(bucket.slots);
   }
+  if (query.forced == Plan::kAuto && scope.count <= std::max(query.wanted, query.few)) {
+    codes_.List(scope, candidates);
+    return false;
+  }
   const bool by_signs = !all && query.forced == Plan::kAuto;
   return codes_.Scan(codes_.Encode(query.vector), scope, by_signs ? query.wanted : 0, candidates);
 }

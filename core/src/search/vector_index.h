@@ -30,6 +30,7 @@ struct VectorQuery {
   const SlotSet* among = nullptr;   // what a filter leaves, if it is known; may be too many
   bool is_filtered = false;         // a filter may hide any of them
   std::size_t wanted = 0;           // offset + limit
+  std::size_t few = 0;              // rows of so many are read sooner than their codes
   Plan forced = Plan::kAuto;
   std::size_t ef_search = 0;  // 0 for what suits `wanted`
 };

@@ -11,6 +11,7 @@
 #include "json/utf8.h"
 #include "search/fusion.h"
 #include "search/heap_sort.h"
+#include "search/kernels.h"
 #include "search/substring.h"
 #include "store/refinement.h"
 
@@ -88,7 +89,9 @@ Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
             "vector must have the index's " + std::to_string(options.index->dims) +
                 " dimensions: it has " + std::to_string(vector.size())};
   }
-  const bool finite = std::ranges::all_of(vector, [](float x) { return std::isfinite(x); });
+  // What is not finite makes no finite sum; squares of large numbers don't either.
+  const bool finite = std::isfinite(search::Dot(vector, vector)) ||
+                      std::ranges::all_of(vector, [](float x) { return std::isfinite(x); });
   return finite ? Status() : Invalid("vector must not contain NaN or Infinity");
 }
 

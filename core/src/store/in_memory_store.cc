@@ -78,6 +78,9 @@ bool ComesFirst(const Record* a, const Record* b) {
   return std::tie(a->bucket->encoded_ns, *a->key) < std::tie(b->bucket->encoded_ns, *b->key);
 }
 
+// Rows are at hand: coding the query costs what reading so many does.
+constexpr std::size_t kFewRows = 32;
+
 double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
                  std::size_t dims) {
   double best = -1;
@@ -270,6 +273,7 @@ std::optional<std::vector<search::Hit<Record*>>> InMemoryStore::RankByIndex(
                                                     .among = among ? &*among : nullptr,
                                                     .is_filtered = !search.filter.empty(),
                                                     .wanted = wanted,
+                                                    .few = kFewRows,
                                                     .forced = search.plan,
                                                     .ef_search = search.ef_search});
   const search::CosineQuery query(search.query_vector);
@@ -381,6 +385,7 @@ Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& 
   search::PlanTaken taken;
   auto hits = Rank(search, now_ms, taken);
   DropBelow(search, hits);
+  items.reserve(hits.size());
   for (const auto& [record, score] : hits) {
     items.push_back({.item = ToItem(*record), .score = score});
     if (search.by_vector && search.ranking.explain) items.back().plan = Describe(taken);

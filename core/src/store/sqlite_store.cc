@@ -132,13 +132,14 @@ bool IsWanted(const Row& row, const CheckedSearch& search) {
          search::ContainsFolded(row.Text(kValue), search.contains);
 }
 
-// An item, as the first columns of kFetch and kReadCandidates have it.
+// An item, as the first columns of kFetch and kReadCandidates have it. The value of a
+// candidate is left out if it is large, and "" then, which no value is.
 struct ItemRow {
   ItemRow() = default;
-  explicit ItemRow(const Row& row)
+  ItemRow(const Row& row, std::string_view kept_value)
       : ns(row.Text(1)),
         key(row.Text(2)),
-        value(row.Text(3)),
+        value(kept_value),
         created_at_ms(row.Int(4)),
         updated_at_ms(row.Int(5)),
         ttl_ms(row.Int(6)) {}
@@ -239,16 +240,16 @@ Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig
 
 // A hit, and where it stands among those with an equal score.
 struct RankedItem {
-  std::int64_t item_id;
-  std::string ns;
-  std::string key;
+  std::int64_t item_id = 0;
+  const ItemRow* row = nullptr;
 
   bool operator<(const RankedItem& other) const {
-    return std::tie(ns, key) < std::tie(other.ns, other.key);
+    return std::tie(row->ns, row->key) < std::tie(other.row->ns, other.row->key);
   }
 };
 
-// Below so many rows reading them is quicker than reading the index, if it was not read yet.
+// Below so many rows reading them is quicker than reading the index, if it was not read yet:
+// it is worth that when searches have read as many rows as it has vectors.
 constexpr std::int64_t kLoadFrom = 1000;
 
 class SqliteStore final : public Store {
@@ -309,8 +310,8 @@ class SqliteStore final : public Store {
   Status ScoreCandidates(std::span<const std::uint64_t> items, const CheckedSearch& search,
                          std::int64_t now_ms, RowScorer& scorer,
                          search::Ranking<RankedItem>& ranking);
-  // Of kReadCandidates, for Fetch(), unless it is large.
-  void KeepRow(const Row& row);
+  // Of kReadCandidates, for Fetch().
+  const ItemRow& KeepRow(const Row& row);
   Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
   Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
 
@@ -326,6 +327,7 @@ class SqliteStore final : public Store {
   sql::Database& database_;
   SqliteTextIndex text_;
   SqliteVectors vectors_;
+  std::int64_t rows_read_ = 0;  // by searches without an index, about
   // What was read of items by the search that runs, by id: a hit is read once.
   std::unordered_map<std::int64_t, ItemRow> rows_;
 };
@@ -468,7 +470,15 @@ Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& se
           return true;
         });
     if (!status.ok()) return std::unexpected(status);
-    if (items < kLoadFrom) return nullptr;
+    if (items < kLoadFrom) {
+      const Result<std::int64_t> last_slot = vectors_.LastSlot();
+      if (!last_slot) return std::unexpected(last_slot.error());
+      if (rows_read_ < *last_slot) {
+        rows_read_ += items;
+        return nullptr;
+      }
+    }
+    rows_read_ = 0;
   }
   const std::uint32_t dims = options().index->dims;
   Result<const search::VectorIndex*> index = vectors_.Load(dims);
@@ -538,11 +548,10 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
                                     RowScorer& scorer, search::Ranking<RankedItem>& ranking) {
   IdList ids;
   for (const std::uint64_t item : items) ids.Add(static_cast<std::int64_t>(item));
-  RankedItem item{};  // whose vectors are being read
+  RankedItem item;  // whose vectors are being read
   bool is_wanted = false;
   const auto end_item = [&] {
-    const std::optional<double> best = scorer.TakeBest();
-    if (best) ranking.Push(*best, std::move(item));
+    if (const std::optional<double> best = scorer.TakeBest()) ranking.Push(*best, item);
   };
   Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
     if (row.Int(0) != item.item_id) {
@@ -550,11 +559,7 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
       item.item_id = row.Int(0);
       is_wanted = item.item_id != search.excluded_id &&
                   (search.filter.empty() || search.filter.Matches(row.Text(3)));
-      if (is_wanted) {
-        item.ns = row.Text(1);
-        item.key = row.Text(2);
-        KeepRow(row);
-      }
+      if (is_wanted) item.row = &KeepRow(row);
     }
     return !is_wanted || scorer.Add(row.Blob(7));
   });
@@ -563,9 +568,10 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
   return status;
 }
 
-void SqliteStore::KeepRow(const Row& row) {
+const ItemRow& SqliteStore::KeepRow(const Row& row) {
   constexpr std::size_t kKeptBytes = 4096;
-  if (row.Text(3).size() <= kKeptBytes) rows_[row.Int(0)] = ItemRow(row);
+  const std::string_view value = row.Text(3);
+  return rows_.try_emplace(row.Int(0), row, value.size() <= kKeptBytes ? value : "").first->second;
 }
 
 Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
@@ -679,11 +685,12 @@ Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refres
   if (hits.empty()) return items;
   IdList ids;
   for (const auto& hit : hits) {
-    if (!rows_.contains(hit.id)) ids.Add(hit.id);
+    const auto kept = rows_.find(hit.id);
+    if (kept == rows_.end() || kept->second.value.empty()) ids.Add(hit.id);
   }
   if (!ids.empty()) {
     const Status status = database_.Run(kFetch, {ids.Take()}, [&](const Row& row) {
-      rows_[row.Int(0)] = ItemRow(row);
+      rows_[row.Int(0)] = ItemRow(row, row.Text(3));
       return true;
     });
     if (!status.ok()) return std::unexpected(status);

@@ -74,6 +74,8 @@ class SqliteVectors final : private VectorBudget::Member {
   // EndTransaction(), and has room for two more.
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
+  // Vectors, and those that died: 0 if none lives.
+  Result<std::int64_t> LastSlot();
   bool is_loaded() const { return index_ != nullptr; }
   // The index of all vectors, read at the first call, and again after it was given up
   // for those of other databases; its graph at the second. Valid until the next write, or
