@@ -25,7 +25,7 @@ const VERSIONS = {
 };
 const M = 16;
 const EF_CONSTRUCTION = 200;
-const WIDTHS = [16, 32, 48, 64, 96, 128, 192, 256, 512];
+const WIDTHS = [16, 32, 48, 64, 96, 128, 160, 192, 256, 512];
 
 const peersFolder = fileURLToPath(new URL("../build/bench-peers", import.meta.url));
 

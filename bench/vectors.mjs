@@ -42,7 +42,7 @@ const PEER = "official InMemoryStore";
 // around from 0 to 999.
 const SHARES = [0.5, 0.1, 0.01, 0.001];
 const PLACES = 1000;
-const GRAPH_WIDTHS = [64, 128, 192, 256, 512];
+const GRAPH_WIDTHS = [64, 128, 160, 192, 256, 512];
 const percent = (share) => `${share * 100} %`;
 const ALL = { title: "all", namespace: [], share: 1 };
 const SCOPES = [
