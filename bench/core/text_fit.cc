@@ -19,10 +19,12 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "search/embedder_check.h"
 #include "search/fusion.h"
 #include "search/text_search.h"
 #include "store/memory_text_index.h"
@@ -86,9 +88,24 @@ std::vector<Conversation> ReadConversations(const char* path) {
   return conversations;
 }
 
+using Nearest = std::vector<search::Hit<std::int64_t>>;
+
+struct Embedder {
+  std::string name;
+  std::size_t dims;
+  std::vector<float> vectors;                 // of all texts, each of length 1
+  std::vector<std::vector<Nearest>> nearest;  // of each question of each conversation
+
+  std::span<const float> VectorOf(std::size_t number) const {
+    return std::span(vectors).subspan(number * dims, dims);
+  }
+};
+
 class Source final : public search::TextSource {
  public:
-  explicit Source(const Conversation& conversation) : conversation_(conversation) {}
+  // `embedder` is null where words are all.
+  Source(const Conversation& conversation, const Embedder* embedder)
+      : conversation_(conversation), embedder_(embedder) {}
 
   Result<search::TextScope> Scope() override { return conversation_.index.Scope("n\x1F"); }
   Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t) override {
@@ -114,6 +131,15 @@ class Source final : public search::TextSource {
     conversation_.index.Tokens(beginning, add);
     return {};
   }
+  // The first by path is that of the caption, if there is one.
+  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+    for (const std::int64_t id : ids) {
+      const Turn& turn = conversation_.turns[static_cast<std::size_t>(id)];
+      const MemoryTextIndex::Entry* entry = conversation_.index.Find(id);
+      if (entry != nullptr) check.Add(entry->text.record, embedder_->VectorOf(turn.vectors.back()));
+    }
+    return {};
+  }
 
  private:
   void Give(std::int64_t id, const MemoryTextIndex::Entry& entry,
@@ -128,13 +154,7 @@ class Source final : public search::TextSource {
   }
 
   const Conversation& conversation_;
-};
-
-using Nearest = std::vector<search::Hit<std::int64_t>>;
-
-struct Embedder {
-  std::string name;
-  std::vector<std::vector<Nearest>> nearest;  // of each question of each conversation
+  const Embedder* embedder_;
 };
 
 Embedder ReadEmbedder(const std::string& name, const std::string& path, std::size_t dims,
@@ -148,12 +168,13 @@ Embedder ReadEmbedder(const std::string& name, const std::string& path, std::siz
     for (std::size_t i = 0; i < dims; ++i) norm += double{vectors[at + i]} * vectors[at + i];
     for (std::size_t i = 0; i < dims; ++i) vectors[at + i] /= static_cast<float>(std::sqrt(norm));
   }
+  Embedder embedder{.name = name, .dims = dims, .vectors = std::move(vectors), .nearest = {}};
   const auto cosine = [&](std::size_t a, std::size_t b) {
+    const std::span<const float> one = embedder.VectorOf(a), other = embedder.VectorOf(b);
     float sum = 0;
-    for (std::size_t i = 0; i < dims; ++i) sum += vectors[a * dims + i] * vectors[b * dims + i];
+    for (std::size_t i = 0; i < dims; ++i) sum += one[i] * other[i];
     return double{sum};
   };
-  Embedder embedder{.name = name, .nearest = {}};
   for (const Conversation& conversation : conversations) {
     std::vector<Nearest>& of_questions = embedder.nearest.emplace_back();
     for (const Question& question : conversation.questions) {
@@ -186,14 +207,17 @@ struct Recall {
   double worth() const { return (at5 + at10) / 2 / questions; }
 };
 
-Recall Measure(const Conversation& conversation, const std::vector<Nearest>* nearest,
+// Of the conversation with this number.
+Recall Measure(const Conversation& conversation, std::size_t number, const Embedder* embedder,
                const TextWeights& weights) {
   Recall recall;
-  Source source(conversation);
+  Source source(conversation, embedder);
   for (std::size_t q = 0; q < conversation.questions.size(); ++q) {
     const Question& question = conversation.questions[q];
     search::Meaning meaning;
-    if (nearest != nullptr) meaning = {.nearest = (*nearest)[q], .weight = Ranking().vector_weight};
+    if (embedder != nullptr) {
+      meaning = {.nearest = embedder->nearest[number][q], .weight = Ranking().vector_weight};
+    }
     search::TextPlan plan;
     const auto hits =
         search::SearchText(source, search::ParseTextQuery(question.text, Language::kEnglish),
@@ -229,9 +253,8 @@ const std::vector<Knob> kWords = {
     KEEPSAKE_KNOB(group_saturation), KEEPSAKE_KNOB(speaker),        KEEPSAKE_KNOB(when),
     KEEPSAKE_KNOB(how_many),         KEEPSAKE_KNOB(asking),         KEEPSAKE_KNOB(same_day),
     KEEPSAKE_KNOB(day_after),        KEEPSAKE_KNOB(same_month),     KEEPSAKE_KNOB(coverage)};
-const std::vector<Knob> kVectors = {KEEPSAKE_KNOB(nearness),   KEEPSAKE_KNOB(near_earlier),
-                                    KEEPSAKE_KNOB(near_later), KEEPSAKE_KNOB(near_answer),
-                                    KEEPSAKE_KNOB(unrelated),  KEEPSAKE_KNOB(agreeing)};
+const std::vector<Knob> kVectors = {KEEPSAKE_KNOB(nearness), KEEPSAKE_KNOB(near_earlier),
+                                    KEEPSAKE_KNOB(near_later), KEEPSAKE_KNOB(near_answer)};
 
 class Fit {
  public:
@@ -244,10 +267,8 @@ class Fit {
     key += std::to_string(conversation) + '/' + std::to_string(embedder);
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
-    const std::vector<Nearest>* nearest =
-        embedder < 0 ? nullptr
-                     : &embedders_[static_cast<std::size_t>(embedder)].nearest[conversation];
-    return known_[key] = Measure(conversations_[conversation], nearest, weights);
+    const Embedder* by = embedder < 0 ? nullptr : &embedders_[static_cast<std::size_t>(embedder)];
+    return known_[key] = Measure(conversations_[conversation], conversation, by, weights);
   }
 
   Recall Among(const std::vector<std::size_t>& some, int embedder, const TextWeights& weights) {
@@ -305,6 +326,36 @@ void PrintRow(const std::string& name, const std::function<Recall(int)>& recall,
   std::fflush(stdout);
 }
 
+// What EmbedderCheck makes of each embedder, over all questions of a conversation.
+void PrintKnowledge(const std::vector<Conversation>& conversations,
+                    const std::vector<Embedder>& embedders) {
+  std::printf("What is known of the items, least / median / most (%g to count, %g in full):\n\n|",
+              TextWeights().ignorant, TextWeights().knowing);
+  for (const Embedder& embedder : embedders) std::printf(" | %s", embedder.name.c_str());
+  std::printf(" |\n|---|");
+  for (std::size_t i = 0; i < embedders.size(); ++i) std::printf("---|");
+  for (std::size_t c = 0; c < conversations.size(); ++c) {
+    std::printf("\n| %s", conversations[c].id.c_str());
+    for (const Embedder& embedder : embedders) {
+      Source source(conversations[c], &embedder);
+      std::vector<double> known;
+      for (const Nearest& nearest : embedder.nearest[c]) {
+        std::vector<std::int64_t> ids;
+        for (const auto& hit : nearest) ids.push_back(hit.id);
+        ids.resize(std::min(ids.size(), search::EmbedderCheck::kItems));
+        const TextConfig config = Config();
+        search::EmbedderCheck check(config);
+        (void)source.Embedded(ids, check);
+        known.push_back(check.Knowledge().value_or(0));
+      }
+      std::ranges::sort(known);
+      std::printf(" | %.1f / %.1f / %.1f", known.front(), known[known.size() / 2], known.back());
+    }
+    std::printf(" |");
+  }
+  std::printf("\n\n");
+}
+
 std::string Changes(TextWeights weights, const std::vector<Knob>& knobs) {
   TextWeights defaults;
   std::string changes;
@@ -329,6 +380,7 @@ int Run(int argc, char** argv) {
   const int count = static_cast<int>(embedders.size());
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < conversations.size(); ++i) all.push_back(i);
+  if (!is_of_words) PrintKnowledge(conversations, embedders);
   std::printf("| weights | words |");
   for (const Embedder& embedder : embedders) std::printf(" %s |", embedder.name.c_str());
   std::printf("\n|---|---|");

@@ -35,7 +35,7 @@ export interface RankingOptions {
   /** Hits with a lower score are left out. */
   minScore?: number | undefined;
   /**
-   * `weighted`: scores, the vectors' as far as they agree with the words.
+   * `weighted`: scores, the vectors' if items that share words are near each other.
    * `reciprocalRank`: ranks only.
    * @default "weighted"
    */

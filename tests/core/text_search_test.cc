@@ -325,6 +325,26 @@ class HybridTest : public TextSearchTest<Backend> {
       ASSERT_TRUE(store_->Batch({&put, 1}).has_value());
     }
   }
+
+  // Words of a topic are near each other, if the embedder knows anything; every vector is
+  // another one.
+  void FillWithSentences(HybridWorld& world, bool is_random) {
+    this->Open(TextConfig(), IndexOf(HybridWorld::kDims));
+    for (int i = 0; i < HybridWorld::kItems; ++i) {
+      std::string text;
+      for (int word = 0; word < 3; ++word) text += " " + world.Word(world.Topic(i));
+      std::vector<float> vector = world.RandomVector();
+      const std::vector<float> meaning = HybridWorld::VectorOf(world.Topic(i));
+      for (std::size_t d = 0; d < vector.size() && !is_random; ++d) {
+        vector[d] = meaning[d] + vector[d] / 5;
+      }
+      const Operation put = PutOp{.ns = {"n"},
+                                  .key = std::to_string(i),
+                                  .value = R"({"text":")" + text + "\"}",
+                                  .vectors = {{"$", std::move(vector)}}};
+      ASSERT_TRUE(store_->Batch({&put, 1}).has_value());
+    }
+  }
 };
 TYPED_TEST_SUITE(HybridTest, Backends);
 
@@ -339,6 +359,54 @@ TYPED_TEST(HybridTest, a_good_embedder_finds_more_and_a_random_one_no_less) {
     const int without_random = HitsOfTopic(*this, false, true, random);
     EXPECT_GE(HitsOfTopic(*this, true, true, random), without_random) << seed;
   }
+}
+
+TYPED_TEST(HybridTest, an_embedder_that_knows_nothing_leaves_the_words_result) {
+  for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+    HybridWorld world(seed);
+    this->FillWithSentences(world, true);
+    const std::string query = world.Word(3) + " " + world.Word(4);
+    SearchOp search{.ns_prefix = {"n"}, .query = query, .limit = 100, .mode = SearchMode::kText};
+    const auto words = this->store_->Search(search);
+    ASSERT_FALSE(words->empty());
+    search.mode = SearchMode::kHybrid;
+    search.query_vector = world.RandomVector();
+    EXPECT_EQ(*this->store_->Search(search), *words) << seed << ": the same hits and scores";
+
+    search.ranking = Ranking{.explain = true};
+    const auto explained = this->store_->Search(search);
+    EXPECT_NE((*explained)[0].plan.find("by words alone"), std::string::npos);
+    for (const SearchItem& hit : *explained) {
+      if (hit.parts.back().name != "cues") {
+        EXPECT_EQ(hit.parts.back(), (ScorePart{"agreement", 0}));
+      }
+    }
+    std::string other = "0";
+    while (std::ranges::any_of(*words, [&](const auto& hit) { return hit.item.key == other; })) {
+      other = std::to_string(std::stoi(other) + 1);
+    }
+    EXPECT_EQ(this->store_->ExplainAbsence(search, {{"n"}, other})->absence, Absence::kNoMatch);
+  }
+}
+
+TYPED_TEST(HybridTest, an_embedder_that_knows_the_items_counts_in_full) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  SearchOp search{
+      .ns_prefix = {"n"}, .query = "w3x0", .limit = 20, .mode = SearchMode::kText, .ranking = {}};
+  const auto of_topic = [&](const std::vector<SearchItem>& hits) {
+    return std::ranges::count_if(
+        hits, [&](const SearchItem& hit) { return world.Topic(std::stoi(hit.item.key)) == 3; });
+  };
+  const auto words = this->store_->Search(search);
+  EXPECT_LT(of_topic(*words), 15) << "the others have other words of the topic";
+  search.mode = SearchMode::kHybrid;
+  search.query_vector = HybridWorld::VectorOf(3);
+  search.ranking = Ranking{.explain = true};
+  const auto hits = this->store_->Search(search);
+  EXPECT_EQ(of_topic(*hits), 20);
+  EXPECT_EQ((*hits)[0].parts.back(), (ScorePart{"agreement", 1}));
+  EXPECT_EQ((*hits)[0].plan.find("by words alone"), std::string::npos);
 }
 
 TYPED_TEST(HybridTest, what_stands_beside_the_nearest_rises_with_it) {

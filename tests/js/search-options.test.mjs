@@ -204,6 +204,46 @@ describe.each([
     expect(weightless[0].score).toBeCloseTo(words[0].score);
   });
 
+  test("an embedder that knows nothing leaves the words' answer, one that knows words counts", async () => {
+    let seed = 1;
+    const random = () => {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      return seed / 2 ** 32 - 0.5;
+    };
+    const dims = 24;
+    const noise = () => Array.from({ length: dims }, random);
+    const words = Array.from({ length: 30 }, (_, i) => `word${i}`);
+    const meaning = new Map(words.map((word) => [word, noise()]));
+    const knowing = (text) =>
+      noise().map((x, d) =>
+        text.split(" ").reduce((sum, word) => sum + (meaning.get(word)?.[d] ?? 0), x / 2),
+      );
+    const items = Object.fromEntries(
+      Array.from({ length: 80 }, (_, i) => [
+        `${i}`,
+        Array.from({ length: 4 }, () => words[Math.floor((random() + 0.5) * 30)]).join(" "),
+      ]),
+    );
+    const query = "word3 word4";
+    const search = (mode, explain) => store.search(N, { query, mode, explain, limit: 80 });
+
+    await open({ index: { ...index, dims, embeddings: (texts) => texts.map(noise) } }, items);
+    const scores = (hits) => hits.map(({ key, score }) => [key, score]);
+    expect(scores(await search("hybrid"))).toEqual(scores(await search("text")));
+    const [ignored] = await search("hybrid", true);
+    expect(ignored.explain.agreement ?? 0).toBe(0);
+    expect(ignored.plan).toContain("by words alone: their vectors know nothing of them");
+    const absent = Object.keys(items).find((key) => !/word[34]\b/.test(items[key]));
+    const why = await store.whyNot(N, absent, { query, mode: "hybrid", limit: 80 });
+    expect(why.reason).toBe("noMatch");
+
+    await open({ index: { ...index, dims, embeddings: (texts) => texts.map(knowing) } }, items);
+    const hits = await search("hybrid", true);
+    expect(hits.length).toBeGreaterThan((await search("text")).length);
+    expect(hits.find(({ explain }) => "vector" in explain).explain.agreement).toBe(1);
+    expect(hits[0].plan).not.toContain("by words alone");
+  });
+
   test("near finds by an item and by a vector", async () => {
     await open({ index }, { tea: "green tea", leaves: "tea leaves", rain: "rain in May" });
     const near = { namespace: N, key: "tea" };

@@ -12,7 +12,7 @@ namespace keepsake {
 
 // Persistent, never renumber.
 enum class Fusion : std::uint8_t {
-  kWeighted = 0,        // scores, the vectors' as far as they agree with the words
+  kWeighted = 0,        // scores, the vectors' as far as their embedder knows the items
   kReciprocalRank = 1,  // ranks: 1/(60 + rank) of each, whatever the scores are
 };
 

@@ -60,6 +60,10 @@ void AddByRank(std::span<const TextHit> text, Scores vectors, Fused& fused) {
 
 // REQUIRES: `text` is not empty, and has the vectors in it: see Meaning.
 void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, Fused& fused) {
+  if (weight == 0) {
+    for (const TextHit& hit : text) fused.Add(hit.id, hit.score);
+    return;
+  }
   const double nearest = vectors.empty() ? 0 : std::max(*vectors.front().score, 0.0);
   // The best hit of all keeps the score that the stronger side gives it.
   const double scale = std::max(text.front().score, weight * nearest);
@@ -93,10 +97,10 @@ Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
 
 std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,
                            const TextPlan& plan) {
-  std::vector<Hit<std::int64_t>> with_phrases;
-  if (plan.has_phrases) {
-    with_phrases = AmongHits(vectors, text);
-    vectors = with_phrases;
+  std::vector<Hit<std::int64_t>> among_hits;
+  if (plan.has_phrases || plan.knows_nothing) {
+    among_hits = AmongHits(vectors, text);
+    vectors = among_hits;
   }
   const Scores scored = Scored(vectors);
   Fused fused;

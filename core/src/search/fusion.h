@@ -1,9 +1,10 @@
 // One ranking out of two: by text and by vector.
 //
-// An embedder may be worth little, and nothing says so beforehand. So the vectors
-// count as far as they agree with the words, question by question (text_search.h). Of a
-// random embedder the nearest items have no more of the words than any others, and it
-// counts nothing.
+// An embedder may be worth little, and nothing says so beforehand. So each search asks the
+// items that it finds by vector whether those that share words are nearer to each other
+// (embedder_check.h): of an embedder of which that is not so the vectors count nothing, and
+// the answer is the words' alone. Where there are too few items to tell, the vectors count as
+// far as they agree with the words of the question (text_search.h).
 #ifndef KEEPSAKE_SEARCH_FUSION_H_
 #define KEEPSAKE_SEARCH_FUSION_H_
 

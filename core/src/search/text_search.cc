@@ -18,7 +18,6 @@ namespace keepsake::search {
 namespace {
 
 constexpr int kLastDayAfter = 14;
-constexpr std::size_t kWitnesses = 20;
 // A misspelled word counts so much for each letter that is wrong.
 constexpr double kTypo = 0.3;
 constexpr std::size_t kMaxAlternatives = 64;
@@ -105,7 +104,9 @@ class TextRanking {
     Count();
     ScoreTerms();
     AddCues();
-    if (meaning_.weight > 0 && !meaning_.nearest.empty()) AddMeaning();
+    if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
+      if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
+    }
     return Hits();
   }
 
@@ -491,19 +492,22 @@ class TextRanking {
     return best;
   }
 
-  // Items that are near by vector, and those beside them. The vectors count as far as
-  // they agree with the words, because an embedder may know nothing.
-  void AddMeaning() {
+  // Items that are near by vector, and those beside them. The vectors count as far as the
+  // embedder is shown to know something, because it may know nothing.
+  Status AddMeaning() {
     double best = 0;
     for (const Candidate& candidate : candidates_) best = std::max(best, candidate.score.total);
-    if (best == 0) return;
+    if (best == 0) return {};
+    EmbedderCheck check(config_);
+    if (Status status = AskItems(check); !status.ok()) return status;
+    const std::optional<double> knowledge = check.Knowledge();
     NoteNearness();
     const std::vector<double> near = NearnessInContext();
-    plan_.agreement = std::clamp(
-        (Agreement(near) - weights_.unrelated) / (weights_.agreeing - weights_.unrelated), 0.0,
-        1.0);
+    plan_.agreement = knowledge ? Share(*knowledge, weights_.ignorant, weights_.knowing)
+                                : Share(Correlation(near), weights_.unrelated, weights_.agreeing);
+    plan_.knows_nothing = knowledge && plan_.agreement == 0;
     const double weight = meaning_.weight * plan_.agreement;
-    if (weight == 0) return;
+    if (weight == 0) return {};
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       TextScore& score = candidates_[i].score;
       if (!candidates_[i].is_hit && near[i] > 0) {
@@ -512,6 +516,20 @@ class TextRanking {
       }
       score.total = (1 - weight) * score.total + weight * weights_.nearness * best * near[i];
     }
+    return {};
+  }
+
+  static double Share(double value, double none, double all) {
+    return std::clamp((value - none) / (all - none), 0.0, 1.0);
+  }
+
+  // Of the items that are near: they have vectors.
+  Status AskItems(EmbedderCheck& check) {
+    std::vector<std::int64_t> ids;
+    for (const auto& hit : meaning_.nearest) {
+      if (ids.size() < EmbedderCheck::kItems) ids.push_back(hit.id);
+    }
+    return source_.Embedded(ids, check);
   }
 
   // 0 for the last of those that are given, 1 for their mean.
@@ -547,13 +565,7 @@ class TextRanking {
     return near;
   }
 
-  // About 0 for vectors that know nothing of the question, and 1.5 if both agree in all:
-  // how scores and nearness go together, and where the best hits by words stand among
-  // the nearest.
-  double Agreement(const std::vector<double>& near) const {
-    return Correlation(near) + 0.5 - MeanPlaceOfWitnesses();
-  }
-
+  // How scores and nearness go together: about 0 for vectors that know nothing of the question.
   double Correlation(const std::vector<double>& near) const {
     const double count = static_cast<double>(near.size());
     double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
@@ -567,30 +579,6 @@ class TextRanking {
     }
     const double spread = (xx - x * x / count) * (yy - y * y / count);
     return spread > 0 ? (xy - x * y / count) / std::sqrt(spread) : 0;
-  }
-
-  // 0 if they are the nearest of all, 0.5 by chance.
-  double MeanPlaceOfWitnesses() const {
-    const auto by = [&](auto value) {
-      return OrderOf(candidates_.size(), [&, value](std::size_t a, std::size_t b) {
-        return value(candidates_[a]) > value(candidates_[b]);
-      });
-    };
-    const auto nearness = [](const Candidate& candidate) { return candidate.nearness; };
-    std::vector<double> descending;
-    for (const std::size_t i : by(nearness)) descending.push_back(-candidates_[i].nearness);
-    std::vector<std::size_t> witnesses =
-        by([](const Candidate& candidate) { return candidate.score.total; });
-    std::erase_if(witnesses, [&](std::size_t i) { return !(candidates_[i].score.total > 0); });
-    if (witnesses.size() > kWitnesses) witnesses.resize(kWitnesses);
-    double sum = 0;
-    for (const std::size_t i : witnesses) {
-      const auto equal = std::ranges::equal_range(descending, -candidates_[i].nearness);
-      sum += static_cast<double>((equal.begin() - descending.begin()) +
-                                 (equal.end() - descending.begin()) - 1) /
-             2;
-    }
-    return sum / static_cast<double>(witnesses.size() * candidates_.size());
   }
 
   std::vector<TextHit> Hits() const {

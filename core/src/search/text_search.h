@@ -15,6 +15,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
+#include "search/embedder_check.h"
 #include "search/page.h"
 #include "search/text_query.h"
 
@@ -58,6 +59,8 @@ class TextSource {
   // Known tokens that begin so, of any namespace; some may belong to no item any more.
   virtual Status Tokens(std::string_view beginning,
                         const std::function<void(std::string_view)>& add) = 0;
+  // Gives the record and the first vector of each of these items that has both, in this order.
+  virtual Status Embedded(std::span<const std::int64_t> ids, EmbedderCheck& check) = 0;
 };
 
 // What vectors say of the same question: the nearest items, the best first.
@@ -84,9 +87,10 @@ struct TextHit {
 struct TextPlan {
   std::uint64_t items = 0;  // with text, below the prefix
   std::uint64_t candidates = 0;
-  bool is_capped = false;    // items that hold only common words were left out
-  double agreement = 0;      // 0…1: how much of its weight a Meaning has
-  bool has_phrases = false;  // what does not hold them is no hit, however near
+  bool is_capped = false;      // items that hold only common words were left out
+  double agreement = 0;        // 0…1: how much of its weight a Meaning has
+  bool knows_nothing = false;  // the embedder: the words are left alone
+  bool has_phrases = false;    // what does not hold them is no hit, however near
 };
 
 // Fitted to turns of long conversations; bench/README.md says to which, and what they are
@@ -114,7 +118,11 @@ struct TextWeights {
   double near_earlier = 0.5, near_later = 0.4, near_answer = 0.3;
   // Of the best score by words, for an item as near as the nearest are on average.
   double nearness = 0.16;
-  // The agreement at which the vectors begin to count, and from which on in full.
+  // What an embedder must know of the items (EmbedderCheck) so that its vectors begin to
+  // count, and count in full.
+  double ignorant = 4, knowing = 6;
+  // The same of how far nearness goes with the words' scores, where items are too few to
+  // tell.
   double unrelated = 0.15, agreeing = 0.5;
 };
 inline constexpr TextWeights kTextWeights;

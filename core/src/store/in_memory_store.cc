@@ -133,6 +133,17 @@ class MemoryTextSource final : public search::TextSource {
     return {};
   }
 
+  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+    for (const std::int64_t id : ids) {
+      const MemoryTextIndex::Entry* entry = index_.Find(id);
+      if (entry == nullptr) continue;
+      check.Add(
+          entry->text.record,
+          std::span<const float>(records_.at(id)->vectors).first(search_.query_vector.size()));
+    }
+    return {};
+  }
+
  private:
   // Whether it was given, and is wanted.
   bool Give(std::int64_t id, const MemoryTextIndex::Entry& entry,

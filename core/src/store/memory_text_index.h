@@ -33,6 +33,11 @@ class MemoryTextIndex {
   void Remove(std::int64_t id);
   void Clear();
 
+  // Null if there is none; valid until the next change.
+  const Entry* Find(std::int64_t id) const {
+    const auto entry = entries_.find(id);
+    return entry == entries_.end() ? nullptr : &entry->second;
+  }
   search::TextScope Scope(std::string_view encoded_prefix) const;
   // Of a namespace below the prefix.
   std::uint64_t Count(const search::TextTerm& term, std::string_view encoded_prefix) const;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "search/text_query.h"
@@ -72,6 +74,12 @@ constexpr std::string_view kInGroupWithValues =
     "SELECT i.item_id, i.ns, i.key, t.group_key, t.position, t.record, t.length, i.value"
     " FROM store_text t CROSS JOIN store_kv i ON i.item_id = t.item_id"
     " WHERE t.ns = ? AND t.group_key = ? AND (i.expires_at IS NULL OR i.expires_at > ?)";
+// In the order of the list, with the columns of the text where kMatching has them.
+constexpr std::string_view kEmbedded =
+    "SELECT t.item_id, t.ns, v.vector, t.group_key, t.position, t.record, t.length"
+    " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
+    " CROSS JOIN store_vectors v ON v.vector_id = (SELECT vector_id FROM store_vectors"
+    " WHERE item_id = c.value ORDER BY path LIMIT 1)";
 constexpr std::string_view kTokens =
     "SELECT term FROM store_text_tokens WHERE term >= ? AND term < ?";
 
@@ -221,6 +229,25 @@ class SqliteTextSource final : public search::TextSource {
       if (!row.Text(0).starts_with("zn")) add(Unescaped(row.Text(0)));
       return true;
     });
+  }
+
+  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+    std::string list;
+    for (const std::int64_t id : ids) {
+      (list += list.empty() ? '[' : ',') += std::to_string(id);
+    }
+    std::vector<float> vector(search_.query_vector.size());
+    Status status = database_.Run(kEmbedded, {list += ']'}, [&](const Row& row) {
+      constexpr int kVector = 2, kRecord = 5;
+      is_damaged_ = !IsSoundRow(row);
+      if (is_damaged_ || row.Blob(kVector).size() != vector.size() * sizeof(float)) {
+        return !is_damaged_;
+      }
+      std::memcpy(vector.data(), row.Blob(kVector).data(), row.Blob(kVector).size());
+      check.Add(row.Blob(kRecord), vector);
+      return true;
+    });
+    return is_damaged_ ? Damage() : status;
   }
 
  private:

@@ -1,0 +1,120 @@
+// What is said of an embedder by the items it embedded.
+#include "search/embedder_check.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "search/text_record.h"
+
+namespace keepsake::search {
+namespace {
+
+constexpr std::size_t kDims = 32;
+constexpr int kVocabulary = 60;
+const TextConfig kAllFields;
+
+// Items of some words each, and vectors that know of them as much as is said.
+class World {
+ public:
+  explicit World(std::uint32_t seed) : random_(seed) {
+    for (int word = 0; word < kVocabulary; ++word) meanings_.push_back(Noise());
+  }
+
+  // `noise` in parts of what a word adds to a vector.
+  void Add(EmbedderCheck& check, double meaning, double noise) {
+    std::string text;
+    std::vector<float> vector(kDims);
+    for (int i = 0; i < 6; ++i) {
+      const auto word = random_() % kVocabulary;
+      text += " w" + std::to_string(word);
+      for (std::size_t d = 0; d < kDims; ++d) {
+        vector[d] += static_cast<float>(meaning) * meanings_[word][d];
+      }
+    }
+    const std::vector<float> random = Noise();
+    for (std::size_t d = 0; d < kDims; ++d) vector[d] += static_cast<float>(noise) * random[d];
+    check.Add(RecordOf(text), vector);
+  }
+
+  static Bytes RecordOf(const std::string& text) {
+    return MakeTextEntry(R"({"text":")" + text + "\"}", {}).record;
+  }
+
+  std::vector<float> Noise() {
+    std::normal_distribution<float> normal;
+    std::vector<float> vector(kDims);
+    for (float& x : vector) x = normal(random_);
+    return vector;
+  }
+
+ private:
+  std::mt19937 random_;
+  std::vector<std::vector<float>> meanings_;
+};
+
+std::optional<double> KnowledgeOf(std::uint32_t seed, double meaning, double noise,
+                                  std::size_t items = EmbedderCheck::kItems) {
+  World world(seed);
+  EmbedderCheck check(kAllFields);
+  for (std::size_t i = 0; i < items; ++i) world.Add(check, meaning, noise);
+  return check.Knowledge();
+}
+
+TEST(EmbedderCheckTest, tells_vectors_that_know_the_words_from_random_ones) {
+  double sum = 0;
+  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+    const double random = KnowledgeOf(seed, 0, 1).value();
+    EXPECT_LT(random, 4) << seed;
+    sum += random;
+    EXPECT_GT(KnowledgeOf(seed, 1, 0).value(), 6) << seed;
+    EXPECT_GT(KnowledgeOf(seed, 1, 1).value(), 6) << seed;
+  }
+  EXPECT_LT(std::abs(sum / 100), 0.5) << "no opinion of what knows nothing";
+}
+
+TEST(EmbedderCheckTest, the_more_noise_the_less_is_known) {
+  EXPECT_GT(KnowledgeOf(1, 1, 1), KnowledgeOf(1, 1, 3));
+  EXPECT_GT(KnowledgeOf(1, 1, 3), KnowledgeOf(1, 1, 20));
+}
+
+TEST(EmbedderCheckTest, few_items_tell_nothing) {
+  EXPECT_EQ(KnowledgeOf(1, 1, 0, 31), std::nullopt);
+  EXPECT_NE(KnowledgeOf(1, 1, 0, 32), std::nullopt);
+}
+
+TEST(EmbedderCheckTest, items_that_share_no_words_tell_nothing) {
+  World world(1);
+  EmbedderCheck check(kAllFields);
+  for (int i = 0; i < 64; ++i) {
+    check.Add(World::RecordOf("word" + std::to_string(i)), world.Noise());
+  }
+  EXPECT_EQ(check.Knowledge(), std::nullopt);
+}
+
+TEST(EmbedderCheckTest, equal_texts_have_equal_vectors_whatever_the_embedder_knows) {
+  World world(1);
+  EmbedderCheck check(kAllFields);
+  for (int i = 0; i < 8; ++i) {
+    const std::vector<float> vector = world.Noise();
+    const Bytes record = World::RecordOf("same" + std::to_string(i));
+    for (int copy = 0; copy < 8; ++copy) check.Add(record, vector);
+  }
+  EXPECT_EQ(check.Knowledge(), std::nullopt);
+}
+
+TEST(EmbedderCheckTest, words_without_weight_and_vectors_of_zeros_do_no_harm) {
+  World world(1);
+  const TextConfig config{.fields = {{"date", 0}, {"text", 1}}};
+  EmbedderCheck dated(config), empty(config);
+  const Bytes record = MakeTextEntry(R"({"date":"2023-05-08","text":"tea"})", config).record;
+  for (int i = 0; i < 64; ++i) {
+    dated.Add(MakeTextEntry(R"({"date":"2023-05-08"})", config).record, world.Noise());
+    empty.Add(record, std::vector<float>(kDims));
+  }
+  EXPECT_EQ(dated.Knowledge(), std::nullopt);
+  EXPECT_EQ(empty.Knowledge(), 0);
+}
+
+}  // namespace
+}  // namespace keepsake::search
