@@ -126,8 +126,7 @@ class Source final : public search::TextSource {
         [&](std::int64_t id, const MemoryTextIndex::Entry& entry) { Give(id, entry, add); });
     return {};
   }
-  Status Tokens(std::string_view beginning,
-                const std::function<void(std::string_view)>& add) override {
+  Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) override {
     conversation_.index.Tokens(beginning, add);
     return {};
   }

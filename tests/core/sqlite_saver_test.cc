@@ -303,7 +303,7 @@ class WatchedDatabase final : public sql::Database {
       return on_row == nullptr || on_row(row);
     });
   }
-  Status InTransaction(const std::function<Status()>& body) override {
+  Status InTransaction(FunctionRef<Status()> body) override {
     ++transactions;
     return database_.InTransaction(body);
   }

@@ -5,8 +5,9 @@
 #ifndef KEEPSAKE_DATABASE_H_
 #define KEEPSAKE_DATABASE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <variant>
 
 #include "keepsake/bytes.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/status.h"
 
 namespace keepsake::sql {
@@ -33,7 +35,7 @@ class Row {
 };
 
 // Called once per row; false stops the statement.
-using RowCallback = std::function<bool(const Row&)>;
+using RowCallback = FunctionRef<bool(const Row&)>;
 
 class Database {
  public:
@@ -54,7 +56,7 @@ class Database {
 
   // Commits if `body` succeeds, else rolls back and returns its Status. Nested
   // calls are savepoints. Success means stored, as durable as was asked for.
-  virtual Status InTransaction(const std::function<Status()>& body) = 0;
+  virtual Status InTransaction(FunctionRef<Status()> body) = 0;
 
   // Moves the log into the database file, and flushes. If a good part of the file
   // is free, it is made smaller first.

@@ -4,7 +4,6 @@
 #ifndef KEEPSAKE_CHECKPOINT_PRUNING_H_
 #define KEEPSAKE_CHECKPOINT_PRUNING_H_
 
-#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 #include "checkpoint/spaces.h"
 #include "checkpoint/stored_values.h"
 #include "keepsake/database.h"
+#include "keepsake/function_ref.h"
 
 namespace keepsake::checkpoint {
 
@@ -43,7 +43,7 @@ class Pruning {
   Status AddLogsOf(SpaceId space, std::set<LogId>& logs);
   Status CollectPrunable(std::string_view thread_id, std::vector<std::string>& ids);
   // Deletes what `doom` dooms and nothing else is rebuilt from.
-  using Doom = std::function<void(std::vector<RetentionNode>&)>;
+  using Doom = FunctionRef<void(std::vector<RetentionNode>&)>;
   Status DeleteDoomed(SpaceId space, const Doom& doom);
   Status Erase(std::span<const SpaceId> spaces);
   Status DeleteCheckpoint(SpaceId space, std::string_view checkpoint_id);

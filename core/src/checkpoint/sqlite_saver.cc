@@ -563,9 +563,8 @@ class SqliteSaver final : public Checkpointer {
     return tuple;
   }
 
-  Result<std::vector<PendingWrite>> ReadWrites(
-      SpaceId space, const std::string& checkpoint_id,
-      const std::function<bool(std::string_view channel)>& wants) {
+  Result<std::vector<PendingWrite>> ReadWrites(SpaceId space, const std::string& checkpoint_id,
+                                               FunctionRef<bool(std::string_view channel)> wants) {
     std::vector<PendingWrite> writes;
     Status status;
     const auto take = [&](std::string_view task_id, ByteView row) -> Status {
@@ -594,7 +593,7 @@ class SqliteSaver final : public Checkpointer {
 
   // --- list
 
-  using OnListed = std::function<bool(SpaceId space, CheckpointKey key, ByteView row)>;
+  using OnListed = FunctionRef<bool(SpaceId space, CheckpointKey key, ByteView row)>;
 
   // Calls `on_row` for what is within the bounds of `list`, in its order, until
   // it returns false.
@@ -727,7 +726,7 @@ class SqliteSaver final : public Checkpointer {
     Pruned pruned;
   };
 
-  Outcome InPruning(const std::function<Status(Pruning&)>& body, bool dry_run = false) {
+  Outcome InPruning(FunctionRef<Status(Pruning&)> body, bool dry_run = false) {
     Pruning pruning(database_, spaces_, values_, records_);
     bool looked = false;
     Status status = database_.InTransaction([&]() -> Status {

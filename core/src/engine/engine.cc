@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "import/foreign_file.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/clock.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/in_memory_store.h"
 #include "keepsake/memory_saver.h"
 #include "keepsake/sqlite_saver.h"
@@ -174,7 +174,7 @@ class FrameEngine final : public Engine {
   }
 
   // What the store knows of rows that were not kept goes with them.
-  Status InKeptTransaction(const std::function<Status()>& body) {
+  Status InKeptTransaction(FunctionRef<Status()> body) {
     Status status = database_->InTransaction(body);
     if (status.ok()) return status;
     Status restarted = StartStore(store_->options());

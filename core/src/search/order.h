@@ -4,14 +4,15 @@
 #define KEEPSAKE_SEARCH_ORDER_H_
 
 #include <cstddef>
-#include <functional>
 #include <utility>
 #include <vector>
+
+#include "keepsake/function_ref.h"
 
 namespace keepsake::search {
 
 // Whether the item with the first index comes before the one with the second.
-using Before = std::function<bool(std::size_t, std::size_t)>;
+using Before = FunctionRef<bool(std::size_t, std::size_t)>;
 
 // 0 … count − 1 in their order; what is equal stays as it was.
 std::vector<std::size_t> OrderOf(std::size_t count, const Before& before);

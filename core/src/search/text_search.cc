@@ -112,7 +112,7 @@ class TextRanking {
 
  private:
   Status Collect() {
-    const TextItemCallback add = [&](const TextItem& item) { AddCandidate(item); };
+    const auto add = [&](const TextItem& item) { AddCandidate(item); };
     const Result<std::vector<TextTerm>> selective = SelectiveTerms();
     if (!selective) return selective.error();
     Status status = source_.Matching(*selective, max_candidates_, add);

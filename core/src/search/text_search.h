@@ -6,13 +6,13 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "keepsake/bytes.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 #include "search/embedder_check.h"
@@ -38,7 +38,7 @@ struct TextItem {
   ByteView record;
   bool is_wanted;  // passes the filter and holds the phrases: may be a hit
 };
-using TextItemCallback = std::function<void(const TextItem&)>;
+using TextItemCallback = FunctionRef<void(const TextItem&)>;
 
 // What a store knows of the texts below the prefix of one search. Items that have
 // expired are not given.
@@ -57,8 +57,7 @@ class TextSource {
   virtual Status InGroup(std::string_view ns, std::string_view group,
                          const TextItemCallback& add) = 0;
   // Known tokens that begin so, of any namespace; some may belong to no item any more.
-  virtual Status Tokens(std::string_view beginning,
-                        const std::function<void(std::string_view)>& add) = 0;
+  virtual Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) = 0;
   // Gives the record and the first vector of each of these items that has both, in this order.
   virtual Status Embedded(std::span<const std::int64_t> ids, EmbedderCheck& check) = 0;
 };

@@ -130,7 +130,7 @@ class HostDatabase final : public Database {
     return StatusOf(code);
   }
 
-  Status InTransaction(const std::function<Status()>& body) override {
+  Status InTransaction(FunctionRef<Status()> body) override {
     Transaction transaction{.body = body};
     const std::uint16_t code =
         host_.transaction(host_.context, &HostDatabase::RunBody, &transaction);
@@ -159,7 +159,7 @@ class HostDatabase final : public Database {
     bool is_malformed = false;
   };
   struct Transaction {
-    const std::function<Status()>& body;
+    FunctionRef<Status()> body;
     Status status;
   };
 

@@ -81,7 +81,7 @@ int StepAll(sqlite3_stmt* statement, const RowCallback& on_row) {
   const SqliteRow row(statement);
   int result_code = sqlite3_step(statement);
   while (result_code == SQLITE_ROW) {
-    if (on_row && !on_row(row)) return SQLITE_OK;
+    if (on_row != nullptr && !on_row(row)) return SQLITE_OK;
     result_code = sqlite3_step(statement);
   }
   return result_code == SQLITE_DONE ? SQLITE_OK : result_code;
@@ -244,11 +244,11 @@ Status SqliteDatabase::Remember(Status status) {
   return status;
 }
 
-Status SqliteDatabase::InTransaction(const std::function<Status()>& body) {
+Status SqliteDatabase::InTransaction(FunctionRef<Status()> body) {
   return depth_ == 0 ? RunOutermost(body) : RunNested(body);
 }
 
-Status SqliteDatabase::RunOutermost(const std::function<Status()>& body) {
+Status SqliteDatabase::RunOutermost(FunctionRef<Status()> body) {
   if (Status status = Run("BEGIN"); !status.ok()) return status;
   ++depth_;
   Status status = body();
@@ -263,7 +263,7 @@ Status SqliteDatabase::RunOutermost(const std::function<Status()>& body) {
   return status;
 }
 
-Status SqliteDatabase::RunNested(const std::function<Status()>& body) {
+Status SqliteDatabase::RunNested(FunctionRef<Status()> body) {
   // The innermost savepoint of a name is meant, so that one name does for all.
   if (Status status = Run("SAVEPOINT nested"); !status.ok()) return status;
   ++depth_;

@@ -35,7 +35,7 @@ class SqliteDatabase final : public Database {
   using Database::Run;
   Status Run(std::string_view sql, std::span<const Param> params,
              const RowCallback& on_row) override;
-  Status InTransaction(const std::function<Status()>& body) override;
+  Status InTransaction(FunctionRef<Status()> body) override;
   Status Flush() override;
   Result<std::uint64_t> SizeBytes() override;
   Result<std::uint64_t> BeginExport() override;
@@ -48,8 +48,8 @@ class SqliteDatabase final : public Database {
   static Result<std::unique_ptr<SqliteDatabase>> Open(const OpenOptions& options, int flags);
 
   bool InMemory() const;
-  Status RunOutermost(const std::function<Status()>& body);
-  Status RunNested(const std::function<Status()>& body);
+  Status RunOutermost(FunctionRef<Status()> body);
+  Status RunNested(FunctionRef<Status()> body);
   // Remembers what makes this connection, or this transaction, unusable.
   Status Remember(Status status);
   Status RequireNoTransaction(std::string_view method) const;

@@ -127,8 +127,7 @@ class MemoryTextSource final : public search::TextSource {
     return {};
   }
 
-  Status Tokens(std::string_view beginning,
-                const std::function<void(std::string_view)>& add) override {
+  Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) override {
     index_.Tokens(beginning, add);
     return {};
   }

@@ -81,7 +81,7 @@ void MemoryTextIndex::InGroup(std::string_view ns, std::string_view group,
 }
 
 void MemoryTextIndex::Tokens(std::string_view beginning,
-                             const std::function<void(std::string_view)>& add) const {
+                             FunctionRef<void(std::string_view)> add) const {
   for (auto posting = postings_.lower_bound(beginning);
        posting != postings_.end() && posting->first.starts_with(beginning); ++posting) {
     add(posting->first);

@@ -24,9 +24,9 @@ class MemoryTextIndex {
     search::TextEntry text;
   };
   // Gets ids of entries; a reference is valid until the next change.
-  using EntryCallback = std::function<void(std::int64_t id, const Entry& entry)>;
+  using EntryCallback = FunctionRef<void(std::int64_t id, const Entry& entry)>;
   // False ends a visit.
-  using EntryVisitor = std::function<bool(std::int64_t id, const Entry& entry)>;
+  using EntryVisitor = FunctionRef<bool(std::int64_t id, const Entry& entry)>;
 
   // Replaces what the id had. An entry without tokens is none.
   void Put(std::int64_t id, std::string ns, search::TextEntry text);
@@ -44,7 +44,7 @@ class MemoryTextIndex {
   // Of any namespace, the newest first.
   void Matching(const std::vector<search::TextTerm>& terms, const EntryVisitor& visit) const;
   void InGroup(std::string_view ns, std::string_view group, const EntryCallback& add) const;
-  void Tokens(std::string_view beginning, const std::function<void(std::string_view)>& add) const;
+  void Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) const;
 
  private:
   using Ids = std::set<std::int64_t>;

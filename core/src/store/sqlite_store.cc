@@ -322,7 +322,7 @@ class SqliteStore final : public Store {
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
   // A transaction that writes items. It may be tried twice: `body` begins anew.
-  Status WriteItems(const std::function<Status()>& body, bool is_again = false);
+  Status WriteItems(FunctionRef<Status()> body, bool is_again = false);
 
   sql::Database& database_;
   SqliteTextIndex text_;
@@ -358,7 +358,7 @@ Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batc
   return results;
 }
 
-Status SqliteStore::WriteItems(const std::function<Status()>& body, bool is_again) {
+Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_again) {
   Status written;
   Status status = database_.InTransaction([&]() -> Status {
     written = body();

@@ -221,8 +221,7 @@ class SqliteTextSource final : public search::TextSource {
     return is_damaged_ ? Damage() : status;
   }
 
-  Status Tokens(std::string_view beginning,
-                const std::function<void(std::string_view)>& add) override {
+  Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) override {
     const std::string first = Escaped(beginning);
     const std::string end = first + '{';  // behind every letter
     return database_.Run(kTokens, {first, end}, [&](const Row& row) {
@@ -331,7 +330,7 @@ Status SqliteTextIndex::GiveUp() {
 }
 
 // What a transaction that is rolled back has said of the index is not so.
-Status SqliteTextIndex::InTransaction(const std::function<Status()>& body) {
+Status SqliteTextIndex::InTransaction(FunctionRef<Status()> body) {
   Status status = database_.InTransaction(body);
   if (Status ended = EndTransaction(status.ok()); status.ok()) return ended;
   return status;

@@ -11,7 +11,6 @@
 #define KEEPSAKE_STORE_SQLITE_TEXT_INDEX_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "keepsake/database.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 #include "search/text_search.h"
@@ -59,7 +59,7 @@ class SqliteTextIndex {
                                                   std::int64_t now_ms, search::TextPlan& plan);
   Status Forget();
   Status Clear();
-  Status InTransaction(const std::function<Status()>& body);
+  Status InTransaction(FunctionRef<Status()> body);
   Status Replace(std::int64_t item_id, std::string_view encoded_ns, std::string_view value,
                  const TextConfig& config);
   Status RemoveRows(std::string_view item_ids);

@@ -1,6 +1,6 @@
 #include "transfer/tables.h"
 
-#include <functional>
+#include "keepsake/function_ref.h"
 
 namespace keepsake::transfer {
 namespace {
@@ -40,7 +40,7 @@ constexpr Table kTables[] = {
 };
 
 std::string Joined(std::span<const Column> columns, std::string_view between,
-                   const std::function<std::string(const Column&)>& text) {
+                   FunctionRef<std::string(const Column&)> text) {
   std::string joined;
   for (const Column& column : columns) {
     if (!joined.empty()) joined += between;
