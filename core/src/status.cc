@@ -2,6 +2,26 @@
 
 namespace keepsake {
 
+struct Status::Failure {
+  StatusCode code;
+  std::string message;
+};
+
+Status::Status(StatusCode code, std::string_view message)
+    : failure_(code == StatusCode::kOk ? nullptr : new Failure{code, std::string(message)}) {}
+
+Status::Status(const Status& other)
+    : failure_(other.ok() ? nullptr : new Failure(*other.failure_)) {}
+
+void Status::Forget(const Failure* failure) { delete failure; }
+
+StatusCode Status::code() const { return ok() ? StatusCode::kOk : failure_->code; }
+
+const std::string& Status::message() const {
+  static const std::string none;
+  return ok() ? none : failure_->message;
+}
+
 std::string_view StatusCodeName(StatusCode code) {
   switch (code) {
     case StatusCode::kOk:

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 namespace keepsake {
 namespace {
@@ -21,6 +22,35 @@ TEST(Status, every_code_has_its_own_name) {
 
 TEST(Status, a_code_of_a_newer_version_is_internal) {
   EXPECT_EQ(StatusCodeName(static_cast<StatusCode>(60000)), "internal");
+}
+
+TEST(Status, success_has_no_message) {
+  EXPECT_TRUE(Status().ok());
+  EXPECT_EQ(Status().code(), StatusCode::kOk);
+  EXPECT_EQ(Status().message(), "");
+  EXPECT_TRUE(Status(StatusCode::kOk, "").ok());
+}
+
+TEST(Status, a_copy_outlives_what_it_was_made_from) {
+  Status copy;
+  {
+    const Status status(StatusCode::kNotFound, "no thread \"t\"");
+    copy = status;
+    EXPECT_EQ(status.message(), copy.message());
+  }
+  EXPECT_EQ(copy.code(), StatusCode::kNotFound);
+  EXPECT_EQ(copy.message(), "no thread \"t\"");
+  copy = Status(copy);
+  EXPECT_EQ(copy.message(), "no thread \"t\"");
+}
+
+TEST(Status, what_was_moved_from_is_success) {
+  Status from(StatusCode::kIoError, "disk");
+  Status to(std::move(from));
+  EXPECT_TRUE(from.ok());  // NOLINT: that is what is asked
+  EXPECT_EQ(to.code(), StatusCode::kIoError);
+  to = Status();
+  EXPECT_TRUE(to.ok());
 }
 
 }  // namespace

@@ -9,6 +9,12 @@
 #include <string_view>
 #include <utility>
 
+#ifdef __clang__
+#define KEEPSAKE_TRIVIAL_ABI [[clang::trivial_abi]]
+#else
+#define KEEPSAKE_TRIVIAL_ABI
+#endif
+
 namespace keepsake {
 
 // Travels in frames and becomes the `code` of an error in TypeScript.
@@ -49,26 +55,41 @@ enum class StatusCode : std::uint16_t {
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.
 std::string_view StatusCodeName(StatusCode code);
 
-class [[nodiscard]] Status {
+// One address, null for success, so that it is returned in a register where the compiler can
+// be told so: nearly every function returns one.
+class [[nodiscard]] KEEPSAKE_TRIVIAL_ABI Status {
  public:
   Status() = default;  // success
-  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(StatusCode code, std::string_view message);
+  Status(const Status& other);
+  Status(Status&& other) noexcept : failure_(std::exchange(other.failure_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(failure_, other.failure_);
+    return *this;
+  }
+  ~Status() {
+    if (failure_ != nullptr) Forget(failure_);
+  }
 
-  bool ok() const { return code_ == StatusCode::kOk; }
-  StatusCode code() const { return code_; }
+  bool ok() const { return failure_ == nullptr; }
+  StatusCode code() const;
   // Names the thing and the rule: `namespace label must not contain '.': "a.b"`.
-  const std::string& message() const { return message_; }
+  const std::string& message() const;
 
  private:
-  StatusCode code_ = StatusCode::kOk;
-  std::string message_;
+  struct Failure;
+
+  static void Forget(const Failure* failure);
+
+  // Owned; no unique_ptr, because that is never returned in a register.
+  const Failure* failure_ = nullptr;
 };
 
 template <typename T>
 using Result = std::expected<T, Status>;
 
-inline std::unexpected<Status> Error(StatusCode code, std::string message) {
-  return std::unexpected(Status(code, std::move(message)));
+inline std::unexpected<Status> Error(StatusCode code, std::string_view message) {
+  return std::unexpected(Status(code, message));
 }
 
 }  // namespace keepsake
