@@ -104,6 +104,8 @@ async function buildEdge() {
     target: "es2022",
     format: "esm",
     splitting: true,
+    // A call for each function, in what a Worker uploads.
+    keepNames: false,
     plugins: [externalWasm],
     external: ["node:*", "cloudflare:*"],
   };

@@ -674,6 +674,9 @@ function listOf<T>(name: string, list: T[]): T[] {
 
 /** Keeps checkpoints in linear memory: fast, and gone with the object. */
 export class MemorySaver extends KeepsakeSaver {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "MemorySaver";
+
   constructor(serde?: SerializerProtocol) {
     super(() => Connection.toMemory(), serde);
   }
@@ -692,6 +695,9 @@ export interface SqliteSaverOptions extends DatabaseOptions {
  * and SqliteStore of this process on the same path. `":memory:"` keeps nothing.
  */
 export class SqliteSaver extends KeepsakeSaver {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "SqliteSaver";
+
   constructor(options: SqliteSaverOptions);
   /** @internal */
   constructor(options: SqliteSaverOptions, shared: Connection);

@@ -495,6 +495,9 @@ export abstract class KeepsakeStore extends BaseStore {
 
 /** Keeps items in linear memory: fast, and gone with the object. */
 export class InMemoryStore extends KeepsakeStore {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "InMemoryStore";
+
   constructor(options: StoreOptions = {}) {
     super((configuration) => Connection.toMemory(configuration), options);
   }
@@ -508,6 +511,9 @@ export interface SqliteStoreOptions extends StoreOptions, DatabaseOptions {}
  * SqliteSaver of this process on the same path. `":memory:"` keeps nothing.
  */
 export class SqliteStore extends KeepsakeStore {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "SqliteStore";
+
   constructor(options: SqliteStoreOptions);
   /** @internal */
   constructor(options: SqliteStoreOptions, shared: Connection);
