@@ -9,13 +9,12 @@
 #include "checkpoint/content_logs.h"
 #include "checkpoint/diff.h"
 #include "checkpoint/hash.h"
-#include "checkpoint/varint.h"
 #include "checkpointer_contract.h"
+#include "varint.h"
 
 namespace keepsake::testing {
 namespace {
 
-using checkpoint::BytesOf;
 using checkpoint::Diff;
 using checkpoint::Edit;
 using checkpoint::HashOf;
@@ -116,8 +115,8 @@ TEST(CheckpointLayout, rows_are_as_documented) {
   const Bytes base = bytes_of("SELECT bytes FROM content");
   EXPECT_EQ(std::string(base.begin(), base.end()), record);
   Bytes row = {0x80, 0x08, 0, static_cast<std::uint8_t>(record.size())};  // log 1024
-  checkpoint::AppendU64(HashOf(base, HashOf(base)), row);
-  checkpoint::AppendVarint(record.size() * 2, row);
+  keepsake::AppendU64(HashOf(base, HashOf(base)), row);
+  keepsake::AppendVarint(record.size() * 2, row);
   row.push_back(0);
   EXPECT_EQ(bytes_of("SELECT record FROM checkpoints"), row);
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "checkpoint/hash.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {
@@ -108,7 +108,7 @@ bool ContentLogs::TryAppend(LogId log, ByteView bytes, LogRange& range) {
   tails_.erase(kept);
   if (bytes.size() > kChunkBytes - tail.bytes.size()) return false;
   range = {log, EndOf(log, tail.chunk, tail.bytes), bytes.size()};
-  keepsake::checkpoint::Append(bytes, tail.bytes);
+  keepsake::Append(bytes, tail.bytes);
   const std::int64_t earlier = std::exchange(tail.checksum, ChecksumOf(tail.chunk, tail.bytes));
   // A chunk that is another by now gets no checksum; one that is gone would have to be made
   // of a number, which is no blob: either way the statement fails.
@@ -150,7 +150,7 @@ Status ContentLogs::Extend(Tail& tail, ByteView bytes) {
   while (!bytes.empty()) {
     if (tail.bytes.size() == kChunkBytes) tail = {tail.chunk + 1, {}, 0};
     const ByteView part = bytes.first(std::min(bytes.size(), kChunkBytes - tail.bytes.size()));
-    keepsake::checkpoint::Append(part, tail.bytes);
+    keepsake::Append(part, tail.bytes);
     bytes = bytes.subspan(part.size());
     tail.checksum = ChecksumOf(tail.chunk, tail.bytes);
     Status s =
@@ -177,7 +177,7 @@ Status ContentLogs::Read(const LogRange& range, Bytes& out) {
         const std::uint64_t wanted = std::min<std::uint64_t>(end - at, kChunkBytes - begin);
         damaged = damaged || begin + wanted > chunk.size();
         if (damaged) return false;
-        keepsake::checkpoint::Append(chunk.subspan(begin, wanted), out);
+        keepsake::Append(chunk.subspan(begin, wanted), out);
         at += wanted;
         return true;
       });

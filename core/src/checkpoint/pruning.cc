@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "checkpoint/stored_writes.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 

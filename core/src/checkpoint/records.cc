@@ -8,7 +8,7 @@
 #include "checkpoint/diff.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/stored_values.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

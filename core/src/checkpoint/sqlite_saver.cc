@@ -22,8 +22,8 @@
 #include "checkpoint/stored_writes.h"
 #include "checkpoint/upgrade.h"
 #include "checkpoint/validation.h"
-#include "checkpoint/varint.h"
 #include "checkpoint/write_order.h"
+#include "varint.h"
 
 namespace keepsake {
 namespace {
@@ -345,7 +345,7 @@ class SqliteSaver final : public Checkpointer {
       if (plans[i].source == ValueSource::kBrought) {
         s = StoreValue(next, next.values[plans[i].index], space, relative, value);
       } else if (plans[i].source == ValueSource::kParent) {
-        checkpoint::Append(relative.channels[plans[i].index].value, value);
+        keepsake::Append(relative.channels[plans[i].index].value, value);
       } else if (plans[i].source == ValueSource::kSought) {
         s = FindValue(space, version, value);
       }
@@ -391,7 +391,7 @@ class SqliteSaver final : public Checkpointer {
       if (!channels) return channels.error();
       for (const RecordChannel& own : *channels) {
         if (own.name == channel && own.value.front() != kNoValue) {
-          checkpoint::Append(own.value, value);
+          keepsake::Append(own.value, value);
         }
       }
       id = record->parent_checkpoint_id;
@@ -420,7 +420,7 @@ class SqliteSaver final : public Checkpointer {
       if (!channels) return channels.error();
       for (const RecordChannel& channel : *channels) {
         if (channel.name != version.channel || channel.version != version.version) continue;
-        if (channel.value.front() != kNoValue) checkpoint::Append(channel.value, value);
+        if (channel.value.front() != kNoValue) keepsake::Append(channel.value, value);
       }
       return {};
     };
@@ -439,7 +439,7 @@ class SqliteSaver final : public Checkpointer {
     Status s = database_.Run(
         "SELECT writes FROM writes WHERE space = ? AND checkpoint_id = ? AND task_id = ?",
         {space, checkpoint_id, task_id}, [&](const Row& row) {
-          checkpoint::Append(row.Blob(0), there);
+          keepsake::Append(row.Blob(0), there);
           return true;
         });
     if (!s.ok()) return s;

@@ -7,7 +7,7 @@
 #include "checkpoint/diff.h"
 #include "checkpoint/hash.h"
 #include "checkpoint/validation.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

@@ -1,7 +1,7 @@
 #include "checkpoint/stored_writes.h"
 
 #include "checkpoint/stored_values.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "search/heap_sort.h"
-#include "search/varint.h"
+#include "varint.h"
 
 namespace keepsake::search {
 namespace {
@@ -314,11 +314,11 @@ void HnswIndex::WritePage(std::size_t page, Bytes& out) const {
 }
 
 bool HnswReader::ReadShape(ByteView bytes) {
-  VarintReader reader(bytes);
-  const std::uint64_t M = reader.Next(), nodes = reader.Next(), entry = reader.Next(),
-                      top_level = reader.Next();
-  covered_to_ = reader.Next();
-  const bool sound = !reader.failed() && reader.AtEnd() && M == options_.M && nodes > 0 &&
+  ByteReader reader(bytes);
+  const std::uint64_t M = reader.Varint(), nodes = reader.Varint(), entry = reader.Varint(),
+                      top_level = reader.Varint();
+  covered_to_ = reader.Varint();
+  const bool sound = reader.ok() && reader.done() && M == options_.M && nodes > 0 &&
                      nodes <= std::numeric_limits<std::uint32_t>::max() && entry < nodes &&
                      covered_to_ < kMaxSlot;
   if (!sound) return false;
@@ -331,31 +331,31 @@ bool HnswReader::ReadShape(ByteView bytes) {
 
 bool HnswReader::ReadPage(ByteView bytes) {
   HnswIndex& index = *index_;
-  VarintReader reader(bytes);
+  ByteReader reader(bytes);
   Slot slot = 0;
   for (std::size_t i = 0; i < HnswIndex::kPageNodes && index.size() < nodes_; ++i) {
-    slot += reader.Next();
+    slot += reader.Varint();
     const bool ascends = index.size() == 0 || slot > index.covered_to();
-    if (reader.failed() || !ascends) return false;
+    if (!reader.ok() || !ascends) return false;
     const std::uint32_t top = index.LevelOf(slot);
     const auto node = index.AddNode(slot, top);
     for (std::uint32_t level = 0; level <= top; ++level) {
       if (!ReadLinks(reader, index.LinksOf(node, level), index.MaxLinks(level))) return false;
     }
   }
-  return reader.AtEnd();
+  return reader.done();
 }
 
-bool HnswReader::ReadLinks(VarintReader& reader, std::uint32_t* links, std::uint32_t most) const {
-  const std::uint64_t count = reader.Next();
+bool HnswReader::ReadLinks(ByteReader& reader, std::uint32_t* links, std::uint32_t most) const {
+  const std::uint64_t count = reader.Varint();
   if (count > most) return false;
   links[0] = static_cast<std::uint32_t>(count);
   for (std::uint32_t i = 1; i <= count; ++i) {
-    const std::uint64_t node = reader.Next();
+    const std::uint64_t node = reader.Varint();
     if (node >= nodes_) return false;
     links[i] = static_cast<std::uint32_t>(node);
   }
-  return !reader.failed();
+  return reader.ok();
 }
 
 std::unique_ptr<HnswIndex> HnswReader::Finish() {

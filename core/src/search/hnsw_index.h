@@ -25,6 +25,10 @@
 #include "keepsake/bytes.h"
 #include "search/flat_index.h"
 
+namespace keepsake {
+class ByteReader;
+}
+
 namespace keepsake::search {
 
 struct HnswOptions {
@@ -117,8 +121,6 @@ class HnswIndex {
   mutable std::uint32_t visit_ = 0;
 };
 
-class VarintReader;
-
 // Makes an HnswIndex of its bytes. Whatever they are, no walk over it leaves its nodes.
 class HnswReader {
  public:
@@ -134,7 +136,7 @@ class HnswReader {
   std::unique_ptr<HnswIndex> Finish();
 
  private:
-  bool ReadLinks(VarintReader& reader, std::uint32_t* links, std::uint32_t most) const;
+  bool ReadLinks(ByteReader& reader, std::uint32_t* links, std::uint32_t most) const;
 
   const FlatIndex& codes_;
   HnswOptions options_;

@@ -161,10 +161,10 @@ std::string FingerprintOf(const TextConfig& config) {
 }
 
 RecordReader::RecordReader(ByteView record) : reader_(record) {
-  flags_ = reader_.Next();
-  length_ = static_cast<std::uint32_t>(reader_.Next());
+  flags_ = reader_.Varint();
+  length_ = static_cast<std::uint32_t>(reader_.Varint());
   speaker_ = reader_.Text();
-  left_ = reader_.Next();
+  left_ = reader_.Varint();
 }
 
 bool RecordReader::Next() {
@@ -172,12 +172,12 @@ bool RecordReader::Next() {
   --left_;
   token_ = reader_.Text();
   counts_.clear();
-  for (std::uint64_t fields = reader_.Next(); fields > 0 && !reader_.failed(); --fields) {
-    const std::uint64_t field = reader_.Next();
-    counts_.push_back({field, reader_.Next()});
+  for (std::uint64_t fields = reader_.Varint(); fields > 0 && reader_.ok(); --fields) {
+    const std::uint64_t field = reader_.Varint();
+    counts_.push_back({field, reader_.Varint()});
   }
-  if (reader_.failed()) left_ = 0;
-  return !reader_.failed();
+  if (!reader_.ok()) left_ = 0;
+  return reader_.ok();
 }
 
 double RecordReader::Weighted(const TextConfig& config) const {

@@ -21,7 +21,7 @@
 
 #include "keepsake/bytes.h"
 #include "keepsake/text_config.h"
-#include "search/varint.h"
+#include "varint.h"
 
 namespace keepsake::search {
 
@@ -73,7 +73,7 @@ class RecordReader {
     std::uint64_t occurrences;
   };
 
-  VarintReader reader_;
+  ByteReader reader_;
   std::uint64_t flags_;
   std::uint32_t length_;
   std::string_view speaker_;

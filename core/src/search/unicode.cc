@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "json/utf8.h"
+#include "varint.h"
 
 namespace keepsake::search {
 namespace {
@@ -13,26 +14,6 @@ namespace {
 #include "search/unicode_tables.inc"
 
 constexpr char32_t kFirstInTables = 0x80;
-
-class VarintReader {
- public:
-  VarintReader(const std::uint8_t* begin, const std::uint8_t* end) : at_(begin), end_(end) {}
-
-  bool AtEnd() const { return at_ == end_; }
-  std::uint8_t Byte() { return *at_++; }
-  std::uint32_t Next() {
-    std::uint32_t number = 0;
-    for (int shift = 0;; shift += 7) {
-      const std::uint8_t byte = Byte();
-      number |= std::uint32_t{byte & 0x7FU} << shift;
-      if (byte < 0x80) return number;
-    }
-  }
-
- private:
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-};
 
 struct ClassRun {
   char32_t first;
@@ -62,9 +43,9 @@ struct Tables {
  private:
   void UnpackClasses() {
     char32_t first = kFirstInTables;
-    VarintReader reader(std::begin(kClassRuns), std::end(kClassRuns));
-    while (!reader.AtEnd()) {
-      const std::uint32_t run = reader.Next();
+    ByteReader reader(kClassRuns);
+    while (!reader.done()) {
+      const auto run = static_cast<std::uint32_t>(reader.Varint());
       classes.push_back({first, static_cast<CharacterClass>(run % 8)});
       first += run / 8;
     }
@@ -73,12 +54,12 @@ struct Tables {
 
   void UnpackFolds() {
     char32_t first = kFirstInTables;
-    VarintReader reader(std::begin(kFoldRuns), std::end(kFoldRuns));
-    while (!reader.AtEnd()) {
-      const std::uint32_t run = reader.Next();
+    ByteReader reader(kFoldRuns);
+    while (!reader.done()) {
+      const auto run = static_cast<std::uint32_t>(reader.Varint());
       first += run / 8;
-      const std::uint32_t count = reader.Next();
-      const std::uint32_t zigzag = reader.Next();
+      const auto count = static_cast<std::uint32_t>(reader.Varint());
+      const auto zigzag = static_cast<std::uint32_t>(reader.Varint());
       const char32_t folded = zigzag % 2 == 0 ? first + zigzag / 2 : first - (zigzag / 2 + 1);
       folds.push_back({first, count, run / 4 % 2 + 1, run % 4, folded});
     }
@@ -86,13 +67,11 @@ struct Tables {
 
   void UnpackSeveral() {
     char32_t code_point = kFirstInTables;
-    VarintReader reader(std::begin(kFoldToSeveral), std::end(kFoldToSeveral));
-    while (!reader.AtEnd()) {
-      const std::uint32_t entry = reader.Next();
+    ByteReader reader(kFoldToSeveral);
+    while (!reader.done()) {
+      const auto entry = static_cast<std::uint32_t>(reader.Varint());
       code_point += entry / 4;
-      std::string folded;
-      for (std::uint32_t i = 0; i < entry % 4; ++i) folded += static_cast<char>(reader.Byte());
-      to_several.emplace_back(code_point, std::move(folded));
+      to_several.emplace_back(code_point, TextOf(reader.Take(entry % 4)));
     }
   }
 };

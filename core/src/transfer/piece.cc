@@ -5,14 +5,11 @@
 #include <variant>
 
 #include "checkpoint/hash.h"
-#include "checkpoint/varint.h"
+#include "varint.h"
 
 namespace keepsake::transfer {
 namespace {
 
-using checkpoint::AppendText;
-using checkpoint::AppendVarint;
-using checkpoint::ByteReader;
 using sql::Param;
 
 constexpr std::string_view kMagic = "KSPR";
@@ -73,7 +70,7 @@ class RowReader {
         values_.emplace_back(ReadInteger(reader));
       } else if (kind[0] == kBytes && !column.is_integer) {
         const std::string_view text = reader.Text();
-        values_.push_back(column.is_blob ? Param(checkpoint::BytesOf(text)) : Param(text));
+        values_.push_back(column.is_blob ? Param(keepsake::BytesOf(text)) : Param(text));
       } else {
         return false;
       }
@@ -99,7 +96,7 @@ void PieceWriter::AddRow(const Table& table, const sql::Row& row) {
     } else if (column.is_integer) {
       AppendInteger(row.Int(at), rows_);
     } else {
-      AppendBytes(column.is_blob ? checkpoint::TextOf(row.Blob(at)) : row.Text(at), rows_);
+      AppendBytes(column.is_blob ? keepsake::TextOf(row.Blob(at)) : row.Text(at), rows_);
     }
   }
 }
@@ -117,8 +114,8 @@ Bytes PieceWriter::Finish(std::string_view export_id, std::uint64_t number, Byte
   Bytes piece(kHeaderBytes);
   AppendText(export_id, piece);
   AppendVarint(number, piece);
-  AppendText(checkpoint::TextOf(cursor), piece);
-  checkpoint::Append(rows_, piece);
+  AppendText(keepsake::TextOf(cursor), piece);
+  keepsake::Append(rows_, piece);
   const ByteView body = ByteView(piece).subspan(kHeaderBytes);
   const auto size = static_cast<std::uint32_t>(body.size());
   const std::uint8_t flags = is_last ? kLast : 0;
@@ -132,7 +129,7 @@ Bytes PieceWriter::Finish(std::string_view export_id, std::uint64_t number, Byte
 }
 
 Result<PieceView> ParsePiece(ByteView piece) {
-  const bool is_piece = checkpoint::TextOf(piece).starts_with(kMagic);
+  const bool is_piece = keepsake::TextOf(piece).starts_with(kMagic);
   if (!is_piece) return Error(StatusCode::kForeignFile, "these bytes are no piece of an export");
   if (piece.size() < kHeaderBytes) return std::unexpected(Damaged("ends too early"));
   if (piece[4] > kLayout) {
@@ -152,7 +149,7 @@ Result<PieceView> ParsePiece(ByteView piece) {
   PieceView view;
   view.export_id = reader.Text();
   view.number = reader.Varint();
-  view.cursor = checkpoint::BytesOf(reader.Text());
+  view.cursor = keepsake::BytesOf(reader.Text());
   view.is_last = flags == kLast;
   view.rows = reader.rest();
   if (!reader.ok()) return std::unexpected(Damaged("has no layout"));

@@ -9,7 +9,7 @@
 //           | varint(2 * table) value*         no such row any more: the key
 //   value  := 0 | 1 varint(zigzag(integer)) | 2 text(text or blob)
 //
-// Numbers are little-endian; varint and text are those of checkpoint/varint.h. A row
+// Numbers are little-endian; varint and text are those of core/src/varint.h. A row
 // that comes again replaces what came before: an export sends what was written while
 // it ran. Persistent.
 #ifndef KEEPSAKE_TRANSFER_PIECE_H_

@@ -9,16 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/varint.h"
 #include "transfer/piece.h"
 #include "transfer/tables.h"
+#include "varint.h"
 
 namespace keepsake::transfer {
 namespace {
 
-using checkpoint::AppendText;
-using checkpoint::AppendVarint;
-using checkpoint::ByteReader;
 using sql::Param;
 using sql::Row;
 
@@ -100,7 +97,7 @@ class Key {
       if (is_text_[i])
         AppendText(texts_[i], out);
       else
-        checkpoint::AppendU64(static_cast<std::uint64_t>(numbers_[i]), out);
+        keepsake::AppendU64(static_cast<std::uint64_t>(numbers_[i]), out);
     }
   }
 

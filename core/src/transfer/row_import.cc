@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/varint.h"
 #include "transfer/piece.h"
 #include "transfer/tables.h"
+#include "varint.h"
 
 namespace keepsake::transfer {
 namespace {
@@ -66,7 +66,7 @@ Result<Bytes> RowImport::ReadPiece(std::uint64_t number) {
   Bytes piece;
   Status status =
       database_.Run(kReadPiece, {FirstId(number), FirstId(number + 1)}, [&](const Row& row) {
-        checkpoint::Append(row.Blob(0), piece);
+        keepsake::Append(row.Blob(0), piece);
         return true;
       });
   if (!status.ok()) return std::unexpected(std::move(status));

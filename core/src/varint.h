@@ -1,9 +1,9 @@
-// The numbers, texts and bytes of which the layouts of this folder are made:
+// The numbers, texts and bytes of which our binary layouts are made:
 //   varint := LEB128: seven bits a byte, the lowest first
 //   text   := varint(length) byte*
 //   u64    := eight bytes, the lowest first
-#ifndef KEEPSAKE_CHECKPOINT_VARINT_H_
-#define KEEPSAKE_CHECKPOINT_VARINT_H_
+#ifndef KEEPSAKE_VARINT_H_
+#define KEEPSAKE_VARINT_H_
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #include "keepsake/bytes.h"
 
-namespace keepsake::checkpoint {
+namespace keepsake {
 
 inline ByteView BytesOf(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -93,6 +93,6 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace keepsake::checkpoint
+}  // namespace keepsake
 
-#endif  // KEEPSAKE_CHECKPOINT_VARINT_H_
+#endif  // KEEPSAKE_VARINT_H_
