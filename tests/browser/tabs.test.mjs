@@ -403,16 +403,24 @@ describe("a page", () => {
       expect(await get(page, "k19")).toBe(19);
     });
 
-    test("is told so if each ends before it answers", async () => {
+    test.each([
+      ["as soon as it has started", "started"],
+      ["at what it is asked", "job"],
+    ])("is told so if each ends before it answers, %s", async (_, moment) => {
       const page = await openWithHandle();
-      const code = await page.evaluate(async () => {
+      const code = await page.evaluate(async (type) => {
         const { Worker } = globalThis;
         globalThis.newest.terminate();
         globalThis.Worker = class extends Worker {
+          postMessage(message, transfer) {
+            if (message.type === type) setTimeout(() => this.terminate(), 200);
+            else super.postMessage(message, transfer);
+          }
+
           set onmessage(listener) {
             super.onmessage = (event) => {
               listener(event);
-              if (event.data.type === "started") this.terminate();
+              if (event.data.type === type) this.terminate();
             };
           }
         };
@@ -420,8 +428,27 @@ describe("a page", () => {
         await result;
         globalThis.Worker = Worker;
         return result;
-      });
+      }, moment);
       expect(code).toBe("internal");
+      expect(await get(page, "a")).toBeUndefined();
+    });
+
+    test("has its calls answered by an error if none takes its place", async () => {
+      const page = await openWithHandle();
+      const code = await page.evaluate(async () => {
+        const { Worker } = globalThis;
+        globalThis.Worker = class {
+          constructor() {
+            throw new Error("no more workers");
+          }
+        };
+        globalThis.newest.terminate();
+        const result = globalThis.memory.store.get(["n"], "a").catch((error) => error.code);
+        await result;
+        globalThis.Worker = Worker;
+        return result;
+      });
+      expect(code).toBe("cannot_open");
       expect(await get(page, "a")).toBeUndefined();
     });
   });

@@ -274,7 +274,7 @@ export class RemoteEngine implements Engine {
         this.#hubHoldsAll = true;
         return;
       case "done":
-        this.#deaths = 0;
+        if (this.#calls.has(message.id)) this.#deaths = 0;
         this.#settle(message.id, message.result);
         return;
       case "described":
@@ -329,7 +329,10 @@ export class RemoteEngine implements Engine {
     this.#deaths = 0;
   }
 
-  #failAll(error: KeepsakeError): void {
+  #failAll(error: unknown): void {
+    // Until it is closed and opened again, as above.
+    if (this.#hubHoldsAll) this.#failure = this.#errorOf(lost());
+    this.#hubHoldsAll = false;
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     this.#stop();
@@ -372,16 +375,19 @@ export class RemoteEngine implements Engine {
     if (!this.#isSuspended) return;
     this.#isSuspended = false;
     if (this.#hubHoldsAll) {
-      // Until it is closed and opened again, as above.
-      this.#failure = this.#errorOf(lost());
-      this.#failAll(this.#failure);
+      this.#failAll(this.#errorOf(lost()));
       return;
     }
     if (this.#isClosed && this.#calls.size === 0) {
       this.#stop();
       return;
     }
-    this.#start();
+    try {
+      this.#start();
+    } catch (error) {
+      this.#failAll(error);
+      return;
+    }
     // What was told meanwhile, nobody heard.
     this.#listeners.tell({ namespaces: [], threads: [], everything: true });
     for (const { message } of [...this.#calls.values()]) this.#askAgain(message);
@@ -437,21 +443,30 @@ interface HubEvents {
 }
 
 function openHub({ settings, worker }: RemoteOptions, { hear, fail, die }: HubEvents): HubPort {
+  if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
   const life = `${channelName(settings.name)}:life:${Math.random()}`;
-  const start: PageToHub = { type: "start", settings, life };
-  if (typeof Worker === "undefined") return hubInThisThread(start, hear);
+  const ended = new AbortController();
   const started = startWorker({ worker });
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
-    if (message.type === "started") void navigator.locks?.request(life, die);
+    if (message.type === "started" && message.isAlive) {
+      // Rejects when it is ended from here, or the page is no longer there.
+      navigator.locks.request(life, { signal: ended.signal }, die).catch(() => {});
+    }
     hear(message);
   };
   started.onerror = (event) => {
     event.preventDefault();
     fail(workerError(event));
   };
-  started.postMessage(start);
-  return started;
+  started.postMessage({ type: "start", settings, life } satisfies PageToHub);
+  return {
+    postMessage: (message, transfer = []) => started.postMessage(message, transfer),
+    terminate() {
+      ended.abort();
+      started.terminate();
+    },
+  };
 }
 
 // A service worker can start no other; it is asked for no sync access handles either.

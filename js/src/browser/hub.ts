@@ -60,14 +60,16 @@ export function serveHub(page: PagePort): void {
 }
 
 // The browser gives the lock to the page when this worker is gone, whatever ended it.
-async function showLife(life: string, page: PagePort): Promise<void> {
-  const started = () => page.postMessage({ type: "started" } satisfies HubToPage);
+async function showLife(life: string | undefined, page: PagePort): Promise<void> {
+  const started = (isAlive: boolean) =>
+    page.postMessage({ type: "started", isAlive } satisfies HubToPage);
+  if (life === undefined || navigator.locks === undefined) return started(false);
   const forever = () => {
-    started();
+    started(true);
     return new Promise(() => {});
   };
-  // Without locks it says so to whoever asks for something.
-  await (navigator.locks?.request(life, forever) ?? forever()).catch(started);
+  // Where locks are refused, whoever asks for something is told so.
+  await navigator.locks.request(life, forever).catch(() => started(false));
 }
 
 /** What the page waits for. */

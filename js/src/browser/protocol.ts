@@ -95,8 +95,8 @@ export interface HubInfo {
 }
 
 export type PageToHub =
-  /** `life` is a Web Lock that the hub holds as long as it lives. */
-  | { type: "start"; settings: Settings; life: string }
+  /** `life` is a Web Lock that a hub in a worker holds as long as it lives. */
+  | { type: "start"; settings: Settings; life?: string }
   | { type: "job"; id: number; job: Job }
   /** A job that every owner to come must do first. */
   | { type: "configure"; id: number; job: Job }
@@ -107,8 +107,8 @@ export type PageToHub =
   | { type: "close" };
 
 export type HubToPage =
-  /** The answer to `start`: the worker is ours. */
-  | { type: "started" }
+  /** The answer to `start`: the worker is ours. `isAlive`: it holds the lock that tells so. */
+  | { type: "started"; isAlive: boolean }
   /** All of the database is in this hub's memory, and goes with it. */
   | { type: "holdsAll" }
   | { type: "done"; id: number; result: Result }
