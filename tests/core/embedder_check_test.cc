@@ -113,7 +113,28 @@ TEST(EmbedderCheckTest, words_without_weight_and_vectors_of_zeros_do_no_harm) {
     empty.Add(record, std::vector<float>(kDims));
   }
   EXPECT_EQ(dated.Knowledge(), std::nullopt);
-  EXPECT_EQ(empty.Knowledge(), 0);
+  EXPECT_EQ(empty.Knowledge(), std::nullopt);
+}
+
+TEST(EmbedderCheckTest, texts_that_share_all_as_much_tell_nothing) {
+  World world(1);
+  EmbedderCheck check(kAllFields);
+  for (int i = 0; i < 64; ++i) {
+    check.Add(World::RecordOf("likes thing" + std::to_string(i)), world.Noise());
+  }
+  EXPECT_EQ(check.Knowledge(), std::nullopt);
+}
+
+TEST(EmbedderCheckTest, what_is_set_apart_without_exception_is_known) {
+  EmbedderCheck check(kAllFields);
+  for (std::size_t i = 0; i < 64; ++i) {
+    const std::string number = std::to_string(i), topic = std::to_string(i / 8);
+    std::vector<float> vector(72);
+    vector[i / 8] = 1;
+    vector[8 + i] = 1;
+    check.Add(World::RecordOf("topic" + topic + " own" + number), vector);
+  }
+  EXPECT_GT(check.Knowledge(), 1e6);
 }
 
 }  // namespace

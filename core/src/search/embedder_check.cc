@@ -29,11 +29,20 @@ class Mean {
   }
   double count() const { return count_; }
   double value() const { return sum_ / count_; }
-  double squared_error() const { return (squares_ - sum_ * sum_ / count_) / (count_ - 1) / count_; }
+  double squared_error() const {
+    return std::max(squares_ - sum_ * sum_ / count_, 0.0) / (count_ - 1) / count_;
+  }
 
  private:
   double count_ = 0, sum_ = 0, squares_ = 0;
 };
+
+// How much greater the first is. None if nothing sets them apart.
+std::optional<double> StandardErrors(const Mean& first, const Mean& second) {
+  const double difference = first.value() - second.value();
+  if (difference == 0) return std::nullopt;
+  return difference / std::sqrt(first.squared_error() + second.squared_error());
+}
 
 }  // namespace
 
@@ -88,31 +97,41 @@ std::optional<double> EmbedderCheck::Knowledge() const {
   const auto vector = [&](std::size_t item) {
     return std::span(vectors_).subspan(item * dims, dims);
   };
-  // Of the pairs that share most, or least. Of those that share as much any: the first items
-  // are nearer to the question, and so to each other.
-  const auto mean_of = [&](bool is_most) {
-    std::size_t left = std::min(kPairs, pairs.size() / 4);
-    int last = is_most ? 255 : 0;
-    for (; counts[static_cast<std::size_t>(last)] < left; last += is_most ? -1 : 1) {
-      left -= counts[static_cast<std::size_t>(last)];
+  // The pairs that share most, or least, share as much as `level` or more so.
+  struct Bound {
+    int level;
+    std::size_t left;  // of those of the level itself
+  };
+  const auto bound_of = [&](bool is_most) {
+    Bound bound{is_most ? 255 : 0, std::min(kPairs, pairs.size() / 4)};
+    for (; counts[static_cast<std::size_t>(bound.level)] < bound.left;
+         bound.level += is_most ? -1 : 1) {
+      bound.left -= counts[static_cast<std::size_t>(bound.level)];
     }
+    return bound;
+  };
+  const Bound most = bound_of(true), least = bound_of(false);
+  // Texts that are all alike: both would be the same pairs.
+  if (std::max(most.level, 1) <= least.level) return std::nullopt;
+  // Of pairs that share as much any: the first items are nearer to the question, and so to
+  // each other.
+  const auto mean_of = [&](Bound bound, bool is_most) {
     Mean mean;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const std::size_t at = i * kStride % pairs.size();
       const int shared = likeness[at];
-      if (is_most ? shared < std::max(last, 1) : shared > last) continue;
-      if (shared == last && left == 0) continue;
-      if (shared == last) --left;
+      if (is_most ? shared < std::max(bound.level, 1) : shared > bound.level) continue;
+      if (shared == bound.level && bound.left == 0) continue;
+      if (shared == bound.level) --bound.left;
       const std::size_t a = pairs[at] / items, b = pairs[at] % items;
       const double cosine = CosineQuery(vector(a)).Score(vector(b));
       if (cosine < kEqual) mean.Add(cosine);
     }
     return mean;
   };
-  const Mean alike = mean_of(true), unlike = mean_of(false);
+  const Mean alike = mean_of(most, true), unlike = mean_of(least, false);
   if (std::min(alike.count(), unlike.count()) < kFewestPairs) return std::nullopt;
-  const double error = std::sqrt(alike.squared_error() + unlike.squared_error());
-  return error > 0 ? (alike.value() - unlike.value()) / error : 0;
+  return StandardErrors(alike, unlike);
 }
 
 }  // namespace keepsake::search

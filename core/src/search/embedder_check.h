@@ -31,8 +31,8 @@ class EmbedderCheck {
   // `record` as of text_record.h. Copies both. REQUIRES: vectors of one length.
   void Add(ByteView record, std::span<const float> vector);
 
-  // None if there are too few items to tell, or too few that share a word. Equal vectors are
-  // left out: equal texts have them whatever the embedder knows.
+  // None if there are too few items to tell, too few that share a word, or texts that share all
+  // as much. Equal vectors are left out: equal texts have them whatever the embedder knows.
   std::optional<double> Knowledge() const;
 
  private:
