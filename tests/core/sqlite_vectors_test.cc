@@ -103,6 +103,28 @@ TEST_F(SqliteVectorsTest, searches_of_a_few_items_read_the_index_when_they_have_
   ExpectModelsAnswers();
 }
 
+TEST_F(SqliteVectorsTest, a_few_items_are_read_by_rows_when_many_others_have_no_vectors) {
+  PutItems(0, 1300);
+  const std::vector<float> query = vectors_.Next();
+  const auto plan = [&](const Namespace& prefix, std::uint32_t limit) {
+    const SearchOp search{.ns_prefix = prefix,
+                          .limit = limit,
+                          .query_vector = query,
+                          .ranking = Ranking{.explain = true}};
+    return store_->Search(search).value().at(0).plan;
+  };
+  EXPECT_TRUE(plan({}, 10).starts_with("vectors: codes of "));
+  std::vector<Operation> puts{
+      PutOp{.ns = {"few"}, .key = "k", .value = "{}", .vectors = {{"$", query}}}};
+  for (int i = 0; i < 300; ++i) {
+    puts.emplace_back(PutOp{.ns = {"plain"}, .key = std::to_string(i), .value = "{}"});
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  EXPECT_EQ(plan({"few"}, 10), "vectors: exact");
+  EXPECT_EQ(plan({"few"}, 1), "vectors: codes of 1") << "as many as are wanted have vectors";
+  EXPECT_TRUE(plan({}, 10).starts_with("vectors: codes of "));
+}
+
 TEST_F(SqliteVectorsTest, a_chunk_is_written_once_and_no_put_or_delete_writes_it_again) {
   PutItems(0, 800);
   EXPECT_EQ(Chunks(), 0);

@@ -156,11 +156,17 @@ std::ranges::subrange<VectorIndex::Buckets::const_iterator> VectorIndex::Buckets
   return {buckets_.lower_bound(prefix), buckets_.lower_bound(end)};
 }
 
+std::size_t VectorIndex::CountBelow(std::string_view encoded_prefix) const {
+  std::size_t count = 0;
+  for (const auto& [ns, bucket] : BucketsBelow(encoded_prefix)) count += bucket.living;
+  return count;
+}
+
 VectorSearch VectorIndex::Search(const VectorQuery& query) const {
-  PlanFacts facts{.vectors = codes_.size(), .in_graph = in_graph(), .wanted = query.wanted};
-  for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
-    facts.in_namespaces += bucket.living;
-  }
+  PlanFacts facts{.in_namespaces = CountBelow(query.encoded_prefix),
+                  .vectors = codes_.size(),
+                  .in_graph = in_graph(),
+                  .wanted = query.wanted};
   facts.candidates = facts.in_namespaces;
   if (query.among != nullptr) facts.candidates = std::min(facts.candidates, query.among->Count());
   return VectorSearch(*this, query, facts);
@@ -173,9 +179,7 @@ std::vector<bool> VectorIndex::GroupsBelow(std::string_view prefix) const {
 }
 
 bool VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates) const {
-  const auto buckets = BucketsBelow(query.encoded_prefix);
-  std::size_t in_namespaces = 0;
-  for (const auto& [ns, bucket] : buckets) in_namespaces += bucket.living;
+  const std::size_t in_namespaces = CountBelow(query.encoded_prefix);
   const std::size_t in_filter = query.among == nullptr ? codes_.size() : query.among->Count();
   const bool everywhere = in_namespaces == codes_.size();
 
@@ -186,7 +190,9 @@ bool VectorIndex::Scan(const VectorQuery& query, bool all, Shortlist& candidates
     scope.groups = &groups;
   } else if (!everywhere) {
     scope.has_lists = true;
-    for (const auto& [ns, bucket] : buckets) scope.lists.emplace_back(bucket.slots);
+    for (const auto& [ns, bucket] : BucketsBelow(query.encoded_prefix)) {
+      scope.lists.emplace_back(bucket.slots);
+    }
   }
   if (query.forced == Plan::kAuto && scope.count <= std::max(query.wanted, query.few)) {
     codes_.List(scope, candidates);

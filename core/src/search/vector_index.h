@@ -100,6 +100,8 @@ class VectorIndex {
   void Move(Slot from, Slot to);
 
   const FlatIndex& codes() const { return codes_; }
+  // Vectors of the namespaces that begin so; all if it is empty.
+  std::size_t CountBelow(std::string_view encoded_prefix) const;
   // About what it takes in memory.
   std::size_t bytes() const {
     constexpr std::size_t kPerSlot = sizeof(CodeScale) + sizeof(Owner) + sizeof(Slot);

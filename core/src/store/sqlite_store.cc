@@ -249,8 +249,10 @@ struct RankedItem {
 };
 
 // Below so many rows reading them is quicker than reading the index, if it was not read yet:
-// it is worth that when searches have read as many rows as it has vectors.
+// it is worth that when searches have read as many rows.
 constexpr std::int64_t kLoadFrom = 1000;
+// To look at so many items by their ids is nothing.
+constexpr std::size_t kFewUnindexed = 64;
 
 class SqliteStore final : public Store {
  public:
@@ -297,6 +299,8 @@ class SqliteStore final : public Store {
                                                IdList& refreshed);
   // The index, if it is worth reading for this search; else none.
   Result<const search::VectorIndex*> IndexFor(const CheckedSearch& search);
+  // Whether rows of items are read in place of an index.
+  Result<bool> IsQuickerByRows(const CheckedSearch& search);
   // None if candidates are not enough to answer.
   Result<std::optional<Hits>> RankByIndex(const CheckedSearch& search, std::int64_t now_ms,
                                           const search::VectorIndex& index,
@@ -461,28 +465,38 @@ Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
 
 Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& search) {
   if (search.plan == SearchPlan::kExact) return nullptr;
-  if (!vectors_.is_loaded() && search.plan == SearchPlan::kAuto) {
-    const PrefixRange range(search.encoded_prefix);
-    std::int64_t items = 0;
-    const Status status =
-        database_.Run(kCountUpTo, {range.first(), range.end(), kLoadFrom}, [&](const Row& row) {
-          items = row.Int(0);
-          return true;
-        });
-    if (!status.ok()) return std::unexpected(status);
-    if (items < kLoadFrom) {
-      const Result<std::int64_t> last_slot = vectors_.LastSlot();
-      if (!last_slot) return std::unexpected(last_slot.error());
-      if (rows_read_ < *last_slot) {
-        rows_read_ += items;
-        return nullptr;
-      }
-    }
-    rows_read_ = 0;
+  if (search.plan == SearchPlan::kAuto) {
+    const Result<bool> by_rows = IsQuickerByRows(search);
+    if (!by_rows) return std::unexpected(by_rows.error());
+    if (*by_rows) return nullptr;
   }
   const std::uint32_t dims = options().index->dims;
   Result<const search::VectorIndex*> index = vectors_.Load(dims);
   return index && search.plan == SearchPlan::kGraph ? vectors_.Load(dims) : index;
+}
+
+Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
+  const bool is_loaded = vectors_.is_loaded();
+  const std::size_t unindexed = is_loaded ? vectors_.unindexed().size() : 0;
+  // Where hits are fewer than wanted, an index has all items without a vector looked at.
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  const bool has_enough = is_loaded && vectors_.CountBelow(search.encoded_prefix) >= wanted;
+  if (is_loaded && (unindexed <= kFewUnindexed || has_enough)) return false;
+  const PrefixRange range(search.encoded_prefix);
+  std::int64_t items = 0;
+  const Status status =
+      database_.Run(kCountUpTo, {range.first(), range.end(), kLoadFrom}, [&](const Row& row) {
+        items = row.Int(0);
+        return true;
+      });
+  if (!status.ok()) return std::unexpected(status);
+  if (items >= kLoadFrom) return false;
+  if (is_loaded) return std::cmp_greater(unindexed, items);
+  const Result<std::int64_t> rows = vectors_.RowsToLoad();
+  if (!rows) return std::unexpected(rows.error());
+  const bool is_worth_loading = rows_read_ >= *rows;
+  rows_read_ = is_worth_loading ? 0 : rows_read_ + items;
+  return !is_worth_loading;
 }
 
 Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedSearch& search,

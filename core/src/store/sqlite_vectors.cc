@@ -50,6 +50,9 @@ constexpr std::string_view kIsPending =
     " AND EXISTS (SELECT 1 FROM vector_pending p WHERE p.item_id = store_kv.item_id)";
 
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
+constexpr std::string_view kRowsAtMost =
+    "SELECT coalesce(max(vector_id), 0) + (SELECT coalesce(max(item_id), 0) FROM store_kv)"
+    " FROM store_vectors";
 // Their slots will be given again: nothing lives above the last slot.
 constexpr std::string_view kDropChunksAbove = "DELETE FROM vector_chunks WHERE first_id > ?";
 // `+`: by the index of owners, which is small, and not by the rows with their vectors.
@@ -324,16 +327,20 @@ Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql,
 
 Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
   if (next_slot_ && next_to_seal_) return {};
-  const Result<std::int64_t> last_slot = LastSlot();
-  if (!last_slot) return last_slot.error();
-  if (Status status = database_.Run(kDropChunksAbove, {*last_slot}); !status.ok()) return status;
+  std::int64_t last_slot = 0;
+  Status status = database_.Run(kLastSlot, {}, [&](const Row& row) {
+    last_slot = row.Int(0);
+    return true;
+  });
+  if (status.ok()) status = database_.Run(kDropChunksAbove, {last_slot});
+  if (!status.ok()) return status;
   const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
   return database_.Run(kLastChunk, {}, [&](const Row& row) {
     const std::int64_t slots = VectorChunk::Layout(dims).slots();
     next_to_seal_ = row.Int(0) < 0 ? 0 : row.Int(0) / slots * slots + slots;
     // Not one that was given already, be it that its transaction failed, nor one of a
     // chunk or a graph, even if the vector that had it is gone.
-    next_slot_ = std::max({*last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
+    next_slot_ = std::max({last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
     return true;
   });
 }
@@ -493,14 +500,14 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std:
   return is_pending;
 }
 
-Result<std::int64_t> SqliteVectors::LastSlot() {
-  std::int64_t last_slot = 0;
-  Status status = database_.Run(kLastSlot, {}, [&](const Row& row) {
-    last_slot = row.Int(0);
+Result<std::int64_t> SqliteVectors::RowsToLoad() {
+  std::int64_t rows = 0;
+  Status status = database_.Run(kRowsAtMost, {}, [&](const Row& row) {
+    rows = row.Int(0);
     return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
-  return last_slot;
+  return rows;
 }
 
 Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {

@@ -74,9 +74,13 @@ class SqliteVectors final : private VectorBudget::Member {
   // EndTransaction(), and has room for two more.
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
-  // Vectors, and those that died: 0 if none lives.
-  Result<std::int64_t> LastSlot();
+  // Rows that Load() reads, at most: of vectors and of items.
+  Result<std::int64_t> RowsToLoad();
   bool is_loaded() const { return index_ != nullptr; }
+  // REQUIRES: is_loaded().
+  std::size_t CountBelow(std::string_view encoded_prefix) const {
+    return index_->CountBelow(encoded_prefix);
+  }
   // The index of all vectors, read at the first call, and again after it was given up
   // for those of other databases; its graph at the second. Valid until the next write, or
   // until another database is used. REQUIRES: the same `dims` each time.

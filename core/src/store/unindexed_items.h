@@ -27,6 +27,8 @@ class UnindexedItems {
   void Shrink(std::set<std::int64_t> found) { ids_ = std::move(found); }
 
   bool are_many() const { return are_many_; }
+  // More than kMost if they are many.
+  std::size_t size() const { return are_many_ ? kMost + 1 : ids_.size(); }
   const std::set<std::int64_t>& ids() const { return ids_; }
 
  private:
