@@ -25,12 +25,25 @@ export class Database extends EventTarget {
     return body(this.#memory);
   }
 
-  /** Ends this tab's worker as a crash would. → milliseconds until the next one has answered */
+  /**
+   * Ends this tab's worker as a crash would. → {milliseconds, isLost}: until the next one has
+   * answered, and whether there was no storage, so that all is gone
+   */
   async endWorker() {
     const start = performance.now();
     this.#worker.terminate();
-    await this.#memory.stats();
-    return performance.now() - start;
+    const isLost = await this.#memory.stats().then(
+      () => false,
+      (error) => this.#beginAnew(error),
+    );
+    return { milliseconds: performance.now() - start, isLost };
+  }
+
+  async #beginAnew(error) {
+    if (error.code !== "lost") throw error;
+    await this.#memory.close();
+    await this.open();
+    return true;
   }
 
   async #open() {

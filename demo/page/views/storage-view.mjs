@@ -50,10 +50,10 @@ export class StorageView {
   }
 
   async #endWorker() {
-    const milliseconds = await this.#app.database.endWorker();
+    const { milliseconds, isLost } = await this.#app.database.endWorker();
     await this.update();
     this.#app.notices.say(
-      `The worker was killed. A new one had the memory open after ${Math.round(milliseconds)} ms; nothing is lost.`,
+      `The worker was killed. A new one had the memory open after ${Math.round(milliseconds)} ms; ${isLost ? "this browser keeps nothing, and all is gone" : "nothing is lost"}.`,
     );
   }
 
