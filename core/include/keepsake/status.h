@@ -56,7 +56,8 @@ enum class StatusCode : std::uint16_t {
 std::string_view StatusCodeName(StatusCode code);
 
 // One address, null for success, so that it is returned in a register where the compiler can
-// be told so: nearly every function returns one.
+// be told so, which is Clang: nearly every function returns one. A core that Clang compiled is
+// used by what Clang compiled. What was moved from is success.
 class [[nodiscard]] KEEPSAKE_TRIVIAL_ABI Status {
  public:
   Status() = default;  // success
