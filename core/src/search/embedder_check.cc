@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "search/cosine.h"
 #include "search/text_record.h"
@@ -42,6 +43,31 @@ std::optional<double> StandardErrors(const Mean& first, const Mean& second) {
   const double difference = first.value() - second.value();
   if (difference == 0) return std::nullopt;
   return difference / std::sqrt(first.squared_error() + second.squared_error());
+}
+
+// The pairs that share most, or least: all beyond a level, and some of that level.
+struct Extreme {
+  bool is_most;
+  int level;
+  std::size_t left;  // of those of the level itself
+
+  // Whether a pair is one of them, which takes a place.
+  bool Takes(int shared) {
+    if (is_most ? shared < std::max(level, 1) : shared > level) return false;
+    if (shared != level) return true;
+    if (left == 0) return false;
+    --left;
+    return true;
+  }
+};
+
+Extreme ExtremeOf(const Bytes& likeness, bool is_most) {
+  std::array<std::size_t, 256> counts{};
+  for (const std::uint8_t of_pair : likeness) ++counts[of_pair];
+  Extreme extreme{is_most, is_most ? 255 : 0, std::min(kPairs, likeness.size() / 4)};
+  const auto of_level = [&] { return counts[static_cast<std::size_t>(extreme.level)]; };
+  for (; of_level() < extreme.left; extreme.level += is_most ? -1 : 1) extreme.left -= of_level();
+  return extreme;
 }
 
 }  // namespace
@@ -87,49 +113,27 @@ std::optional<double> EmbedderCheck::Knowledge() const {
   const std::size_t items = ends_.size();
   if (items < kFewestItems) return std::nullopt;
   const Bytes likeness = Likeness();
-  std::vector<std::size_t> pairs;
+  Extreme most = ExtremeOf(likeness, true), least = ExtremeOf(likeness, false);
+  // Texts that are all alike: both would be the same pairs.
+  if (std::max(most.level, 1) <= least.level) return std::nullopt;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t a = 0; a < items; ++a) {
-    for (std::size_t b = a + 1; b < items; ++b) pairs.push_back(a * items + b);
+    for (std::size_t b = a + 1; b < items; ++b) pairs.emplace_back(a, b);
   }
-  std::array<std::size_t, 256> counts{};
-  for (const std::uint8_t of_pair : likeness) ++counts[of_pair];
   const std::size_t dims = vectors_.size() / items;
   const auto vector = [&](std::size_t item) {
     return std::span(vectors_).subspan(item * dims, dims);
   };
-  // The pairs that share most, or least, share as much as `level` or more so.
-  struct Bound {
-    int level;
-    std::size_t left;  // of those of the level itself
-  };
-  const auto bound_of = [&](bool is_most) {
-    Bound bound{is_most ? 255 : 0, std::min(kPairs, pairs.size() / 4)};
-    for (; counts[static_cast<std::size_t>(bound.level)] < bound.left;
-         bound.level += is_most ? -1 : 1) {
-      bound.left -= counts[static_cast<std::size_t>(bound.level)];
-    }
-    return bound;
-  };
-  const Bound most = bound_of(true), least = bound_of(false);
-  // Texts that are all alike: both would be the same pairs.
-  if (std::max(most.level, 1) <= least.level) return std::nullopt;
+  Mean alike, unlike;
   // Of pairs that share as much any: the first items are nearer to the question, and so to
   // each other.
-  const auto mean_of = [&](Bound bound, bool is_most) {
-    Mean mean;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const std::size_t at = i * kStride % pairs.size();
-      const int shared = likeness[at];
-      if (is_most ? shared < std::max(bound.level, 1) : shared > bound.level) continue;
-      if (shared == bound.level && bound.left == 0) continue;
-      if (shared == bound.level) --bound.left;
-      const std::size_t a = pairs[at] / items, b = pairs[at] % items;
-      const double cosine = CosineQuery(vector(a)).Score(vector(b));
-      if (cosine < kEqual) mean.Add(cosine);
-    }
-    return mean;
-  };
-  const Mean alike = mean_of(most, true), unlike = mean_of(least, false);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const std::size_t at = i * kStride % pairs.size();
+    const bool is_alike = most.Takes(likeness[at]);
+    if (!is_alike && !least.Takes(likeness[at])) continue;
+    const double cosine = CosineQuery(vector(pairs[at].first)).Score(vector(pairs[at].second));
+    if (cosine < kEqual) (is_alike ? alike : unlike).Add(cosine);
+  }
   if (std::min(alike.count(), unlike.count()) < kFewestPairs) return std::nullopt;
   return StandardErrors(alike, unlike);
 }

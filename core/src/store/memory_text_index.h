@@ -3,7 +3,6 @@
 #define KEEPSAKE_STORE_MEMORY_TEXT_INDEX_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "keepsake/function_ref.h"
 #include "search/text_query.h"
 #include "search/text_record.h"
 #include "search/text_search.h"

@@ -16,7 +16,6 @@
 #define KEEPSAKE_TRANSFER_PIECE_H_
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
