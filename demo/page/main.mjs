@@ -83,6 +83,13 @@ function showPart(part) {
   }
 }
 
+// Not by its address, which would name another thread.
+function skipToMessage(event) {
+  event.preventDefault();
+  showPart("chat");
+  byId("message").focus();
+}
+
 // ---- the memory does not open
 
 function showFailure(error) {
@@ -113,6 +120,7 @@ function showFailure(error) {
 
 showWhetherOffline(app.settings);
 showParts();
+byId("skip").addEventListener("click", skipToMessage);
 app.database.addEventListener(
   "change",
   app.notices.guarded(({ detail }) => follow(detail)),

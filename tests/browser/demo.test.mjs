@@ -377,11 +377,13 @@ describe("for everybody", () => {
     await tab.goto(address);
     await fact(tab, "role", "Owner").waitFor();
     await tab.locator("#welcome h3").waitFor();
+    const thread = await tab.evaluate(() => location.hash);
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");
     await tab.keyboard.type("hello");
     await tab.keyboard.press("Enter");
     await tab.locator(".answer").waitFor();
+    expect(await tab.evaluate(() => location.hash)).toBe(thread);
   });
 });
 
