@@ -107,6 +107,22 @@ TEST_F(HnswIndexTest, what_a_filter_leaves_is_all_that_is_found) {
   for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.slot % 8, 0U);
 }
 
+TEST_F(HnswIndexTest, a_walk_that_may_find_little_does_not_go_over_all_nodes) {
+  Fill(kVectors);
+  ChunkBits every_64th;
+  every_64th.fill(1);
+  SlotSet among;
+  for (std::size_t chunk = 0; chunk * kChunkSlots <= kVectors; ++chunk) {
+    among.Append(chunk, every_64th);
+  }
+  Shortlist list;
+  hnsw_.Search(codes_.Encode(vectors_.Next()), 32, {.among = &among}, list);
+  const std::vector<Candidate> candidates = list.Take();
+  EXPECT_GT(candidates.size(), 0U);
+  EXPECT_LT(candidates.size(), 32U);  // of which a walk over all would find 32
+  for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.slot % 64, 0U);
+}
+
 TEST_F(HnswIndexTest, the_dead_are_walked_over_and_never_found) {
   Fill(kVectors);
   for (Slot slot = 1; slot <= kVectors; slot += 4) codes_.Remove(slot);

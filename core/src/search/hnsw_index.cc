@@ -14,45 +14,6 @@ namespace {
 constexpr float kWorst = -std::numeric_limits<float>::infinity();
 constexpr Slot kMaxSlot = Slot{1} << 62;
 
-struct WorseFirst {
-  template <typename Near>
-  bool operator()(const Near& a, const Near& b) const {
-    return a.score > b.score;
-  }
-};
-
-struct BetterFirst {
-  template <typename Near>
-  bool operator()(const Near& a, const Near& b) const {
-    return a.score < b.score;
-  }
-};
-
-// A binary heap whose front is what Order puts first.
-template <typename Near, typename Order>
-class Heap {
- public:
-  void Push(const Near& near) {
-    values_.push_back(near);
-    std::ranges::push_heap(values_, Order());
-  }
-  Near Pop() {
-    std::ranges::pop_heap(values_, Order());
-    const Near near = values_.back();
-    values_.pop_back();
-    return near;
-  }
-  const Near& front() const { return values_.front(); }
-  std::size_t size() const { return values_.size(); }
-  std::vector<Near> TakeSorted() {
-    std::ranges::sort_heap(values_, Order());
-    return std::move(values_);
-  }
-
- private:
-  std::vector<Near> values_;
-};
-
 // Spreads the bits of a number (splitmix64): levels are as good as random, and the same
 // on every machine.
 std::uint64_t Spread(std::uint64_t x) {
@@ -130,31 +91,32 @@ void HnswIndex::WidenCode(Node node, std::vector<std::int16_t>* code) const {
 }
 
 void HnswIndex::Score(Code query, std::span<const Node> nodes, float* scores) const {
-  for (std::size_t i = 0; i < nodes.size(); i += kBlock) {
-    const std::size_t count = std::min(kBlock, nodes.size() - i);
-    CodeRows rows;
-    std::array<float, kBlock> scales;
-    const std::uint8_t* any = nullptr;
-    for (std::size_t r = 0; r < count; ++r) {
-      const FlatIndex::CodeRow row = codes_.RowOf(slots_[nodes[i + r]]);
-      rows[r] = row.code;
-      scales[r] = row.scale.scale;
-      if (row.code != nullptr) any = row.code;
+  CodeRows rows;
+  std::array<float, kBlock> scales;
+  std::array<float*, kBlock> results;
+  std::size_t count = 0;
+  const auto score_block = [&] {
+    if (count == 1) {
+      *results[0] = static_cast<float>(DotInt8(query, rows[0])) * scales[0];
+    } else if (count > 1) {
+      std::fill(rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(), rows[0]);
+      const CodeDots dots = DotInt8Block(query, rows);
+      for (std::size_t r = 0; r < count; ++r) {
+        *results[r] = static_cast<float>(dots[r]) * scales[r];
+      }
     }
-    if (any == nullptr) {
-      std::fill_n(scores + i, count, kWorst);
-      continue;
-    }
-    std::array<bool, kBlock> gone = {};
-    for (std::size_t r = 0; r < kBlock; ++r) {
-      gone[r] = r < count && rows[r] == nullptr;
-      if (r >= count || gone[r]) rows[r] = any;
-    }
-    const CodeDots dots = DotInt8Block(query, rows);
-    for (std::size_t r = 0; r < count; ++r) {
-      scores[i + r] = gone[r] ? kWorst : static_cast<float>(dots[r]) * scales[r];
-    }
+    count = 0;
+  };
+  for (const Node node : nodes) {
+    const FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+    *scores = kWorst;
+    rows[count] = row.code;
+    scales[count] = row.scale.scale;
+    results[count] = scores++;
+    count += row.code != nullptr;
+    if (count == kBlock) score_block();
   }
+  score_block();
 }
 
 HnswIndex::Near HnswIndex::Descend(Code query, Near from, std::uint32_t level) const {
@@ -173,11 +135,87 @@ HnswIndex::Near HnswIndex::Descend(Code query, Near from, std::uint32_t level) c
   return from;
 }
 
-bool HnswIndex::MarkVisited(Node node) const {
-  if (visited_[node] == visit_) return false;
-  visited_[node] = visit_;
-  return true;
-}
+// The best nodes that a walk has met, best first: each is expanded, which adds neighbors of
+// it, or is yet to be. Those that may be found are at most ef; the others are only walked
+// over, and so many that a walk which finds nothing comes to an end.
+class HnswIndex::Beam {
+ public:
+  explicit Beam(std::size_t ef) : ef_(ef) {}
+
+  // Whether one is left to expand; TakeNext() is the best of them.
+  bool HasNext() const { return next_ < kept_.size(); }
+  Node TakeNext() {
+    kept_[next_].is_expanded = true;
+    const Node node = kept_[next_].node;
+    SkipExpanded();
+    return node;
+  }
+
+  // What scores no better is of no use.
+  float least() const {
+    const bool is_full = found_ == ef_ || kept_.size() == kMostPerFound * ef_;
+    return is_full ? kept_.back().score : kWorst;
+  }
+
+  // Takes nodes that score better than least() to the next Merge().
+  void Add(Near near, bool may_be_found) {
+    found_ += may_be_found;
+    std::size_t at = added_.size();
+    added_.emplace_back();
+    for (; at > 0 && added_[at - 1].score < near.score; --at) added_[at] = added_[at - 1];
+    added_[at] = {.score = near.score, .node = near.node, .may_be_found = may_be_found};
+  }
+
+  void Merge() {
+    if (added_.empty()) return;
+    std::size_t from = kept_.size(), to = from + added_.size();
+    kept_.resize(to);
+    for (; !added_.empty(); added_.pop_back()) {
+      const Kept& worst = added_.back();
+      while (from > 0 && kept_[from - 1].score < worst.score) kept_[--to] = kept_[--from];
+      kept_[--to] = worst;
+    }
+    next_ = std::min(next_, to);
+    DropWorst();
+    SkipExpanded();
+  }
+
+  std::vector<Near> Found() const {
+    std::vector<Near> found;
+    found.reserve(found_);
+    for (const Kept& kept : kept_) {
+      if (kept.may_be_found) found.push_back({kept.score, kept.node});
+    }
+    return found;
+  }
+
+ private:
+  struct Kept {
+    float score;
+    Node node : 30;
+    Node may_be_found : 1;
+    Node is_expanded : 1;
+  };
+  // Of all that are kept, one in so many may be found.
+  static constexpr std::size_t kMostPerFound = 16;
+
+  void SkipExpanded() {
+    while (HasNext() && kept_[next_].is_expanded) ++next_;
+  }
+  void DropWorst() {
+    while (found_ > ef_ || (found_ == ef_ && !kept_.back().may_be_found) ||
+           kept_.size() > kMostPerFound * ef_) {
+      found_ -= kept_.back().may_be_found;
+      kept_.pop_back();
+    }
+  }
+
+  std::size_t ef_;
+  std::size_t found_ = 0;
+  std::size_t next_ = 0;
+  std::vector<Kept> kept_;
+  std::vector<Kept> added_;  // best first
+};
 
 template <typename Accepts>
 std::vector<HnswIndex::Near> HnswIndex::SearchLevel(Code query, Near entry, std::uint32_t level,
@@ -186,32 +224,32 @@ std::vector<HnswIndex::Near> HnswIndex::SearchLevel(Code query, Near entry, std:
     std::ranges::fill(visited_, 0);
     visit_ = 1;
   }
-  Heap<Near, BetterFirst> frontier;
-  Heap<Near, WorseFirst> found;
+  Beam beam(ef);
   std::vector<Node> fresh(MaxLinks(level));
   std::vector<float> scores(MaxLinks(level));
-  MarkVisited(entry.node);
-  frontier.Push(entry);
-  if (accepts(entry.node)) found.Push(entry);
-  while (frontier.size() > 0) {
-    const Near near = frontier.Pop();
-    if (found.size() == ef && near.score < found.front().score) break;
-    const Links links = LinksOf(near.node, level);
-    std::size_t count = 0;
-    for (std::uint32_t i = 1; i <= links[0]; ++i) {
-      if (MarkVisited(links[i])) fresh[count++] = links[i];
-    }
+  visited_[entry.node] = visit_;
+  beam.Add(entry, accepts(entry.node));
+  for (beam.Merge(); beam.HasNext(); beam.Merge()) {
+    const std::size_t count = TakeUnvisited(LinksOf(beam.TakeNext(), level), fresh.data());
     Score(query, {fresh.data(), count}, scores.data());
+    const float least = beam.least();
     for (std::size_t i = 0; i < count; ++i) {
-      const bool has_room = found.size() < ef;
-      if (scores[i] == kWorst || (!has_room && scores[i] <= found.front().score)) continue;
-      frontier.Push({scores[i], fresh[i]});
-      if (!accepts(fresh[i])) continue;
-      found.Push({scores[i], fresh[i]});
-      if (!has_room) found.Pop();
+      if (scores[i] > least) beam.Add({scores[i], fresh[i]}, accepts(fresh[i]));
     }
   }
-  return found.TakeSorted();
+  return beam.Found();
+}
+
+// Without a branch, which would be mispredicted once in three times.
+std::size_t HnswIndex::TakeUnvisited(Links links, Node* unvisited) const {
+  std::size_t count = 0;
+  for (std::uint32_t i = 1; i <= links[0]; ++i) {
+    const Node node = links[i];
+    unvisited[count] = node;
+    count += visited_[node] != visit_;
+    visited_[node] = visit_;
+  }
+  return count;
 }
 
 std::vector<HnswIndex::Near> HnswIndex::SelectNeighbors(Node center,
@@ -265,7 +303,7 @@ void HnswIndex::AddLink(Node from, Near to, std::uint32_t level) {
   Score(code, nodes, scores.data());
   std::vector<Near> candidates;
   for (std::size_t i = 0; i < nodes.size(); ++i) candidates.push_back({scores[i], nodes[i]});
-  HeapSort(candidates, WorseFirst());
+  HeapSort(candidates, [](const Near& a, const Near& b) { return a.score > b.score; });
   const std::vector<Near> selected = SelectNeighbors(from, candidates, MaxLinks(level));
   links[0] = 0;
   for (const Near& near : selected) links[++links[0]] = near.node;
@@ -319,8 +357,7 @@ bool HnswReader::ReadShape(ByteView bytes) {
                       top_level = reader.Varint();
   covered_to_ = reader.Varint();
   const bool sound = reader.ok() && reader.done() && M == options_.M && nodes > 0 &&
-                     nodes <= std::numeric_limits<std::uint32_t>::max() && entry < nodes &&
-                     covered_to_ < kMaxSlot;
+                     nodes <= HnswIndex::kMaxNodes && entry < nodes && covered_to_ < kMaxSlot;
   if (!sound) return false;
   nodes_ = static_cast<std::size_t>(nodes);
   index_ = std::make_unique<HnswIndex>(codes_, options_);

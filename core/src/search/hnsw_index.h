@@ -80,7 +80,9 @@ class HnswIndex {
   };
   // Of a node on a level: their number, then they.
   using Links = std::uint32_t*;
+  class Beam;
   static constexpr std::size_t kPageNodes = 1024;
+  static constexpr std::size_t kMaxNodes = std::size_t{1} << 30;
 
   Links LinksOf(Node node, std::uint32_t level) const;
   std::uint32_t MaxLinks(std::uint32_t level) const { return level == 0 ? 2 * M_ : M_; }
@@ -103,7 +105,8 @@ class HnswIndex {
                                     std::size_t count) const;
   void Connect(Node node, std::span<const Near> neighbors, std::uint32_t level);
   void AddLink(Node from, Near to, std::uint32_t level);
-  bool MarkVisited(Node node) const;
+  // Of neighbors, those that the walk has not met so far; now it has.
+  std::size_t TakeUnvisited(Links links, Node* unvisited) const;
 
   const FlatIndex& codes_;
   std::uint32_t M_;
