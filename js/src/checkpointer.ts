@@ -461,13 +461,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   async #valuesAt(config: RunnableConfig): Promise<Map<string, unknown>> {
+    const { thread_id, checkpoint_id } = config?.configurable ?? {};
+    const thread = JSON.stringify(threadIdOf(thread_id));
     const tuple = await this.getTuple(config);
     if (tuple === undefined) {
-      const { thread_id, checkpoint_id } = config?.configurable ?? {};
-      throw new KeepsakeError(
-        "not_found",
-        `there is no such checkpoint: ${JSON.stringify([thread_id, checkpoint_id])}`,
-      );
+      const which = checkpoint_id === undefined ? "checkpoints" : `checkpoint ${checkpoint_id}`;
+      throw new KeepsakeError("not_found", `thread ${thread} has no ${which}`);
     }
     return new Map(Object.entries(tuple.checkpoint.channel_values));
   }

@@ -234,7 +234,12 @@ describe.each(saverBackends)("$name", (backend) => {
     expect(diff.changed.messages.appended).toEqual([messagesOf(3)[2]]);
     await expect(saver.diff(first, threadConfig("t", "nowhere"))).rejects.toMatchObject({
       code: "not_found",
+      message: expect.stringContaining('thread "t" has no checkpoint nowhere'),
     });
+    await expect(saver.diff(first, threadConfig("nobody"))).rejects.toMatchObject({
+      message: expect.stringContaining('thread "nobody" has no checkpoints'),
+    });
+    await expect(saver.diff(first, {})).rejects.toMatchObject({ code: "thread_id_required" });
   });
 
   test("a thread that waits for a human resumes after a prune", async () => {

@@ -61,15 +61,6 @@ inline Int16Lanes LoadInt16(const std::int16_t* from) {
   return lanes;
 }
 
-// Sixteen codes of eight bits, the first and the second half of them.
-struct WideLanes {
-  Int16Lanes low, high;
-};
-inline WideLanes LoadWidened(const std::uint8_t* from) {
-  const Int8Lanes lanes = Int8Lanes::Load(from);
-  return {lanes.Low(), lanes.High()};
-}
-
 class Int32Sum {
  public:
   void AddProducts(Int16Lanes a, Int16Lanes b) {
@@ -129,14 +120,6 @@ struct Int8Lanes {
 
 inline Int16Lanes LoadInt16(const std::int16_t* from) { return wasm_v128_load(from); }
 
-struct WideLanes {
-  Int16Lanes low, high;
-};
-// Widening is part of the load: it costs an instruction more for what is loaded already.
-inline WideLanes LoadWidened(const std::uint8_t* from) {
-  return {wasm_i16x8_load8x8(from), wasm_i16x8_load8x8(from + 8)};
-}
-
 class Int32Sum {
  public:
   void AddProducts(Int16Lanes a, Int16Lanes b) {
@@ -194,14 +177,6 @@ inline Int16Lanes LoadInt16(const std::int16_t* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
 
-struct WideLanes {
-  Int16Lanes low, high;
-};
-inline WideLanes LoadWidened(const std::uint8_t* from) {
-  const Int8Lanes lanes = Int8Lanes::Load(from);
-  return {lanes.Low(), lanes.High()};
-}
-
 class Int32Sum {
  public:
   void AddProducts(Int16Lanes a, Int16Lanes b) { sum_ = _mm_add_epi32(sum_, _mm_madd_epi16(a, b)); }
@@ -215,6 +190,20 @@ class Int32Sum {
 };
 
 #endif
+
+// Sixteen codes of eight bits, the first and the second half of them.
+struct WideLanes {
+  Int16Lanes low, high;
+};
+inline WideLanes LoadWidened(const std::uint8_t* from) {
+#if defined(__wasm_simd128__) && !defined(KEEPSAKE_LANES_PLAIN)
+  // Widening is part of the load: it costs an instruction more for what is loaded already.
+  return {wasm_i16x8_load8x8(from), wasm_i16x8_load8x8(from + 8)};
+#else
+  const Int8Lanes lanes = Int8Lanes::Load(from);
+  return {lanes.Low(), lanes.High()};
+#endif
+}
 
 }  // namespace keepsake::search
 
