@@ -10,6 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 IndexConfig IndexOf(std::uint32_t dims) {
@@ -242,6 +243,20 @@ TYPED_TEST(TextSearchTest, snippets_show_what_was_found) {
   }
   EXPECT_THAT(marked, ElementsAre("green", "teas"));
   EXPECT_EQ((*this->Find("green tea"))[0].snippet, std::nullopt);
+}
+
+TYPED_TEST(TextSearchTest, a_snippet_begins_with_a_word_or_with_its_text) {
+  this->Open();
+  this->PutText("a", "Not on the tenth of this month, please, that is where the green tea is");
+  this->PutText(
+      "b",
+      "\u201cGreen tea\u201d, she said, \u201cand nothing else for me, today or tomorrow\u201d");
+  const auto hits = this->Find("green tea", {.snippet_length = 36});
+  ASSERT_THAT(*hits, SizeIs(2));
+  std::vector<std::string> texts;
+  for (const SearchItem& item : *hits) texts.push_back(item.snippet->text);
+  EXPECT_THAT(texts, UnorderedElementsAre(StartsWith("the green tea is"),
+                                          StartsWith("\u201cGreen tea\u201d, she said")));
 }
 
 TYPED_TEST(TextSearchTest, wrong_rankings_are_refused) {

@@ -55,11 +55,10 @@ Window BestWindow(const std::vector<Match>& matches, std::uint32_t length) {
 Snippet Cut(std::string_view text, const std::vector<Token>& tokens,
             const std::vector<Match>& matches, std::uint32_t first, std::uint32_t length) {
   // Some of what goes before is shown, too.
-  std::uint32_t begin = 0;
+  std::uint32_t begin = first <= length / 4 ? 0 : first;
   for (const Token& token : tokens) {
-    if (token.begin <= first && first - token.begin > length / 4) begin = token.end;
+    if (token.begin + length / 4 >= first) begin = std::min(begin, token.begin);
   }
-  begin = std::min(begin, first);
   std::uint32_t end = begin;
   for (const Token& token : tokens) {
     if (token.end <= begin + length) end = std::max(end, token.end);
