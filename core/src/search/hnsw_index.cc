@@ -261,17 +261,25 @@ std::vector<HnswIndex::Near> HnswIndex::SelectNeighbors(Node center,
   std::vector<std::int16_t> code;
   std::vector<float> scores(count);
   std::size_t ties = 0;
+  std::size_t last = 0;  // of nodes, that kept one out: half of the time it keeps out the next
   for (const Near& candidate : candidates) {
     if (selected.size() == count) break;
     const float scale = codes_.RowOf(slots_[candidate.node]).scale.scale;
     const float to_center = candidate.score * center_scale;
     float nearest = kWorst;
-    if (!nodes.empty()) WidenCode(candidate.node, &code);
+    if (!nodes.empty()) {
+      WidenCode(candidate.node, &code);
+      Score(code, {&nodes[last], 1}, &nearest);
+      nearest *= scale;
+    }
     // In blocks, because one of the first is near enough most of the time.
     for (std::size_t i = 0; i < nodes.size() && nearest <= to_center; i += kBlock) {
       const std::size_t block = std::min(kBlock, nodes.size() - i);
       Score(code, {&nodes[i], block}, scores.data());
-      for (std::size_t r = 0; r < block; ++r) nearest = std::max(nearest, scores[r] * scale);
+      for (std::size_t r = 0; r < block; ++r) {
+        if (scores[r] * scale > to_center) last = i + r;
+        nearest = std::max(nearest, scores[r] * scale);
+      }
     }
     if (nearest > to_center) continue;
     // Equal vectors must not take all places: no way would lead from them to others.
