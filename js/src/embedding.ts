@@ -194,9 +194,19 @@ function toVectors(vectors: Vector[], count: number): Float32Array[] {
 
 /** @internal */
 export function toFloats(vector: Vector): Float32Array {
-  const floats = vector instanceof Float32Array ? vector : Float32Array.from(vector ?? []);
-  if (floats.length === 0 || !floats.every(Number.isFinite)) {
+  const floats = vector instanceof Float32Array ? vector : floatsOf(vector);
+  if (floats.length === 0 || !areFinite(floats)) {
     throw new TypeError("a vector must be a list of finite numbers");
   }
   return floats;
+}
+
+// from() goes by iteration, and takes three times as long.
+function floatsOf(vector: Vector): Float32Array {
+  return Array.isArray(vector) ? new Float32Array(vector) : Float32Array.from(vector ?? []);
+}
+
+function areFinite(floats: Float32Array): boolean {
+  for (let i = 0; i < floats.length; i++) if (!Number.isFinite(floats[i])) return false;
+  return true;
 }
