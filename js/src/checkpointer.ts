@@ -95,7 +95,7 @@ export interface RetentionPruneOptions extends Retention {
   threadIds?: string[] | undefined;
   /** What is older than this goes. */
   olderThan?: CheckpointBound | undefined;
-  /** Says what would go, and keeps it. */
+  /** Says what would go by one of the rules, and keeps it. */
   dryRun?: boolean | undefined;
 }
 
@@ -338,12 +338,16 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async prune(options: RetentionPruneOptions): Promise<Pruned>;
   async prune(options: PruneOptions | RetentionPruneOptions): Promise<number | Pruned> {
     return this.attempt(async () => {
-      const rules = RULES.filter((name) => name in options);
-      if (rules.length === 0) return this.#pruneThreads(options as PruneOptions);
-      if ("strategy" in options) {
+      const given = options ?? {};
+      const rules = RULES.filter((name) => name in given);
+      if (rules.length > 0 && "strategy" in given) {
         throw new KeepsakeError("invalid_argument", `strategy excludes ${rules.join(", ")}`);
       }
-      return this.#pruneBy(options);
+      if (rules.length > 0) return this.#pruneBy(given);
+      if ("dryRun" in given) {
+        throw new KeepsakeError("invalid_argument", `dryRun needs one of ${RULES.join(", ")}`);
+      }
+      return this.#pruneThreads(given as PruneOptions);
     });
   }
 
@@ -596,7 +600,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 }
 
-const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan", "dryRun"] as const;
+const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan"] as const;
 const MINUTE = 60_000;
 
 function rulesOf(options: RetentionPruneOptions): RetentionRules {

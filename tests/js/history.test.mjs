@@ -146,6 +146,17 @@ describe.each(saverBackends)("$name", (backend) => {
     expect((await saver.stats()).checkpoints).toBe(5);
   });
 
+  test("a dry run without a rule is an error, and no promise that nothing goes", async () => {
+    await putThread(saver, "t", 3);
+    for (const options of [{ threadIds: ["t"], dryRun: true }, { dryRun: true }, {}, undefined]) {
+      await expect(saver.prune(options)).rejects.toMatchObject({
+        code: "invalid_argument",
+        message: expect.stringContaining("keepLast"),
+      });
+    }
+    expect((await saver.stats()).checkpoints).toBe(3);
+  });
+
   test("prune by age and by bound spares the newest", async () => {
     const configs = await putThread(saver, "t", 4);
     expect(await saver.prune({ maxAge: 60 })).toMatchObject({ checkpoints: 0 });

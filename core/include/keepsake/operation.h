@@ -75,7 +75,7 @@ struct PutOp {
 enum class SearchMode : std::uint8_t {
   kAuto = 0,
   kVector = 1,    // score: cosine −1…1; items without vectors follow, unscored
-  kContains = 2,  // query is part of key or value, ASCII case folded; unscored
+  kContains = 2,  // query is part of key or value, case and accents folded; unscored
   kText = 3,      // by the words of the query; score: 0…1; what matches nothing is no hit
   kHybrid = 4,    // kText and kVector fused, score 0…1, or kText in a store without an index
 };

@@ -1,4 +1,4 @@
-// Substrings with ASCII letters folded, as the mode `contains` looks for them.
+// What the mode `contains` looks for: a piece of a text, whatever case and accents are.
 #ifndef KEEPSAKE_SEARCH_SUBSTRING_H_
 #define KEEPSAKE_SEARCH_SUBSTRING_H_
 
@@ -9,8 +9,21 @@ namespace keepsake::search {
 
 std::string ToLowerAscii(std::string_view text);
 
-// Whether `lower`, in ASCII lower case, is part of `text` in any case.
-bool ContainsFolded(std::string_view text, std::string_view lower);
+class Substring {
+ public:
+  Substring() = default;
+  explicit Substring(std::string_view query);
+
+  // Whether nothing is looked for.
+  bool empty() const { return folded_.empty(); }
+  bool IsIn(std::string_view text) const;
+  // Of JSON as it stands, or as JSON writes it in a string: a quote after a backslash.
+  bool IsInJson(std::string_view json) const;
+
+ private:
+  std::string folded_;
+  std::string escaped_;  // "" if it is the same
+};
 
 }  // namespace keepsake::search
 

@@ -12,7 +12,6 @@
 #include "search/fusion.h"
 #include "search/heap_sort.h"
 #include "search/kernels.h"
-#include "search/substring.h"
 #include "store/refinement.h"
 
 namespace keepsake {
@@ -119,6 +118,12 @@ Status CheckRanking(const Ranking& ranking) {
   return {};
 }
 
+// Whether it says more than a search without words can do.
+bool NeedsText(const Ranking& ranking) {
+  return ranking.recency != 0 || !ranking.boosts.empty() || ranking.diversity != 0 ||
+         ranking.snippet_length != 0;
+}
+
 class Checker {
  public:
   Checker(const StoreOptions& options, QueryVectors query_vectors)
@@ -176,7 +181,7 @@ class Checker {
         {.position = position,
          .encoded_prefix = EncodeNamespace(op.ns_prefix),
          .filter = std::move(*filter),
-         .contains = *by_vector || by_text ? std::string() : search::ToLowerAscii(op.query),
+         .contains = *by_vector || by_text ? search::Substring() : search::Substring(op.query),
          .by_vector = *by_vector,
          .by_text = by_text,
          .query = op.query,
@@ -188,7 +193,12 @@ class Checker {
          .ranking = op.ranking.value_or(Ranking()),
          .plan = op.plan,
          .ef_search = op.ef_search});
-    return op.ranking ? CheckRanking(*op.ranking) : Status();
+    if (!op.ranking) return {};
+    const bool is_listing = op.query.empty() && !*by_vector;
+    if (!by_text && !is_listing && NeedsText(*op.ranking)) {
+      return Invalid("recency, boosts, diversity and snippet are of modes text and hybrid");
+    }
+    return CheckRanking(*op.ranking);
   }
 
   Status CheckNear(const SearchOp& op, bool by_vector) const {
@@ -222,7 +232,9 @@ class Checker {
     }
     const bool lacks_vector = op.query_vector.empty() && !op.near && op.limit > 0;
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
-      return Error(StatusCode::kInvalidArgument, "search by vector needs the query's vector");
+      return Error(StatusCode::kInvalidArgument,
+                   "search by vector needs the query's vector: this store has an index, so "
+                   "open it with the same index, or search by mode text");
     }
     return true;
   }

@@ -15,6 +15,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "search/substring.h"
 
 namespace keepsake {
 
@@ -38,7 +39,7 @@ struct CheckedSearch {
   std::size_t position;
   std::string encoded_prefix;
   json::Filter filter;
-  std::string contains;  // ASCII lower case, "" for none
+  search::Substring contains;
   bool by_vector;
   bool by_text;
   std::string_view query;

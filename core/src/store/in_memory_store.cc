@@ -17,7 +17,6 @@
 #include "search/order.h"
 #include "search/page.h"
 #include "search/ranking.h"
-#include "search/substring.h"
 #include "search/text_search.h"
 #include "search/vector_index.h"
 #include "store/checked_batch.h"
@@ -69,8 +68,8 @@ Item ToItem(const Record& record) {
 bool IsWanted(const Record& record, const CheckedSearch& search) {
   if (record.id == search.excluded_id) return false;
   if (!search.filter.Matches(record.value)) return false;
-  return search.contains.empty() || search::ContainsFolded(*record.key, search.contains) ||
-         search::ContainsFolded(record.value, search.contains);
+  return search.contains.empty() || search.contains.IsIn(*record.key) ||
+         search.contains.IsInJson(record.value);
 }
 
 // A record among those with an equal score.

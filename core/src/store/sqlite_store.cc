@@ -13,7 +13,6 @@
 #include "search/fusion.h"
 #include "search/page.h"
 #include "search/ranking.h"
-#include "search/substring.h"
 #include "store/checked_batch.h"
 #include "store/namespace_listing.h"
 #include "store/prefix_range.h"
@@ -128,8 +127,8 @@ Param ExpiryParam(std::int64_t expires_at_ms) {
 bool IsWanted(const Row& row, const CheckedSearch& search) {
   constexpr int kValue = 2, kKey = 3;
   if (!search.filter.Matches(row.Text(kValue))) return false;
-  return search.contains.empty() || search::ContainsFolded(row.Text(kKey), search.contains) ||
-         search::ContainsFolded(row.Text(kValue), search.contains);
+  return search.contains.empty() || search.contains.IsIn(row.Text(kKey)) ||
+         search.contains.IsInJson(row.Text(kValue));
 }
 
 // An item, as the first columns of kFetch and kReadCandidates have it. The value of a
