@@ -219,5 +219,82 @@ TEST_F(HnswIndexTest, no_bytes_make_a_walk_leave_the_graph) {
   EXPECT_LT(accepted, 400U);
 }
 
+// 60 texts, each stored 80 times: more than ef_construction together, and than ef_search.
+class TwinsTest : public HnswIndexTest {
+ protected:
+  static constexpr std::size_t kTexts = 60, kCopies = 80;
+
+  TwinsTest() {
+    for (std::size_t i = 0; i < kTexts; ++i) texts_.push_back(vectors_.Next());
+    for (Slot slot = 1; slot <= kTexts * kCopies; ++slot) {
+      codes_.Add(slot, {}, texts_[TextOf(slot)]);
+      hnsw_.Insert(slot);
+    }
+  }
+
+  static std::size_t TextOf(Slot slot) { return static_cast<std::size_t>(slot - 1) / kCopies; }
+
+  void ExpectCopiesOfEach(const HnswIndex& hnsw, std::size_t from, std::size_t count) {
+    for (std::size_t i = from; i < kTexts; ++i) {
+      Shortlist list;
+      hnsw.Search(codes_.Encode(texts_[i]), 32, {}, list);
+      std::vector<Candidate> found = list.Take();
+      EXPECT_EQ(found.size(), 32U);
+      std::ranges::sort(found, std::greater(), &Candidate::bound);
+      ASSERT_GE(found.size(), count);
+      for (std::size_t c = 0; c < count; ++c) EXPECT_EQ(TextOf(found[c].slot), i);
+    }
+  }
+
+  std::vector<std::vector<float>> texts_;
+};
+
+TEST_F(TwinsTest, copies_of_a_vector_take_one_place_and_cut_nothing_off) {
+  EXPECT_EQ(hnsw_.size(), kTexts * kCopies);
+  ExpectCopiesOfEach(hnsw_, 0, 32);
+}
+
+TEST_F(TwinsTest, the_last_copy_that_lives_stands_for_all_that_are_gone) {
+  for (std::size_t i = 0; i < kTexts; ++i) {
+    for (Slot slot = i * kCopies + 1; slot < (i + 1) * kCopies; ++slot) codes_.Remove(slot);
+  }
+  for (std::size_t i = 0; i < kTexts; ++i) {
+    Shortlist list;
+    hnsw_.Search(codes_.Encode(texts_[i]), 16, {}, list);
+    const std::vector<Candidate> found = list.Take();
+    EXPECT_EQ(found.size(), 16U);
+    EXPECT_EQ(std::ranges::max(found, {}, &Candidate::bound).slot, (i + 1) * kCopies);
+  }
+}
+
+TEST_F(TwinsTest, a_chunk_that_is_gone_takes_none_along_whose_first_copy_it_had) {
+  // Text 12 begins in the first chunk, which is given up, and goes on in the second one.
+  for (Slot slot = 1; slot < kChunkSlots; ++slot) codes_.Remove(slot);
+  ASSERT_EQ(codes_.RowOf(1).code, nullptr);
+  ExpectCopiesOfEach(hnsw_, TextOf(kChunkSlots), 16);
+}
+
+TEST_F(TwinsTest, what_was_written_is_found_again) {
+  const std::unique_ptr<HnswIndex> read = Read(codes_, BytesOf(hnsw_));
+  ASSERT_NE(read, nullptr);
+  ExpectCopiesOfEach(*read, 0, 32);
+  EXPECT_EQ(BytesOf(*read).pages, BytesOf(hnsw_).pages);
+}
+
+TEST_F(TwinsTest, no_bytes_make_a_walk_go_in_circles) {
+  const GraphBytes sound = BytesOf(hnsw_);
+  std::mt19937 random(kSeed);
+  for (int round = 0; round < 300; ++round) {
+    GraphBytes bytes = sound;
+    Bytes& damaged = bytes.pages[random() % bytes.pages.size()];
+    damaged[random() % damaged.size()] = static_cast<std::uint8_t>(random());
+    const std::unique_ptr<HnswIndex> read = Read(codes_, bytes);
+    if (read == nullptr) continue;
+    Shortlist found;
+    read->Search(codes_.Encode(vectors_.Next()), 32, {}, found);
+    for (const Candidate& candidate : found.candidates()) ASSERT_TRUE(codes_.Has(candidate.slot));
+  }
+}
+
 }  // namespace
 }  // namespace keepsake::search

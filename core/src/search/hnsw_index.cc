@@ -50,6 +50,7 @@ std::uint32_t HnswIndex::LevelOf(Slot slot) const {
 HnswIndex::Node HnswIndex::AddNode(Slot slot, std::uint32_t level) {
   const Node node = static_cast<Node>(slots_.size());
   slots_.push_back(slot);
+  twins_.push_back(0);
   visited_.push_back(0);
   if (node % kPageNodes == 0) {
     base_links_.push_back(std::make_unique<std::uint32_t[]>(kPageNodes * (1 + MaxLinks(0))));
@@ -69,11 +70,17 @@ void HnswIndex::Insert(Slot slot) {
     Near near{.score = 0, .node = entry_};
     Score(code, {&entry_, 1}, &near.score);
     for (std::uint32_t at = top_level_; at > level; --at) near = Descend(code, near, at);
-    for (std::uint32_t at = std::min(level, top_level_) + 1; at-- > 0;) {
-      const std::vector<Near> found =
-          SearchLevel(code, near, at, ef_construction_, [](Node) { return true; });
-      Connect(node, SelectNeighbors(node, found, M_), at);
-      near = found.front();
+    std::vector<std::vector<Near>> found(std::min(level, top_level_) + 1);
+    for (std::uint32_t at = static_cast<std::uint32_t>(found.size()); at-- > 0;) {
+      found[at] = SearchLevel(code, near, at, ef_construction_, [](Node) { return true; });
+      near = found[at].front();
+    }
+    if (const std::optional<Node> same = SameAs(node, code, found[0])) {
+      AddTwin(node, *same);
+      return;
+    }
+    for (std::uint32_t at = 0; at < found.size(); ++at) {
+      Connect(node, SelectNeighbors(node, found[at], M_), at);
     }
   }
   if (is_first || level > top_level_) {
@@ -82,8 +89,37 @@ void HnswIndex::Insert(Slot slot) {
   }
 }
 
+std::optional<HnswIndex::Node> HnswIndex::SameAs(Node node, Code code,
+                                                 std::span<const Near> found) const {
+  constexpr float kRounding = 1e-4F;
+  float self = 0;
+  Score(code, {&node, 1}, &self);
+  const std::uint8_t* own = CodeOf(node).code;
+  for (const Near& near : found) {
+    if (near.score < self * (1 - kRounding)) break;
+    const std::uint8_t* other = CodeOf(near.node).code;
+    if (other != nullptr && std::equal(own, own + codes_.code_bytes(), other)) return near.node;
+  }
+  return std::nullopt;
+}
+
+void HnswIndex::AddTwin(Node twin, Node of) {
+  LinksOf(twin, 0)[1] = of + 1;
+  twins_[twin] = twins_[of];
+  twins_[of] = twin;
+}
+
+FlatIndex::CodeRow HnswIndex::CodeOf(Node node) const {
+  FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+  while (row.code == nullptr && twins_[node] != 0) {
+    node = twins_[node];
+    row = codes_.RowOf(slots_[node]);
+  }
+  return row;
+}
+
 void HnswIndex::WidenCode(Node node, std::vector<std::int16_t>* code) const {
-  const FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+  const FlatIndex::CodeRow row = CodeOf(node);
   code->resize(codes_.code_bytes());
   for (std::size_t i = 0; i < code->size(); ++i) {
     (*code)[i] = row.code == nullptr ? 0 : static_cast<std::int8_t>(row.code[i]);
@@ -108,7 +144,7 @@ void HnswIndex::Score(Code query, std::span<const Node> nodes, float* scores) co
     count = 0;
   };
   for (const Node node : nodes) {
-    const FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+    const FlatIndex::CodeRow row = CodeOf(node);
     *scores = kWorst;
     rows[count] = row.code;
     scales[count] = row.scale.scale;
@@ -255,7 +291,7 @@ std::size_t HnswIndex::TakeUnvisited(Links links, Node* unvisited) const {
 std::vector<HnswIndex::Near> HnswIndex::SelectNeighbors(Node center,
                                                         std::span<const Near> candidates,
                                                         std::size_t count) const {
-  const float center_scale = codes_.RowOf(slots_[center]).scale.scale;
+  const float center_scale = CodeOf(center).scale.scale;
   std::vector<Near> selected;
   std::vector<Node> nodes;
   std::vector<std::int16_t> code;
@@ -264,7 +300,7 @@ std::vector<HnswIndex::Near> HnswIndex::SelectNeighbors(Node center,
   std::size_t last = 0;  // of nodes, that kept one out: half of the time it keeps out the next
   for (const Near& candidate : candidates) {
     if (selected.size() == count) break;
-    const float scale = codes_.RowOf(slots_[candidate.node]).scale.scale;
+    const float scale = CodeOf(candidate.node).scale.scale;
     const float to_center = candidate.score * center_scale;
     float nearest = kWorst;
     if (!nodes.empty()) {
@@ -329,11 +365,26 @@ void HnswIndex::Search(const CodedQuery& query, std::size_t ef_search, const Sco
     return codes_.Has(slot) && (scope.among == nullptr || scope.among->Has(slot)) &&
            (scope.groups == nullptr || (*scope.groups)[codes_.OwnerOf(slot).group]);
   };
-  for (const Near& found : SearchLevel(query.code, near, 0, ef_search, accepts)) {
-    const Slot slot = slots_[found.node];
+  const auto accepts_any = [&](Node node) {
+    while (!accepts(node)) {
+      if (twins_[node] == 0) return false;
+      node = twins_[node];
+    }
+    return true;
+  };
+  std::size_t left = ef_search;
+  for (const Near& found : SearchLevel(query.code, near, 0, ef_search, accepts_any)) {
     const float score = found.score * query.scale.scale;
-    const float error = query.error.Of(codes_.RowOf(slot).scale);
-    candidates.Push({slot, score + error, score - error});
+    Node node = found.node;
+    do {
+      if (accepts(node)) {
+        const Slot slot = slots_[node];
+        const float error = query.error.Of(codes_.RowOf(slot).scale);
+        candidates.Push({slot, score + error, score - error});
+        if (--left == 0) return;
+      }
+      node = twins_[node];
+    } while (node != 0);
   }
 }
 
@@ -352,6 +403,11 @@ void HnswIndex::WritePage(std::size_t page, Bytes& out) const {
     const Slot slot = slots_[node];
     AppendVarint(slot - before, out);
     before = slot;
+    if (IsTwin(static_cast<Node>(node))) {
+      AppendVarint(MaxLinks(0) + 1, out);
+      AppendVarint(LinksOf(static_cast<Node>(node), 0)[1] - 1, out);
+      continue;
+    }
     for (std::uint32_t level = 0; level <= LevelOf(slot); ++level) {
       const Links links = LinksOf(static_cast<Node>(node), level);
       for (std::uint32_t i = 0; i <= links[0]; ++i) AppendVarint(links[i], out);
@@ -384,21 +440,29 @@ bool HnswReader::ReadPage(ByteView bytes) {
     if (!reader.ok() || !ascends) return false;
     const std::uint32_t top = index.LevelOf(slot);
     const auto node = index.AddNode(slot, top);
-    for (std::uint32_t level = 0; level <= top; ++level) {
-      if (!ReadLinks(reader, index.LinksOf(node, level), index.MaxLinks(level))) return false;
+    for (std::uint32_t level = 0; level <= top && !index.IsTwin(node); ++level) {
+      if (!ReadLinks(reader, node, level)) return false;
     }
   }
   return reader.done();
 }
 
-bool HnswReader::ReadLinks(ByteReader& reader, std::uint32_t* links, std::uint32_t most) const {
+bool HnswReader::ReadLinks(ByteReader& reader, std::uint32_t node, std::uint32_t level) {
+  const HnswIndex::Links links = index_->LinksOf(node, level);
+  const std::uint32_t most = index_->MaxLinks(level);
   const std::uint64_t count = reader.Varint();
+  if (level == 0 && count == most + 1) {
+    const std::uint64_t of = reader.Varint();
+    if (!reader.ok() || of >= node || index_->IsTwin(static_cast<std::uint32_t>(of))) return false;
+    index_->AddTwin(node, static_cast<std::uint32_t>(of));
+    return true;
+  }
   if (count > most) return false;
   links[0] = static_cast<std::uint32_t>(count);
   for (std::uint32_t i = 1; i <= count; ++i) {
-    const std::uint64_t node = reader.Varint();
-    if (node >= nodes_) return false;
-    links[i] = static_cast<std::uint32_t>(node);
+    const std::uint64_t other = reader.Varint();
+    if (other >= nodes_) return false;
+    links[i] = static_cast<std::uint32_t>(other);
   }
   return reader.ok();
 }
@@ -406,7 +470,9 @@ bool HnswReader::ReadLinks(ByteReader& reader, std::uint32_t* links, std::uint32
 std::unique_ptr<HnswIndex> HnswReader::Finish() {
   HnswIndex& index = *index_;
   const bool whole = index.size() == nodes_ && index.covered_to() == covered_to_;
-  if (!whole || index.LevelOf(index.slots_[index.entry_]) != index.top_level_) return nullptr;
+  if (!whole || index.IsTwin(index.entry_) ||
+      index.LevelOf(index.slots_[index.entry_]) != index.top_level_)
+    return nullptr;
   // A level that a link is on, its end is on, too.
   for (HnswIndex::Node node = 0; node < nodes_; ++node) {
     for (std::uint32_t level = index.LevelOf(index.slots_[node]); level > 0; --level) {

@@ -12,13 +12,18 @@
 //   page  := node*
 //   node  := slot (less that of the node before, in its page) links, one for each level
 //            from 0 to that of the slot
-//   links := count node*
+//   links := count node*, or of a twin in place of all its links: 2M + 1 and whose it is
+//
+// A vector whose code a node has already is a twin of that node: it has no links, and is
+// found with it. So a text that is stored a thousand times takes one place in the graph;
+// as many nodes, equally near to everything, would have links to each other only.
 #ifndef KEEPSAKE_SEARCH_HNSW_INDEX_H_
 #define KEEPSAKE_SEARCH_HNSW_INDEX_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -85,6 +90,13 @@ class HnswIndex {
   static constexpr std::size_t kMaxNodes = std::size_t{1} << 30;
 
   Links LinksOf(Node node, std::uint32_t level) const;
+  // A twin has no links; where the first would be is whose it is, plus one.
+  bool IsTwin(Node node) const { return LinksOf(node, 0)[0] == 0 && LinksOf(node, 0)[1] != 0; }
+  void AddTwin(Node twin, Node of);
+  // Of those found near a node, the one with the same code.
+  std::optional<Node> SameAs(Node node, Code code, std::span<const Near> found) const;
+  // The code of a node; where it is gone with its chunk, that of a twin, or null.
+  FlatIndex::CodeRow CodeOf(Node node) const;
   std::uint32_t MaxLinks(std::uint32_t level) const { return level == 0 ? 2 * M_ : M_; }
   std::uint32_t LevelOf(Slot slot) const;
   Node AddNode(Slot slot, std::uint32_t level);
@@ -112,6 +124,7 @@ class HnswIndex {
   std::uint32_t M_;
   std::uint32_t ef_construction_;
   std::vector<Slot> slots_;                                   // by node
+  std::vector<Node> twins_;                                   // by node: the next one, or 0
   std::vector<std::unique_ptr<std::uint32_t[]>> base_links_;  // pages of nodes
   std::vector<std::uint32_t> upper_links_;
   std::vector<std::uint32_t> upper_at_;  // by node, into upper_links_
@@ -139,7 +152,7 @@ class HnswReader {
   std::unique_ptr<HnswIndex> Finish();
 
  private:
-  bool ReadLinks(ByteReader& reader, std::uint32_t* links, std::uint32_t most) const;
+  bool ReadLinks(ByteReader& reader, std::uint32_t node, std::uint32_t level);
 
   const FlatIndex& codes_;
   HnswOptions options_;
