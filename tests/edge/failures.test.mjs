@@ -54,6 +54,22 @@ test("tables of somebody else that have our names are refused, and stay as they 
   expect(await workerd.call("foreign")).toMatchObject({ code: "foreign_file" });
 });
 
+test.each(["get", "put", "search", "getTuple", "putCheckpoint", "stats"])(
+  "after deleteAll() the memory is empty, and serves %s and what follows",
+  async (method) => {
+    const { refused, keys, values } = await workerd.call("erased", method);
+    expect(refused).toBeUndefined();
+    expect(keys).toEqual(method === "put" ? ["after", "later"] : ["later"]);
+    expect(values).toEqual({ id: "3" });
+  },
+);
+
+test("a first call that the caller's own transaction undoes does not spoil the next one", async () => {
+  const { refused, keys } = await workerd.call("undone");
+  expect(refused.message).toBe("undone on purpose");
+  expect(keys).toEqual(["after"]);
+});
+
 test("errors keep their code through a stub", async () => {
   const { codes, item } = await workerd.call("byStub");
   expect(codes.map((refused) => refused?.code)).toEqual([

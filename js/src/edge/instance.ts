@@ -44,6 +44,7 @@ export async function openSharedSession(host?: EngineHost): Promise<Session> {
   const session = startSession(instance.newEngine(), { database, onClose });
   return {
     ...session,
+    isBroken: () => session.isBroken() || host?.isEmptied === true,
     execute(request) {
       if (limited === instance) return session.execute(request);
       // It may be in the buffer of the encoder, which is used before it.

@@ -42,6 +42,8 @@ const rowEncoder = new RowEncoder();
 export class SqlHost implements EngineHost {
   readonly #storage: ObjectStorage;
   message = new Uint8Array(0);
+  // By deleteAll(), or with a transaction of the caller's that was rolled back.
+  isEmptied = false;
 
   constructor(storage: ObjectStorage) {
     this.#storage = storage;
@@ -103,6 +105,7 @@ export class SqlHost implements EngineHost {
   #failWith(error: unknown): number {
     const message = messageOf(error);
     const name = /SQLITE_([A-Z]+)/.exec(message)?.[1] ?? "";
+    if (message.startsWith("no such table")) this.isEmptied = true;
     return this.#fail(CODES[name] ?? "internal", message);
   }
 

@@ -141,8 +141,7 @@ export class LocalEngine implements Engine {
     operations: Operations,
     now: number,
   ): MaybePromise<Answers<Operations>> {
-    if (this.#isOpen()) return this.#run(operations, now);
-    return this.#whenOpen(() => this.#run(operations, now));
+    return this.#serve(() => this.#run(operations, now));
   }
 
   /** The response to a request that another thread or machine encoded; a copy. */
@@ -152,7 +151,19 @@ export class LocalEngine implements Engine {
       if (changes !== undefined && anySucceeded(response)) this.#listeners.tell(changes);
       return response;
     };
-    return this.#isOpen() ? run() : this.#whenOpen(run);
+    return this.#serve(run);
+  }
+
+  // Once more if the session turned out to be without a database.
+  #serve<T>(run: () => T): MaybePromise<T> {
+    if (!this.#isOpen()) return this.#whenOpen(run);
+    try {
+      const result = run();
+      return this.#discardIfBroken() ? this.#whenOpen(run) : result;
+    } catch (error) {
+      if (!this.#discardIfBroken()) throw error;
+      return this.#whenOpen(run);
+    }
   }
 
   async configure(operation: Operation, now: number): Promise<void> {

@@ -19,6 +19,8 @@ export interface EngineHost {
   size(): number;
   /** Why the last call failed, in UTF-8. */
   readonly message: Uint8Array;
+  /** Whether tables were found missing, which the engine made when it opened. */
+  readonly isEmptied: boolean;
 }
 
 /** The hosts of an instance, by the number which is the path of their database. @internal */

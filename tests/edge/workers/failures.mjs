@@ -97,6 +97,45 @@ export class Failing extends DurableObject {
     return keys(this.memory);
   }
 
+  /** What is asked after everything was deleted, one question for each memory. */
+  async erased(method) {
+    const { store, checkpointer } = this.memory;
+    const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
+    const putCheckpoint = (id) => {
+      const checkpoint = { v: 4, id, ts: "", channel_values: { id }, channel_versions: { id } };
+      return checkpointer.put(config, { ...checkpoint, versions_seen: {} }, {}, { id });
+    };
+    await this.put("before");
+    await store.search(["n"], { query: "before", mode: "text" });
+    await putCheckpoint("1");
+    await this.ctx.storage.deleteAll();
+    const methods = {
+      get: () => store.get(["n"], "before"),
+      put: () => this.put("after"),
+      search: () => store.search(["n"], { query: "before", mode: "text" }),
+      getTuple: () => checkpointer.getTuple(config),
+      putCheckpoint: () => putCheckpoint("2"),
+      stats: () => this.memory.stats(),
+    };
+    const refused = await refusal(methods[method]);
+    await this.put("later");
+    await putCheckpoint("3");
+    const { checkpoint } = await checkpointer.getTuple(config);
+    return { refused, keys: await keys(this.memory), values: checkpoint.channel_values };
+  }
+
+  /** The first call, which makes the tables, is in a transaction that is undone. */
+  async undone() {
+    const refused = await refusal(() =>
+      this.ctx.storage.transaction(async () => {
+        await this.put("before");
+        throw new Error("undone on purpose");
+      }),
+    );
+    await this.put("after");
+    return { refused, keys: await keys(this.memory) };
+  }
+
   foreign() {
     this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS writes(text)");
     return refusal(() => this.put("a"));
@@ -116,6 +155,8 @@ export default serve({
   statement: (env) => object(env, "statement").statement(),
   exception: (env, count) => object(env, `exception ${count}`).exception(count),
   trap: (env, count) => object(env, `trap ${count}`).trap(count),
+  erased: (env, method) => object(env, `erased ${method}`).erased(method),
+  undone: (env) => object(env, "undone").undone(),
   foreign: (env) => object(env, "foreign").foreign(),
 
   /** A trap in one object, seen by others of the isolate. */
