@@ -81,5 +81,20 @@ TEST(TextQuery, counts_wrong_letters_up_to_a_bound) {
   EXPECT_EQ(AllowedTypos("restaurant"), 2U);
 }
 
+TEST(TextQuery, of_a_pasted_document_the_beginning_and_the_end_count) {
+  std::string text = "lighthouse";
+  for (int i = 0; i < 100; ++i) text += " word" + std::to_string(i) + "x";
+  EXPECT_EQ(TermsOf(text + " harbour").size(), 64U);
+  EXPECT_EQ(TermsOf(text + " harbour").front(), TermsOf("lighthouse").front());
+  EXPECT_EQ(TermsOf(text + " harbour").back(), TermsOf("harbour").back());
+  // Characters of three bytes, cut anywhere.
+  for (std::size_t i = 0; i < 20'000; ++i) text += "\u706F";
+  for (const std::string end : {" harbour", "x harbour", "xx harbour"}) {
+    const std::vector<std::string> terms = TermsOf(text + end);
+    EXPECT_EQ(terms.front(), TermsOf("lighthouse").front());
+    EXPECT_EQ(terms.back(), TermsOf("harbour").back());
+  }
+}
+
 }  // namespace
 }  // namespace keepsake::search

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "search/analysis.h"
@@ -91,6 +92,10 @@ class QueryParser {
     query_.asks_how_many = HoldsAny(lower, kHowMany);
     for (const Section& section : SectionsOf(text)) AddSection(section);
     if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
+    if (std::ssize(query_.terms) > kMaxTerms) {
+      const auto first = query_.terms.begin() + kMaxTerms / 2;
+      query_.terms.erase(first, query_.terms.end() - kMaxTerms / 2);
+    }
     return std::move(query_);
   }
 
@@ -193,7 +198,16 @@ std::u32string Characters(std::string_view text) {
 }  // namespace
 
 TextQuery ParseTextQuery(std::string_view text, Language language) {
-  return QueryParser(language).Parse(text);
+  QueryParser parser(language);
+  if (text.size() <= kMaxQueryBytes) return parser.Parse(text);
+  constexpr std::size_t kHalf = kMaxQueryBytes / 2;
+  const auto begins_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+  };
+  std::size_t end = kHalf, begin = text.size() - kHalf;
+  while (end > 0 && !begins_character(end)) --end;
+  while (begin < text.size() && !begins_character(begin)) ++begin;
+  return parser.Parse(std::string(text.substr(0, end)) + '\n' + std::string(text.substr(begin)));
 }
 
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config) {

@@ -8,6 +8,7 @@
 #ifndef KEEPSAKE_SEARCH_TEXT_QUERY_H_
 #define KEEPSAKE_SEARCH_TEXT_QUERY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -54,6 +55,11 @@ struct TextQuery {
 
   bool empty() const { return terms.empty(); }
 };
+
+// A pasted document is no question: of a longer text the first and the last half of so
+// many bytes count, and of more terms the first and the last half.
+inline constexpr std::size_t kMaxQueryBytes = 8192;
+inline constexpr std::ptrdiff_t kMaxTerms = 64;
 
 TextQuery ParseTextQuery(std::string_view text, Language language);
 

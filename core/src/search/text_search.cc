@@ -21,6 +21,8 @@ constexpr int kLastDayAfter = 14;
 // A misspelled word counts so much for each letter that is wrong.
 constexpr double kTypo = 0.3;
 constexpr std::size_t kMaxAlternatives = 64;
+// Words of a question for which others are tried: each is compared with all that begin as it does.
+constexpr std::size_t kMaxCorrections = 16;
 // Groups whose items are all read: those of the best items.
 constexpr std::size_t kMaxGroups = 256;
 constexpr std::size_t kMinNickname = 3;
@@ -119,9 +121,11 @@ class TextRanking {
     if (!status.ok()) return status;
     // A word that no item holds is looked for as the words that are nearly it.
     std::vector<TextTerm> corrected;
-    for (std::size_t t = 0; t < terms_.size() && status.ok(); ++t) {
+    std::size_t left = kMaxCorrections;
+    for (std::size_t t = 0; t < terms_.size() && left > 0 && status.ok(); ++t) {
       if (!terms_[t].may_be_misspelled || IsHeld(t)) continue;
       status = AddNearTokens(terms_[t]);
+      --left;
       if (terms_[t].alternatives.size() > 1) corrected.push_back(terms_[t]);
     }
     if (!status.ok() || corrected.empty()) return status;

@@ -118,6 +118,10 @@ Status CheckRanking(const Ranking& ranking) {
   return {};
 }
 
+// More than any store has. Sums of these, and what is some times as many, fit into 32 bits.
+constexpr std::uint32_t kMost = 1U << 28;
+constexpr std::uint32_t kMostEf = 1U << 24;
+
 // Whether it says more than a search without words can do.
 bool NeedsText(const Ranking& ranking) {
   return ranking.recency != 0 || !ranking.boosts.empty() || ranking.diversity != 0 ||
@@ -187,12 +191,12 @@ class Checker {
          .query = op.query,
          .query_vector = op.query_vector,
          .near = op.near ? &*op.near : nullptr,
-         .limit = op.limit,
-         .offset = op.offset,
+         .limit = std::min(op.limit, kMost),
+         .offset = std::min(op.offset, kMost),
          .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read,
          .ranking = op.ranking.value_or(Ranking()),
          .plan = op.plan,
-         .ef_search = op.ef_search});
+         .ef_search = std::min(op.ef_search, kMostEf)});
     if (!op.ranking) return {};
     const bool is_listing = op.query.empty() && !*by_vector;
     if (!by_text && !is_listing && NeedsText(*op.ranking)) {
