@@ -194,19 +194,18 @@ function toVectors(vectors: Vector[], count: number): Float32Array[] {
 
 /** @internal */
 export function toFloats(vector: Vector): Float32Array {
-  const floats = vector instanceof Float32Array ? vector : floatsOf(vector);
-  if (floats.length === 0 || !areFinite(floats)) {
-    throw new TypeError("a vector must be a list of finite numbers");
+  const floats = vector instanceof Float32Array ? vector : new Float32Array(vector?.length ?? 0);
+  // One by one: from() takes three times as long, and makes numbers of null and "7".
+  for (let i = 0; i < floats.length; i++) {
+    const number = vector[i];
+    if (typeof number !== "number") throw notNumbers();
+    floats[i] = number;
+    if (!Number.isFinite(floats[i])) throw notNumbers();
   }
+  if (floats.length === 0) throw notNumbers();
   return floats;
 }
 
-// from() goes by iteration, and takes three times as long.
-function floatsOf(vector: Vector): Float32Array {
-  return Array.isArray(vector) ? new Float32Array(vector) : Float32Array.from(vector ?? []);
-}
-
-function areFinite(floats: Float32Array): boolean {
-  for (let i = 0; i < floats.length; i++) if (!Number.isFinite(floats[i])) return false;
-  return true;
+function notNumbers(): TypeError {
+  return new TypeError("a vector must be a list of finite numbers");
 }

@@ -84,13 +84,18 @@ export function named(backend: string, error: unknown): KeepsakeError {
   return renamed;
 }
 
-/** What `body` answers; its errors name `backend`. @internal */
+/** What `body` answers; its errors name `backend`, but for what a signal ended. @internal */
 export async function attempt<T>(backend: string, body: () => T | Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw named(backend, error);
+    throw isAbort(error) ? error : named(backend, error);
   }
+}
+
+// As fetch() rejects: with what `AbortSignal` gives as its reason.
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && /^(Abort|Timeout)Error$/.test(error.name);
 }
 
 /** Tells a listener of the caller's; that it throws is an error of the caller's. @internal */

@@ -68,3 +68,4 @@ export type {
   SearchOperation,
 } from "./store-operations.js";
 export type { Value } from "./value.js";
+export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/operations.js";

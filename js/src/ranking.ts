@@ -64,6 +64,9 @@ export interface Snippet {
 }
 
 const MS_PER_DAY = 86_400_000;
+// A second, and longer than anybody keeps anything.
+const LEAST_DAYS = 0.00002;
+const MOST_DAYS = 1_000_000;
 const SNIPPET_BYTES = 160;
 const DEFAULTS = { vectorWeight: 0.3, halfLifeDays: 7 };
 
@@ -89,13 +92,18 @@ export function rankingToCore(options: RankingOptions): Ranking | undefined {
     minScore:
       options.minScore === undefined ? undefined : checkNumber("minScore", options.minScore),
     fusion: checkChoice("fusion", Fusion, options.fusion ?? "weighted"),
-    vectorWeight: checkNumber("vectorWeight", options.vectorWeight ?? DEFAULTS.vectorWeight),
-    recency: checkNumber("recency", options.recency ?? 0),
+    vectorWeight: checkNumber("vectorWeight", options.vectorWeight ?? DEFAULTS.vectorWeight, 0, 1),
+    recency: checkNumber("recency", options.recency ?? 0, 0, 1),
     halfLife: Math.round(
-      checkNumber("halfLifeDays", options.halfLifeDays ?? DEFAULTS.halfLifeDays) * MS_PER_DAY,
+      checkNumber(
+        "halfLifeDays",
+        options.halfLifeDays ?? DEFAULTS.halfLifeDays,
+        LEAST_DAYS,
+        MOST_DAYS,
+      ) * MS_PER_DAY,
     ),
     boosts: weights("boosts", options.boosts ?? {}),
-    diversity: checkNumber("diversity", options.diversity ?? 0),
+    diversity: checkNumber("diversity", options.diversity ?? 0, 0, 1),
     explain: options.explain ?? false,
     snippetLength: snippetLength(options.snippet),
   };
@@ -160,9 +168,18 @@ function weights(name: string, fields: unknown): { path: string; weight: number 
   }));
 }
 
-function checkNumber(name: string, number: unknown): number {
-  if (typeof number === "number" && Number.isFinite(number)) return number;
-  throw new KeepsakeError("invalid_argument", `${name} must be a number: ${String(number)}`);
+function checkNumber(
+  name: string,
+  number: unknown,
+  least = -Number.MAX_VALUE,
+  most = Number.MAX_VALUE,
+): number {
+  if (typeof number === "number" && number >= least && number <= most) return number;
+  const range = most === Number.MAX_VALUE ? "" : ` between ${least} and ${most}`;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a number${range}: ${String(number)}`,
+  );
 }
 
 function checkChoice<T extends string>(name: string, choices: Record<T, number>, choice: T): T {

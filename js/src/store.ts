@@ -152,6 +152,8 @@ export interface ListNamespacesOptions {
 }
 
 const SWEEP_AT_ONCE = 1000;
+// Of a step of reembed().
+const MOST_AT_ONCE = 10_000;
 const BUILD_STEP_MS = 15;
 // A longer one would fire at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -328,6 +330,12 @@ export abstract class KeepsakeStore extends BaseStore {
       if (!this.#model) {
         throw new KeepsakeError("invalid_argument", "reembed needs a store with an index");
       }
+      if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > MOST_AT_ONCE) {
+        throw new KeepsakeError(
+          "invalid_argument",
+          `batchSize must be a whole number between 1 and ${MOST_AT_ONCE}: ${batchSize}`,
+        );
+      }
       for (let done = 0; ; ) {
         signal?.throwIfAborted();
         const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
@@ -424,17 +432,21 @@ export abstract class KeepsakeStore extends BaseStore {
   #execute(requests: StoreOperation[]): MaybePromise<readonly unknown[]> {
     if (this.#model && requests.some(needsEmbedding))
       return this.#executeEmbedded(requests, this.#model);
-    // Reads need not wait for vectors of writes that have not been made yet.
-    if (this.#embedding && requests.some(isWrite))
-      return this.#embedding.then(() => this.connection.call(requests, this.#now()));
+    const earlier = this.#earlierWrites(requests);
+    if (earlier) return earlier.then(() => this.connection.call(requests, this.#now()));
     return this.connection.call(requests, this.#now());
   }
 
+  // Writes keep their order. Reads need not wait for vectors of writes that have not been made
+  // yet: a model may be slow, or never answer.
+  #earlierWrites(requests: StoreOperation[]): Promise<unknown> | undefined {
+    return requests.some(isWrite) ? this.#embedding : undefined;
+  }
+
   #executeEmbedded(requests: StoreOperation[], model: Embedder): MaybePromise<readonly unknown[]> {
-    const earlier = this.#embedding;
+    const earlier = this.#earlierWrites(requests);
     // A question that was asked before needs no plan: a call and a few promises less.
-    const known =
-      earlier === undefined && requests.every(needsEmbedding) && model.embedKnown(requests);
+    const known = requests.every(needsEmbedding) && model.embedKnown(requests);
     if (known) return this.connection.call(known, this.#now());
     const embedded = this.#embed(requests, model);
     const written = Promise.all([embedded, earlier]).then(([ready]) =>

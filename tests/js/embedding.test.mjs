@@ -124,7 +124,10 @@ test("[cap 29] another model is an error that says what to do, and its vectors a
     signal: ended.signal,
     onProgress: () => ended.abort(),
   });
-  await expect(half).rejects.toThrow();
+  await expect(half).rejects.toMatchObject({ name: "AbortError" });
+  for (const batchSize of [0, -1, Number.NaN, 1e10]) {
+    await expect(store.reembed({ batchSize })).rejects.toMatchObject({ code: "invalid_argument" });
+  }
   expect(await store.stats()).toMatchObject({ vectors: 2, pending: 1 });
   await store.close();
 
@@ -205,4 +208,45 @@ test("explain tells the plan of a search by words", async () => {
   const [hit] = await store.search(N, { query: "tea", mode: "hybrid", explain: true });
   expect(hit.plan).toBe("words and vectors: 1 candidate of 1 item; vectors: codes of 1");
   expect(hit.explain.words).toBeGreaterThan(0);
+});
+
+test("reads do not wait for a model that embeds what is put", async () => {
+  let answer;
+  const slow = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const embed = letters();
+  const store = memoryStore(async (texts) => {
+    if (texts.includes("slow")) await slow;
+    return embed(texts);
+  });
+  await store.put(N, "a", { text: "a" });
+  const order = [];
+  const put = store.put(N, "s", { text: "slow" }).then(() => order.push("put"));
+  const remove = store.delete(N, "a").then(() => order.push("delete"));
+  for (const query of ["a", "new question"]) {
+    expect((await store.search(N, { query })).map(({ key }) => key)).toEqual(["a"]);
+  }
+  expect(order).toEqual([]);
+  answer();
+  await Promise.all([put, remove]);
+  expect(order).toEqual(["put", "delete"]); // writes keep their order
+  expect(await store.listKeys(N)).toEqual(["s"]);
+});
+
+test.each([
+  [[1, null]],
+  [[1, true]],
+  [["7", 1]],
+  [[1, Number.NaN]],
+  [[1, 1e39]],
+  [[]],
+  [null],
+  [7],
+])("an embedder that answers %j is an error", async (vector) => {
+  const store = memoryStore((texts) => texts.map(() => vector));
+  await expect(store.put(N, "a", { text: "a" })).rejects.toMatchObject({
+    code: "embedding_failed",
+  });
+  expect(await store.listKeys(N)).toEqual([]);
 });

@@ -116,7 +116,10 @@ describe("export and import", () => {
         controller.error(new Error("connection lost"));
       },
     });
-    await expect(memory.import(broken)).rejects.toThrow("connection lost");
+    await expect(memory.import(broken)).rejects.toMatchObject({
+      code: "io_error",
+      message: expect.stringContaining("connection lost"),
+    });
     expect((await memory.store.get(["a"], "k")).value).toEqual({ n: 1 });
   });
 

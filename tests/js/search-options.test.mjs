@@ -283,6 +283,55 @@ describe.each([
     expect(elsewhere.reason).toBe("outsideNamespace");
   });
 
+  test.each([{ recency: 0.5 }, { boosts: { importance: 1 } }, { diversity: 1 }, { snippet: true }])(
+    "%j is of searches by words",
+    async (options) => {
+      await open({}, { a: "green tea", b: "tea" });
+      await expect(store.search(N, { query: "tea", ...options })).rejects.toMatchObject({
+        code: "invalid_argument",
+        message: expect.stringContaining("modes text and hybrid"),
+      });
+      expect(await store.search(N, { query: "tea", mode: "text", ...options })).toHaveLength(2);
+      expect(await store.search(N, options)).toHaveLength(2);
+    },
+  );
+
+  test.each([
+    [{ vectorWeight: 2 }, "vectorWeight"],
+    [{ recency: -1 }, "recency"],
+    [{ diversity: 1.5 }, "diversity"],
+    [{ halfLifeDays: 1e300 }, "halfLifeDays"],
+    [{ halfLifeDays: 1e-9 }, "halfLifeDays"],
+    [{ minScore: Number.NaN }, "minScore"],
+  ])("%j is refused by its name", async (options, name) => {
+    await open({}, { a: "tea" });
+    await expect(store.search(N, { query: "tea", mode: "text", ...options })).rejects.toMatchObject(
+      { code: "invalid_argument", message: expect.stringContaining(name) },
+    );
+  });
+
+  test("contains finds text in any case, and what JSON escapes", async () => {
+    const text = 'Über ÉCOLE МОСКВА C:\\dir "quoted"\nnext';
+    await open({}, { a: text, b: "plain" });
+    const found = async (query) =>
+      (await store.search(N, { query, mode: "contains" })).map(({ key }) => key);
+    const queries = ["über", "école", "москва", "ÜBER", "C:\\dir", 'r "Quoted"', 'd"\nnext'];
+    for (const query of [...queries, '"quoted"', '"text":"über']) {
+      expect([query, await found(query)]).toEqual([query, ["a"]]);
+    }
+    expect(await found("D:\\dir")).toEqual([]);
+  });
+
+  test("limit: Infinity with an offset leaves out so many", async () => {
+    const texts = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${i}`, `tea ${i}`]));
+    const index = { dims: 2, fields: ["text"], embeddings: (all) => all.map((t) => [t.length, 1]) };
+    await open({ index }, texts);
+    for (const mode of ["vector", "text", "hybrid", "contains"]) {
+      const options = { query: "tea", mode, limit: Number.POSITIVE_INFINITY, offset: 1 };
+      expect([mode, (await store.search(N, options)).length]).toEqual([mode, 29]);
+    }
+  });
+
   test("a snippet is about as long as was asked for, and marks what was found", async () => {
     const text = `${"\u{1f600} Long ago ".repeat(30)}we drank green tea in K\u00f6ln${" and so on".repeat(30)}`;
     await open({ searchMode: "text" }, { a: text });

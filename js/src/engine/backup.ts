@@ -1,7 +1,7 @@
 // A database as the bytes of one SQLite file, or as pieces of rows (rows.ts), out and
 // in, while it is in use.
 
-import { KeepsakeError, tell } from "../errors.js";
+import { KeepsakeError, messageOf, tell } from "../errors.js";
 import { isBytes } from "../value.js";
 import type { Connection } from "./connection.js";
 import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./rows.js";
@@ -235,7 +235,7 @@ async function importSqlite(
 
 // A browser keeps a large Blob on disk.
 function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {
-  return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
+  return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).blob().catch(streamFailed);
 }
 
 async function bytesOf(begin: Uint8Array | Blob): Promise<Uint8Array> {
@@ -279,7 +279,7 @@ async function* chunksOf(
   let isRead = false;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(streamFailed);
       isRead = done;
       if (done) return undefined;
       if (!isBytes(value)) {
@@ -290,6 +290,13 @@ async function* chunksOf(
   } finally {
     if (!isRead) await reader.cancel().catch(() => undefined);
   }
+}
+
+function streamFailed(cause: unknown): never {
+  if (cause instanceof KeepsakeError) throw cause;
+  throw new KeepsakeError("io_error", `the stream to import failed: ${messageOf(cause)}`, {
+    cause,
+  });
 }
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
