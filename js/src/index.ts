@@ -25,7 +25,7 @@ export type {
 } from "./engine/backup.js";
 export type { ChangeListener, Changes } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
-export type { DatabaseOptions } from "./engine/options.js";
+export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 export type {

@@ -12,6 +12,7 @@ import {
   type MaybePromise,
   throwIfFailed,
 } from "../engine/engine.js";
+import type { DatabaseOptions } from "../engine/options.js";
 import { KeepsakeError } from "../errors.js";
 import { decodeResponse, encodeRequest } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
@@ -40,7 +41,7 @@ const MOST_DEATHS = 3;
 /** @internal */
 export interface RemoteOptions {
   settings: Settings;
-  worker: string | URL | (() => Worker) | undefined;
+  worker: DatabaseOptions["worker"];
 }
 
 /** What a hub answers by a number. */

@@ -1,5 +1,6 @@
 // Finds the files of the package, and says what to do when they are not there.
 
+import type { BrowserWorker } from "../engine/options.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 
 type AssetName = "worker.js" | "keepsake.wasm";
@@ -31,14 +32,14 @@ export function workerAt(url: string | URL): Worker {
 }
 
 /** What a function of the caller's makes. @internal */
-export function workerOf(make: () => Worker): Worker {
-  let made: Worker;
+export function workerOf(make: () => BrowserWorker): Worker {
+  let made: BrowserWorker;
   try {
     made = make();
   } catch (cause) {
     throw cannotLoad("worker.js", `the option worker threw: ${messageOf(cause)}`, cause);
   }
-  if (typeof made?.postMessage === "function") return made;
+  if (typeof made?.postMessage === "function") return made as Worker;
   throw new KeepsakeError(
     "invalid_argument",
     `worker must make a Worker, not ${made === null ? "null" : typeof made}`,

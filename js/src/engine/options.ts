@@ -2,6 +2,12 @@
 
 import { KeepsakeError } from "../errors.js";
 
+/** A browser's `Worker`, also where no types of browsers are. */
+export interface BrowserWorker {
+  postMessage(message: unknown): void;
+  terminate(): void;
+}
+
 /** Where a database is, and how it is kept. */
 export interface DatabaseOptions {
   /** Outside browsers: a file, which is made if it is missing, or `":memory:"`. */
@@ -23,7 +29,7 @@ export interface DatabaseOptions {
    */
   storage?: "auto" | "opfs" | "indexeddb" | "memory" | undefined;
   /** In browsers: where `keepsake/worker` is served, or a function that starts it. @default beside the bundle */
-  worker?: string | URL | (() => Worker) | undefined;
+  worker?: string | URL | (() => BrowserWorker) | undefined;
   /** In browsers: where `keepsake/wasm` is served. @default beside the bundle */
   wasmUrl?: string | URL | undefined;
 }
