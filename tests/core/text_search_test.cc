@@ -259,6 +259,17 @@ TYPED_TEST(TextSearchTest, a_snippet_begins_with_a_word_or_with_its_text) {
                                           StartsWith("\u201cGreen tea\u201d, she said")));
 }
 
+TYPED_TEST(TextSearchTest, a_snippet_of_an_endless_word_ends) {
+  this->Open();
+  std::string word = "green";
+  for (int i = 0; i < 10'000; ++i) word += "\u00E4";
+  this->PutText("a", word);
+  const auto hits = this->Find("green*", {.snippet_length = 36});
+  ASSERT_THAT(*hits, SizeIs(1));
+  EXPECT_EQ((*hits)[0].snippet->text.substr(0, 5), "green");
+  EXPECT_THAT((*hits)[0].snippet->text, SizeIs(35)) << "36 would be within a character";
+}
+
 TYPED_TEST(TextSearchTest, wrong_rankings_are_refused) {
   this->Open();
   for (const Ranking& ranking :

@@ -51,6 +51,14 @@ Window BestWindow(const std::vector<Match>& matches, std::uint32_t length) {
   return best;
 }
 
+// At most `length` bytes on, and between characters.
+std::uint32_t EndOfPiece(std::string_view text, std::uint32_t begin, std::uint32_t length) {
+  if (text.size() - begin <= length) return static_cast<std::uint32_t>(text.size());
+  std::uint32_t end = begin + length;
+  while (end > begin && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return end;
+}
+
 // Cuts the text around the window, at the ends of tokens.
 Snippet Cut(std::string_view text, const std::vector<Token>& tokens,
             const std::vector<Match>& matches, std::uint32_t first, std::uint32_t length) {
@@ -63,7 +71,7 @@ Snippet Cut(std::string_view text, const std::vector<Token>& tokens,
   for (const Token& token : tokens) {
     if (token.end <= begin + length) end = std::max(end, token.end);
   }
-  if (end == begin) end = static_cast<std::uint32_t>(text.size());  // one word, longer than that
+  if (end == begin) end = EndOfPiece(text, begin, length);  // one word, longer than that
   if (text.size() - end <= length / 8) end = static_cast<std::uint32_t>(text.size());
   while (begin < end && text[begin] == ' ') ++begin;
   Snippet snippet{.text = std::string(text.substr(begin, end - begin)), .highlights = {}};
