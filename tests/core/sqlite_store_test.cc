@@ -121,8 +121,8 @@ TEST_F(SqliteStoreTest, an_index_of_other_dimensions_is_refused_while_there_are_
   const auto mismatched = MakeSqliteStore(*database_, {.index = IndexConfig{.dims = 3}});
   EXPECT_EQ(CodeOf(mismatched), StatusCode::kDimensionMismatch);
   EXPECT_EQ(MessageOf(mismatched),
-            "index must have the 2 dimensions of the vectors stored already: it has 3; ask for"
-            " them to be replaced, to embed every item anew");
+            "index must have the 2 dimensions of the vectors stored already: it has 3; `replace`"
+            " gives those up, and reembed() makes new ones");
   Reopen();
   EXPECT_EQ(store_->Configure(IndexConfig{.dims = 3}, {}).code(), StatusCode::kDimensionMismatch);
   EXPECT_EQ(store_->options().index, std::nullopt);

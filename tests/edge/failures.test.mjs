@@ -64,6 +64,10 @@ test.each(["get", "put", "search", "getTuple", "putCheckpoint", "stats"])(
   },
 );
 
+test("a stub goes on with an object that was emptied", async () => {
+  expect(await workerd.call("erasedByStub")).toEqual({ found: null, keys: ["after"] });
+});
+
 test("a first call that the caller's own transaction undoes does not spoil the next one", async () => {
   const { refused, keys } = await workerd.call("undone");
   expect(refused.message).toBe("undone on purpose");

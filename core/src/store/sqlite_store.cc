@@ -219,7 +219,7 @@ class VectorScan {
 
 // Of vectors that can't be compared with those of `index`.
 Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig& index) {
-  constexpr std::string_view kRemedy = "; ask for them to be replaced, to embed every item anew";
+  constexpr std::string_view kRemedy = "; `replace` gives those up, and reembed() makes new ones";
   const std::string wanted_dims = std::to_string(index.dims);
   if (dims != wanted_dims) {
     return {StatusCode::kDimensionMismatch,

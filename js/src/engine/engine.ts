@@ -151,15 +151,15 @@ export class LocalEngine implements Engine {
       if (changes !== undefined && anySucceeded(response)) this.#listeners.tell(changes);
       return response;
     };
-    return this.#serve(run);
+    return this.#serve(run, (response) => !anySucceeded(response));
   }
 
-  // Once more if the session turned out to be without a database.
-  #serve<T>(run: () => T): MaybePromise<T> {
+  // What failed is run once more if the session turned out to be without a database.
+  #serve<T>(run: () => T, hasFailed: (result: T) => boolean = () => false): MaybePromise<T> {
     if (!this.#isOpen()) return this.#whenOpen(run);
     try {
       const result = run();
-      return this.#discardIfBroken() ? this.#whenOpen(run) : result;
+      return hasFailed(result) && this.#discardIfBroken() ? this.#whenOpen(run) : result;
     } catch (error) {
       if (!this.#discardIfBroken()) throw error;
       return this.#whenOpen(run);

@@ -143,6 +143,10 @@ export class Failing extends DurableObject {
 }
 
 export class Memory extends KeepsakeObject {
+  erase() {
+    return this.ctx.storage.deleteAll();
+  }
+
   spoil() {
     this.ctx.storage.sql.exec("CREATE TABLE writes(text)");
   }
@@ -171,6 +175,18 @@ export default serve({
       keys: await other.keys(),
       inMemory: await refusal(() => inMemory.get(["n"], "k")),
     };
+  },
+
+  /** Of an object that was emptied, by those who go on calling it. */
+  async erasedByStub(env) {
+    const memory = keepsake(env.MEMORY, "erased by stub");
+    const object = env.MEMORY.getByName("erased by stub");
+    await memory.store.put(["n"], "before", {});
+    await object.erase();
+    const found = await memory.store.get(["n"], "before");
+    await object.erase();
+    await memory.store.put(["n"], "after", {});
+    return { found, keys: await keys(memory) };
   },
 
   async byStub(env) {
