@@ -56,7 +56,7 @@ TEST_F(ReembeddingTest, cap_29_another_model_is_refused_while_there_are_vectors)
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code(), StatusCode::kModelMismatch);
   EXPECT_THAT(other.error().message(), HasSubstr("\"old\""));
-  EXPECT_THAT(other.error().message(), HasSubstr("replaced"));
+  EXPECT_THAT(other.error().message(), HasSubstr("reembed()"));
   EXPECT_EQ(Open(3, "old").error().code(), StatusCode::kDimensionMismatch);
   EXPECT_TRUE(Open(2, "old").has_value());
 }
