@@ -93,9 +93,9 @@ export async function attempt<T>(backend: string, body: () => T | Promise<T>): P
   }
 }
 
-// As fetch() rejects: with what `AbortSignal` gives as its reason.
+// What an `AbortSignal` gives as its reason, be it of another realm.
 function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && /^(Abort|Timeout)Error$/.test(error.name);
+  return /^(Abort|Timeout)Error$/.test((error as Error | undefined)?.name ?? "");
 }
 
 /** Tells a listener of the caller's; that it throws is an error of the caller's. @internal */

@@ -97,9 +97,11 @@ export async function tune(
 ): Promise<Tuning> {
   checkCases(cases, 2);
   const { onProgress, ...given } = options;
+  const { mode = "hybrid" } = options;
   const fitted = cases.filter((_, i) => i % 2 === 0);
   const heldOut = cases.filter((_, i) => i % 2 === 1);
-  const candidates = CANDIDATES.flat();
+  const isByWords = mode === "hybrid" || mode === "text";
+  const candidates = CANDIDATES.flat().filter((each) => isByWords || !("recency" in each));
   const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
   let done = 0;
   const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>

@@ -274,6 +274,20 @@ TEST_F(TwinsTest, a_chunk_that_is_gone_takes_none_along_whose_first_copy_it_had)
   ExpectCopiesOfEach(hnsw_, TextOf(kChunkSlots), 16);
 }
 
+TEST_F(TwinsTest, a_copy_is_found_although_the_code_of_the_first_was_not_kept) {
+  // As after opening: who died before the chunk was written has zeros in it.
+  FlatIndex living{kDims, Metric::kCosine, CodeKind::kInt8};
+  for (Slot slot = 1; slot <= kTexts * kCopies; ++slot) {
+    if (slot % kCopies != 1) living.Add(slot, {}, texts_[TextOf(slot)]);
+  }
+  ASSERT_NE(living.RowOf(kCopies + 1).code, nullptr);
+  const GraphBytes bytes = BytesOf(hnsw_);
+  const std::unique_ptr<HnswIndex> read = Read(living, bytes);
+  ASSERT_NE(read, nullptr);
+  codes_ = std::move(living);
+  ExpectCopiesOfEach(*Read(codes_, bytes), 0, 32);
+}
+
 TEST_F(TwinsTest, what_was_written_is_found_again) {
   const std::unique_ptr<HnswIndex> read = Read(codes_, BytesOf(hnsw_));
   ASSERT_NE(read, nullptr);

@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> TermsOf(std::string_view text) {
   std::vector<std::string> terms;
@@ -87,6 +88,14 @@ TEST(TextQuery, of_a_pasted_document_the_beginning_and_the_end_count) {
   EXPECT_EQ(TermsOf(text + " harbour").size(), 64U);
   EXPECT_EQ(TermsOf(text + " harbour").front(), TermsOf("lighthouse").front());
   EXPECT_EQ(TermsOf(text + " harbour").back(), TermsOf("harbour").back());
+  // A quotation that the cut goes through makes no phrase of words from both sides of it.
+  const std::string quoted =
+      R"(he said \"left )" + std::string(9000, 'x') + R"( and right\" in the \"red house\")";
+  std::string asked = quoted;
+  std::erase(asked, '\\');
+  const TextQuery query = ParseTextQuery(asked, Language::kEnglish);
+  EXPECT_THAT(query.phrases, Not(IsEmpty()));
+  EXPECT_TRUE(HoldsPhrases(query, R"({"text":")" + quoted + R"("})", {}));
   // Characters of three bytes, cut anywhere.
   for (std::size_t i = 0; i < 20'000; ++i) text += "\u706F";
   for (const std::string end : {" harbour", "x harbour", "xx harbour"}) {

@@ -69,6 +69,10 @@ test("tune tells of every search, up to the last", async () => {
   expect(progress.length).toBeGreaterThan(2 * cases.length);
   expect(progress.map(([done]) => done)).toEqual(progress.map((_, i) => i + 1));
   expect(new Set(progress.map(([, total]) => total))).toEqual(new Set([progress.length]));
+  // Weights of words are tried where words count.
+  for (const mode of ["text", "contains", "auto"]) {
+    await expect(store.tune(cases, { mode })).resolves.toHaveProperty("ranking");
+  }
 });
 
 test("tune keeps no weights that are no better on cases it did not see", async () => {

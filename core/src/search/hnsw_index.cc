@@ -111,7 +111,11 @@ void HnswIndex::AddTwin(Node twin, Node of) {
 
 FlatIndex::CodeRow HnswIndex::CodeOf(Node node) const {
   FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
-  while (row.code == nullptr && twins_[node] != 0) {
+  // One that died before its chunk was written has no code in it but zeros.
+  const auto is_lost = [&] {
+    return row.code == nullptr || (row.scale.scale == 0 && !codes_.Has(slots_[node]));
+  };
+  while (is_lost() && twins_[node] != 0) {
     node = twins_[node];
     row = codes_.RowOf(slots_[node]);
   }
@@ -260,7 +264,7 @@ std::vector<HnswIndex::Near> HnswIndex::SearchLevel(Code query, Near entry, std:
     std::ranges::fill(visited_, 0);
     visit_ = 1;
   }
-  Beam beam(ef);
+  Beam beam(std::min(ef, slots_.size()));
   std::vector<Node> fresh(MaxLinks(level));
   std::vector<float> scores(MaxLinks(level));
   visited_[entry.node] = visit_;

@@ -51,11 +51,17 @@ Window BestWindow(const std::vector<Match>& matches, std::uint32_t length) {
   return best;
 }
 
-// At most `length` bytes on, and between characters.
+// At most `length` bytes on, between characters, and one of them at least.
 std::uint32_t EndOfPiece(std::string_view text, std::uint32_t begin, std::uint32_t length) {
   if (text.size() - begin <= length) return static_cast<std::uint32_t>(text.size());
   std::uint32_t end = begin + length;
-  while (end > begin && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  const auto is_within_character = [&] {
+    return end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80;
+  };
+  while (end > begin && is_within_character()) --end;
+  if (end > begin) return end;
+  do ++end;
+  while (is_within_character());
   return end;
 }
 

@@ -81,7 +81,8 @@ class QueryParser {
  public:
   explicit QueryParser(Language language) : language_(language) {}
 
-  TextQuery Parse(std::string_view text) {
+  // What is behind is read as if something stood between them that nobody asks for.
+  TextQuery Parse(std::string_view text, std::string_view behind) {
     const std::string lower = ToLowerAscii(text) + ' ';
     const std::string_view question =
         std::string_view(lower).substr(std::min(lower.find_first_not_of(' '), lower.size()));
@@ -90,7 +91,9 @@ class QueryParser {
           return question.starts_with(word);
         });
     query_.asks_how_many = HoldsAny(lower, kHowMany);
-    for (const Section& section : SectionsOf(text)) AddSection(section);
+    for (const std::string_view part : {text, behind}) {
+      for (const Section& section : SectionsOf(part)) AddSection(section);
+    }
     if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
     if (std::ssize(query_.terms) > kMaxTerms) {
       const auto first = query_.terms.begin() + kMaxTerms / 2;
@@ -199,7 +202,7 @@ std::u32string Characters(std::string_view text) {
 
 TextQuery ParseTextQuery(std::string_view text, Language language) {
   QueryParser parser(language);
-  if (text.size() <= kMaxQueryBytes) return parser.Parse(text);
+  if (text.size() <= kMaxQueryBytes) return parser.Parse(text, "");
   constexpr std::size_t kHalf = kMaxQueryBytes / 2;
   const auto begins_character = [&](std::size_t at) {
     return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
@@ -207,7 +210,7 @@ TextQuery ParseTextQuery(std::string_view text, Language language) {
   std::size_t end = kHalf, begin = text.size() - kHalf;
   while (end > 0 && !begins_character(end)) --end;
   while (begin < text.size() && !begins_character(begin)) ++begin;
-  return parser.Parse(std::string(text.substr(0, end)) + '\n' + std::string(text.substr(begin)));
+  return parser.Parse(text.substr(0, end), text.substr(begin));
 }
 
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config) {

@@ -200,7 +200,9 @@ class Checker {
     if (!op.ranking) return {};
     const bool is_listing = op.query.empty() && !*by_vector;
     if (!by_text && !is_listing && NeedsText(*op.ranking)) {
-      return Invalid("recency, boosts, diversity and snippet are of modes text and hybrid");
+      return Invalid(
+          "recency, boosts, diversity and snippet are of searches by words: modes text and hybrid, "
+          "with a query");
     }
     return CheckRanking(*op.ranking);
   }
