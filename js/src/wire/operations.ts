@@ -53,15 +53,22 @@ export type IndexChoice = undefined | false | readonly string[];
 export const DEFAULT_TTL = -1;
 export const NO_TTL = 0;
 
+/** By what a search finds items: `SearchOptions.mode` has what each does. */
 export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
+/** By what a search finds items: `SearchOptions.mode` has what each does. */
 export type SearchMode = keyof typeof SearchMode;
 
+/** How a search by vector finds its candidates; scores are exact whatever it is. */
 export const SearchPlan = { auto: 0, exact: 1, codes: 2, graph: 3 } as const;
+/** How a search by vector finds its candidates; scores are exact whatever it is. */
 export type SearchPlan = keyof typeof SearchPlan;
 
+/** How words and vectors are put together: by scores, or by ranks only. */
 export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
+/** How words and vectors are put together: by scores, or by ranks only. */
 export type Fusion = keyof typeof Fusion;
 
+/** Whose words are stemmed. */
 export const Language = {
   none: 0,
   english: 1,
@@ -71,6 +78,7 @@ export const Language = {
   italian: 5,
   portuguese: 6,
 } as const;
+/** Whose words are stemmed. */
 export type Language = keyof typeof Language;
 
 /** ranking.h says what it means. */
@@ -204,6 +212,7 @@ export interface IndexProgress {
   isDone: boolean;
 }
 
+/** Why an item is no hit: `WhyNot.reason` has what each means. */
 export const Absence = {
   hit: 0,
   noItem: 1,
@@ -213,6 +222,7 @@ export const Absence = {
   belowMinScore: 5,
   notOnPage: 6,
 } as const;
+/** Why an item is no hit: `WhyNot.reason` has what each means. */
 export type Absence = keyof typeof Absence;
 
 export interface WhyNot {
