@@ -147,5 +147,98 @@ TEST_F(ReembeddingTest, vectors_of_another_length_are_refused_whole) {
   EXPECT_EQ(store->Stats()->pending, 2);
 }
 
+TEST_F(ReembeddingTest, what_is_put_by_a_store_without_the_index_of_its_file_waits_for_it) {
+  const auto put = [](Store& store, const std::string& key, IndexChoice choice = {}) {
+    const Operation operation = PutOp{.ns = {"n"},
+                                      .key = key,
+                                      .value = R"({"text":")" + key + R"(","title":"two"})",
+                                      .index = std::move(choice)};
+    ASSERT_TRUE(store.Batch({&operation, 1}).has_value());
+  };
+  ASSERT_TRUE(Open(2, "old").has_value());
+  {
+    const auto store = MakeSqliteStore(*database_, {});
+    put(**store, "usual");
+    put(**store, "chosen", {.kind = IndexChoice::Kind::kPaths, .paths = {"title"}});
+    put(**store, "none", {.kind = IndexChoice::Kind::kNone});
+    put(**store, "usual");
+    EXPECT_THAT((*store)->ReadPending(10)->items, IsEmpty());  // whose index it would be
+  }
+  const auto store = *Open(2, "old");
+  const auto pending = store->ReadPending(10);
+  ASSERT_THAT(pending->items, SizeIs(2));
+  EXPECT_THAT(pending->items[0].texts, ElementsAre("usual"));
+  EXPECT_THAT(pending->items[1].paths, ElementsAre("title"));
+  EXPECT_THAT(pending->items[1].texts, ElementsAre("two"));
+}
+
+// A model that arrives later than the items.
+class LateIndexTest : public testing::TestWithParam<bool> {
+ protected:
+  LateIndexTest() {
+    auto opened = sql::OpenDatabase({.path = ":memory:"});
+    database_ = std::move(*opened);
+    store_ = GetParam() ? MakeInMemoryStore({}) : *MakeSqliteStore(*database_, {});
+  }
+
+  Status Configure() {
+    return store_->Configure(IndexConfig{.dims = 2, .fields = {"text", "title"}}, std::nullopt);
+  }
+
+  void Put(const std::string& key, const std::string& value, IndexChoice choice = {}) {
+    const Operation put = PutOp{.ns = {"n"}, .key = key, .value = value, .index = choice};
+    ASSERT_TRUE(store_->Batch({&put, 1}).has_value());
+  }
+
+  std::unique_ptr<sql::Database> database_;
+  std::unique_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LateIndexTest, testing::Bool());
+
+TEST_P(LateIndexTest, cap_29_items_from_before_the_index_wait_for_its_vectors) {
+  Put("a", R"({"text":"one","title":"two"})");
+  Put("b", R"({"text":"three"})");
+  Put("c", R"({"other":1})");
+  EXPECT_EQ(store_->Stats()->pending, 0);
+  EXPECT_THAT(store_->ReadPending(10)->items, IsEmpty());
+  ASSERT_TRUE(Configure().ok());
+
+  EXPECT_EQ(store_->Stats()->pending, 3);
+  const auto first = store_->ReadPending(2);
+  ASSERT_THAT(first->items, SizeIs(2));
+  EXPECT_EQ(first->left, 3);
+  EXPECT_THAT(first->items[0].paths, ElementsAre("text", "title"));
+  EXPECT_THAT(first->items[0].texts, ElementsAre("one", "two"));
+  EXPECT_THAT(first->items[1].texts, ElementsAre("three"));
+  EXPECT_EQ(store_->EmbedPending({{{first->items[0].id, {{"text", {0, 1}}, {"title", {1, 1}}}},
+                                   {first->items[1].id, {{"text", {1, 0}}}}}}),
+            2);
+
+  const auto rest = store_->ReadPending(10);
+  ASSERT_THAT(rest->items, SizeIs(1));
+  EXPECT_THAT(rest->items[0].texts, IsEmpty());
+  EXPECT_EQ(store_->EmbedPending({{{rest->items[0].id, {}}}}), 1);
+  EXPECT_EQ(store_->Stats()->pending, 0);
+  EXPECT_EQ(store_->Stats()->vectors, 3);
+  const auto hits = store_->Search({.ns_prefix = {"n"}, .query_vector = {1, 0}});
+  EXPECT_THAT(KeysOf(hits), ElementsAre("b", "a", "c"));
+}
+
+TEST_P(LateIndexTest, what_is_put_or_deleted_with_the_index_waits_no_more) {
+  Put("a", R"({"text":"one"})");
+  Put("b", R"({"text":"two"})");
+  Put("c", R"({"text":"three"})");
+  ASSERT_TRUE(Configure().ok());
+  const auto pending = store_->ReadPending(10);
+  Put("a", R"({"text":"four"})", {.kind = IndexChoice::Kind::kNone});
+  ASSERT_TRUE(store_->Delete({"n"}, "b").ok());
+  EXPECT_EQ(store_->Stats()->pending, 1);
+  std::vector<ItemVectors> late;
+  for (const PendingEmbedding& item : pending->items) late.push_back({item.id, {{"text", {0, 1}}}});
+  EXPECT_EQ(store_->EmbedPending(late), 1);
+  EXPECT_EQ(store_->Stats()->vectors, 1);
+}
+
 }  // namespace
 }  // namespace keepsake

@@ -93,6 +93,20 @@ test("a memory travels from a file to the edge and back, and is the same", async
   expect(await describeMemory(again)).toEqual(await describeMemory(back));
 });
 
+test("a memory that was kept without a model gets its vectors where it arrives", async () => {
+  const here = await openMemory({ path: temporaryFile() });
+  open.push(here);
+  for (const text of ["tea", "rain"]) await here.store.put(["n"], text, { text });
+  expect(await here.store.stats()).toMatchObject({ vectors: 0, pending: 0 });
+
+  const stats = () => call(workerd, "late", "stats");
+  expect(await stats()).toMatchObject({ items: 0, pending: 0 }); // has its index already
+  await send(workerd, "late", await here.export({ format: "portable" }));
+  expect(await stats()).toMatchObject({ items: 2, vectors: 0, pending: 2 });
+  expect(await call(workerd, "late", "reembed")).toBe(2);
+  expect(await stats()).toMatchObject({ items: 2, vectors: 2, pending: 0 });
+});
+
 test("an item's time to live goes on while it travels", async () => {
   const here = await fileMemory();
   await here.store.put(["ttl"], "soon", { text: "soon" }, undefined, { ttl: 0.02 });

@@ -13,7 +13,7 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // of the tables of texts 4. What embind registers for nobody, and copies of std::sort, gave 11
 // back; linking as a whole, a Status in a register, a glue for one class and functions in gzip's
 // order 45 more (wasm/README.md); whether an embedder knows anything took 2.
-const SIZE_CEILING = 247_600;
+const SIZE_CEILING = 248_100;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

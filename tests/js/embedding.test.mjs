@@ -144,6 +144,59 @@ test("[cap 29] another model is an error that says what to do, and its vectors a
   await fileStore(embed, { dims: 3, model: "two" }).search(N);
 });
 
+test("[cap 29] a model that comes later gets the items from before it, and those put without it", async () => {
+  const plain = () => kept(new SqliteStore({ path: join(folder, "memory.db") }));
+  const first = plain();
+  await first.put(N, "a", { text: "aaa" });
+  await first.put(N, "b", { text: "bbb" });
+  await first.put(N, "none", { other: 1 });
+  expect((await first.stats()).pending).toBe(0);
+  await first.close();
+
+  const embed = letters();
+  const store = fileStore(embed);
+  expect(await store.stats()).toMatchObject({ vectors: 0, pending: 3 });
+  expect((await store.search(N, { query: "a" })).map(({ score }) => score)).toEqual(
+    Array(3).fill(undefined),
+  );
+  embed.calls.length = 0;
+  expect(await store.reembed()).toBe(3);
+  expect(embed.calls).toEqual([["aaa", "bbb"]]);
+  expect(await store.stats()).toMatchObject({ vectors: 2, pending: 0 });
+  expect((await store.search(N, { query: "b" }))[0].key).toBe("b");
+  await store.close();
+
+  const without = plain();
+  await without.put(N, "a", { text: "now b: bbbbb" });
+  await without.put(N, "hidden", { text: "b" }, false);
+  await without.close();
+  const again = fileStore(embed);
+  expect(await again.stats()).toMatchObject({ vectors: 1, pending: 1 });
+  expect(await again.reembed()).toBe(1);
+  expect((await again.search(N, { query: "b" })).map(({ key }) => key).slice(0, 2)).toEqual([
+    "b",
+    "a",
+  ]);
+});
+
+test("two reembed() at once ask the model once, also after one that failed", async () => {
+  const first = fileStore(letters(), { model: "one" });
+  for (const text of ["a", "b", "ab"]) await first.put(N, text, { text });
+  await first.close();
+  const embed = letters();
+  let isFirst = true;
+  const failsOnce = (texts) => {
+    if (!isFirst) return embed(texts);
+    isFirst = false;
+    throw new Error("offline");
+  };
+  const store = fileStore(failsOnce, { model: "two", replace: true });
+  const runs = [1, 2, 3].map(() => store.reembed({ batchSize: 2 }));
+  await expect(runs[0]).rejects.toMatchObject({ code: "embedding_failed" });
+  expect(await Promise.all(runs.slice(1))).toEqual([3, 0]);
+  expect(embed.calls.map((texts) => texts.length)).toEqual([2, 1]);
+});
+
 test("a model that names itself is known by that name", async () => {
   const model = (name) => ({
     model: name,

@@ -74,7 +74,8 @@ struct EmbeddingPlan {
   std::vector<std::size_t> query_of;         // parallel to query_positions
 };
 
-// Items whose vectors were given up for those of another model.
+// Items whose vectors were given up for those of another model, or that were put before there
+// was an index.
 struct PendingEmbedding {
   std::int64_t id = 0;
   std::vector<std::string> paths;  // of its texts, as FieldVector::path

@@ -20,6 +20,7 @@
 #include "search/text_search.h"
 #include "search/vector_index.h"
 #include "store/checked_batch.h"
+#include "store/embedding.h"
 #include "store/memory_text_index.h"
 #include "store/namespace_listing.h"
 #include "store/refinement.h"
@@ -176,13 +177,13 @@ class InMemoryStore final : public Store {
   Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
-  Result<PendingEmbeddings> ReadPending(std::uint32_t) override { return PendingEmbeddings(); }
+  Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
  protected:
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
-  Status CheckIndex(const IndexConfig&) override { return {}; }  // no vectors without an index
-  Result<std::uint64_t> WritePending(std::span<const ItemVectors>) override { return 0; }
+  Status CheckIndex(const IndexConfig& index) override;
+  Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) override;
 
  private:
   using Buckets = std::map<std::string, Bucket, std::less<>>;
@@ -228,8 +229,9 @@ class InMemoryStore final : public Store {
   search::Slot next_slot_ = 0;
   Buckets buckets_;
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
-  std::int64_t last_id_ = 0;
+  std::int64_t last_id_ = 0;  // the greatest there is, as SQLite numbers rows
   std::unordered_map<std::int64_t, Record*> records_by_id_;
+  std::map<std::int64_t, Record*> pending_;  // put before there was an index, by id
   MemoryTextIndex text_;
   std::string text_made_for_;  // a fingerprint; "" until the first search by text
 };
@@ -472,6 +474,7 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
   if (!text_made_for_.empty()) {
     text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
   }
+  pending_.erase(record.id);
   SetVectors(record, put.op->vectors);
 }
 
@@ -544,7 +547,9 @@ void InMemoryStore::Forget(Record& record) {
   DropVectors(record);
   --record.bucket->unindexed;
   text_.Remove(record.id);
+  pending_.erase(record.id);
   records_by_id_.erase(record.id);
+  while (last_id_ > 0 && !records_by_id_.contains(last_id_)) --last_id_;
 }
 
 void InMemoryStore::Erase(Record& record) {
@@ -604,6 +609,34 @@ Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
       .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !has_more};
 }
 
+Status InMemoryStore::CheckIndex(const IndexConfig&) {
+  pending_.insert(records_by_id_.begin(), records_by_id_.end());
+  return {};
+}
+
+Result<PendingEmbeddings> InMemoryStore::ReadPending(std::uint32_t limit) {
+  PendingEmbeddings pending{.items = {}, .left = pending_.size()};
+  for (const auto& [id, record] : pending_) {
+    if (pending.items.size() == limit) break;
+    Result<PathTexts> texts = TextsToEmbed(record->value, options().index->fields);
+    if (!texts) return std::unexpected(std::move(texts.error()));
+    pending.items.push_back({id, std::move(texts->paths), std::move(texts->texts)});
+  }
+  return pending;
+}
+
+Result<std::uint64_t> InMemoryStore::WritePending(std::span<const ItemVectors> items) {
+  std::uint64_t written = 0;
+  for (const ItemVectors& item : items) {
+    const auto pending = pending_.find(item.id);
+    if (pending == pending_.end()) continue;
+    SetVectors(*pending->second, item.vectors);
+    pending_.erase(pending);
+    ++written;
+  }
+  return written;
+}
+
 Result<StoreStats> InMemoryStore::Stats() {
   const std::int64_t now_ms = options().clock->NowMs();
   StoreStats stats;
@@ -617,6 +650,7 @@ Result<StoreStats> InMemoryStore::Stats() {
     stats.items += items;
     if (items > 0) ++stats.namespaces;
   }
+  stats.pending = pending_.size();
   if (index_ != nullptr) stats.in_graph = index_->in_graph();
   return stats;
 }

@@ -320,6 +320,8 @@ class SqliteStore final : public Store {
 
   // "" if there is no such row.
   Result<std::string> ReadMeta(std::string_view name);
+  // Whether a store with an index was here: items that are put without one wait for its vectors.
+  Result<bool> IsFileIndexed();
 
   Status Write(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
@@ -331,6 +333,7 @@ class SqliteStore final : public Store {
   SqliteTextIndex text_;
   SqliteVectors vectors_;
   std::int64_t rows_read_ = 0;  // by searches without an index, about
+  std::optional<bool> is_file_indexed_;
   // What was read of items by the search that runs, by id: a hit is read once.
   std::unordered_map<std::int64_t, ItemRow> rows_;
 };
@@ -764,8 +767,24 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
                                   return true;
                                 });
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns, *put.op->value, options().text);
-  return status.ok() ? vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors)
-                     : status;
+  if (status.ok()) {
+    status = vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors);
+  }
+  if (!status.ok() || options().index || put.op->index.kind == IndexChoice::Kind::kNone) {
+    return status;
+  }
+  const Result<bool> is_indexed = IsFileIndexed();
+  if (!is_indexed) return is_indexed.error();
+  return *is_indexed ? vectors_.Await(item_id, put.op->index) : Status();
+}
+
+Result<bool> SqliteStore::IsFileIndexed() {
+  if (!is_file_indexed_) {
+    const Result<std::string> dims = ReadMeta(kDims);
+    if (!dims) return std::unexpected(dims.error());
+    is_file_indexed_ = !dims->empty();
+  }
+  return *is_file_indexed_;
 }
 
 Status SqliteStore::DeleteItem(const CheckedPut& put) {
@@ -864,10 +883,12 @@ Result<StoreStats> SqliteStore::Stats() {
 }
 
 Result<PendingEmbeddings> SqliteStore::ReadPending(std::uint32_t limit) {
+  if (!options().index) return PendingEmbeddings();
   const Result<std::uint64_t> left = vectors_.CountPending();
   if (!left) return std::unexpected(left.error());
   if (*left == 0) return PendingEmbeddings();
-  Result<std::vector<PendingEmbedding>> items = vectors_.ReadPending(limit);
+  Result<std::vector<PendingEmbedding>> items =
+      vectors_.ReadPending(limit, options().index->fields);
   if (!items) return std::unexpected(std::move(items.error()));
   return PendingEmbeddings{std::move(*items), *left};
 }
@@ -921,7 +942,7 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
   if (!status.ok()) return status;
   if (has_vectors && !index.replace_vectors) return Mismatch(*dims, *model, index);
   return database_.InTransaction([&]() -> Status {
-    Status step = vectors_.GiveUpAll();
+    Status step = dims->empty() ? vectors_.AwaitAll() : vectors_.GiveUpAll();
     if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});
     return step.ok() ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)}) : step;
   });

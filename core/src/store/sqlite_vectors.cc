@@ -38,6 +38,10 @@ constexpr std::string_view kEndPendingOfNamespace =
     "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
 constexpr std::string_view kAllPending =
     "INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, path FROM store_vectors";
+// No path stands for the fields of the index.
+constexpr std::string_view kAwaitAll =
+    "INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, '' FROM store_kv";
+constexpr std::string_view kAwait = "INSERT INTO vector_pending(item_id, path) VALUES(?, ?)";
 constexpr std::string_view kDeleteAll = "DELETE FROM store_vectors";
 constexpr std::string_view kReadPending =
     "SELECT p.item_id, p.path, i.value FROM vector_pending p"
@@ -449,7 +453,25 @@ Status SqliteVectors::GiveUpAll() {
   return status.ok() ? Clear() : status;
 }
 
-Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(std::uint32_t limit) {
+Status SqliteVectors::AwaitAll() {
+  may_be_pending_ = true;
+  return database_.Run(kAwaitAll);
+}
+
+Status SqliteVectors::Await(std::int64_t item_id, const IndexChoice& choice) {
+  may_be_pending_ = true;
+  if (choice.kind == IndexChoice::Kind::kStoreDefault) {
+    return database_.Run(kAwait, {item_id, std::string_view()});
+  }
+  Status status;
+  for (const std::string& path : choice.paths) {
+    if (status.ok()) status = database_.Run(kAwait, {item_id, std::string_view(path)});
+  }
+  return status;
+}
+
+Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
+    std::uint32_t limit, std::span<const std::string> fields) {
   struct Waiting {
     std::int64_t item_id;
     std::vector<std::string> paths;
@@ -460,7 +482,12 @@ Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(std::uint32_t l
     if (waiting.empty() || waiting.back().item_id != row.Int(0)) {
       waiting.push_back({row.Int(0), {}, std::string(row.Text(2))});
     }
-    waiting.back().paths.emplace_back(row.Text(1));
+    std::vector<std::string>& paths = waiting.back().paths;
+    if (row.Text(1).empty()) {
+      paths.insert(paths.end(), fields.begin(), fields.end());
+    } else {
+      paths.emplace_back(row.Text(1));
+    }
     return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));

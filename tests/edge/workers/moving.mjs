@@ -30,6 +30,8 @@ const methods = {
   talk: ({ checkpointer }, ...args) => talk(checkpointer, ...args),
   put: ({ store }, key, value) => store.put(["notes", "n0"], key, value),
   describe: describeMemory,
+  stats: ({ store }) => store.stats(),
+  reembed: ({ store }) => store.reembed(),
   keys: ({ store }) => store.listKeys(["notes", "n0"]),
   unfinished: (memory) => memory.unfinishedImport(),
   discard: (memory) => memory.discardImport(),
