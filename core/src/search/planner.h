@@ -18,7 +18,7 @@ using Plan = SearchPlan;
 std::string_view PlanName(Plan plan);
 
 // With fewer vectors there is no graph, and scanning their codes is as quick.
-inline constexpr std::size_t kGraphFrom = 20'000;
+inline constexpr std::size_t kGraphFrom = 10'000;
 
 // What was done, for people.
 struct PlanTaken {

@@ -14,7 +14,7 @@ constexpr std::size_t kRowsPerLookup = 8;
 constexpr std::size_t kLookupsAlways = 256;
 
 // Recall@10 of the graph is .99 and more from here: bench/README.md has the curve.
-constexpr std::size_t kMinEfSearch = 128;
+constexpr std::size_t kMinEfSearch = 160;
 constexpr std::size_t kEfPerWanted = 4;
 
 // A list is long enough for items that have several vectors, or have just expired.
