@@ -1,33 +1,43 @@
 // Vectors for the benchmark of search. They are made from real text: words and runs of
 // three letters are hashed to signed dimensions, so that texts which share words are near
-// each other. Without a file of texts they are random and clustered, which is easier; or
-// they are GloVe's, of words, 100 dimensions, from npm.
+// each other; or Universal Sentence Encoder lite makes them, which takes some 5 ms each.
+// Without a file of texts they are random and clustered, which is easier; or they are GloVe's,
+// of words, 100 dimensions, from npm.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
 import { seededRandom } from "./lib.mjs";
+import { sentenceEncoder } from "./recall-model.mjs";
 import { installed } from "./vector-peers.mjs";
 
 const SIGNS_PER_FEATURE = 4;
 const MIN_TEXT_LENGTH = 20;
 
 // → {description, vectors, queries}; all are Float32Arrays of length one.
-export function makeVectors({ count, queries, dims, file, glove }) {
+export async function makeVectors({ count, queries, dims, file, glove, model }) {
   if (glove) return gloveVectors(count, queries, dims);
   const random = seededRandom(11);
   const texts = file ? textsIn(JSON.parse(readFileSync(file, "utf8"))) : [];
-  const next =
-    texts.length > 0 ? (i) => embed(textOf(texts, i, random), dims) : clustered(dims, 200, random);
-  const description =
-    texts.length > 0
-      ? `hashed words and trigrams of ${texts.length} conversation texts, beyond them of two halves each`
-      : "random, in 200 clusters (--texts=file.json names texts to make them of)";
+  if (texts.length === 0) {
+    const next = clustered(dims, 200, random);
+    const description = "random, in 200 clusters (--texts=file.json names texts to make them of)";
+    return { description, queries: times(queries, next), vectors: times(count, next) };
+  }
+  const next = (i) => textOf(texts, i, random);
   // Queries are texts, too, that are not among the stored ones.
-  const asked = Array.from({ length: queries }, (_, i) => next(texts.length + count + i));
-  const vectors = Array.from({ length: count }, (_, i) => next(i));
-  return { description, vectors, queries: asked };
+  const asked = times(queries, (i) => next(texts.length + count + i));
+  const stored = times(count, next);
+  const encode = model ? await sentenceEncoder() : (some) => some.map((text) => hash(text, dims));
+  const encoder = model ? "Universal Sentence Encoder lite" : "hashed words and trigrams";
+  return {
+    description: `${encoder} of ${texts.length} conversation texts, beyond them of two halves each`,
+    vectors: (await encode(stored)).map(normalized),
+    queries: (await encode(asked)).map(normalized),
+  };
 }
+
+const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 
 // Of the commonest words; a query is every hundredth of those that follow.
 function gloveVectors(count, queries, dims) {
@@ -59,22 +69,22 @@ function textOf(texts, i, random) {
   ].join(" ");
 }
 
-function embed(text, dims) {
+function hash(text, dims) {
   const vector = new Float32Array(dims);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     addFeature(vector, word, 2);
     const padded = `<${word}>`;
     for (let i = 0; i + 3 <= padded.length; i++) addFeature(vector, padded.slice(i, i + 3), 1);
   }
-  return normalized(vector);
+  return vector;
 }
 
 function addFeature(vector, feature, weight) {
-  let hash = 0x811c9dc5;
+  let seed = 0x811c9dc5;
   for (let i = 0; i < feature.length; i++) {
-    hash = Math.imul(hash ^ feature.charCodeAt(i), 0x01000193);
+    seed = Math.imul(seed ^ feature.charCodeAt(i), 0x01000193);
   }
-  const random = seededRandom(hash);
+  const random = seededRandom(seed);
   for (let i = 0; i < SIGNS_PER_FEATURE; i++) {
     vector[Math.floor(random() * vector.length)] += random() < 0.5 ? -weight : weight;
   }

@@ -1,7 +1,8 @@
 // Search by vector: our stores beside the official InMemoryStore, and with --peers beside
 // vector indexes of others. A store's search is all of it, from the call to the items; a
 // peer's answers numbers only. 1,000 and 10,000 vectors, with --full 100,000 too, with --size=
-// any other number; --peers=usearch,sqlite-vec takes some, --glove words of GloVe.
+// any other number; --peers=usearch,sqlite-vec takes some, --glove words of GloVe, --model
+// has the texts of --texts= embedded by Universal Sentence Encoder lite.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -80,12 +81,13 @@ const builds = new Map(); // a peer's last one: name → ms per vector
 for (const size of SIZES) await inFolder((folder) => report(size, folder));
 
 async function report(size, folder) {
-  const data = makeVectors({
+  const data = await makeVectors({
     count: size,
     queries: QUERIES,
     dims: DIMENSIONS,
     file: textsFile,
     glove,
+    model: has("--model"),
   });
   data.scores = data.queries.map((query) => data.vectors.map((vector) => dot(query, vector)));
   console.log(`### ${size} vectors\n\nVectors: ${data.description}.\n`);
