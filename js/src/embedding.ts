@@ -89,8 +89,9 @@ export class Embedder {
       texts.length === 0 ? [] : toVectors(await this.#texts(texts), texts.length),
     );
     let next = 0;
-    return items.map(({ id, paths }) => ({
+    return items.map(({ id, fingerprint, paths }) => ({
       id,
+      fingerprint,
       vectors: paths.map((path) => ({ path, values: at(vectors, next++) })),
     }));
   }

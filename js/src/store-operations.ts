@@ -85,7 +85,7 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
   plan?: SearchPlan | undefined;
   /**
    * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
-   * recall and costs in proportion. @default 128, or four times what is wanted
+   * recall and costs in proportion. @default 160, or four times what is wanted
    */
   efSearch?: number | undefined;
   /** @default true, if the store refreshes on read */

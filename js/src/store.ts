@@ -174,7 +174,6 @@ export abstract class KeepsakeStore extends BaseStore {
   #sweeper: ReturnType<typeof setInterval> | undefined;
   // The last write that still waits for its vectors: later writes come after it.
   #embedding: Promise<unknown> | undefined;
-  #reembedding: Promise<void> = Promise.resolve();
 
   /** @internal */
   protected constructor(
@@ -322,13 +321,14 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * Embeds the items that wait for vectors: those whose vectors `index.replace` made void, and
-   * those that were put before there was an `index`, or by a store without it. Says how many.
+   * those that were put before there was an `index`, or by a store without it. Says how many
+   * got theirs; one that was put or deleted meanwhile does not count.
    * Other calls go on meanwhile, and where it was ended it goes on by the next call, be it of
    * another process.
    */
   async reembed(options: ReembedOptions = {}): Promise<number> {
     return this.attempt(async () => {
-      const { batchSize = 64 } = options;
+      const { batchSize = 64, signal, onProgress } = options;
       const model = this.#model;
       if (!model) {
         throw new KeepsakeError("invalid_argument", "reembed needs a store with an index");
@@ -339,10 +339,14 @@ export abstract class KeepsakeStore extends BaseStore {
           `batchSize must be a whole number between 1 and ${MOST_AT_ONCE}: ${batchSize}`,
         );
       }
-      // Of two at once each would pay the model for the same texts.
-      const run = this.#reembedding.then(() => this.#embedPending(model, batchSize, options));
-      this.#reembedding = run.then(noop, noop);
-      return run;
+      for (let done = 0; ; ) {
+        signal?.throwIfAborted();
+        const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
+        if (items.length === 0) return done;
+        const embedded = await model.embedItems(items);
+        done += await this.#call(() => ({ kind: "embedPending", items: embedded }));
+        tell(onProgress, { done, left: left - items.length });
+      }
     });
   }
 
@@ -460,18 +464,6 @@ export abstract class KeepsakeStore extends BaseStore {
       this.#now(),
     );
     return model.embed(requests, plan);
-  }
-
-  async #embedPending(model: Embedder, limit: number, options: StepOptions): Promise<number> {
-    for (let done = 0; ; ) {
-      options.signal?.throwIfAborted();
-      const { items, left } = await this.#call(() => ({ kind: "readPending", limit }));
-      if (items.length === 0) return done;
-      const embedded = await model.embedItems(items);
-      await this.#call(() => ({ kind: "embedPending", items: embedded }));
-      done += items.length;
-      tell(options.onProgress, { done, left: left - items.length });
-    }
   }
 
   #remember(written: Promise<unknown>): void {

@@ -10,6 +10,7 @@
 
 #include "../golden/request_builder.h"
 #include "byte_source.h"
+#include "store/embedding.h"
 
 namespace keepsake::fuzz {
 
@@ -94,13 +95,13 @@ class OperationGenerator {
     }
   }
 
-  // A store in memory never waits for vectors; what it says of it both must say.
   void AddReembedding(wire::RequestBuilder& builder) {
     if (source_.Chance(2)) {
       builder.Add(wire::Tag::kReadPending, wire::ReadPending{Limit()});
     } else {
       const std::int64_t id = source_.Of<std::int64_t>({1, 2, 0, -1});
-      builder.Add(wire::Tag::kEmbedPending, wire::EmbedPending{{{id, {{"$", Vector()}}}}});
+      builder.Add(wire::Tag::kEmbedPending,
+                  wire::EmbedPending{{{id, FingerprintOf(Value()), {{"$", Vector()}}}}});
     }
   }
 

@@ -144,11 +144,11 @@ inline std::vector<GoldenFrame> StoreFrames() {
              wire::ExplainAbsence{AnySearch(), {AnyNamespace(), "clé 🗝"}},
              WhyNot{Absence::kNotOnPage, 12, 0.25, 0.5, {{"words", 2.5}}}),
       Golden("read_pending", Tag::kReadPending, wire::ReadPending{64},
-             PendingEmbeddings{{{7, {"text"}, {"wo ist 🗝"}}, {9, {}, {}}}, 1000}),
+             PendingEmbeddings{{{7, 0xfedcba98, {"text"}, {"wo ist 🗝"}}, {9, 1, {}, {}}}, 1000}),
       Golden("improve_index", Tag::kImproveIndex, IndexStep{16, true},
              IndexProgress{100'000, 0x1'0000'0002, false}),
-      Golden("embed_pending", Tag::kEmbedPending, wire::EmbedPending{{{7, {AnyVector()}}}},
-             std::uint64_t{1}),
+      Golden("embed_pending", Tag::kEmbedPending,
+             wire::EmbedPending{{{7, 0xfedcba98, {AnyVector()}}}}, std::uint64_t{1}),
   };
 }
 

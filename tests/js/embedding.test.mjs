@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { InMemoryStore, SqliteStore } from "keepsake";
+import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
 
 const N = ["notes"];
 let folder;
@@ -150,20 +150,22 @@ test("[cap 29] a model that comes later gets the items from before it, and those
   await first.put(N, "a", { text: "aaa" });
   await first.put(N, "b", { text: "bbb" });
   await first.put(N, "none", { other: 1 });
+  await first.put(N, "secret", { text: "aaa" }, false);
+  await first.put(N, "title", { text: "aaa", title: "bb" }, ["title"]);
   expect((await first.stats()).pending).toBe(0);
   await first.close();
 
   const embed = letters();
   const store = fileStore(embed);
-  expect(await store.stats()).toMatchObject({ vectors: 0, pending: 3 });
+  expect(await store.stats()).toMatchObject({ vectors: 0, pending: 4 });
   expect((await store.search(N, { query: "a" })).map(({ score }) => score)).toEqual(
-    Array(3).fill(undefined),
+    Array(5).fill(undefined),
   );
   embed.calls.length = 0;
-  expect(await store.reembed()).toBe(3);
-  expect(embed.calls).toEqual([["aaa", "bbb"]]);
-  expect(await store.stats()).toMatchObject({ vectors: 2, pending: 0 });
-  expect((await store.search(N, { query: "b" }))[0].key).toBe("b");
+  expect(await store.reembed()).toBe(4);
+  expect(embed.calls).toEqual([["aaa", "bbb", "bb"]]);
+  expect(await store.stats()).toMatchObject({ vectors: 3, pending: 0 });
+  expect((await store.search(N, { query: "bb" }))[0].key).toBe("title");
   await store.close();
 
   const without = plain();
@@ -171,30 +173,61 @@ test("[cap 29] a model that comes later gets the items from before it, and those
   await without.put(N, "hidden", { text: "b" }, false);
   await without.close();
   const again = fileStore(embed);
-  expect(await again.stats()).toMatchObject({ vectors: 1, pending: 1 });
+  expect(await again.stats()).toMatchObject({ vectors: 2, pending: 1 });
   expect(await again.reembed()).toBe(1);
-  expect((await again.search(N, { query: "b" })).map(({ key }) => key).slice(0, 2)).toEqual([
+  expect((await again.search(N, { query: "b" })).slice(0, 3).map(({ key }) => key)).toEqual([
+    "title",
     "b",
     "a",
   ]);
 });
 
-test("two reembed() at once ask the model once, also after one that failed", async () => {
-  const first = fileStore(letters(), { model: "one" });
-  for (const text of ["a", "b", "ab"]) await first.put(N, text, { text });
-  await first.close();
-  const embed = letters();
+test("[cap 29] an import while the model is asked: no text of before is taken for one of now", async () => {
+  const old = fileStore(letters());
+  await old.put(N, "a", { text: "a" });
+  await old.close();
+  const source = await openMemory({ path: join(folder, "source.db") });
+  open.push(source);
+  await source.store.put(N, "other", { text: "bbb" });
+  const other = await source.export();
+
+  const embed = letters(3);
+  let memory;
   let isFirst = true;
-  const failsOnce = (texts) => {
-    if (!isFirst) return embed(texts);
-    isFirst = false;
-    throw new Error("offline");
+  const embeddings = async (texts) => {
+    if (isFirst && texts.includes("a")) {
+      isFirst = false;
+      await memory.import(other);
+    }
+    return embed(texts);
   };
-  const store = fileStore(failsOnce, { model: "two", replace: true });
-  const runs = [1, 2, 3].map(() => store.reembed({ batchSize: 2 }));
-  await expect(runs[0]).rejects.toMatchObject({ code: "embedding_failed" });
-  expect(await Promise.all(runs.slice(1))).toEqual([3, 0]);
-  expect(embed.calls.map((texts) => texts.length)).toEqual([2, 1]);
+  const index = { dims: 3, fields: ["text"], embeddings, replace: true };
+  memory = await openMemory({ path: join(folder, "memory.db"), index });
+  open.push(memory);
+  expect((await memory.store.stats()).pending).toBe(1);
+  expect(await memory.store.reembed()).toBe(1);
+  expect(await memory.store.stats()).toMatchObject({ items: 1, vectors: 1, pending: 0 });
+  const [hit] = await memory.store.search(N, { query: "bbb" });
+  expect(hit.key).toBe("other");
+  expect(hit.score).toBeCloseTo(1);
+});
+
+test("two stores on one file, of which one has the model: what the other one puts waits", async () => {
+  const path = join(folder, "memory.db");
+  const embed = letters();
+  const withIndex = fileStore(embed);
+  await withIndex.put(N, "a", { text: "aaa" });
+  const without = kept(new SqliteStore({ path }));
+  await without.put(N, "b", { text: "bbb" });
+  await without.put(N, "a", { text: "now bb" });
+  await without.put(N, "hidden", { text: "b" }, false);
+  expect(await withIndex.stats()).toMatchObject({ items: 3, vectors: 0, pending: 2 });
+  expect(await withIndex.reembed()).toBe(2);
+  expect((await withIndex.search(N, { query: "b" })).map(({ key }) => key)).toEqual([
+    "a",
+    "b",
+    "hidden",
+  ]);
 });
 
 test("a model that names itself is known by that name", async () => {

@@ -205,8 +205,8 @@ const frames = [
     { kind: "readPending", limit: 64 },
     {
       items: [
-        { id: 7, paths: ["text"], texts: ["wo ist 🗝"] },
-        { id: 9, paths: [], texts: [] },
+        { id: 7, fingerprint: 0xfedcba98, paths: ["text"], texts: ["wo ist 🗝"] },
+        { id: 9, fingerprint: 1, paths: [], texts: [] },
       ],
       left: 1000,
     },
@@ -216,7 +216,11 @@ const frames = [
     { kind: "improveIndex", vectors: 16, isWanted: true },
     { vectors: 100_000, inGraph: 0x1_0000_0002, isDone: false },
   ],
-  ["embed_pending", { kind: "embedPending", items: [{ id: 7, vectors: [vector] }] }, 1],
+  [
+    "embed_pending",
+    { kind: "embedPending", items: [{ id: 7, fingerprint: 0xfedcba98, vectors: [vector] }] },
+    1,
+  ],
 
   ["put_checkpoint", { kind: "putCheckpoint", ...newCheckpoint }, undefined],
   ["put_writes", { kind: "putWrites", key, writes: pendingWrites }, undefined],

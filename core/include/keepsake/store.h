@@ -74,10 +74,11 @@ struct EmbeddingPlan {
   std::vector<std::size_t> query_of;         // parallel to query_positions
 };
 
-// Items whose vectors were given up for those of another model, or that were put before there
-// was an index.
+// Items whose vectors were given up for those of another model, or that were put without any:
+// before there was an index, or by a host that doesn't know of it.
 struct PendingEmbedding {
   std::int64_t id = 0;
+  std::uint32_t fingerprint = 0;   // of the value that has the texts
   std::vector<std::string> paths;  // of its texts, as FieldVector::path
   std::vector<std::string> texts;  // parallel to `paths`
 };
@@ -87,6 +88,7 @@ struct PendingEmbeddings {
 };
 struct ItemVectors {
   std::int64_t id = 0;
+  std::uint32_t fingerprint = 0;     // as PendingEmbedding has it
   std::vector<FieldVector> vectors;  // of all its paths
 };
 
@@ -160,8 +162,8 @@ class Store {
   // Up to `limit` of the items that wait for vectors, the oldest first. Searches find them
   // by words meanwhile, and by vector as items that have none.
   virtual Result<PendingEmbeddings> ReadPending(std::uint32_t limit) = 0;
-  // Gives items their vectors, unless they were put or deleted since ReadPending(). Says how
-  // many it gave.
+  // Gives items their vectors, unless they were put, deleted or imported anew since
+  // ReadPending(). Says how many it gave.
   Result<std::uint64_t> EmbedPending(std::span<const ItemVectors> items);
 
   // Takes vectors into the graph that searches among very many of them go by, or saves a

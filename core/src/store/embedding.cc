@@ -2,12 +2,12 @@
 #include "store/embedding.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "json/path.h"
-#include "keepsake/store.h"
 #include "store/checked_batch.h"
 
 namespace keepsake {
@@ -87,6 +87,36 @@ std::vector<std::string> PathsOfTexts(std::span<const std::string> text_paths) {
     if (std::ranges::find(paths, base) == paths.end()) paths.push_back(base);
   }
   return paths;
+}
+
+std::set<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bool is_indexed) {
+  const bool by_default = op.index.kind == IndexChoice::Kind::kStoreDefault;
+  if (!op.vectors.empty() || (by_default && !is_indexed)) return {};
+  if (index != nullptr) {
+    const Result<PathTexts> texts = TextsToEmbed(*op.value, PathsOf(op, *index));
+    if (!texts || texts->texts.empty()) return {};
+  }
+  if (by_default) return {std::string(kIndexFields)};
+  if (op.index.kind == IndexChoice::Kind::kNone || op.index.paths.empty()) {
+    return is_indexed ? std::set<std::string>() : std::set<std::string>{std::string(kNoTextPath)};
+  }
+  std::set<std::string> paths;
+  for (const std::string& path : op.index.paths) paths.insert(path.empty() ? "$" : path);
+  return paths;
+}
+
+PathTexts TextsAwaited(std::string_view value, std::span<const std::string> paths,
+                       std::span<const std::string> index_fields) {
+  std::vector<std::string> all = PathsOfTexts(paths);
+  if (std::erase(all, kIndexFields) > 0) {
+    all.insert(all.end(), index_fields.begin(), index_fields.end());
+  }
+  Result<PathTexts> texts = TextsToEmbed(value, all);
+  return texts ? *std::move(texts) : PathTexts();
+}
+
+std::uint32_t FingerprintOf(std::string_view value) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>()(value));
 }
 
 Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operations) const {

@@ -90,6 +90,12 @@ double BestScore(const search::CosineQuery& query, std::span<const float> vector
   return best;
 }
 
+// An item that waits for vectors: see PathsToAwait().
+struct Waiting {
+  Record* record = nullptr;
+  std::set<std::string> paths;
+};
+
 class MemoryTextSource final : public search::TextSource {
  public:
   MemoryTextSource(const MemoryTextIndex& index,
@@ -231,7 +237,7 @@ class InMemoryStore final : public Store {
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
   std::int64_t last_id_ = 0;  // the greatest there is, as SQLite numbers rows
   std::unordered_map<std::int64_t, Record*> records_by_id_;
-  std::map<std::int64_t, Record*> pending_;  // put before there was an index, by id
+  std::map<std::int64_t, Waiting> pending_;  // by id
   MemoryTextIndex text_;
   std::string text_made_for_;  // a fingerprint; "" until the first search by text
 };
@@ -474,8 +480,11 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
   if (!text_made_for_.empty()) {
     text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
   }
-  pending_.erase(record.id);
   SetVectors(record, put.op->vectors);
+  pending_.erase(record.id);
+  const IndexConfig* index = options().index ? &*options().index : nullptr;
+  std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
+  if (!paths.empty()) pending_[record.id] = {&record, std::move(paths)};
 }
 
 void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
@@ -610,17 +619,27 @@ Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
 }
 
 Status InMemoryStore::CheckIndex(const IndexConfig&) {
-  pending_.insert(records_by_id_.begin(), records_by_id_.end());
+  for (const auto& [id, record] : records_by_id_) {
+    pending_.try_emplace(id, Waiting{record, {std::string(kIndexFields)}});
+  }
+  std::erase_if(pending_, [](const auto& entry) {
+    const std::set<std::string>& paths = entry.second.paths;
+    return paths.size() == 1 && *paths.begin() == kNoTextPath;
+  });
   return {};
 }
 
 Result<PendingEmbeddings> InMemoryStore::ReadPending(std::uint32_t limit) {
-  PendingEmbeddings pending{.items = {}, .left = pending_.size()};
-  for (const auto& [id, record] : pending_) {
+  PendingEmbeddings pending;
+  if (!options().index) return pending;
+  pending.left = pending_.size();
+  for (const auto& [id, waiting] : pending_) {
     if (pending.items.size() == limit) break;
-    Result<PathTexts> texts = TextsToEmbed(record->value, options().index->fields);
-    if (!texts) return std::unexpected(std::move(texts.error()));
-    pending.items.push_back({id, std::move(texts->paths), std::move(texts->texts)});
+    const std::string& value = waiting.record->value;
+    const std::vector<std::string> paths(waiting.paths.begin(), waiting.paths.end());
+    PathTexts texts = TextsAwaited(value, paths, options().index->fields);
+    pending.items.push_back(
+        {id, FingerprintOf(value), std::move(texts.paths), std::move(texts.texts)});
   }
   return pending;
 }
@@ -628,10 +647,12 @@ Result<PendingEmbeddings> InMemoryStore::ReadPending(std::uint32_t limit) {
 Result<std::uint64_t> InMemoryStore::WritePending(std::span<const ItemVectors> items) {
   std::uint64_t written = 0;
   for (const ItemVectors& item : items) {
-    const auto pending = pending_.find(item.id);
-    if (pending == pending_.end()) continue;
-    SetVectors(*pending->second, item.vectors);
-    pending_.erase(pending);
+    const auto entry = pending_.find(item.id);
+    if (entry == pending_.end()) continue;
+    Record& record = *entry->second.record;
+    if (FingerprintOf(record.value) != item.fingerprint) continue;
+    SetVectors(record, item.vectors);
+    pending_.erase(entry);
     ++written;
   }
   return written;
@@ -650,7 +671,7 @@ Result<StoreStats> InMemoryStore::Stats() {
     stats.items += items;
     if (items > 0) ++stats.namespaces;
   }
-  stats.pending = pending_.size();
+  if (options().index) stats.pending = pending_.size();
   if (index_ != nullptr) stats.in_graph = index_->in_graph();
   return stats;
 }

@@ -14,6 +14,7 @@
 #include "search/page.h"
 #include "search/ranking.h"
 #include "store/checked_batch.h"
+#include "store/embedding.h"
 #include "store/namespace_listing.h"
 #include "store/prefix_range.h"
 #include "store/refinement.h"
@@ -320,7 +321,7 @@ class SqliteStore final : public Store {
 
   // "" if there is no such row.
   Result<std::string> ReadMeta(std::string_view name);
-  // Whether a store with an index was here: items that are put without one wait for its vectors.
+  // Whether this store has an index, or another that was here had one.
   Result<bool> IsFileIndexed();
 
   Status Write(const CheckedBatch& batch, std::string_view refreshed);
@@ -770,15 +771,15 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   if (status.ok()) {
     status = vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors);
   }
-  if (!status.ok() || options().index || put.op->index.kind == IndexChoice::Kind::kNone) {
-    return status;
-  }
+  if (!status.ok() || !put.op->vectors.empty()) return status;
   const Result<bool> is_indexed = IsFileIndexed();
   if (!is_indexed) return is_indexed.error();
-  return *is_indexed ? vectors_.Await(item_id, put.op->index) : Status();
+  const IndexConfig* index = options().index ? &*options().index : nullptr;
+  return vectors_.Await(item_id, PathsToAwait(*put.op, index, *is_indexed));
 }
 
 Result<bool> SqliteStore::IsFileIndexed() {
+  if (options().index) return true;
   if (!is_file_indexed_) {
     const Result<std::string> dims = ReadMeta(kDims);
     if (!dims) return std::unexpected(dims.error());
@@ -872,10 +873,10 @@ Result<StoreStats> SqliteStore::Stats() {
     });
   }
   if (!status.ok()) return std::unexpected(status);
+  if (!options().index) return stats;
   const Result<std::uint64_t> pending = vectors_.CountPending();
   if (!pending) return std::unexpected(pending.error());
   stats.pending = *pending;
-  if (!options().index) return stats;
   const Result<std::uint64_t> in_graph = vectors_.CountInGraph(options().index->dims);
   if (!in_graph) return std::unexpected(in_graph.error());
   stats.in_graph = *in_graph;
@@ -942,7 +943,7 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
   if (!status.ok()) return status;
   if (has_vectors && !index.replace_vectors) return Mismatch(*dims, *model, index);
   return database_.InTransaction([&]() -> Status {
-    Status step = dims->empty() ? vectors_.AwaitAll() : vectors_.GiveUpAll();
+    Status step = dims->empty() ? vectors_.AwaitFields() : vectors_.GiveUpAll();
     if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});
     return step.ok() ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)}) : step;
   });

@@ -37,10 +37,13 @@ constexpr std::string_view kEndPendingOfItems =
 constexpr std::string_view kEndPendingOfNamespace =
     "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
 constexpr std::string_view kAllPending =
-    "INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, path FROM store_vectors";
-// No path stands for the fields of the index.
-constexpr std::string_view kAwaitAll =
-    "INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, '' FROM store_kv";
+    "INSERT OR IGNORE INTO vector_pending(item_id, path)"
+    " SELECT item_id, CASE path WHEN '' THEN '$' ELSE path END FROM store_vectors";
+// See PathsToAwait(): '' are the fields of the index, and '{}' was to get none.
+constexpr std::string_view kAwaitFields =
+    "INSERT INTO vector_pending(item_id, path) SELECT item_id, '' FROM store_kv"
+    " WHERE item_id NOT IN (SELECT item_id FROM vector_pending)";
+constexpr std::string_view kAwaitNoMore = "DELETE FROM vector_pending WHERE path = '{}'";
 constexpr std::string_view kAwait = "INSERT INTO vector_pending(item_id, path) VALUES(?, ?)";
 constexpr std::string_view kDeleteAll = "DELETE FROM store_vectors";
 constexpr std::string_view kReadPending =
@@ -453,18 +456,16 @@ Status SqliteVectors::GiveUpAll() {
   return status.ok() ? Clear() : status;
 }
 
-Status SqliteVectors::AwaitAll() {
+Status SqliteVectors::AwaitFields() {
   may_be_pending_ = true;
-  return database_.Run(kAwaitAll);
+  Status status = database_.Run(kAwaitFields);
+  return status.ok() ? database_.Run(kAwaitNoMore) : status;
 }
 
-Status SqliteVectors::Await(std::int64_t item_id, const IndexChoice& choice) {
-  may_be_pending_ = true;
-  if (choice.kind == IndexChoice::Kind::kStoreDefault) {
-    return database_.Run(kAwait, {item_id, std::string_view()});
-  }
+Status SqliteVectors::Await(std::int64_t item_id, const std::set<std::string>& paths) {
+  may_be_pending_ = may_be_pending_ || !paths.empty();
   Status status;
-  for (const std::string& path : choice.paths) {
+  for (const std::string& path : paths) {
     if (status.ok()) status = database_.Run(kAwait, {item_id, std::string_view(path)});
   }
   return status;
@@ -482,20 +483,15 @@ Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
     if (waiting.empty() || waiting.back().item_id != row.Int(0)) {
       waiting.push_back({row.Int(0), {}, std::string(row.Text(2))});
     }
-    std::vector<std::string>& paths = waiting.back().paths;
-    if (row.Text(1).empty()) {
-      paths.insert(paths.end(), fields.begin(), fields.end());
-    } else {
-      paths.emplace_back(row.Text(1));
-    }
+    waiting.back().paths.emplace_back(row.Text(1));
     return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   std::vector<PendingEmbedding> items;
   for (const Waiting& item : waiting) {
-    Result<PathTexts> texts = TextsToEmbed(item.value, PathsOfTexts(item.paths));
-    if (!texts) return std::unexpected(std::move(texts.error()));
-    items.push_back({item.item_id, std::move(texts->paths), std::move(texts->texts)});
+    PathTexts texts = TextsAwaited(item.value, item.paths, fields);
+    items.push_back(
+        {item.item_id, FingerprintOf(item.value), std::move(texts.paths), std::move(texts.texts)});
   }
   return items;
 }
@@ -515,6 +511,7 @@ Result<std::uint64_t> SqliteVectors::CountPending() {
 Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std::string>& texts) {
   const std::size_t first = texts.size();
   Status status = database_.Run(kIsPending, {item.id}, [&](const Row& row) {
+    if (FingerprintOf(row.Text(1)) != item.fingerprint) return false;
     texts.emplace_back(row.Text(0));
     texts.emplace_back(row.Text(1));
     return true;

@@ -67,17 +67,18 @@ class SqliteVectors final : private VectorBudget::Member {
   // Vectors of another model are of no use: they are deleted, and their items wait for new
   // ones. Within a transaction.
   Status GiveUpAll();
-  // Items that were put before there was an index wait for vectors of its fields, or of what
-  // they chose. Within a transaction.
-  Status AwaitAll();
-  Status Await(std::int64_t item_id, const IndexChoice& choice);
+  // All items wait for vectors of the first index's fields, but those that chose otherwise.
+  // Within a transaction.
+  Status AwaitFields();
+  // An item that was put waits: see PathsToAwait(). Within a transaction.
+  Status Await(std::int64_t item_id, const std::set<std::string>& paths);
   // Items that wait, the oldest first. A put or delete ends an item's waiting. `fields` are
   // those of the index.
   Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit,
                                                     std::span<const std::string> fields);
   Result<std::uint64_t> CountPending();
-  // As Put(), if the item still waits; says whether it did. `texts` is kept until
-  // EndTransaction(), and has room for two more.
+  // As Put(), if the item still waits and has the value that was read; says whether it did. `texts`
+  // is kept until EndTransaction(), and has room for two more.
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
   // Rows that Load() reads, at most: of vectors and of items.

@@ -73,9 +73,11 @@ auto Fields(Is<IndexProgress> auto& x) { return std::tie(x.vectors, x.in_graph, 
 auto Fields(Is<WhyNot> auto& x) {
   return std::tie(x.absence, x.rank, x.score, x.last_score, x.parts);
 }
-auto Fields(Is<PendingEmbedding> auto& x) { return std::tie(x.id, x.paths, x.texts); }
+auto Fields(Is<PendingEmbedding> auto& x) {
+  return std::tie(x.id, x.fingerprint, x.paths, x.texts);
+}
 auto Fields(Is<PendingEmbeddings> auto& x) { return std::tie(x.items, x.left); }
-auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.vectors); }
+auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.fingerprint, x.vectors); }
 
 auto Fields(Is<CheckpointKey> auto& x) {
   return std::tie(x.thread_id, x.checkpoint_ns, x.checkpoint_id);

@@ -37,9 +37,10 @@ enum class Tag : std::uint8_t {
   kPrepareEmbedding = 24,
   kStoreStats = 25,
   kExplainAbsence = 26,
-  kReadPending = 27,
-  kEmbedPending = 28,
+  // 27, 28: pending items without fingerprints
   kImproveIndex = 29,
+  kReadPending = 30,
+  kEmbedPending = 31,
 
   kPutCheckpoint = 32,
   kPutWrites = 33,

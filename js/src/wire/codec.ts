@@ -247,8 +247,9 @@ const WRITERS: Writers = {
   },
   readPending: (writer, { limit }) => writer.u32(limit),
   embedPending: (writer, { items }) =>
-    writer.list(items, (out, { id, vectors }) => {
+    writer.list(items, (out, { id, fingerprint, vectors }) => {
       out.i64(id);
+      out.u32(fingerprint);
       out.list(vectors, writeFieldVector);
     }),
   improveIndex(writer, { vectors, isWanted }) {
@@ -560,6 +561,7 @@ const READERS: Readers = {
   readPending: (reader) => ({
     items: reader.list((item) => ({
       id: item.i64(),
+      fingerprint: item.u32(),
       paths: item.texts(),
       texts: item.texts(),
     })),

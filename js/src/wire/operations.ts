@@ -236,6 +236,7 @@ export interface WhyNot {
 export interface PendingEmbeddings {
   items: {
     id: number;
+    fingerprint: number;
     paths: string[];
     /** Parallel to paths. */
     texts: string[];
@@ -246,6 +247,7 @@ export interface PendingEmbeddings {
 
 export interface ItemVectors {
   readonly id: number;
+  fingerprint: number;
   readonly vectors: readonly FieldVector[];
 }
 

@@ -33,9 +33,9 @@ export const Tag = {
   prepareEmbedding: 24,
   storeStats: 25,
   explainAbsence: 26,
-  readPending: 27,
-  embedPending: 28,
   improveIndex: 29,
+  readPending: 30,
+  embedPending: 31,
 
   putCheckpoint: 32,
   putWrites: 33,
