@@ -85,7 +85,7 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
   plan?: SearchPlan | undefined;
   /**
    * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
-   * recall and costs in proportion. @default 160, or four times what is wanted
+   * recall and costs in proportion. @default as the vectors need it, 160 to 640 and four times what is wanted
    */
   efSearch?: number | undefined;
   /** @default true, if the store refreshes on read */
@@ -101,14 +101,14 @@ const MS_PER_MINUTE = 60_000;
 /** Throws a KeepsakeError that names the position. @internal */
 export function toCore(
   operations: readonly Operation[],
-  searchMode: SearchMode = "auto",
+  { searchMode = "auto", hasModel }: { searchMode: SearchMode | undefined; hasModel: boolean },
 ): StoreOperation[] {
   if (!Array.isArray(operations)) {
     throw new KeepsakeError("invalid_operation", "operations must be an array");
   }
   return operations.map((operation, position) => {
     try {
-      return oneToCore(operation, searchMode);
+      return oneToCore(operation, searchMode, hasModel);
     } catch (error) {
       if (operations.length === 1 || !(error instanceof KeepsakeError)) throw error;
       const message = error.message.replace(/^\[keepsake\] /, "");
@@ -117,14 +117,18 @@ export function toCore(
   });
 }
 
-function oneToCore(operation: Operation, searchMode: SearchMode): StoreOperation {
+function oneToCore(
+  operation: Operation,
+  searchMode: SearchMode,
+  hasModel: boolean,
+): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new KeepsakeError(
       "invalid_operation",
       `an operation must be an object, got ${typeof operation}`,
     );
   }
-  if ("namespacePrefix" in operation) return searchToCore(operation, searchMode);
+  if ("namespacePrefix" in operation) return searchToCore(operation, searchMode, hasModel);
   if ("value" in operation) return putToCore(operation);
   if ("namespace" in operation && "key" in operation) return getToCore(operation);
   const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
@@ -157,13 +161,25 @@ function putToCore(operation: PutOperation): CorePut {
   };
 }
 
-function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreSearch {
+// Where nobody embeds the question, it is answered as if there was no index, also if somebody
+// else, another tab or another Worker, has told the engine of one.
+const WITHOUT_MODEL: Partial<Record<SearchMode, SearchMode>> = {
+  auto: "contains",
+  hybrid: "text",
+};
+
+function searchToCore(
+  operation: SearchOperation,
+  searchMode: SearchMode,
+  hasModel: boolean,
+): CoreSearch {
   const { query, mode = searchMode } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
     throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
   }
   checkMode("mode", mode);
   const near = nearToCore(operation.near);
+  const isByWords = Boolean(query) && !hasModel && near === undefined;
   // Each by its name: an object that another is spread into is slow to read.
   return {
     kind: "search",
@@ -172,7 +188,7 @@ function searchToCore(operation: SearchOperation, searchMode: SearchMode): CoreS
     query: query ?? "",
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
-    mode,
+    mode: isByWords ? (WITHOUT_MODEL[mode] ?? mode) : mode,
     refreshTtl: operation.refreshTtl,
     ranking: rankingToCore(operation),
     plan: checkPlan(operation.plan),

@@ -221,6 +221,14 @@ test("two stores on one file, of which one has the model: what the other one put
   await without.put(N, "b", { text: "bbb" });
   await without.put(N, "a", { text: "now bb" });
   await without.put(N, "hidden", { text: "b" }, false);
+  for (const mode of [undefined, "auto", "contains", "text", "hybrid"]) {
+    const hits = await without.search(N, { query: "bbb", mode });
+    expect(hits.map(({ key }) => key)).toEqual(["b"]);
+  }
+  expect(await without.search(N, { mode: "auto" })).toHaveLength(3);
+  await expect(without.search(N, { query: "bbb", mode: "vector" })).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
   expect(await withIndex.stats()).toMatchObject({ items: 3, vectors: 0, pending: 2 });
   expect(await withIndex.reembed()).toBe(2);
   expect((await withIndex.search(N, { query: "b" })).map(({ key }) => key)).toEqual([

@@ -342,8 +342,10 @@ CheckedSearch BySimilarity(const CheckedSearch& search, std::int64_t id,
 }
 
 std::unexpected<Status> NoNearVectors(const ItemRef& near) {
-  return Error(StatusCode::kInvalidArgument,
-               "near must name an item that has vectors: " + json::Quoted(near.key));
+  return Error(
+      StatusCode::kInvalidArgument,
+      "near must name an item that has vectors (reembed() makes those that are missing): " +
+          json::Quoted(near.key));
 }
 
 Status CheckExactNamespace(const Namespace& ns) { return ValidateNamespace(ns, kExact); }

@@ -174,7 +174,7 @@ export async function importDatabase(
   if (!isBytes(database) && !(database instanceof Blob)) {
     throw new KeepsakeError(
       "invalid_argument",
-      "a database to import must be a Uint8Array, a Blob or a stream of bytes",
+      "a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb())",
     );
   }
   if (!beginsWithRows(await bytesOf(database.slice(0, MAGIC_BYTES)))) {
