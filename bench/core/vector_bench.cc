@@ -50,7 +50,7 @@ void DotOfInt8BlockOfFour(benchmark::State& state) {
 void SearchByPlan(benchmark::State& state, Plan plan, const char* prefix) {
   std::mt19937 random(1);
   const auto index = MakeIndex(static_cast<std::size_t>(state.range(0)), random);
-  while (plan == Plan::kGraph && index->ImproveGraph(1000, 1)) {
+  while (plan == Plan::kGraph && index->ImproveGraph(1000, true)) {
   }
   const std::vector<float> query = RandomVector(random);
   for (auto _ : state) {
@@ -66,7 +66,7 @@ void BuildGraph(benchmark::State& state) {
     state.PauseTiming();
     const auto index = MakeIndex(static_cast<std::size_t>(state.range(0)), random);
     state.ResumeTiming();
-    while (index->ImproveGraph(1000, 1)) {
+    while (index->ImproveGraph(1000, true)) {
     }
   }
 }

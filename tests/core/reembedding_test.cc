@@ -293,6 +293,9 @@ TEST_P(LateIndexTest, texts_that_are_put_without_their_vectors_wait) {
   ASSERT_THAT(store_->ReadPending(10)->items, SizeIs(1));
   // Of the value that was there before.
   EXPECT_EQ(store_->EmbedPending({{Vectors(first->items[0], {{"text", {0, 1}}})}}), 0);
+  // Of the same value, of which something else was chosen.
+  Put("a", R"({"text":"one"})", {.kind = IndexChoice::Kind::kPaths, .paths = {"text", "$"}});
+  EXPECT_EQ(store_->EmbedPending({{Vectors(first->items[0], {{"text", {0, 1}}})}}), 0);
   EXPECT_EQ(store_->Stats()->pending, 1);
 }
 

@@ -229,19 +229,22 @@ TEST_F(SqliteVectorsTest, a_write_that_fails_leaves_the_index_as_it_was) {
 }
 
 TEST_F(SqliteVectorsTest, a_graph_is_built_step_by_step_and_keeps_the_answers) {
-  PutItems(0, 20'000);
+  PutItems(0, 3'000);
   EXPECT_TRUE(store_->ImproveIndex({.vectors = 100})->is_done);  // nothing was searched yet
   const std::vector<float> first = vectors_.Next();
   ExpectModelsAnswer({.query_vector = first});
-  EXPECT_FALSE(store_->ImproveIndex({.vectors = 100})->is_done);
+  while (!store_->ImproveIndex({.vectors = 100})->is_done) {
+  }
+  EXPECT_EQ(store_->Stats()->in_graph, 0);  // they are too few
+  EXPECT_FALSE(store_->ImproveIndex({.vectors = 100, .is_wanted = true})->is_done);
   ExpectModelsAnswer({.query_vector = first});
-  while (!store_->ImproveIndex({.vectors = 2000})->is_done) {
+  while (!store_->ImproveIndex({.vectors = 2000, .is_wanted = true})->is_done) {
   }
   PutItems(30'000, 30'100);
   for (std::uint32_t item = 0; item < 100; ++item) DeleteItem(item);
   std::size_t found = 0;
   for (int i = 0; i < 20; ++i) {
-    const SearchOp search{.query_vector = vectors_.Next()};
+    const SearchOp search{.query_vector = vectors_.Next(), .plan = SearchPlan::kGraph};
     const auto expected = model_.Search(search, "", clock_.NowMs());
     const auto hits = store_->Search(search).value();
     ASSERT_EQ(hits.size(), 10U);

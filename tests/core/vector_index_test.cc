@@ -142,10 +142,10 @@ TEST_F(VectorIndexTest, codes_are_exact_through_random_changes) {
   }
 }
 
-// M 16, ef_construction 200, ef_search 128, 3,000 vectors of 32 dimensions.
+// M 16, ef_construction 200, ef_search 160, 3,000 vectors of 32 dimensions.
 TEST_F(VectorIndexTest, the_graph_keeps_its_recall_through_changes_and_finds_what_is_new) {
   for (std::uint64_t item = 0; item < 1600; ++item) Put(item);
-  while (index_.ImproveGraph(500, 1000)) {
+  while (index_.ImproveGraph(500, true)) {
   }
   EXPECT_EQ(index_.in_graph(), index_.codes().size());
   EXPECT_GE(GraphRecall(""), 0.99);
@@ -158,15 +158,50 @@ TEST_F(VectorIndexTest, the_graph_keeps_its_recall_through_changes_and_finds_wha
             0.99);
   // More than a quarter is dead: it is built anew.
   for (std::uint64_t item = 0; item < 700; ++item) Put(item);
-  while (index_.ImproveGraph(500, 1000)) {
+  while (index_.ImproveGraph(500, true)) {
   }
   EXPECT_EQ(index_.in_graph(), index_.codes().size());
   EXPECT_GE(GraphRecall(""), 0.99);
 }
 
+TEST_F(VectorIndexTest, cap_60_a_graph_that_finds_enough_is_walked_as_narrowly_as_it_may_be) {
+  for (std::uint64_t item = 0; item < 1600; ++item) Put(item);
+  while (index_.ImproveGraph(500, true)) {
+  }
+  EXPECT_EQ(index_.graph()->width(), 160);
+}
+
+// 8,000 vectors of 128 dimensions without any order, seed 9. No text has such.
+TEST(VectorIndex, cap_60_a_graph_that_misses_too_many_is_walked_more_widely) {
+  constexpr std::size_t kManyDims = 128;
+  std::mt19937 random(9);
+  std::normal_distribution<float> normal;
+  VectorIndex index(kManyDims);
+  for (Slot slot = 1; slot <= 8000; ++slot) {
+    std::vector<float> vector(kManyDims);
+    for (float& x : vector) x = normal(random);
+    index.Add(slot, slot, "n", vector);
+  }
+  EXPECT_FALSE(index.ImproveGraph(500));  // too few
+  while (index.ImproveGraph(500, true)) {
+  }
+  EXPECT_GT(index.graph()->width(), 160);
+
+  Bytes bytes;
+  index.graph()->WriteShape(bytes);
+  HnswReader reader(index.codes());
+  ASSERT_TRUE(reader.ReadShape(bytes));
+  for (std::size_t page = 0; page < index.graph()->pages(); ++page) {
+    bytes.clear();
+    index.graph()->WritePage(page, bytes);
+    ASSERT_TRUE(reader.ReadPage(bytes));
+  }
+  EXPECT_EQ(reader.Finish()->width(), index.graph()->width());
+}
+
 TEST_F(VectorIndexTest, a_graph_whose_candidates_a_filter_hides_is_followed_by_a_scan) {
   for (std::uint64_t item = 0; item < 1600; ++item) Put(item);
-  while (index_.ImproveGraph(500, 1000)) {
+  while (index_.ImproveGraph(500, true)) {
   }
   const std::vector<float> query = vectors_.Next();
   const auto rare = [](std::uint64_t item) { return item % 100 == 0; };
@@ -296,7 +331,7 @@ TEST(Signs, of_many_vectors_the_best_are_found_and_where_signs_tell_nothing_all_
 }
 
 TEST(Planner, the_plan_follows_counts_and_can_be_forced) {
-  PlanFacts facts{.candidates = 60, .vectors = 100'000, .wanted = 10};
+  PlanFacts facts{.candidates = 60, .vectors = 100'000, .wanted = 10, .dims = 512};
   EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
   facts.candidates = 100'000;
   EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
@@ -304,12 +339,20 @@ TEST(Planner, the_plan_follows_counts_and_can_be_forced) {
   facts.in_graph = 90'000;
   EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kGraph);
   EXPECT_EQ(ChoosePlan(facts, Plan::kExact), Plan::kExact);
+  facts.is_graph_trusted = false;
+  EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  EXPECT_EQ(ChoosePlan(facts, Plan::kGraph), Plan::kGraph);
+  facts.is_graph_trusted = true;
   facts.candidates = 20'000;  // of five one
   EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
   EXPECT_EQ(ChoosePlan(facts, Plan::kGraph), Plan::kGraph);
   facts.candidates = 100'000;
   facts.wanted = 1000;
   EXPECT_EQ(ChoosePlan(facts, Plan::kAuto), Plan::kCodes);
+  EXPECT_TRUE(IsGraphWanted(10'000, 512));
+  EXPECT_FALSE(IsGraphWanted(9'999, 1536));
+  EXPECT_FALSE(IsGraphWanted(33'000, 64));  // short codes are scanned sooner
+  EXPECT_TRUE(IsGraphWanted(34'000, 64));
   EXPECT_EQ(PlanName(Plan::kExact), "exact");
   EXPECT_EQ(PlanName(Plan::kCodes), "codes");
   EXPECT_EQ(PlanName(Plan::kGraph), "graph");

@@ -100,8 +100,9 @@ class OperationGenerator {
       builder.Add(wire::Tag::kReadPending, wire::ReadPending{Limit()});
     } else {
       const std::int64_t id = source_.Of<std::int64_t>({1, 2, 0, -1});
+      const std::vector<std::string> paths = {source_.Of<const char*>({"", "a"})};
       builder.Add(wire::Tag::kEmbedPending,
-                  wire::EmbedPending{{{id, FingerprintOf(Value()), {{"$", Vector()}}}}});
+                  wire::EmbedPending{{{id, FingerprintOf(Value(), paths), {{"$", Vector()}}}}});
     }
   }
 

@@ -142,9 +142,9 @@ test("what can't be is refused by name", async () => {
 });
 
 test("from 10,000 vectors on the graph is built while nobody calls", async () => {
-  const { index, queries } = indexOf(10_000, 8);
+  const { index, queries } = indexOf(10_000, 512);
   const store = await fill(new SqliteStore({ path: path(), index }), 10_000);
-  const near = queries.next(5).slice(0, 8);
+  const near = queries.next(5, 512);
   const expected = keysOf(await store.search(N, { near })); // reads the index
   let { inGraph } = await store.stats();
   let slowest = 0;

@@ -78,7 +78,7 @@ struct EmbeddingPlan {
 // before there was an index, or by a host that doesn't know of it.
 struct PendingEmbedding {
   std::int64_t id = 0;
-  std::uint32_t fingerprint = 0;   // of the value that has the texts
+  std::uint32_t fingerprint = 0;   // of the value and of what was chosen of it
   std::vector<std::string> paths;  // of its texts, as FieldVector::path
   std::vector<std::string> texts;  // parallel to `paths`
 };

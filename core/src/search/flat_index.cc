@@ -339,6 +339,15 @@ CodedQuery FlatIndex::Encode(std::span<const float> query) const {
           .error = DotError(scale, quantizer_.dims())};
 }
 
+CodedQuery FlatIndex::QueryOf(Slot slot) const {
+  const std::uint8_t* code = RowOf(slot).code;
+  std::vector<float> vector(dims());
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    vector[i] = static_cast<float>(static_cast<std::int8_t>(code[i]));
+  }
+  return Encode(vector);
+}
+
 void FlatIndex::WriteSigns(Slot slot) {
   Chunk& chunk = *chunks_[slot / kChunkSlots - first_chunk_];
   const std::size_t place = slot % kChunkSlots;

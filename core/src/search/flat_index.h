@@ -49,6 +49,7 @@ class FlatIndex {
                         : 0) {}
 
   std::size_t size() const { return size_; }
+  std::size_t dims() const { return quantizer_.dims(); }
   // Slots that take up memory, living or not.
   std::size_t capacity() const;
 
@@ -84,6 +85,8 @@ class FlatIndex {
   std::vector<Slot> SlotsIn(std::size_t chunk) const;
 
   CodedQuery Encode(std::span<const float> query) const;
+  // A query for what is near a vector, as far as its code tells. REQUIRES: Has(slot).
+  CodedQuery QueryOf(Slot slot) const;
   CodeScale EncodeRow(std::span<const float> vector, std::uint8_t* code) const {
     return quantizer_.Encode(vector, Normalizes(), code);
   }

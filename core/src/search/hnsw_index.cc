@@ -398,6 +398,7 @@ void HnswIndex::WriteShape(Bytes& out) const {
   AppendVarint(entry_, out);
   AppendVarint(top_level_, out);
   AppendVarint(covered_to(), out);
+  if (width_ != kWidth) AppendVarint(width_, out);
 }
 
 void HnswIndex::WritePage(std::size_t page, Bytes& out) const {
@@ -424,13 +425,16 @@ bool HnswReader::ReadShape(ByteView bytes) {
   const std::uint64_t M = reader.Varint(), nodes = reader.Varint(), entry = reader.Varint(),
                       top_level = reader.Varint();
   covered_to_ = reader.Varint();
+  const std::uint64_t width = reader.done() ? HnswIndex::kWidth : reader.Varint();
   const bool sound = reader.ok() && reader.done() && M == options_.M && nodes > 0 &&
-                     nodes <= HnswIndex::kMaxNodes && entry < nodes && covered_to_ < kMaxSlot;
+                     nodes <= HnswIndex::kMaxNodes && entry < nodes && covered_to_ < kMaxSlot &&
+                     width <= HnswIndex::kMaxWidth;
   if (!sound) return false;
   nodes_ = static_cast<std::size_t>(nodes);
   index_ = std::make_unique<HnswIndex>(codes_, options_);
   index_->entry_ = static_cast<std::uint32_t>(entry);
   index_->top_level_ = static_cast<std::uint32_t>(top_level);
+  index_->width_ = static_cast<std::size_t>(width);
   return true;
 }
 

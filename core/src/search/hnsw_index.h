@@ -8,7 +8,7 @@
 // found; an index with too many of them is to be built anew.
 //
 // As bytes, it is a shape and pages of kPageNodes nodes, all numbers varints:
-//   shape := M nodes entry top_level covered_to
+//   shape := M nodes entry top_level covered_to, and width() if it is not kWidth
 //   page  := node*
 //   node  := slot (less that of the node before, in its page) links, one for each level
 //            from 0 to that of the slot
@@ -52,10 +52,17 @@ class HnswIndex {
   // REQUIRES: codes.Has(slot), and slot > covered_to().
   void Insert(Slot slot);
 
-  // Nodes, tombstones included.
+  // Nodes, tombstones included, and their slots, in ascending order.
   std::size_t size() const { return slots_.size(); }
+  std::span<const Slot> slots() const { return slots_; }
   // The last slot that was inserted.
   Slot covered_to() const { return slots_.empty() ? 0 : slots_.back(); }
+
+  // The ef_search that searches of these vectors need at least; 0 if none finds enough.
+  static constexpr std::size_t kWidth = 160;  // enough for texts: bench/README.md
+  static constexpr std::size_t kMaxWidth = 4 * kWidth;
+  std::size_t width() const { return width_; }
+  void set_width(std::size_t width) { width_ = width; }
 
   // Bytes of what is there, for HnswReader.
   void WriteShape(Bytes& out) const;
@@ -131,6 +138,7 @@ class HnswIndex {
   Node entry_ = 0;
   std::uint32_t top_level_ = 0;
   std::size_t saved_ = 0;
+  std::size_t width_ = kWidth;
 
   // Of the search that runs.
   mutable std::vector<std::uint32_t> visited_;

@@ -10,8 +10,8 @@ constexpr std::size_t kGraphSelectivity = 3;
 constexpr std::size_t kGraphWanted = 200;
 
 bool GraphPays(const PlanFacts& facts) {
-  return facts.candidates >= kGraphFrom && facts.wanted <= kGraphWanted &&
-         facts.candidates * kGraphSelectivity >= facts.vectors &&
+  return facts.is_graph_trusted && IsGraphWanted(facts.candidates, facts.dims) &&
+         facts.wanted <= kGraphWanted && facts.candidates * kGraphSelectivity >= facts.vectors &&
          // What it does not cover is scanned beside it.
          (facts.vectors - facts.in_graph) * 4 <= facts.vectors;
 }

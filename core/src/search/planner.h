@@ -17,9 +17,14 @@ using Plan = SearchPlan;
 // "exact", "codes", "graph", "auto".
 std::string_view PlanName(Plan plan);
 
-// With fewer vectors there is no graph: scanning their codes takes less than half a millisecond,
-// and finds all.
-inline constexpr std::size_t kGraphFrom = 10'000;
+// Whether a graph over so many vectors is worth its building: scanning the codes of fewer takes
+// less than half a millisecond, and finds all. 10,000 of 512 dimensions, 33,333 of 64.
+inline bool IsGraphWanted(std::size_t vectors, std::size_t dims) {
+  constexpr std::size_t kFewest = 10'000;
+  constexpr std::size_t kRowCost = 128;  // of a row, whatever its dimensions
+  constexpr std::size_t kHalfMillisecond = kFewest * (512 + kRowCost);
+  return vectors >= kFewest && vectors * (dims + kRowCost) >= kHalfMillisecond;
+}
 
 // What was done, for people.
 struct PlanTaken {
@@ -35,6 +40,8 @@ struct PlanFacts {
   std::size_t vectors = 0;        // in all namespaces
   std::size_t in_graph = 0;       // of them, those that a graph covers
   std::size_t wanted = 0;         // offset + limit
+  std::size_t dims = 0;
+  bool is_graph_trusted = true;  // false if it was found to miss too many
 };
 
 // Rows are read by who has no codes, or if they are asked for.

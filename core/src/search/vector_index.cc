@@ -1,7 +1,9 @@
 #include "search/vector_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace keepsake::search {
@@ -13,13 +15,34 @@ constexpr std::size_t kPortionGrowth = 3;
 constexpr std::size_t kRowsPerLookup = 8;
 constexpr std::size_t kLookupsAlways = 256;
 
-// Recall@10 of the graph is .99 and more from here: bench/README.md has the curve.
-constexpr std::size_t kMinEfSearch = 160;
 constexpr std::size_t kEfPerWanted = 4;
+
+// Questions to a graph are asked when it has grown by so small a part; the last so many count.
+// Four standard errors below the recall of .99 that is hoped for.
+constexpr std::size_t kTrialFrom = 1000;
+constexpr std::size_t kTrialPart = 32;
+constexpr std::size_t kTrialQuestions = 50;
+constexpr std::size_t kTrialWanted = 10;
+constexpr double kTrialRecall = .97;
+// Of the same code, by other sums.
+constexpr float kRounding = 1e-5F;
 
 // A list is long enough for items that have several vectors, or have just expired.
 constexpr std::size_t kListed = 3;
 constexpr std::size_t kListedMore = 16;
+
+// Without what rounding may hide.
+float ScoreOf(const Candidate& candidate) { return (candidate.bound + candidate.floor) / 2; }
+
+// The score of the last of the best `wanted`; of none if there are fewer.
+std::optional<float> LastOfBest(const std::vector<Candidate>& candidates, std::size_t wanted) {
+  if (candidates.size() < wanted) return std::nullopt;
+  std::vector<float> scores;
+  for (const Candidate& candidate : candidates) scores.push_back(ScoreOf(candidate));
+  const auto last = scores.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::ranges::nth_element(scores, last, std::greater());
+  return *last;
+}
 
 }  // namespace
 
@@ -163,10 +186,13 @@ std::size_t VectorIndex::CountBelow(std::string_view encoded_prefix) const {
 }
 
 VectorSearch VectorIndex::Search(const VectorQuery& query) const {
-  PlanFacts facts{.in_namespaces = CountBelow(query.encoded_prefix),
-                  .vectors = codes_.size(),
-                  .in_graph = in_graph(),
-                  .wanted = query.wanted};
+  PlanFacts facts{
+      .in_namespaces = CountBelow(query.encoded_prefix),
+      .vectors = codes_.size(),
+      .in_graph = in_graph(),
+      .wanted = query.wanted,
+      .dims = codes_.dims(),
+      .is_graph_trusted = graph_ == nullptr || graph_->width() > 0 || query.ef_search > 0};
   facts.candidates = facts.in_namespaces;
   if (query.among != nullptr) facts.candidates = std::min(facts.candidates, query.among->Count());
   return VectorSearch(*this, query, facts);
@@ -206,8 +232,9 @@ void VectorIndex::Walk(const VectorQuery& query, Shortlist& candidates) const {
   std::vector<bool> groups;
   if (!query.encoded_prefix.empty()) groups = GroupsBelow(query.encoded_prefix);
   const CodedQuery coded = codes_.Encode(query.vector);
+  const std::size_t width = graph_->width() > 0 ? graph_->width() : HnswIndex::kMaxWidth;
   const std::size_t ef = query.ef_search > 0 ? std::max(query.ef_search, query.wanted)
-                                             : std::max(kMinEfSearch, kEfPerWanted * query.wanted);
+                                             : std::max(width, kEfPerWanted * query.wanted);
   graph_->Search(coded, ef, {groups.empty() ? nullptr : &groups, query.among}, candidates);
   // What came after the graph is scanned.
   std::vector<Slot> rest;
@@ -222,21 +249,46 @@ std::size_t VectorIndex::in_graph() const {
   return graph_ == nullptr ? 0 : codes_.size() - codes_.CountFrom(graph_->covered_to() + 1);
 }
 
-bool VectorIndex::ImproveGraph(std::size_t vectors, std::size_t graph_from) {
+bool VectorIndex::ImproveGraph(std::size_t vectors, bool is_wanted) {
   const bool is_worn = graph_ != nullptr && in_graph() * 4 < graph_->size() * 3;
   if (graph_ == nullptr || is_worn) {
-    graph_.reset();
-    const bool is_enough = codes_.size() >= graph_from || is_worn;
+    AdoptGraph(nullptr);
+    const bool is_enough = is_wanted || is_worn || IsGraphWanted(codes_.size(), codes_.dims());
     if (codes_.size() == 0 || !is_enough) return false;
     graph_ = std::make_unique<HnswIndex>(codes_);
     vectors = std::max<std::size_t>(vectors, 1);
   }
   auto slot = codes_.FirstFrom(graph_->size() == 0 ? 0 : graph_->covered_to() + 1);
   for (; slot && vectors > 0; --vectors) {
+    if (const std::size_t nodes = graph_->size();
+        graph_->width() > 0 && nodes >= kTrialFrom &&
+        nodes % (std::bit_floor(nodes) / kTrialPart) == 0) {
+      AskGraph(*slot);
+    }
     graph_->Insert(*slot);
     slot = codes_.FirstFrom(*slot + 1);
   }
   return slot.has_value();
+}
+
+void VectorIndex::AskGraph(Slot slot) {
+  const CodedQuery query = codes_.QueryOf(slot);
+  Shortlist best(kTrialWanted);
+  codes_.Scan(query, {.lists = {graph_->slots()}, .has_lists = true, .count = graph_->size()},
+              kTrialWanted, best);
+  const std::optional<float> last = LastOfBest(best.Take(), kTrialWanted);
+  if (!last) return;
+  Shortlist walked;
+  graph_->Search(query, graph_->width(), {}, walked);
+  const auto found = std::ranges::count_if(walked.candidates(), [&](const Candidate& near) {
+    return ScoreOf(near) >= *last - kRounding;
+  });
+  const double share = std::min(1.0, static_cast<double>(found) / kTrialWanted);
+  const std::size_t remembered = std::min(++trial_.asked, kTrialQuestions);
+  trial_.recall += (share - trial_.recall) / static_cast<double>(remembered);
+  if (trial_.asked < kTrialQuestions || trial_.recall >= kTrialRecall) return;
+  graph_->set_width(graph_->width() >= HnswIndex::kMaxWidth ? 0 : 2 * graph_->width());
+  trial_ = {};
 }
 
 }  // namespace keepsake::search

@@ -111,13 +111,18 @@ class VectorIndex {
     return codes_.capacity() * (codes_.code_bytes() + signs + kPerSlot) + nodes * kPerNode;
   }
 
-  // Inserts up to `vectors` into the graph, which is begun when there are `graph_from` of
-  // them, and anew when a quarter of it is dead. True if more is left to do.
-  bool ImproveGraph(std::size_t vectors, std::size_t graph_from = kGraphFrom);
+  // Inserts up to `vectors` into the graph, which is begun when IsGraphWanted(), or if somebody
+  // wants it, and anew when a quarter of it is dead. True if more is left to do. Its width is
+  // doubled when walks miss too many of what is nearest to vectors that are about to be inserted:
+  // of vectors without any order, in many dimensions, no walk that is worth it finds enough.
+  bool ImproveGraph(std::size_t vectors, bool is_wanted = false);
   // Null if there is none.
   HnswIndex* graph() { return graph_.get(); }
   // One of these codes, in place of the one that is there.
-  void AdoptGraph(std::unique_ptr<HnswIndex> graph) { graph_ = std::move(graph); }
+  void AdoptGraph(std::unique_ptr<HnswIndex> graph) {
+    graph_ = std::move(graph);
+    trial_ = {};
+  }
   // Vectors that a search finds by the graph.
   std::size_t in_graph() const;
 
@@ -143,8 +148,16 @@ class VectorIndex {
   bool Scan(const VectorQuery& query, bool all, Shortlist& candidates) const;
   void Walk(const VectorQuery& query, Shortlist& candidates) const;
 
+  // Whether the graph finds what is nearest to a vector that it does not have.
+  void AskGraph(Slot slot);
+
   FlatIndex codes_;
   std::unique_ptr<HnswIndex> graph_;
+  struct Trial {
+    std::size_t asked = 0;
+    double recall = 0;  // of about the last fifty
+  };
+  Trial trial_;
   Buckets buckets_;
   std::vector<Buckets::iterator> groups_;  // by Owner::group
   std::vector<std::uint32_t> free_groups_;

@@ -115,8 +115,10 @@ PathTexts TextsAwaited(std::string_view value, std::span<const std::string> path
   return texts ? *std::move(texts) : PathTexts();
 }
 
-std::uint32_t FingerprintOf(std::string_view value) {
-  return static_cast<std::uint32_t>(std::hash<std::string_view>()(value));
+std::uint32_t FingerprintOf(std::string_view value, std::span<const std::string> paths) {
+  std::size_t hash = std::hash<std::string_view>()(value);
+  for (const std::string& path : paths) hash = hash * 31 + std::hash<std::string_view>()(path);
+  return static_cast<std::uint32_t>(hash);
 }
 
 Result<EmbeddingPlan> Store::PrepareEmbedding(std::span<const Operation> operations) const {

@@ -41,8 +41,8 @@ std::set<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bo
 PathTexts TextsAwaited(std::string_view value, std::span<const std::string> paths,
                        std::span<const std::string> index_fields);
 
-// Tells values apart: ids are given again, also by an import, while a model is asked.
-std::uint32_t FingerprintOf(std::string_view value);
+// Tells apart what waits: ids are given again, also by an import, while a model is asked.
+std::uint32_t FingerprintOf(std::string_view value, std::span<const std::string> paths);
 
 }  // namespace keepsake
 

@@ -93,7 +93,9 @@ double BestScore(const search::CosineQuery& query, std::span<const float> vector
 // An item that waits for vectors: see PathsToAwait().
 struct Waiting {
   Record* record = nullptr;
-  std::set<std::string> paths;
+  std::vector<std::string> paths;
+
+  std::uint32_t fingerprint() const { return FingerprintOf(record->value, paths); }
 };
 
 class MemoryTextSource final : public search::TextSource {
@@ -483,8 +485,8 @@ void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
   SetVectors(record, put.op->vectors);
   pending_.erase(record.id);
   const IndexConfig* index = options().index ? &*options().index : nullptr;
-  std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
-  if (!paths.empty()) pending_[record.id] = {&record, std::move(paths)};
+  const std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
+  if (!paths.empty()) pending_[record.id] = {&record, {paths.begin(), paths.end()}};
 }
 
 void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
@@ -613,7 +615,7 @@ Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
 
 Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
   if (index_ == nullptr) return IndexProgress{};
-  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted ? 1 : search::kGraphFrom);
+  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted);
   return IndexProgress{
       .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !has_more};
 }
@@ -623,8 +625,8 @@ Status InMemoryStore::CheckIndex(const IndexConfig&) {
     pending_.try_emplace(id, Waiting{record, {std::string(kIndexFields)}});
   }
   std::erase_if(pending_, [](const auto& entry) {
-    const std::set<std::string>& paths = entry.second.paths;
-    return paths.size() == 1 && *paths.begin() == kNoTextPath;
+    const std::vector<std::string>& paths = entry.second.paths;
+    return paths.size() == 1 && paths.front() == kNoTextPath;
   });
   return {};
 }
@@ -635,11 +637,9 @@ Result<PendingEmbeddings> InMemoryStore::ReadPending(std::uint32_t limit) {
   pending.left = pending_.size();
   for (const auto& [id, waiting] : pending_) {
     if (pending.items.size() == limit) break;
-    const std::string& value = waiting.record->value;
-    const std::vector<std::string> paths(waiting.paths.begin(), waiting.paths.end());
-    PathTexts texts = TextsAwaited(value, paths, options().index->fields);
+    PathTexts texts = TextsAwaited(waiting.record->value, waiting.paths, options().index->fields);
     pending.items.push_back(
-        {id, FingerprintOf(value), std::move(texts.paths), std::move(texts.texts)});
+        {id, waiting.fingerprint(), std::move(texts.paths), std::move(texts.texts)});
   }
   return pending;
 }
@@ -649,9 +649,8 @@ Result<std::uint64_t> InMemoryStore::WritePending(std::span<const ItemVectors> i
   for (const ItemVectors& item : items) {
     const auto entry = pending_.find(item.id);
     if (entry == pending_.end()) continue;
-    Record& record = *entry->second.record;
-    if (FingerprintOf(record.value) != item.fingerprint) continue;
-    SetVectors(record, item.vectors);
+    if (entry->second.fingerprint() != item.fingerprint) continue;
+    SetVectors(*entry->second.record, item.vectors);
     pending_.erase(entry);
     ++written;
   }

@@ -52,9 +52,9 @@ constexpr std::string_view kReadPending =
     " WHERE p.item_id IN (SELECT DISTINCT item_id FROM vector_pending ORDER BY item_id LIMIT ?)"
     " ORDER BY p.item_id, p.path";
 constexpr std::string_view kCountPending = "SELECT count(DISTINCT item_id) FROM vector_pending";
-constexpr std::string_view kIsPending =
-    "SELECT ns, value FROM store_kv WHERE item_id = ?"
-    " AND EXISTS (SELECT 1 FROM vector_pending p WHERE p.item_id = store_kv.item_id)";
+constexpr std::string_view kReadWaiting =
+    "SELECT i.ns, i.value, p.path FROM vector_pending p"
+    " CROSS JOIN store_kv i ON i.item_id = p.item_id WHERE p.item_id = ? ORDER BY p.path";
 
 constexpr std::string_view kLastSlot = "SELECT coalesce(max(vector_id), 0) FROM store_vectors";
 constexpr std::string_view kRowsAtMost =
@@ -490,8 +490,8 @@ Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
   std::vector<PendingEmbedding> items;
   for (const Waiting& item : waiting) {
     PathTexts texts = TextsAwaited(item.value, item.paths, fields);
-    items.push_back(
-        {item.item_id, FingerprintOf(item.value), std::move(texts.paths), std::move(texts.texts)});
+    items.push_back({item.item_id, FingerprintOf(item.value, item.paths), std::move(texts.paths),
+                     std::move(texts.texts)});
   }
   return items;
 }
@@ -510,18 +510,20 @@ Result<std::uint64_t> SqliteVectors::CountPending() {
 
 Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std::string>& texts) {
   const std::size_t first = texts.size();
-  Status status = database_.Run(kIsPending, {item.id}, [&](const Row& row) {
-    if (FingerprintOf(row.Text(1)) != item.fingerprint) return false;
-    texts.emplace_back(row.Text(0));
-    texts.emplace_back(row.Text(1));
+  std::vector<std::string> paths;
+  Status status = database_.Run(kReadWaiting, {item.id}, [&](const Row& row) {
+    if (paths.empty()) {
+      texts.emplace_back(row.Text(0));
+      texts.emplace_back(row.Text(1));
+    }
+    paths.emplace_back(row.Text(2));
     return true;
   });
-  const bool is_pending = texts.size() > first;
-  if (status.ok() && is_pending) {
-    status = Put({item.id, texts[first], texts[first + 1]}, item.vectors);
-  }
   if (!status.ok()) return std::unexpected(std::move(status));
-  return is_pending;
+  if (paths.empty() || FingerprintOf(texts[first + 1], paths) != item.fingerprint) return false;
+  status = Put({item.id, texts[first], texts[first + 1]}, item.vectors);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return true;
 }
 
 Result<std::int64_t> SqliteVectors::RowsToLoad() {
@@ -583,7 +585,7 @@ Result<bool> SqliteVectors::ImproveGraph(std::uint32_t dims, const IndexStep& st
     }
     return true;
   }
-  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted ? 1 : search::kGraphFrom);
+  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted);
   const search::HnswIndex* graph = index_->graph();
   if (graph == nullptr && !has_more && snapshot_.may_be_there()) snapshot_.BeginDropping();
   if (graph != nullptr && IsWorthSaving(*graph, has_more, step.is_wanted)) snapshot_.BeginSaving();

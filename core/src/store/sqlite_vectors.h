@@ -77,7 +77,7 @@ class SqliteVectors final : private VectorBudget::Member {
   Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit,
                                                     std::span<const std::string> fields);
   Result<std::uint64_t> CountPending();
-  // As Put(), if the item still waits and has the value that was read; says whether it did. `texts`
+  // As Put(), if the item still waits and is what was read; says whether it did. `texts`
   // is kept until EndTransaction(), and has room for two more.
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 

@@ -37,7 +37,7 @@ enum class Tag : std::uint8_t {
   kPrepareEmbedding = 24,
   kStoreStats = 25,
   kExplainAbsence = 26,
-  // 27, 28: pending items without fingerprints
+  // The two before it were of pending items without fingerprints.
   kImproveIndex = 29,
   kReadPending = 30,
   kEmbedPending = 31,
