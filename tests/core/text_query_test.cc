@@ -12,6 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 std::vector<std::string> TermsOf(std::string_view text) {
   std::vector<std::string> terms;
@@ -36,6 +37,15 @@ TEST(TextQuery, a_star_takes_words_that_begin_so) {
   EXPECT_THAT(TermsOf("a * b"), ElementsAre("b"));
 }
 
+TEST(TextQuery, what_a_question_quotes_need_not_be_in_its_answer) {
+  for (const char* mark : {"?", " ? \n", "\uFF1F", "\u061F"}) {
+    const TextQuery query = ParseTextQuery(
+        "When did Jon read \"The Lean Startup\"" + std::string(mark), Language::kEnglish);
+    EXPECT_THAT(query.phrases, IsEmpty()) << mark;
+    EXPECT_THAT(query.terms, SizeIs(4)) << mark;
+  }
+}
+
 TEST(TextQuery, phrases_hold_their_words_in_order) {
   const TextQuery query = ParseTextQuery("\"green tea\" cake", Language::kEnglish);
   ASSERT_EQ(query.phrases.size(), 1U);
@@ -50,6 +60,7 @@ TEST(TextQuery, phrases_hold_their_words_in_order) {
   EXPECT_TRUE(HoldsPhrases(chinese, "{\"a\":\"\u4ED6\u559D\u8336\"}", config));
   EXPECT_FALSE(HoldsPhrases(chinese, "{\"a\":\"\u8336\u559D\"}", config));
   EXPECT_THAT(ParseTextQuery("a 5\" disk", Language::kEnglish).phrases, IsEmpty());
+  EXPECT_THAT(ParseTextQuery("\"why green tea?\"", Language::kEnglish).phrases, SizeIs(1));
   for (const char* quoted : {"\u201Cgreen tea\u201D", "\u201Egreen tea\u201C cake",
                              "a 5\" disk \u00ABgreen tea\u00BB"}) {
     const TextQuery typographic = ParseTextQuery(quoted, Language::kEnglish);

@@ -77,6 +77,15 @@ std::vector<Section> SectionsOf(std::string_view text) {
   return sections;
 }
 
+// In such a text quotes are around titles and the like, which an answer need not repeat.
+bool IsQuestion(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"?", "\uFF1F", "\u061F"};
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  const std::string_view trimmed = text.substr(0, last + 1);
+  return std::ranges::any_of(kMarks,
+                             [&](std::string_view mark) { return trimmed.ends_with(mark); });
+}
+
 class QueryParser {
  public:
   explicit QueryParser(Language language) : language_(language) {}
@@ -94,6 +103,7 @@ class QueryParser {
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
+    if (IsQuestion(behind.empty() ? text : behind)) query_.phrases.clear();
     if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
     if (std::ssize(query_.terms) > kMaxTerms) {
       const auto first = query_.terms.begin() + kMaxTerms / 2;

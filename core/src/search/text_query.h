@@ -1,7 +1,8 @@
 // A question as the ranking understands it.
 //
 //   query := (word | phrase | word "*")*
-//   phrase := '"' words '"'          all of them in this order, or no hit
+//   phrase := '"' words '"'          all of them in this order, or no hit; but in what ends
+//                                     with a question mark they are words like others
 //   word "*"                          any word that begins so
 //
 // Stop words are dropped, unless there is nothing else.
