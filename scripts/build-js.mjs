@@ -165,7 +165,7 @@ function buildDeclarations() {
 
 // Which sources `#host` means is decided when a bundle is built; its types are the same.
 function nameHost(file) {
-  const host = relative(dirname(file), join(dist, "engine/host.js"));
+  const host = relative(dirname(file), join(dist, "node/host.js"));
   const path = host.startsWith(".") ? host : `./${host}`;
   writeFileSync(file, readFileSync(file, "utf8").replaceAll('"#host"', `"${path}"`));
 }

@@ -1,4 +1,4 @@
-// Writes core/src/search/unicode_tables.inc from the Unicode data of the Node that
+// Writes core/src/text/unicode_tables.inc from the Unicode data of the Node that
 // runs it:  node scripts/unicode-tables.mjs
 // The file is committed, so that every platform and every year has the same tokens;
 // a newer Unicode changes tokens, and with them what is stored.
@@ -203,7 +203,7 @@ function array(name, bytes) {
 
 const { single, several } = foldings();
 writeFileSync(
-  new URL("../core/src/search/unicode_tables.inc", import.meta.url),
+  new URL("../core/src/text/unicode_tables.inc", import.meta.url),
   `// Made by scripts/unicode-tables.mjs from Unicode ${process.versions.unicode}; the layouts are there. Not edited.
 // clang-format off
 ${array("kClassRuns", classTable())}${array("kFoldRuns", singleTable(single))}${array("kFoldToSeveral", severalTable(several))}// clang-format on

@@ -28,8 +28,8 @@ forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' co
 # Includes point down the layers, or stay in their folder.
 rank() {
   case $1 in
-    engine) echo 6 ;; wire) echo 5 ;; import | transfer) echo 4 ;; store | checkpoint) echo 3 ;;
-    search) echo 2 ;; sql | json) echo 1 ;; *) echo "" ;;
+    engine) echo 7 ;; wire) echo 6 ;; import | transfer) echo 5 ;; store | checkpoint) echo 4 ;;
+    text) echo 3 ;; vectors) echo 2 ;; sql | json) echo 1 ;; base) echo 0 ;; *) echo "" ;;
   esac
 }
 while IFS=: read -r file include; do

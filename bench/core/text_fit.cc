@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "search/embedder_check.h"
-#include "search/fusion.h"
-#include "search/text_search.h"
-#include "store/memory_text_index.h"
+#include "store/fusion.h"
+#include "store/memory/memory_text_index.h"
+#include "text/embedder_check.h"
+#include "text/text_search.h"
 
 namespace keepsake {
 namespace {
@@ -88,7 +88,7 @@ std::vector<Conversation> ReadConversations(const char* path) {
   return conversations;
 }
 
-using Nearest = std::vector<search::Hit<std::int64_t>>;
+using Nearest = std::vector<Hit<std::int64_t>>;
 
 struct Embedder {
   std::string name;

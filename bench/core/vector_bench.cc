@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "search/kernels.h"
-#include "search/vector_index.h"
+#include "vectors/kernels.h"
+#include "vectors/vector_index.h"
 
 namespace keepsake::search {
 namespace {

@@ -2,13 +2,13 @@ import { installWorkerdContext } from "./edge/async-context.js";
 
 await installWorkerdContext();
 
-export { durableMemory } from "./edge/durable-memory.js";
-export { limitVectorMemory } from "./edge/instance.js";
+export { durableMemory } from "./cloudflare/durable-memory.js";
 export {
   KeepsakeObject,
   keepsake,
   type MemoryNamespace,
   type StubOptions,
-} from "./edge/keepsake-object.js";
+} from "./cloudflare/keepsake-object.js";
+export { limitVectorMemory } from "./edge/instance.js";
 export type { ObjectStorage } from "./edge/sql-host.js";
 export * from "./index.js";

@@ -14,27 +14,18 @@ export {
   SqliteSaver,
   type SqliteSaverOptions,
   type ThreadSummary,
-} from "./checkpointer.js";
-export type { EmbeddingFunction, EmbeddingModel, Vector } from "./embedding.js";
-export type {
-  DatabaseBytes,
-  ExportFormat,
-  ExportOptions,
-  TransferOptions,
-  TransferProgress,
-} from "./engine/backup.js";
+} from "./checkpointer/checkpointer.js";
 export type { ChangeListener, Changes } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
 export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
-export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
 export type {
   ImportOptions,
   ImportProgress,
   ImportReport,
   ImportSource,
   SkippedRow,
-} from "./importer.js";
+} from "./import/importer.js";
 export { installInterruptShim, unwrapStore, withContext } from "./langgraph.js";
 export {
   type Diagnosis,
@@ -44,7 +35,9 @@ export {
   openMemory,
   type TierOptions,
 } from "./memory.js";
-export type { RankingOptions, Snippet, TextOptions } from "./ranking.js";
+export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
+export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
+export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
 export {
   type IndexOptions,
   InMemoryStore,
@@ -59,13 +52,20 @@ export {
   type StoreStats,
   type TtlOptions,
   type WhyNot,
-} from "./store.js";
+} from "./store/store.js";
 export type {
   GetOperation,
   Operation,
   PutOperation,
   SearchItem,
   SearchOperation,
-} from "./store-operations.js";
-export type { Value } from "./value.js";
+} from "./store/store-operations.js";
+export type { Value } from "./store/value.js";
+export type {
+  DatabaseBytes,
+  ExportFormat,
+  ExportOptions,
+  TransferOptions,
+  TransferProgress,
+} from "./transfer/transfer.js";
 export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/operations.js";

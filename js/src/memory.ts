@@ -2,7 +2,20 @@
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { importFile } from "#importer";
-import { type AutomaticRetention, type CheckpointerStats, SqliteSaver } from "./checkpointer.js";
+import {
+  type AutomaticRetention,
+  type CheckpointerStats,
+  SqliteSaver,
+} from "./checkpointer/checkpointer.js";
+import { Connection } from "./connection.js";
+import type { ChangeListener } from "./engine/changes.js";
+import type { Persistence } from "./engine/engine.js";
+import type { DatabaseOptions } from "./engine/options.js";
+import { attempt, KeepsakeError } from "./errors.js";
+import type { ImportOptions, ImportReport, ImportSource } from "./import/importer.js";
+import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
+import { SqliteStore, type StoreOptions, type StoreStats } from "./store/store.js";
+import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import {
   type DatabaseBytes,
   type ExportOptions,
@@ -10,16 +23,7 @@ import {
   exportStream,
   importDatabase,
   type TransferOptions,
-} from "./engine/backup.js";
-import type { ChangeListener } from "./engine/changes.js";
-import { Connection } from "./engine/connection.js";
-import type { Persistence } from "./engine/engine.js";
-import type { DatabaseOptions } from "./engine/options.js";
-import { discardImport, unfinishedImport } from "./engine/rows.js";
-import { attempt, KeepsakeError } from "./errors.js";
-import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./evaluation.js";
-import type { ImportOptions, ImportReport, ImportSource } from "./importer.js";
-import { SqliteStore, type StoreOptions, type StoreStats } from "./store.js";
+} from "./transfer/transfer.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {

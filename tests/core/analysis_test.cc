@@ -1,4 +1,4 @@
-#include "search/analysis.h"
+#include "text/analysis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/utf8.h"
-#include "search/dates.h"
+#include "text/dates.h"
 
 namespace keepsake::search {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+#include "base/varint.h"
 #include "checkpoint/content_logs.h"
 #include "checkpoint/diff.h"
-#include "checkpoint/hash.h"
 #include "checkpointer_contract.h"
-#include "varint.h"
 
 namespace keepsake::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "search/cosine.h"
+#include "vectors/cosine.h"
 
 #include <gtest/gtest.h>
 

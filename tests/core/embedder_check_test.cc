@@ -1,11 +1,11 @@
 // What is said of an embedder by the items it embedded.
-#include "search/embedder_check.h"
+#include "text/embedder_check.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "search/text_record.h"
+#include "text/text_record.h"
 
 namespace keepsake::search {
 namespace {

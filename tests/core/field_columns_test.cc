@@ -1,6 +1,6 @@
 // Columns of fields: what they leave out never matches, and what they let through does but
 // for a few.
-#include "search/field_columns.h"
+#include "vectors/field_columns.h"
 
 #include <gtest/gtest.h>
 

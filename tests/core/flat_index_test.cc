@@ -1,4 +1,4 @@
-#include "search/flat_index.h"
+#include "vectors/flat_index.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The graph over the vectors of a SqliteStore, and what is saved of it: whatever plan a
 // search takes, and whatever was written, saved, reopened, damaged or cut short meanwhile,
 // no item is wrong and none is lost.
-#include "store/graph_snapshot.h"
+#include "store/sqlite/graph_snapshot.h"
 
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-#include "search/hnsw_index.h"
+#include "vectors/hnsw_index.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "search/kernels.h"
+#include "vectors/kernels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "search/page.h"
+#include "base/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "search/quantizer.h"
+#include "vectors/quantizer.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 
 #include "clustered_vectors.h"
 #include "json/filter.h"
-#include "search/cosine.h"
 #include "store_contract.h"
+#include "vectors/cosine.h"
 
 namespace keepsake {
 namespace {

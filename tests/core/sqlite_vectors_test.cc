@@ -1,6 +1,6 @@
 // Searches by vector in a store large enough to have its codes scanned: the answers are
 // those of the rows, whatever was written, reopened, damaged or cut short meanwhile.
-#include "store/sqlite_vectors.h"
+#include "store/sqlite/sqlite_vectors.h"
 
 #include <string>
 

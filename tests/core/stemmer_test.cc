@@ -1,4 +1,4 @@
-#include "search/stemmer.h"
+#include "text/stemmer.h"
 
 #include <gtest/gtest.h>
 

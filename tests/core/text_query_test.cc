@@ -1,4 +1,4 @@
-#include "search/text_query.h"
+#include "text/text_query.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The index and its planner: whatever plan is taken, the items found are those that
 // reading all vectors finds; the graph's recall has a floor.
-#include "search/vector_index.h"
+#include "vectors/vector_index.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "clustered_vectors.h"
-#include "search/cosine.h"
-#include "search/ranking.h"
+#include "store/scored_hits.h"
+#include "vectors/cosine.h"
 
 namespace keepsake::search {
 namespace {
@@ -83,7 +83,7 @@ class VectorIndexTest : public testing::Test {
       EXPECT_EQ(search.taken().plan, plan);
     }
     const std::map<std::uint64_t, double> best = BestScores(query, prefix);
-    Ranking<std::uint64_t> ranking;
+    ScoredHits<std::uint64_t> ranking;
     std::vector<std::uint64_t> items;
     while (!ranking.IsSettled(kWanted, search.bound())) {
       const auto portion = search.Next();
@@ -315,7 +315,7 @@ TEST(Signs, of_many_vectors_the_best_are_found_and_where_signs_tell_nothing_all_
       VectorSearch search = index.Search(
           {.vector = query, .encoded_prefix = i % 2 == 0 ? "" : "a\x1F", .wanted = kWanted});
       by_signs += search.taken().by_signs;
-      Ranking<std::uint64_t> ranking;
+      ScoredHits<std::uint64_t> ranking;
       while (!ranking.IsSettled(kWanted, search.bound())) {
         const auto items = search.Next();
         ASSERT_FALSE(items.empty());

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "clustered_vectors.h"
-#include "store/vector_chunk.h"
+#include "store/sqlite/vector_chunk.h"
 #include "store_contract.h"
 
 namespace keepsake {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "checkpoint/hash.h"
-#include "varint.h"
+#include "base/hash.h"
+#include "base/varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "checkpoint/hash.h"
+#include "base/hash.h"
 
 namespace keepsake::checkpoint {
 namespace {

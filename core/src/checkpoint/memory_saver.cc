@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/heap_sort.h"
 #include "checkpoint/channel_plan.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/retention.h"
 #include "checkpoint/stored_values.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
-#include "search/heap_sort.h"
 
 namespace keepsake {
 namespace {
@@ -523,7 +523,7 @@ class MemorySaver final : public Checkpointer {
                        sort_key(info));
       if (is_after) infos.push_back(std::move(info));
     }
-    search::HeapSort(infos, [&](const ThreadInfo& a, const ThreadInfo& b) {
+    HeapSort(infos, [&](const ThreadInfo& a, const ThreadInfo& b) {
       return comes_before(sort_key(a), sort_key(b));
     });
     if (infos.size() > list.limit) infos.resize(list.limit);
@@ -711,7 +711,7 @@ class MemorySaver final : public Checkpointer {
         }
       }
     }
-    if (!std::ranges::is_sorted(places, ListedBefore)) search::HeapSort(places, ListedBefore);
+    if (!std::ranges::is_sorted(places, ListedBefore)) HeapSort(places, ListedBefore);
     return places;
   }
 

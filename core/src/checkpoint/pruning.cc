@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/varint.h"
 #include "checkpoint/stored_writes.h"
-#include "varint.h"
 
 namespace keepsake::checkpoint {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/hash.h"
+#include "base/varint.h"
 #include "checkpoint/diff.h"
-#include "checkpoint/hash.h"
 #include "checkpoint/stored_values.h"
-#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "search/heap_sort.h"
+#include "base/heap_sort.h"
 
 namespace keepsake::checkpoint {
 namespace {
@@ -167,7 +167,7 @@ bool IsOfOneRun(std::string_view checkpoint_ns) { return checkpoint_ns.contains(
 
 std::vector<std::string> AgeBounds(std::vector<std::string> ids) {
   constexpr std::size_t kSteps = 10;
-  search::HeapSort(ids, std::less());
+  HeapSort(ids, std::less());
   std::vector<std::string> bounds;
   for (std::size_t step = 1; step <= kSteps && !ids.empty(); ++step) {
     const std::size_t end = (ids.size() * step + kSteps - 1) / kSteps;

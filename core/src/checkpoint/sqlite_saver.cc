@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/varint.h"
 #include "checkpoint/channel_plan.h"
 #include "checkpoint/content_logs.h"
 #include "checkpoint/last_puts.h"
@@ -23,7 +24,6 @@
 #include "checkpoint/upgrade.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
-#include "varint.h"
 
 namespace keepsake {
 namespace {

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <utility>
 
+#include "base/hash.h"
+#include "base/varint.h"
 #include "checkpoint/diff.h"
-#include "checkpoint/hash.h"
 #include "checkpoint/validation.h"
-#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

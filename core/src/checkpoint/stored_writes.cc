@@ -1,7 +1,7 @@
 #include "checkpoint/stored_writes.h"
 
+#include "base/varint.h"
 #include "checkpoint/stored_values.h"
-#include "varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

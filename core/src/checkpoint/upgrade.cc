@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "varint.h"
+#include "base/varint.h"
 
 namespace keepsake::checkpoint {
 namespace {

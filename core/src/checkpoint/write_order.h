@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/heap_sort.h"
 #include "keepsake/checkpointer.h"
-#include "search/heap_sort.h"
 
 namespace keepsake::checkpoint {
 
@@ -16,8 +16,7 @@ inline void SortWrites(std::vector<PendingWrite>& writes) {
   const auto key = [](const PendingWrite& write) {
     return std::tie(write.task_path, write.task_id, write.idx);
   };
-  search::HeapSort(writes,
-                   [&](const PendingWrite& a, const PendingWrite& b) { return key(a) < key(b); });
+  HeapSort(writes, [&](const PendingWrite& a, const PendingWrite& b) { return key(a) < key(b); });
 }
 
 }  // namespace keepsake::checkpoint

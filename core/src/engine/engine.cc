@@ -23,7 +23,7 @@
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
 #include "keepsake/store.h"
-#include "store/vector_budget.h"
+#include "store/sqlite/vector_budget.h"
 #include "transfer/row_export.h"
 #include "transfer/row_import.h"
 #include "wire/frame.h"

@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
+#include "base/heap_sort.h"
 #include "json/json.h"
 #include "json/utf8.h"
-#include "search/fusion.h"
-#include "search/heap_sort.h"
-#include "search/kernels.h"
+#include "store/fusion.h"
 #include "store/refinement.h"
+#include "vectors/kernels.h"
 
 namespace keepsake {
 namespace {
@@ -316,7 +316,7 @@ Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& op
     if (Status status = CheckVector(vector.values, options); !status.ok()) return status;
     paths.push_back(vector.path);
   }
-  search::HeapSort(paths, std::less());
+  HeapSort(paths, std::less());
   const auto repeated = std::ranges::adjacent_find(paths);
   if (repeated == paths.end()) return {};
   return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));

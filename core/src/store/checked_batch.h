@@ -15,7 +15,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
-#include "search/substring.h"
+#include "text/substring.h"
 
 namespace keepsake {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/order.h"
 #include "json/json.h"
 #include "json/path.h"
-#include "search/order.h"
-#include "search/snippet.h"
-#include "search/text_record.h"
+#include "text/snippet.h"
+#include "text/text_record.h"
 
 namespace keepsake {
 namespace {
@@ -123,7 +123,7 @@ std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& c
     ApplyRecency(ranking, now_ms, item);
     ApplyBoosts(ranking, item);
   }
-  std::vector<std::size_t> order = search::OrderOf(items.size(), [&](std::size_t a, std::size_t b) {
+  std::vector<std::size_t> order = OrderOf(items.size(), [&](std::size_t a, std::size_t b) {
     return items[a].score.value_or(-1) > items[b].score.value_or(-1);
   });
   if (ranking.diversity > 0) ApplyDiversity(ranking, config, items, order);

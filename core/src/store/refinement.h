@@ -10,9 +10,9 @@
 
 #include "keepsake/operation.h"
 #include "keepsake/text_config.h"
-#include "search/planner.h"
-#include "search/text_search.h"
 #include "store/checked_batch.h"
+#include "text/text_search.h"
+#include "vectors/planner.h"
 
 namespace keepsake {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <variant>
 
-#include "checkpoint/hash.h"
-#include "varint.h"
+#include "base/hash.h"
+#include "base/varint.h"
 
 namespace keepsake::transfer {
 namespace {

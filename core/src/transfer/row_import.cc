@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/varint.h"
 #include "transfer/piece.h"
 #include "transfer/tables.h"
-#include "varint.h"
 
 namespace keepsake::transfer {
 namespace {

@@ -1,6 +1,7 @@
 // What an engine needs of its host: here a browser, where databases have names.
 
 import { wasmSource } from "#assets";
+import { isBytes } from "../bytes.js";
 import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
 import {
   checkCommonOptions,
@@ -10,7 +11,6 @@ import {
 } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
 import { KeepsakeError } from "../errors.js";
-import { isBytes } from "../value.js";
 import { RemoteEngine } from "./client.js";
 import { checkName } from "./database-name.js";
 import { loadModule } from "./module.js";

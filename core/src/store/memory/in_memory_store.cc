@@ -1,0 +1,684 @@
+#include "keepsake/in_memory_store.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/order.h"
+#include "base/page.h"
+#include "store/checked_batch.h"
+#include "store/embedding.h"
+#include "store/fusion.h"
+#include "store/memory/memory_text_index.h"
+#include "store/namespace_listing.h"
+#include "store/refinement.h"
+#include "store/scored_hits.h"
+#include "text/text_search.h"
+#include "vectors/cosine.h"
+#include "vectors/field_columns.h"
+#include "vectors/vector_index.h"
+
+namespace keepsake {
+namespace {
+
+struct Bucket;
+
+struct Record {
+  std::int64_t id = 0;
+  Bucket* bucket = nullptr;
+  const std::string* key = nullptr;
+  std::string value;
+  std::int64_t created_at_ms = 0;
+  std::int64_t updated_at_ms = 0;
+  std::int64_t ttl_ms = PutOp::kNoTtl;
+  std::int64_t expires_at_ms = kNeverExpires;
+  std::vector<float> vectors;       // one after the other, each of the index's length
+  std::vector<search::Slot> slots;  // of the vectors, in the same order
+
+  bool IsVisible(std::int64_t now_ms) const { return expires_at_ms > now_ms; }
+};
+
+// The records of one namespace. Never empty: it goes with its last record.
+struct Bucket {
+  std::string encoded_ns;
+  Namespace ns;
+  std::map<std::string, Record, std::less<>> records;
+  std::size_t unindexed = 0;  // records without a vector
+
+  bool IsVisible(std::int64_t now_ms) const {
+    return std::ranges::any_of(
+        records, [now_ms](const auto& entry) { return entry.second.IsVisible(now_ms); });
+  }
+};
+
+Item ToItem(const Record& record) {
+  return {.ns = record.bucket->ns,
+          .key = *record.key,
+          .value = record.value,
+          .created_at_ms = record.created_at_ms,
+          .updated_at_ms = record.updated_at_ms};
+}
+
+bool IsWanted(const Record& record, const CheckedSearch& search) {
+  if (record.id == search.excluded_id) return false;
+  if (!search.filter.Matches(record.value)) return false;
+  return search.contains.empty() || search.contains.IsIn(*record.key) ||
+         search.contains.IsInJson(record.value);
+}
+
+// A record among those with an equal score.
+bool ComesFirst(const Record* a, const Record* b) {
+  return std::tie(a->bucket->encoded_ns, *a->key) < std::tie(b->bucket->encoded_ns, *b->key);
+}
+
+// Rows are at hand: coding the query costs what reading so many does.
+constexpr std::size_t kFewRows = 32;
+
+double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
+                 std::size_t dims) {
+  double best = -1;
+  for (; !vectors.empty(); vectors = vectors.subspan(dims)) {
+    best = std::max(best, query.Score(vectors.first(dims)));
+  }
+  return best;
+}
+
+// An item that waits for vectors: see PathsToAwait().
+struct Waiting {
+  Record* record = nullptr;
+  std::vector<std::string> paths;
+
+  std::uint32_t fingerprint() const { return FingerprintOf(record->value, paths); }
+};
+
+class MemoryTextSource final : public search::TextSource {
+ public:
+  MemoryTextSource(const MemoryTextIndex& index,
+                   const std::unordered_map<std::int64_t, Record*>& records,
+                   const CheckedSearch& search, const search::TextQuery& query,
+                   const TextConfig& config, std::int64_t now_ms)
+      : index_(index),
+        records_(records),
+        search_(search),
+        query_(query),
+        config_(config),
+        now_ms_(now_ms) {}
+
+  Result<search::TextScope> Scope() override { return index_.Scope(search_.encoded_prefix); }
+
+  Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t most) override {
+    return std::min(index_.Count(term, search_.encoded_prefix), most);
+  }
+
+  Status Matching(const std::vector<search::TextTerm>& terms, std::uint64_t most,
+                  const search::TextItemCallback& add) override {
+    index_.Matching(terms, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
+      if (most == 0) return false;
+      if (Give(id, entry, add)) --most;
+      return true;
+    });
+    return {};
+  }
+
+  Status InGroup(std::string_view ns, std::string_view group,
+                 const search::TextItemCallback& add) override {
+    index_.InGroup(ns, group, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
+      Give(id, entry, add);
+    });
+    return {};
+  }
+
+  Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) override {
+    index_.Tokens(beginning, add);
+    return {};
+  }
+
+  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+    for (const std::int64_t id : ids) {
+      const MemoryTextIndex::Entry* entry = index_.Find(id);
+      if (entry == nullptr) continue;
+      check.Add(
+          entry->text.record,
+          std::span<const float>(records_.at(id)->vectors).first(search_.query_vector.size()));
+    }
+    return {};
+  }
+
+ private:
+  // Whether it was given, and is wanted.
+  bool Give(std::int64_t id, const MemoryTextIndex::Entry& entry,
+            const search::TextItemCallback& add) const {
+    const Record& record = *records_.at(id);
+    if (!record.IsVisible(now_ms_) || !entry.ns.starts_with(search_.encoded_prefix)) return false;
+    const bool is_wanted = id != search_.excluded_id && search_.filter.Matches(record.value) &&
+                           search::HoldsPhrases(query_, record.value, config_);
+    add({.id = id,
+         .ns = entry.ns,
+         .key = *record.key,
+         .group = entry.text.group,
+         .position = entry.text.position,
+         .record = entry.text.record,
+         .is_wanted = is_wanted});
+    return is_wanted;
+  }
+
+  const MemoryTextIndex& index_;
+  const std::unordered_map<std::int64_t, Record*>& records_;
+  const CheckedSearch& search_;
+  const search::TextQuery& query_;
+  const TextConfig& config_;
+  std::int64_t now_ms_;
+};
+
+class InMemoryStore final : public Store {
+ public:
+  explicit InMemoryStore(StoreOptions options) : Store(std::move(options)) {}
+
+  Result<std::vector<std::string>> List(const Namespace& ns) override;
+  Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
+  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
+  Result<StoreStats> Stats() override;
+  Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
+  Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
+
+ protected:
+  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+  Status CheckIndex(const IndexConfig& index) override;
+  Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) override;
+
+ private:
+  using Buckets = std::map<std::string, Bucket, std::less<>>;
+
+  Record* Find(std::string_view encoded_ns, std::string_view key);
+  std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
+  std::vector<Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms,
+                                 search::PlanTaken& taken);
+  // None if candidates are not enough to answer.
+  std::optional<std::vector<Hit<Record*>>> RankByIndex(const CheckedSearch& search,
+                                                       std::int64_t now_ms,
+                                                       search::PlanTaken& taken);
+  // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
+  std::optional<search::SlotSet> Select(const json::Filter& filter);
+  // Those that follow the scored ones.
+  void AddUnindexed(const CheckedSearch& search, std::int64_t now_ms, Page<Record*>& page);
+  Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
+                                              std::vector<Record*>& refreshed);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
+                                                   search::TextPlan& plan,
+                                                   search::PlanTaken& taken);
+  // The search by the vectors of the item that it names. The span is into `vector`.
+  Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                               std::vector<float>& vector);
+  Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
+                                               std::vector<Record*>& refreshed);
+  std::vector<Namespace> List(const ListNamespacesOp& op, std::int64_t now_ms);
+
+  // The texts are analysed by the first search by text, later ones when they are put.
+  void MakeTextIndex();
+  void Write(const CheckedPut& put, std::int64_t now_ms);
+  Record& FindOrCreate(const CheckedPut& put);
+  // Before a record is destroyed.
+  void Forget(Record& record);
+  void Erase(Record& record);
+  void SetExpiry(Record& record, std::int64_t expires_at_ms);
+  void SetVectors(Record& record, std::span<const FieldVector> vectors);
+  void DropVectors(Record& record);
+  void EmptySparseChunks();
+
+  std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
+  search::FieldColumns columns_;                // of what is in index_
+  search::Slot next_slot_ = 0;
+  Buckets buckets_;
+  std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
+  std::int64_t last_id_ = 0;  // the greatest there is, as SQLite numbers rows
+  std::unordered_map<std::int64_t, Record*> records_by_id_;
+  std::map<std::int64_t, Waiting> pending_;  // by id
+  MemoryTextIndex text_;
+  std::string text_made_for_;  // a fingerprint; "" until the first search by text
+};
+
+Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
+  const auto bucket = buckets_.find(encoded_ns);
+  if (bucket == buckets_.end()) return nullptr;
+  const auto record = bucket->second.records.find(key);
+  return record == bucket->second.records.end() ? nullptr : &record->second;
+}
+
+std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBelow(
+    std::string_view encoded_prefix) {
+  const auto begin = buckets_.lower_bound(encoded_prefix);
+  if (encoded_prefix.empty()) return {begin, buckets_.end()};
+  std::string end(encoded_prefix);
+  ++end.back();  // no label's end any more, but greater than all that begins with it
+  return {begin, buckets_.lower_bound(end)};
+}
+
+std::vector<Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& search, std::int64_t now_ms,
+                                              search::PlanTaken& taken) {
+  Page<Record*> page(search.offset, search.limit);
+  if (search.limit == 0) return page.Take();
+  if (search.by_vector && index_ != nullptr) {
+    if (auto hits = RankByIndex(search, now_ms, taken)) return std::move(*hits);
+    taken.plan = SearchPlan::kExact;
+  }
+  const search::CosineQuery query(search.query_vector);
+  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    for (auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms) || !IsWanted(record, search)) continue;
+      if (search.by_vector && !record.vectors.empty()) {
+        page.PushScored(&record, BestScore(query, record.vectors, options().index->dims));
+      } else {
+        page.PushUnscored(&record, record.updated_at_ms);
+      }
+    }
+  }
+  return page.Take();
+}
+
+std::optional<std::vector<Hit<Record*>>> InMemoryStore::RankByIndex(const CheckedSearch& search,
+                                                                    std::int64_t now_ms,
+                                                                    search::PlanTaken& taken) {
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  const std::optional<search::SlotSet> among = Select(search.filter);
+  search::VectorSearch candidates = index_->Search({.vector = search.query_vector,
+                                                    .encoded_prefix = search.encoded_prefix,
+                                                    .among = among ? &*among : nullptr,
+                                                    .is_filtered = !search.filter.empty(),
+                                                    .wanted = wanted,
+                                                    .few = kFewRows,
+                                                    .forced = search.plan,
+                                                    .ef_search = search.ef_search});
+  const search::CosineQuery query(search.query_vector);
+  ScoredHits<Record*> ranking;
+  while (!ranking.IsSettled(wanted, candidates.bound())) {
+    const std::span<const std::uint64_t> items = candidates.Next();
+    taken = candidates.taken();
+    if (items.empty() && candidates.is_exhausted()) break;
+    if (items.empty()) return std::nullopt;
+    for (const std::uint64_t item : items) {
+      auto* record = reinterpret_cast<Record*>(static_cast<std::uintptr_t>(item));
+      if (!record->IsVisible(now_ms) || !IsWanted(*record, search)) continue;
+      ranking.Push(BestScore(query, record->vectors, options().index->dims), record);
+    }
+  }
+  Page<Record*> page(search.offset, search.limit);
+  const bool all_scored = ranking.size() < wanted;
+  for (const auto& entry : ranking.Take(0, wanted, ComesFirst)) {
+    page.PushScored(entry.id, entry.score);
+  }
+  if (all_scored) AddUnindexed(search, now_ms, page);
+  return page.Take();
+}
+
+std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter) {
+  if (filter.empty()) return std::nullopt;
+  if (columns_.Begin(filter)) {
+    for (const auto& [id, record] : records_by_id_) {
+      for (const search::Slot slot : record->slots) columns_.Fill(slot, record->value);
+    }
+    columns_.EndFill();
+  }
+  return columns_.Select(filter);
+}
+
+void InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                                 Page<Record*>& page) {
+  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    if (bucket.unindexed == 0) continue;
+    for (auto& [key, record] : bucket.records) {
+      if (record.vectors.empty() && record.IsVisible(now_ms) && IsWanted(record, search)) {
+        page.PushUnscored(&record, record.updated_at_ms);
+      }
+    }
+  }
+}
+
+Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
+                                                                std::int64_t now_ms,
+                                                                search::TextPlan& plan,
+                                                                search::PlanTaken& taken) {
+  MakeTextIndex();
+  const TextConfig& config = options().text;
+  const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
+  MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
+  std::vector<Hit<std::int64_t>> vectors;
+  if (search.by_vector) {
+    for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms, taken)) {
+      vectors.push_back({record->id, score});
+    }
+  }
+  const auto text =
+      search::SearchText(source, query, config, plan, search::MeaningOf(vectors, search.ranking));
+  if (!text) return std::unexpected(text.error());
+  if (!search.by_vector) return search::FromText(*text);
+  return search::Fuse(*text, vectors, search.ranking, plan);
+}
+
+Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,
+                                                            std::int64_t now_ms,
+                                                            std::vector<Record*>& refreshed) {
+  search::TextPlan plan;
+  search::PlanTaken taken;
+  auto ranked = RankByText(search, now_ms, plan, taken);
+  if (!ranked) return std::unexpected(std::move(ranked.error()));
+  if (ranked->size() > HitsToRefine(search)) {
+    ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
+  }
+  std::vector<SearchItem> items;
+  for (search::FusedHit& hit : *ranked) {
+    items.push_back({.item = ToItem(*records_by_id_.at(hit.id)),
+                     .score = hit.score,
+                     .parts = std::move(hit.parts)});
+  }
+  std::vector<SearchItem> page;
+  for (const std::size_t i : Refine(search, options().text, now_ms, items)) {
+    if (search.ranking.explain) {
+      items[i].plan = Describe(search, plan);
+      if (search.by_vector) items[i].plan += "; " + Describe(taken);
+    }
+    page.push_back(std::move(items[i]));
+    if (search.refresh_ttl) refreshed.push_back(records_by_id_.at((*ranked)[i].id));
+  }
+  return page;
+}
+
+Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& search,
+                                                           std::int64_t now_ms,
+                                                           std::vector<Record*>& refreshed) {
+  if (search.limit == 0) return {};
+  if (search.near != nullptr) {
+    std::vector<float> vector;
+    const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
+    if (!by_near) return std::unexpected(by_near.error());
+    return SearchItems(*by_near, now_ms, refreshed);
+  }
+  if (search.by_text) return SearchByText(search, now_ms, refreshed);
+  std::vector<SearchItem> items;
+  search::PlanTaken taken;
+  auto hits = Rank(search, now_ms, taken);
+  DropBelow(search, hits);
+  items.reserve(hits.size());
+  for (const auto& [record, score] : hits) {
+    items.push_back({.item = ToItem(*record), .score = score});
+    if (search.by_vector && search.ranking.explain) items.back().plan = Describe(taken);
+    if (search.refresh_ttl) refreshed.push_back(record);
+  }
+  return items;
+}
+
+Result<CheckedSearch> InMemoryStore::ByNear(const CheckedSearch& search, std::int64_t now_ms,
+                                            std::vector<float>& vector) {
+  const Record* record = Find(EncodeNamespace(search.near->ns), search.near->key);
+  if (record == nullptr || !record->IsVisible(now_ms) || record->vectors.empty()) {
+    return NoNearVectors(*search.near);
+  }
+  vector = search::MeanDirection(record->vectors, options().index->dims);
+  return BySimilarity(search, record->id, vector);
+}
+
+void InMemoryStore::MakeTextIndex() {
+  std::string wanted = search::FingerprintOf(options().text);
+  if (text_made_for_ == wanted) return;
+  text_.Clear();
+  for (const auto& [id, record] : records_by_id_) {
+    text_.Put(id, record->bucket->encoded_ns, search::MakeTextEntry(record->value, options().text));
+  }
+  text_made_for_ = std::move(wanted);
+}
+
+std::vector<Namespace> InMemoryStore::List(const ListNamespacesOp& op, std::int64_t now_ms) {
+  NamespaceListing listing(op);
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(listing.EncodedPrefix())) {
+    if (bucket.IsVisible(now_ms) && !listing.Offer(bucket.ns)) break;
+  }
+  return listing.Take();
+}
+
+Result<std::vector<OperationResult>> InMemoryStore::Apply(const CheckedBatch& batch) {
+  std::vector<OperationResult> results(batch.size);
+  std::vector<Record*> refreshed;
+  for (const CheckedGet& get : batch.gets) {
+    Record* record = Find(get.encoded_ns, get.key);
+    std::optional<Item> item;
+    if (record != nullptr && record->IsVisible(batch.now_ms)) {
+      item = ToItem(*record);
+      if (get.refresh_ttl) refreshed.push_back(record);
+    }
+    results[get.position] = std::move(item);
+  }
+  for (const CheckedSearch& search : batch.searches) {
+    auto items = SearchItems(search, batch.now_ms, refreshed);
+    if (!items) return std::unexpected(std::move(items.error()));
+    results[search.position] = std::move(*items);
+  }
+  for (const CheckedListNamespaces& list : batch.lists) {
+    results[list.position] = List(*list.op, batch.now_ms);
+  }
+  for (Record* record : refreshed) SetExpiry(*record, ExpiryOf(record->ttl_ms, batch.now_ms));
+  for (const CheckedPut& put : batch.puts) Write(put, batch.now_ms);
+  return results;
+}
+
+void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
+  if (!put.op->value) {
+    if (Record* record = Find(put.encoded_ns, put.op->key)) Erase(*record);
+    return;
+  }
+  Record& record = FindOrCreate(put);
+  // No JSON is empty text. An expired item is as good as gone.
+  const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
+  record.value = *put.op->value;
+  if (is_new) record.created_at_ms = now_ms;
+  record.updated_at_ms = now_ms;
+  record.ttl_ms = put.ttl_ms;
+  SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
+  if (!text_made_for_.empty()) {
+    text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
+  }
+  SetVectors(record, put.op->vectors);
+  pending_.erase(record.id);
+  const IndexConfig* index = options().index ? &*options().index : nullptr;
+  const std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
+  if (!paths.empty()) pending_[record.id] = {&record, {paths.begin(), paths.end()}};
+}
+
+void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
+  DropVectors(record);
+  if (vectors.empty()) return;
+  --record.bucket->unindexed;
+  if (index_ == nullptr) index_ = std::make_unique<search::VectorIndex>(options().index->dims);
+  // By path, as a database has them: sums over them are the same bits.
+  for (const std::size_t i : OrderOf(vectors.size(), [&](std::size_t a, std::size_t b) {
+         return vectors[a].path < vectors[b].path;
+       })) {
+    const std::vector<float>& values = vectors[i].values;
+    record.vectors.insert(record.vectors.end(), values.begin(), values.end());
+    record.slots.push_back(next_slot_);
+    columns_.Add(next_slot_, record.value);
+    index_->Add(next_slot_++, reinterpret_cast<std::uintptr_t>(&record), record.bucket->encoded_ns,
+                values);
+    if (next_slot_ % search::FlatIndex::kChunkSlots == 0) EmptySparseChunks();
+  }
+}
+
+void InMemoryStore::DropVectors(Record& record) {
+  if (record.slots.empty()) return;
+  ++record.bucket->unindexed;
+  for (const search::Slot slot : record.slots) {
+    columns_.Remove(slot);
+    index_->Remove(slot);
+  }
+  record.slots.clear();
+  record.vectors.clear();
+}
+
+void InMemoryStore::EmptySparseChunks() {
+  constexpr int kChunksAtOnce = 2;  // so that emptying keeps up with chunks that are begun
+  const search::FlatIndex& codes = index_->codes();
+  for (int i = 0; i < kChunksAtOnce; ++i) {
+    const std::optional<std::size_t> sparsest = codes.SparsestChunk({});
+    if (!sparsest) return;
+    for (const search::Slot slot : codes.SlotsIn(*sparsest)) {
+      auto* record =
+          reinterpret_cast<Record*>(static_cast<std::uintptr_t>(codes.OwnerOf(slot).item));
+      std::ranges::replace(record->slots, slot, next_slot_);
+      columns_.Move(slot, next_slot_);
+      index_->Move(slot, next_slot_++);
+    }
+  }
+}
+
+Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
+  const auto [bucket_entry, is_new_bucket] = buckets_.try_emplace(put.encoded_ns);
+  Bucket& bucket = bucket_entry->second;
+  if (is_new_bucket) {
+    bucket.encoded_ns = put.encoded_ns;
+    bucket.ns = put.op->ns;
+  }
+  const auto [entry, is_new_record] = bucket.records.try_emplace(put.op->key);
+  if (is_new_record) {
+    ++bucket.unindexed;
+    entry->second.bucket = &bucket;
+    entry->second.key = &entry->first;
+    entry->second.id = ++last_id_;
+    records_by_id_[last_id_] = &entry->second;
+  }
+  return entry->second;
+}
+
+void InMemoryStore::Forget(Record& record) {
+  SetExpiry(record, kNeverExpires);
+  DropVectors(record);
+  --record.bucket->unindexed;
+  text_.Remove(record.id);
+  pending_.erase(record.id);
+  records_by_id_.erase(record.id);
+  while (last_id_ > 0 && !records_by_id_.contains(last_id_)) --last_id_;
+}
+
+void InMemoryStore::Erase(Record& record) {
+  Forget(record);
+  const auto bucket = buckets_.find(record.bucket->encoded_ns);
+  bucket->second.records.erase(bucket->second.records.find(*record.key));
+  if (bucket->second.records.empty()) buckets_.erase(bucket);
+}
+
+void InMemoryStore::SetExpiry(Record& record, std::int64_t expires_at_ms) {
+  if (record.expires_at_ms == expires_at_ms) return;
+  if (record.expires_at_ms != kNeverExpires) expiries_.erase({record.expires_at_ms, &record});
+  if (expires_at_ms != kNeverExpires) expiries_.insert({expires_at_ms, &record});
+  record.expires_at_ms = expires_at_ms;
+}
+
+Result<std::vector<std::string>> InMemoryStore::List(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  std::vector<std::string> keys;
+  const auto bucket = buckets_.find(EncodeNamespace(ns));
+  if (bucket == buckets_.end()) return keys;
+  const std::int64_t now_ms = options().clock->NowMs();
+  for (const auto& [key, record] : bucket->second.records) {
+    if (record.IsVisible(now_ms)) keys.push_back(key);
+  }
+  return keys;
+}
+
+Result<std::uint64_t> InMemoryStore::ClearNamespace(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  const auto bucket = buckets_.find(EncodeNamespace(ns));
+  if (bucket == buckets_.end()) return 0;
+  const std::int64_t now_ms = options().clock->NowMs();
+  std::uint64_t cleared = 0;
+  for (auto& [key, record] : bucket->second.records) {
+    if (record.IsVisible(now_ms)) ++cleared;
+    Forget(record);
+  }
+  buckets_.erase(bucket);
+  return cleared;
+}
+
+Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
+  const std::int64_t now_ms = options().clock->NowMs();
+  std::uint64_t swept = 0;
+  while (swept < max_items && !expiries_.empty() && expiries_.begin()->first <= now_ms) {
+    Erase(*expiries_.begin()->second);
+    ++swept;
+  }
+  return swept;
+}
+
+Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
+  if (index_ == nullptr) return IndexProgress{};
+  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted);
+  return IndexProgress{
+      .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !has_more};
+}
+
+Status InMemoryStore::CheckIndex(const IndexConfig&) {
+  for (const auto& [id, record] : records_by_id_) {
+    pending_.try_emplace(id, Waiting{record, {std::string(kIndexFields)}});
+  }
+  std::erase_if(pending_, [](const auto& entry) {
+    const std::vector<std::string>& paths = entry.second.paths;
+    return paths.size() == 1 && paths.front() == kNoTextPath;
+  });
+  return {};
+}
+
+Result<PendingEmbeddings> InMemoryStore::ReadPending(std::uint32_t limit) {
+  PendingEmbeddings pending;
+  if (!options().index) return pending;
+  pending.left = pending_.size();
+  for (const auto& [id, waiting] : pending_) {
+    if (pending.items.size() == limit) break;
+    PathTexts texts = TextsAwaited(waiting.record->value, waiting.paths, options().index->fields);
+    pending.items.push_back(
+        {id, waiting.fingerprint(), std::move(texts.paths), std::move(texts.texts)});
+  }
+  return pending;
+}
+
+Result<std::uint64_t> InMemoryStore::WritePending(std::span<const ItemVectors> items) {
+  std::uint64_t written = 0;
+  for (const ItemVectors& item : items) {
+    const auto entry = pending_.find(item.id);
+    if (entry == pending_.end()) continue;
+    if (entry->second.fingerprint() != item.fingerprint) continue;
+    SetVectors(*entry->second.record, item.vectors);
+    pending_.erase(entry);
+    ++written;
+  }
+  return written;
+}
+
+Result<StoreStats> InMemoryStore::Stats() {
+  const std::int64_t now_ms = options().clock->NowMs();
+  StoreStats stats;
+  for (const auto& [encoded_ns, bucket] : buckets_) {
+    std::uint64_t items = 0;
+    for (const auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms)) continue;
+      ++items;
+      if (!record.vectors.empty()) stats.vectors += record.vectors.size() / options().index->dims;
+    }
+    stats.items += items;
+    if (items > 0) ++stats.namespaces;
+  }
+  if (options().index) stats.pending = pending_.size();
+  if (index_ != nullptr) stats.in_graph = index_->in_graph();
+  return stats;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> MakeInMemoryStore(StoreOptions options) {
+  return std::make_unique<InMemoryStore>(std::move(options));
+}
+
+}  // namespace keepsake

@@ -1,0 +1,151 @@
+// The vectors of a SqliteStore. Rows of `store_vectors` are the truth; codes of them
+// are kept in `vector_chunks`, sealed and never changed, and in linear memory from the
+// first search that needs them.
+//
+// A vector's id is its slot: it is given once, in ascending order, and never again.
+//   chunk   the codes of a range of slots, written when all of them have been given:
+//           for each slot scale, norm (float32), code (see quantizer.h)
+// Which slots live is what the index on store_vectors says, so that a chunk can't be
+// stale, a deletion writes nothing, and a chunk that is missing or damaged costs reading
+// its rows. The last, unsealed slots are read from rows, too. A graph over the codes is
+// saved beside them (graph_snapshot.h).
+#ifndef KEEPSAKE_STORE_SQLITE_SQLITE_VECTORS_H_
+#define KEEPSAKE_STORE_SQLITE_SQLITE_VECTORS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/database.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+#include "keepsake/store.h"
+#include "store/sqlite/graph_snapshot.h"
+#include "store/sqlite/unindexed_items.h"
+#include "store/sqlite/vector_budget.h"
+#include "vectors/field_columns.h"
+#include "vectors/vector_index.h"
+
+namespace keepsake {
+
+class SqliteVectors final : private VectorBudget::Member {
+ public:
+  // `database` is borrowed.
+  explicit SqliteVectors(sql::Database& database) : database_(database), snapshot_(database) {}
+  ~SqliteVectors() { VectorBudget::OfThisThread().Forget(*this); }
+  SqliteVectors(const SqliteVectors&) = delete;
+  SqliteVectors& operator=(const SqliteVectors&) = delete;
+
+  // Writes, each within a transaction of the caller's, who ends them with Seal() there
+  // and with EndTransaction() outside. Borrow what they are given until then.
+
+  // Whose vectors are put.
+  struct ItemRow {
+    std::int64_t id;
+    std::string_view encoded_ns;
+    std::string_view value;
+  };
+  // Replaces the vectors of an item.
+  Status Put(const ItemRow& item, std::span<const FieldVector> vectors);
+  Status DeleteOfItem(std::int64_t item_id);
+  // Item ids as a JSON array.
+  Status DeleteOfItems(std::string_view item_ids);
+  Status DeleteOfNamespace(std::string_view encoded_ns);
+  // Writes chunks that have become complete. Costs the same for each vector put,
+  // however many there are.
+  Status Seal(std::uint32_t dims);
+  void EndTransaction(bool committed);
+
+  // Forgets all codes; for an index of other dimensions. Within a transaction.
+  Status Clear();
+
+  // Vectors of another model are of no use: they are deleted, and their items wait for new
+  // ones. Within a transaction.
+  Status GiveUpAll();
+  // All items wait for vectors of the first index's fields, but those that chose otherwise.
+  // Within a transaction.
+  Status AwaitFields();
+  // An item that was put waits: see PathsToAwait(). Within a transaction.
+  Status Await(std::int64_t item_id, const std::set<std::string>& paths);
+  // Items that wait, the oldest first. A put or delete ends an item's waiting. `fields` are
+  // those of the index.
+  Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit,
+                                                    std::span<const std::string> fields);
+  Result<std::uint64_t> CountPending();
+  // As Put(), if the item still waits and is what was read; says whether it did. `texts`
+  // is kept until EndTransaction(), and has room for two more.
+  Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
+
+  // Rows that Load() reads, at most: of vectors and of items.
+  Result<std::int64_t> RowsToLoad();
+  bool is_loaded() const { return index_ != nullptr; }
+  // REQUIRES: is_loaded().
+  std::size_t CountBelow(std::string_view encoded_prefix) const {
+    return index_->CountBelow(encoded_prefix);
+  }
+  // The index of all vectors, read at the first call, and again after it was given up
+  // for those of other databases; its graph at the second. Valid until the next write, or
+  // until another database is used. REQUIRES: the same `dims` each time.
+  Result<const search::VectorIndex*> Load(std::uint32_t dims);
+  // As Store::ImproveIndex().
+  Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
+  // Vectors that a graph covers, be it one that was saved and not read yet.
+  Result<std::uint64_t> CountInGraph(std::uint32_t dims);
+  // What a filter leaves, as far as the columns of its fields tell: nullopt for all. Reads
+  // all values when it fills one. REQUIRES: is_loaded().
+  Result<std::optional<search::SlotSet>> Select(const json::Filter& filter);
+  // REQUIRES: is_loaded().
+  UnindexedItems& unindexed() { return unindexed_; }
+  // Whether they are many still.
+  Status RecountUnindexed();
+
+ private:
+  // What a transaction does to the index once it is committed.
+  struct Change {
+    enum class Kind : std::uint8_t { kAdd, kRemove, kMove, kPutUnindexed } kind;
+    std::int64_t slot;  // none of kPutUnindexed
+    std::int64_t item_or_target = 0;
+    std::string_view encoded_ns;
+    std::string_view value;
+    std::span<const float> vector;
+  };
+
+  std::size_t IndexBytes() const override {
+    return index_ == nullptr ? 0 : index_->bytes() + columns_.bytes();
+  }
+  void GiveUpIndex() override;
+
+  Status Delete(std::string_view sql, std::string_view pending_sql, sql::Param param);
+  Status ReadNextSlot(std::uint32_t dims);
+  Status RepairOne(std::uint32_t dims);
+  Status SealRange(std::int64_t first, std::uint32_t dims);
+  Status EmptySparseChunks();
+  Status MoveVector(std::int64_t slot);
+  void Apply(const Change& change);
+  void ReadGraph(std::uint32_t dims);
+  Result<bool> ImproveGraph(std::uint32_t dims, const IndexStep& step);
+  Status FillColumns();
+
+  sql::Database& database_;
+  std::unique_ptr<search::VectorIndex> index_;
+  GraphSnapshot snapshot_;
+  bool has_read_graph_ = false;
+  // Of what is in index_.
+  search::FieldColumns columns_;
+  UnindexedItems unindexed_;
+  std::vector<Change> changes_;
+  std::optional<std::int64_t> next_slot_;
+  std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
+  std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
+  std::set<std::size_t> emptied_;             // chunks, by this transaction
+  bool may_be_pending_ = true;                // items may wait for vectors
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_SQLITE_SQLITE_VECTORS_H_

@@ -1,0 +1,71 @@
+#include "text/substring.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "text/unicode.h"
+
+namespace keepsake::search {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+bool IsAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; });
+}
+
+std::string Folded(std::string_view text) {
+  std::string folded;
+  while (!text.empty()) {
+    const Character character = FirstCharacter(text);
+    AppendFolded(character.code_point, folded);
+    text.remove_prefix(character.length);
+  }
+  return folded;
+}
+
+// As JSON.stringify() does.
+std::string Escaped(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef", kShort = "btn.fr";
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (c == '"' || c == '\\') {
+      escaped += {'\\', c};
+    } else if (byte >= 0x20) {
+      escaped += c;
+    } else if (byte >= '\b' && byte <= '\r' && byte != '\v') {
+      escaped += {'\\', kShort[byte - '\b']};
+    } else {
+      escaped += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return escaped;
+}
+
+bool Contains(std::string_view text, std::string_view folded) {
+  if (!IsAscii(text)) return Folded(text).find(folded) != std::string::npos;
+  return !std::ranges::search(text, folded, {}, Lower).empty();
+}
+
+}  // namespace
+
+std::string ToLowerAscii(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), Lower);
+  return lower;
+}
+
+Substring::Substring(std::string_view query) : folded_(Folded(query)), escaped_(Escaped(folded_)) {
+  // A mark alone, which folds away, is in no text that is folded.
+  if (folded_.empty()) folded_ = query;
+  if (escaped_ == folded_) escaped_.clear();
+}
+
+bool Substring::IsIn(std::string_view text) const { return Contains(text, folded_); }
+
+bool Substring::IsInJson(std::string_view json) const {
+  return Contains(json, folded_) || (!escaped_.empty() && Contains(json, escaped_));
+}
+
+}  // namespace keepsake::search

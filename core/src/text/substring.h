@@ -1,0 +1,30 @@
+// What the mode `contains` looks for: a piece of a text, whatever case and accents are.
+#ifndef KEEPSAKE_TEXT_SUBSTRING_H_
+#define KEEPSAKE_TEXT_SUBSTRING_H_
+
+#include <string>
+#include <string_view>
+
+namespace keepsake::search {
+
+std::string ToLowerAscii(std::string_view text);
+
+class Substring {
+ public:
+  Substring() = default;
+  explicit Substring(std::string_view query);
+
+  // Whether nothing is looked for.
+  bool empty() const { return folded_.empty(); }
+  bool IsIn(std::string_view text) const;
+  // Of JSON as it stands, or as JSON writes it in a string: a quote after a backslash.
+  bool IsInJson(std::string_view json) const;
+
+ private:
+  std::string folded_;
+  std::string escaped_;  // "" if it is the same
+};
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_TEXT_SUBSTRING_H_

@@ -1,0 +1,266 @@
+#include "text/text_query.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "text/analysis.h"
+#include "text/dates.h"
+#include "text/substring.h"
+#include "text/text_record.h"
+#include "text/unicode.h"
+
+namespace keepsake::search {
+namespace {
+
+// A character beside a pair that holds it says little more.
+constexpr double kCharacterWeight = 0.25;
+
+// Words that ask for a time at the beginning of a question, and anywhere in it.
+constexpr std::string_view kWhenFirst[] = {"when ",   "wann ",    "quand ",  "cuando ",
+                                           "cuándo ", "¿cuándo ", "quando ", "когда "};
+constexpr std::string_view kWhen[] = {"how long",   "what year",  "what date",   "what day",
+                                      "what month", "which year", "which month", "since when",
+                                      "什么时候",   "何时",       "几时",        "哪天",
+                                      "哪年",       "哪一天",     "いつ",        "언제"};
+constexpr std::string_view kHowMany[] = {
+    "how many", "how much", "how often", "wie viele", "combien", "cuántos", "cuantos", "quanti",
+    "quantos",  "сколько",  "多少",      "几个",      "几次",    "いくつ",  "몇"};
+
+template <std::size_t N>
+bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
+}
+
+// A part of a query: plain, or between quotes.
+struct Section {
+  std::string_view text;
+  bool is_phrase;
+};
+
+// As they are typed, and what telephones make of it.
+struct Quotes {
+  std::string_view open, close;
+};
+constexpr Quotes kQuotes[] = {{"\"", "\""},         {"\u201C", "\u201D"}, {"\u201E", "\u201C"},
+                              {"\u201E", "\u201D"}, {"\u00AB", "\u00BB"}, {"\u00BB", "\u00AB"}};
+
+// The first quotation; begin is npos if there is none. A single quote is no phrase.
+struct Quotation {
+  std::size_t begin = std::string_view::npos, text = 0, end_of_text = 0, end = 0;
+};
+
+Quotation FirstQuotation(std::string_view text) {
+  Quotation first;
+  for (const auto& [open, close] : kQuotes) {
+    const std::size_t begin = text.find(open);
+    if (begin >= first.begin) continue;
+    const std::size_t inside = begin + open.size();
+    const std::size_t end = text.find(close, inside);
+    if (end != std::string_view::npos) first = {begin, inside, end, end + close.size()};
+  }
+  return first;
+}
+
+std::vector<Section> SectionsOf(std::string_view text) {
+  std::vector<Section> sections;
+  while (!text.empty()) {
+    const Quotation found = FirstQuotation(text);
+    if (found.begin == std::string_view::npos) break;
+    sections.push_back({text.substr(0, found.begin), false});
+    sections.push_back({text.substr(found.text, found.end_of_text - found.text), true});
+    text.remove_prefix(found.end);
+  }
+  sections.push_back({text, false});
+  return sections;
+}
+
+// In such a text quotes are around titles and the like, which an answer need not repeat.
+bool IsQuestion(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"?", "\uFF1F", "\u061F"};
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  const std::string_view trimmed = text.substr(0, last + 1);
+  return std::ranges::any_of(kMarks,
+                             [&](std::string_view mark) { return trimmed.ends_with(mark); });
+}
+
+class QueryParser {
+ public:
+  explicit QueryParser(Language language) : language_(language) {}
+
+  // What is behind is read as if something stood between them that nobody asks for.
+  TextQuery Parse(std::string_view text, std::string_view behind) {
+    const std::string lower = ToLowerAscii(text) + ' ';
+    const std::string_view question =
+        std::string_view(lower).substr(std::min(lower.find_first_not_of(' '), lower.size()));
+    query_.asks_when =
+        HoldsAny(lower, kWhen) || std::ranges::any_of(kWhenFirst, [&](std::string_view word) {
+          return question.starts_with(word);
+        });
+    query_.asks_how_many = HoldsAny(lower, kHowMany);
+    for (const std::string_view part : {text, behind}) {
+      for (const Section& section : SectionsOf(part)) AddSection(section);
+    }
+    if (IsQuestion(behind.empty() ? text : behind)) query_.phrases.clear();
+    if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
+    if (std::ssize(query_.terms) > kMaxTerms) {
+      const auto first = query_.terms.begin() + kMaxTerms / 2;
+      query_.terms.erase(first, query_.terms.end() - kMaxTerms / 2);
+    }
+    return std::move(query_);
+  }
+
+ private:
+  void AddSection(const Section& section) {
+    const std::vector<Token> tokens = Analyze(section.text, language_);
+    Phrase phrase;
+    for (const Token& token : tokens) {
+      if (token.kind == Token::Kind::kDate) {
+        AddDate(token.text);
+        continue;
+      }
+      const bool is_prefix =
+          !section.is_phrase && token.end < section.text.size() && section.text[token.end] == '*';
+      AddTerm(token, tokens, section.text, is_prefix);
+      const bool is_plain =
+          token.kind != Token::Kind::kPair && token.kind != Token::Kind::kCompound;
+      if (section.is_phrase && is_plain) {
+        phrase.words.push_back({token.text, token.position});
+      }
+    }
+    if (phrase.words.empty()) return;
+    for (std::size_t i = phrase.words.size(); i-- > 0;) {
+      phrase.words[i].distance -= phrase.words[0].distance;
+    }
+    query_.phrases.push_back(std::move(phrase));
+  }
+
+  void AddDate(const std::string& name) {
+    if (const std::optional<std::int64_t> day = DayOfName(name)) {
+      query_.days.push_back(*day);
+    } else if (name.size() == 8) {
+      query_.months.push_back(name);
+    }
+  }
+
+  void AddTerm(const Token& token, const std::vector<Token>& tokens, std::string_view text,
+               bool is_prefix) {
+    TextTerm term;
+    term.alternatives.push_back({.token = token.text, .is_prefix = is_prefix});
+    const std::string_view written = text.substr(token.begin, token.end - token.begin);
+    if (is_prefix) {
+      // As it is written, too: words are stored as stems.
+      for (const Token& plain : Analyze(written, Language::kNone)) {
+        if (plain.text != token.text) {
+          term.alternatives.push_back({.token = plain.text, .is_prefix = true});
+        }
+      }
+    }
+    if (token.kind == Token::Kind::kCharacter && IsInPair(token, tokens)) {
+      term.weight = kCharacterWeight;
+    }
+    const bool is_word = token.kind == Token::Kind::kWord;
+    term.may_be_misspelled = is_word && !is_prefix && AllowedTypos(token.text) > 0;
+    term.is_capitalized = is_word && !written.empty() && written[0] >= 'A' && written[0] <= 'Z';
+    std::vector<TextTerm>& terms = token.is_stop_word && !is_prefix ? stop_terms_ : query_.terms;
+    const bool is_known = std::ranges::any_of(terms, [&](const TextTerm& known) {
+      return known.alternatives[0].token == token.text &&
+             known.alternatives[0].is_prefix == is_prefix;
+    });
+    if (!is_known) terms.push_back(std::move(term));
+  }
+
+  static bool IsInPair(const Token& token, const std::vector<Token>& tokens) {
+    return std::ranges::any_of(tokens, [&](const Token& other) {
+      return other.kind == Token::Kind::kPair && other.begin <= token.begin &&
+             other.end >= token.end;
+    });
+  }
+
+  Language language_;
+  TextQuery query_;
+  std::vector<TextTerm> stop_terms_;
+};
+
+bool HoldsPhrase(const Phrase& phrase, const std::vector<Token>& tokens) {
+  const auto stands_at = [&](const Phrase::Word& word, std::uint32_t position) {
+    // Positions never go down.
+    const auto there = std::ranges::equal_range(tokens, position, {}, &Token::position);
+    return std::ranges::any_of(there, [&](const Token& token) { return token.text == word.token; });
+  };
+  return std::ranges::any_of(tokens, [&](const Token& token) {
+    return token.text == phrase.words[0].token &&
+           std::ranges::all_of(phrase.words, [&](const Phrase::Word& word) {
+             return stands_at(word, token.position + word.distance);
+           });
+  });
+}
+
+std::u32string Characters(std::string_view text) {
+  std::u32string characters;
+  while (!text.empty()) {
+    const Character character = FirstCharacter(text);
+    characters += character.code_point;
+    text.remove_prefix(character.length);
+  }
+  return characters;
+}
+
+}  // namespace
+
+TextQuery ParseTextQuery(std::string_view text, Language language) {
+  QueryParser parser(language);
+  if (text.size() <= kMaxQueryBytes) return parser.Parse(text, "");
+  constexpr std::size_t kHalf = kMaxQueryBytes / 2;
+  const auto begins_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+  };
+  std::size_t end = kHalf, begin = text.size() - kHalf;
+  while (end > 0 && !begins_character(end)) --end;
+  while (begin < text.size() && !begins_character(begin)) ++begin;
+  return parser.Parse(text.substr(0, end), text.substr(begin));
+}
+
+bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config) {
+  if (query.phrases.empty()) return true;
+  std::vector<std::vector<Token>> texts;
+  for (const FieldText& text : TextsOf(value, config)) {
+    texts.push_back(Analyze(text.text, config.language));
+  }
+  return std::ranges::all_of(query.phrases, [&](const Phrase& phrase) {
+    return std::ranges::any_of(
+        texts, [&](const std::vector<Token>& tokens) { return HoldsPhrase(phrase, tokens); });
+  });
+}
+
+std::size_t AllowedTypos(std::string_view token) {
+  const std::size_t letters = Characters(token).size();
+  if (letters < 4 || (token[0] >= '0' && token[0] <= '9')) return 0;
+  return letters < 8 ? 1 : 2;
+}
+
+std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t most) {
+  const std::u32string x = Characters(a), y = Characters(b);
+  const std::size_t difference = x.size() > y.size() ? x.size() - y.size() : y.size() - x.size();
+  if (difference > most) return most + 1;
+  // Three rows of the table of distances between beginnings.
+  std::vector<std::size_t> before(y.size() + 1), last(y.size() + 1), row(y.size() + 1);
+  for (std::size_t j = 0; j <= y.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= x.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= y.size(); ++j) {
+      row[j] =
+          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (x[i - 1] == y[j - 1] ? 0 : 1)});
+      const bool is_swap = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    if (*std::ranges::min_element(row) > most) return most + 1;
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return std::min(last[y.size()], most + 1);
+}
+
+}  // namespace keepsake::search

@@ -1,0 +1,78 @@
+// A question as the ranking understands it.
+//
+//   query := (word | phrase | word "*")*
+//   phrase := '"' words '"'          all of them in this order, or no hit; but in what ends
+//                                     with a question mark they are words like others
+//   word "*"                          any word that begins so
+//
+// Stop words are dropped, unless there is nothing else.
+#ifndef KEEPSAKE_TEXT_TEXT_QUERY_H_
+#define KEEPSAKE_TEXT_TEXT_QUERY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/text_config.h"
+
+namespace keepsake::search {
+
+// A token that a term is found by.
+struct Alternative {
+  std::string token;
+  bool is_prefix = false;
+  double weight = 1;
+
+  bool Matches(std::string_view other) const {
+    return is_prefix ? other.starts_with(token) : other == token;
+  }
+};
+
+struct TextTerm {
+  std::vector<Alternative> alternatives;  // never empty
+  double weight = 1;
+  bool may_be_misspelled = false;  // a word, long enough
+  bool is_capitalized = false;     // as a name is
+};
+
+// Tokens at distances from the first.
+struct Phrase {
+  struct Word {
+    std::string token;
+    std::uint32_t distance;
+  };
+  std::vector<Word> words;
+};
+
+struct TextQuery {
+  std::vector<TextTerm> terms;  // distinct
+  std::vector<Phrase> phrases;
+  bool asks_when = false;
+  bool asks_how_many = false;
+  std::vector<std::int64_t> days;   // since 1970
+  std::vector<std::string> months;  // "d2023-05"
+
+  bool empty() const { return terms.empty(); }
+};
+
+// A pasted document is no question: of a longer text the first and the last half of so
+// many bytes count, and of more terms the first and the last half.
+inline constexpr std::size_t kMaxQueryBytes = 8192;
+inline constexpr std::ptrdiff_t kMaxTerms = 64;
+
+TextQuery ParseTextQuery(std::string_view text, Language language);
+
+// Whether all phrases of the query stand in the value.
+bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config);
+
+// How many letters of a term may be wrong: 0, 1 or 2.
+std::size_t AllowedTypos(std::string_view token);
+// Insertions, deletions, replacements and swaps of neighbours that lead from one to
+// the other, or `most + 1` if there are more. Counts characters.
+std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t most);
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_TEXT_TEXT_QUERY_H_

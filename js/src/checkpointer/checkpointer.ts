@@ -1,0 +1,808 @@
+// LangGraph's BaseCheckpointSaver over an engine. Values are serialised here by
+// `serde`; the core keeps (type, bytes) and each channel value once per version.
+
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  getCheckpointId,
+  JsonPlusSerializer,
+  maxChannelVersion,
+  type PendingWrite,
+  type SerializerProtocol,
+  TASKS,
+  WRITES_IDX_MAP,
+} from "@langchain/langgraph-checkpoint";
+import { importFile } from "#importer";
+import { Connection } from "../connection.js";
+import type { MaybePromise } from "../engine/engine.js";
+import type { DatabaseOptions } from "../engine/options.js";
+import { attempt, KeepsakeError, named } from "../errors.js";
+import type { ImportOptions, ImportReport, ImportSource } from "../import/importer.js";
+import {
+  type DatabaseBytes,
+  type ExportOptions,
+  exportDatabase,
+  importDatabase,
+  type TransferOptions,
+} from "../transfer/transfer.js";
+import type {
+  AnswerTo,
+  Blob,
+  CheckpointerStats,
+  CheckpointKey,
+  Operation as CoreOperation,
+  ThreadInfo as CoreThread,
+  CheckpointTuple as CoreTuple,
+  PendingWrite as CoreWrite,
+  NewCheckpoint,
+  Pruned,
+  PruneStrategy,
+  RetentionRules,
+  ValueDelta,
+} from "../wire/operations.js";
+import { dump, toPutOperation } from "./checkpoint-operations.js";
+import { LatestValues, wholeDeltas } from "./latest-values.js";
+import { load } from "./load-value.js";
+
+export type { CheckpointerStats, Pruned, PruneStrategy };
+
+/** A checkpoint's id or config, or a moment. */
+export type CheckpointBound = RunnableConfig | string | Date;
+
+/** Which checkpoints `list()` yields. */
+export interface ListOptions extends Omit<CheckpointListOptions, "before"> {
+  /** Only checkpoints older than this. */
+  before?: CheckpointBound | undefined;
+  /** Only checkpoints newer than this. */
+  after?: CheckpointBound | undefined;
+}
+
+/** What `prune()` may delete. */
+export interface PruneOptions {
+  threadIds: string[];
+  /**
+   * `keepLatest`: keeps the newest checkpoint of each thread and namespace and what
+   * it needs. `delete`: keeps nothing.
+   * @default "keepLatest"
+   */
+  strategy?: PruneStrategy | undefined;
+}
+
+/**
+ * How much history stays. A checkpoint goes if one of the rules says so, but never
+ * the newest of its namespace, nor what a newer one is rebuilt from: a thread that
+ * waits for a human still resumes.
+ */
+export interface Retention {
+  /** So many of each thread and namespace stay. */
+  keepLast?: number | undefined;
+  /** In minutes; older ones go. */
+  maxAge?: number | undefined;
+  /** The oldest go, about a tenth at a time, until the rest takes so many bytes. */
+  maxBytes?: number | undefined;
+}
+
+/** Which history `prune()` deletes. */
+export interface RetentionPruneOptions extends Retention {
+  /** @default all threads */
+  threadIds?: string[] | undefined;
+  /** What is older than this goes. */
+  olderThan?: CheckpointBound | undefined;
+  /** Says what would go by one of the rules, and keeps it. */
+  dryRun?: boolean | undefined;
+}
+
+/** Prunes by itself. */
+export interface AutomaticRetention extends Retention {
+  /** After so many puts. @default 100 */
+  every?: number | undefined;
+}
+
+/** One of `listThreads()`. */
+export interface ThreadSummary {
+  threadId: string;
+  checkpoints: number;
+  /** About; what threads share counts for each of them. */
+  bytes: number;
+  /** Of the newest checkpoint of the root namespace; undefined if there is none. */
+  lastActivity: Date | undefined;
+  step: number | undefined;
+  checkpointId: string | undefined;
+  metadata: CheckpointMetadata | undefined;
+}
+
+/** What is different between two checkpoints. */
+export interface CheckpointDiff {
+  /** Channels that only the second one has. */
+  added: Record<string, unknown>;
+  /** Channels that only the first one has. */
+  removed: Record<string, unknown>;
+  /** `appended` is what a list that else is the same has more. */
+  changed: Record<string, { before: unknown; after: unknown; appended?: unknown[] }>;
+  /** Channels of both, the same. */
+  unchanged: string[];
+}
+
+// The first page is small, since most callers want one checkpoint and stop.
+const FIRST_PAGE = 4;
+const LARGEST_PAGE = 256;
+
+/** What every saver of keepsake does. Made synchronously, opened by the first call. */
+export abstract class KeepsakeSaver extends BaseCheckpointSaver {
+  /** @internal */
+  protected readonly connection: Connection;
+  readonly #latest = new LatestValues();
+  readonly #retention: AutomaticRetention | undefined;
+  readonly #touched = new Set<string>();
+  #putsSincePrune = 0;
+
+  /** @internal */
+  protected constructor(
+    connect: () => Connection,
+    serde?: SerializerProtocol,
+    retention?: AutomaticRetention,
+  ) {
+    super(serde);
+    try {
+      checkSerde(serde);
+      if (retention !== undefined) rulesOf({ ...retention });
+      this.#retention = retention;
+      this.connection = connect();
+    } catch (error) {
+      throw named(new.target.name, error);
+    }
+  }
+
+  /** The checkpoint that `config` names, or else the newest of its thread and namespace. */
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    return this.attempt(async () => {
+      // The specification: where there is no thread, there is nothing, and no error.
+      if (config?.configurable?.thread_id === undefined) return undefined;
+      const key = this.#keyOf(config, () => optionalId("checkpoint_id", getCheckpointId(config)));
+      const tuple = await this.#call({ kind: "getTuple", key });
+      if (tuple === undefined) return undefined;
+      const found = await this.#toTuple(tuple);
+      return key.checkpointId === "" ? found : { ...found, config };
+    });
+  }
+
+  /** Newest first. Loads in pages, and no further than it is iterated. */
+  override async *list(
+    config: RunnableConfig,
+    options: ListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    let left = this.#limitOf(options.limit);
+    const { filter, matches } = await this.attempt(() => this.#filterOf(options.filter));
+    let cursor: CheckpointKey | undefined;
+    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
+      const limit = matches ? size : Math.min(size, left);
+      const page = await this.attempt(() => this.#page(config, options, { filter, cursor, limit }));
+      for (const tuple of page) {
+        const found = await this.attempt(() => this.#toTuple(tuple));
+        if (matches && !matches(found.metadata)) continue;
+        yield found;
+        if (--left === 0) return;
+      }
+      if (page.length < limit) return;
+      cursor = page.at(-1)?.key;
+    }
+  }
+
+  /** Stores the values of the channels in `newVersions`; all others are there already. */
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    return this.attempt(async () => {
+      const key = this.#keyOf(config, () => idOf("checkpoint.id", checkpoint?.id));
+      const parts = {
+        key,
+        parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
+        checkpoint,
+        metadata,
+        newVersions: newVersions ?? checkpoint.channel_versions,
+      };
+      const operation = await toPutOperation(this.serde, parts, this.#latest);
+      await this.#put(operation);
+      await this.#retain(key.threadId);
+      return configOf(key);
+    });
+  }
+
+  async #put(checkpoint: NewCheckpoint): Promise<void> {
+    const { deltas, values } = this.#latest.shorten(checkpoint);
+    if (deltas.every(({ stamp }) => stamp === 0)) {
+      await this.#call({ ...checkpoint, kind: "putCheckpoint" });
+    } else {
+      await this.#putDeltas(checkpoint, values, deltas);
+    }
+    // What LangGraph's own serialiser makes of anything but bytes is new each time.
+    this.#latest.keep(checkpoint, deltas, this.serde.constructor === JsonPlusSerializer);
+  }
+
+  async #putDeltas(
+    checkpoint: NewCheckpoint,
+    values: NewCheckpoint["values"],
+    deltas: readonly ValueDelta[],
+  ): Promise<void> {
+    const kind = "putCheckpointDeltas";
+    try {
+      await this.#call({ ...checkpoint, kind, values, deltas });
+    } catch (error) {
+      // The parent is not what was put last: a fork, or another saver's.
+      if (!(error instanceof KeepsakeError) || error.code !== "not_found") throw error;
+      await this.#call({ ...checkpoint, kind, deltas: wholeDeltas(deltas) });
+    }
+  }
+
+  async #retain(threadId: string): Promise<void> {
+    if (this.#retention === undefined) return;
+    const { every = 100, ...retention } = this.#retention;
+    this.#touched.add(threadId);
+    this.#putsSincePrune++;
+    if (this.#putsSincePrune < every) return;
+    this.#putsSincePrune = 0;
+    const threadIds = retention.maxBytes === undefined ? [...this.#touched] : undefined;
+    this.#touched.clear();
+    await this.#pruneBy({ ...retention, threadIds });
+  }
+
+  /** The checkpoint itself need not be there yet. */
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
+    await this.attempt(async () => {
+      const key = this.#keyOf(config, () =>
+        idOf("checkpoint_id", config.configurable?.checkpoint_id),
+      );
+      const stored = await Promise.all(
+        writes.map(
+          async ([channel, value], i): Promise<CoreWrite> => ({
+            taskId: idOf("task_id", taskId),
+            idx: Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i,
+            channel,
+            value: await dump(this.serde, value),
+            taskPath,
+          }),
+        ),
+      );
+      await this.#call({ kind: "putWrites", key, writes: stored });
+    });
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    return this.attempt(async () => {
+      if (options.channels.length === 0) return {};
+      const key = this.#keyOf(options.config, () =>
+        optionalId("checkpoint_id", getCheckpointId(options.config)),
+      );
+      const histories = await this.#call({
+        kind: "deltaChannelHistory",
+        key,
+        channels: [...options.channels],
+      });
+      const entries = histories.map(async ({ channel, seed, writes }) => {
+        const history: DeltaChannelHistory = { writes: await this.#toWrites(writes) };
+        if (seed !== undefined) history.seed = await this.#load(seed);
+        return [channel, history] as const;
+      });
+      return Object.fromEntries(await Promise.all(entries));
+    });
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    await this.attempt(async () =>
+      this.#call({ kind: "deleteThread", threadId: threadIdOf(threadId) }),
+    );
+  }
+
+  /** Copies all checkpoints and writes to a thread that has none. */
+  async copyThread(sourceThreadId: string, targetThreadId: string): Promise<void> {
+    await this.attempt(async () =>
+      this.#call({
+        kind: "copyThread",
+        source: threadIdOf(sourceThreadId),
+        target: threadIdOf(targetThreadId),
+      }),
+    );
+  }
+
+  /** Deletes the checkpoints whose metadata has one of these as `run_id`; says how many. */
+  async deleteForRuns(runIds: string[]): Promise<number> {
+    return this.attempt(async () =>
+      this.#call({
+        kind: "deleteForRuns",
+        runIds: listOf("runIds", runIds).map((id) => idOf("run_id", id)),
+      }),
+    );
+  }
+
+  /** Deletes history; says how many checkpoints went. What stays can be resumed and rebuilt. */
+  async prune(options: PruneOptions): Promise<number>;
+  /** Deletes history by rules; says what went, or with `dryRun` what would go. */
+  async prune(options: RetentionPruneOptions): Promise<Pruned>;
+  async prune(options: PruneOptions | RetentionPruneOptions): Promise<number | Pruned> {
+    return this.attempt(async () => {
+      const given = options ?? {};
+      const rules = RULES.filter((name) => name in given);
+      if (rules.length > 0 && "strategy" in given) {
+        throw new KeepsakeError("invalid_argument", `strategy excludes ${rules.join(", ")}`);
+      }
+      if (rules.length > 0) return this.#pruneBy(given);
+      if ("dryRun" in given) {
+        throw new KeepsakeError("invalid_argument", `dryRun needs one of ${RULES.join(", ")}`);
+      }
+      return this.#pruneThreads(given as PruneOptions);
+    });
+  }
+
+  async #pruneThreads({ threadIds, strategy = "keepLatest" }: PruneOptions): Promise<number> {
+    if (strategy !== "keepLatest" && strategy !== "delete") {
+      throw new KeepsakeError(
+        "invalid_argument",
+        `strategy must be keepLatest or delete: ${String(strategy)}`,
+      );
+    }
+    if (threadIds === undefined) {
+      throw new KeepsakeError(
+        "invalid_argument",
+        `prune needs threadIds, or one of ${RULES.join(", ")}`,
+      );
+    }
+    const threads = listOf("threadIds", threadIds).map(threadIdOf);
+    return this.#call({ kind: "prune", threadIds: threads, strategy });
+  }
+
+  async #pruneBy(options: RetentionPruneOptions): Promise<Pruned> {
+    const pruned = await this.#call({ kind: "pruneByRules", ...rulesOf(options) });
+    // Only now does the file, and with it the quota, get back what is free.
+    if (!options.dryRun && pruned.bytes > 0) await this.#call({ kind: "flush" });
+    return pruned;
+  }
+
+  /** Frees what nothing refers to any more, and makes the file smaller by it. */
+  async compact(): Promise<void> {
+    await this.attempt(() => this.#pruneBy({}));
+  }
+
+  /** The threads, the last active first. Loads in pages, and no further than it is iterated. */
+  async *listThreads({
+    limit,
+  }: {
+    limit?: number | undefined;
+  } = {}): AsyncGenerator<ThreadSummary> {
+    let left = this.#limitOf(limit);
+    let cursor: { newestCheckpointId: string; threadId: string } | undefined;
+    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
+      const page = await this.attempt(() =>
+        this.#call({ kind: "listThreads", cursor, limit: size }),
+      );
+      for (const thread of page) {
+        yield await this.attempt(() => this.#toSummary(thread));
+        if (--left === 0) return;
+      }
+      if (page.length < size) return;
+      cursor = page.at(-1);
+    }
+  }
+
+  async #toSummary(thread: CoreThread): Promise<ThreadSummary> {
+    const { threadId, checkpoints, bytes, newestCheckpointId } = thread;
+    const hasCheckpoint = newestCheckpointId !== "";
+    const newest = hasCheckpoint
+      ? ((await this.#load(thread.checkpoint)) as Checkpoint)
+      : undefined;
+    const metadata = hasCheckpoint
+      ? ((await this.#load(thread.metadata)) as CheckpointMetadata)
+      : undefined;
+    const lastActivity = new Date(newest?.ts ?? Number.NaN);
+    return {
+      threadId,
+      checkpoints,
+      bytes,
+      lastActivity: Number.isNaN(lastActivity.getTime()) ? undefined : lastActivity,
+      step: metadata?.step,
+      checkpointId: hasCheckpoint ? newestCheckpointId : undefined,
+      metadata,
+    };
+  }
+
+  /** The thread has another id from now on. The new one must have no checkpoints. */
+  async renameThread(threadId: string, newThreadId: string): Promise<void> {
+    await this.attempt(async () =>
+      this.#call({
+        kind: "renameThread",
+        source: threadIdOf(threadId),
+        target: threadIdOf(newThreadId),
+      }),
+    );
+  }
+
+  /**
+   * Makes `newThreadId` what the thread was at a checkpoint (its newest if undefined),
+   * with the history up to there. Both share what they have in common.
+   */
+  async forkThread(
+    threadId: string,
+    checkpointId: string | undefined,
+    newThreadId: string,
+  ): Promise<void> {
+    const source = threadIdOf(threadId);
+    const target = threadIdOf(newThreadId);
+    await this.attempt(async () =>
+      checkpointId === undefined
+        ? this.#call({ kind: "copyThread", source, target })
+        : this.#call({
+            kind: "forkThread",
+            source,
+            checkpointId: idOf("checkpoint_id", checkpointId),
+            target,
+          }),
+    );
+  }
+
+  /** What changed between two checkpoints, of one thread or of two. */
+  async diff(before: RunnableConfig, after: RunnableConfig): Promise<CheckpointDiff> {
+    return this.attempt(async () => {
+      const [a, b] = await Promise.all([this.#valuesAt(before), this.#valuesAt(after)]);
+      return differenceBetween(a, b);
+    });
+  }
+
+  async #valuesAt(config: RunnableConfig): Promise<Map<string, unknown>> {
+    const { thread_id, checkpoint_id } = config?.configurable ?? {};
+    const thread = JSON.stringify(threadIdOf(thread_id));
+    const tuple = await this.getTuple(config);
+    if (tuple === undefined) {
+      const which = checkpoint_id === undefined ? "checkpoints" : `checkpoint ${checkpoint_id}`;
+      throw new KeepsakeError("not_found", `thread ${thread} has no ${which}`);
+    }
+    return new Map(Object.entries(tuple.checkpoint.channel_values));
+  }
+
+  async stats(): Promise<CheckpointerStats> {
+    return this.attempt(() => this.#call({ kind: "checkpointerStats" }));
+  }
+
+  /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** @internal */
+  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
+    return attempt(this.constructor.name, body);
+  }
+
+  async #call<const Op extends CoreOperation>(operation: Op): Promise<AnswerTo<Op>> {
+    return (await this.connection.call([operation]))[0];
+  }
+
+  #keyOf(config: RunnableConfig, checkpointId: () => string): CheckpointKey {
+    const { thread_id, checkpoint_ns } = config?.configurable ?? {};
+    return {
+      threadId: threadIdOf(thread_id),
+      checkpointNs: optionalId("checkpoint_ns", checkpoint_ns),
+      checkpointId: checkpointId(),
+    };
+  }
+
+  #limitOf(limit: number | undefined): number {
+    if (limit === undefined || limit === null) return Number.POSITIVE_INFINITY;
+    if (typeof limit === "number" && limit >= 0) return limit;
+    const error = new KeepsakeError(
+      "invalid_argument",
+      `limit must be a number from 0: ${String(limit)}`,
+    );
+    throw named(this.constructor.name, error);
+  }
+
+  async #page(
+    config: RunnableConfig,
+    { before, after }: ListOptions,
+    page: { filter: string; cursor: CheckpointKey | undefined; limit: number },
+  ): Promise<CoreTuple[]> {
+    const { thread_id, checkpoint_ns } = config?.configurable ?? {};
+    return this.#call({
+      kind: "listCheckpoints",
+      threadId: thread_id === undefined ? undefined : threadIdOf(thread_id),
+      checkpointNs:
+        checkpoint_ns === undefined ? undefined : optionalId("checkpoint_ns", checkpoint_ns),
+      checkpointId: optionalId("checkpoint_id", getCheckpointId(config)),
+      before: boundOf("before", before, "first"),
+      after: boundOf("after", after, "last"),
+      ...page,
+    });
+  }
+
+  // The core filters metadata that the serde made JSON of; any other is opened here.
+  async #filterOf(
+    filter: Record<string, unknown> | undefined,
+  ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
+    const wanted = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+    if (wanted.length === 0) return { filter: "" };
+    const [type, bytes] = await this.serde.dumpsTyped(Object.fromEntries(wanted));
+    if (type === "json") return { filter: new TextDecoder().decode(bytes) };
+    const matches = (metadata: unknown) =>
+      wanted.every(([name, value]) =>
+        isSameJson((metadata as Record<string, unknown>)?.[name], value),
+      );
+    return { filter: "", matches };
+  }
+
+  async #toTuple(tuple: CoreTuple): Promise<CheckpointTuple> {
+    const { key, parentCheckpointId } = tuple;
+    const [checkpoint, metadata, pendingWrites, ...values] = await Promise.all([
+      this.#load(tuple.checkpoint) as MaybePromise<Checkpoint>,
+      this.#load(tuple.metadata) as MaybePromise<CheckpointMetadata>,
+      this.#toWrites(tuple.pendingWrites),
+      ...tuple.values.map(({ value }) => this.#load(value)),
+    ]);
+    // Not by assignment, so that a channel "__proto__" is a channel like any other.
+    checkpoint.channel_values = Object.fromEntries([
+      ...Object.entries(checkpoint.channel_values ?? {}),
+      ...tuple.values.map(({ channel }, i) => [channel, values[i]] as const),
+    ]);
+    const result: CheckpointTuple = { config: configOf(key), checkpoint, metadata, pendingWrites };
+    if (parentCheckpointId !== "") {
+      const parent = { ...key, checkpointId: parentCheckpointId };
+      if (checkpoint.v < 4) await this.#migratePendingSends(checkpoint, parent);
+      result.parentConfig = configOf(parent);
+    }
+    return result;
+  }
+
+  // Before version 4, what a superstep sent to nodes was kept as its parent's writes.
+  async #migratePendingSends(checkpoint: Checkpoint, parent: CheckpointKey): Promise<void> {
+    const writes = await this.#call({ kind: "listWrites", key: parent, channel: TASKS });
+    checkpoint.channel_values[TASKS] = await Promise.all(
+      writes.map(({ value }) => this.#load(value)),
+    );
+    checkpoint.channel_versions ??= {};
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+
+  async #toWrites(writes: CoreWrite[]): Promise<CheckpointPendingWrite[]> {
+    return Promise.all(
+      writes.map(
+        async ({ taskId, channel, value }): Promise<CheckpointPendingWrite> => [
+          taskId,
+          channel,
+          await this.#load(value),
+        ],
+      ),
+    );
+  }
+
+  #load(blob: Blob): MaybePromise<unknown> {
+    return load(this.serde, blob);
+  }
+}
+
+const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan"] as const;
+const MINUTE = 60_000;
+
+function rulesOf(options: RetentionPruneOptions): RetentionRules {
+  const { threadIds, keepLast, maxAge, maxBytes, olderThan, dryRun } = options;
+  const byAge =
+    maxAge === undefined
+      ? ""
+      : uuid6At(new Date(Date.now() - countOf("maxAge", maxAge, 0) * MINUTE), "first");
+  const byBound = boundOf("olderThan", olderThan, "first");
+  return {
+    threadIds: threadIds === undefined ? undefined : listOf("threadIds", threadIds).map(threadIdOf),
+    keepLast: keepLast === undefined ? 0 : countOf("keepLast", keepLast, 1),
+    // What is older than either goes.
+    olderThan: [byAge, byBound].sort().at(-1) ?? "",
+    maxBytes: maxBytes === undefined ? 0 : countOf("maxBytes", maxBytes, 1),
+    dryRun: dryRun ?? false,
+  };
+}
+
+function countOf(name: string, count: unknown, least: number): number {
+  const isCount = typeof count === "number" && count >= least && count <= Number.MAX_SAFE_INTEGER;
+  if (isCount && (least === 0 || Number.isInteger(count))) return count;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a number from ${least}: ${String(count)}`,
+  );
+}
+
+function differenceBetween(a: Map<string, unknown>, b: Map<string, unknown>): CheckpointDiff {
+  const names = [...new Set([...a.keys(), ...b.keys()])];
+  const of = (values: Map<string, unknown>, channels: string[]) =>
+    Object.fromEntries(channels.map((name) => [name, values.get(name)]));
+  const shared = names.filter((name) => a.has(name) && b.has(name));
+  const isSame = (name: string) => isSameJson(plain(a.get(name)), plain(b.get(name)));
+  const changed = shared.filter((name) => !isSame(name));
+  return {
+    added: of(
+      b,
+      names.filter((name) => !a.has(name)),
+    ),
+    removed: of(
+      a,
+      names.filter((name) => !b.has(name)),
+    ),
+    changed: Object.fromEntries(changed.map((name) => [name, changeOf(a.get(name), b.get(name))])),
+    unchanged: shared.filter(isSame),
+  };
+}
+
+function changeOf(before: unknown, after: unknown): CheckpointDiff["changed"][string] {
+  if (!Array.isArray(before) || !Array.isArray(after)) return { before, after };
+  if (after.length < before.length) return { before, after };
+  const isPrefix = before.every((element, i) => isSameJson(plain(element), plain(after[i])));
+  return isPrefix ? { before, after, appended: after.slice(before.length) } : { before, after };
+}
+
+// Messages and other classes as they are stored.
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+function checkSerde(serde: SerializerProtocol | undefined): void {
+  if (!serde) return;
+  for (const method of ["dumpsTyped", "loadsTyped"] as const) {
+    if (typeof serde[method] === "function") continue;
+    throw new KeepsakeError("invalid_argument", `serde must have the method ${method}`);
+  }
+}
+
+function listOf<T>(name: string, list: T[]): T[] {
+  if (Array.isArray(list)) return list;
+  throw new KeepsakeError("invalid_argument", `${name} must be a list: ${String(list)}`);
+}
+
+/** Keeps checkpoints in linear memory: fast, and gone with the object. */
+export class MemorySaver extends KeepsakeSaver {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "MemorySaver";
+
+  constructor(serde?: SerializerProtocol) {
+    super(() => Connection.toMemory(), serde);
+  }
+}
+
+/** Where a SqliteSaver keeps its checkpoints, and how they are serialised. */
+export interface SqliteSaverOptions extends DatabaseOptions {
+  /** Turns values into bytes and back. @default LangGraph's JsonPlusSerializer */
+  serde?: SerializerProtocol | undefined;
+  /** Prunes history by itself. @default all history stays */
+  retention?: AutomaticRetention | undefined;
+}
+
+/**
+ * Keeps checkpoints in a SQLite file, which it shares with every other SqliteSaver
+ * and SqliteStore of this process on the same path. `":memory:"` keeps nothing.
+ */
+export class SqliteSaver extends KeepsakeSaver {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "SqliteSaver";
+
+  constructor(options: SqliteSaverOptions);
+  /** @internal */
+  constructor(options: SqliteSaverOptions, shared: Connection);
+  constructor(options: SqliteSaverOptions, shared?: Connection) {
+    super(
+      () => shared?.share() ?? Connection.toDatabase(options),
+      options?.serde,
+      options?.retention,
+    );
+  }
+
+  /** A path, or `":memory:"`. */
+  static fromConnString(path: string): SqliteSaver {
+    return new SqliteSaver({ path });
+  }
+
+  /** Moves everything into the database file, and to the disk. */
+  async flush(): Promise<void> {
+    await this.attempt(() => this.connection.call([{ kind: "flush" }]));
+  }
+
+  /** The whole database, items included, as the bytes of a SQLite file. */
+  async export(options?: ExportOptions): Promise<Uint8Array> {
+    return this.attempt(() => exportDatabase(this.connection, options));
+  }
+
+  /** Replaces the whole database, items included, by one that `export()` made. */
+  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+    await this.attempt(() => importDatabase(this.connection, database, options));
+  }
+
+  /** Adds the checkpoints of a file of LangGraph's own SqliteSaver, JavaScript's or Python's. */
+  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
+    return this.attempt(() =>
+      importFile(this.connection, source, { ...options, serde: this.serde }),
+    );
+  }
+}
+
+function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): RunnableConfig {
+  return {
+    configurable: { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId },
+  };
+}
+
+function threadIdOf(threadId: unknown): string {
+  if (threadId === undefined || threadId === null || threadId === "") {
+    throw new KeepsakeError(
+      "thread_id_required",
+      "configurable.thread_id is required with a checkpointer",
+    );
+  }
+  return idOf("thread_id", threadId);
+}
+
+function idOf(name: string, id: unknown): string {
+  if (typeof id !== "string") {
+    throw new KeepsakeError(
+      "invalid_argument",
+      `${name} must be a string, got ${id === null ? "null" : typeof id}`,
+    );
+  }
+  if (!id.isWellFormed()) {
+    throw new KeepsakeError(
+      "invalid_argument",
+      `${name} must not contain a lone surrogate: ${JSON.stringify(id)}`,
+    );
+  }
+  return id;
+}
+
+function optionalId(name: string, id: unknown): string {
+  return id === undefined || id === null ? "" : idOf(name, id);
+}
+
+function boundOf(name: string, bound: CheckpointBound | undefined, end: "first" | "last"): string {
+  if (bound === undefined || bound === null) return "";
+  if (bound instanceof Date) return uuid6At(bound, end);
+  return optionalId(name, typeof bound === "string" ? bound : getCheckpointId(bound));
+}
+
+// Checkpoint ids are version 6 UUIDs: they begin with their time, in units of
+// 100 ns since 1582. The least and the greatest of a millisecond are its bounds.
+function uuid6At(moment: Date, end: "first" | "last"): string {
+  const ms = moment.getTime();
+  if (Number.isNaN(ms))
+    throw new KeepsakeError("invalid_argument", "before and after must be valid dates");
+  const ticks = (BigInt(ms) + 12_219_292_800_000n) * 10_000n + (end === "last" ? 9_999n : 0n);
+  const hex = ticks.toString(16).padStart(15, "0");
+  const rest = end === "last" ? "ffff-ffffffffffff" : "0000-000000000000";
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-6${hex.slice(12)}-${rest}`;
+}
+
+function isSameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every(
+    (key) =>
+      Object.hasOwn(b, key) &&
+      isSameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+  );
+}

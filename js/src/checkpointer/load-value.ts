@@ -1,0 +1,166 @@
+// What LangGraph's own serialiser makes of JSON, without its promise for each member and
+// without its serialising each message once more: nearly all of the time of a getTuple.
+//
+// Plain data and messages are made here; whatever else has a record of its own (`lc`) is
+// left to the serialiser, which loads a part of a value as it loads it in the whole. The
+// classes of messages are those of which it makes instances, found by letting it make one
+// of each: there may be several copies of LangChain in a process.
+
+import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { Blob } from "../wire/operations.js";
+import { loadsAsLangGraph, MESSAGE_CLASSES } from "./langgraph-serde.js";
+
+type Members = Record<string, unknown>;
+
+/** How instances of a class are made of what was stored. */
+interface Builder {
+  readonly messageClass: new (fields: Members) => object;
+  /** The name of a field by that in the stored text; undefined if only LangChain knows. */
+  readonly fieldOf: (key: string) => string | undefined;
+}
+
+// What nests deeper is left to the serialiser, which refuses it at some depth.
+const DEEPEST = 24;
+// For classes that want any of these.
+const PROBE = { id: "probe", content: "", role: "user", name: "probe", tool_call_id: "probe" };
+
+const decoder = new TextDecoder();
+const serializer = new JsonPlusSerializer();
+
+let builders: Promise<ReadonlyMap<unknown, Builder>> | undefined;
+
+/** The value; `bytes` may be overwritten as soon as this returns. @internal */
+export function load(serde: SerializerProtocol, { type, bytes }: Blob): unknown | Promise<unknown> {
+  if (type !== "json" || !loadsAsLangGraph(serde)) {
+    // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
+    return serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
+  }
+  const text = decoder.decode(bytes);
+  // Of such a member the serialiser makes the prototype.
+  if (text.includes('"__proto__"')) return serde.loadsTyped(type, text);
+  const value: unknown = JSON.parse(text);
+  return text.includes('"lc"') ? revive(value) : value;
+}
+
+async function revive(value: unknown): Promise<unknown> {
+  builders ??= findBuilders();
+  const root = [value];
+  const reviver = new Reviver(await builders);
+  reviver.reviveMembers(root);
+  await Promise.all(reviver.pending);
+  return root[0];
+}
+
+class Reviver {
+  readonly pending: Promise<void>[] = [];
+  readonly #builders: ReadonlyMap<unknown, Builder>;
+
+  constructor(known: ReadonlyMap<unknown, Builder>) {
+    this.#builders = known;
+  }
+
+  /** Replaces what is more than plain data. */
+  reviveMembers(parent: unknown[] | Members): void {
+    if (Array.isArray(parent)) {
+      for (let i = 0; i < parent.length; i++) this.#reviveMember(parent as never, i as never);
+    } else {
+      for (const key of Object.keys(parent)) this.#reviveMember(parent, key);
+    }
+  }
+
+  #reviveMember(parent: Members, key: string): void {
+    const value = parent[key];
+    if (typeof value !== "object" || value === null) return;
+    const { lc } = value as Members;
+    if (lc !== 1 && lc !== 2) {
+      this.reviveMembers(value as Members);
+      return;
+    }
+    const message = this.#toMessage(value as Members);
+    if (message !== undefined) parent[key] = message;
+    else this.pending.push(this.#leave(parent, key, value));
+  }
+
+  async #leave(parent: Members, key: string, value: unknown): Promise<void> {
+    parent[key] = await serializer.loadsTyped("json", JSON.stringify(value));
+  }
+
+  #toMessage({ lc, type, id, kwargs }: Members): object | undefined {
+    if (lc !== 1 || type !== "constructor" || !Array.isArray(id) || id.length !== 3) return;
+    if (id[0] !== "langchain_core" || id[1] !== "messages") return;
+    const builder = this.#builders.get(id[2]);
+    if (builder === undefined || !isObject(kwargs) || !isPlain(kwargs, DEEPEST)) return;
+    const fields = renamed(kwargs, builder);
+    return fields && new builder.messageClass(fields);
+  }
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// Without records of LangChain's or LangGraph's.
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!isPlain(value[i], depth - 1)) return false;
+    return true;
+  }
+  for (const key of Object.keys(value)) {
+    if (key === "lc" || key === "__lc_escaped__") return false;
+    if (!isPlain((value as Members)[key], depth - 1)) return false;
+  }
+  return true;
+}
+
+// Most often they have the names that they need already.
+function renamed(kwargs: Members, { fieldOf }: Builder): Members | undefined {
+  let isSame = true;
+  for (const key of Object.keys(kwargs)) {
+    const field = fieldOf(key);
+    if (field === undefined) return undefined;
+    isSame &&= field === key;
+  }
+  if (isSame) return kwargs;
+  return Object.fromEntries(Object.entries(kwargs).map(([key, v]) => [fieldOf(key) as string, v]));
+}
+
+async function findBuilders(): Promise<ReadonlyMap<unknown, Builder>> {
+  const found = await Promise.all(Object.keys(MESSAGE_CLASSES).map(findBuilder));
+  return new Map(found.flatMap((entry) => (entry === undefined ? [] : [entry])));
+}
+
+async function findBuilder(name: string): Promise<[string, Builder] | undefined> {
+  const id = ["langchain_core", "messages", name];
+  const record = { lc: 1, type: "constructor", id, kwargs: PROBE };
+  try {
+    const instance = (await serializer.loadsTyped("json", JSON.stringify(record))) as object;
+    const messageClass = instance.constructor as Builder["messageClass"];
+    const fields = fieldsOf(messageClass);
+    const fieldOf = (key: string) => fields.get(key) ?? (isOneWord(key) ? key : undefined);
+    return [name, { messageClass, fieldOf }];
+  } catch {
+    return undefined;
+  }
+}
+
+// A field of such a name has the same one in the text.
+function isOneWord(key: string): boolean {
+  return /^[a-z]+$/.test(key) && !(key in Object.prototype);
+}
+
+// By their names in the text: LangChain's aliases, of the class and those it extends.
+function fieldsOf(messageClass: object): Map<string, string> {
+  const fields = new Map<string, string>();
+  const aliases: Record<string, string> = {};
+  for (let current = messageClass; typeof current === "function"; ) {
+    Object.assign(
+      aliases,
+      Reflect.get((current as { prototype: object }).prototype ?? {}, "lc_aliases"),
+    );
+    current = Object.getPrototypeOf(current);
+  }
+  for (const [field, key] of Object.entries(aliases)) fields.set(key, field);
+  return fields;
+}

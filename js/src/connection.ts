@@ -1,0 +1,145 @@
+// A Connection is one façade's share of an Engine: made synchronously, opened by
+// the first call, closed once. Connections to one database share one Engine.
+
+import { databaseEngine, memoryEngine, resolveOptions } from "#host";
+import type { ChangeListener } from "./engine/changes.js";
+import type {
+  Answers,
+  Engine,
+  EngineStatus,
+  ForeignDatabase,
+  MaybePromise,
+} from "./engine/engine.js";
+import type { DatabaseOptions } from "./engine/options.js";
+import { KeepsakeError } from "./errors.js";
+import type { Operation } from "./wire/operations.js";
+
+/** @internal */
+export class Connection {
+  readonly #acquire: () => Engine;
+  readonly #configuration: Operation | undefined;
+  #engine: Engine | undefined;
+  #configured: Promise<void> | undefined;
+  #isConfigured: boolean;
+  // How many calls wait for the configuration.
+  #waiting = 0;
+  #isClosed = false;
+
+  private constructor(acquire: () => Engine, configuration?: Operation) {
+    this.#acquire = acquire;
+    this.#configuration = configuration;
+    this.#isConfigured = configuration === undefined;
+  }
+
+  /** A new in-memory engine, which nobody else can reach. */
+  static toMemory(configuration?: Operation): Connection {
+    return Connection.#toPrivate(memoryEngine(), configuration);
+  }
+
+  /** The engine of a database; one in memory is a new one each time. */
+  static toDatabase(options: DatabaseOptions, configuration?: Operation): Connection {
+    const resolved = resolveOptions(options);
+    if (resolved.isVolatile) return Connection.#toPrivate(memoryEngine(resolved), configuration);
+    return new Connection(() => databaseEngine(resolved), configuration);
+  }
+
+  /** The engine that `acquire` finds, when it is needed. */
+  static toEngine(acquire: () => Engine): Connection {
+    return new Connection(acquire);
+  }
+
+  static #toPrivate(engine: Engine, configuration?: Operation): Connection {
+    return new Connection(() => engine, configuration);
+  }
+
+  /** Another connection to the same engine. */
+  share(configuration?: Operation): Connection {
+    return new Connection(this.#acquire, configuration);
+  }
+
+  /** Answers all operations, or fails with the first that failed; at once if it is open. */
+  call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number = Date.now(),
+  ): MaybePromise<Answers<Operations>> {
+    const engine = this.#open();
+    // No call overtakes an earlier one that still waits.
+    if (this.#isConfigured && this.#waiting === 0) return engine.call(operations, now);
+    return this.#callWhenConfigured(engine, operations, now);
+  }
+
+  /** Runs `body` alone among all that are run by this method on the engine. */
+  exclusively<T>(body: () => Promise<T>): Promise<T> {
+    return this.#open().exclusively(body);
+  }
+
+  /** Runs `body` while the engine can open this database as `name`. */
+  lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T> {
+    return this.#open().lending(name, database, body, onRead);
+  }
+
+  status(): Promise<EngineStatus> {
+    return this.#open().status();
+  }
+
+  /** Hears what is written through any connection to the engine. Answers how to stop. */
+  onChange(listener: ChangeListener): () => void {
+    return this.#open().onChange(listener);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Settled when the engine has let go of its files, if nobody else uses it. */
+  close(): MaybePromise<void> {
+    this.#isClosed = true;
+    const released = this.#engine?.release();
+    this.#engine = undefined;
+    abandoned.unregister(this);
+    return released;
+  }
+
+  #open(): Engine {
+    if (this.#isClosed) throw new KeepsakeError("closed", "it was closed");
+    if (this.#engine === undefined) {
+      this.#engine = this.#acquire();
+      this.#engine.retain();
+      abandoned.register(this, this.#engine, this);
+    }
+    return this.#engine;
+  }
+
+  async #callWhenConfigured<const Operations extends readonly Operation[]>(
+    engine: Engine,
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    this.#waiting++;
+    try {
+      this.#configured ??= this.#configure(engine, now);
+      await this.#configured;
+    } finally {
+      this.#waiting--;
+    }
+    return engine.call(operations, now);
+  }
+
+  async #configure(engine: Engine, now: number): Promise<void> {
+    try {
+      if (this.#configuration !== undefined) await engine.configure(this.#configuration, now);
+      this.#isConfigured = true;
+    } catch (error) {
+      this.#configured = undefined;
+      throw error;
+    }
+  }
+}
+
+// A net for façades that were forgotten, not a plan.
+const abandoned = new FinalizationRegistry<Engine>((engine) => engine.release());

@@ -1,0 +1,14 @@
+// importer.ts, where there is no SQLite to read files of other programs with.
+
+import { KeepsakeError } from "../errors.js";
+import type { ImportReport } from "./importer.js";
+
+/** @internal */
+export async function importFile(
+  ..._source: Parameters<typeof import("./importer.js").importFile>
+): Promise<ImportReport> {
+  throw new KeepsakeError(
+    "unsupported",
+    "importFrom needs SQLite's files: import where the file is, and send the memory here",
+  );
+}

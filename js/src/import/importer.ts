@@ -1,0 +1,331 @@
+// Brings in what other programs keep in SQLite files: LangGraph's JavaScript and
+// Python SqliteSaver, Python's SqliteStore, and a plain store_kv(ns, key, value).
+// What can't be brought in is reported and does not stop the rest. The same file
+// may be imported again: what is there already is kept, unless told otherwise.
+
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import { foreignDatabase } from "#host";
+import { dump, toPutOperation } from "../checkpointer/checkpoint-operations.js";
+import type { Connection } from "../connection.js";
+import { KeepsakeError, messageOf, tell } from "../errors.js";
+import { reencodeValue } from "../store/value.js";
+import {
+  type Blob,
+  type CheckpointKey,
+  type ForeignCheckpoint,
+  type ForeignItem,
+  type ForeignPage,
+  type ForeignTable,
+  type ForeignTableInfo,
+  type ForeignWrite,
+  NO_TTL,
+  type Operation,
+  type PendingWrite,
+  type PutOperation,
+} from "../wire/operations.js";
+import { decodePythonValue, isPythonType } from "./python-values.js";
+
+/** The path of a file, outside browsers, or its bytes. */
+export type ImportSource = string | Uint8Array | globalThis.Blob;
+
+/** How far an import is. */
+export interface ImportProgress {
+  /** Rows read so far, of all tables. */
+  done: number;
+  /** Rows of the file that are to be read. */
+  total: number;
+}
+
+/** What an import does, and how it tells. */
+export interface ImportOptions {
+  /** What becomes of items and checkpoints whose names are taken. @default "keep" */
+  onConflict?: "keep" | "replace" | undefined;
+  onProgress?: ((progress: ImportProgress) => void) | undefined;
+}
+
+/** A row that was not imported, and why. */
+export interface SkippedRow {
+  /** `item ["users","1"] key`, `checkpoint thread/ns/id`, or the like. */
+  what: string;
+  why: string;
+}
+
+/** What an import added, and what it could not. */
+export interface ImportReport {
+  items: number;
+  checkpoints: number;
+  writes: number;
+  /** Items and checkpoints that were there already, and stayed as they were. */
+  kept: number;
+  skipped: SkippedRow[];
+}
+
+/** @internal */
+export type PutImported = (
+  put: PutOperation,
+  createdAt: number,
+  updatedAt: number,
+) => Promise<void>;
+
+/** Where rows go: items to `putItem`, checkpoints and writes through `serde`. @internal */
+export interface ImportTarget extends ImportOptions {
+  putItem?: PutImported | undefined;
+  serde?: SerializerProtocol | undefined;
+}
+
+const PAGE = 256;
+
+const TABLE_NAMES: Record<ForeignTable, string> = {
+  saverCheckpoints: "checkpoints",
+  saverWrites: "writes",
+  pythonStore: "store",
+  plainStoreKv: "store_kv",
+};
+
+interface Page {
+  cursor: number;
+  limit: number;
+}
+
+/** @internal */
+export function importFile(
+  connection: Connection,
+  source: ImportSource,
+  target: ImportTarget,
+): Promise<ImportReport> {
+  // The engine has one foreign file open at a time.
+  return connection.exclusively(() => {
+    const { name, database } = foreignDatabase(source);
+    return connection.lending(name, database, async () => {
+      const [tables] = await connection.call([{ kind: "foreignOpen", path: name }]);
+      try {
+        return await new Import(connection, tables, target).run();
+      } finally {
+        await connection.call([{ kind: "foreignClose" }]);
+      }
+    });
+  });
+}
+
+class Import {
+  readonly #connection: Connection;
+  readonly #tables: ForeignTableInfo[];
+  readonly #target: ImportTarget;
+  readonly #report: ImportReport = {
+    items: 0,
+    checkpoints: 0,
+    writes: 0,
+    kept: 0,
+    skipped: [],
+  };
+  // By checkpoint, so that a channel value that its parent has is stored once.
+  readonly #versions = new Map<string, ChannelVersions>();
+  #done = 0;
+
+  constructor(connection: Connection, tables: ForeignTableInfo[], target: ImportTarget) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#tables = tables.filter(({ table }) =>
+      table === "saverCheckpoints" || table === "saverWrites" ? target.serde : target.putItem,
+    );
+  }
+
+  async run(): Promise<ImportReport> {
+    const { putItem, serde } = this.#target;
+    for (const { table } of this.#tables) {
+      if (table === "saverCheckpoints" && serde) await this.#importCheckpoints(serde);
+      else if (table === "saverWrites" && serde) await this.#importWrites(serde);
+      else if ((table === "pythonStore" || table === "plainStoreKv") && putItem)
+        await this.#importItems(table, putItem);
+    }
+    return this.#report;
+  }
+
+  #importItems(table: "pythonStore" | "plainStoreKv", putItem: PutImported): Promise<void> {
+    return this.#eachRow(
+      table,
+      async (page) => (await this.#connection.call([{ kind: "foreignItems", table, ...page }]))[0],
+      ({ item }: ForeignItem) => `item ${JSON.stringify(item.namespace)} ${item.key}`,
+      async (row) => {
+        const { namespace, key } = row.item;
+        if (await this.#isTaken({ kind: "get", namespace, key, refreshTtl: false })) return;
+        await importItem(row, putItem);
+        this.#report.items++;
+      },
+    );
+  }
+
+  #importCheckpoints(serde: SerializerProtocol): Promise<void> {
+    return this.#eachRow(
+      "saverCheckpoints",
+      async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
+      ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
+      async (row) => {
+        if (await this.#isTaken({ kind: "getTuple", key: row.key })) return;
+        await this.#importCheckpoint(row, serde);
+        this.#report.checkpoints++;
+      },
+    );
+  }
+
+  async #importCheckpoint(row: ForeignCheckpoint, serde: SerializerProtocol): Promise<void> {
+    const { key, parentCheckpointId } = row;
+    const checkpoint = withNumericVersions((await decode(serde, row.checkpoint)) as Checkpoint);
+    const metadata = (await decode(serde, row.metadata)) as CheckpointMetadata;
+    const parent = this.#versions.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? {};
+    const versions = Object.entries(checkpoint.channel_versions);
+    const newVersions = Object.fromEntries(
+      versions.filter(([channel, version]) => parent[channel] !== version),
+    );
+    this.#versions.set(nameOf(key), checkpoint.channel_versions);
+    await this.#connection.call([
+      await toPutOperation(serde, { key, parentCheckpointId, checkpoint, metadata, newVersions }),
+    ]);
+  }
+
+  #importWrites(serde: SerializerProtocol): Promise<void> {
+    return this.#eachRow(
+      "saverWrites",
+      async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
+      ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
+      async ({ key, write }) => {
+        const value = await dump(serde, await decode(serde, write.value));
+        const stored: PendingWrite = { ...write, value };
+        await this.#connection.call([{ kind: "putWrites", key, writes: [stored] }]);
+        this.#report.writes++;
+      },
+    );
+  }
+
+  async #isTaken(look: Extract<Operation, { kind: "get" | "getTuple" }>): Promise<boolean> {
+    if (this.#target.onConflict === "replace") return false;
+    const [found] = await this.#connection.call([look]);
+    const isTaken = found !== undefined && found !== null;
+    if (isTaken) this.#report.kept++;
+    return isTaken;
+  }
+
+  async #eachRow<Row>(
+    table: ForeignTable,
+    read: (page: Page) => Promise<ForeignPage<Row>>,
+    nameOfRow: (row: Row) => string,
+    importRow: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    for (let cursor = 0, done = false; !done; ) {
+      const page = await this.#readPage(table, read, cursor);
+      for (const row of page.rows) await this.#attempt(row, nameOfRow, importRow);
+      ({ cursor, done } = page);
+      this.#done += page.rows.length;
+      tell(this.#target.onProgress, { done: this.#done, total: this.#total() });
+    }
+  }
+
+  // A row that can't even be read fails its page: find it, and step over it.
+  async #readPage<Row>(
+    table: ForeignTable,
+    read: (page: Page) => Promise<ForeignPage<Row>>,
+    cursor: number,
+  ): Promise<ForeignPage<Row>> {
+    for (let limit = PAGE; ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await read({ cursor, limit });
+      } catch (error) {
+        if (!isAboutTheRow(error)) throw error;
+        if (limit === 1) return this.#stepOver(table, cursor, error);
+      }
+    }
+  }
+
+  #stepOver<Row>(table: ForeignTable, cursor: number, error: unknown): ForeignPage<Row> {
+    const why = ruleOf(error);
+    // A cursor is a row's number, and numbers may be missing: this may be the same row.
+    if (this.#report.skipped.at(-1)?.why !== why) {
+      this.#report.skipped.push({ what: `a row of table ${TABLE_NAMES[table]}`, why });
+      this.#done++;
+    }
+    return { rows: [], cursor: cursor + 1, done: false };
+  }
+
+  async #attempt<Row>(
+    row: Row,
+    nameOfRow: (row: Row) => string,
+    importRow: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await importRow(row);
+    } catch (error) {
+      if (!isAboutTheRow(error)) throw error;
+      this.#report.skipped.push({
+        what: nameOfRow(row),
+        why: ruleOf(error),
+      });
+    }
+  }
+
+  #total(): number {
+    return this.#tables.reduce((total, { rows }) => total + rows, 0);
+  }
+}
+
+function ruleOf(error: unknown): string {
+  return messageOf(error).replace(/^\[keepsake\] /, "");
+}
+
+// A full disk or a broken engine stops the import; a row that breaks a rule does not.
+function isAboutTheRow(error: unknown): boolean {
+  return (
+    !(error instanceof KeepsakeError) ||
+    error.code.startsWith("invalid_") ||
+    error.code === "too_large"
+  );
+}
+
+async function importItem(row: ForeignItem, putItem: PutImported): Promise<void> {
+  const { item, ttl, expiresAt, vectors } = row;
+  const { namespace, key } = item;
+  const lives = ttl > 0 && expiresAt > 0;
+  // Where the file knows no time, it is now. What expires does so when it would have.
+  const createdAt = item.createdAt || Date.now();
+  const updatedAt = Math.max(createdAt, lives ? expiresAt - ttl : item.updatedAt);
+  const value = reencodeValue(item.value);
+  await putItem(
+    { kind: "put", namespace, key, value, vectors, ttl: lives ? ttl : NO_TTL },
+    createdAt,
+    updatedAt,
+  );
+}
+
+async function decode(serde: SerializerProtocol, { type, bytes }: Blob): Promise<unknown> {
+  return isPythonType(type)
+    ? decodePythonValue(type, bytes)
+    : serde.loadsTyped(type, bytes.slice());
+}
+
+// Python counts in texts such as "00000000000000000000000000000002.0.2437"; a graph
+// in JavaScript goes on only from numbers.
+function withNumericVersions(checkpoint: Checkpoint): Checkpoint {
+  const toNumber = (version: unknown) =>
+    typeof version === "string" && /^\d{32}(\.|$)/.test(version)
+      ? Number.parseInt(version, 10)
+      : version;
+  const convert = (versions: object | undefined) =>
+    Object.fromEntries(
+      Object.entries(versions ?? {}).map(([channel, version]) => [channel, toNumber(version)]),
+    );
+  return {
+    ...checkpoint,
+    channel_versions: convert(checkpoint.channel_versions) as ChannelVersions,
+    versions_seen: Object.fromEntries(
+      Object.entries(checkpoint.versions_seen ?? {}).map(([node, seen]) => [node, convert(seen)]),
+    ) as Checkpoint["versions_seen"],
+  };
+}
+
+function nameOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): string {
+  return [threadId, checkpointNs, checkpointId].join("/");
+}

@@ -1,0 +1,206 @@
+// What an engine needs of its host: here Node, with its files.
+
+import * as fs from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { isBytes } from "../bytes.js";
+import {
+  type Engine,
+  type ForeignDatabase,
+  LocalEngine,
+  type SessionSource,
+} from "../engine/engine.js";
+import {
+  checkCommonOptions,
+  type DatabaseOptions,
+  invalid,
+  refuseConflict,
+} from "../engine/options.js";
+import { openSession } from "../engine/session.js";
+import { KeepsakeError } from "../errors.js";
+import type { EngineFiles } from "../wasm/engine-file.js";
+import { fileError } from "./file-error.js";
+import { type FileLock, lockFile } from "./file-lock.js";
+import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
+
+/** Checked, and absolute, so that a later change of the working folder is no matter. @internal */
+export interface ResolvedOptions extends DatabaseOptions {
+  path: string;
+  isVolatile: boolean;
+}
+
+const SHARED = Symbol.for("keepsake.engines");
+const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
+
+/** Checks them all, so that a constructor can. @internal */
+export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
+  if (typeof options !== "object" || options === null)
+    throw invalid("options must be an object with a path");
+  const { path, name } = options;
+  if (path === undefined && name !== undefined) {
+    throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
+  }
+  if (typeof path !== "string" || path === "")
+    throw invalid(`path must be a non-empty string: ${String(path)}`);
+  if (path.includes("\0")) throw invalid("path must not contain NUL");
+  checkCommonOptions(options);
+  const isVolatile = path === ":memory:";
+  return { ...options, path: isVolatile ? path : resolve(path), isVolatile };
+}
+
+/** A new engine in memory; without options it has no database at all. @internal */
+export function memoryEngine(options?: ResolvedOptions): Engine {
+  return new LocalEngine(memorySource(options), () => {});
+}
+
+/** The one engine of the file, for the ESM and CommonJS copies of this package too. @internal */
+export function databaseEngine(options: ResolvedOptions): Engine {
+  const engines = sharedEngines();
+  const path = realPath(options.path);
+  const existing = engines.get(path);
+  if (existing !== undefined) {
+    refuseConflict(path, "durability", existing.durability, options.durability ?? "relaxed");
+    return existing;
+  }
+  const engine = new LocalEngine(fileSource({ ...options, path }), () => {
+    if (engines.get(path) === engine) engines.delete(path);
+  });
+  engines.set(path, engine);
+  return engine;
+}
+
+function sharedEngines(): Map<string, Engine> {
+  const shared = globalThis as { [SHARED]?: Map<string, Engine> };
+  if (shared[SHARED] === undefined) {
+    const engines = new Map<string, Engine>();
+    shared[SHARED] = engines;
+    process.on("exit", () => {
+      for (const engine of [...engines.values()]) engine.close();
+    });
+  }
+  return shared[SHARED];
+}
+
+// The one name of a file that may not be there yet.
+function realPath(path: string): string {
+  try {
+    return fs.realpathSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+      throw fileError("cannot open", path, error);
+  }
+  const target = linkTarget(path);
+  if (target !== undefined) return realPath(resolve(dirname(path), target));
+  try {
+    return join(fs.realpathSync(dirname(path)), basename(path));
+  } catch (error) {
+    throw fileError("cannot open", path, error);
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+// The database in a file, whose path is real.
+function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptions): SessionSource {
+  let lock: FileLock | undefined;
+  return {
+    name: path,
+    isPersistent: true,
+    worksWhenIdle: true,
+    durability,
+    async open() {
+      if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
+      }
+      lock ??= await lockFile(path, lockTimeout ?? DEFAULT_LOCK_TIMEOUT_MS);
+      refuseOtherPrograms(path);
+      return openSession({
+        module: compiledModule(),
+        database: { path, durability },
+        files: open(path, openNodeFiles),
+      });
+    },
+    release() {
+      lock?.release();
+      lock = undefined;
+    },
+  };
+}
+
+// Other SQLite programs know nothing of our lock, but make shared memory beside the
+// file for as long as they have it open. We never do. A program that crashed leaves
+// it behind: nobody locks it then, and the next program would make it anew.
+function refuseOtherPrograms(path: string): void {
+  const sharedMemory = `${path}-shm`;
+  const found = fs.statSync(sharedMemory, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (isLocked(found.ino) === false) {
+    fs.rmSync(sharedMemory, { force: true });
+    return;
+  }
+  throw new KeepsakeError(
+    "busy",
+    `another SQLite program has ${path} open; if none does, one crashed: delete ${sharedMemory}`,
+  );
+}
+
+// Undefined where the operating system does not tell.
+function isLocked(inode: number): boolean | undefined {
+  try {
+    const locks = fs.readFileSync("/proc/locks", "utf8");
+    return locks.split("\n").some((line) => line.includes(`:${inode} `));
+  } catch {
+    return undefined;
+  }
+}
+
+// A database in linear memory; without options, no database at all.
+function memorySource(options: ResolvedOptions | undefined): SessionSource {
+  const { path = "memory", durability = "relaxed" } = options ?? {};
+  return {
+    name: path,
+    isPersistent: false,
+    worksWhenIdle: true,
+    durability,
+    open: () =>
+      openSession({
+        module: compiledModule(),
+        database: options && { path, durability },
+        files: new Map(),
+      }),
+    release: () => {},
+  };
+}
+
+/** Another program's database, as it is; no files if there is no such file. @internal */
+export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
+  if (isBytes(source) || source instanceof Blob) {
+    return { name: "database to import from", database: source };
+  }
+  if (typeof source !== "string") {
+    throw invalid(`importFrom takes the path of a file, or its bytes: ${typeof source}`);
+  }
+  const name = resolve(source);
+  return { name, database: open(name, openNodeFilesForReading) };
+}
+
+function open(path: string, files: (path: string) => EngineFiles): EngineFiles {
+  try {
+    return files(path);
+  } catch (error) {
+    throw fileError("cannot open", path, error);
+  }
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+// Compiled by the first call, once per process and copy of the package.
+function compiledModule(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(fs.readFileSync(new URL("./keepsake.wasm", import.meta.url)));
+  return compiled;
+}

@@ -1,0 +1,228 @@
+// Files of node:fs, as Node, Bun and Deno have it. Who may open them is not
+// decided here: a lock around the path keeps a second keepsake out, and check()
+// notices other programs.
+
+import * as fs from "node:fs";
+import { dirname } from "node:path";
+import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
+import { MemoryFile } from "../wasm/memory-files.js";
+
+const LOG_HEADER_SIZE = 32;
+
+/** Why there is no such file for us. It is left out, and the engine says that it can't open it. */
+const UNREACHABLE = new Set([
+  "EACCES",
+  "EEXIST",
+  "EISDIR",
+  "ELOOP",
+  "ENAMETOOLONG",
+  "ENOENT",
+  "ENOTDIR",
+  "EPERM",
+  "EROFS",
+]);
+
+interface Kind {
+  isLog: boolean;
+  isWritable: boolean;
+  isNew: boolean;
+}
+
+class NodeFile implements EngineFile {
+  readonly #path: string;
+  readonly #hasHeader: boolean;
+  readonly #isWritable: boolean;
+  readonly #identity: fs.Stats;
+  #fd: number;
+  #size: number;
+  #header: Uint8Array;
+  #isNew: boolean;
+
+  constructor(path: string, fd: number, kind: Kind) {
+    this.#path = path;
+    this.#fd = fd;
+    this.#hasHeader = kind.isLog;
+    this.#isWritable = kind.isWritable;
+    this.#isNew = kind.isNew;
+    this.#identity = fs.fstatSync(fd);
+    this.#size = this.#identity.size;
+    this.#header = this.#readHeader();
+  }
+
+  read(into: Uint8Array, { at }: { at: number }): number {
+    let count = 0;
+    while (count < into.length) {
+      const read = fs.readSync(this.#fd, into, count, into.length - count, at + count);
+      if (read === 0) break;
+      count += read;
+    }
+    return count;
+  }
+
+  write(from: Uint8Array, { at }: { at: number }): number {
+    this.#requireWritable();
+    let count = 0;
+    try {
+      while (count < from.length) {
+        const written = fs.writeSync(this.#fd, from, count, from.length - count, at + count);
+        if (written === 0) break;
+        count += written;
+      }
+    } finally {
+      this.#size = Math.max(this.#size, at + count);
+      this.#noteHeader(from.subarray(0, count), at);
+    }
+    return count;
+  }
+
+  truncate(size: number): void {
+    if (size === this.#size) return;
+    this.#requireWritable();
+    fs.ftruncateSync(this.#fd, size);
+    this.#size = size;
+    this.#header = this.#header.slice(0, size);
+  }
+
+  flush(): void {
+    fs.fdatasyncSync(this.#fd);
+    if (!this.#isNew) return;
+    this.#isNew = false;
+    flushFolder(dirname(this.#path));
+  }
+
+  getSize(): number {
+    return fs.fstatSync(this.#fd).size;
+  }
+
+  check(): boolean {
+    const found = fs.statSync(this.#path, { throwIfNoEntry: false });
+    if (found === undefined || found.size !== this.#size) return false;
+    if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) return false;
+    if (!this.#hasHeader) return true;
+    // We never make one: whoever did may copy our log into the database and delete it.
+    if (fs.existsSync(sharedMemoryOf(this.#path))) return false;
+    // A log that was begun anew by somebody else may have its old size.
+    return Buffer.compare(this.#readHeader(), this.#header) === 0;
+  }
+
+  /** A log or journal that is empty and still ours is of no use to anyone. */
+  removeIfEmpty(): void {
+    if (this.#isWritable && this.#size === 0 && this.check()) fs.rmSync(this.#path);
+  }
+
+  close(): void {
+    fs.closeSync(this.#fd);
+  }
+
+  #requireWritable(): void {
+    if (this.#isWritable) return;
+    throw Object.assign(new Error(`file must be writable: "${this.#path}"`), { code: "EROFS" });
+  }
+
+  #readHeader(): Uint8Array {
+    if (!this.#hasHeader) return new Uint8Array(0);
+    const header = new Uint8Array(LOG_HEADER_SIZE);
+    return header.subarray(0, this.read(header, { at: 0 }));
+  }
+
+  #noteHeader(written: Uint8Array, at: number): void {
+    if (!this.#hasHeader || at >= LOG_HEADER_SIZE) return;
+    const header = new Uint8Array(Math.min(LOG_HEADER_SIZE, this.#size));
+    header.set(this.#header.subarray(0, header.length));
+    header.set(written.subarray(0, header.length - at), at);
+    this.#header = header;
+  }
+}
+
+function sharedMemoryOf(logPath: string): string {
+  return logPath.replace(/-wal$/, "-shm");
+}
+
+/** A log or journal that is closed for good: gone if it is empty. */
+class SideFile extends NodeFile {
+  override close(): void {
+    try {
+      this.removeIfEmpty();
+    } finally {
+      super.close();
+    }
+  }
+}
+
+/** Opens the files of the database at `path`, and creates what is missing. @internal */
+export function openNodeFiles(path: string): EngineFiles {
+  return openAll(path, (name, isLog) => {
+    const file = isLog === undefined ? NodeFile : SideFile;
+    for (const flags of ["r+", "wx+", "r"] as const) {
+      const fd = tryOpen(name, flags);
+      if (fd === undefined) continue;
+      return new file(name, fd, {
+        isLog: isLog === true,
+        isWritable: flags !== "r",
+        isNew: flags === "wx+",
+      });
+    }
+    return undefined;
+  });
+}
+
+/** Opens what there is of the database at `path`, which stays as it is. @internal */
+export function openNodeFilesForReading(path: string): EngineFiles {
+  return openAll(path, (name, isLog) => {
+    const fd = tryOpen(name, "r");
+    if (fd !== undefined) {
+      return new NodeFile(name, fd, { isLog: isLog === true, isWritable: false, isNew: false });
+    }
+    // A reader wants a log even if there is nothing in it.
+    return isLog === undefined ? undefined : new MemoryFile();
+  });
+}
+
+/** `isLog` is undefined for the database itself. */
+type OpenOne = (name: string, isLog?: boolean) => EngineFile | undefined;
+
+function openAll(path: string, openOne: OpenOne): EngineFiles {
+  const files: EngineFiles = new Map();
+  const database = openOne(path);
+  if (database === undefined) return files;
+  files.set(path, database);
+  try {
+    for (const [suffix, isLog] of [
+      ["-wal", true],
+      ["-journal", false],
+    ] as const) {
+      const file = openOne(path + suffix, isLog);
+      if (file !== undefined) files.set(path + suffix, file);
+    }
+    return files;
+  } catch (error) {
+    closeFiles(files);
+    throw error;
+  }
+}
+
+function tryOpen(path: string, flags: "r" | "r+" | "wx+"): number | undefined {
+  try {
+    const fd = fs.openSync(path, flags);
+    // A folder opens too, if it is only to be read.
+    if (!fs.fstatSync(fd).isDirectory()) return fd;
+    fs.closeSync(fd);
+    return undefined;
+  } catch (error) {
+    if (UNREACHABLE.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** So that the name of a new file survives a power cut, where folders can be flushed. */
+function flushFolder(path: string): void {
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, "r");
+    fs.fsyncSync(fd);
+  } catch {
+    // Windows has no such thing.
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,155 @@
+// How well searches find what they should, on the user's own questions.
+
+import { KeepsakeError, tell } from "../errors.js";
+import type { RankingOptions } from "./ranking.js";
+import type { SearchItem, SearchOperation } from "./store-operations.js";
+
+/** A question, and the keys of the items that answer it. */
+export interface EvaluationCase {
+  namespacePrefix: string[];
+  query: string;
+  relevant: string[];
+  filter?: SearchOperation["filter"];
+}
+
+/** How to search, and how far down to look. No search of an evaluation restarts a TTL. */
+export interface EvaluationOptions extends RankingOptions {
+  /** @default "hybrid" */
+  mode?: SearchOperation["mode"];
+  /** Hits that count. @default 10 */
+  k?: number;
+  /** After every search. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+/** Means over all cases. */
+export interface Evaluation {
+  cases: number;
+  k: number;
+  /** Share of the relevant items among the first k hits. */
+  recall: number;
+  /** One divided by the rank of the first relevant hit. */
+  mrr: number;
+  /** Discounted gain, 1 if all relevant items come first, or k of them where there are more. */
+  ndcg: number;
+  /** Milliseconds of a search, its embedding included where none is cached. */
+  latency: { median: number; p95: number };
+}
+
+/** What `tune()` found: give `ranking` to searches. */
+export interface Tuning {
+  ranking: RankingOptions;
+  /** On the cases that nothing was fitted to: with the defaults, and with `ranking`. */
+  before: Evaluation;
+  after: Evaluation;
+}
+
+/** What is evaluated. @internal */
+export interface Searchable {
+  search(namespacePrefix: string[], options: object): Promise<SearchItem[]>;
+}
+
+// Each is tried with the best of those before it.
+const CANDIDATES: readonly (readonly RankingOptions[])[] = [
+  [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7].map((vectorWeight) => ({ vectorWeight })),
+  [{ fusion: "weighted" }, { fusion: "reciprocalRank" }],
+  [0, 0.1, 0.25, 0.5].map((recency) => ({ recency })),
+];
+
+/** @internal */
+export async function evaluate(
+  store: Searchable,
+  cases: readonly EvaluationCase[],
+  options: EvaluationOptions = {},
+): Promise<Evaluation> {
+  checkCases(cases);
+  const { k = 10, mode = "hybrid", onProgress, ...ranking } = options;
+  const latencies: number[] = [];
+  const sums = { recall: 0, mrr: 0, ndcg: 0 };
+  for (const [i, { namespacePrefix, query, relevant, filter }] of cases.entries()) {
+    const started = performance.now();
+    const hits = await store.search(namespacePrefix, { ...ranking, query, filter, mode, limit: k });
+    latencies.push(performance.now() - started);
+    const judged = judge(
+      hits.map(({ key }) => key),
+      new Set(relevant),
+      k,
+    );
+    sums.recall += judged.recall / cases.length;
+    sums.mrr += judged.mrr / cases.length;
+    sums.ndcg += judged.ndcg / cases.length;
+    tell(onProgress, i + 1, cases.length);
+  }
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.ceil(share * latencies.length) - 1] ?? 0;
+  return { cases: cases.length, k, ...sums, latency: { median: at(0.5), p95: at(0.95) } };
+}
+
+/**
+ * Fits the weights to every second case, and tells what they are worth on the others, which
+ * choose nothing but whether the fitted weights or the defaults are kept.
+ * @internal
+ */
+export async function tune(
+  store: Searchable,
+  cases: readonly EvaluationCase[],
+  options: EvaluationOptions = {},
+): Promise<Tuning> {
+  checkCases(cases, 2);
+  const { onProgress, ...given } = options;
+  const { mode = "hybrid" } = options;
+  const fitted = cases.filter((_, i) => i % 2 === 0);
+  const heldOut = cases.filter((_, i) => i % 2 === 1);
+  const isByWords = mode === "hybrid" || mode === "text";
+  const candidates = CANDIDATES.flat().filter((each) => isByWords || !("recency" in each));
+  const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
+  let done = 0;
+  const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>
+    evaluate(store, some, { ...given, ...tried, onProgress: () => onProgress?.(++done, total) });
+  let ranking: RankingOptions = {};
+  let best = worth(await evaluateWith(fitted, ranking));
+  for (const candidate of candidates) {
+    const tried = { ...ranking, ...candidate };
+    const score = worth(await evaluateWith(fitted, tried));
+    if (score > best) {
+      best = score;
+      ranking = tried;
+    }
+  }
+  const before = await evaluateWith(heldOut, {});
+  const after = await evaluateWith(heldOut, ranking);
+  return worth(after) > worth(before)
+    ? { ranking, before, after }
+    : { ranking: {}, before, after: before };
+}
+
+const worth = ({ recall, ndcg }: Evaluation) => recall + ndcg;
+
+function judge(found: readonly string[], relevant: ReadonlySet<string>, k: number) {
+  const gain = (rank: number) => 1 / Math.log2(rank + 2);
+  // A key that is found in two namespaces counts once.
+  const ranks = found.flatMap((key, rank) =>
+    relevant.has(key) && found.indexOf(key) === rank ? [rank] : [],
+  );
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  const most = Math.min(relevant.size, k);
+  const ideal = sum(Array.from({ length: most }, (_, rank) => gain(rank)));
+  const [first] = ranks;
+  return {
+    recall: ranks.length / relevant.size,
+    mrr: first === undefined ? 0 : 1 / (first + 1),
+    ndcg: sum(ranks.map(gain)) / ideal,
+  };
+}
+
+function checkCases(cases: readonly EvaluationCase[], least = 1): void {
+  if (!Array.isArray(cases) || cases.length < least) {
+    throw new KeepsakeError("invalid_argument", `there must be at least ${least} cases`);
+  }
+  const empty = cases.findIndex(
+    ({ relevant }) => !Array.isArray(relevant) || relevant.length === 0,
+  );
+  if (empty >= 0) {
+    throw new KeepsakeError("invalid_argument", `case ${empty} has no relevant keys`);
+  }
+}

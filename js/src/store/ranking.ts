@@ -1,0 +1,191 @@
+// How a search by text weighs what it finds, and what it tells about it.
+
+import { KeepsakeError } from "../errors.js";
+import {
+  type SearchItem as CoreSearchItem,
+  type TextConfig as CoreTextConfig,
+  Fusion,
+  Language,
+  type Ranking,
+} from "../wire/operations.js";
+
+/** What of a value is text, and how items belong together. */
+export interface TextOptions {
+  /**
+   * Paths of the texts, or the weight of each: `{ title: 2, "turns[*].text": 1 }`. A
+   * field of weight 0 only says when the item was.
+   * @default every string of the value
+   */
+  fields?: string[] | Record<string, number> | undefined;
+  /** Path of what an item is a part of, as the session of a turn: its neighbours raise it. */
+  group?: string | undefined;
+  /** Path of its place there, a number. */
+  position?: string | undefined;
+  /** Path of who says it: a question that names one of them means what that one says. */
+  speaker?: string | undefined;
+  /**
+   * Whose words are stemmed. Cyrillic and scripts without spaces need no choice.
+   * @default "english"
+   */
+  language?: Language | undefined;
+}
+
+/** Of searches by `text` and `hybrid`. Nothing of it is stored. */
+export interface RankingOptions {
+  /** Hits with a lower score are left out. */
+  minScore?: number | undefined;
+  /**
+   * `weighted`: scores, the vectors' if items that share words are near each other.
+   * `reciprocalRank`: ranks only.
+   * @default "weighted"
+   */
+  fusion?: Fusion | undefined;
+  /** 0…1, of `hybrid`: the words have the rest. @default 0.3 */
+  vectorWeight?: number | undefined;
+  /** 0…1: how much of its score an old item loses. @default 0 */
+  recency?: number | undefined;
+  /** Days after which half of that is lost. @default 7 */
+  halfLifeDays?: number | undefined;
+  /** Paths of numbers −1…1 of the value that raise a hit, or lower it: `{ importance: 0.5 }`. */
+  boosts?: Record<string, number> | undefined;
+  /** 0…1: how much a hit loses that says what one before it said. @default 0 */
+  diversity?: number | undefined;
+  /** Whether hits say what their score is made of. @default false */
+  explain?: boolean | undefined;
+  /** Whether hits bring the piece of text that was found, of about so many bytes (true: 160). */
+  snippet?: boolean | number | undefined;
+}
+
+/** A piece of an item's text, and where in it what was asked for stands. */
+export interface Snippet {
+  text: string;
+  /** Begin and end of each, as for `text.slice()`. */
+  highlights: [number, number][];
+}
+
+const MS_PER_DAY = 86_400_000;
+// A second, and longer than anybody keeps anything.
+const LEAST_DAYS = 0.00002;
+const MOST_DAYS = 1_000_000;
+const SNIPPET_BYTES = 160;
+const DEFAULTS = { vectorWeight: 0.3, halfLifeDays: 7 };
+
+// One by one: a loop over names takes as long as the rest of a small search's request.
+function isDefault(options: RankingOptions): boolean {
+  return (
+    options.minScore === undefined &&
+    options.fusion === undefined &&
+    options.vectorWeight === undefined &&
+    options.recency === undefined &&
+    options.halfLifeDays === undefined &&
+    options.boosts === undefined &&
+    options.diversity === undefined &&
+    options.explain === undefined &&
+    options.snippet === undefined
+  );
+}
+
+/** Undefined if nothing differs from the defaults. @internal */
+export function rankingToCore(options: RankingOptions): Ranking | undefined {
+  if (isDefault(options)) return undefined;
+  return {
+    minScore:
+      options.minScore === undefined ? undefined : checkNumber("minScore", options.minScore),
+    fusion: checkChoice("fusion", Fusion, options.fusion ?? "weighted"),
+    vectorWeight: checkNumber("vectorWeight", options.vectorWeight ?? DEFAULTS.vectorWeight, 0, 1),
+    recency: checkNumber("recency", options.recency ?? 0, 0, 1),
+    halfLife: Math.round(
+      checkNumber(
+        "halfLifeDays",
+        options.halfLifeDays ?? DEFAULTS.halfLifeDays,
+        LEAST_DAYS,
+        MOST_DAYS,
+      ) * MS_PER_DAY,
+    ),
+    boosts: weights("boosts", options.boosts ?? {}),
+    diversity: checkNumber("diversity", options.diversity ?? 0, 0, 1),
+    explain: options.explain ?? false,
+    snippetLength: snippetLength(options.snippet),
+  };
+}
+
+/** @internal */
+export function textToCore(text: TextOptions): CoreTextConfig {
+  const { fields = [], group = "", position = "", speaker = "", language = "english" } = text;
+  for (const [name, path] of Object.entries({ group, position, speaker })) {
+    if (typeof path !== "string") {
+      throw new KeepsakeError("invalid_argument", `text.${name} must be a field path`);
+    }
+  }
+  const list = Array.isArray(fields) ? fields.map((path) => [path, 1] as const) : undefined;
+  return {
+    fields: weights("text.fields", list ? Object.fromEntries(list) : fields),
+    group,
+    position,
+    speaker,
+    language: checkChoice("text.language", Language, language),
+  };
+}
+
+/** @internal */
+export function explanationOf(
+  item: Pick<CoreSearchItem, "parts">,
+): Record<string, number> | undefined {
+  if (item.parts.length === 0) return undefined;
+  return Object.fromEntries(item.parts.map(({ name, value }) => [name, value]));
+}
+
+/** The core counts bytes, JavaScript UTF-16 units. @internal */
+export function snippetOf(item: CoreSearchItem): Snippet | undefined {
+  if (item.snippet === undefined) return undefined;
+  const { text, highlights } = item.snippet;
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  const unitsBefore = (end: number) => decoder.decode(bytes.subarray(0, end)).length;
+  return {
+    text,
+    highlights: highlights.map(({ begin, end }) => [unitsBefore(begin), unitsBefore(end)]),
+  };
+}
+
+function snippetLength(snippet: boolean | number | undefined): number {
+  if (snippet === undefined || snippet === false) return 0;
+  if (snippet === true) return SNIPPET_BYTES;
+  if (Number.isInteger(snippet) && snippet > 0 && snippet <= 0xffff_ffff) return snippet;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `snippet must be true, false or a positive number of bytes: ${String(snippet)}`,
+  );
+}
+
+function weights(name: string, fields: unknown): { path: string; weight: number }[] {
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+    throw new KeepsakeError("invalid_argument", `${name} must be an object of paths and weights`);
+  }
+  return Object.entries(fields).map(([path, weight]) => ({
+    path,
+    weight: checkNumber(`${name}["${path}"]`, weight),
+  }));
+}
+
+function checkNumber(
+  name: string,
+  number: unknown,
+  least = -Number.MAX_VALUE,
+  most = Number.MAX_VALUE,
+): number {
+  if (typeof number === "number" && number >= least && number <= most) return number;
+  const range = most === Number.MAX_VALUE ? "" : ` between ${least} and ${most}`;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a number${range}: ${String(number)}`,
+  );
+}
+
+function checkChoice<T extends string>(name: string, choices: Record<T, number>, choice: T): T {
+  if (Object.hasOwn(choices, choice)) return choice;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be one of ${Object.keys(choices).join(", ")}: ${JSON.stringify(choice)}`,
+  );
+}

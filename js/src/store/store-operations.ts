@@ -1,0 +1,373 @@
+// LangGraph's operations, checked and turned into the core's, and its answers
+// turned into LangGraph's. The core checks what can be said in its own types;
+// here is what only JavaScript can get wrong.
+
+import type {
+  Item,
+  ListNamespacesOperation,
+  MatchCondition,
+  GetOperation as UpstreamGet,
+  PutOperation as UpstreamPut,
+  SearchOperation as UpstreamSearch,
+  SearchItem as UpstreamSearchItem,
+} from "@langchain/langgraph-checkpoint";
+import { KeepsakeError } from "../errors.js";
+import {
+  type GetOperation as CoreGet,
+  type Item as CoreItem,
+  type ListNamespacesOperation as CoreList,
+  type PutOperation as CorePut,
+  type SearchOperation as CoreSearch,
+  type SearchItem as CoreSearchItem,
+  DEFAULT_TTL,
+  MatchType,
+  NO_TTL,
+  SearchMode,
+  SearchPlan,
+  type StoreOperation,
+} from "../wire/operations.js";
+import { toFloats, type Vector } from "./embedding.js";
+import {
+  explanationOf,
+  type RankingOptions,
+  rankingToCore,
+  type Snippet,
+  snippetOf,
+} from "./ranking.js";
+import { decodeValue, encodeFilter, encodeValue, type Value } from "./value.js";
+
+export type { Item, ListNamespacesOperation, MatchCondition };
+
+/** As upstream's, and whether reading restarts the item's time to live. */
+export interface GetOperation extends UpstreamGet {
+  /** @default true, if the store refreshes on read */
+  refreshTtl?: boolean | undefined;
+}
+
+/** As upstream's, and how long the item lives. */
+export interface PutOperation extends UpstreamPut {
+  /** Minutes; null for ever. @default the store's `ttl.defaultTtl` */
+  ttl?: number | null | undefined;
+}
+
+/** A hit, and what was asked for about it. */
+export interface SearchItem extends UpstreamSearchItem {
+  /** What the score is made of, with `explain`. */
+  explain?: Record<string, number>;
+  /** How the hits were looked for, for people: with `explain`. */
+  plan?: string;
+  /** With `snippet`. */
+  snippet?: Snippet;
+}
+
+/** As upstream's, and how to search. */
+export interface SearchOperation extends UpstreamSearch, RankingOptions {
+  /**
+   * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
+   * the key or of the JSON text. `text`: by the words of the query, `score` is 0…1,
+   * and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
+   * alone in a store without an index. `auto`: `vector` if the store has an index, else
+   * `contains`.
+   * @default the store's `searchMode`, which is "auto"
+   */
+  mode?: SearchMode | undefined;
+  /**
+   * Finds what is like this, instead of embedding the query: a vector of your own, or an
+   * item that has vectors, which is no hit itself. Needs a store with an index.
+   */
+  near?: Vector | { namespace: string[]; key: string } | undefined;
+  /**
+   * How a search by vector finds its candidates. `exact`: reads all vectors. `codes`: scans
+   * a byte per dimension and reads the best; finds the same. `graph`: follows HNSW, and may
+   * miss some; without a graph (`buildIndex()`) as `auto`. `auto`: what costs least.
+   * `explain` tells what was done. @default "auto"
+   */
+  plan?: SearchPlan | undefined;
+  /**
+   * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
+   * recall and costs in proportion. @default as the vectors need it, 160 to 640 and four times what is wanted
+   */
+  efSearch?: number | undefined;
+  /** @default true, if the store refreshes on read */
+  refreshTtl?: boolean | undefined;
+}
+
+/** One operation of a batch. */
+export type Operation = GetOperation | PutOperation | SearchOperation | ListNamespacesOperation;
+
+const MAX_COUNT = 0xffff_ffff;
+const MS_PER_MINUTE = 60_000;
+
+/** Throws a KeepsakeError that names the position. @internal */
+export function toCore(
+  operations: readonly Operation[],
+  { searchMode = "auto", hasModel }: { searchMode: SearchMode | undefined; hasModel: boolean },
+): StoreOperation[] {
+  if (!Array.isArray(operations)) {
+    throw new KeepsakeError("invalid_operation", "operations must be an array");
+  }
+  return operations.map((operation, position) => {
+    try {
+      return oneToCore(operation, searchMode, hasModel);
+    } catch (error) {
+      if (operations.length === 1 || !(error instanceof KeepsakeError)) throw error;
+      const message = error.message.replace(/^\[keepsake\] /, "");
+      throw new KeepsakeError(error.code, `operation ${position}: ${message}`, { cause: error });
+    }
+  });
+}
+
+function oneToCore(
+  operation: Operation,
+  searchMode: SearchMode,
+  hasModel: boolean,
+): StoreOperation {
+  if (typeof operation !== "object" || operation === null) {
+    throw new KeepsakeError(
+      "invalid_operation",
+      `an operation must be an object, got ${typeof operation}`,
+    );
+  }
+  if ("namespacePrefix" in operation) return searchToCore(operation, searchMode, hasModel);
+  if ("value" in operation) return putToCore(operation);
+  if ("namespace" in operation && "key" in operation) return getToCore(operation);
+  const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
+    (field) => field in operation,
+  );
+  if (isListing) return listToCore(operation as ListNamespacesOperation);
+  throw new KeepsakeError(
+    "invalid_operation",
+    `an operation must be a get, put, search or listing; its fields are: ${Object.keys(operation).join(", ") || "none"}`,
+  );
+}
+
+function getToCore(operation: GetOperation): CoreGet {
+  return {
+    kind: "get",
+    namespace: checkNamespace(operation.namespace),
+    key: checkKey(operation.key),
+    refreshTtl: operation.refreshTtl,
+  };
+}
+
+function putToCore(operation: PutOperation): CorePut {
+  return {
+    kind: "put",
+    namespace: checkNamespace(operation.namespace),
+    key: checkKey(operation.key),
+    value: operation.value === null ? null : encodeValue(operation.value),
+    index: checkIndex(operation.index),
+    ttl: ttlToMs(operation.ttl),
+  };
+}
+
+// Where nobody embeds the question, it is answered as if there was no index, also if somebody
+// else, another tab or another Worker, has told the engine of one.
+const WITHOUT_MODEL: Partial<Record<SearchMode, SearchMode>> = {
+  auto: "contains",
+  hybrid: "text",
+};
+
+function searchToCore(
+  operation: SearchOperation,
+  searchMode: SearchMode,
+  hasModel: boolean,
+): CoreSearch {
+  const { query, mode = searchMode } = operation;
+  if (query !== undefined && query !== null && typeof query !== "string") {
+    throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
+  }
+  checkMode("mode", mode);
+  const near = nearToCore(operation.near);
+  const isByWords = Boolean(query) && !hasModel && near === undefined;
+  // Each by its name: an object that another is spread into is slow to read.
+  return {
+    kind: "search",
+    namespacePrefix: checkNamespace(operation.namespacePrefix),
+    filter: encodeFilter(operation.filter),
+    query: query ?? "",
+    limit: checkCount("limit", operation.limit),
+    offset: checkCount("offset", operation.offset),
+    mode: isByWords ? (WITHOUT_MODEL[mode] ?? mode) : mode,
+    refreshTtl: operation.refreshTtl,
+    ranking: rankingToCore(operation),
+    plan: checkPlan(operation.plan),
+    efSearch: checkCount("efSearch", operation.efSearch),
+    near: near?.near,
+    queryVector: near?.queryVector,
+  };
+}
+
+function nearToCore(
+  near: SearchOperation["near"],
+): Pick<CoreSearch, "near" | "queryVector"> | undefined {
+  if (near === undefined || near === null) return undefined;
+  if (typeof near === "object" && "key" in near) {
+    return { near: { namespace: checkNamespace(near.namespace), key: checkKey(near.key) } };
+  }
+  try {
+    return { queryVector: toFloats(near as Vector) };
+  } catch (error) {
+    throw new KeepsakeError(
+      "invalid_argument",
+      "near must be a list of finite numbers, or the namespace and key of an item",
+      { cause: error },
+    );
+  }
+}
+
+/** @internal */
+export function checkMode(name: string, mode: SearchMode | undefined): void {
+  if (mode === undefined || Object.hasOwn(SearchMode, mode)) return;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
+  );
+}
+
+function checkPlan(plan: SearchPlan | undefined): SearchPlan | undefined {
+  if (plan === undefined || Object.hasOwn(SearchPlan, plan)) return plan;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `plan must be one of ${Object.keys(SearchPlan).join(", ")}: ${JSON.stringify(plan)}`,
+  );
+}
+
+function listToCore(operation: ListNamespacesOperation): CoreList {
+  const { matchConditions = [] } = operation;
+  if (!Array.isArray(matchConditions)) {
+    throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
+  }
+  return {
+    kind: "listNamespaces",
+    matchConditions: matchConditions.map(checkCondition),
+    maxDepth: checkCount("maxDepth", operation.maxDepth),
+    limit: checkCount("limit", operation.limit),
+    offset: checkCount("offset", operation.offset),
+  };
+}
+
+function checkCondition(condition: MatchCondition): MatchCondition {
+  if (!Object.hasOwn(MatchType, condition?.matchType)) {
+    throw new KeepsakeError(
+      "invalid_operation",
+      `matchType must be prefix or suffix: ${JSON.stringify(condition?.matchType)}`,
+    );
+  }
+  return { matchType: condition.matchType, path: checkNamespace(condition.path) };
+}
+
+/** @internal */
+export function checkNamespace(namespace: string[]): string[] {
+  if (!Array.isArray(namespace)) {
+    throw new KeepsakeError(
+      "invalid_namespace",
+      `namespace must be an array of labels, got ${typeof namespace}`,
+    );
+  }
+  for (const label of namespace as unknown[]) {
+    if (typeof label !== "string") {
+      throw new KeepsakeError(
+        "invalid_namespace",
+        `namespace label must be a string, got ${typeof label}`,
+      );
+    }
+    if (!label.isWellFormed()) {
+      throw new KeepsakeError(
+        "invalid_namespace",
+        `namespace label must not contain a lone surrogate: ${JSON.stringify(label)}`,
+      );
+    }
+  }
+  return [...namespace];
+}
+
+/** @internal */
+export function checkKey(key: string): string {
+  if (typeof key !== "string") {
+    throw new KeepsakeError("invalid_key", `key must be a string, got ${typeof key}`);
+  }
+  if (!key.isWellFormed()) {
+    throw new KeepsakeError(
+      "invalid_key",
+      `key must not contain a lone surrogate: ${JSON.stringify(key)}`,
+    );
+  }
+  return key;
+}
+
+function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
+  if (index === undefined || index === null) return undefined;
+  if (index === false) return false;
+  if (Array.isArray(index) && index.every((path) => typeof path === "string")) return [...index];
+  throw new KeepsakeError("invalid_argument", "index must be false or an array of field paths");
+}
+
+function checkCount(name: string, count: number | null | undefined): number | undefined {
+  if (count === undefined || count === null) return undefined;
+  if (count === Number.POSITIVE_INFINITY) return MAX_COUNT;
+  if (Number.isInteger(count) && count >= 0 && count <= MAX_COUNT) return count;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a whole number from 0: ${String(count)}`,
+  );
+}
+
+function ttlToMs(minutes: number | null | undefined): number {
+  if (minutes === undefined) return DEFAULT_TTL;
+  return minutes === null ? NO_TTL : minutesToMs("ttl", minutes);
+}
+
+/** @internal */
+export function minutesToMs(name: string, minutes: number): number {
+  const ms = Math.ceil(minutes * MS_PER_MINUTE);
+  if (typeof minutes === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `${name} must be a positive number of minutes: ${String(minutes)}`,
+  );
+}
+
+/** @internal */
+export function fromCore(operation: StoreOperation, answer: unknown): unknown {
+  switch (operation.kind) {
+    case "get":
+      return answer === null ? null : toItem(answer as CoreItem);
+    case "search":
+      return (answer as CoreSearchItem[]).map(toSearchItem);
+    case "listNamespaces":
+      return answer;
+    case "put":
+      return null; // As upstream's InMemoryStore.
+  }
+}
+
+function toItem(item: CoreItem): Item {
+  return {
+    value: storedValue(item) as Value & Item["value"],
+    key: item.key,
+    namespace: item.namespace,
+    createdAt: new Date(item.createdAt),
+    updatedAt: new Date(item.updatedAt),
+  };
+}
+
+function storedValue({ namespace, key, value }: CoreItem): Value {
+  try {
+    return decodeValue(value);
+  } catch (cause) {
+    const item = `${JSON.stringify(key)} in ${JSON.stringify(namespace)}`;
+    throw new KeepsakeError("corrupt", `the value of ${item} is damaged`, { cause });
+  }
+}
+
+function toSearchItem(item: CoreSearchItem): SearchItem {
+  const found = toItem(item) as SearchItem;
+  (found as { score: number | undefined }).score = item.score;
+  const explain = explanationOf(item);
+  if (explain) found.explain = explain;
+  if (item.plan !== "") found.plan = item.plan;
+  const snippet = snippetOf(item);
+  if (snippet) found.snippet = snippet;
+  return found;
+}

@@ -1,0 +1,619 @@
+// LangGraph's BaseStore over an engine.
+
+import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
+import { importFile } from "#importer";
+import { Connection } from "../connection.js";
+import type { MaybePromise } from "../engine/engine.js";
+import { Pace } from "../engine/idle-index.js";
+import type { DatabaseOptions } from "../engine/options.js";
+import { attempt, KeepsakeError, named, tell } from "../errors.js";
+import type { ImportOptions, ImportReport, ImportSource, PutImported } from "../import/importer.js";
+import {
+  type DatabaseBytes,
+  type ExportOptions,
+  exportDatabase,
+  importDatabase,
+  type TransferOptions,
+} from "../transfer/transfer.js";
+import {
+  type Absence,
+  type AnswerTo,
+  type Operation as CoreOperation,
+  type PutOperation as CorePut,
+  type SearchOperation as CoreSearch,
+  NO_TTL,
+  type SearchMode,
+  type StoreOperation,
+} from "../wire/operations.js";
+import { Embedder, type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
+import {
+  type Evaluation,
+  type EvaluationCase,
+  type EvaluationOptions,
+  evaluate,
+  type Searchable,
+  type Tuning,
+  tune,
+} from "./evaluation.js";
+import { explanationOf, type TextOptions, textToCore } from "./ranking.js";
+import {
+  checkKey,
+  checkMode,
+  checkNamespace,
+  fromCore,
+  type GetOperation,
+  type Item,
+  minutesToMs,
+  type Operation,
+  type PutOperation,
+  type SearchItem,
+  type SearchOperation,
+  toCore,
+} from "./store-operations.js";
+
+/** What is embedded, and by which model. */
+export interface IndexOptions {
+  /** Length of every vector. */
+  dims: number;
+  /** A LangChain `Embeddings`, an object like it, or a function from texts to vectors. */
+  embeddings: EmbeddingModel | EmbeddingFunction;
+  /**
+   * Paths of the texts: `title`, `a.b`, `turns[*].text`, `[-1]`, `$` for the whole value.
+   * @default ["$"]
+   */
+  fields?: string[] | undefined;
+  /**
+   * Names the model. It is kept in the file, and a store that names another one is refused
+   * (`model_mismatch`). @default `embeddings.model`, which LangChain's models have
+   */
+  model?: string | undefined;
+  /**
+   * Takes the vectors of another model, or of other `dims`, for void instead of refusing
+   * the file: their items wait for `reembed()`. @default false
+   */
+  replace?: boolean | undefined;
+  /** How many of the newest vectors are kept by their text, so that it is not embedded again. @default 1000 */
+  cache?: number | undefined;
+}
+
+/** How work goes on that is done in steps. */
+export interface StepOptions {
+  /** Ends it before the next step; what was done is kept. */
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: { done: number; left: number }) => void) | undefined;
+}
+
+/** How `reembed()` goes on: a step is a call to the model. */
+export interface ReembedOptions extends StepOptions {
+  /** Items of one step. @default 64 */
+  batchSize?: number | undefined;
+}
+
+/** Why an item is no hit of a search. */
+export interface WhyNot {
+  /**
+   * `hit`: it is one. `noItem`: there is none, or it has expired. `outsideNamespace`,
+   * `filter`: it is not below the prefix, the filter refuses it. `noMatch`: it holds
+   * nothing of the query. `belowMinScore`. `notOnPage`: others come first, or it comes
+   * before `offset`.
+   */
+  reason: Absence;
+  /** Its place among all hits, 0 for the first; `diversity` left aside. */
+  rank?: number | undefined;
+  score?: number | undefined;
+  /** The score of the last hit of the page. */
+  lastScore?: number | undefined;
+  explain?: Record<string, number> | undefined;
+}
+
+/** How long items live. Everything is in minutes. */
+export interface TtlOptions {
+  /** Of items that are put without a `ttl`. @default for ever */
+  defaultTtl?: number | undefined;
+  /** Whether reading an item restarts its time to live. @default true */
+  refreshOnRead?: boolean | undefined;
+  /** How often expired items are deleted; they are never returned in any case. @default never */
+  sweepIntervalMinutes?: number | undefined;
+}
+
+/** What every store can be told. */
+export interface StoreOptions {
+  index?: IndexOptions | undefined;
+  ttl?: TtlOptions | undefined;
+  /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
+  text?: TextOptions | undefined;
+  /** Of searches with a query that name none: "hybrid" suits most. @default "auto" */
+  searchMode?: SearchMode | undefined;
+  /** Milliseconds since 1970; for tests. @default Date.now */
+  now?: (() => number) | undefined;
+}
+
+/** How much a store holds. Expired items that are not yet swept count. */
+export interface StoreStats {
+  items: number;
+  namespaces: number;
+  vectors: number;
+  /** Items that wait for `reembed()`. */
+  pending: number;
+  /** Of the vectors, those that searches can find by the graph: see `buildIndex()`. */
+  inGraph: number;
+}
+
+/** What `search()` looks for below a namespace prefix. */
+export type SearchOptions = Omit<SearchOperation, "namespacePrefix">;
+
+/** Which namespaces `listNamespaces()` returns. */
+export interface ListNamespacesOptions {
+  prefix?: string[];
+  suffix?: string[];
+  maxDepth?: number;
+  limit?: number;
+  offset?: number;
+}
+
+const SWEEP_AT_ONCE = 1000;
+// Of a step of reembed().
+const MOST_AT_ONCE = 10_000;
+const BUILD_STEP_MS = 15;
+// A longer one would fire at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_DIMS = 65_536;
+
+/**
+ * What every store of keepsake does. Made synchronously, opened by the first call.
+ * Values are copied in and out. One `batch()` is one transaction.
+ */
+export abstract class KeepsakeStore extends BaseStore {
+  /** @internal */
+  protected readonly connection: Connection;
+  readonly #model: Embedder | undefined;
+  readonly #dims: number | undefined;
+  readonly #now: () => number;
+  // How its operations are read.
+  readonly #reading: Parameters<typeof toCore>[1];
+  readonly #sweepIntervalMs: number | undefined;
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+  // The last write that still waits for its vectors: later writes come after it.
+  #embedding: Promise<unknown> | undefined;
+
+  /** @internal */
+  protected constructor(
+    connect: (configuration: CoreOperation | undefined) => Connection,
+    options: StoreOptions = {},
+  ) {
+    super();
+    try {
+      this.#model = options.index && new Embedder(options.index.embeddings, options.index.cache);
+      this.#dims = options.index?.dims;
+      this.#now = options.now ?? Date.now;
+      checkMode("searchMode", options.searchMode);
+      this.#reading = { searchMode: options.searchMode, hasModel: this.#model !== undefined };
+      const interval = options.ttl?.sweepIntervalMinutes;
+      this.#sweepIntervalMs =
+        interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
+      this.connection = connect(configurationOf(options));
+    } catch (error) {
+      throw named(new.target.name, error);
+    }
+  }
+
+  /**
+   * All operations as one transaction, one result each. Reads see the store as it
+   * was before; the last write to a key wins; if one fails, nothing is written.
+   */
+  override async batch<Op extends readonly Operation[]>(
+    operations: Op,
+  ): Promise<OperationResults<Op>> {
+    try {
+      const requests = toCore(operations, this.#reading);
+      if (requests.length === 0) return [] as unknown as OperationResults<Op>;
+      this.start();
+      const answers = await this.#execute(requests);
+      return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
+    } catch (error) {
+      throw named(this.constructor.name, error);
+    }
+  }
+
+  override async get(
+    namespace: string[],
+    key: string,
+    options: Pick<GetOperation, "refreshTtl"> = {},
+  ): Promise<Item | null> {
+    const [item] = await this.batch([{ namespace, key, refreshTtl: options.refreshTtl }]);
+    return item as Item | null;
+  }
+
+  /** `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none. */
+  override async put(
+    namespace: string[],
+    key: string,
+    value: object,
+    index?: false | string[],
+    options: { ttl?: number | null | undefined } = {},
+  ): Promise<void> {
+    this.#refuseReservedRoot(namespace);
+    const put: PutOperation = { namespace, key, value, ttl: options.ttl };
+    if (index !== undefined) put.index = index;
+    await this.batch([put]);
+  }
+
+  override async delete(namespace: string[], key: string): Promise<void> {
+    await this.batch([{ namespace, key, value: null }]);
+  }
+
+  override async search(
+    namespacePrefix: string[],
+    options: SearchOptions = {},
+  ): Promise<SearchItem[]> {
+    // Not spread first: to ask that for what it lacks is slow in Node 20.
+    const operation: SearchOperation = { namespacePrefix, ...options };
+    operation.namespacePrefix = namespacePrefix;
+    const [items] = await this.batch([operation]);
+    return items as SearchItem[];
+  }
+
+  override async listNamespaces(options: ListNamespacesOptions = {}): Promise<string[][]> {
+    const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = options;
+    const matchConditions = [
+      ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
+      ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
+    ];
+    const [namespaces] = await this.batch([
+      { matchConditions, limit, offset, ...(maxDepth !== undefined && { maxDepth }) },
+    ]);
+    return namespaces as string[][];
+  }
+
+  /** The keys of exactly this namespace, sorted by code point. */
+  async listKeys(namespace: string[]): Promise<string[]> {
+    return this.#call(() => ({ kind: "listKeys", namespace: checkNamespace(namespace) }));
+  }
+
+  /** Deletes all items of exactly this namespace; says how many there were. */
+  async clearNamespace(namespace: string[]): Promise<number> {
+    return this.#call(() => ({ kind: "clearNamespace", namespace: checkNamespace(namespace) }));
+  }
+
+  /** Deletes what has expired; says how many items. */
+  async sweepExpired(): Promise<number> {
+    let swept = 0;
+    for (;;) {
+      const count = await this.#call(() => ({ kind: "sweepExpired", maxItems: SWEEP_AT_ONCE }));
+      swept += count;
+      if (count < SWEEP_AT_ONCE) return swept;
+    }
+  }
+
+  /**
+   * Why an item is no hit of a search, `namespacePrefix` being its namespace unless another
+   * is said. As dear as the search without a limit.
+   */
+  async whyNot(
+    namespacePrefix: string[],
+    item: string | { namespace: string[]; key: string },
+    options: SearchOptions = {},
+  ): Promise<WhyNot> {
+    return this.attempt(async () => {
+      const { namespace, key } =
+        typeof item === "object" && item !== null
+          ? item
+          : { namespace: namespacePrefix, key: item };
+      const requests = toCore([{ ...options, namespacePrefix }], this.#reading);
+      const [search] =
+        this.#model && requests.some(needsEmbedding)
+          ? await this.#embed(requests, this.#model)
+          : requests;
+      const [why] = await this.connection.call(
+        [
+          {
+            kind: "explainAbsence",
+            search: search as CoreSearch,
+            namespace: checkNamespace(namespace),
+            key: checkKey(key),
+          },
+        ],
+        this.#now(),
+      );
+      const { absence: reason, rank, score, lastScore, parts } = why;
+      return { reason, rank, score, lastScore, explain: explanationOf({ parts }) };
+    });
+  }
+
+  /**
+   * Embeds the items that wait for vectors: those whose vectors `index.replace` made void, and
+   * those that were put before there was an `index`, or by a store without it. Says how many
+   * got theirs; one that was put or deleted meanwhile does not count.
+   * Other calls go on meanwhile, and where it was ended it goes on by the next call, be it of
+   * another process.
+   */
+  async reembed(options: ReembedOptions = {}): Promise<number> {
+    return this.attempt(async () => {
+      const { batchSize = 64, signal, onProgress } = options;
+      const model = this.#model;
+      if (!model) {
+        throw new KeepsakeError("invalid_argument", "reembed needs a store with an index");
+      }
+      if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > MOST_AT_ONCE) {
+        throw new KeepsakeError(
+          "invalid_argument",
+          `batchSize must be a whole number between 1 and ${MOST_AT_ONCE}: ${batchSize}`,
+        );
+      }
+      for (let done = 0; ; ) {
+        signal?.throwIfAborted();
+        const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
+        if (items.length === 0) return done;
+        const embedded = await model.embedItems(items);
+        done += await this.#call(() => ({ kind: "embedPending", items: embedded }));
+        tell(onProgress, { done, left: left - items.length });
+      }
+    });
+  }
+
+  /**
+   * Takes every vector into the graph that searches among very many of them follow, and
+   * saves it; says how many it has. From 10,000 vectors of 512 dimensions on (33,000 of 64) it is built while nobody calls,
+   * except in Durable Objects: this is for who wants it now, or of fewer. Other calls go on
+   * meanwhile, and where it was ended it goes on from what was saved.
+   */
+  async buildIndex(options: StepOptions = {}): Promise<number> {
+    return this.attempt(async () => {
+      const { signal, onProgress } = options;
+      if (this.#dims === undefined) {
+        throw new KeepsakeError("invalid_argument", "buildIndex needs a store with an index");
+      }
+      const pace = new Pace(BUILD_STEP_MS);
+      for (;;) {
+        signal?.throwIfAborted();
+        const { vectors, inGraph, isDone } = await pace.step((count) =>
+          this.#call(() => ({ kind: "improveIndex", vectors: count, isWanted: true })),
+        );
+        tell(onProgress, { done: inGraph, left: vectors - inGraph });
+        if (isDone) return inGraph;
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    });
+  }
+
+  /** How well searches find what answers these questions. Reads restart no time to live. */
+  async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
+    return this.attempt(() => evaluate(this.#forEvaluation(), cases, options));
+  }
+
+  /** Which weights find more of what answers these questions. Changes nothing. */
+  async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
+    return this.attempt(() => tune(this.#forEvaluation(), cases, options));
+  }
+
+  async stats(): Promise<StoreStats> {
+    return this.#call(() => ({ kind: "storeStats" }));
+  }
+
+  /** Starts the sweeper, if `ttl.sweepIntervalMinutes` is set. The first call does it too. */
+  override start(): void {
+    if (
+      this.#sweepIntervalMs === undefined ||
+      this.#sweeper !== undefined ||
+      this.connection.isClosed
+    )
+      return;
+    // A sweep that fails is tried again at the next turn; reads hide what expired.
+    this.#sweeper = setInterval(
+      () => void this.sweepExpired().catch(() => {}),
+      Math.min(this.#sweepIntervalMs, LONGEST_TIMER_MS),
+    );
+    (this.#sweeper as { unref?: () => void }).unref?.();
+  }
+
+  /** Stops the sweeper. */
+  override stop(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
+  async close(): Promise<void> {
+    this.stop();
+    await this.connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  toJSON(): string {
+    return `[${this.constructor.name}]`;
+  }
+
+  #forEvaluation(): Searchable {
+    return {
+      search: (prefix, options) => this.search(prefix, { ...options, refreshTtl: false }),
+    };
+  }
+
+  #execute(requests: StoreOperation[]): MaybePromise<readonly unknown[]> {
+    if (this.#model && requests.some(needsEmbedding))
+      return this.#executeEmbedded(requests, this.#model);
+    const earlier = this.#earlierWrites(requests);
+    if (earlier) return earlier.then(() => this.connection.call(requests, this.#now()));
+    return this.connection.call(requests, this.#now());
+  }
+
+  // Writes keep their order. Reads need not wait for vectors of writes that have not been made
+  // yet: a model may be slow, or never answer.
+  #earlierWrites(requests: StoreOperation[]): Promise<unknown> | undefined {
+    return requests.some(isWrite) ? this.#embedding : undefined;
+  }
+
+  #executeEmbedded(requests: StoreOperation[], model: Embedder): MaybePromise<readonly unknown[]> {
+    const earlier = this.#earlierWrites(requests);
+    // A question that was asked before needs no plan: a call and a few promises less.
+    const known = requests.every(needsEmbedding) && model.embedKnown(requests);
+    if (known) return this.connection.call(known, this.#now());
+    const embedded = this.#embed(requests, model);
+    const written = Promise.all([embedded, earlier]).then(([ready]) =>
+      this.connection.call(ready, this.#now()),
+    );
+    if (requests.some(isWrite)) this.#remember(written);
+    return written;
+  }
+
+  async #embed(requests: StoreOperation[], model: Embedder): Promise<StoreOperation[]> {
+    const [plan] = await this.connection.call(
+      [{ kind: "prepareEmbedding", operations: requests }],
+      this.#now(),
+    );
+    return model.embed(requests, plan);
+  }
+
+  #remember(written: Promise<unknown>): void {
+    const settled: Promise<void> = written.then(noop, noop).then(() => {
+      if (this.#embedding === settled) this.#embedding = undefined;
+    });
+    this.#embedding = settled;
+  }
+
+  // Upstream's rule for put(); batch() may write there.
+  #refuseReservedRoot(namespace: string[]): void {
+    if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
+    throw named(
+      this.constructor.name,
+      new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"'),
+    );
+  }
+
+  #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
+    return this.attempt(async () => (await this.connection.call([operation()], this.#now()))[0]);
+  }
+
+  /**
+   * Puts an item that was created and updated then, with the vectors that it brings
+   * if they fit, or else its texts embedded anew.
+   * @internal
+   */
+  readonly putImported: PutImported = async (put, createdAt, updatedAt) => {
+    const fits = put.vectors?.length && put.vectors.every((v) => v.values.length === this.#dims);
+    const requests: StoreOperation[] = [fits ? put : { ...put, vectors: [] }];
+    const [ready] = this.#model && !fits ? await this.#embed(requests, this.#model) : requests;
+    // A put sets what its clock says: the first creates, the second updates.
+    if (createdAt < updatedAt)
+      await this.connection.call([{ ...ready, ttl: NO_TTL } as CorePut], createdAt);
+    await this.connection.call([ready], updatedAt);
+  };
+
+  /** @internal */
+  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
+    return attempt(this.constructor.name, body);
+  }
+}
+
+/** Keeps items in linear memory: fast, and gone with the object. */
+export class InMemoryStore extends KeepsakeStore {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "InMemoryStore";
+
+  constructor(options: StoreOptions = {}) {
+    super((configuration) => Connection.toMemory(configuration), options);
+  }
+}
+
+/** A SqliteStore's database, index and expiry. */
+export interface SqliteStoreOptions extends StoreOptions, DatabaseOptions {}
+
+/**
+ * Keeps items in a SQLite file, which it shares with every other SqliteStore and
+ * SqliteSaver of this process on the same path. `":memory:"` keeps nothing.
+ */
+export class SqliteStore extends KeepsakeStore {
+  /** Errors and toJSON() have it, however a bundler calls the class. @internal */
+  static override readonly name: string = "SqliteStore";
+
+  constructor(options: SqliteStoreOptions);
+  /** @internal */
+  constructor(options: SqliteStoreOptions, shared: Connection);
+  constructor(options: SqliteStoreOptions, shared?: Connection) {
+    super(
+      (configuration) =>
+        shared?.share(configuration) ?? Connection.toDatabase(options, configuration),
+      options,
+    );
+  }
+
+  /** Moves everything into the database file, and to the disk. */
+  async flush(): Promise<void> {
+    await this.attempt(() => this.connection.call([{ kind: "flush" }]));
+  }
+
+  /** The whole database, checkpoints included, as the bytes of a SQLite file. */
+  async export(options?: ExportOptions): Promise<Uint8Array> {
+    return this.attempt(() => exportDatabase(this.connection, options));
+  }
+
+  /** Replaces the whole database, checkpoints included, by one that `export()` made. */
+  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+    await this.attempt(() => importDatabase(this.connection, database, options));
+  }
+
+  /** Adds the items of another program's SQLite file: Python's SqliteStore, or a plain store_kv table. */
+  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
+    return this.attempt(() =>
+      importFile(this.connection, source, { ...options, putItem: this.putImported }),
+    );
+  }
+}
+
+function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | undefined {
+  if (index === undefined && ttl === undefined && text === undefined) return undefined;
+  return {
+    kind: "configureStore",
+    index: index && {
+      dims: checkDims(index.dims),
+      fields: checkFields(index.fields),
+      model: checkModel(index.model ?? nameOfModel(index.embeddings)),
+      replaceVectors: index.replace ?? false,
+    },
+    ttl: ttl && {
+      defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
+      refreshOnRead: ttl.refreshOnRead ?? true,
+    },
+    text: text && textToCore(text),
+  };
+}
+
+function checkDims(dims: number): number {
+  if (Number.isInteger(dims) && dims > 0 && dims <= MAX_DIMS) return dims;
+  throw new KeepsakeError(
+    "invalid_argument",
+    `index.dims must be a whole number from 1 to ${MAX_DIMS}: ${String(dims)}`,
+  );
+}
+
+function checkFields(fields: string[] = ["$"]): string[] {
+  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
+  throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
+}
+
+function checkModel(model: string): string {
+  if (typeof model === "string") return model;
+  throw new KeepsakeError("invalid_argument", "index.model must be a string");
+}
+
+const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);
+
+function needsEmbedding(operation: StoreOperation): boolean {
+  if (operation.kind === "put") return operation.value !== null && operation.index !== false;
+  return (
+    operation.kind === "search" &&
+    operation.query !== "" &&
+    operation.near === undefined &&
+    operation.queryVector === undefined &&
+    !EMBEDS_NOTHING.has(operation.mode)
+  );
+}
+
+function isWrite(operation: StoreOperation): boolean {
+  return operation.kind === "put";
+}
+
+function noop(): void {}
