@@ -22,6 +22,7 @@ class MemoryFiles {
   struct File {
     std::string name;
     std::vector<std::uint8_t> bytes;
+    std::vector<std::uint8_t> before_truncation;  // what was there, if it was not flushed since
     int writes = 0;
     int flushes = 0;
     int checks = 0;
@@ -55,6 +56,25 @@ class MemoryFiles {
   MemoryFiles CopyOfBytes() const {
     MemoryFiles copy(files_[0].name);
     for (std::size_t i = 0; i < files_.size(); ++i) copy.files_[i].bytes = files_[i].bytes;
+    return copy;
+  }
+
+  bool HasUnflushedTruncation() const {
+    return std::ranges::any_of(
+        files_, [](const File& file) { return file.before_truncation.size() > file.bytes.size(); });
+  }
+
+  // The same where the file system lost every truncation that was not flushed.
+  MemoryFiles CopyWithoutTruncations() const {
+    MemoryFiles copy = CopyOfBytes();
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const std::vector<std::uint8_t>& before = files_[i].before_truncation;
+      std::vector<std::uint8_t>& bytes = copy.files_[i].bytes;
+      if (before.size() > bytes.size()) {
+        bytes.insert(bytes.end(), before.begin() + static_cast<std::ptrdiff_t>(bytes.size()),
+                     before.end());
+      }
+    }
     return copy;
   }
 
@@ -110,12 +130,15 @@ class MemoryFiles {
   }
 
   static int Truncate(void* context, int handle, double size) {
-    At(context, handle).bytes.resize(static_cast<std::size_t>(size));
+    File& file = At(context, handle);
+    if (file.bytes.size() > file.before_truncation.size()) file.before_truncation = file.bytes;
+    file.bytes.resize(static_cast<std::size_t>(size));
     return 0;
   }
 
   static int Flush(void* context, int handle) {
     ++At(context, handle).flushes;
+    if (!Self(context).flush_fails) At(context, handle).before_truncation.clear();
     return Self(context).flush_fails ? static_cast<int>(kFileFailed) : 0;
   }
 

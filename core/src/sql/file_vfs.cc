@@ -79,7 +79,7 @@ class File {
     const int error = host().truncate(host().context, handle_, static_cast<double>(size));
     if (error != 0) return ErrorCode(error, SQLITE_IOERR_TRUNCATE);
     log_.Truncated(size);
-    return SQLITE_OK;
+    return is_journal() ? Sync() : SQLITE_OK;
   }
 
   int Sync() {
@@ -107,6 +107,9 @@ class File {
 
  private:
   const FileHost& host() const { return shared_->host; }
+
+  // A journal that comes back after a power cut undoes what was committed since.
+  bool is_journal() const { return !is_database_ && !is_log_; }
 
   int WriteOut(const void* from, int size, sqlite3_int64 offset) {
     const int written =
@@ -250,7 +253,9 @@ int Delete(sqlite3_vfs* vfs, const char* name, int) {
   const int handle = Lookup(host, name);
   if (handle < 0) return SQLITE_IOERR_DELETE_NOENT;
   if (host.check(host.context, handle) != 0) return SQLITE_READONLY_DBMOVED;
-  const int error = host.truncate(host.context, handle, 0);
+  int error = host.truncate(host.context, handle, 0);
+  // Until then a power cut may bring a journal back, which undoes what was committed since.
+  if (error == 0) error = host.flush(host.context, handle);
   return error == 0 ? SQLITE_OK : ErrorCode(error, SQLITE_IOERR_DELETE);
 }
 
