@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { SqliteSaver, SqliteStore } from "keepsake";
@@ -32,7 +31,7 @@ async function heldByAnother(path) {
 
 /** A lock file as another owner would have left it. */
 function writeLock(path, owner, name = lockOf(path)) {
-  const lock = { pid: 1, thread: 0, host: "elsewhere", token: "its-token", ...owner };
+  const lock = { pid: 1, thread: 0, machine: "elsewhere", token: "its-token", ...owner };
   writeFileSync(name, JSON.stringify(lock));
 }
 
@@ -148,8 +147,8 @@ describe("a lock that was left", () => {
 
   test("by another host counts for as long as it shows life", async () => {
     const path = temporaryFile();
-    writeLock(path, { pid: 4711, host: "elsewhere" });
-    await expectBusy(path, /process 4711 on elsewhere/);
+    writeLock(path, { pid: 4711 });
+    await expectBusy(path, /process 4711 of another machine or container/);
     makeOld(path);
     await expectUsable(path);
   });
@@ -164,10 +163,9 @@ describe("a lock that was left", () => {
 
   test("by an heir that died before it became the owner is taken over", async () => {
     const path = temporaryFile();
-    const dead = { host: hostname(), pid: 2 ** 22 + 1 };
-    const { pids } = await ownLock(path);
-    writeLock(path, { ...dead, pids, token: "first" });
-    writeLock(path, { ...dead, pids, token: "second" }, `${lockOf(path)}.first`);
+    const dead = { machine: (await ownLock(path)).machine, pid: 2 ** 22 + 1 };
+    writeLock(path, { ...dead, token: "first" });
+    writeLock(path, { ...dead, token: "second" }, `${lockOf(path)}.first`);
     await expectUsable(path);
     expect(filesBeside(path)).toEqual([basename(path)]);
   });

@@ -23,6 +23,11 @@ export interface DatabaseOptions {
   /** How many milliseconds to wait for another process that has the file. @default 5000 */
   lockTimeout?: number | undefined;
   /**
+   * In Node, Deno and Bun: who may read and write a file that is made, as `chmod` counts. Files
+   * beside it get the mode of the database. @default 0o600, its owner alone
+   */
+  fileMode?: number | undefined;
+  /**
    * In browsers: what keeps the database. `auto` takes the best that there is, `opfs`
    * and `indexeddb` fail if it is not there, `memory` keeps nothing.
    * @default "auto"
@@ -38,13 +43,21 @@ const DURABILITIES = ["relaxed", "strict"];
 
 /** What every host checks. @internal */
 export function checkCommonOptions(options: DatabaseOptions): void {
-  const { durability, lockTimeout } = options;
+  const { durability, lockTimeout, fileMode } = options;
   if (durability !== undefined && !DURABILITIES.includes(durability)) {
     throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
   }
   if (lockTimeout !== undefined && !(typeof lockTimeout === "number" && lockTimeout >= 0)) {
     throw invalid(`lockTimeout must be a number of milliseconds from 0: ${String(lockTimeout)}`);
   }
+  if (fileMode !== undefined && !isFileMode(fileMode)) {
+    throw invalid(`fileMode must be a number such as 0o600 that its owner can use: ${fileMode}`);
+  }
+}
+
+// Its owner must be able to read and write it.
+function isFileMode(mode: number): boolean {
+  return Number.isInteger(mode) && mode >= 0o600 && mode <= 0o777 && (mode & 0o600) === 0o600;
 }
 
 /** @internal */

@@ -14,8 +14,8 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
 import { KeepsakeError } from "../errors.js";
-import { fileError } from "./file-error.js";
-import { type Identity, isSameHost, lives, ownIdentity } from "./process-identity.js";
+import { fileError, isLinkRefused, linkRefused, NO_LINK } from "./file-error.js";
+import { type Identity, isOnThisMachine, lives, ownIdentity } from "./process-identity.js";
 
 const HEARTBEAT_MS = 5_000;
 // Only counts for owners whose process we can't look at.
@@ -51,7 +51,7 @@ function busy(path: string, lockPath: string, owner: Owner | undefined): Keepsak
       ? "another process"
       : owner.pid === process.pid
         ? `thread ${owner.thread} of this process (pid ${owner.pid})`
-        : `process ${owner.pid}${isSameHost(owner) ? "" : ` on ${owner.host}`}`;
+        : `process ${owner.pid}${isOnThisMachine(owner) ? "" : " of another machine or container"}`;
   return new KeepsakeError("busy", `${path} is open in ${who}; it holds ${basename(lockPath)}`);
 }
 
@@ -72,7 +72,7 @@ function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefin
 function writeCandidate(candidate: string, token: string): void {
   const owner: Owner = { ...ownIdentity(), token };
   try {
-    fs.writeFileSync(candidate, JSON.stringify(owner), { flag: "wx" });
+    fs.writeFileSync(candidate, JSON.stringify(owner), { flag: "wx", mode: 0o600 });
   } catch (error) {
     throw fileError("cannot lock in", dirname(candidate), error);
   }
@@ -115,8 +115,9 @@ function successionOf(lockPath: string): Owner[] {
 function readOwner(path: string): Owner | undefined {
   let text: string;
   try {
-    text = fs.readFileSync(path, "utf8");
-  } catch {
+    text = readNoLink(path);
+  } catch (error) {
+    if (isLinkRefused(error)) throw linkRefused(path);
     return undefined;
   }
   try {
@@ -125,7 +126,16 @@ function readOwner(path: string): Owner | undefined {
   } catch {
     // Falls through: a power cut may leave an empty file.
   }
-  return { token: "damaged", pid: 0, thread: 0, host: "an unknown host" };
+  return { token: "damaged", pid: 0, thread: 0, machine: "" };
+}
+
+function readNoLink(path: string): string {
+  const file = fs.openSync(path, fs.constants.O_RDONLY | NO_LINK);
+  try {
+    return fs.readFileSync(file, "utf8");
+  } finally {
+    fs.closeSync(file);
+  }
 }
 
 function isDead(owner: Owner, lockPath: string, candidate: string): boolean {
@@ -151,7 +161,13 @@ function inherit(lockPath: string, candidate: string, token: string, dead: Owner
 }
 
 function held(lockPath: string, token: string): FileLock {
-  const isHeld = () => readOwner(lockPath)?.token === token;
+  const isHeld = () => {
+    try {
+      return readOwner(lockPath)?.token === token;
+    } catch {
+      return false; // somebody put a link in its place
+    }
+  };
   const heartbeat = setInterval(() => isHeld() && beat(lockPath), HEARTBEAT_MS);
   heartbeat.unref();
   return {
@@ -165,7 +181,7 @@ function held(lockPath: string, token: string): FileLock {
 // Writes what is there already, in place: the file system then sets its own time.
 function beat(lockPath: string): void {
   try {
-    const file = fs.openSync(lockPath, "r+");
+    const file = fs.openSync(lockPath, fs.constants.O_RDWR | NO_LINK);
     fs.writeSync(file, "{", 0);
     fs.closeSync(file);
   } catch {

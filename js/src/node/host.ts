@@ -21,6 +21,7 @@ import type { EngineFiles } from "../wasm/engine-file.js";
 import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
+import { seesAllProcesses } from "./process-identity.js";
 
 /** Checked, and absolute, so that a later change of the working folder is no matter. @internal */
 export interface ResolvedOptions extends DatabaseOptions {
@@ -30,6 +31,8 @@ export interface ResolvedOptions extends DatabaseOptions {
 
 const SHARED = Symbol.for("keepsake.engines");
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
+// An agent's memory is its user's own.
+const DEFAULT_FILE_MODE = 0o600;
 
 /** Checks them all, so that a constructor can. @internal */
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
@@ -106,7 +109,12 @@ function linkTarget(path: string): string | undefined {
 }
 
 // The database in a file, whose path is real.
-function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptions): SessionSource {
+function fileSource({
+  path,
+  durability = "relaxed",
+  lockTimeout = DEFAULT_LOCK_TIMEOUT_MS,
+  fileMode = DEFAULT_FILE_MODE,
+}: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
   return {
     name: path,
@@ -117,12 +125,12 @@ function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptio
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
         throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
       }
-      lock ??= await lockFile(path, lockTimeout ?? DEFAULT_LOCK_TIMEOUT_MS);
+      lock ??= await lockFile(path, lockTimeout);
       refuseOtherPrograms(path);
       return openSession({
         module: compiledModule(),
         database: { path, durability },
-        files: open(path, openNodeFiles),
+        files: open(path, () => openNodeFiles(path, fileMode)),
       });
     },
     release() {
@@ -137,9 +145,9 @@ function fileSource({ path, durability = "relaxed", lockTimeout }: ResolvedOptio
 // it behind: nobody locks it then, and the next program would make it anew.
 function refuseOtherPrograms(path: string): void {
   const sharedMemory = `${path}-shm`;
-  const found = fs.statSync(sharedMemory, { throwIfNoEntry: false });
+  const found = fs.lstatSync(sharedMemory, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (isLocked(found.ino) === false) {
+  if (seesAllProcesses() && isLocked(found.ino) === false) {
     fs.rmSync(sharedMemory, { force: true });
     return;
   }
@@ -193,6 +201,7 @@ function open(path: string, files: (path: string) => EngineFiles): EngineFiles {
   try {
     return files(path);
   } catch (error) {
+    if (error instanceof KeepsakeError) throw error;
     throw fileError("cannot open", path, error);
   }
 }

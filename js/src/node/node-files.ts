@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
+import { isLinkRefused, linkRefused, NO_LINK } from "./file-error.js";
 
 const LOG_HEADER_SIZE = 32;
 
@@ -149,27 +150,46 @@ class SideFile extends NodeFile {
   }
 }
 
-/** Opens the files of the database at `path`, and creates what is missing. @internal */
-export function openNodeFiles(path: string): EngineFiles {
+const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
+const CREATE = O_RDWR | O_CREAT | O_EXCL;
+
+/**
+ * Opens the files of the database at `path`, and creates what is missing: a database with this
+ * `mode`, and beside it what may be read and written by those who may read and write it. @internal
+ */
+export function openNodeFiles(path: string, mode: number): EngineFiles {
+  let modeOfDatabase = mode;
   return openAll(path, (name, isLog) => {
-    const file = isLog === undefined ? NodeFile : SideFile;
-    for (const flags of ["r+", "wx+", "r"] as const) {
-      const fd = tryOpen(name, flags);
+    const isSideFile = isLog !== undefined;
+    for (const flags of [O_RDWR, CREATE, O_RDONLY]) {
+      const fd = tryOpen(name, flags, isSideFile, modeOfDatabase);
       if (fd === undefined) continue;
-      return new file(name, fd, {
+      if (isSideFile) setMode(fd, modeOfDatabase);
+      else modeOfDatabase = fs.fstatSync(fd).mode & 0o777;
+      return new (isSideFile ? SideFile : NodeFile)(name, fd, {
         isLog: isLog === true,
-        isWritable: flags !== "r",
-        isNew: flags === "wx+",
+        isWritable: flags !== O_RDONLY,
+        isNew: flags === CREATE,
       });
     }
     return undefined;
   });
 }
 
+// What was put into a side file was in the database: nobody else may read it.
+function setMode(fd: number, mode: number): void {
+  if ((fs.fstatSync(fd).mode & 0o777) === mode) return;
+  try {
+    fs.fchmodSync(fd, mode);
+  } catch {
+    // Another user's file, who decides about it.
+  }
+}
+
 /** Opens what there is of the database at `path`, which stays as it is. @internal */
 export function openNodeFilesForReading(path: string): EngineFiles {
   return openAll(path, (name, isLog) => {
-    const fd = tryOpen(name, "r");
+    const fd = tryOpen(name, O_RDONLY, isLog !== undefined);
     if (fd !== undefined) {
       return new NodeFile(name, fd, { isLog: isLog === true, isWritable: false, isNew: false });
     }
@@ -201,14 +221,20 @@ function openAll(path: string, openOne: OpenOne): EngineFiles {
   }
 }
 
-function tryOpen(path: string, flags: "r" | "r+" | "wx+"): number | undefined {
+function tryOpen(
+  path: string,
+  flags: number,
+  isSideFile: boolean,
+  mode?: number,
+): number | undefined {
   try {
-    const fd = fs.openSync(path, flags);
+    const fd = fs.openSync(path, isSideFile ? flags | NO_LINK : flags, mode);
     // A folder opens too, if it is only to be read.
     if (!fs.fstatSync(fd).isDirectory()) return fd;
     fs.closeSync(fd);
     return undefined;
   } catch (error) {
+    if (isSideFile && isLinkRefused(error)) throw linkRefused(path);
     if (UNREACHABLE.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }

@@ -2,6 +2,7 @@
 // enough: pids are used again, also by the next process in a container.
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { hostname } from "node:os";
 import { threadId } from "node:worker_threads";
@@ -15,10 +16,13 @@ export interface Identity {
   thread: number;
   /** When the thread (or else the process) started, in whatever unit the system has. */
   started?: string;
-  /** Which processes we share a pid table with. */
-  host: string;
-  pids?: string;
+  /** A fingerprint of the machine, its boot and its table of pids, which names none of them. */
+  machine: string;
 }
+
+const PID_NAMESPACE = "/proc/self/ns/pid";
+// PROC_PID_INIT_INO of the Linux kernel.
+const FIRST_PID_NAMESPACE = "pid:[4026531836]";
 
 let own: Identity | undefined;
 
@@ -29,24 +33,22 @@ export function ownIdentity(): Identity {
 }
 
 function describeSelf(): Identity {
-  const identity: Identity = { pid: process.pid, thread: threadId, host: hostname() };
+  const identity: Identity = { pid: process.pid, thread: threadId, machine: machine() };
   const task = attempt(() => Number(fs.readlinkSync("/proc/thread-self").split("/").at(-1)));
   if (task !== undefined) identity.task = task;
-  const pids = pidTable();
-  if (pids !== undefined) identity.pids = pids;
   const started = startOf(identity);
   if (typeof started === "string") identity.started = started;
   return identity;
 }
 
 /** @internal */
-export function isSameHost(identity: Identity): boolean {
-  return identity.host === hostname() && identity.pids === pidTable();
+export function isOnThisMachine(identity: Identity): boolean {
+  return identity.machine === ownIdentity().machine;
 }
 
-/** Undefined if it can't be told, as for another host. @internal */
+/** Undefined if it can't be told, as of another machine. @internal */
 export function lives(identity: Identity): boolean | undefined {
-  if (!isSameHost(identity)) return undefined;
+  if (!isOnThisMachine(identity)) return undefined;
   const existence = existenceOf(identity.pid);
   if (existence === "none") return false;
   if (identity.started === undefined) return true;
@@ -57,11 +59,18 @@ export function lives(identity: Identity): boolean | undefined {
 }
 
 // Boot and pid namespace: a container has its own pids, and a reboot starts anew.
-function pidTable(): string | undefined {
-  return attempt(
-    () =>
-      `${fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fs.readlinkSync("/proc/self/ns/pid")}`,
-  );
+function machine(): string {
+  const boot = attempt(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
+  const pids = attempt(() => fs.readlinkSync(PID_NAMESPACE));
+  return createHash("sha256")
+    .update(JSON.stringify([hostname(), boot, pids]))
+    .digest("base64url")
+    .slice(0, 22);
+}
+
+/** False in a container, whose /proc shows nothing of the processes around it. @internal */
+export function seesAllProcesses(): boolean {
+  return attempt(() => fs.readlinkSync(PID_NAMESPACE)) === FIRST_PID_NAMESPACE;
 }
 
 function existenceOf(pid: number): "own" | "hidden" | "none" {
