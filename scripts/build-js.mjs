@@ -1,7 +1,10 @@
 // Builds the package into dist: ESM and CommonJS bundles for Node with their
 // declarations, and beside them the wasm module and its glue; for browsers a module, its
 // worker, and a module that holds everything; for the edge modules over the lean wasm.
-// Needs build/wasm and build/wasm-lean, which CMake makes.
+//
+//   build-js.mjs <folder of the module> <folder of the lean module> <part>...
+//
+// A part is node, browser, edge or declarations; only edge needs the lean module.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,12 +14,23 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const [modules, leanModules, ...parts] = process.argv.slice(2);
 const entryPoints = ["js/src/index.ts", "js/src/testing.ts"];
 const declaredEntries = ["index", "testing", "workerd", "edge-light", "cloudflare", "slim"];
+
+// The glue of the module that is built, bundled in.
+const bundledGlue = {
+  name: "bundled-glue",
+  setup({ onResolve, initialOptions }) {
+    const folder = initialOptions.conditions?.includes("edge") ? leanModules : modules;
+    onResolve({ filter: /^#glue$/ }, () => ({ path: join(root, folder, "keepsake.mjs") }));
+  },
+};
 
 const common = {
   absWorkingDir: root,
   outdir: "dist",
+  plugins: [bundledGlue],
   bundle: true,
   packages: "external",
   sourcemap: true,
@@ -43,6 +57,10 @@ const externalGlue = {
   },
 };
 
+function buildNode() {
+  return Promise.all([buildEsm(), buildCommonJs()]);
+}
+
 function buildEsm() {
   return build({
     ...forNode,
@@ -53,7 +71,7 @@ function buildEsm() {
   });
 }
 
-// CommonJS can't import the glue, so it is bundled in.
+// CommonJS can't import the glue.
 function buildCommonJs() {
   return build({
     ...forNode,
@@ -69,7 +87,7 @@ function buildCommonJs() {
 function buildBrowser() {
   const worker = { in: "js/src/browser/worker.ts", out: "worker" };
   const index = { in: "js/src/index.ts", out: "index.browser" };
-  return build({ ...forBrowsers, entryPoints: [index, worker] });
+  return Promise.all([build({ ...forBrowsers, entryPoints: [index, worker] }), buildInline()]);
 }
 
 // The same module with the worker and the wasm in it, as texts.
@@ -83,7 +101,7 @@ async function buildInline() {
   });
   const embedded = {
     workerScript: worker.outputFiles[0].text,
-    wasmBase64: readFileSync(join(root, "build/wasm/keepsake.wasm"), "base64"),
+    wasmBase64: readFileSync(join(root, modules, "keepsake.wasm"), "base64"),
   };
   await build({
     ...forBrowsers,
@@ -91,13 +109,14 @@ async function buildInline() {
     conditions: ["browser", "inline"],
     // It would repeat the texts.
     sourcemap: false,
-    plugins: [embeddedTexts(embedded)],
+    plugins: [bundledGlue, embeddedTexts(embedded)],
   });
 }
 
 // Runtimes whose bundlers know what to do with an import of a wasm file. What several
 // entries need is in files of its own, so that an isolate has one wasm instance.
 async function buildEdge() {
+  cpSync(join(root, leanModules, "keepsake.wasm"), join(dist, "keepsake-lean.wasm"));
   const forEdge = {
     ...common,
     platform: "neutral",
@@ -106,7 +125,7 @@ async function buildEdge() {
     splitting: true,
     // A call for each function, in what a Worker uploads.
     keepNames: false,
-    plugins: [externalWasm],
+    plugins: [bundledGlue, externalWasm],
     external: ["node:*", "cloudflare:*"],
   };
   await build({
@@ -184,14 +203,15 @@ function writeCommonJsDeclaration(file) {
   writeFileSync(file.replace(/\.ts$/, ".cts"), declaration);
 }
 
-function copyWasm() {
-  for (const file of ["keepsake.wasm", "keepsake.mjs"])
-    cpSync(join(root, "build/wasm", file), join(dist, file));
-  cpSync(join(root, "build/wasm-lean/keepsake.wasm"), join(dist, "keepsake-lean.wasm"));
-}
+const builds = {
+  node: buildNode,
+  browser: buildBrowser,
+  edge: buildEdge,
+  declarations: buildDeclarations,
+};
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-copyWasm();
-buildDeclarations();
-await Promise.all([buildEsm(), buildCommonJs(), buildBrowser(), buildInline(), buildEdge()]);
+for (const file of ["keepsake.wasm", "keepsake.mjs"])
+  cpSync(join(root, modules, file), join(dist, file));
+await Promise.all(parts.map((part) => builds[part]()));

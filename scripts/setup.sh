@@ -3,10 +3,13 @@
 # What is done already is not done again, so that every command may call it first.
 #
 #   setup.sh            what it takes to build and run the package
+#   setup.sh --demo     less: the package without what only edge runtimes need
 #   setup.sh --tests    and what only the tests need
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
+. scripts/steps.sh
+. scripts/package.sh
 . scripts/emscripten.sh
 
 for_tests=
@@ -61,13 +64,22 @@ install_debian_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends $packages
 }
 
-set_up_debian() {
+plan_debian() {
   packages=$(missing_debian_packages | tr '\n' ' ')
-  if [ -n "$packages" ]; then step "Installing ${packages% }" install_debian_packages; fi
-  if [ -z "$emscripten_on_path" ]; then
-    step "Fetching Emscripten $emscripten_version (250 MB)" set_up_emscripten \
-      "$toolchain/emscripten-$(fingerprint scripts/emscripten.sh)"
+  if [ -n "$packages" ]; then
+    # Asked for a password now: a step reads no terminal.
+    [ "$(id -u)" = 0 ] || ! has sudo || sudo -v
+    add_step install_debian_packages "Installing ${packages% }"
   fi
+  emscripten_stamp="$toolchain/emscripten-$(fingerprint scripts/emscripten.sh)"
+  if [ -z "$emscripten_on_path" ] && [ ! -e "$emscripten_stamp" ]; then
+    add_step fetch_emscripten "Fetching Emscripten $emscripten_version (250 MB)"
+  fi
+}
+
+fetch_emscripten() {
+  set_up_emscripten
+  touch "$emscripten_stamp"
 }
 
 require_tools_elsewhere() {
@@ -82,7 +94,10 @@ require_tools_elsewhere() {
 
 # Not `npm ci`, which refuses a lock file that lacks another platform's optional binaries.
 # Without install scripts: only better-sqlite3 has one that matters, and only the tests run it.
-install_npm_packages() { npm install --no-save --ignore-scripts --no-audit --no-fund; }
+install_npm_packages() {
+  npm install --no-save --ignore-scripts --no-audit --no-fund
+  touch "$(npm_stamp)"
+}
 
 runs_better_sqlite3() { node -e 'new (require("better-sqlite3"))(":memory:")' 2>/dev/null; }
 
@@ -92,7 +107,7 @@ build_better_sqlite3() {
 }
 
 # Unpacks each version into .toolchain/node<major>/bin.
-install_other_node_versions() {
+fetch_other_node_versions() {
   local version folder
   for version in $other_node_versions; do
     folder="$toolchain/node${version%%.*}"
@@ -102,24 +117,28 @@ install_other_node_versions() {
       rm ./*.tgz)
     "$folder/bin/node" --version
   done
+  touch "$node_versions_stamp"
+}
+
+plan_test_tools() {
+  runs_better_sqlite3 ||
+    add_step build_better_sqlite3 'Building better-sqlite3, which the tests compare with' \
+      install_debian_packages install_npm_packages
+  node_versions_stamp="$toolchain/node-${other_node_versions// /-}"
+  if [ "$(uname -sm)" = 'Linux x86_64' ] && [ ! -e "$node_versions_stamp" ]; then
+    add_step fetch_other_node_versions \
+      "Fetching Node.js $other_node_versions for the version tests"
+  fi
 }
 
 mkdir -p "$toolchain"
 require_node
 emscripten_on_path=
 if has_new_emscripten_on_path; then emscripten_on_path=yes; fi
-if is_debian; then set_up_debian; else require_tools_elsewhere; fi
-
-step 'Installing the npm packages' install_npm_packages \
-  "node_modules/.keepsake-$(fingerprint package-lock.json)"
-
-if [ -n "$for_tests" ]; then
-  runs_better_sqlite3 ||
-    step 'Building better-sqlite3, which the tests compare with' build_better_sqlite3
-  if [ "$(uname -sm)" = 'Linux x86_64' ]; then
-    step "Fetching Node.js $other_node_versions for the version tests" \
-      install_other_node_versions "$toolchain/node-${other_node_versions// /-}"
-  fi
-fi
-
-bash scripts/build.sh
+if is_debian; then plan_debian; else require_tools_elsewhere; fi
+has_npm_packages || add_step install_npm_packages 'Installing the npm packages'
+if [ -n "$for_tests" ]; then plan_test_tools; fi
+parts=$all_parts
+if [ "${1:-}" = --demo ]; then parts='node browser'; fi
+plan_package release "$parts"
+run_steps

@@ -7,6 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
+. scripts/steps.sh
+. scripts/package.sh
 
 stages='setup lint native jest validation edge browser'
 
@@ -25,8 +27,7 @@ run_lint() {
 }
 
 run_native() {
-  [ -e build/asan/build.ninja ] || cmake --preset asan
-  cmake --build --preset asan
+  build_preset asan
   # A folder of its own: another checkout may run the same tests at the same time.
   local folder
   folder=$(mktemp -d)
@@ -35,15 +36,18 @@ run_native() {
 }
 
 run_jest() {
-  NODE_OPTIONS="${NODE_OPTIONS:-} --experimental-vm-modules --no-warnings" \
-    npx --no-install jest "$@"
+  require_package
+  jest "$@"
 }
 
 run_browser() { run_jest --config tests/browser/jest.config.mjs "$@"; }
 
 run_edge() { run_jest --config tests/edge/jest.config.mjs "$@"; }
 
-run_validation() { npx --no-install vitest run "$@"; }
+run_validation() {
+  require_package
+  npx --no-install vitest run "$@"
+}
 
 run_stage() {
   local stage=$1 started=$SECONDS

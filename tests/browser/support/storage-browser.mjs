@@ -10,16 +10,25 @@ import { serveFolder } from "./static-server.mjs";
 
 const file = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
+// That of the module in dist.
+const builtGlue = {
+  name: "built-glue",
+  setup({ onResolve }) {
+    onResolve({ filter: /^#glue$/ }, () => ({ path: file("dist/keepsake.mjs") }));
+  },
+};
+
 async function servePages() {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "index.html"), "<!doctype html><title>storage</title>");
-  copyFileSync(file("build/wasm/keepsake.wasm"), join(folder, "keepsake.wasm"));
+  copyFileSync(file("dist/keepsake.wasm"), join(folder, "keepsake.wasm"));
   await build({
     entryPoints: [file("tests/browser/support/storage-worker.mjs")],
     outfile: join(folder, "worker.js"),
     bundle: true,
     format: "esm",
     target: "es2022",
+    plugins: [builtGlue],
   });
   return serveFolder(folder);
 }

@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# Makes the package in dist, and tells whether dist is what the sources make now. Sourced after
+# lib.sh and steps.sh.
+#
+# build/package says how dist was made: its kind, a fingerprint of the sources, its parts.
+# Kinds:  release  what is published
+#         dev      made quickly, for one test
+# Parts:  node, browser, edge and declarations (scripts/build-js.mjs)
+
+all_parts='node browser edge declarations'
+
+package_sources() {
+  find CMakeLists.txt CMakePresets.json cmake core wasm js/src package.json tsconfig*.json \
+    scripts/build-js.mjs scripts/emscripten.sh -type f ! -name '*.md' -print0 |
+    LC_ALL=C sort -z | xargs -0 cksum | cksum | cut -d ' ' -f 1
+}
+
+# has_package <kind> <parts>
+has_package() {
+  local kind sources parts part
+  [ -e dist/index.js ] && [ -e build/package ] || return 1
+  read -r kind sources parts <build/package
+  [ "$kind" = "$1" ] || return 1
+  for part in $2; do
+    [[ " $parts " == *" $part "* ]] || return 1
+  done
+  [ "$sources" = "$(package_sources)" ]
+}
+
+require_package() {
+  has_package release "$all_parts" ||
+    fail 'dist is not what the sources make now, or was made for one test:' \
+      'build it (npm run build), or build and run one test (npm run dev:test -- <file>)'
+}
+
+# plan_package <kind> <parts>: adds the steps that make it, unless it is there.
+plan_package() {
+  if has_package "$@"; then return; fi
+  package_kind=$1
+  package_parts=$2
+  # Before the build reads them: what is edited meanwhile makes it stale.
+  package_fingerprint=$(package_sources)
+  local tools='install_debian_packages fetch_emscripten install_npm_packages'
+  # shellcheck disable=SC2086 # a list of names
+  add_step build_module 'Building the WebAssembly module' $tools
+  if [[ " $package_parts " == *' edge '* ]]; then
+    # shellcheck disable=SC2086 # a list of names
+    add_step build_lean_module 'Building the WebAssembly module without SQLite' $tools
+  fi
+  add_step build_dist 'Bundling the package' build_module build_lean_module
+}
+
+build_module() { build_preset "$(preset_of wasm)"; }
+
+build_lean_module() { build_preset "$(preset_of wasm-lean)"; }
+
+preset_of() { if [ "$package_kind" = dev ]; then echo "$1-dev"; else echo "$1"; fi; }
+
+build_preset() {
+  [ "build/$1/build.ninja" -nt CMakePresets.json ] || cmake --preset "$1"
+  cmake --build --preset "$1" --parallel "$(getconf _NPROCESSORS_ONLN)"
+}
+
+build_dist() {
+  rm -f build/package
+  # shellcheck disable=SC2086 # a list of names
+  node scripts/build-js.mjs "build/$(preset_of wasm)" "build/$(preset_of wasm-lean)" $package_parts
+  echo "$package_kind $package_fingerprint $package_parts" >build/package
+}
