@@ -1,6 +1,7 @@
 // Drives Firefox and WebKitGTK with the commands of WebDriver: Firefox takes them on a socket
 // of its own (Marionette), WebKitGTK's driver over HTTP. One command at a time, because each is
-// for the tab that was switched to last.
+// for the tab that was switched to last. No library: to drive Firefox, one needs geckodriver, which
+// Debian 12 has not and npm's package downloads when it runs, or opens no private window.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
