@@ -78,7 +78,7 @@ TEST(CheckpointLayout, hashes_are_those_of_yesterday) {
 
 TEST(CheckpointLayout, numbers_and_checksums_are_below_2_to_the_53) {
   using namespace checkpoint;
-  const LogId greatest = MainLog(kMaxSpace) + (LogId{1} << kLogBits) - 1;
+  const LogId greatest = MainLog(kMaxNamespace) + (LogId{1} << kLogBits) - 1;
   EXPECT_EQ(((greatest + 1) << kChunkBits) - 1, (std::int64_t{1} << 53) - 1);
   for (int i = 0; i < 1000; ++i) {
     const std::int64_t checksum = ChecksumOf(i, BytesOf(std::to_string(i)));
@@ -118,7 +118,7 @@ TEST(CheckpointLayout, rows_are_as_documented) {
   keepsake::AppendU64(HashOf(base, HashOf(base)), row);
   keepsake::AppendVarint(record.size() * 2, row);
   row.push_back(0);
-  EXPECT_EQ(bytes_of("SELECT record FROM checkpoints"), row);
+  EXPECT_EQ(bytes_of("SELECT checkpoint FROM checkpoints"), row);
 }
 
 }  // namespace

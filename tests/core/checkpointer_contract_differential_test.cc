@@ -11,7 +11,7 @@
 #include <set>
 
 #include "checkpoint/content_logs.h"
-#include "checkpoint/records.h"
+#include "checkpoint/stored_checkpoints.h"
 #include "checkpoint/stored_values.h"
 #include "checkpoint/stored_writes.h"
 #include "checkpointer_contract.h"
@@ -278,10 +278,10 @@ class Differential {
   void CheckContentIsWhatIsReferredTo() {
     std::vector<checkpoint::LogRange> ranges;
     checkpoint::StoredValues values(sqlite_.database());
-    checkpoint::Records records(values.logs());
-    ForEach("SELECT record FROM checkpoints", [&](ByteView row) {
-      ranges.push_back(checkpoint::Records::BaseOf(row));
-      const auto record = records.Decode(row).value();
+    checkpoint::StoredCheckpoints checkpoints(values.logs());
+    ForEach("SELECT checkpoint FROM checkpoints", [&](ByteView row) {
+      ranges.push_back(checkpoint::StoredCheckpoints::BaseOf(row));
+      const auto record = checkpoints.Decode(row).value();
       const auto channels = record.Channels().value();
       for (const auto& channel : channels) {
         EXPECT_TRUE(values.CollectRanges(channel.value, ranges).ok());

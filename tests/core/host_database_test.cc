@@ -157,25 +157,120 @@ class HostDatabaseTest : public testing::Test {
     return status.ok() ? all : status.message();
   }
 
+  std::string Tables() {
+    std::string tables;
+    const Status status =
+        database_->Run("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", {},
+                       [&](const Row& row) {
+                         tables.append(row.Text(0)).append(" ");
+                         return true;
+                       });
+    return status.ok() ? tables : status.message();
+  }
+
+  static constexpr std::string_view kInsertItem =
+      "INSERT INTO store_kv VALUES(NULL, 'n', 'k', '1', 0, 0, 0, NULL)";
+
   FakeHost host_;
   std::unique_ptr<Database> database_;
 };
 
-TEST_F(HostDatabaseTest, opening_makes_the_same_schema) {
-  std::string tables;
-  ASSERT_TRUE(database_
-                  ->Run("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", {},
-                        [&](const Row& row) {
-                          tables.append(row.Text(0)).append(" ");
-                          return true;
-                        })
+TEST_F(HostDatabaseTest, opening_makes_the_table_of_the_version_alone) {
+  EXPECT_EQ(Tables(), "meta t ");
+}
+
+TEST_F(HostDatabaseTest, tables_are_made_by_the_first_statement_that_needs_them) {
+  EXPECT_TRUE(database_->Run("DELETE FROM store_vectors WHERE item_id = 1").ok());
+  EXPECT_EQ(Tables(), "meta t ") << "there is nothing to delete";
+  EXPECT_TRUE(database_->Run(kInsertItem).ok());
+  EXPECT_EQ(Tables(), "meta store_kv t ");
+  int rows = 0;
+  EXPECT_TRUE(database_
+                  ->Run("SELECT 1 FROM store_kv i WHERE NOT EXISTS"
+                        " (SELECT 1 FROM store_vectors v WHERE v.item_id = i.item_id)"
+                        " AND NOT EXISTS (SELECT 1 FROM answers)",
+                        {}, [&](const Row&) { return ++rows > 0; })
                   .ok());
-  EXPECT_EQ(tables,
-            "answers checkpoints content graph_chunks log_users meta spaces store_kv store_text "
+  EXPECT_EQ(rows, 1);
+  EXPECT_EQ(Tables(),
+            "answers graph_chunks meta store_kv store_vectors t vector_chunks vector_pending ");
+}
+
+TEST_F(HostDatabaseTest, all_groups_of_tables_are_those_of_a_file) {
+  for (std::string_view needs :
+       {"SELECT 1 FROM answers", "SELECT 1 FROM store_kv", "SELECT 1 FROM graph_chunks",
+        "SELECT 1 FROM text_pending", "SELECT 1 FROM content"}) {
+    EXPECT_TRUE(database_->Run(needs).ok()) << needs;
+  }
+  EXPECT_EQ(Tables(),
+            "answers checkpoints content graph_chunks log_users meta store_kv store_text "
             "store_text_index"
             " store_text_index_config store_text_index_data store_text_index_docsize"
             " store_text_index_idx store_text_tokens store_vectors t text_pending text_scope"
-            " vector_chunks vector_pending writes ");
+            " thread_namespaces vector_chunks vector_pending writes ");
+}
+
+TEST_F(HostDatabaseTest, tables_that_were_undone_are_made_again) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Status undone = database_->InTransaction([&]() -> Status {
+      EXPECT_TRUE(database_->Run(kInsertItem).ok());
+      return Status(StatusCode::kNotFound, "on purpose");
+    });
+    EXPECT_EQ(undone.code(), StatusCode::kNotFound);
+    EXPECT_EQ(Tables(), "meta t ");
+  }
+  EXPECT_TRUE(database_->Run(kInsertItem).ok());
+  EXPECT_EQ(Tables(), "meta store_kv t ");
+}
+
+TEST_F(HostDatabaseTest, two_databases_of_one_host_share_what_either_makes) {
+  const auto other = OpenHostDatabase(host_.Table());
+  ASSERT_TRUE(other.has_value());
+  EXPECT_TRUE((*other)->Run(kInsertItem).ok());
+  EXPECT_TRUE(database_->Run("DELETE FROM store_kv").ok());
+  EXPECT_TRUE(database_->Run(kInsertItem).ok()) << "nobody has remembered that it was missing";
+}
+
+TEST_F(HostDatabaseTest, nothing_is_made_in_a_database_that_was_emptied) {
+  EXPECT_TRUE(database_->Run("DROP TABLE meta").ok());
+  const Status status = database_->Run(kInsertItem);
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_EQ(status.message(), "no such table: meta") << "by which the host knows it";
+  EXPECT_EQ(Tables(), "t ");
+}
+
+TEST_F(HostDatabaseTest, a_table_that_got_one_of_our_names_later_is_left_alone) {
+  EXPECT_TRUE(database_->Run("CREATE TABLE writes(v)").ok());
+  EXPECT_EQ(database_->Run("SELECT 1 FROM content").code(), StatusCode::kForeignFile);
+  EXPECT_EQ(Tables(), "meta t writes ");
+}
+
+TEST_F(HostDatabaseTest, the_next_version_changes_only_tables_that_are_there) {
+  constexpr SchemaStatement kInvented[] = {
+      {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT"},
+      {TableGroup::kAnswers, "ALTER TABLE answers ADD COLUMN color TEXT"},
+  };
+  const SchemaVersion versions[] = {kSchema.front(), kInvented};
+  EXPECT_TRUE(database_->Run(kInsertItem).ok());
+  const auto next = OpenHostDatabase(host_.Table(), versions);
+  ASSERT_TRUE(next.has_value()) << next.error().message();
+  EXPECT_EQ(Tables(), "meta store_kv t ");
+  EXPECT_TRUE((*next)->Run("SELECT color FROM store_kv").ok());
+  EXPECT_TRUE((*next)->Run("SELECT color FROM answers").ok()) << "made as the version has it";
+  EXPECT_TRUE(OpenHostDatabase(host_.Table(), versions).has_value());
+  EXPECT_EQ(OpenHostDatabase(host_.Table()).error().code(), StatusCode::kNewerSchema);
+}
+
+TEST_F(HostDatabaseTest, a_step_that_fails_leaves_the_tables_as_they_were) {
+  constexpr SchemaStatement kFailing[] = {
+      {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT"},
+      {TableGroup::kItems, "CREATE TABLE store_kv(v)"},
+  };
+  const SchemaVersion versions[] = {kSchema.front(), kFailing};
+  EXPECT_TRUE(database_->Run(kInsertItem).ok());
+  EXPECT_FALSE(OpenHostDatabase(host_.Table(), versions).has_value());
+  EXPECT_FALSE(database_->Run("SELECT color FROM store_kv").ok());
+  EXPECT_TRUE(OpenHostDatabase(host_.Table()).has_value());
 }
 
 TEST_F(HostDatabaseTest, opening_again_finds_its_own_schema) {

@@ -10,10 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpointer_contract.h"
 #include "keepsake/database.h"
-#include "keepsake/sqlite_store.h"
-#include "keepsake/store.h"
 #include "sql/sqlite_database.h"
 
 namespace keepsake::sql {
@@ -42,15 +39,6 @@ class MigrationsTest : public ::testing::Test {
     ASSERT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(connection);
     ASSERT_EQ(sqlite3_close(connection), SQLITE_OK);
-  }
-
-  // Leaves a file as an older version made it, with what `sql` adds.
-  void MakeFileOf(std::int64_t version, std::string_view sql) const {
-    auto older = SqliteDatabase::OpenForWriting({.path = Path()});
-    ASSERT_TRUE(older.has_value());
-    ASSERT_TRUE(Migrate(**older, 0, version).ok());
-    ASSERT_EQ(ReadSchemaVersion(**older, Path()), version);
-    ASSERT_TRUE((*older)->Run(sql).ok());
   }
 
   static std::string BytesOf(const std::string& path) {
@@ -96,119 +84,13 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                   .ok());
   EXPECT_THAT(
       tables,
-      HasSubstr(
-          "answers checkpoints content graph_chunks log_users meta spaces store_kv store_text "));
+      HasSubstr("answers checkpoints content graph_chunks log_users meta store_kv store_text "));
   EXPECT_THAT(
       tables,
-      HasSubstr(" store_vectors text_pending text_scope vector_chunks vector_pending writes "));
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-}
-
-TEST_F(MigrationsTest, a_file_of_the_first_schema_is_migrated_and_keeps_its_rows) {
-  MakeFileOf(schema::kFirst,
-             "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
-             " VALUES('n', 'k', '1', 0, 0, 0)");
-  auto database = OpenDatabase({.path = Path()});
-  ASSERT_TRUE(database.has_value()) << database.error().message();
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-  int rows = 0;
-  const auto count = [&](const Row& row) {
-    rows += static_cast<int>(row.Int(0));
-    return true;
-  };
-  EXPECT_TRUE((*database)->Run("SELECT count(*) FROM store_kv", {}, count).ok());
-  EXPECT_EQ(rows, 1);
-  EXPECT_TRUE((*database)->Run("SELECT count(*) FROM answers", {}, count).ok());
-  EXPECT_EQ(rows, 1);
-}
-
-// As version 1 made it; `channels` is a list of (name, 2 * version, blob_id).
-constexpr const char* kVersion1 = R"(
-  CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-  INSERT INTO meta(name, value) VALUES('format', 'keepsake'), ('schema_version', '1');
-  CREATE TABLE store_kv(item_id INTEGER PRIMARY KEY, ns TEXT NOT NULL, key TEXT NOT NULL,
-    value TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-    ttl INTEGER NOT NULL, expires_at INTEGER) STRICT;
-  CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key);
-  CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL;
-  CREATE TABLE store_vectors(item_id INTEGER NOT NULL, path TEXT NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY(item_id, path)) STRICT;
-  CREATE TABLE checkpoints(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
-    checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT NOT NULL, type TEXT NOT NULL,
-    checkpoint BLOB NOT NULL, metadata_type TEXT NOT NULL, metadata BLOB NOT NULL,
-    channels BLOB NOT NULL, PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id)) STRICT;
-  CREATE TABLE checkpoint_blobs(blob_id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL,
-    checkpoint_ns TEXT NOT NULL, channel TEXT NOT NULL, version TEXT NOT NULL, type TEXT NOT NULL,
-    value BLOB NOT NULL) STRICT;
-  CREATE INDEX checkpoint_blobs_version
-    ON checkpoint_blobs(thread_id, checkpoint_ns, channel, version);
-  CREATE TABLE writes(thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
-    checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL,
-    channel TEXT NOT NULL, type TEXT NOT NULL, value BLOB NOT NULL, task_path TEXT NOT NULL,
-    PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)) STRICT;
-  INSERT INTO checkpoint_blobs VALUES(1, 't', '', 'a', '1', 'json', CAST(printf('%.1000c', 'x') AS BLOB)),
-    (2, 't', '', 'b', '1', 'bytes', x'00ff'), (3, 't', '', 'b', '2', 'json', CAST('3' AS BLOB)),
-    (4, 't', '', 'b', '2', 'json', CAST('4' AS BLOB));
-  INSERT INTO checkpoints VALUES
-    ('t', '', '1', '', 'json', CAST('{"id":"1"}' AS BLOB), 'json', CAST('{"step":1}' AS BLOB),
-     x'010161020101620202'),
-    ('t', '', '2', '1', 'json', CAST('{"id":"2"}' AS BLOB), 'json', CAST('{"step":2}' AS BLOB),
-     x'01016102010162040301630200'),
-    ('t', '', '3', '1', 'json', CAST('{"id":"3"}' AS BLOB), 'json', CAST('{"step":2}' AS BLOB),
-     x'010161020101620404'),
-    ('t', 'gone parent', '5', '4', 'json', CAST('{}' AS BLOB), 'json', CAST('{}' AS BLOB),
-     x'0101610201');
-  INSERT INTO writes VALUES('t', '', '3', 'w', -3, '__interrupt__', 'json', CAST('"q"' AS BLOB), '~1'),
-    ('t', '', '3', 'w', 0, 'a', 'bytes', x'ff', '~1'), ('u', '', '1', 'w', 0, 'a', 'json', x'31', '');
-)";
-
-TEST_F(MigrationsTest, checkpoints_of_version_1_are_the_same_in_a_file_of_today) {
-  using keepsake::testing::Values;
-  Execute(kVersion1);
-  for (int opening = 0; opening < 2; ++opening) {
-    const auto database = OpenDatabase({.path = Path()});
-    ASSERT_TRUE(database.has_value()) << database.error().message();
-    const auto saver = MakeSqliteSaver(**database);
-    ASSERT_TRUE(saver.has_value()) << saver.error().message();
-    const std::string a = "a@1=" + std::string(1000, 'x');
-    const auto values = [&](const char* id) { return Values(**(*saver)->GetTuple({"t", "", id})); };
-    EXPECT_THAT(values("1"), ::testing::ElementsAre(a, std::string("b@1=\0\xff", 6)));
-    EXPECT_THAT(values("2"), ::testing::ElementsAre(a, "b@2=3"));
-    EXPECT_THAT(values("3"), ::testing::ElementsAre(a, "b@2=4"));
-    const auto newest = *(*saver)->GetTuple({"t", "", ""});
-    EXPECT_EQ(newest->parent_checkpoint_id, "1");
-    EXPECT_EQ(newest->metadata, keepsake::testing::Json("{\"step\":2}"));
-    EXPECT_THAT(keepsake::testing::Shown(newest->pending_writes),
-                ::testing::ElementsAre("w/-3 __interrupt__=\"q\"", "w/0 a=\xff"));
-    EXPECT_THAT(Values(**(*saver)->GetTuple({"t", "gone parent", ""})), ::testing::ElementsAre(a));
-    CheckpointerStats counts = (*saver)->Stats().value();
-    EXPECT_LT(counts.bytes, 4'000u) << "shared values are stored once in each namespace";
-    counts.bytes = 0;
-    EXPECT_EQ(counts, (CheckpointerStats{2, 4, 3}));
-    EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-  }
-}
-
-TEST_F(MigrationsTest, a_file_of_version_1_can_be_imported) {
-  Execute(kVersion1);
-  const auto database = OpenDatabase({.path = ":memory:"});
-  ASSERT_TRUE(database.has_value());
-  const Status status = (*database)->ImportFrom({.path = Path()});
-  ASSERT_TRUE(status.ok()) << status.message();
-  const auto saver = MakeSqliteSaver(**database);
-  ASSERT_TRUE(saver.has_value()) << saver.error().message();
-  EXPECT_EQ((*saver)->Stats()->checkpoints, 4u);
-  Execute("CREATE TRIGGER harm AFTER INSERT ON writes BEGIN DELETE FROM checkpoints; END");
-  EXPECT_EQ((*database)->ImportFrom({.path = Path()}).code(), StatusCode::kForeignFile);
-}
-
-TEST_F(MigrationsTest, a_damaged_file_of_version_1_is_left_for_a_later_attempt) {
-  Execute(std::string(kVersion1) + "DELETE FROM checkpoint_blobs WHERE blob_id = 3");
-  for (int opening = 0; opening < 2; ++opening) {
-    const auto database = OpenDatabase({.path = Path()});
-    ASSERT_TRUE(database.has_value()) << database.error().message();
-    EXPECT_EQ(MakeSqliteSaver(**database).error().code(), StatusCode::kCorrupt);
-  }
+      HasSubstr(
+          " store_vectors text_pending text_scope thread_namespaces vector_chunks vector_pending "
+          "writes "));
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), NewestVersion(kSchema));
 }
 
 TEST_F(MigrationsTest, opening_again_changes_nothing) {
@@ -216,20 +98,6 @@ TEST_F(MigrationsTest, opening_again_changes_nothing) {
   const std::string before = BytesOf(Path());
   ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
   EXPECT_TRUE(BytesOf(Path()) == before);
-}
-
-TEST_F(MigrationsTest, a_file_from_before_the_text_tables_gets_them_and_keeps_its_items) {
-  MakeFileOf(
-      schema::kTexts - 1,
-      "INSERT INTO store_kv VALUES(1, 'n' || char(31), 'k', '{\"t\":\"tea\"}', 1, 1, 0, NULL)");
-  const auto database = OpenDatabase({.path = Path()});
-  ASSERT_TRUE(database.has_value()) << database.error().message();
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-  const auto store = MakeSqliteStore(**database);
-  const auto hits =
-      (*store)->Search({.ns_prefix = {"n"}, .query = "tea", .mode = SearchMode::kText});
-  ASSERT_TRUE(hits.has_value()) << hits.error().message();
-  EXPECT_EQ(hits->size(), 1U);
 }
 
 TEST_F(MigrationsTest, a_creation_that_was_cut_short_is_made_good) {
@@ -268,53 +136,12 @@ TEST_F(MigrationsTest, a_meta_table_of_somebody_else_is_foreign) {
   }
 }
 
-TEST_F(MigrationsTest, vectors_from_before_their_ids_get_them) {
-  MakeFileOf(schema::kVectorIds - 1,
-             "INSERT INTO store_vectors VALUES(7, 'b', x'01'), (7, 'a', x'02'), (3, 'a', x'03')");
-  auto database = OpenDatabase({.path = Path()});
-  ASSERT_TRUE(database.has_value()) << database.error().message();
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-  std::vector<std::string> rows;
-  ASSERT_TRUE((*database)
-                  ->Run("SELECT item_id || path || hex(vector) FROM store_vectors"
-                        " WHERE vector_id > 0 ORDER BY item_id, path",
-                        {},
-                        [&](const Row& row) {
-                          rows.emplace_back(row.Text(0));
-                          return true;
-                        })
-                  .ok());
-  EXPECT_EQ(rows, (std::vector<std::string>{"3a03", "7a02", "7b01"}));
-  EXPECT_FALSE((*database)->Run("INSERT INTO store_vectors VALUES(9, 7, 'b', x'00')").ok());
-  EXPECT_TRUE((*database)->Run("SELECT first_id, checksum, codes FROM vector_chunks").ok());
-}
-
-TEST_F(MigrationsTest, a_file_from_before_graphs_keeps_its_vectors_and_gets_one) {
-  MakeFileOf(schema::kGraphs - 1,
-             "INSERT INTO store_kv SELECT value, 'n' || char(31), value, '1', 1, 1, 0, NULL"
-             " FROM json_each('[1,2,3]')");
-  Execute(
-      "INSERT INTO meta VALUES('index_dims', '2');"
-      "INSERT INTO store_vectors SELECT item_id, item_id, '$', x'0000803f00000040' FROM store_kv");
-  const auto database = OpenDatabase({.path = Path()});
-  ASSERT_TRUE(database.has_value()) << database.error().message();
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), kSchemaVersion);
-  const auto store = MakeSqliteStore(**database, {.index = IndexConfig{.dims = 2}});
-  ASSERT_TRUE(store.has_value()) << store.error().message();
-  while (!(*store)->ImproveIndex({.vectors = 10, .is_wanted = true})->is_done) {
-  }
-  EXPECT_EQ((*store)->Stats()->in_graph, 3U);
-  SearchOp search{.ns_prefix = {"n"}, .query_vector = {1, 2}};
-  search.plan = SearchPlan::kGraph;
-  EXPECT_EQ((*store)->Search(search)->size(), 3U);
-}
-
 TEST_F(MigrationsTest, a_newer_schema_is_refused_untouched) {
   ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
-  Execute("UPDATE meta SET value = '7' WHERE name = 'schema_version'");
+  Execute("UPDATE meta SET value = '2' WHERE name = 'schema_version'");
   const Status status = Refused();
   EXPECT_EQ(status.code(), StatusCode::kNewerSchema);
-  EXPECT_THAT(status.message(), HasSubstr("schema version 7"));
+  EXPECT_THAT(status.message(), HasSubstr("schema version 2"));
 }
 
 TEST_F(MigrationsTest, a_schema_version_that_is_no_number_is_corrupt) {
@@ -323,6 +150,94 @@ TEST_F(MigrationsTest, a_schema_version_that_is_no_number_is_corrupt) {
     Execute("UPDATE meta SET value = '" + std::string(version) + "' WHERE name = 'schema_version'");
     EXPECT_EQ(Refused().code(), StatusCode::kCorrupt) << version;
   }
+}
+
+// A version that is not there yet, as the next one will be written.
+constexpr SchemaStatement kInvented[] = {
+    {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT NOT NULL DEFAULT 'red'"},
+    {TableGroup::kAnswers, "CREATE INDEX answers_time ON answers(answered_at_ms)"},
+};
+constexpr SchemaStatement kFailing[] = {
+    {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT"},
+    {TableGroup::kItems, "CREATE TABLE store_kv(v)"},
+};
+
+std::int64_t Number(Database& database, std::string_view sql) {
+  std::int64_t number = -1;
+  const Status status = database.Run(sql, {}, [&](const Row& row) {
+    number = row.Int(0);
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  return number;
+}
+
+class NextVersionTest : public MigrationsTest {
+ protected:
+  NextVersionTest() {
+    auto database = OpenDatabase({.path = Path()});
+    EXPECT_TRUE(database.has_value());
+    EXPECT_TRUE(
+        (*database)->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL)").ok());
+  }
+
+  // Opens the file and brings it to the version of `schema`.
+  Result<std::unique_ptr<SqliteDatabase>> Migrated(Schema schema) const {
+    auto database = SqliteDatabase::OpenForWriting({.path = Path()});
+    if (!database) return database;
+    const auto version = ReadSchemaVersion(**database, Path(), schema);
+    if (!version) return std::unexpected(version.error());
+    if (Status status = Migrate(**database, *version, schema); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+    return database;
+  }
+
+  const SchemaVersion first_ = kSchema.front();
+  const SchemaVersion next_[2] = {first_, kInvented};
+  const SchemaVersion failing_[3] = {first_, kInvented, kFailing};
+};
+
+TEST_F(NextVersionTest, a_file_of_the_version_before_is_migrated_and_keeps_its_rows) {
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto database = Migrated(next_);
+    ASSERT_TRUE(database.has_value()) << database.error().message();
+    EXPECT_EQ(ReadSchemaVersion(**database, Path(), next_), 2);
+    EXPECT_EQ(Number(**database, "SELECT count(*) FROM store_kv WHERE color = 'red'"), 1);
+  }
+}
+
+TEST_F(NextVersionTest, a_new_file_is_as_a_migrated_one) {
+  constexpr std::string_view kMade = "SELECT sum(length(sql)) FROM sqlite_master";
+  const auto migrated = Migrated(next_);
+  const auto made = SqliteDatabase::OpenForWriting({.path = ":memory:"});
+  ASSERT_TRUE(migrated.has_value() && made.has_value());
+  ASSERT_TRUE(Migrate(**made, 0, next_).ok());
+  EXPECT_EQ(Number(**made, kMade), Number(**migrated, kMade));
+}
+
+TEST_F(NextVersionTest, a_migrated_file_is_refused_untouched_by_the_version_before) {
+  ASSERT_TRUE(Migrated(next_).has_value());
+  EXPECT_EQ(Refused().code(), StatusCode::kNewerSchema);
+}
+
+TEST_F(NextVersionTest, a_step_that_fails_leaves_the_file_as_it_was) {
+  const std::string before = BytesOf(Path());
+  const auto failed = Migrated(failing_);
+  EXPECT_FALSE(failed.has_value());
+  EXPECT_TRUE(BytesOf(Path()) == before) << "not even the step before it was made";
+  const auto database = OpenDatabase({.path = Path()});
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(Number(**database, "SELECT count(*) FROM store_kv"), 1);
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), 1);
+}
+
+TEST_F(NextVersionTest, a_step_that_was_interrupted_is_done_again) {
+  // As it is when the process ends before the transaction does.
+  Execute("BEGIN; ALTER TABLE store_kv ADD COLUMN color TEXT NOT NULL DEFAULT 'red'", true);
+  const auto database = Migrated(next_);
+  ASSERT_TRUE(database.has_value()) << database.error().message();
+  EXPECT_EQ(Number(**database, "SELECT count(*) FROM store_kv WHERE color = 'red'"), 1);
 }
 
 }  // namespace

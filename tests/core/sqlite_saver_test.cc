@@ -94,9 +94,9 @@ TEST_F(SqliteSaverFile, a_damaged_row_is_an_error_and_not_a_wrong_answer) {
       "UPDATE content SET bytes = substr(bytes, 2)",
       "UPDATE content SET bytes = CAST(replace(bytes, 'aaaa', 'aaba') AS BLOB)",
       "UPDATE content SET chunk = chunk + 1000000000",
-      "UPDATE checkpoints SET record = x'01FF'",
-      "UPDATE checkpoints SET record = x''",
-      "UPDATE checkpoints SET record = substr(record, 1, length(record) - 1)",
+      "UPDATE checkpoints SET checkpoint = x'01FF'",
+      "UPDATE checkpoints SET checkpoint = x''",
+      "UPDATE checkpoints SET checkpoint = substr(checkpoint, 1, length(checkpoint) - 1)",
       "UPDATE writes SET writes = x'0102'",
   };
   for (const std::string& sql : damage) {
@@ -248,8 +248,8 @@ TEST_F(SqliteSaverFile, a_full_log_is_continued_in_the_next_one) {
 TEST_F(SqliteSaverFile, numbers_of_spaces_are_used_again_when_all_were_given_out) {
   ASSERT_TRUE(saver_->Put(At("first", "", "1").New("a", "1", LongText('a'))).ok());
   ASSERT_TRUE(database_
-                  ->Run("INSERT INTO spaces(space, thread_id, checkpoint_ns) VALUES (?, 'x', '')",
-                        {checkpoint::kMaxSpace})
+                  ->Run("INSERT INTO thread_namespaces(ns_id, thread_id, checkpoint_ns) VALUES (?, 'x', '')",
+                        {checkpoint::kMaxNamespace})
                   .ok());
   for (const char* thread : {"second", "third"}) {
     ASSERT_TRUE(saver_->Put(At(thread, "", "1").New("a", "1", LongText(thread[0]))).ok());
@@ -270,17 +270,17 @@ TEST_F(SqliteSaverFile, numbers_of_spaces_are_used_again_when_all_were_given_out
   }
 }
 
-// The space of a deleted thread may get its number again, while a copy still uses
+// The namespace of a deleted thread may get its number again, while a copy still uses
 // its logs: what is new there stands behind, and both keep theirs.
 TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) {
   ASSERT_TRUE(saver_->Put(At("t", "", "1").New("a", "1", LongText('a'))).ok());
   ASSERT_TRUE(saver_->CopyThread("t", "copy").ok());
   ASSERT_TRUE(saver_->DeleteThread("t").ok());
-  ASSERT_TRUE(database_->Run("UPDATE spaces SET space = 7 WHERE thread_id = 'copy'").ok());
+  ASSERT_TRUE(database_->Run("UPDATE thread_namespaces SET ns_id = 7 WHERE thread_id = 'copy'").ok());
   for (const char* table : {"checkpoints", "log_users"}) {
-    ASSERT_TRUE(database_->Run("UPDATE " + std::string(table) + " SET space = 7").ok());
+    ASSERT_TRUE(database_->Run("UPDATE " + std::string(table) + " SET ns_id = 7").ok());
   }
-  ASSERT_TRUE(database_->Run("INSERT INTO spaces VALUES (33554431, 'x', '')").ok());
+  ASSERT_TRUE(database_->Run("INSERT INTO thread_namespaces VALUES (33554431, 'x', '')").ok());
   ASSERT_TRUE(saver_->Put(At("new", "", "1").New("a", "1", LongText('b'))).ok());
   ASSERT_TRUE(saver_->PruneByRules({}).has_value());
   EXPECT_THAT(Values(**saver_->GetTuple({"copy", "", ""})), ElementsAre("a@1=" + LongText('a')));
@@ -422,7 +422,7 @@ TEST_F(SqliteSaverWork, cap_76_a_page_reads_no_more_than_it_returns) {
 TEST_F(SqliteSaverWork, a_delta_history_reads_no_further_than_its_seed) {
   ASSERT_TRUE(saver_->GetDeltaChannelHistory({"t", "", "199"}, std::vector<std::string>{"messages"})
                   .has_value());
-  EXPECT_EQ(watched_->statements.size(), 4u) << "space, checkpoint; parent, its writes";
+  EXPECT_EQ(watched_->statements.size(), 4u) << "ns_id, checkpoint; parent, its writes";
   EXPECT_LE(watched_->rows, 4);
 }
 

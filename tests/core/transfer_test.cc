@@ -98,7 +98,7 @@ class TransferTest : public testing::Test {
       Run(database, "INSERT INTO writes VALUES(?, ?, ?, 1, ?)",
           {i % 5, std::string_view(name), std::string_view(name), ByteView(blob).first(50)});
     }
-    Run(database, "INSERT INTO spaces VALUES(1, 'thread', ''), (2, 'other', 'sub')");
+    Run(database, "INSERT INTO thread_namespaces VALUES(1, 'thread', ''), (2, 'other', 'sub')");
     Run(database, "INSERT INTO log_users VALUES(1024, 1), (1024, 2)");
     Run(database, "INSERT INTO vector_pending VALUES(3, 'text'), (3, 'title')");
     Run(database, "INSERT INTO vector_chunks VALUES(0, -1, x'01')");
@@ -219,7 +219,8 @@ TEST_F(TransferTest, what_is_written_meanwhile_arrives_too) {
                 {any(300)});
             break;
           default:
-            Run(*source_, "UPDATE spaces SET thread_id = 'renamed ' || ? WHERE space = ?",
+            Run(*source_,
+                "UPDATE thread_namespaces SET thread_id = 'renamed ' || ? WHERE ns_id = ?",
                 {any(5), any(2)});
         }
       }

@@ -9,7 +9,7 @@
 
 #include "keepsake/bytes.h"
 
-namespace keepsake::checkpoint {
+namespace keepsake {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they lie");
 
@@ -38,6 +38,6 @@ inline std::uint64_t HashOf(ByteView bytes, std::uint64_t seed = 0) {
   return Mix(hash, hash >> 29);
 }
 
-}  // namespace keepsake::checkpoint
+}  // namespace keepsake
 
 #endif  // KEEPSAKE_BASE_HASH_H_

@@ -33,14 +33,14 @@ LogId NextLog(LogId log) { return MainLog(OwnerOf(log)) + (log + 1) % kMaxLogs; 
 
 }  // namespace
 
-LogId MainLog(SpaceId space) { return space << kLogBits; }
+LogId MainLog(NamespaceId ns) { return ns << kLogBits; }
 
-LogId ChannelLog(SpaceId space, std::string_view channel) {
+LogId ChannelLog(NamespaceId ns, std::string_view channel) {
   const auto n = HashOf(BytesOf(channel)) % static_cast<std::uint64_t>(kMaxLogs - 1);
-  return MainLog(space) + 1 + static_cast<std::int64_t>(n);
+  return MainLog(ns) + 1 + static_cast<std::int64_t>(n);
 }
 
-SpaceId OwnerOf(LogId log) { return log >> kLogBits; }
+NamespaceId OwnerOf(LogId log) { return log >> kLogBits; }
 
 // In the wrong place the right bytes are wrong, too.
 std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes) {
@@ -48,9 +48,9 @@ std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes) {
   return static_cast<std::int64_t>(hash >> (64 - kNumberBits));
 }
 
-void Marks::Mark(SpaceId space, const LogRange& range) {
+void Marks::Mark(NamespaceId ns, const LogRange& range) {
   if (range.length == 0 || !logs_.contains(range.log)) return;
-  users_.emplace(range.log, space);
+  users_.emplace(range.log, ns);
   std::int64_t first = ChunkAt(range.log, range.offset);
   std::int64_t last = ChunkAt(range.log, range.offset + range.length - 1);
   auto next = marked_.upper_bound(first);
@@ -165,7 +165,8 @@ Status ContentLogs::Read(const LogRange& range, Bytes& out) {
   if (range.length == 0) return {};
   std::uint64_t at = range.offset;
   const std::uint64_t end = range.offset + range.length;
-  bool damaged = range.log <= 0 || OwnerOf(range.log) > kMaxSpace || end < at || end > kLogBytes;
+  bool damaged =
+      range.log <= 0 || OwnerOf(range.log) > kMaxNamespace || end < at || end > kLogBytes;
   if (damaged) return Damaged();
   Status s = database_.Run(
       "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? ORDER BY chunk",
@@ -185,36 +186,35 @@ Status ContentLogs::Read(const LogRange& range, Bytes& out) {
   return damaged || at != end ? Damaged() : Status();
 }
 
-Status ContentLogs::AddUser(LogId log, SpaceId space) {
-  return database_.Run("INSERT OR IGNORE INTO log_users(log, space) VALUES (?, ?)", {log, space});
+Status ContentLogs::AddUser(LogId log, NamespaceId ns) {
+  return database_.Run("INSERT OR IGNORE INTO log_users(log, ns_id) VALUES (?, ?)", {log, ns});
 }
 
-Status ContentLogs::AddUserOfAll(SpaceId of, SpaceId space) {
+Status ContentLogs::AddUserOfAll(NamespaceId of, NamespaceId ns) {
   return database_.Run(
-      "INSERT OR IGNORE INTO log_users(log, space) SELECT log, ? FROM log_users WHERE space = ?",
-      {space, of});
+      "INSERT OR IGNORE INTO log_users(log, ns_id) SELECT log, ? FROM log_users WHERE ns_id = ?",
+      {ns, of});
 }
 
-Status ContentLogs::RemoveUser(SpaceId space) {
-  return database_.Run("DELETE FROM log_users WHERE space = ?", {space});
+Status ContentLogs::RemoveUser(NamespaceId ns) {
+  return database_.Run("DELETE FROM log_users WHERE ns_id = ?", {ns});
 }
 
-Result<std::set<LogId>> ContentLogs::LogsOf(SpaceId space) {
+Result<std::set<LogId>> ContentLogs::LogsOf(NamespaceId ns) {
   std::set<LogId> logs;
-  Status s =
-      database_.Run("SELECT log FROM log_users WHERE space = ?", {space}, [&](const Row& row) {
-        logs.insert(row.Int(0));
-        return true;
-      });
+  Status s = database_.Run("SELECT log FROM log_users WHERE ns_id = ?", {ns}, [&](const Row& row) {
+    logs.insert(row.Int(0));
+    return true;
+  });
   if (!s.ok()) return std::unexpected(std::move(s));
   return logs;
 }
 
-Result<std::set<SpaceId>> ContentLogs::UsersOf(const std::set<LogId>& logs) {
-  std::set<SpaceId> users;
+Result<std::set<NamespaceId>> ContentLogs::UsersOf(const std::set<LogId>& logs) {
+  std::set<NamespaceId> users;
   for (const LogId log : logs) {
     Status s =
-        database_.Run("SELECT space FROM log_users WHERE log = ?", {log}, [&](const Row& row) {
+        database_.Run("SELECT ns_id FROM log_users WHERE log = ?", {log}, [&](const Row& row) {
           users.insert(row.Int(0));
           return true;
         });
@@ -228,9 +228,9 @@ Result<std::uint64_t> ContentLogs::Sweep(const Marks& marks) {
   for (const LogId log : marks.logs()) {
     const auto users = UsersOf({log});
     if (!users) return std::unexpected(users.error());
-    for (const SpaceId user : *users) {
+    for (const NamespaceId user : *users) {
       if (user == OwnerOf(log) || marks.IsUsedBy(user, log)) continue;
-      Status s = database_.Run("DELETE FROM log_users WHERE log = ? AND space = ?", {log, user});
+      Status s = database_.Run("DELETE FROM log_users WHERE log = ? AND ns_id = ?", {log, user});
       if (!s.ok()) return std::unexpected(std::move(s));
     }
     for (const auto& [first, last] : marks.Gaps(log)) {
@@ -258,11 +258,11 @@ Result<std::uint64_t> ContentLogs::BytesOfLog(LogId log) {
                 {FirstChunk(log), LastChunk(log)});
 }
 
-Result<std::uint64_t> ContentLogs::BytesOfRows(SpaceId space) {
+Result<std::uint64_t> ContentLogs::BytesOfRows(NamespaceId ns) {
   return Number(
-      "SELECT (SELECT COALESCE(SUM(LENGTH(record)), 0) FROM checkpoints WHERE space = ?) + "
-      "(SELECT COALESCE(SUM(LENGTH(writes)), 0) FROM writes WHERE space = ?)",
-      {space, space});
+      "SELECT (SELECT COALESCE(SUM(LENGTH(checkpoint)), 0) FROM checkpoints WHERE ns_id = ?) + "
+      "(SELECT COALESCE(SUM(LENGTH(writes)), 0) FROM writes WHERE ns_id = ?)",
+      {ns, ns});
 }
 
 Result<std::uint64_t> ContentLogs::Number(std::string_view sql,

@@ -1,12 +1,12 @@
 // Logs of bytes in the database: what is appended stays where it is, so that a
 // value is told by ranges of logs, and a range may be part of many values.
 //   content    chunk → checksum, bytes: kChunkBytes of a log, fewer in its last one
-//   log_users  (log, space): whose values may have ranges of a log
+//   log_users  (log, namespace): whose values may have ranges of a log
 // A chunk is `log << kChunkBits | offset / kChunkBytes`. It fills one page of
 // SQLite, so that an append writes the page at the end and no other.
-// A log is `space << kLogBits | n`: 0 for what stands alone, the others for
+// A log is `namespace << kLogBits | n`: 0 for what stands alone, the others for
 // channels whose values grow, so that such a value is in one piece. What has no
-// room in a log goes to the next one of the space.
+// room in a log goes to the next one of the namespace.
 // Numbers and checksums are below 2^53: some hosts know no others. Persistent.
 #ifndef KEEPSAKE_CHECKPOINT_CONTENT_LOGS_H_
 #define KEEPSAKE_CHECKPOINT_CONTENT_LOGS_H_
@@ -23,14 +23,15 @@
 
 namespace keepsake::checkpoint {
 
-using SpaceId = std::int64_t;  // of one thread and namespace, from 1
+using NamespaceId = std::int64_t;  // of one thread and namespace, from 1
 using LogId = std::int64_t;
 
 inline constexpr std::size_t kChunkBytes = 4032;
 inline constexpr int kChunkBits = 18;
 inline constexpr int kLogBits = 10;
 inline constexpr int kNumberBits = 53;
-inline constexpr SpaceId kMaxSpace = (SpaceId{1} << (kNumberBits - kLogBits - kChunkBits)) - 1;
+inline constexpr NamespaceId kMaxNamespace =
+    (NamespaceId{1} << (kNumberBits - kLogBits - kChunkBits)) - 1;
 inline constexpr std::uint64_t kLogBytes = (std::uint64_t{1} << kChunkBits) * kChunkBytes;
 
 struct LogRange {
@@ -41,9 +42,9 @@ struct LogRange {
   bool operator==(const LogRange&) const = default;
 };
 
-LogId MainLog(SpaceId space);
-LogId ChannelLog(SpaceId space, std::string_view channel);
-SpaceId OwnerOf(LogId log);
+LogId MainLog(NamespaceId ns);
+LogId ChannelLog(NamespaceId ns, std::string_view channel);
+NamespaceId OwnerOf(LogId log);
 // That of the chunk with this number.
 std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes);
 
@@ -52,8 +53,8 @@ class Marks {
  public:
   explicit Marks(const std::set<LogId>& logs) : logs_(logs) {}
 
-  void Mark(SpaceId space, const LogRange& range);
-  bool IsUsedBy(SpaceId space, LogId log) const { return users_.contains({log, space}); }
+  void Mark(NamespaceId ns, const LogRange& range);
+  bool IsUsedBy(NamespaceId ns, LogId log) const { return users_.contains({log, ns}); }
   const std::set<LogId>& logs() const { return logs_; }
   // First and last chunk of each stretch without a mark, from the log's first
   // chunk to beyond its last.
@@ -61,7 +62,7 @@ class Marks {
 
  private:
   const std::set<LogId>& logs_;
-  std::set<std::pair<LogId, SpaceId>> users_;
+  std::set<std::pair<LogId, NamespaceId>> users_;
   std::map<std::int64_t, std::int64_t> marked_;  // first chunk → last chunk, apart from each other
 };
 
@@ -69,20 +70,20 @@ class ContentLogs {
  public:
   explicit ContentLogs(sql::Database& database) : database_(database) {}
 
-  // To `log`, or to another one of its space if that is full.
+  // To `log`, or to another one of its namespace if that is full.
   Result<LogRange> Append(LogId log, ByteView bytes);
   // Adds the bytes to `out`. kCorrupt if they are not there, or not as they were.
   Status Read(const LogRange& range, Bytes& out);
 
-  Status AddUser(LogId log, SpaceId space);
-  // `space` is a user of every log that `of` uses.
-  Status AddUserOfAll(SpaceId of, SpaceId space);
-  Status RemoveUser(SpaceId space);  // of every log
-  Result<std::set<LogId>> LogsOf(SpaceId space);
-  Result<std::set<SpaceId>> UsersOf(const std::set<LogId>& logs);
+  Status AddUser(LogId log, NamespaceId ns);
+  // `namespace` is a user of every log that `of` uses.
+  Status AddUserOfAll(NamespaceId of, NamespaceId ns);
+  Status RemoveUser(NamespaceId ns);  // of every log
+  Result<std::set<LogId>> LogsOf(NamespaceId ns);
+  Result<std::set<NamespaceId>> UsersOf(const std::set<LogId>& logs);
   Result<std::uint64_t> BytesOfLog(LogId log);
-  Result<std::uint64_t> BytesOfRows(SpaceId space);
-  // Frees what has no mark. A space that uses nothing more of another one's log
+  Result<std::uint64_t> BytesOfRows(NamespaceId ns);
+  // Frees what has no mark. A namespace that uses nothing more of another one's log
   // is no user of it any more. → bytes
   Result<std::uint64_t> Sweep(const Marks& marks);
 

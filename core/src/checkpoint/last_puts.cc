@@ -16,7 +16,7 @@ constexpr std::size_t kKeptBytes = 32 * 1024;
 }  // namespace
 
 ByteView Relative::ValueOf(std::string_view channel) const {
-  for (const RecordChannel& own : channels) {
+  for (const StoredChannel& own : channels) {
     if (own.name == channel && own.value.front() != kNoValue) return own.value;
   }
   return {};
@@ -34,16 +34,16 @@ std::optional<LastPut> LastPuts::Take(const NewCheckpoint& next) {
   return taken;
 }
 
-Status LastPuts::Keep(const CheckpointKey& key, SpaceId space, Bytes row, Bytes record) {
-  puts_.remove_if([&](const LastPut& put) { return put.space == space; });
+Status LastPuts::Keep(const CheckpointKey& key, NamespaceId ns, Bytes row, Bytes record) {
+  puts_.remove_if([&](const LastPut& put) { return put.ns == ns; });
   if (record.size() > kKeptBytes) return {};
-  auto parsed = Record::Parse(std::move(record));
+  auto parsed = StoredCheckpoint::Parse(std::move(record));
   if (!parsed) return std::move(parsed.error());
   Relative relative = {.is_parent = true, .row = std::move(row), .record = *std::move(parsed)};
   auto channels = relative.record->Channels();
   if (!channels) return std::move(channels.error());
   relative.channels = *std::move(channels);
-  puts_.push_front({key, space, std::move(relative)});
+  puts_.push_front({key, ns, std::move(relative)});
   if (puts_.size() > kKept) puts_.pop_back();
   return {};
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checkpoint/content_logs.h"
-#include "checkpoint/records.h"
+#include "checkpoint/stored_checkpoints.h"
 #include "keepsake/bytes.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/status.h"
@@ -21,8 +21,8 @@ namespace keepsake::checkpoint {
 struct Relative {
   bool is_parent = false;
   Bytes row;  // empty: there is none
-  std::optional<Record> record;
-  std::vector<RecordChannel> channels;
+  std::optional<StoredCheckpoint> record;
+  std::vector<StoredChannel> channels;
 
   // Empty if the channel is not there, or has none.
   ByteView ValueOf(std::string_view channel) const;
@@ -30,19 +30,19 @@ struct Relative {
 
 struct LastPut {
   CheckpointKey key;
-  SpaceId space = 0;
+  NamespaceId ns = 0;
   Relative relative;
 };
 
 class LastPuts {
  public:
-  // The last put of its space, if it is the parent of `next`; it is forgotten.
+  // The last put of its namespace, if it is the parent of `next`; it is forgotten.
   std::optional<LastPut> Take(const NewCheckpoint& next);
   // `record` is what `row` tells. kCorrupt if it is none.
-  Status Keep(const CheckpointKey& key, SpaceId space, Bytes row, Bytes record);
+  Status Keep(const CheckpointKey& key, NamespaceId ns, Bytes row, Bytes record);
 
  private:
-  std::list<LastPut> puts_;  // one of a space, the latest first
+  std::list<LastPut> puts_;  // one of a namespace, the latest first
 };
 
 }  // namespace keepsake::checkpoint

@@ -51,7 +51,7 @@ struct StoredCheckpoint {
 };
 
 // One namespace of one thread. Copies are independent.
-class Space {
+class ThreadNamespace {
  public:
   using Checkpoints = std::map<std::string, StoredCheckpoint, std::less<>>;
   using WriteKey = std::pair<std::string, std::int32_t>;  // task_id, idx
@@ -102,7 +102,7 @@ class Space {
     }
   }
 
-  void CopyFrom(const Space& source, const std::string& checkpoint_id) {
+  void CopyFrom(const ThreadNamespace& source, const std::string& checkpoint_id) {
     const auto writes = source.writes_.find(checkpoint_id);
     if (writes != source.writes_.end()) writes_.insert(*writes);
     const StoredCheckpoint* stored = source.Find(checkpoint_id);
@@ -291,7 +291,7 @@ class Space {
   std::map<BlobId, StoredBlob> blobs_;                 // newer ones have greater ids
 };
 
-using Thread = std::map<std::string, Space>;  // by checkpoint_ns
+using Thread = std::map<std::string, ThreadNamespace>;  // by checkpoint_ns
 using ThreadMap = std::map<std::string, Thread>;
 
 // Where a checkpoint is, without copying it.
@@ -299,7 +299,7 @@ struct Place {
   const std::string* thread_id;
   const std::string* checkpoint_ns;
   const std::string* checkpoint_id;
-  const Space* space;
+  const ThreadNamespace* ns;
 };
 
 bool ListedBefore(const Place& a, const Place& b) {
@@ -324,10 +324,10 @@ CheckpointTuple MakeTuple(const Place& place, const StoredCheckpoint& stored) {
                            stored.checkpoint,
                            stored.metadata,
                            {},
-                           place.space->OrderedWrites(*place.checkpoint_id)};
+                           place.ns->OrderedWrites(*place.checkpoint_id)};
   for (const ChannelRef& ref : stored.channels) {
     if (ref.blob_id == kNoBlob) continue;
-    tuple.values.push_back({ref.channel, ref.version, place.space->Value(ref.blob_id)});
+    tuple.values.push_back({ref.channel, ref.version, place.ns->Value(ref.blob_id)});
   }
   return tuple;
 }
@@ -336,8 +336,8 @@ CheckpointTuple MakeTuple(const Place& place, const StoredCheckpoint& stored) {
 // parents may run in a circle.
 class Ancestors {
  public:
-  Ancestors(const Space& space, std::string_view checkpoint_id)
-      : space_(space), id_(checkpoint_id), stored_(space.Find(checkpoint_id)) {}
+  Ancestors(const ThreadNamespace& ns, std::string_view checkpoint_id)
+      : space_(ns), id_(checkpoint_id), stored_(ns.Find(checkpoint_id)) {}
 
   bool Next() {
     if (stored_ == nullptr) return false;
@@ -351,33 +351,33 @@ class Ancestors {
   const StoredCheckpoint& stored() const { return *stored_; }
 
  private:
-  const Space& space_;
+  const ThreadNamespace& space_;
   std::string_view id_;
   const StoredCheckpoint* stored_;
   std::unordered_set<std::string_view> visited_;
 };
 
-DeltaChannelHistory HistoryOf(const Space& space, std::string_view checkpoint_id,
+DeltaChannelHistory HistoryOf(const ThreadNamespace& ns, std::string_view checkpoint_id,
                               const std::string& channel) {
   DeltaChannelHistory history{channel, std::nullopt, {}};
-  Ancestors ancestors(space, checkpoint_id);
+  Ancestors ancestors(ns, checkpoint_id);
   while (!history.seed && ancestors.Next()) {
-    std::vector<PendingWrite> writes = space.OrderedWrites(ancestors.id(), channel);
+    std::vector<PendingWrite> writes = ns.OrderedWrites(ancestors.id(), channel);
     std::ranges::move(std::views::reverse(writes), std::back_inserter(history.writes));
     for (const ChannelRef& ref : ancestors.stored().channels) {
-      if (ref.channel == channel && ref.blob_id != kNoBlob) history.seed = space.Value(ref.blob_id);
+      if (ref.channel == channel && ref.blob_id != kNoBlob) history.seed = ns.Value(ref.blob_id);
     }
   }
   std::ranges::reverse(history.writes);
   return history;
 }
 
-std::uint64_t DeleteDoomed(Space& space, std::vector<checkpoint::RetentionNode>& nodes) {
+std::uint64_t DeleteDoomed(ThreadNamespace& ns, std::vector<checkpoint::RetentionNode>& nodes) {
   checkpoint::SpareNeededAncestors(nodes);
   std::uint64_t deleted = 0;
   for (const checkpoint::RetentionNode& node : nodes) {
     if (!node.doomed) continue;
-    space.Delete(node.checkpoint_id);
+    ns.Delete(node.checkpoint_id);
     ++deleted;
   }
   return deleted;
@@ -402,12 +402,12 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key, checkpoint::EmptyId::kAllowed); !s.ok()) {
       return std::unexpected(s);
     }
-    const Space* space = FindSpace(key);
-    if (space == nullptr) return std::nullopt;
-    const std::string id = IdOrNewest(*space, key);
-    const StoredCheckpoint* stored = space->Find(id);
+    const ThreadNamespace* ns = FindNamespace(key);
+    if (ns == nullptr) return std::nullopt;
+    const std::string id = IdOrNewest(*ns, key);
+    const StoredCheckpoint* stored = ns->Find(id);
     if (stored == nullptr) return std::nullopt;
-    return MakeTuple({&key.thread_id, &key.checkpoint_ns, &id, space}, *stored);
+    return MakeTuple({&key.thread_id, &key.checkpoint_ns, &id, ns}, *stored);
   }
 
   Result<std::vector<CheckpointTuple>> List(const ListCheckpoints& list) override {
@@ -417,7 +417,7 @@ class MemorySaver final : public Checkpointer {
     std::vector<CheckpointTuple> tuples;
     for (const Place& place : PlacesOf(list)) {
       if (tuples.size() >= list.limit) break;
-      const StoredCheckpoint& stored = *place.space->Find(*place.checkpoint_id);
+      const StoredCheckpoint& stored = *place.ns->Find(*place.checkpoint_id);
       if (!filter->Matches(stored.metadata.type, stored.metadata.bytes)) continue;
       tuples.push_back(MakeTuple(place, stored));
     }
@@ -427,10 +427,10 @@ class MemorySaver final : public Checkpointer {
   Result<std::vector<PendingWrite>> Writes(const CheckpointKey& key,
                                            const std::string& channel) override {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return std::unexpected(s);
-    const Space* space = FindSpace(key);
-    if (space == nullptr) return std::vector<PendingWrite>();
-    if (channel.empty()) return space->OrderedWrites(key.checkpoint_id);
-    return space->OrderedWrites(key.checkpoint_id, channel);
+    const ThreadNamespace* ns = FindNamespace(key);
+    if (ns == nullptr) return std::vector<PendingWrite>();
+    if (channel.empty()) return ns->OrderedWrites(key.checkpoint_id);
+    return ns->OrderedWrites(key.checkpoint_id, channel);
   }
 
   Result<std::vector<DeltaChannelHistory>> GetDeltaChannelHistory(
@@ -438,13 +438,13 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key, checkpoint::EmptyId::kAllowed); !s.ok()) {
       return std::unexpected(s);
     }
-    const Space no_space;
-    const Space* found = FindSpace(key);
-    const Space& space = found == nullptr ? no_space : *found;
-    const std::string id = IdOrNewest(space, key);
+    const ThreadNamespace no_space;
+    const ThreadNamespace* found = FindNamespace(key);
+    const ThreadNamespace& ns = found == nullptr ? no_space : *found;
+    const std::string id = IdOrNewest(ns, key);
     std::vector<DeltaChannelHistory> histories;
     for (const std::string& channel : channels) {
-      histories.push_back(HistoryOf(space, id, channel));
+      histories.push_back(HistoryOf(ns, id, channel));
     }
     return histories;
   }
@@ -469,13 +469,13 @@ class MemorySaver final : public Checkpointer {
     const checkpoint::RunIds runs(run_ids);
     std::uint64_t deleted = 0;
     for (Thread& thread : std::views::values(threads_)) {
-      for (Space& space : std::views::values(thread)) {
-        std::vector<checkpoint::RetentionNode> nodes = space.Nodes();
+      for (ThreadNamespace& ns : std::views::values(thread)) {
+        std::vector<checkpoint::RetentionNode> nodes = ns.Nodes();
         for (checkpoint::RetentionNode& node : nodes) {
-          const Blob& metadata = space.Find(node.checkpoint_id)->metadata;
+          const Blob& metadata = ns.Find(node.checkpoint_id)->metadata;
           node.doomed = runs.Own(metadata.type, metadata.bytes);
         }
-        deleted += DeleteDoomed(space, nodes);
+        deleted += DeleteDoomed(ns, nodes);
       }
     }
     return deleted;
@@ -488,9 +488,9 @@ class MemorySaver final : public Checkpointer {
     for (const std::string& thread_id : thread_ids) {
       const auto thread = threads_.find(thread_id);
       if (thread == threads_.end()) continue;
-      for (Space& space : std::views::values(thread->second)) {
-        deleted += strategy == PruneStrategy::kDelete ? space.checkpoints().size()
-                                                      : PruneSpace(space, {.keep_last = 1});
+      for (ThreadNamespace& ns : std::views::values(thread->second)) {
+        deleted += strategy == PruneStrategy::kDelete ? ns.checkpoints().size()
+                                                      : PruneNamespace(ns, {.keep_last = 1});
       }
       if (strategy == PruneStrategy::kDelete) threads_.erase(thread);
     }
@@ -546,7 +546,7 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey({source, "", checkpoint_id}); !s.ok()) return s;
     if (Status s = checkpoint::ValidateThreadId(target); !s.ok()) return s;
     if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
-    const Space* root = FindSpace({source, "", checkpoint_id});
+    const ThreadNamespace* root = FindNamespace({source, "", checkpoint_id});
     if (root == nullptr || root->Find(checkpoint_id) == nullptr) {
       return checkpoint::NoCheckpoint(source, checkpoint_id);
     }
@@ -557,11 +557,11 @@ class MemorySaver final : public Checkpointer {
       fork[""].CopyFrom(*root, id);
     }
     const auto successor = root->checkpoints().upper_bound(checkpoint_id);
-    for (const auto& [checkpoint_ns, space] : threads_.at(source)) {
+    for (const auto& [checkpoint_ns, ns] : threads_.at(source)) {
       if (checkpoint_ns.empty()) continue;
-      for (const std::string& id : space.Ids()) {
+      for (const std::string& id : ns.Ids()) {
         if (successor != root->checkpoints().end() && id >= successor->first) break;
-        fork[checkpoint_ns].CopyFrom(space, id);
+        fork[checkpoint_ns].CopyFrom(ns, id);
       }
     }
     threads_.insert_or_assign(target, std::move(fork));
@@ -572,51 +572,51 @@ class MemorySaver final : public Checkpointer {
     CheckpointerStats stats;
     for (const auto& [thread_id, thread] : threads_) {
       if (!IsEmpty(thread_id)) ++stats.threads;
-      for (const Space& space : std::views::values(thread)) {
-        stats.checkpoints += space.checkpoints().size();
-        stats.writes += space.write_count();
-        stats.bytes += space.bytes();
+      for (const ThreadNamespace& ns : std::views::values(thread)) {
+        stats.checkpoints += ns.checkpoints().size();
+        stats.writes += ns.write_count();
+        stats.bytes += ns.bytes();
       }
     }
     return stats;
   }
 
  private:
-  const Space* FindSpace(const CheckpointKey& key) const {
+  const ThreadNamespace* FindNamespace(const CheckpointKey& key) const {
     const auto thread = threads_.find(key.thread_id);
     if (thread == threads_.end()) return nullptr;
-    const auto space = thread->second.find(key.checkpoint_ns);
-    return space == thread->second.end() ? nullptr : &space->second;
+    const auto ns = thread->second.find(key.checkpoint_ns);
+    return ns == thread->second.end() ? nullptr : &ns->second;
   }
 
   // "" if none is given and there is none.
-  static std::string IdOrNewest(const Space& space, const CheckpointKey& key) {
-    if (!key.checkpoint_id.empty() || space.checkpoints().empty()) return key.checkpoint_id;
-    return space.checkpoints().rbegin()->first;
+  static std::string IdOrNewest(const ThreadNamespace& ns, const CheckpointKey& key) {
+    if (!key.checkpoint_id.empty() || ns.checkpoints().empty()) return key.checkpoint_id;
+    return ns.checkpoints().rbegin()->first;
   }
 
   bool IsEmpty(const std::string& thread_id) const {
     const auto thread = threads_.find(thread_id);
     if (thread == threads_.end()) return true;
     return std::ranges::all_of(std::views::values(thread->second),
-                               [](const Space& space) { return space.empty(); });
+                               [](const ThreadNamespace& ns) { return ns.empty(); });
   }
 
-  static std::uint64_t PruneSpace(Space& space, const RetentionRules& rules) {
-    std::vector<checkpoint::RetentionNode> nodes = space.Nodes();
+  static std::uint64_t PruneNamespace(ThreadNamespace& ns, const RetentionRules& rules) {
+    std::vector<checkpoint::RetentionNode> nodes = ns.Nodes();
     checkpoint::DoomByRules(rules, nodes);
-    return DeleteDoomed(space, nodes);
+    return DeleteDoomed(ns, nodes);
   }
 
   static std::uint64_t PruneThread(Thread& thread, const RetentionRules& rules) {
     std::uint64_t deleted = 0;
     std::string oldest_of_root;
-    for (auto& [checkpoint_ns, space] : thread) {
-      const Space::Checkpoints& checkpoints = space.checkpoints();
+    for (auto& [checkpoint_ns, ns] : thread) {
+      const ThreadNamespace::Checkpoints& checkpoints = ns.checkpoints();
       const bool is_over = checkpoint::IsOfOneRun(checkpoint_ns) && !checkpoints.empty() &&
                            checkpoints.rbegin()->first < oldest_of_root;
-      deleted += is_over ? checkpoints.size() : PruneSpace(space, rules);
-      if (is_over) space = Space();
+      deleted += is_over ? checkpoints.size() : PruneNamespace(ns, rules);
+      if (is_over) ns = ThreadNamespace();
       if (checkpoint_ns.empty() && !checkpoints.empty()) {
         oldest_of_root = checkpoints.begin()->first;
       }
@@ -629,7 +629,7 @@ class MemorySaver final : public Checkpointer {
     for (const std::string& thread_id : thread_ids) {
       const auto thread = threads.find(thread_id);
       if (thread == threads.end()) continue;
-      for (const Space& space : std::views::values(thread->second)) bytes += space.bytes();
+      for (const ThreadNamespace& ns : std::views::values(thread->second)) bytes += ns.bytes();
     }
     return bytes;
   }
@@ -651,9 +651,9 @@ class MemorySaver final : public Checkpointer {
     for (const std::string& thread_id : thread_ids) {
       const auto thread = threads.find(thread_id);
       if (thread == threads.end()) continue;
-      for (const Space& space : std::views::values(thread->second)) {
-        for (const auto& [id, stored] : space.checkpoints()) {
-          if (id != space.checkpoints().rbegin()->first) ids.push_back(id);
+      for (const ThreadNamespace& ns : std::views::values(thread->second)) {
+        for (const auto& [id, stored] : ns.checkpoints()) {
+          if (id != ns.checkpoints().rbegin()->first) ids.push_back(id);
         }
       }
     }
@@ -683,13 +683,13 @@ class MemorySaver final : public Checkpointer {
   static ThreadInfo Describe(const std::string& thread_id, const Thread& thread) {
     ThreadInfo info;
     info.thread_id = thread_id;
-    for (const auto& [checkpoint_ns, space] : thread) {
-      info.checkpoints += space.checkpoints().size();
-      info.bytes += space.bytes();
+    for (const auto& [checkpoint_ns, ns] : thread) {
+      info.checkpoints += ns.checkpoints().size();
+      info.bytes += ns.bytes();
       const bool has_root = !info.newest_checkpoint_id.empty() && thread.contains("") &&
                             !thread.at("").checkpoints().empty();
-      if (space.checkpoints().empty() || has_root) continue;
-      const auto& [id, stored] = *space.checkpoints().rbegin();
+      if (ns.checkpoints().empty() || has_root) continue;
+      const auto& [id, stored] = *ns.checkpoints().rbegin();
       if (id <= info.newest_checkpoint_id) continue;
       info.newest_checkpoint_id = id;
       info.checkpoint = stored.checkpoint;
@@ -703,10 +703,10 @@ class MemorySaver final : public Checkpointer {
     std::vector<Place> places;
     for (const auto& [thread_id, thread] : threads_) {
       if (list.thread_id && thread_id != *list.thread_id) continue;
-      for (const auto& [checkpoint_ns, space] : thread) {
+      for (const auto& [checkpoint_ns, ns] : thread) {
         if (list.checkpoint_ns && checkpoint_ns != *list.checkpoint_ns) continue;
-        for (const auto& [id, stored] : std::views::reverse(space.checkpoints())) {
-          const Place place = {&thread_id, &checkpoint_ns, &id, &space};
+        for (const auto& [id, stored] : std::views::reverse(ns.checkpoints())) {
+          const Place place = {&thread_id, &checkpoint_ns, &id, &ns};
           if (IsWithinBounds(place, list)) places.push_back(place);
         }
       }

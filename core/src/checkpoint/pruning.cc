@@ -14,29 +14,29 @@ namespace keepsake::checkpoint {
 using sql::Row;
 
 Status Pruning::EraseThread(std::string_view thread_id) {
-  const auto spaces = spaces_.OfThread(thread_id);
-  if (!spaces) return spaces.error();
-  std::vector<SpaceId> ids;
-  for (const Space& space : *spaces) ids.push_back(space.id);
+  const auto namespaces = namespaces_.OfThread(thread_id);
+  if (!namespaces) return namespaces.error();
+  std::vector<NamespaceId> ids;
+  for (const ThreadNamespace& ns : *namespaces) ids.push_back(ns.id);
   return Erase(ids);
 }
 
 Status Pruning::KeepLatest(std::string_view thread_id) {
-  const auto spaces = spaces_.OfThread(thread_id);
-  if (!spaces) return spaces.error();
-  for (const Space& space : *spaces) {
-    Status s = DeleteDoomed(space.id, [](auto& nodes) { DoomByRules({.keep_last = 1}, nodes); });
+  const auto namespaces = namespaces_.OfThread(thread_id);
+  if (!namespaces) return namespaces.error();
+  for (const ThreadNamespace& ns : *namespaces) {
+    Status s = DeleteDoomed(ns.id, [](auto& nodes) { DoomByRules({.keep_last = 1}, nodes); });
     if (!s.ok()) return s;
   }
   return {};
 }
 
 Status Pruning::DeleteForRuns(const RunIds& runs) {
-  std::map<SpaceId, std::set<std::string, std::less<>>> doomed;
+  std::map<NamespaceId, std::set<std::string, std::less<>>> doomed;
   Status status;
-  Status s = database_.Run("SELECT space, checkpoint_id, record FROM checkpoints", {},
+  Status s = database_.Run("SELECT ns_id, checkpoint_id, checkpoint FROM checkpoints", {},
                            [&](const Row& row) {
-                             const auto record = records_.Decode(row.Blob(2));
+                             const auto record = checkpoints_.Decode(row.Blob(2));
                              if (!record) {
                                status = record.error();
                                return false;
@@ -47,9 +47,9 @@ Status Pruning::DeleteForRuns(const RunIds& runs) {
                              return true;
                            });
   if (s.ok()) s = status;
-  for (auto space = doomed.begin(); s.ok() && space != doomed.end(); ++space) {
-    s = DeleteDoomed(space->first, [&](std::vector<RetentionNode>& nodes) {
-      for (RetentionNode& node : nodes) node.doomed = space->second.contains(node.checkpoint_id);
+  for (auto ns = doomed.begin(); s.ok() && ns != doomed.end(); ++ns) {
+    s = DeleteDoomed(ns->first, [&](std::vector<RetentionNode>& nodes) {
+      for (RetentionNode& node : nodes) node.doomed = ns->second.contains(node.checkpoint_id);
     });
   }
   return s;
@@ -60,7 +60,7 @@ Status Pruning::ByRules(const RetentionRules& rules) {
   if (rules.thread_ids) {
     thread_ids = *rules.thread_ids;
   } else {
-    auto all = spaces_.ThreadIds();
+    auto all = namespaces_.ThreadIds();
     if (!all) return all.error();
     thread_ids = *std::move(all);
   }
@@ -78,38 +78,38 @@ Status Pruning::ByRules(const RetentionRules& rules) {
 }
 
 Status Pruning::AddLogsOf(std::string_view thread_id, std::set<LogId>& logs) {
-  const auto spaces = spaces_.OfThread(thread_id);
-  if (!spaces) return spaces.error();
-  for (const Space& space : *spaces) {
-    if (Status s = AddLogsOf(space.id, logs); !s.ok()) return s;
+  const auto namespaces = namespaces_.OfThread(thread_id);
+  if (!namespaces) return namespaces.error();
+  for (const ThreadNamespace& ns : *namespaces) {
+    if (Status s = AddLogsOf(ns.id, logs); !s.ok()) return s;
   }
   return {};
 }
 
-Status Pruning::AddLogsOf(SpaceId space, std::set<LogId>& logs) {
-  const auto used = values_.logs().LogsOf(space);
+Status Pruning::AddLogsOf(NamespaceId ns, std::set<LogId>& logs) {
+  const auto used = values_.logs().LogsOf(ns);
   if (!used) return used.error();
   logs.insert(used->begin(), used->end());
   return {};
 }
 
 Status Pruning::PruneThread(std::string_view thread_id, const RetentionRules& rules) {
-  const auto spaces = spaces_.OfThread(thread_id);
-  if (!spaces) return spaces.error();
+  const auto namespaces = namespaces_.OfThread(thread_id);
+  if (!namespaces) return namespaces.error();
   const auto doom = [&](std::vector<RetentionNode>& nodes) { DoomByRules(rules, nodes); };
   std::string oldest_of_root;
-  for (const Space& space : *spaces) {
-    if (IsOfOneRun(space.checkpoint_ns)) {
-      const auto newest = NewestId(space.id);
+  for (const ThreadNamespace& ns : *namespaces) {
+    if (IsOfOneRun(ns.checkpoint_ns)) {
+      const auto newest = NewestId(ns.id);
       if (!newest) return newest.error();
       if (!newest->empty() && *newest < oldest_of_root) {
-        if (Status s = Erase(std::vector<SpaceId>{space.id}); !s.ok()) return s;
+        if (Status s = Erase(std::vector<NamespaceId>{ns.id}); !s.ok()) return s;
         continue;
       }
     }
-    if (Status s = DeleteDoomed(space.id, doom); !s.ok()) return s;
-    if (!space.checkpoint_ns.empty()) continue;
-    auto oldest = OldestId(space.id);
+    if (Status s = DeleteDoomed(ns.id, doom); !s.ok()) return s;
+    if (!ns.checkpoint_ns.empty()) continue;
+    auto oldest = OldestId(ns.id);
     if (!oldest) return oldest.error();
     oldest_of_root = *std::move(oldest);
   }
@@ -122,10 +122,10 @@ Status Pruning::ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> t
   std::uint64_t bytes = 0;
   for (const std::string& thread_id : thread_ids) {
     if (Status s = CollectPrunable(thread_id, ids); !s.ok()) return s;
-    const auto spaces = spaces_.OfThread(thread_id);
-    if (!spaces) return spaces.error();
-    for (const Space& space : *spaces) {
-      const auto rows = values_.logs().BytesOfRows(space.id);
+    const auto namespaces = namespaces_.OfThread(thread_id);
+    if (!namespaces) return namespaces.error();
+    for (const ThreadNamespace& ns : *namespaces) {
+      const auto rows = values_.logs().BytesOfRows(ns.id);
       if (!rows) return rows.error();
       bytes += *rows;
     }
@@ -151,53 +151,55 @@ Status Pruning::ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> t
 // All but the newest of each namespace.
 Status Pruning::CollectPrunable(std::string_view thread_id, std::vector<std::string>& ids) {
   return database_.Run(
-      "SELECT checkpoint_id FROM checkpoints c JOIN spaces USING (space) WHERE thread_id = ? "
-      "AND checkpoint_id < (SELECT MAX(checkpoint_id) FROM checkpoints WHERE space = c.space)",
+      "SELECT checkpoint_id FROM checkpoints c JOIN thread_namespaces USING (ns_id) WHERE "
+      "thread_id = ? "
+      "AND checkpoint_id < (SELECT MAX(checkpoint_id) FROM checkpoints WHERE ns_id = c.ns_id)",
       {thread_id}, [&](const Row& row) {
         ids.emplace_back(row.Text(0));
         return true;
       });
 }
 
-Status Pruning::DeleteDoomed(SpaceId space, const Doom& doom) {
-  auto nodes = ReadNodes(space);
+Status Pruning::DeleteDoomed(NamespaceId ns, const Doom& doom) {
+  auto nodes = ReadNodes(ns);
   if (!nodes) return nodes.error();
   doom(*nodes);
   SpareNeededAncestors(*nodes);
   bool deleted = false;
   for (const RetentionNode& node : *nodes) {
     if (!node.doomed) continue;
-    if (Status s = DeleteCheckpoint(space, node.checkpoint_id); !s.ok()) return s;
+    if (Status s = DeleteCheckpoint(ns, node.checkpoint_id); !s.ok()) return s;
     deleted = true;
   }
   if (!deleted) return {};
   const auto left =
-      Sum("SELECT EXISTS (SELECT 1 FROM checkpoints WHERE space = ?) "
-          "OR EXISTS (SELECT 1 FROM writes WHERE space = ?)",
-          {space, space});
+      Sum("SELECT EXISTS (SELECT 1 FROM checkpoints WHERE ns_id = ?) "
+          "OR EXISTS (SELECT 1 FROM writes WHERE ns_id = ?)",
+          {ns, ns});
   if (!left) return left.error();
-  return *left == 0 ? Erase(std::vector<SpaceId>{space}) : AddLogsOf(space, touched_);
+  return *left == 0 ? Erase(std::vector<NamespaceId>{ns}) : AddLogsOf(ns, touched_);
 }
 
-Status Pruning::Erase(std::span<const SpaceId> spaces) {
-  for (const SpaceId space : spaces) {
-    if (Status s = AddLogsOf(space, touched_); !s.ok()) return s;
-    const auto checkpoints = Sum("SELECT COUNT(*) FROM checkpoints WHERE space = ?", {space});
+Status Pruning::Erase(std::span<const NamespaceId> namespaces) {
+  for (const NamespaceId ns : namespaces) {
+    if (Status s = AddLogsOf(ns, touched_); !s.ok()) return s;
+    const auto checkpoints = Sum("SELECT COUNT(*) FROM checkpoints WHERE ns_id = ?", {ns});
     if (!checkpoints) return checkpoints.error();
-    const auto rows = values_.logs().BytesOfRows(space);
+    const auto rows = values_.logs().BytesOfRows(ns);
     if (!rows) return rows.error();
-    if (Status s = spaces_.Remove(space); !s.ok()) return s;
+    if (Status s = namespaces_.Remove(ns); !s.ok()) return s;
     pruned_.checkpoints += *checkpoints;
     pruned_.bytes += *rows;
   }
   return {};
 }
 
-Status Pruning::DeleteCheckpoint(SpaceId space, std::string_view checkpoint_id) {
+Status Pruning::DeleteCheckpoint(NamespaceId ns, std::string_view checkpoint_id) {
   for (const std::string_view sql :
-       {"DELETE FROM checkpoints WHERE space = ? AND checkpoint_id = ? RETURNING LENGTH(record)",
-        "DELETE FROM writes WHERE space = ? AND checkpoint_id = ? RETURNING LENGTH(writes)"}) {
-    const auto bytes = Sum(sql, {space, checkpoint_id});
+       {"DELETE FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ? RETURNING "
+        "LENGTH(checkpoint)",
+        "DELETE FROM writes WHERE ns_id = ? AND checkpoint_id = ? RETURNING LENGTH(writes)"}) {
+    const auto bytes = Sum(sql, {ns, checkpoint_id});
     if (!bytes) return bytes.error();
     pruned_.bytes += *bytes;
   }
@@ -205,18 +207,18 @@ Status Pruning::DeleteCheckpoint(SpaceId space, std::string_view checkpoint_id) 
   return {};
 }
 
-Result<std::vector<RetentionNode>> Pruning::ReadNodes(SpaceId space) {
+Result<std::vector<RetentionNode>> Pruning::ReadNodes(NamespaceId ns) {
   std::vector<RetentionNode> nodes;
   Status status;
   const auto add = [&](const Row& row) -> Status {
-    const auto record = records_.Decode(row.Blob(1));
+    const auto record = checkpoints_.Decode(row.Blob(1));
     if (!record) return record.error();
     const auto channels = record->Channels();
     if (!channels) return channels.error();
     RetentionNode node;
     node.checkpoint_id = row.Text(0);
     node.parent_checkpoint_id = record->parent_checkpoint_id;
-    for (const RecordChannel& channel : *channels) {
+    for (const StoredChannel& channel : *channels) {
       auto& names = channel.value.front() == kNoValue ? node.empty_channels : node.valued_channels;
       names.emplace_back(channel.name);
     }
@@ -224,22 +226,22 @@ Result<std::vector<RetentionNode>> Pruning::ReadNodes(SpaceId space) {
     return {};
   };
   Status s = database_.Run(
-      "SELECT checkpoint_id, record FROM checkpoints WHERE space = ? ORDER BY checkpoint_id",
-      {space}, [&](const Row& row) {
+      "SELECT checkpoint_id, checkpoint FROM checkpoints WHERE ns_id = ? ORDER BY checkpoint_id",
+      {ns}, [&](const Row& row) {
         status = add(row);
         return status.ok();
       });
   if (s.ok()) s = std::move(status);
-  if (s.ok()) s = ReadWrittenChannels(space, nodes);
+  if (s.ok()) s = ReadWrittenChannels(ns, nodes);
   if (!s.ok()) return std::unexpected(std::move(s));
   return nodes;
 }
 
-Status Pruning::ReadWrittenChannels(SpaceId space, std::vector<RetentionNode>& nodes) {
+Status Pruning::ReadWrittenChannels(NamespaceId ns, std::vector<RetentionNode>& nodes) {
   std::unordered_map<std::string_view, RetentionNode*> by_id;
   for (RetentionNode& node : nodes) by_id.emplace(node.checkpoint_id, &node);
   Status status;
-  Status s = database_.Run("SELECT checkpoint_id, writes FROM writes WHERE space = ?", {space},
+  Status s = database_.Run("SELECT checkpoint_id, writes FROM writes WHERE ns_id = ?", {ns},
                            [&](const Row& row) {
                              const auto node = by_id.find(row.Text(0));
                              if (node == by_id.end()) return true;
@@ -256,17 +258,17 @@ Status Pruning::ReadWrittenChannels(SpaceId space, std::vector<RetentionNode>& n
   return s.ok() ? status : s;
 }
 
-Result<std::string> Pruning::OldestId(SpaceId space) {
-  return IdBy("SELECT MIN(checkpoint_id) FROM checkpoints WHERE space = ?", space);
+Result<std::string> Pruning::OldestId(NamespaceId ns) {
+  return IdBy("SELECT MIN(checkpoint_id) FROM checkpoints WHERE ns_id = ?", ns);
 }
 
-Result<std::string> Pruning::NewestId(SpaceId space) {
-  return IdBy("SELECT MAX(checkpoint_id) FROM checkpoints WHERE space = ?", space);
+Result<std::string> Pruning::NewestId(NamespaceId ns) {
+  return IdBy("SELECT MAX(checkpoint_id) FROM checkpoints WHERE ns_id = ?", ns);
 }
 
-Result<std::string> Pruning::IdBy(std::string_view sql, SpaceId space) {
+Result<std::string> Pruning::IdBy(std::string_view sql, NamespaceId ns) {
   std::string id;
-  Status s = database_.Run(sql, {space}, [&](const Row& row) {
+  Status s = database_.Run(sql, {ns}, [&](const Row& row) {
     id = row.Text(0);
     return true;
   });
@@ -279,7 +281,7 @@ Status Pruning::Finish() {
   const auto users = values_.logs().UsersOf(logs);
   if (!users) return users.error();
   Marks marks(logs);
-  for (const SpaceId user : *users) {
+  for (const NamespaceId user : *users) {
     if (Status s = MarkAll(user, marks); !s.ok()) return s;
   }
   const auto freed = values_.logs().Sweep(marks);
@@ -288,16 +290,16 @@ Status Pruning::Finish() {
   return {};
 }
 
-Status Pruning::MarkAll(SpaceId space, Marks& marks) {
+Status Pruning::MarkAll(NamespaceId ns, Marks& marks) {
   std::vector<LogRange> ranges;
   Status status;
   const auto mark_record = [&](ByteView row) -> Status {
-    ranges.push_back(Records::BaseOf(row));
-    const auto record = records_.Decode(row);
+    ranges.push_back(StoredCheckpoints::BaseOf(row));
+    const auto record = checkpoints_.Decode(row);
     if (!record) return record.error();
     const auto channels = record->Channels();
     if (!channels) return channels.error();
-    for (const RecordChannel& channel : *channels) {
+    for (const StoredChannel& channel : *channels) {
       if (Status s = values_.CollectRanges(channel.value, ranges); !s.ok()) return s;
     }
     return {};
@@ -311,16 +313,16 @@ Status Pruning::MarkAll(SpaceId space, Marks& marks) {
     return {};
   };
   const auto mark_each = [&](std::string_view sql, const auto& mark) -> Status {
-    Status s = database_.Run(sql, {space}, [&](const Row& row) {
+    Status s = database_.Run(sql, {ns}, [&](const Row& row) {
       status = mark(row.Blob(0));
-      for (const LogRange& range : ranges) marks.Mark(space, range);
+      for (const LogRange& range : ranges) marks.Mark(ns, range);
       ranges.clear();
       return status.ok();
     });
     return s.ok() ? status : s;
   };
-  Status s = mark_each("SELECT record FROM checkpoints WHERE space = ?", mark_record);
-  return s.ok() ? mark_each("SELECT writes FROM writes WHERE space = ?", mark_writes) : s;
+  Status s = mark_each("SELECT checkpoint FROM checkpoints WHERE ns_id = ?", mark_record);
+  return s.ok() ? mark_each("SELECT writes FROM writes WHERE ns_id = ?", mark_writes) : s;
 }
 
 Result<std::uint64_t> Pruning::Sum(std::string_view sql, std::initializer_list<sql::Param> params) {

@@ -17,11 +17,10 @@
 #include "checkpoint/last_puts.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/pruning.h"
-#include "checkpoint/records.h"
-#include "checkpoint/spaces.h"
+#include "checkpoint/stored_checkpoints.h"
 #include "checkpoint/stored_values.h"
 #include "checkpoint/stored_writes.h"
-#include "checkpoint/upgrade.h"
+#include "checkpoint/thread_namespaces.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
 
@@ -29,16 +28,16 @@ namespace keepsake {
 namespace {
 
 using checkpoint::ChannelPlan;
-using checkpoint::kNoSpace;
+using checkpoint::kNoNamespace;
 using checkpoint::kNoValue;
 using checkpoint::LastPut;
+using checkpoint::NamespaceId;
 using checkpoint::Pruning;
-using checkpoint::Record;
-using checkpoint::RecordChannel;
 using checkpoint::Relative;
-using checkpoint::Space;
-using checkpoint::SpaceId;
+using checkpoint::StoredChannel;
+using checkpoint::StoredCheckpoint;
 using checkpoint::StoredWrite;
+using checkpoint::ThreadNamespace;
 using checkpoint::ValueSource;
 using sql::Database;
 using sql::Row;
@@ -48,8 +47,8 @@ constexpr std::int64_t kUnlimited = -1;  // LIMIT
 constexpr std::size_t kWorthSharing = 1024;
 
 // A row of `checkpoints`.
-struct StoredCheckpoint {
-  SpaceId space = kNoSpace;
+struct CheckpointRow {
+  NamespaceId ns = kNoNamespace;
   std::string checkpoint_id;
   Bytes row;
 };
@@ -62,8 +61,8 @@ class SqliteSaver final : public Checkpointer {
   explicit SqliteSaver(Database& database)
       : database_(database),
         values_(database),
-        records_(values_.logs()),
-        spaces_(database, values_.logs()) {}
+        checkpoints_(values_.logs()),
+        namespaces_(database, values_.logs()) {}
 
   Status Put(const NewCheckpoint& next) override {
     if (Status s = checkpoint::ValidateNewCheckpoint(next); !s.ok()) return s;
@@ -81,12 +80,12 @@ class SqliteSaver final : public Checkpointer {
     if (writes.empty()) return {};
     if (TryStoreWrites(key, writes)) return {};
     return database_.InTransaction([&]() -> Status {
-      const auto space = spaces_.FindOrMake(key.thread_id, key.checkpoint_ns);
-      if (!space) return space.error();
+      const auto ns = namespaces_.FindOrMake(key.thread_id, key.checkpoint_ns);
+      if (!ns) return ns.error();
       std::map<std::string_view, std::vector<const PendingWrite*>> by_task;
       for (const PendingWrite& write : writes) by_task[write.task_id].push_back(&write);
       for (const auto& [task_id, of_task] : by_task) {
-        Status s = StoreWrites(*space, key.checkpoint_id, task_id, of_task);
+        Status s = StoreWrites(*ns, key.checkpoint_id, task_id, of_task);
         if (!s.ok()) return s;
       }
       return {};
@@ -100,9 +99,9 @@ class SqliteSaver final : public Checkpointer {
     auto found = FindCheckpoint(key);
     if (!found) return std::unexpected(std::move(found.error()));
     if (!*found) return std::nullopt;
-    const auto record = records_.Decode((*found)->row);
+    const auto record = checkpoints_.Decode((*found)->row);
     if (!record) return std::unexpected(record.error());
-    return Complete((*found)->space, {key.thread_id, key.checkpoint_ns, (*found)->checkpoint_id},
+    return Complete((*found)->ns, {key.thread_id, key.checkpoint_ns, (*found)->checkpoint_id},
                     *record);
   }
 
@@ -113,18 +112,18 @@ class SqliteSaver final : public Checkpointer {
     std::vector<CheckpointTuple> tuples;
     if (list.limit == 0) return tuples;
     Status status;
-    const auto append = [&](SpaceId space, CheckpointKey key, ByteView row) -> Status {
-      const auto record = records_.Decode(row);
+    const auto append = [&](NamespaceId ns, CheckpointKey key, ByteView row) -> Status {
+      const auto record = checkpoints_.Decode(row);
       if (!record) return record.error();
       if (!filter->Matches(record->metadata.type, record->metadata.bytes)) return {};
-      auto tuple = Complete(space, std::move(key), *record);
+      auto tuple = Complete(ns, std::move(key), *record);
       if (!tuple) return tuple.error();
       tuples.push_back(*std::move(tuple));
       return {};
     };
     Status s = ForEachListed(list, filter->matches_all(),
-                             [&](SpaceId space, CheckpointKey key, ByteView row) {
-                               status = append(space, std::move(key), row);
+                             [&](NamespaceId ns, CheckpointKey key, ByteView row) {
+                               status = append(ns, std::move(key), row);
                                return status.ok() && tuples.size() < list.limit;
                              });
     if (s.ok()) s = std::move(status);
@@ -135,9 +134,9 @@ class SqliteSaver final : public Checkpointer {
   Result<std::vector<PendingWrite>> Writes(const CheckpointKey& key,
                                            const std::string& channel) override {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return std::unexpected(std::move(s));
-    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
-    if (!space) return std::unexpected(space.error());
-    return ReadWrites(*space, key.checkpoint_id,
+    const auto ns = namespaces_.Find(key.thread_id, key.checkpoint_ns);
+    if (!ns) return std::unexpected(ns.error());
+    return ReadWrites(*ns, key.checkpoint_id,
                       [&](std::string_view name) { return channel.empty() || name == channel; });
   }
 
@@ -162,13 +161,13 @@ class SqliteSaver final : public Checkpointer {
   Status CopyThread(const std::string& source, const std::string& target) override {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     return database_.InTransaction([&]() -> Status {
-      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
-      const auto spaces = spaces_.OfThread(source);
-      if (!spaces) return spaces.error();
-      for (const Space& space : *spaces) {
-        const auto copy = MakeCopyOf(space, target);
+      if (Status s = namespaces_.RequireNone(target); !s.ok()) return s;
+      const auto namespaces = namespaces_.OfThread(source);
+      if (!namespaces) return namespaces.error();
+      for (const ThreadNamespace& ns : *namespaces) {
+        const auto copy = MakeCopyOf(ns, target);
         if (!copy) return copy.error();
-        if (Status s = CopyRows(space.id, *copy, std::nullopt); !s.ok()) return s;
+        if (Status s = CopyRows(ns.id, *copy, std::nullopt); !s.ok()) return s;
       }
       return {};
     });
@@ -211,7 +210,7 @@ class SqliteSaver final : public Checkpointer {
         "SELECT thread_id, newest FROM (SELECT thread_id, "
         "COALESCE(MAX(CASE WHEN checkpoint_ns = '' THEN newest END), MAX(newest), '') AS newest "
         "FROM (SELECT thread_id, checkpoint_ns, (SELECT MAX(checkpoint_id) FROM checkpoints c "
-        "WHERE c.space = s.space) AS newest FROM spaces s) GROUP BY thread_id) "
+        "WHERE c.ns_id = s.ns_id) AS newest FROM thread_namespaces s) GROUP BY thread_id) "
         "WHERE ? OR newest < ? OR (newest = ? AND thread_id > ?) "
         "ORDER BY newest DESC, thread_id LIMIT ?",
         {std::int64_t{!list.cursor}, after_id, after_id, after_thread, std::int64_t{list.limit}},
@@ -232,8 +231,8 @@ class SqliteSaver final : public Checkpointer {
   Status RenameThread(const std::string& source, const std::string& target) override {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     return database_.InTransaction([&]() -> Status {
-      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
-      return spaces_.Rename(source, target);
+      if (Status s = namespaces_.RequireNone(target); !s.ok()) return s;
+      return namespaces_.Rename(source, target);
     });
   }
 
@@ -242,19 +241,19 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey({source, "", checkpoint_id}); !s.ok()) return s;
     if (Status s = checkpoint::ValidateThreadId(target); !s.ok()) return s;
     return database_.InTransaction([&]() -> Status {
-      if (Status s = spaces_.RequireNone(target); !s.ok()) return s;
-      const auto spaces = spaces_.OfThread(source);
-      if (!spaces) return spaces.error();
-      return Fork(*spaces, {source, "", checkpoint_id}, target);
+      if (Status s = namespaces_.RequireNone(target); !s.ok()) return s;
+      const auto namespaces = namespaces_.OfThread(source);
+      if (!namespaces) return namespaces.error();
+      return Fork(*namespaces, {source, "", checkpoint_id}, target);
     });
   }
 
   Result<CheckpointerStats> Stats() override {
     CheckpointerStats stats;
     Status s = database_.Run(
-        "SELECT (SELECT COUNT(DISTINCT thread_id) FROM spaces), "
+        "SELECT (SELECT COUNT(DISTINCT thread_id) FROM thread_namespaces), "
         "(SELECT COUNT(*) FROM checkpoints), (SELECT COALESCE(SUM(count), 0) FROM writes), "
-        "(SELECT COALESCE(SUM(LENGTH(record)), 0) FROM checkpoints) + "
+        "(SELECT COALESCE(SUM(LENGTH(checkpoint)), 0) FROM checkpoints) + "
         "(SELECT COALESCE(SUM(LENGTH(writes)), 0) FROM writes) + "
         "(SELECT COALESCE(SUM(LENGTH(bytes)), 0) FROM content)",
         {}, [&](const Row& row) {
@@ -272,47 +271,48 @@ class SqliteSaver final : public Checkpointer {
   // --- put
 
   Status Store(const NewCheckpoint& next) {
-    const auto space = spaces_.FindOrMake(next.key.thread_id, next.key.checkpoint_ns);
-    if (!space) return space.error();
-    const auto relative = ReadRelative(*space, next.parent_checkpoint_id);
+    const auto ns = namespaces_.FindOrMake(next.key.thread_id, next.key.checkpoint_ns);
+    if (!ns) return ns.error();
+    const auto relative = ReadRelative(*ns, next.parent_checkpoint_id);
     if (!relative) return relative.error();
-    return Insert(next, *space, *relative, [&](ByteView row) {
+    return Insert(next, *ns, *relative, [&](ByteView row) {
       return database_.Run(
-          "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES (?, ?, ?)",
-          {*space, next.key.checkpoint_id, row});
+          "INSERT OR REPLACE INTO checkpoints(ns_id, checkpoint_id, checkpoint) VALUES (?, ?, ?)",
+          {*ns, next.key.checkpoint_id, row});
     });
   }
 
-  // Fails if `last` is not what is stored: then there is no space, which must not be null.
+  // Fails if `last` is not what is stored: then there is no namespace, which must not be null.
   Status StoreUpon(const NewCheckpoint& next, const LastPut& last) {
-    return Insert(next, last.space, last.relative, [&](ByteView row) {
+    return Insert(next, last.ns, last.relative, [&](ByteView row) {
       return database_.Run(
-          "INSERT OR REPLACE INTO checkpoints(space, checkpoint_id, record) VALUES ("
-          "(SELECT space FROM spaces CROSS JOIN checkpoints USING (space) WHERE thread_id = ? "
-          "AND checkpoint_ns = ? AND space = ? AND checkpoint_id = ? AND record = ?), ?, ?)",
-          {next.key.thread_id, next.key.checkpoint_ns, last.space, next.parent_checkpoint_id,
+          "INSERT OR REPLACE INTO checkpoints(ns_id, checkpoint_id, checkpoint) VALUES ("
+          "(SELECT ns_id FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) WHERE "
+          "thread_id = ? "
+          "AND checkpoint_ns = ? AND ns_id = ? AND checkpoint_id = ? AND checkpoint = ?), ?, ?)",
+          {next.key.thread_id, next.key.checkpoint_ns, last.ns, next.parent_checkpoint_id,
            last.relative.row, next.key.checkpoint_id, row});
     });
   }
 
   template <typename InsertRow>
-  Status Insert(const NewCheckpoint& next, SpaceId space, const Relative& relative,
+  Status Insert(const NewCheckpoint& next, NamespaceId ns, const Relative& relative,
                 InsertRow insert_row) {
-    Bytes record = checkpoint::EncodeRecord(next);
-    if (Status s = AppendChannels(next, space, relative, record); !s.ok()) return s;
+    Bytes record = checkpoint::EncodeCheckpoint(next);
+    if (Status s = AppendChannels(next, ns, relative, record); !s.ok()) return s;
     const ByteView previous = relative.record ? relative.record->bytes() : ByteView();
-    auto row = records_.Encode(space, record, relative.row, previous);
+    auto row = checkpoints_.Encode(ns, record, relative.row, previous);
     if (!row) return row.error();
     if (Status s = insert_row(*row); !s.ok()) return s;
-    return last_puts_.Keep(next.key, space, *std::move(row), std::move(record));
+    return last_puts_.Keep(next.key, ns, *std::move(row), std::move(record));
   }
 
-  // The parent, or else the newest of the space.
-  Result<Relative> ReadRelative(SpaceId space, const std::string& parent_id) {
+  // The parent, or else the newest of the namespace.
+  Result<Relative> ReadRelative(NamespaceId ns, const std::string& parent_id) {
     Relative relative;
     for (const bool is_parent : {true, false}) {
       if (is_parent && parent_id.empty()) continue;
-      auto found = ReadCheckpoint(space, is_parent ? parent_id : "");
+      auto found = ReadCheckpoint(ns, is_parent ? parent_id : "");
       if (!found) return std::unexpected(std::move(found.error()));
       if (!*found) continue;
       relative.is_parent = is_parent;
@@ -320,7 +320,7 @@ class SqliteSaver final : public Checkpointer {
       break;
     }
     if (relative.row.empty()) return relative;
-    auto record = records_.Decode(relative.row);
+    auto record = checkpoints_.Decode(relative.row);
     if (!record) return std::unexpected(std::move(record.error()));
     relative.record = *std::move(record);
     auto channels = relative.record->Channels();
@@ -329,11 +329,11 @@ class SqliteSaver final : public Checkpointer {
     return relative;
   }
 
-  Status AppendChannels(const NewCheckpoint& next, SpaceId space, const Relative& relative,
+  Status AppendChannels(const NewCheckpoint& next, NamespaceId ns, const Relative& relative,
                         Bytes& record) {
     std::vector<checkpoint::ParentChannel> parent;
     if (relative.is_parent) {
-      for (const RecordChannel& channel : relative.channels) {
+      for (const StoredChannel& channel : relative.channels) {
         parent.push_back({channel.name, channel.version});
       }
     }
@@ -343,11 +343,11 @@ class SqliteSaver final : public Checkpointer {
       Bytes value;
       Status s;
       if (plans[i].source == ValueSource::kBrought) {
-        s = StoreValue(next, next.values[plans[i].index], space, relative, value);
+        s = StoreValue(next, next.values[plans[i].index], ns, relative, value);
       } else if (plans[i].source == ValueSource::kParent) {
         keepsake::Append(relative.channels[plans[i].index].value, value);
       } else if (plans[i].source == ValueSource::kSought) {
-        s = FindValue(space, version, value);
+        s = FindValue(ns, version, value);
       }
       if (!s.ok()) return s;
       if (value.empty()) value.push_back(kNoValue);
@@ -356,15 +356,15 @@ class SqliteSaver final : public Checkpointer {
     return {};
   }
 
-  Status StoreValue(const NewCheckpoint& next, const NewValue& value, SpaceId space,
+  Status StoreValue(const NewCheckpoint& next, const NewValue& value, NamespaceId ns,
                     const Relative& relative, Bytes& out) {
     const bool is_whole = value.delta.base_stamp == 0;
-    checkpoint::ValuePlace place = {space, value.channel, {}, space};
+    checkpoint::ValuePlace place = {ns, value.channel, {}, ns};
     if (is_whole || relative.is_parent) place.base = relative.ValueOf(value.channel);
     Bytes earlier;
     if (place.base.empty() && relative.is_parent &&
         (!is_whole || value.value.bytes.size() >= kWorthSharing)) {
-      if (Status s = FindEarlier(space, relative, value.channel, earlier); !s.ok()) return s;
+      if (Status s = FindEarlier(ns, relative, value.channel, earlier); !s.ok()) return s;
       place.base = earlier;
     }
     if (!place.base.empty() || !is_whole || next.key.checkpoint_ns.empty() ||
@@ -378,18 +378,18 @@ class SqliteSaver final : public Checkpointer {
   }
 
   // The value that the channel had last in an ancestor of the parent, or nothing.
-  Status FindEarlier(SpaceId space, const Relative& parent, std::string_view channel,
+  Status FindEarlier(NamespaceId ns, const Relative& parent, std::string_view channel,
                      Bytes& value) {
     std::string id(parent.record->parent_checkpoint_id);
     for (int i = 0; i < checkpoint::kMostAncestors && !id.empty() && value.empty(); ++i) {
-      const auto found = ReadCheckpoint(space, id);
+      const auto found = ReadCheckpoint(ns, id);
       if (!found) return found.error();
       if (!*found) break;
-      const auto record = records_.Decode((*found)->row);
+      const auto record = checkpoints_.Decode((*found)->row);
       if (!record) return record.error();
       const auto channels = record->Channels();
       if (!channels) return channels.error();
-      for (const RecordChannel& own : *channels) {
+      for (const StoredChannel& own : *channels) {
         if (own.name == channel && own.value.front() != kNoValue) {
           keepsake::Append(own.value, value);
         }
@@ -400,45 +400,45 @@ class SqliteSaver final : public Checkpointer {
   }
 
   // A subgraph begins with what its graph has.
-  Result<Relative> ReadEnclosing(const CheckpointKey& key, SpaceId& enclosing) {
+  Result<Relative> ReadEnclosing(const CheckpointKey& key, NamespaceId& enclosing) {
     const std::size_t end = key.checkpoint_ns.rfind('|');
     const std::string_view outer =
         std::string_view(key.checkpoint_ns).substr(0, end == std::string::npos ? 0 : end);
-    const auto space = spaces_.Find(key.thread_id, outer);
-    if (!space) return std::unexpected(space.error());
-    enclosing = *space;
-    return ReadRelative(*space, "");
+    const auto ns = namespaces_.Find(key.thread_id, outer);
+    if (!ns) return std::unexpected(ns.error());
+    enclosing = *ns;
+    return ReadRelative(*ns, "");
   }
 
   // That of this version in the checkpoint with the greatest id.
-  Status FindValue(SpaceId space, const ChannelVersion& version, Bytes& value) {
+  Status FindValue(NamespaceId ns, const ChannelVersion& version, Bytes& value) {
     Status status;
     const auto look_into = [&](ByteView row) -> Status {
-      const auto record = records_.Decode(row);
+      const auto record = checkpoints_.Decode(row);
       if (!record) return record.error();
       const auto channels = record->Channels();
       if (!channels) return channels.error();
-      for (const RecordChannel& channel : *channels) {
+      for (const StoredChannel& channel : *channels) {
         if (channel.name != version.channel || channel.version != version.version) continue;
         if (channel.value.front() != kNoValue) keepsake::Append(channel.value, value);
       }
       return {};
     };
-    Status s =
-        database_.Run("SELECT record FROM checkpoints WHERE space = ? ORDER BY checkpoint_id DESC",
-                      {space}, [&](const Row& row) {
-                        status = look_into(row.Blob(0));
-                        return status.ok() && value.empty();
-                      });
+    Status s = database_.Run(
+        "SELECT checkpoint FROM checkpoints WHERE ns_id = ? ORDER BY checkpoint_id DESC", {ns},
+        [&](const Row& row) {
+          status = look_into(row.Blob(0));
+          return status.ok() && value.empty();
+        });
     return s.ok() ? status : s;
   }
 
-  Status StoreWrites(SpaceId space, const std::string& checkpoint_id, std::string_view task_id,
+  Status StoreWrites(NamespaceId ns, const std::string& checkpoint_id, std::string_view task_id,
                      std::span<const PendingWrite* const> writes) {
     Bytes there;
     Status s = database_.Run(
-        "SELECT writes FROM writes WHERE space = ? AND checkpoint_id = ? AND task_id = ?",
-        {space, checkpoint_id, task_id}, [&](const Row& row) {
+        "SELECT writes FROM writes WHERE ns_id = ? AND checkpoint_id = ? AND task_id = ?",
+        {ns, checkpoint_id, task_id}, [&](const Row& row) {
           keepsake::Append(row.Blob(0), there);
           return true;
         });
@@ -446,11 +446,11 @@ class SqliteSaver final : public Checkpointer {
     auto stored = checkpoint::DecodeWrites(there);
     if (!stored) return stored.error();
     std::vector<Bytes> values;
-    if (s = AddWrites(space, writes, values, *stored); !s.ok()) return s;
+    if (s = AddWrites(ns, writes, values, *stored); !s.ok()) return s;
     return database_.Run(
-        "INSERT OR REPLACE INTO writes(space, checkpoint_id, task_id, count, writes) "
+        "INSERT OR REPLACE INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
         "VALUES (?, ?, ?, ?, ?)",
-        {space, checkpoint_id, task_id, static_cast<std::int64_t>(stored->size()),
+        {ns, checkpoint_id, task_id, static_cast<std::int64_t>(stored->size()),
          checkpoint::EncodeWrites(*stored)});
   }
 
@@ -467,18 +467,19 @@ class SqliteSaver final : public Checkpointer {
     if (bytes > checkpoint::kShortWrites) return false;
     std::vector<Bytes> values;
     std::vector<StoredWrite> stored;
-    if (!AddWrites(kNoSpace, of_task, values, stored).ok()) return false;
+    if (!AddWrites(kNoNamespace, of_task, values, stored).ok()) return false;
     return database_
         .Run(
-            "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) VALUES ("
-            "(SELECT space FROM spaces WHERE thread_id = ? AND checkpoint_ns = ?), ?, ?, ?, ?)",
+            "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) VALUES ("
+            "(SELECT ns_id FROM thread_namespaces WHERE thread_id = ? AND checkpoint_ns = ?), ?, "
+            "?, ?, ?)",
             {key.thread_id, key.checkpoint_ns, key.checkpoint_id, writes.front().task_id,
              static_cast<std::int64_t>(stored.size()), checkpoint::EncodeWrites(stored)})
         .ok();
   }
 
   // `values` are what `stored` has views of.
-  Status AddWrites(SpaceId space, std::span<const PendingWrite* const> writes,
+  Status AddWrites(NamespaceId ns, std::span<const PendingWrite* const> writes,
                    std::vector<Bytes>& values, std::vector<StoredWrite>& stored) {
     values.resize(writes.size());
     std::size_t room = checkpoint::kShortWrites;
@@ -487,7 +488,7 @@ class SqliteSaver final : public Checkpointer {
       const auto same = std::ranges::find(stored, write.idx, &StoredWrite::idx);
       if (same != stored.end() && write.idx >= 0) continue;
       const std::size_t most = std::max(room, checkpoint::kShortValue);
-      if (Status s = values_.Put(space, write.value, values[i], most); !s.ok()) return s;
+      if (Status s = values_.Put(ns, write.value, values[i], most); !s.ok()) return s;
       room -= std::min(room, values[i].size());
       const StoredWrite added = {write.idx, write.channel, write.task_path, values[i]};
       if (same != stored.end()) {
@@ -502,37 +503,37 @@ class SqliteSaver final : public Checkpointer {
   // --- read
 
   // The newest if `checkpoint_id` is empty.
-  Result<std::optional<StoredCheckpoint>> ReadCheckpoint(SpaceId space,
-                                                         const std::string& checkpoint_id) {
+  Result<std::optional<CheckpointRow>> ReadCheckpoint(NamespaceId ns,
+                                                      const std::string& checkpoint_id) {
     return checkpoint_id.empty()
                ? ReadOne(
-                     "SELECT space, checkpoint_id, record FROM checkpoints WHERE space = ? "
+                     "SELECT ns_id, checkpoint_id, checkpoint FROM checkpoints WHERE ns_id = ? "
                      "ORDER BY checkpoint_id DESC LIMIT 1",
-                     {space})
+                     {ns})
                : ReadOne(
-                     "SELECT space, checkpoint_id, record FROM checkpoints WHERE space = ? "
+                     "SELECT ns_id, checkpoint_id, checkpoint FROM checkpoints WHERE ns_id = ? "
                      "AND checkpoint_id = ?",
-                     {space, checkpoint_id});
+                     {ns, checkpoint_id});
   }
 
-  Result<std::optional<StoredCheckpoint>> FindCheckpoint(const CheckpointKey& key) {
+  Result<std::optional<CheckpointRow>> FindCheckpoint(const CheckpointKey& key) {
     return key.checkpoint_id.empty()
                ? ReadOne(
-                     "SELECT space, checkpoint_id, record "
-                     "FROM spaces CROSS JOIN checkpoints USING (space) "
+                     "SELECT ns_id, checkpoint_id, checkpoint "
+                     "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) "
                      "WHERE thread_id = ? AND checkpoint_ns = ? "
                      "ORDER BY checkpoint_id DESC LIMIT 1",
                      {key.thread_id, key.checkpoint_ns})
                : ReadOne(
-                     "SELECT space, checkpoint_id, record "
-                     "FROM spaces CROSS JOIN checkpoints USING (space) "
+                     "SELECT ns_id, checkpoint_id, checkpoint "
+                     "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) "
                      "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
                      {key.thread_id, key.checkpoint_ns, key.checkpoint_id});
   }
 
-  Result<std::optional<StoredCheckpoint>> ReadOne(std::string_view sql,
-                                                  std::initializer_list<sql::Param> params) {
-    std::optional<StoredCheckpoint> found;
+  Result<std::optional<CheckpointRow>> ReadOne(std::string_view sql,
+                                               std::initializer_list<sql::Param> params) {
+    std::optional<CheckpointRow> found;
     Status s = database_.Run(sql, params, [&](const Row& row) {
       const ByteView record = row.Blob(2);
       found = {row.Int(0), std::string(row.Text(1)), Bytes(record.begin(), record.end())};
@@ -543,8 +544,9 @@ class SqliteSaver final : public Checkpointer {
   }
 
   // Adds values and pending writes.
-  Result<CheckpointTuple> Complete(SpaceId space, CheckpointKey key, const Record& record) {
-    auto writes = ReadWrites(space, key.checkpoint_id, [](std::string_view) { return true; });
+  Result<CheckpointTuple> Complete(NamespaceId ns, CheckpointKey key,
+                                   const StoredCheckpoint& record) {
+    auto writes = ReadWrites(ns, key.checkpoint_id, [](std::string_view) { return true; });
     if (!writes) return std::unexpected(std::move(writes.error()));
     CheckpointTuple tuple = {std::move(key),
                              std::string(record.parent_checkpoint_id),
@@ -554,7 +556,7 @@ class SqliteSaver final : public Checkpointer {
                              *std::move(writes)};
     const auto channels = record.Channels();
     if (!channels) return std::unexpected(channels.error());
-    for (const RecordChannel& channel : *channels) {
+    for (const StoredChannel& channel : *channels) {
       if (channel.value.front() == kNoValue) continue;
       auto value = values_.Read(channel.value);
       if (!value) return std::unexpected(std::move(value.error()));
@@ -563,7 +565,7 @@ class SqliteSaver final : public Checkpointer {
     return tuple;
   }
 
-  Result<std::vector<PendingWrite>> ReadWrites(SpaceId space, const std::string& checkpoint_id,
+  Result<std::vector<PendingWrite>> ReadWrites(NamespaceId ns, const std::string& checkpoint_id,
                                                FunctionRef<bool(std::string_view channel)> wants) {
     std::vector<PendingWrite> writes;
     Status status;
@@ -580,8 +582,8 @@ class SqliteSaver final : public Checkpointer {
       return {};
     };
     Status s =
-        database_.Run("SELECT task_id, writes FROM writes WHERE space = ? AND checkpoint_id = ?",
-                      {space, checkpoint_id}, [&](const Row& row) {
+        database_.Run("SELECT task_id, writes FROM writes WHERE ns_id = ? AND checkpoint_id = ?",
+                      {ns, checkpoint_id}, [&](const Row& row) {
                         status = take(row.Text(0), row.Blob(1));
                         return status.ok();
                       });
@@ -593,7 +595,7 @@ class SqliteSaver final : public Checkpointer {
 
   // --- list
 
-  using OnListed = FunctionRef<bool(SpaceId space, CheckpointKey key, ByteView row)>;
+  using OnListed = FunctionRef<bool(NamespaceId ns, CheckpointKey key, ByteView row)>;
 
   // Calls `on_row` for what is within the bounds of `list`, in its order, until
   // it returns false.
@@ -609,14 +611,14 @@ class SqliteSaver final : public Checkpointer {
     });
   }
 
-  // Within one space rows come as they lie; of several, keys are sorted first, so
+  // Within one namespace rows come as they lie; of several, keys are sorted first, so
   // that their rows are read as far as the list is.
   static std::string_view ChooseListing(const ListCheckpoints& list,
                                         std::vector<sql::Param>& params) {
     if (list.thread_id && list.checkpoint_ns) {
       params = {*list.thread_id, *list.checkpoint_ns};
-      return "SELECT space, thread_id, checkpoint_ns, checkpoint_id, record "
-             "FROM spaces CROSS JOIN checkpoints USING (space) "
+      return "SELECT ns_id, thread_id, checkpoint_ns, checkpoint_id, checkpoint "
+             "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) "
              "WHERE thread_id = ? AND checkpoint_ns = ? "
              "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
              "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
@@ -624,24 +626,24 @@ class SqliteSaver final : public Checkpointer {
     }
     if (list.thread_id) {
       params = {*list.thread_id};
-      return "SELECT l.space, thread_id, checkpoint_ns, l.checkpoint_id, record FROM ("
-             "SELECT space, thread_id, checkpoint_ns, checkpoint_id "
-             "FROM spaces CROSS JOIN checkpoints USING (space) WHERE thread_id = ? "
+      return "SELECT l.ns_id, thread_id, checkpoint_ns, l.checkpoint_id, checkpoint FROM ("
+             "SELECT ns_id, thread_id, checkpoint_ns, checkpoint_id "
+             "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) WHERE thread_id = ? "
              "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
              "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
              "ORDER BY checkpoint_id DESC, checkpoint_ns LIMIT ?) AS l "
-             "CROSS JOIN checkpoints c ON c.space = l.space AND c.checkpoint_id = l.checkpoint_id";
+             "CROSS JOIN checkpoints c ON c.ns_id = l.ns_id AND c.checkpoint_id = l.checkpoint_id";
     }
     const sql::Param any_namespace;
     params.assign(2, list.checkpoint_ns ? sql::Param(*list.checkpoint_ns) : any_namespace);
-    return "SELECT l.space, thread_id, checkpoint_ns, l.checkpoint_id, record FROM ("
-           "SELECT space, thread_id, checkpoint_ns, checkpoint_id "
-           "FROM spaces CROSS JOIN checkpoints USING (space) "
+    return "SELECT l.ns_id, thread_id, checkpoint_ns, l.checkpoint_id, checkpoint FROM ("
+           "SELECT ns_id, thread_id, checkpoint_ns, checkpoint_id "
+           "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) "
            "WHERE (? IS NULL OR checkpoint_ns = ?) "
            "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
            "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
            "ORDER BY checkpoint_id DESC, thread_id, checkpoint_ns LIMIT ?) AS l "
-           "CROSS JOIN checkpoints c ON c.space = l.space AND c.checkpoint_id = l.checkpoint_id";
+           "CROSS JOIN checkpoints c ON c.ns_id = l.ns_id AND c.checkpoint_id = l.checkpoint_id";
   }
 
   // One range, so that a page is found at its place in the index, and then the
@@ -672,20 +674,20 @@ class SqliteSaver final : public Checkpointer {
 
   // Nearest first, each once: a chain of parents may run in a circle.
   Status WalkAncestors(const CheckpointKey& key, Histories& histories) {
-    const auto space = spaces_.Find(key.thread_id, key.checkpoint_ns);
-    if (!space) return space.error();
+    const auto ns = namespaces_.Find(key.thread_id, key.checkpoint_ns);
+    if (!ns) return ns.error();
     std::set<std::string, std::less<>> visited;
     std::string id = key.checkpoint_id;
     std::size_t unseeded = histories.size();
     for (bool is_ancestor = false; unseeded > 0 && (id.empty() ? !is_ancestor : true);
          is_ancestor = true) {
-      const auto found = ReadCheckpoint(*space, id);
+      const auto found = ReadCheckpoint(*ns, id);
       if (!found) return found.error();
       if (!*found || !visited.insert((*found)->checkpoint_id).second) break;
-      const auto record = records_.Decode((*found)->row);
+      const auto record = checkpoints_.Decode((*found)->row);
       if (!record) return record.error();
       if (is_ancestor) {
-        Status s = AddAncestor(*space, (*found)->checkpoint_id, *record, histories, unseeded);
+        Status s = AddAncestor(*ns, (*found)->checkpoint_id, *record, histories, unseeded);
         if (!s.ok()) return s;
       }
       id = record->parent_checkpoint_id;
@@ -695,9 +697,9 @@ class SqliteSaver final : public Checkpointer {
   }
 
   // Its writes are replayed upon its values.
-  Status AddAncestor(SpaceId space, const std::string& checkpoint_id, const Record& record,
-                     Histories& histories, std::size_t& unseeded) {
-    auto writes = ReadWrites(space, checkpoint_id, [&](std::string_view channel) {
+  Status AddAncestor(NamespaceId ns, const std::string& checkpoint_id,
+                     const StoredCheckpoint& record, Histories& histories, std::size_t& unseeded) {
+    auto writes = ReadWrites(ns, checkpoint_id, [&](std::string_view channel) {
       const auto history = histories.find(channel);
       return history != histories.end() && !history->second.seed;
     });
@@ -707,7 +709,7 @@ class SqliteSaver final : public Checkpointer {
     }
     const auto channels = record.Channels();
     if (!channels) return channels.error();
-    for (const RecordChannel& channel : *channels) {
+    for (const StoredChannel& channel : *channels) {
       const auto history = histories.find(channel.name);
       if (history == histories.end() || history->second.seed) continue;
       if (channel.value.front() == kNoValue) continue;
@@ -727,7 +729,7 @@ class SqliteSaver final : public Checkpointer {
   };
 
   Outcome InPruning(FunctionRef<Status(Pruning&)> body, bool dry_run = false) {
-    Pruning pruning(database_, spaces_, values_, records_);
+    Pruning pruning(database_, namespaces_, values_, checkpoints_);
     bool looked = false;
     Status status = database_.InTransaction([&]() -> Status {
       if (Status s = body(pruning); !s.ok()) return s;
@@ -746,57 +748,60 @@ class SqliteSaver final : public Checkpointer {
   // --- threads
 
   // Which uses the same content.
-  Result<SpaceId> MakeCopyOf(const Space& space, const std::string& target) {
-    const auto copy = spaces_.FindOrMake(target, space.checkpoint_ns);
+  Result<NamespaceId> MakeCopyOf(const ThreadNamespace& ns, const std::string& target) {
+    const auto copy = namespaces_.FindOrMake(target, ns.checkpoint_ns);
     if (!copy) return copy;
-    if (Status s = values_.logs().AddUserOfAll(space.id, *copy); !s.ok()) {
+    if (Status s = values_.logs().AddUserOfAll(ns.id, *copy); !s.ok()) {
       return std::unexpected(std::move(s));
     }
     return copy;
   }
 
   // With `before` only what has a lesser id.
-  Status CopyRows(SpaceId source, SpaceId target, const std::optional<std::string>& before) {
+  Status CopyRows(NamespaceId source, NamespaceId target,
+                  const std::optional<std::string>& before) {
     const std::string_view bound = before ? std::string_view(*before) : "";
     const std::int64_t all = before ? 0 : 1;
     Status s = database_.Run(
-        "INSERT INTO checkpoints(space, checkpoint_id, record) SELECT ?, checkpoint_id, record "
-        "FROM checkpoints WHERE space = ? AND (? OR checkpoint_id < ?)",
+        "INSERT INTO checkpoints(ns_id, checkpoint_id, checkpoint) SELECT ?, checkpoint_id, "
+        "checkpoint "
+        "FROM checkpoints WHERE ns_id = ? AND (? OR checkpoint_id < ?)",
         {target, source, all, bound});
     if (!s.ok()) return s;
     return database_.Run(
-        "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) "
+        "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
         "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
-        "WHERE space = ? AND (? OR checkpoint_id < ?)",
+        "WHERE ns_id = ? AND (? OR checkpoint_id < ?)",
         {target, source, all, bound});
   }
 
-  Status Fork(std::span<const Space> spaces, const CheckpointKey& from, const std::string& target) {
-    if (spaces.empty() || !spaces.front().checkpoint_ns.empty()) return NoCheckpoint(from);
-    const Space& root = spaces.front();
+  Status Fork(std::span<const ThreadNamespace> namespaces, const CheckpointKey& from,
+              const std::string& target) {
+    if (namespaces.empty() || !namespaces.front().checkpoint_ns.empty()) return NoCheckpoint(from);
+    const ThreadNamespace& root = namespaces.front();
     const auto copy = MakeCopyOf(root, target);
     if (!copy) return copy.error();
     if (Status s = CopyLineage(root.id, *copy, from); !s.ok()) return s;
     std::optional<std::string> successor;
     Status s = database_.Run(
-        "SELECT checkpoint_id FROM checkpoints WHERE space = ? AND checkpoint_id > ? "
+        "SELECT checkpoint_id FROM checkpoints WHERE ns_id = ? AND checkpoint_id > ? "
         "ORDER BY checkpoint_id LIMIT 1",
         {root.id, from.checkpoint_id}, [&](const Row& row) {
           successor = row.Text(0);
           return true;
         });
-    for (const Space& space : spaces.subspan(1)) {
+    for (const ThreadNamespace& ns : namespaces.subspan(1)) {
       if (!s.ok()) break;
-      const auto copied = MakeCopyOf(space, target);
+      const auto copied = MakeCopyOf(ns, target);
       if (!copied) return copied.error();
-      s = CopyRows(space.id, *copied, successor);
+      s = CopyRows(ns.id, *copied, successor);
       if (s.ok()) s = RemoveIfEmpty(*copied);
     }
     return s;
   }
 
   // A checkpoint and its ancestors.
-  Status CopyLineage(SpaceId source, SpaceId target, const CheckpointKey& from) {
+  Status CopyLineage(NamespaceId source, NamespaceId target, const CheckpointKey& from) {
     std::set<std::string> copied;
     bool is_there = false;
     std::string id = from.checkpoint_id;
@@ -805,14 +810,15 @@ class SqliteSaver final : public Checkpointer {
       if (!found) return found.error();
       if (!*found) break;
       for (const std::string_view sql :
-           {"INSERT INTO checkpoints(space, checkpoint_id, record) SELECT ?, checkpoint_id, record "
-            "FROM checkpoints WHERE space = ? AND checkpoint_id = ?",
-            "INSERT INTO writes(space, checkpoint_id, task_id, count, writes) "
+           {"INSERT INTO checkpoints(ns_id, checkpoint_id, checkpoint) SELECT ?, checkpoint_id, "
+            "checkpoint "
+            "FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ?",
+            "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
             "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
-            "WHERE space = ? AND checkpoint_id = ?"}) {
+            "WHERE ns_id = ? AND checkpoint_id = ?"}) {
         if (Status s = database_.Run(sql, {target, source, id}); !s.ok()) return s;
       }
-      const auto record = records_.Decode((*found)->row);
+      const auto record = checkpoints_.Decode((*found)->row);
       if (!record) return record.error();
       id = record->parent_checkpoint_id;
       is_there = true;
@@ -820,26 +826,26 @@ class SqliteSaver final : public Checkpointer {
     return is_there ? Status() : NoCheckpoint(from);
   }
 
-  Status RemoveIfEmpty(SpaceId space) {
+  Status RemoveIfEmpty(NamespaceId ns) {
     bool empty = false;
     Status s = database_.Run(
-        "SELECT NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = ?) "
-        "AND NOT EXISTS (SELECT 1 FROM writes WHERE space = ?)",
-        {space, space}, [&](const Row& row) {
+        "SELECT NOT EXISTS (SELECT 1 FROM checkpoints WHERE ns_id = ?) "
+        "AND NOT EXISTS (SELECT 1 FROM writes WHERE ns_id = ?)",
+        {ns, ns}, [&](const Row& row) {
           empty = row.Int(0) != 0;
           return true;
         });
-    return s.ok() && empty ? spaces_.Remove(space) : s;
+    return s.ok() && empty ? namespaces_.Remove(ns) : s;
   }
 
   Status Describe(ThreadInfo& thread) {
-    const auto spaces = spaces_.OfThread(thread.thread_id);
-    if (!spaces) return spaces.error();
+    const auto namespaces = namespaces_.OfThread(thread.thread_id);
+    if (!namespaces) return namespaces.error();
     std::set<checkpoint::LogId> logs;
     bool found_newest = thread.newest_checkpoint_id.empty();
-    for (const Space& space : *spaces) {
-      Status s = DescribeSpace(space.id, thread, logs);
-      if (s.ok() && !found_newest) s = DescribeNewest(space.id, thread, found_newest);
+    for (const ThreadNamespace& ns : *namespaces) {
+      Status s = DescribeNamespace(ns.id, thread, logs);
+      if (s.ok() && !found_newest) s = DescribeNewest(ns.id, thread, found_newest);
       if (!s.ok()) return s;
     }
     for (const checkpoint::LogId log : logs) {
@@ -850,25 +856,25 @@ class SqliteSaver final : public Checkpointer {
     return {};
   }
 
-  Status DescribeSpace(SpaceId space, ThreadInfo& thread, std::set<checkpoint::LogId>& logs) {
-    const auto used = values_.logs().LogsOf(space);
+  Status DescribeNamespace(NamespaceId ns, ThreadInfo& thread, std::set<checkpoint::LogId>& logs) {
+    const auto used = values_.logs().LogsOf(ns);
     if (!used) return used.error();
     logs.insert(used->begin(), used->end());
-    const auto rows = values_.logs().BytesOfRows(space);
+    const auto rows = values_.logs().BytesOfRows(ns);
     if (!rows) return rows.error();
     thread.bytes += *rows;
-    return database_.Run("SELECT COUNT(*) FROM checkpoints WHERE space = ?", {space},
+    return database_.Run("SELECT COUNT(*) FROM checkpoints WHERE ns_id = ?", {ns},
                          [&](const Row& row) {
                            thread.checkpoints += static_cast<std::uint64_t>(row.Int(0));
                            return true;
                          });
   }
 
-  Status DescribeNewest(SpaceId space, ThreadInfo& thread, bool& found_newest) {
-    const auto newest = ReadCheckpoint(space, thread.newest_checkpoint_id);
+  Status DescribeNewest(NamespaceId ns, ThreadInfo& thread, bool& found_newest) {
+    const auto newest = ReadCheckpoint(ns, thread.newest_checkpoint_id);
     if (!newest) return newest.error();
     if (!*newest) return {};
-    const auto record = records_.Decode((*newest)->row);
+    const auto record = checkpoints_.Decode((*newest)->row);
     if (!record) return record.error();
     thread.checkpoint = record->checkpoint.ToBlob();
     thread.metadata = record->metadata.ToBlob();
@@ -882,19 +888,15 @@ class SqliteSaver final : public Checkpointer {
 
   Database& database_;
   checkpoint::StoredValues values_;
-  checkpoint::Records records_;
-  checkpoint::Spaces spaces_;
+  checkpoint::StoredCheckpoints checkpoints_;
+  checkpoint::ThreadNamespaces namespaces_;
   checkpoint::LastPuts last_puts_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Checkpointer>> MakeSqliteSaver(Database& database) {
-  auto saver = std::make_unique<SqliteSaver>(database);
-  if (Status s = checkpoint::UpgradeCheckpoints(database, *saver); !s.ok()) {
-    return std::unexpected(std::move(s));
-  }
-  return saver;
+  return std::make_unique<SqliteSaver>(database);
 }
 
 }  // namespace keepsake

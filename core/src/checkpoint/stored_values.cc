@@ -151,8 +151,8 @@ Status StoredValues::CollectRanges(ByteView value, std::vector<LogRange>& ranges
   return {};
 }
 
-Status StoredValues::Put(SpaceId space, const Blob& value, Bytes& out, std::size_t most) {
-  return PutAlone(space, value.type, 0, value.bytes, out, most);
+Status StoredValues::Put(NamespaceId ns, const Blob& value, Bytes& out, std::size_t most) {
+  return PutAlone(ns, value.type, 0, value.bytes, out, most);
 }
 
 Status StoredValues::Put(const ValuePlace& place, const NewValue& value, Bytes& out) {
@@ -160,7 +160,7 @@ Status StoredValues::Put(const ValuePlace& place, const NewValue& value, Bytes& 
                                      : PutDifference(place, value, out);
 }
 
-Status StoredValues::PutAlone(SpaceId space, std::string_view type, std::uint64_t stamp,
+Status StoredValues::PutAlone(NamespaceId ns, std::string_view type, std::uint64_t stamp,
                               ByteView bytes, Bytes& out, std::size_t most) {
   if (bytes.size() <= most) {
     out.push_back(kShort);
@@ -168,12 +168,12 @@ Status StoredValues::PutAlone(SpaceId space, std::string_view type, std::uint64_
     AppendText(TextOf(bytes), out);
     return {};
   }
-  const auto range = logs_.Append(MainLog(space), bytes);
+  const auto range = logs_.Append(MainLog(ns), bytes);
   if (!range) return range.error();
-  return Encode(space, type, stamp, std::vector<Piece>{{{}, *range}}, out);
+  return Encode(ns, type, stamp, std::vector<Piece>{{{}, *range}}, out);
 }
 
-Status StoredValues::Encode(SpaceId space, std::string_view type, std::uint64_t stamp,
+Status StoredValues::Encode(NamespaceId ns, std::string_view type, std::uint64_t stamp,
                             std::span<const Piece> pieces, Bytes& out) {
   Bytes table;
   for (const Piece& piece : pieces) {
@@ -191,7 +191,7 @@ Status StoredValues::Encode(SpaceId space, std::string_view type, std::uint64_t 
     AppendText(TextOf(table), out);
     return {};
   }
-  const auto range = logs_.Append(MainLog(space), table);
+  const auto range = logs_.Append(MainLog(ns), table);
   if (!range) return range.error();
   AppendVarint(static_cast<std::uint64_t>(range->log), out);
   AppendVarint(range->offset, out);
@@ -204,7 +204,7 @@ Status StoredValues::PutWhole(const ValuePlace& place, const NewValue& value, By
   const std::uint64_t stamp = value.delta.stamp != 0 ? value.delta.stamp : HashOf(bytes);
   if (bytes.size() <= kShortValue || place.base.empty()) {
     Keep(stamp, bytes);
-    return PutAlone(place.space, value.value.type, stamp, bytes, out);
+    return PutAlone(place.ns, value.value.type, stamp, bytes, out);
   }
   const auto base = Decode(place.base);
   if (!base) return base.error();
@@ -216,7 +216,7 @@ Status StoredValues::PutWhole(const ValuePlace& place, const NewValue& value, By
   for (const Edit& edit : edits) shared += edit.is_copy ? edit.length : 0;
   if (shared < bytes.size() / kSharedPart || edits.size() > kMaxPieces) {
     Keep(stamp, bytes);
-    return PutAlone(place.space, value.value.type, stamp, bytes, out);
+    return PutAlone(place.ns, value.value.type, stamp, bytes, out);
   }
   NewPieces pieces;
   for (const Edit& edit : edits) {
@@ -227,15 +227,15 @@ Status StoredValues::PutWhole(const ValuePlace& place, const NewValue& value, By
   Keep(stamp, bytes);
   if (Status s = MoveLongLiterals(place, pieces); !s.ok()) return s;
   if (pieces.pieces.size() > kMaxPieces) {
-    return PutAlone(place.space, value.value.type, stamp, bytes, out);
+    return PutAlone(place.ns, value.value.type, stamp, bytes, out);
   }
   if (Status s = AddUsers(place, pieces); !s.ok()) return s;
-  return Encode(place.space, value.value.type, stamp, pieces.pieces, out);
+  return Encode(place.ns, value.value.type, stamp, pieces.pieces, out);
 }
 
 Status StoredValues::PutDifference(const ValuePlace& place, const NewValue& value, Bytes& out) {
   const ValueDelta& delta = value.delta;
-  if (place.base.empty() || place.base_space != place.space) return OtherBase(value.channel);
+  if (place.base.empty() || place.base_space != place.ns) return OtherBase(value.channel);
   const auto base = Decode(place.base);
   if (!base) return base.error();
   const std::uint64_t length = base->length();
@@ -250,13 +250,13 @@ Status StoredValues::PutDifference(const ValuePlace& place, const NewValue& valu
   if (s.ok()) s = MoveLongLiterals(place, pieces);
   if (!s.ok()) return s;
   if (pieces.pieces.size() <= kMaxPieces) {
-    return Encode(place.space, value.value.type, delta.stamp, pieces.pieces, out);
+    return Encode(place.ns, value.value.type, delta.stamp, pieces.pieces, out);
   }
   Stored whole;
   whole.pieces = std::move(pieces.pieces);
   Bytes bytes;
   if (s = ReadPieces(whole, bytes); !s.ok()) return s;
-  return PutAlone(place.space, value.value.type, delta.stamp, bytes, out);
+  return PutAlone(place.ns, value.value.type, delta.stamp, bytes, out);
 }
 
 Status StoredValues::AddCopy(const Stored& base, std::uint64_t offset, std::uint64_t length,
@@ -297,12 +297,12 @@ Status StoredValues::AddNew(const ValuePlace& place, ByteView bytes, NewPieces& 
     pieces.AddLiteral(bytes);
     return {};
   }
-  const LogId log = ChannelLog(place.space, place.channel);
+  const LogId log = ChannelLog(place.ns, place.channel);
   const bool known = pieces.HasRangeOf(log);
   const auto range = logs_.Append(log, bytes);
   if (!range) return range.error();
   pieces.Add(*range);
-  return known ? Status() : logs_.AddUser(log, place.space);
+  return known ? Status() : logs_.AddUser(log, place.ns);
 }
 
 // Many short additions in a row would make a literal that every version repeats.
@@ -318,12 +318,12 @@ Status StoredValues::MoveLongLiterals(const ValuePlace& place, NewPieces& pieces
   return {};
 }
 
-// A base of another space may bring logs which were not used here.
+// A base of another namespace may bring logs which were not used here.
 Status StoredValues::AddUsers(const ValuePlace& place, const NewPieces& pieces) {
-  if (place.base_space == place.space) return {};
+  if (place.base_space == place.ns) return {};
   for (const Piece& piece : pieces.pieces) {
     if (!piece.literal.empty()) continue;
-    if (Status s = logs_.AddUser(piece.range.log, place.space); !s.ok()) return s;
+    if (Status s = logs_.AddUser(piece.range.log, place.ns); !s.ok()) return s;
   }
   return {};
 }

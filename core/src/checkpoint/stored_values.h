@@ -39,10 +39,10 @@ inline constexpr std::size_t kShortWrites = 768;
 
 // Where a value goes, and what it may be stored as a difference from.
 struct ValuePlace {
-  SpaceId space = 0;
+  NamespaceId ns = 0;
   std::string_view channel;
-  ByteView base;           // a `value` of another form than none, or empty
-  SpaceId base_space = 0;  // whose it is
+  ByteView base;               // a `value` of another form than none, or empty
+  NamespaceId base_space = 0;  // whose it is
 };
 
 class StoredValues {
@@ -54,7 +54,7 @@ class StoredValues {
   // Adds the `value` to `out`. kNotFound if it is a difference from another base.
   Status Put(const ValuePlace& place, const NewValue& value, Bytes& out);
   // A value that stands alone; out of the log with up to `most` bytes.
-  Status Put(SpaceId space, const Blob& value, Bytes& out, std::size_t most = kShortValue);
+  Status Put(NamespaceId ns, const Blob& value, Bytes& out, std::size_t most = kShortValue);
   Result<Blob> Read(ByteView value);
   // Adds what of logs the value refers to.
   Status CollectRanges(ByteView value, std::vector<LogRange>& ranges);
@@ -88,9 +88,9 @@ class StoredValues {
 
   Result<Stored> Decode(ByteView value);
   Status ReadPieces(const Stored& stored, Bytes& out);
-  Status Encode(SpaceId space, std::string_view type, std::uint64_t stamp,
+  Status Encode(NamespaceId ns, std::string_view type, std::uint64_t stamp,
                 std::span<const Piece> pieces, Bytes& out);
-  Status PutAlone(SpaceId space, std::string_view type, std::uint64_t stamp, ByteView bytes,
+  Status PutAlone(NamespaceId ns, std::string_view type, std::uint64_t stamp, ByteView bytes,
                   Bytes& out, std::size_t most = kShortValue);
   Status PutWhole(const ValuePlace& place, const NewValue& value, Bytes& out);
   Status PutDifference(const ValuePlace& place, const NewValue& value, Bytes& out);

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "sql/migrations.h"
 
 namespace keepsake::sql {
 namespace {
@@ -113,21 +112,49 @@ class EncodedRow final : public Row {
   std::vector<Column> columns_;
 };
 
+// Of the table that a failed statement named first, or "".
+std::string MissingTable(const Status& status) {
+  constexpr std::string_view kBeginning = "no such table: ";
+  std::string_view name = status.message();
+  if (status.code() != StatusCode::kInternal || !name.starts_with(kBeginning)) return {};
+  name.remove_prefix(kBeginning.size());
+  constexpr std::string_view kOfTrigger = "main.";
+  if (name.starts_with(kOfTrigger)) name.remove_prefix(kOfTrigger.size());
+  return std::string(name.substr(0, name.find(':')));
+}
+
+// Then it finds nothing, so that the table need not be made.
+bool DeletesFrom(std::string_view sql, std::string_view table) {
+  constexpr std::string_view kBeginning = "DELETE FROM ";
+  if (!sql.starts_with(kBeginning)) return false;
+  sql.remove_prefix(kBeginning.size());
+  return sql.substr(0, sql.find(' ')) == table;
+}
+
+Status NamesAreTaken(const Status& status) {
+  return Status(StatusCode::kForeignFile,
+                "the host's database has tables of our names: " + status.message());
+}
+
 class HostDatabase final : public Database {
  public:
-  explicit HostDatabase(const HostSql& host) : host_(host) {}
+  HostDatabase(const HostSql& host, Schema schema) : host_(host), schema_(schema) {}
 
   using Database::Run;
+  // Nothing is remembered of the tables that are there: a transaction around us may be
+  // undone. A statement fails before its first row if one is missing.
   Status Run(std::string_view sql, std::span<const Param> params,
              const RowCallback& on_row) override {
-    ParamEncoder encoder;
-    for (const Param& param : params) std::visit(encoder, param);
-    RowTaker taker{.on_row = on_row};
-    const std::uint16_t code =
-        host_.run(host_.context, sql, encoder.bytes(),
-                  on_row == nullptr ? nullptr : &HostDatabase::TakeRow, &taker);
-    if (taker.is_malformed) return Status(StatusCode::kInternal, "the host's row has no layout");
-    return StatusOf(code);
+    Status status = RunOnce(sql, params, on_row);
+    for (;;) {
+      const std::string missing = MissingTable(status);
+      const std::optional<TableGroup> group = GroupOfTable(missing, schema_);
+      if (!group || *group == TableGroup::kMeta) return status;
+      if (DeletesFrom(sql, missing)) return Status();
+      if (Status made = MakeMissing(*group); !made.ok()) return made;
+      status = RunOnce(sql, params, on_row);
+      if (MissingTable(status) == missing) return status;
+    }
   }
 
   Status InTransaction(FunctionRef<Status()> body) override {
@@ -153,6 +180,26 @@ class HostDatabase final : public Database {
   Status ImportFrom(const OpenOptions&) override { return NoFile(); }
 
  private:
+  Status RunOnce(std::string_view sql, std::span<const Param> params, const RowCallback& on_row) {
+    ParamEncoder encoder;
+    for (const Param& param : params) std::visit(encoder, param);
+    RowTaker taker{.on_row = on_row};
+    const std::uint16_t code =
+        host_.run(host_.context, sql, encoder.bytes(),
+                  on_row == nullptr ? nullptr : &HostDatabase::TakeRow, &taker);
+    if (taker.is_malformed) return Status(StatusCode::kInternal, "the host's row has no layout");
+    return StatusOf(code);
+  }
+
+  // Not in a database that was emptied under us: this engine remembers what was there.
+  Status MakeMissing(TableGroup group) {
+    if (Status status = RunOnce("SELECT 1 FROM meta LIMIT 1", {}, nullptr); !status.ok()) {
+      return status;
+    }
+    Status status = MakeTables(*this, group, schema_);
+    return status.code() == StatusCode::kInternal ? NamesAreTaken(status) : status;
+  }
+
   struct RowTaker {
     const RowCallback& on_row;
     EncodedRow row;
@@ -187,36 +234,46 @@ class HostDatabase final : public Database {
   }
 
   HostSql host_;
+  Schema schema_;
 };
 
-Result<bool> HasMeta(Database& database) {
-  bool found = false;
-  Status status = database.Run("SELECT 1 FROM sqlite_master WHERE name = 'meta'", {},
-                               [&](const Row&) { return found = true; });
+// What the host's database has before we write to it.
+struct Names {
+  bool has_meta = false;
+  bool has_others_of_ours = false;
+};
+
+Result<Names> FindNames(Database& database, Schema schema) {
+  Names found;
+  // The first one that is made.
+  Status status = database.Run("SELECT name FROM sqlite_master", {}, [&](const Row& row) {
+    const std::optional<TableGroup> group = GroupOfTable(row.Text(0), schema);
+    found.has_meta = group == TableGroup::kMeta;
+    found.has_others_of_ours |= group && !found.has_meta;
+    return !found.has_meta;
+  });
   if (!status.ok()) return std::unexpected(std::move(status));
   return found;
 }
 
 // 0 also beside tables of somebody else.
-Result<std::int64_t> ReadVersion(Database& database) {
-  const Result<bool> has_meta = HasMeta(database);
-  if (!has_meta) return std::unexpected(has_meta.error());
-  return *has_meta ? ReadSchemaVersion(database, "the host's database") : 0;
+Result<std::int64_t> ReadVersion(Database& database, Schema schema) {
+  const Result<Names> found = FindNames(database, schema);
+  if (!found) return std::unexpected(found.error());
+  if (found->has_meta) return ReadVersionInMeta(database, "the host's database", schema);
+  if (!found->has_others_of_ours) return 0;
+  return std::unexpected(NamesAreTaken(Status(StatusCode::kInternal, "and no table meta")));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host) {
-  auto database = std::make_unique<HostDatabase>(host);
-  const Result<std::int64_t> version = ReadVersion(*database);
+Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host, Schema schema) {
+  auto database = std::make_unique<HostDatabase>(host, schema);
+  const Result<std::int64_t> version = ReadVersion(*database, schema);
   if (!version) return std::unexpected(version.error());
-  Status status = Migrate(*database, *version);
-  if (status.ok()) return database;
-  if (*version == 0 && status.code() == StatusCode::kInternal) {
-    return Error(StatusCode::kForeignFile,
-                 "the host's database has tables of our names: " + status.message());
-  }
-  return std::unexpected(std::move(status));
+  Status status = Migrate(*database, *version, schema, NewTables::kMetaOnly);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return database;
 }
 
 }  // namespace keepsake::sql

@@ -16,6 +16,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/database.h"
 #include "keepsake/status.h"
+#include "sql/migrations.h"
 
 namespace keepsake::sql {
 
@@ -42,9 +43,11 @@ struct HostSql {
 
 // Brings the schema up to date, as OpenDatabase() does, but beside the host's own
 // tables: only one of a name of ours is kForeignFile, and nothing is changed then.
+// A table is made by the first statement that needs it and isn't a deletion from it,
+// because some hosts bill every row: an object that only has items has no others.
 // What host.context points at is borrowed. Flushing is the host's duty; exports and
 // imports are kUnsupported.
-Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host);
+Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host, Schema schema = kSchema);
 
 }  // namespace keepsake::sql
 

@@ -1,230 +1,173 @@
 #include "sql/migrations.h"
 
+#include <algorithm>
 #include <charconv>
-#include <initializer_list>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace keepsake::sql {
 namespace {
 
-Status RunAll(Database& database, std::initializer_list<std::string_view> statements) {
-  for (std::string_view sql : statements) {
-    if (Status status = database.Run(sql); !status.ok()) return status;
+using enum TableGroup;
+
+// Persistent: a statement of a version that was released is never edited.
+constexpr SchemaStatement kVersion1[] = {
+    {kMeta, "CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"},
+    {kMeta, "INSERT INTO meta(name, value) VALUES('format', 'keepsake')"},
+
+    // The responses that clients have not acknowledged.
+    {kAnswers,
+     "CREATE TABLE answers("
+     "  client_id INTEGER NOT NULL,"
+     "  sequence INTEGER NOT NULL,"
+     "  answered_at_ms INTEGER NOT NULL,"
+     "  response BLOB NOT NULL,"
+     "  PRIMARY KEY(client_id, sequence)"
+     ") STRICT, WITHOUT ROWID"},
+
+    {kItems,
+     "CREATE TABLE store_kv("
+     "  item_id INTEGER PRIMARY KEY,"
+     "  ns TEXT NOT NULL,"
+     "  key TEXT NOT NULL,"
+     "  value TEXT NOT NULL,"
+     "  created_at INTEGER NOT NULL,"
+     "  updated_at INTEGER NOT NULL,"
+     "  ttl INTEGER NOT NULL,"
+     "  expires_at INTEGER"
+     ") STRICT"},
+    {kItems, "CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key)"},
+    {kItems, "CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL"},
+
+    // A vector's id lasts: it is its slot in codes. A rowid that is not the primary key
+    // may change when SQLite rebuilds the file.
+    {kVectors,
+     "CREATE TABLE store_vectors("
+     "  vector_id INTEGER PRIMARY KEY,"
+     "  item_id INTEGER NOT NULL,"
+     "  path TEXT NOT NULL,"
+     "  vector BLOB NOT NULL"
+     ") STRICT"},
+    {kVectors, "CREATE UNIQUE INDEX store_vectors_item ON store_vectors(item_id, path)"},
+    {kVectors,
+     "CREATE TABLE vector_chunks("
+     "  first_id INTEGER PRIMARY KEY,"
+     "  checksum INTEGER NOT NULL,"
+     "  codes BLOB NOT NULL"
+     ") STRICT"},
+    {kVectors,
+     "CREATE TABLE vector_pending("
+     "  item_id INTEGER NOT NULL,"
+     "  path TEXT NOT NULL,"
+     "  PRIMARY KEY(item_id, path)"
+     ") STRICT, WITHOUT ROWID"},
+    // Snapshots of the graph over vectors (store/sqlite/graph_snapshot.h).
+    {kVectors,
+     "CREATE TABLE graph_chunks("
+     "  chunk_id INTEGER PRIMARY KEY,"
+     "  checksum INTEGER NOT NULL,"
+     "  bytes BLOB NOT NULL"
+     ") STRICT"},
+
+    // What a search by text needs (store/sqlite/sqlite_text_index.h); empty until the
+    // first one.
+    {kTexts,
+     "CREATE TABLE store_text("
+     "  item_id INTEGER PRIMARY KEY,"
+     "  ns TEXT NOT NULL,"
+     "  group_key TEXT,"
+     "  position REAL NOT NULL,"
+     "  length INTEGER NOT NULL,"
+     "  record BLOB NOT NULL"
+     ") STRICT"},
+    {kTexts,
+     "CREATE INDEX store_text_group ON store_text(ns, group_key) WHERE group_key IS NOT NULL"},
+    {kTexts,
+     "CREATE VIRTUAL TABLE store_text_index USING fts5("
+     "  tokens, content = '', contentless_delete = 1, tokenize = 'ascii', detail = 'none')"},
+    {kTexts, "CREATE VIRTUAL TABLE store_text_tokens USING fts5vocab(store_text_index, row)"},
+    {kTexts,
+     "CREATE TABLE text_scope("
+     "  ns TEXT PRIMARY KEY,"
+     "  items INTEGER NOT NULL,"
+     "  length INTEGER NOT NULL"
+     ") STRICT"},
+    {kTexts, "CREATE TABLE text_pending(item_id INTEGER PRIMARY KEY) STRICT"},
+
+    // Checkpoints by reference to shared content (core/src/checkpoint/README.md).
+    {kCheckpoints,
+     "CREATE TABLE thread_namespaces("
+     "  ns_id INTEGER PRIMARY KEY,"
+     "  thread_id TEXT NOT NULL,"
+     "  checkpoint_ns TEXT NOT NULL"
+     ") STRICT"},
+    {kCheckpoints,
+     "CREATE UNIQUE INDEX thread_namespaces_key ON thread_namespaces(thread_id, checkpoint_ns)"},
+    {kCheckpoints,
+     "CREATE TABLE checkpoints("
+     "  ns_id INTEGER NOT NULL,"
+     "  checkpoint_id TEXT NOT NULL,"
+     "  checkpoint BLOB NOT NULL,"
+     "  PRIMARY KEY(ns_id, checkpoint_id)"
+     ") STRICT, WITHOUT ROWID"},
+    {kCheckpoints,
+     "CREATE TABLE writes("
+     "  ns_id INTEGER NOT NULL,"
+     "  checkpoint_id TEXT NOT NULL,"
+     "  task_id TEXT NOT NULL,"
+     "  count INTEGER NOT NULL,"
+     "  writes BLOB NOT NULL,"
+     "  PRIMARY KEY(ns_id, checkpoint_id, task_id)"
+     ") STRICT, WITHOUT ROWID"},
+    {kCheckpoints,
+     "CREATE TABLE content("
+     "  chunk INTEGER PRIMARY KEY,"
+     "  checksum INTEGER NOT NULL,"
+     "  bytes BLOB NOT NULL"
+     ") STRICT"},
+    {kCheckpoints,
+     "CREATE TABLE log_users("
+     "  log INTEGER NOT NULL,"
+     "  ns_id INTEGER NOT NULL,"
+     "  PRIMARY KEY(log, ns_id)"
+     ") STRICT, WITHOUT ROWID"},
+    {kCheckpoints, "CREATE INDEX log_users_ns ON log_users(ns_id)"},
+};
+
+constexpr SchemaVersion kVersions[] = {kVersion1};
+
+// The name of the table that the statement makes; "" if it makes none.
+std::string_view TableMadeBy(std::string_view sql) {
+  constexpr std::string_view kBeginnings[] = {"CREATE TABLE ", "CREATE VIRTUAL TABLE "};
+  for (const std::string_view beginning : kBeginnings) {
+    if (!sql.starts_with(beginning)) continue;
+    sql.remove_prefix(beginning.size());
+    return sql.substr(0, sql.find_first_of("( "));
+  }
+  return {};
+}
+
+// Those of which a table is there.
+Result<std::set<TableGroup>> GroupsMade(Database& database, Schema schema) {
+  std::set<TableGroup> groups;
+  Status status =
+      database.Run("SELECT name FROM sqlite_master WHERE type = 'table'", {}, [&](const Row& row) {
+        const auto group = GroupOfTable(row.Text(0), schema);
+        if (group) groups.insert(*group);
+        return true;
+      });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return groups;
+}
+
+Status RunOf(Database& database, SchemaVersion version, const std::set<TableGroup>& groups) {
+  for (const SchemaStatement& statement : version) {
+    if (!groups.contains(statement.group)) continue;
+    if (Status status = database.Run(statement.sql); !status.ok()) return status;
   }
   return Status();
 }
-
-Status CreateFirstSchema(Database& database) {
-  return RunAll(
-      database,
-      {"CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
-       "INSERT INTO meta(name, value) VALUES('format', 'keepsake')",
-
-       "CREATE TABLE store_kv("
-       "  item_id INTEGER PRIMARY KEY,"
-       "  ns TEXT NOT NULL,"
-       "  key TEXT NOT NULL,"
-       "  value TEXT NOT NULL,"
-       "  created_at INTEGER NOT NULL,"
-       "  updated_at INTEGER NOT NULL,"
-       "  ttl INTEGER NOT NULL,"
-       "  expires_at INTEGER"
-       ") STRICT",
-       "CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key)",
-       "CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL",
-
-       "CREATE TABLE store_vectors("
-       "  item_id INTEGER NOT NULL,"
-       "  path TEXT NOT NULL,"
-       "  vector BLOB NOT NULL,"
-       "  PRIMARY KEY(item_id, path)"
-       ") STRICT",
-
-       "CREATE TABLE checkpoints("
-       "  thread_id TEXT NOT NULL,"
-       "  checkpoint_ns TEXT NOT NULL,"
-       "  checkpoint_id TEXT NOT NULL,"
-       "  parent_checkpoint_id TEXT NOT NULL,"
-       "  type TEXT NOT NULL,"
-       "  checkpoint BLOB NOT NULL,"
-       "  metadata_type TEXT NOT NULL,"
-       "  metadata BLOB NOT NULL,"
-       "  channels BLOB NOT NULL,"
-       "  PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id)"
-       ") STRICT",
-
-       "CREATE TABLE checkpoint_blobs("
-       "  blob_id INTEGER PRIMARY KEY,"
-       "  thread_id TEXT NOT NULL,"
-       "  checkpoint_ns TEXT NOT NULL,"
-       "  channel TEXT NOT NULL,"
-       "  version TEXT NOT NULL,"
-       "  type TEXT NOT NULL,"
-       "  value BLOB NOT NULL"
-       ") STRICT",
-       "CREATE INDEX checkpoint_blobs_version"
-       " ON checkpoint_blobs(thread_id, checkpoint_ns, channel, version)",
-
-       "CREATE TABLE writes("
-       "  thread_id TEXT NOT NULL,"
-       "  checkpoint_ns TEXT NOT NULL,"
-       "  checkpoint_id TEXT NOT NULL,"
-       "  task_id TEXT NOT NULL,"
-       "  idx INTEGER NOT NULL,"
-       "  channel TEXT NOT NULL,"
-       "  type TEXT NOT NULL,"
-       "  value BLOB NOT NULL,"
-       "  task_path TEXT NOT NULL,"
-       "  PRIMARY KEY(thread_id, checkpoint_ns, checkpoint_id, task_id, idx)"
-       ") STRICT"});
-}
-
-// The responses that clients have not acknowledged.
-Status CreateAnswers(Database& database) {
-  return database.Run(
-      "CREATE TABLE answers("
-      "  client_id INTEGER NOT NULL,"
-      "  sequence INTEGER NOT NULL,"
-      "  answered_at_ms INTEGER NOT NULL,"
-      "  response BLOB NOT NULL,"
-      "  PRIMARY KEY(client_id, sequence)"
-      ") STRICT, WITHOUT ROWID");
-}
-
-// What a search by text needs (store/sqlite_text_index.h); empty until the first one.
-Status CreateTextTables(Database& database) {
-  return RunAll(database,
-                {"CREATE TABLE store_text("
-                 "  item_id INTEGER PRIMARY KEY,"
-                 "  ns TEXT NOT NULL,"
-                 "  group_key TEXT,"
-                 "  position REAL NOT NULL,"
-                 "  length INTEGER NOT NULL,"
-                 "  record BLOB NOT NULL"
-                 ") STRICT",
-                 "CREATE INDEX store_text_group ON store_text(ns, group_key)"
-                 " WHERE group_key IS NOT NULL",
-                 "CREATE VIRTUAL TABLE store_text_index USING fts5("
-                 "  tokens, content = '', contentless_delete = 1, tokenize = 'ascii',"
-                 "  detail = 'none')",
-                 "CREATE VIRTUAL TABLE store_text_tokens USING fts5vocab(store_text_index, row)",
-                 "CREATE TABLE text_scope("
-                 "  ns TEXT PRIMARY KEY,"
-                 "  items INTEGER NOT NULL,"
-                 "  length INTEGER NOT NULL"
-                 ") STRICT",
-                 "CREATE TABLE text_pending(item_id INTEGER PRIMARY KEY) STRICT"});
-}
-
-// A vector gets an id that lasts, which is its slot in codes: a rowid of its own, since
-// that of a table without one may change when SQLite rebuilds the file.
-Status GiveVectorsIds(Database& database) {
-  return RunAll(database, {"ALTER TABLE store_vectors RENAME TO store_vectors_without_id",
-                           "CREATE TABLE store_vectors("
-                           "  vector_id INTEGER PRIMARY KEY,"
-                           "  item_id INTEGER NOT NULL,"
-                           "  path TEXT NOT NULL,"
-                           "  vector BLOB NOT NULL"
-                           ") STRICT",
-                           "INSERT INTO store_vectors(item_id, path, vector)"
-                           " SELECT item_id, path, vector FROM store_vectors_without_id",
-                           "DROP TABLE store_vectors_without_id",
-                           "CREATE UNIQUE INDEX store_vectors_item ON store_vectors(item_id, path)",
-
-                           "CREATE TABLE vector_chunks("
-                           "  first_id INTEGER PRIMARY KEY,"
-                           "  checksum INTEGER NOT NULL,"
-                           "  codes BLOB NOT NULL"
-                           ") STRICT",
-
-                           "CREATE TABLE vector_pending("
-                           "  item_id INTEGER NOT NULL,"
-                           "  path TEXT NOT NULL,"
-                           "  PRIMARY KEY(item_id, path)"
-                           ") STRICT, WITHOUT ROWID"});
-}
-
-Result<bool> HasRows(Database& database, std::string_view sql) {
-  bool found = false;
-  Status status = database.Run(sql, {}, [&](const Row& row) {
-    found = row.Int(0) != 0;
-    return false;
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return found;
-}
-
-// Checkpoints by reference to shared content (core/src/checkpoint/README.md). What
-// the old tables hold waits under other names for the saver, which knows the layouts.
-Status ShareCheckpointContent(Database& database) {
-  const auto in_use = HasRows(database,
-                              "SELECT EXISTS (SELECT 1 FROM checkpoints)"
-                              " OR EXISTS (SELECT 1 FROM writes)");
-  if (!in_use) return in_use.error();
-  Status moved =
-      *in_use ? RunAll(database, {"DROP INDEX checkpoint_blobs_version",
-                                  "ALTER TABLE checkpoints RENAME TO old_checkpoints",
-                                  "ALTER TABLE checkpoint_blobs RENAME TO old_checkpoint_blobs",
-                                  "ALTER TABLE writes RENAME TO old_writes"})
-              : RunAll(database, {"DROP TABLE checkpoints", "DROP TABLE checkpoint_blobs",
-                                  "DROP TABLE writes"});
-  if (!moved.ok()) return moved;
-  return RunAll(database, {"CREATE TABLE spaces("
-                           "  space INTEGER PRIMARY KEY,"
-                           "  thread_id TEXT NOT NULL,"
-                           "  checkpoint_ns TEXT NOT NULL"
-                           ") STRICT",
-                           "CREATE UNIQUE INDEX spaces_key ON spaces(thread_id, checkpoint_ns)",
-
-                           "CREATE TABLE checkpoints("
-                           "  space INTEGER NOT NULL,"
-                           "  checkpoint_id TEXT NOT NULL,"
-                           "  record BLOB NOT NULL,"
-                           "  PRIMARY KEY(space, checkpoint_id)"
-                           ") STRICT, WITHOUT ROWID",
-
-                           "CREATE TABLE writes("
-                           "  space INTEGER NOT NULL,"
-                           "  checkpoint_id TEXT NOT NULL,"
-                           "  task_id TEXT NOT NULL,"
-                           "  count INTEGER NOT NULL,"
-                           "  writes BLOB NOT NULL,"
-                           "  PRIMARY KEY(space, checkpoint_id, task_id)"
-                           ") STRICT, WITHOUT ROWID",
-
-                           "CREATE TABLE content("
-                           "  chunk INTEGER PRIMARY KEY,"
-                           "  checksum INTEGER NOT NULL,"
-                           "  bytes BLOB NOT NULL"
-                           ") STRICT",
-
-                           "CREATE TABLE log_users("
-                           "  log INTEGER NOT NULL,"
-                           "  space INTEGER NOT NULL,"
-                           "  PRIMARY KEY(log, space)"
-                           ") STRICT, WITHOUT ROWID",
-                           "CREATE INDEX log_users_space ON log_users(space)"});
-}
-
-// Snapshots of the graph over vectors (store/graph_snapshot.h).
-Status CreateGraphChunks(Database& database) {
-  return database.Run(
-      "CREATE TABLE graph_chunks("
-      "  chunk_id INTEGER PRIMARY KEY,"
-      "  checksum INTEGER NOT NULL,"
-      "  bytes BLOB NOT NULL"
-      ") STRICT");
-}
-
-using Migration = Status (*)(Database& database);
-
-// The n-th step (from 1) leads from version n-1 to version n. Persistent: append
-// only; a step that was released is never edited.
-constexpr Migration kMigrations[] = {CreateFirstSchema, CreateAnswers,          CreateTextTables,
-                                     GiveVectorsIds,    ShareCheckpointContent, CreateGraphChunks};
-static_assert(std::size(kMigrations) == schema::kGraphs);
 
 Status ForeignFile(std::string_view path) {
   std::string message = "file was not made by keepsake; read it with importFrom: \"";
@@ -245,16 +188,22 @@ Result<bool> HasTables(Database& database) {
   return found;
 }
 
-// The value of a row of `meta`; kInternal if there is no such table.
-Result<std::optional<std::string>> ReadMeta(Database& database, std::string_view name) {
-  std::optional<std::string> value;
+struct MetaRows {
+  std::optional<std::string> format;
+  std::optional<std::string> version;
+};
+
+// kInternal if there is no table `meta` of our shape.
+Result<MetaRows> ReadMeta(Database& database) {
+  MetaRows rows;
   Status status =
-      database.Run("SELECT value FROM meta WHERE name = ?", {Param(name)}, [&](const Row& row) {
-        value = row.Text(0);
-        return false;
-      });
+      database.Run("SELECT name, value FROM meta WHERE name IN ('format', 'schema_version')", {},
+                   [&](const Row& row) {
+                     (row.Text(0) == "format" ? rows.format : rows.version) = row.Text(1);
+                     return true;
+                   });
   if (!status.ok()) return std::unexpected(std::move(status));
-  return value;
+  return rows;
 }
 
 std::optional<std::int64_t> ParseVersion(const std::optional<std::string>& text) {
@@ -271,42 +220,67 @@ bool LacksMeta(const Status& status) { return status.code() == StatusCode::kInte
 
 }  // namespace
 
-const std::int64_t kSchemaVersion = std::size(kMigrations);
+const Schema kSchema = kVersions;
 
-Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path) {
+Result<std::int64_t> ReadSchemaVersion(Database& database, std::string_view path, Schema schema) {
   const Result<bool> has_tables = HasTables(database);
   if (!has_tables) return std::unexpected(has_tables.error());
-  if (!*has_tables) return 0;
+  return *has_tables ? ReadVersionInMeta(database, path, schema) : 0;
+}
 
-  const auto format = ReadMeta(database, "format");
-  if (!format && !LacksMeta(format.error())) return std::unexpected(format.error());
-  if (!format || *format != "keepsake") return std::unexpected(ForeignFile(path));
-
-  const auto version_text = ReadMeta(database, "schema_version");
-  if (!version_text) return std::unexpected(version_text.error());
-  const std::optional<std::int64_t> version = ParseVersion(*version_text);
+Result<std::int64_t> ReadVersionInMeta(Database& database, std::string_view path, Schema schema) {
+  const Result<MetaRows> meta = ReadMeta(database);
+  if (!meta && !LacksMeta(meta.error())) return std::unexpected(meta.error());
+  if (!meta || meta->format != "keepsake") return std::unexpected(ForeignFile(path));
+  const std::optional<std::int64_t> version = ParseVersion(meta->version);
   if (!version) {
     return Error(StatusCode::kCorrupt, "meta row schema_version must be a positive number: \"" +
                                            std::string(path) + "\"");
   }
-  if (*version > kSchemaVersion) {
+  if (*version > NewestVersion(schema)) {
     return Error(StatusCode::kNewerSchema, "file has schema version " + std::to_string(*version) +
                                                ", newer than this keepsake's " +
-                                               std::to_string(kSchemaVersion) + ": \"" +
+                                               std::to_string(NewestVersion(schema)) + ": \"" +
                                                std::string(path) + "\"");
   }
   return *version;
 }
 
-Status Migrate(Database& database, std::int64_t version, std::int64_t target) {
-  if (version == target) return Status();
+Status Migrate(Database& database, std::int64_t version, Schema schema, NewTables made) {
+  const std::int64_t newest = NewestVersion(schema);
+  if (version == newest) return Status();
   return database.InTransaction([&]() -> Status {
-    for (std::int64_t step = version; step < target; ++step) {
-      if (Status status = kMigrations[step](database); !status.ok()) return status;
+    Result<std::set<TableGroup>> groups = std::set<TableGroup>{kMeta};
+    if (version > 0) {
+      groups = GroupsMade(database, schema);
+    } else if (made == NewTables::kAll) {
+      groups = std::set<TableGroup>{kMeta, kAnswers, kItems, kVectors, kTexts, kCheckpoints};
     }
-    const std::string reached = std::to_string(target);
+    if (!groups) return groups.error();
+    for (const SchemaVersion& step : schema.subspan(static_cast<std::size_t>(version))) {
+      if (Status status = RunOf(database, step, *groups); !status.ok()) return status;
+    }
+    const std::string reached = std::to_string(newest);
     return database.Run("INSERT OR REPLACE INTO meta(name, value) VALUES('schema_version', ?)",
                         {Param(std::string_view(reached))});
+  });
+}
+
+std::optional<TableGroup> GroupOfTable(std::string_view name, Schema schema) {
+  for (const SchemaVersion& version : schema) {
+    for (const SchemaStatement& statement : version) {
+      if (TableMadeBy(statement.sql) == name) return statement.group;
+    }
+  }
+  return std::nullopt;
+}
+
+Status MakeTables(Database& database, TableGroup group, Schema schema) {
+  return database.InTransaction([&]() -> Status {
+    for (const SchemaVersion& version : schema) {
+      if (Status status = RunOf(database, version, {group}); !status.ok()) return status;
+    }
+    return Status();
   });
 }
 

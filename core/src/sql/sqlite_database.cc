@@ -435,7 +435,9 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
   auto plain =
       OpenForWriting({.path = std::string(kMemoryPath), .vfs = VfsOf(connection_.get())->zName});
   if (!plain) return plain.error();
-  if (Status status = Migrate(**plain, 0, *version); !status.ok()) return status;
+  if (Status status = Migrate(**plain, 0, kSchema.first(static_cast<std::size_t>(*version)));
+      !status.ok())
+    return status;
   constexpr std::string_view kEverythingMade =
       "SELECT group_concat(type || ' ' || name, ', ') FROM (SELECT type, name FROM sqlite_schema"
       " WHERE name NOT LIKE 'sqlite_%' AND NOT (type = 'table' AND"

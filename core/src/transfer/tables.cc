@@ -19,12 +19,12 @@ constexpr Column kChunks[] = {
     Int("first_id"),
     {.name = "checksum", .is_integer = true, .read_as = "checksum & 9007199254740991"},
     Blob("codes")};
-constexpr Column kSpaces[] = {Int("space"), Text("thread_id"), Text("checkpoint_ns")};
-constexpr Column kCheckpoints[] = {Int("space"), Text("checkpoint_id"), Blob("record")};
-constexpr Column kWrites[] = {Int("space"), Text("checkpoint_id"), Text("task_id"), Int("count"),
+constexpr Column kThreadNamespaces[] = {Int("ns_id"), Text("thread_id"), Text("checkpoint_ns")};
+constexpr Column kCheckpoints[] = {Int("ns_id"), Text("checkpoint_id"), Blob("checkpoint")};
+constexpr Column kWrites[] = {Int("ns_id"), Text("checkpoint_id"), Text("task_id"), Int("count"),
                               Blob("writes")};
 constexpr Column kContent[] = {Int("chunk"), Int("checksum"), Blob("bytes")};
-constexpr Column kLogUsers[] = {Int("log"), Int("space")};
+constexpr Column kLogUsers[] = {Int("log"), Int("ns_id")};
 
 constexpr Table kTables[] = {
     {1, "meta", kMeta, 1},
@@ -32,7 +32,7 @@ constexpr Table kTables[] = {
     {3, "store_vectors", kVectors, 1},
     {4, "vector_pending", kPending, 2},
     {5, "vector_chunks", kChunks, 1},
-    {6, "spaces", kSpaces, 1},
+    {6, "thread_namespaces", kThreadNamespaces, 1},
     {7, "checkpoints", kCheckpoints, 2},
     {8, "writes", kWrites, 3},
     {9, "content", kContent, 1},

@@ -105,7 +105,8 @@ export class SqlHost implements EngineHost {
   #failWith(error: unknown): number {
     const message = messageOf(error);
     const name = /SQLITE_([A-Z]+)/.exec(message)?.[1] ?? "";
-    if (message.startsWith("no such table")) this.isEmptied = true;
+    // Every other table is made when a statement misses it.
+    if (message.startsWith("no such table: meta")) this.isEmptied = true;
     return this.#fail(CODES[name] ?? "internal", message);
   }
 

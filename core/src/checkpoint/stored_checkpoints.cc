@@ -1,4 +1,4 @@
-#include "checkpoint/records.h"
+#include "checkpoint/stored_checkpoints.h"
 
 #include <algorithm>
 #include <charconv>
@@ -80,7 +80,7 @@ Bytes EncodeRow(const LogRange& base, std::uint64_t checksum, ByteView edits) {
 
 }  // namespace
 
-Bytes EncodeRecord(const NewCheckpoint& checkpoint) {
+Bytes EncodeCheckpoint(const NewCheckpoint& checkpoint) {
   Bytes record;
   record.reserve(checkpoint.checkpoint.bytes.size() + checkpoint.metadata.bytes.size() + 256);
   AppendText(checkpoint.parent_checkpoint_id, record);
@@ -102,8 +102,8 @@ void AppendChannel(std::string_view name, std::string_view version, ByteView val
   Append(value, record);
 }
 
-Result<Record> Record::Parse(Bytes bytes) {
-  Record record;
+Result<StoredCheckpoint> StoredCheckpoint::Parse(Bytes bytes) {
+  StoredCheckpoint record;
   record.bytes_ = std::move(bytes);
   ByteReader reader(record.bytes_);
   record.parent_checkpoint_id = reader.Text();
@@ -114,11 +114,11 @@ Result<Record> Record::Parse(Bytes bytes) {
   return record;
 }
 
-Result<std::vector<RecordChannel>> Record::Channels() const {
-  std::vector<RecordChannel> channels;
+Result<std::vector<StoredChannel>> StoredCheckpoint::Channels() const {
+  std::vector<StoredChannel> channels;
   ByteReader reader(channels_);
   while (!reader.done()) {
-    RecordChannel channel;
+    StoredChannel channel;
     channel.name = reader.Text();
     channel.version = ReadVersion(reader);
     const std::size_t size = StoredValues::SizeOf(reader.rest());
@@ -130,8 +130,8 @@ Result<std::vector<RecordChannel>> Record::Channels() const {
   return channels;
 }
 
-Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative,
-                              ByteView previous) {
+Result<Bytes> StoredCheckpoints::Encode(NamespaceId ns, ByteView record, ByteView relative,
+                                        ByteView previous) {
   if (!relative.empty()) {
     const LogRange range = BaseOf(relative);
     const auto base = ReadBase(range);
@@ -141,7 +141,7 @@ Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative,
       return EncodeRow(range, HashOf(record, (*base)->checksum), edits);
     }
   }
-  const auto range = logs_.Append(MainLog(space), record);
+  const auto range = logs_.Append(MainLog(ns), record);
   if (!range) return std::unexpected(range.error());
   // Also in the place of one that was undone.
   const std::uint64_t checksum =
@@ -151,25 +151,26 @@ Result<Bytes> Records::Encode(SpaceId space, ByteView record, ByteView relative,
 }
 
 // What a fresh base would save is found out only if the last answer says that it is much.
-bool Records::IsWornOut(Base& base, std::size_t edits, ByteView previous, ByteView record) {
+bool StoredCheckpoints::IsWornOut(Base& base, std::size_t edits, ByteView previous,
+                                  ByteView record) {
   if (edits <= kWear * base.fresh + kWearBytes) return false;
   const std::size_t fresh = EncodeEdits(previous, record).size();
   base.fresh = base.fresh == 0 ? fresh : std::min(base.fresh, fresh);
   return edits > kWear * fresh + kWearBytes;
 }
 
-Result<Record> Records::Decode(ByteView row) {
+Result<StoredCheckpoint> StoredCheckpoints::Decode(ByteView row) {
   auto bytes = Rebuild(row);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
-  return Record::Parse(*std::move(bytes));
+  return StoredCheckpoint::Parse(*std::move(bytes));
 }
 
-LogRange Records::BaseOf(ByteView row) {
+LogRange StoredCheckpoints::BaseOf(ByteView row) {
   ByteReader reader(row);
   return ReadRange(reader);
 }
 
-Result<Bytes> Records::Rebuild(ByteView row) {
+Result<Bytes> StoredCheckpoints::Rebuild(ByteView row) {
   auto record = TryRebuild(row);
   if (record || bases_.empty()) return record;
   // What was kept in a transaction that was undone is no base any more.
@@ -177,7 +178,7 @@ Result<Bytes> Records::Rebuild(ByteView row) {
   return TryRebuild(row);
 }
 
-Result<Bytes> Records::TryRebuild(ByteView row) {
+Result<Bytes> StoredCheckpoints::TryRebuild(ByteView row) {
   ByteReader reader(row);
   const LogRange range = ReadRange(reader);
   const std::uint64_t checksum = reader.U64();
@@ -205,7 +206,7 @@ Result<Bytes> Records::TryRebuild(ByteView row) {
   return record;
 }
 
-Result<Records::Base*> Records::ReadBase(const LogRange& range) {
+Result<StoredCheckpoints::Base*> StoredCheckpoints::ReadBase(const LogRange& range) {
   const BaseKey key(range.log, range.offset, range.length);
   if (const auto kept = bases_.find(key); kept != bases_.end()) return &kept->second;
   Bytes bytes;
@@ -213,7 +214,7 @@ Result<Records::Base*> Records::ReadBase(const LogRange& range) {
   return Keep(key, std::move(bytes));
 }
 
-Records::Base* Records::Keep(const BaseKey& key, Bytes bytes) {
+StoredCheckpoints::Base* StoredCheckpoints::Keep(const BaseKey& key, Bytes bytes) {
   if (bases_.size() >= kKeptBases) bases_.clear();
   Base base = {.bytes = std::move(bytes)};
   base.checksum = HashOf(base.bytes);

@@ -13,8 +13,8 @@
 //            | varint(2 * length + 1) byte*           any other text
 //
 // `range` and `value` are those of stored_values.h. Persistent.
-#ifndef KEEPSAKE_CHECKPOINT_RECORDS_H_
-#define KEEPSAKE_CHECKPOINT_RECORDS_H_
+#ifndef KEEPSAKE_CHECKPOINT_STORED_CHECKPOINTS_H_
+#define KEEPSAKE_CHECKPOINT_STORED_CHECKPOINTS_H_
 
 #include <cstdint>
 #include <map>
@@ -37,47 +37,47 @@ struct BlobView {
   Blob ToBlob() const { return {std::string(type), Bytes(bytes.begin(), bytes.end())}; }
 };
 
-struct RecordChannel {
+struct StoredChannel {
   std::string_view name;
   std::string version;
   ByteView value;
 };
 
 // Owns the bytes of which its members are views.
-class Record {
+class StoredCheckpoint {
  public:
-  Record(Record&&) = default;
-  Record& operator=(Record&&) = default;
+  StoredCheckpoint(StoredCheckpoint&&) = default;
+  StoredCheckpoint& operator=(StoredCheckpoint&&) = default;
 
   // kCorrupt if `bytes` are no record.
-  static Result<Record> Parse(Bytes bytes);
+  static Result<StoredCheckpoint> Parse(Bytes bytes);
 
   std::string_view parent_checkpoint_id;
   BlobView checkpoint;
   BlobView metadata;
 
   const Bytes& bytes() const { return bytes_; }
-  Result<std::vector<RecordChannel>> Channels() const;
+  Result<std::vector<StoredChannel>> Channels() const;
 
  private:
-  Record() = default;
+  StoredCheckpoint() = default;
 
   Bytes bytes_;
   ByteView channels_;
 };
 
 // Without channels, which AppendChannel() adds.
-Bytes EncodeRecord(const NewCheckpoint& checkpoint);
+Bytes EncodeCheckpoint(const NewCheckpoint& checkpoint);
 void AppendChannel(std::string_view name, std::string_view version, ByteView value, Bytes& record);
 
-class Records {
+class StoredCheckpoints {
  public:
-  explicit Records(ContentLogs& logs) : logs_(logs) {}
+  explicit StoredCheckpoints(ContentLogs& logs) : logs_(logs) {}
 
   // The row of `record`, as a difference from the base of `relative`, which is
-  // another row of the space, or empty; `previous` is the record of that row.
-  Result<Bytes> Encode(SpaceId space, ByteView record, ByteView relative, ByteView previous);
-  Result<Record> Decode(ByteView row);
+  // another row of the namespace, or empty; `previous` is the record of that row.
+  Result<Bytes> Encode(NamespaceId ns, ByteView record, ByteView relative, ByteView previous);
+  Result<StoredCheckpoint> Decode(ByteView row);
   // Where its base is.
   static LogRange BaseOf(ByteView row);
 
@@ -101,4 +101,4 @@ class Records {
 
 }  // namespace keepsake::checkpoint
 
-#endif  // KEEPSAKE_CHECKPOINT_RECORDS_H_
+#endif  // KEEPSAKE_CHECKPOINT_STORED_CHECKPOINTS_H_
