@@ -96,6 +96,11 @@ export class Candidate extends DurableObject {
   async rows(operation, count) {
     // Opens it, if it is not open yet.
     await this.resume(1, this.counted);
+    return this.firstRows(operation, count);
+  }
+
+  /** The same with what opening takes. */
+  async firstRows(operation, count) {
     this.storage.take();
     await this[operation](count, this.counted);
     return this.storage.take();

@@ -17,7 +17,7 @@ namespace {
 
 using checkpoint::Diff;
 using checkpoint::Edit;
-using checkpoint::HashOf;
+using HashOf;
 
 std::string Apply(const std::vector<Edit>& edits, const std::string& base,
                   const std::string& target) {

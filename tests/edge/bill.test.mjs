@@ -29,3 +29,29 @@ test("a superstep bills no more rows than a saver written by hand, and writes fe
   expect(ours.read + ours.written).toBeLessThanOrEqual(byHand.read + byHand.written);
   expect(ours.written).toBeLessThan(byHand.written / 2);
 });
+
+describe("a new object", () => {
+  const MOST_READ = 60;
+  const MOST_WRITTEN = 40;
+
+  test.each([
+    ["put", "puts"],
+    ["superstep", "supersteps"],
+  ])("bills few rows for its first %s", async (what, operation) => {
+    const name = `first ${what}`;
+    await call(name, "open", "keepsake");
+    const { read, written } = await call(name, "firstRows", operation, 1);
+    expect(read).toBeLessThanOrEqual(MOST_READ);
+    expect(written).toBeLessThanOrEqual(MOST_WRITTEN);
+  });
+
+  test("bills few rows for the first put after it was evicted", async () => {
+    await call("evicted", "open", "keepsake");
+    await call("evicted", "supersteps", 1);
+    await call("evicted", "puts", 1);
+    await call("evicted", "open", "keepsake");
+    const { read, written } = await call("evicted", "firstRows", "puts", 1);
+    expect(read).toBeLessThanOrEqual(10);
+    expect(written).toBeLessThanOrEqual(5);
+  });
+});

@@ -119,7 +119,7 @@ Bytes PieceWriter::Finish(std::string_view export_id, std::uint64_t number, Byte
   const ByteView body = ByteView(piece).subspan(kHeaderBytes);
   const auto size = static_cast<std::uint32_t>(body.size());
   const std::uint8_t flags = is_last ? kLast : 0;
-  const std::uint64_t checksum = checkpoint::HashOf(body, flags);
+  const std::uint64_t checksum = HashOf(body, flags);
   std::memcpy(piece.data(), kMagic.data(), kMagic.size());
   piece[4] = kLayout;
   piece[5] = flags;
@@ -142,8 +142,7 @@ Result<PieceView> ParsePiece(ByteView piece) {
   std::memcpy(&size, &piece[8], sizeof(size));
   const ByteView body = piece.subspan(kHeaderBytes);
   const bool is_sound = piece[4] == kLayout && flags <= kLast && piece[6] == 0 && piece[7] == 0 &&
-                        size == body.size() &&
-                        checkpoint::WordAt(&piece[12]) == checkpoint::HashOf(body, flags);
+                        size == body.size() && WordAt(&piece[12]) == HashOf(body, flags);
   if (!is_sound) return std::unexpected(Damaged("is damaged"));
   ByteReader reader(body);
   PieceView view;
