@@ -1,5 +1,5 @@
-// A namespace is one namespace of one thread, and has a number: rows repeat that and
-// not two texts. A namespace is there as long as it has checkpoints or writes.
+// A namespace of a thread has a number, its ns_id: rows repeat that and
+// not two texts. It is there as long as it has checkpoints or writes.
 #ifndef KEEPSAKE_CHECKPOINT_THREAD_NAMESPACES_H_
 #define KEEPSAKE_CHECKPOINT_THREAD_NAMESPACES_H_
 
