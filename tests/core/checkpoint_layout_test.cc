@@ -17,7 +17,6 @@ namespace {
 
 using checkpoint::Diff;
 using checkpoint::Edit;
-using HashOf;
 
 std::string Apply(const std::vector<Edit>& edits, const std::string& base,
                   const std::string& target) {
