@@ -21,8 +21,9 @@
 
 namespace keepsake {
 
-// Batch()'s own form of its operations, in core/src/store.
+// In core/src/store: what Batch() makes of its operations, and what it applies them to.
 struct CheckedBatch;
+class ItemTable;
 
 struct IndexConfig {
   std::uint32_t dims = 0;                   // length of every vector, 1…65536
@@ -148,9 +149,9 @@ class Store {
   Result<std::vector<Namespace>> ListNamespaces(ListNamespacesOp list = {});
 
   // Keys of exactly this namespace, sorted by code point.
-  virtual Result<std::vector<std::string>> List(const Namespace& ns) = 0;
+  Result<std::vector<std::string>> List(const Namespace& ns);
   // Deletes all items of exactly this namespace; says how many there were.
-  virtual Result<std::uint64_t> ClearNamespace(const Namespace& ns) = 0;
+  Result<std::uint64_t> ClearNamespace(const Namespace& ns);
   // Deletes expired items, at most `max_items`; says how many. Reads never
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;
@@ -188,8 +189,7 @@ class Store {
         ttl_configured_(options_.ttl != TtlConfig{}),
         text_configured_(options_.text != TextConfig{}) {}
 
-  // All reads, then all writes or none.
-  virtual Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) = 0;
+  virtual ItemTable& items() = 0;
   // Hook of Configure(): checks dims against what is stored.
   virtual Status CheckIndex(const IndexConfig& index) = 0;
   // Hook of EmbedPending(): vectors fit the index.
@@ -197,6 +197,8 @@ class Store {
 
  private:
   Result<std::vector<Operation>> Embed(std::span<const Operation> operations);
+  // All reads, then all writes or none.
+  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch);
 
   StoreOptions options_;
   bool ttl_configured_ = false;

@@ -34,6 +34,10 @@ class Page {
     unscored_.Push({updated_at_ms, pushed_++, id});
   }
 
+  void Push(const Id& id, const std::optional<double>& score, std::int64_t updated_at_ms) {
+    score ? PushScored(id, *score) : PushUnscored(id, updated_at_ms);
+  }
+
   std::vector<Hit<Id>> Take() {
     std::vector<Hit<Id>> hits;
     std::uint64_t skip = offset_;

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "base/heap_sort.h"
 #include "json/json.h"
 #include "json/utf8.h"
-#include "store/fusion.h"
-#include "store/refinement.h"
 #include "vectors/kernels.h"
 
 namespace keepsake {
@@ -322,30 +319,10 @@ Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& op
   return Invalid("vectors of one item must have different paths: " + json::Quoted(*repeated));
 }
 
-CheckedSearch VectorPartOf(const CheckedSearch& search) {
-  CheckedSearch part = search;
-  part.by_text = false;
-  part.ranking.min_score.reset();
-  part.offset = 0;
-  part.limit = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      HitsToRefine(search), search::kVectorHits, std::numeric_limits<std::uint32_t>::max()));
-  return part;
-}
-
-CheckedSearch BySimilarity(const CheckedSearch& search, std::int64_t id,
-                           std::span<const float> vector) {
-  CheckedSearch similar = search;
-  similar.near = nullptr;
-  similar.query_vector = vector;
-  similar.excluded_id = id;
-  return similar;
-}
-
-std::unexpected<Status> NoNearVectors(const ItemRef& near) {
-  return Error(
-      StatusCode::kInvalidArgument,
-      "near must name an item that has vectors (reembed() makes those that are missing): " +
-          json::Quoted(near.key));
+bool Wants(const CheckedSearch& search, std::int64_t item_id, std::string_view key,
+           std::string_view value) {
+  return item_id != search.excluded_id && search.filter.Matches(value) &&
+         (search.contains.empty() || search.contains.IsIn(key) || search.contains.IsInJson(value));
 }
 
 Status CheckExactNamespace(const Namespace& ns) { return ValidateNamespace(ns, kExact); }

@@ -54,21 +54,10 @@ struct CheckedSearch {
   std::int64_t excluded_id = 0;  // of the item that `near` names; ids begin at 1
 };
 
-// What is left of scored hits that lie below the threshold of a search by vector.
-template <typename Hits>
-void DropBelow(const CheckedSearch& search, Hits& hits) {
-  if (!search.by_vector || !search.ranking.min_score) return;
-  std::erase_if(
-      hits, [&](const auto& hit) { return !hit.score || *hit.score < *search.ranking.min_score; });
-}
-
-// The part by vector of a search by both: enough hits to be fused with those by text.
-CheckedSearch VectorPartOf(const CheckedSearch& search);
-
-// The search by `vector`, that of the item that `near` names, which has this id.
-CheckedSearch BySimilarity(const CheckedSearch& search, std::int64_t id,
-                           std::span<const float> vector);
-std::unexpected<Status> NoNearVectors(const ItemRef& near);
+// Whether the search may find an item by its value, and by its key where it must contain
+// something. Says nothing of words and phrases.
+bool Wants(const CheckedSearch& search, std::int64_t item_id, std::string_view key,
+           std::string_view value);
 
 struct CheckedListNamespaces {
   std::size_t position;

@@ -6,6 +6,9 @@
 
 #include "json/filter.h"
 #include "store/checked_batch.h"
+#include "store/item_search.h"
+#include "store/item_table.h"
+#include "store/namespace_listing.h"
 
 namespace keepsake {
 namespace {
@@ -36,6 +39,40 @@ Result<std::vector<OperationResult>> Store::Batch(std::span<const Operation> ope
   return Apply(*batch);
 }
 
+Result<std::vector<OperationResult>> Store::Apply(const CheckedBatch& batch) {
+  ItemTable& table = items();
+  std::vector<OperationResult> results(batch.size);
+  ItemIds refreshed;
+  for (const CheckedGet& get : batch.gets) {
+    Result<std::optional<FoundItem>> found = table.ReadItem(get, batch.now_ms);
+    if (!found) return std::unexpected(std::move(found.error()));
+    std::optional<Item> item;
+    if (*found) {
+      if (get.refresh_ttl && (*found)->has_ttl) refreshed.push_back((*found)->id);
+      item = std::move((*found)->item);
+    }
+    results[get.position] = std::move(item);
+  }
+  for (const CheckedSearch& search : batch.searches) {
+    auto hits = SearchItems(table, search, options_, batch.now_ms, refreshed);
+    if (!hits) return std::unexpected(std::move(hits.error()));
+    results[search.position] = std::move(*hits);
+  }
+  for (const CheckedListNamespaces& list : batch.lists) {
+    NamespaceListing listing(*list.op);
+    Status status = table.ReadNamespaces(listing.EncodedPrefix(), batch.now_ms,
+                                         [&](const Namespace& ns) { return listing.Offer(ns); });
+    if (!status.ok()) return std::unexpected(std::move(status));
+    results[list.position] = listing.Take();
+  }
+  // Nothing may write between these reads and the writes: the store has one thread.
+  if (batch.puts.empty() && refreshed.empty()) return results;
+  if (Status status = table.Write(batch, refreshed); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return results;
+}
+
 Result<std::optional<Item>> Store::Get(Namespace ns, std::string key) {
   const Operation operation = GetOp{.ns = std::move(ns), .key = std::move(key)};
   return Only<std::optional<Item>>(Batch({&operation, 1}));
@@ -61,6 +98,16 @@ Result<std::vector<SearchItem>> Store::Search(SearchOp search) {
 Result<std::vector<Namespace>> Store::ListNamespaces(ListNamespacesOp list) {
   const Operation operation = std::move(list);
   return Only<std::vector<Namespace>>(Batch({&operation, 1}));
+}
+
+Result<std::vector<std::string>> Store::List(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  return items().ReadKeys(EncodeNamespace(ns), options_.clock->NowMs());
+}
+
+Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());
 }
 
 Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item) {

@@ -7,19 +7,14 @@
 #include <optional>
 #include <ranges>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "base/order.h"
-#include "base/page.h"
 #include "store/checked_batch.h"
 #include "store/embedding.h"
-#include "store/fusion.h"
+#include "store/item_table.h"
 #include "store/memory/memory_text_index.h"
-#include "store/namespace_listing.h"
-#include "store/refinement.h"
-#include "store/scored_hits.h"
 #include "text/text_search.h"
 #include "vectors/cosine.h"
 #include "vectors/field_columns.h"
@@ -58,24 +53,14 @@ struct Bucket {
   }
 };
 
-Item ToItem(const Record& record) {
-  return {.ns = record.bucket->ns,
-          .key = *record.key,
-          .value = record.value,
-          .created_at_ms = record.created_at_ms,
-          .updated_at_ms = record.updated_at_ms};
-}
-
-bool IsWanted(const Record& record, const CheckedSearch& search) {
-  if (record.id == search.excluded_id) return false;
-  if (!search.filter.Matches(record.value)) return false;
-  return search.contains.empty() || search.contains.IsIn(*record.key) ||
-         search.contains.IsInJson(record.value);
-}
-
-// A record among those with an equal score.
-bool ComesFirst(const Record* a, const Record* b) {
-  return std::tie(a->bucket->encoded_ns, *a->key) < std::tie(b->bucket->encoded_ns, *b->key);
+FoundItem Found(const Record& record) {
+  return {.id = record.id,
+          .has_ttl = record.ttl_ms != PutOp::kNoTtl,
+          .item = {.ns = record.bucket->ns,
+                   .key = *record.key,
+                   .value = record.value,
+                   .created_at_ms = record.created_at_ms,
+                   .updated_at_ms = record.updated_at_ms}};
 }
 
 // Rows are at hand: coding the query costs what reading so many does.
@@ -177,52 +162,52 @@ class MemoryTextSource final : public search::TextSource {
   std::int64_t now_ms_;
 };
 
-class InMemoryStore final : public Store {
+class InMemoryStore final : public Store, private ItemTable {
  public:
   explicit InMemoryStore(StoreOptions options) : Store(std::move(options)) {}
 
-  Result<std::vector<std::string>> List(const Namespace& ns) override;
-  Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
  protected:
-  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+  ItemTable& items() override { return *this; }
   Status CheckIndex(const IndexConfig& index) override;
   Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) override;
 
  private:
+  Result<std::optional<FoundItem>> ReadItem(const CheckedGet& get, std::int64_t now_ms) override;
+  Result<ItemAndVectors> ReadVectors(const ItemRef& item, std::int64_t now_ms) override;
+  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
+  Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
+                                            std::int64_t now_ms) override;
+  Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
+                        FunctionRef<bool(const Namespace&)> offer) override;
+  Result<ItemHits> RankAll(const CheckedSearch& search, std::int64_t now_ms) override;
+  Result<IndexUse> UseIndex(const CheckedSearch& search) override;
+  Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
+                         const search::CosineQuery& query, std::int64_t now_ms,
+                         ScoredHits<RankedItem>& ranking) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                            ItemPage& page) override;
+  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
+                                                  const search::Meaning& meaning,
+                                                  std::int64_t now_ms,
+                                                  search::TextPlan& plan) override;
+  Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
+
   using Buckets = std::map<std::string, Bucket, std::less<>>;
 
   Record* Find(std::string_view encoded_ns, std::string_view key);
   std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
-  std::vector<Hit<Record*>> Rank(const CheckedSearch& search, std::int64_t now_ms,
-                                 search::PlanTaken& taken);
-  // None if candidates are not enough to answer.
-  std::optional<std::vector<Hit<Record*>>> RankByIndex(const CheckedSearch& search,
-                                                       std::int64_t now_ms,
-                                                       search::PlanTaken& taken);
   // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
   std::optional<search::SlotSet> Select(const json::Filter& filter);
-  // Those that follow the scored ones.
-  void AddUnindexed(const CheckedSearch& search, std::int64_t now_ms, Page<Record*>& page);
-  Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
-                                              std::vector<Record*>& refreshed);
-  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
-                                                   search::TextPlan& plan,
-                                                   search::PlanTaken& taken);
-  // The search by the vectors of the item that it names. The span is into `vector`.
-  Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
-                               std::vector<float>& vector);
-  Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
-                                               std::vector<Record*>& refreshed);
-  std::vector<Namespace> List(const ListNamespacesOp& op, std::int64_t now_ms);
 
   // The texts are analysed by the first search by text, later ones when they are put.
   void MakeTextIndex();
-  void Write(const CheckedPut& put, std::int64_t now_ms);
+  void WriteOne(const CheckedPut& put, std::int64_t now_ms);
   Record& FindOrCreate(const CheckedPut& put);
   // Before a record is destroyed.
   void Forget(Record& record);
@@ -260,61 +245,38 @@ std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBe
   return {begin, buckets_.lower_bound(end)};
 }
 
-std::vector<Hit<Record*>> InMemoryStore::Rank(const CheckedSearch& search, std::int64_t now_ms,
-                                              search::PlanTaken& taken) {
-  Page<Record*> page(search.offset, search.limit);
-  if (search.limit == 0) return page.Take();
-  if (search.by_vector && index_ != nullptr) {
-    if (auto hits = RankByIndex(search, now_ms, taken)) return std::move(*hits);
-    taken.plan = SearchPlan::kExact;
-  }
+Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search, std::int64_t now_ms) {
+  ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
-  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
-    for (auto& [key, record] : bucket.records) {
-      if (!record.IsVisible(now_ms) || !IsWanted(record, search)) continue;
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    for (const auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms) || !Wants(search, record.id, key, record.value)) continue;
       if (search.by_vector && !record.vectors.empty()) {
-        page.PushScored(&record, BestScore(query, record.vectors, options().index->dims));
+        page.PushScored(record.id, BestScore(query, record.vectors, options().index->dims));
       } else {
-        page.PushUnscored(&record, record.updated_at_ms);
+        page.PushUnscored(record.id, record.updated_at_ms);
       }
     }
   }
   return page.Take();
 }
 
-std::optional<std::vector<Hit<Record*>>> InMemoryStore::RankByIndex(const CheckedSearch& search,
-                                                                    std::int64_t now_ms,
-                                                                    search::PlanTaken& taken) {
-  const std::size_t wanted = std::size_t{search.offset} + search.limit;
-  const std::optional<search::SlotSet> among = Select(search.filter);
-  search::VectorSearch candidates = index_->Search({.vector = search.query_vector,
-                                                    .encoded_prefix = search.encoded_prefix,
-                                                    .among = among ? &*among : nullptr,
-                                                    .is_filtered = !search.filter.empty(),
-                                                    .wanted = wanted,
-                                                    .few = kFewRows,
-                                                    .forced = search.plan,
-                                                    .ef_search = search.ef_search});
-  const search::CosineQuery query(search.query_vector);
-  ScoredHits<Record*> ranking;
-  while (!ranking.IsSettled(wanted, candidates.bound())) {
-    const std::span<const std::uint64_t> items = candidates.Next();
-    taken = candidates.taken();
-    if (items.empty() && candidates.is_exhausted()) break;
-    if (items.empty()) return std::nullopt;
-    for (const std::uint64_t item : items) {
-      auto* record = reinterpret_cast<Record*>(static_cast<std::uintptr_t>(item));
-      if (!record->IsVisible(now_ms) || !IsWanted(*record, search)) continue;
-      ranking.Push(BestScore(query, record->vectors, options().index->dims), record);
-    }
+Result<IndexUse> InMemoryStore::UseIndex(const CheckedSearch& search) {
+  IndexUse use{.index = index_.get(), .among = std::nullopt, .few_rows = kFewRows};
+  if (use.index != nullptr) use.among = Select(search.filter);
+  return use;
+}
+
+Status InMemoryStore::ScoreCandidates(std::span<const std::uint64_t> ids,
+                                      const CheckedSearch& search, const search::CosineQuery& query,
+                                      std::int64_t now_ms, ScoredHits<RankedItem>& ranking) {
+  for (const std::uint64_t id : ids) {
+    const Record& record = *records_by_id_.at(static_cast<std::int64_t>(id));
+    if (!record.IsVisible(now_ms) || !Wants(search, record.id, *record.key, record.value)) continue;
+    ranking.Push(BestScore(query, record.vectors, options().index->dims),
+                 {record.id, record.bucket->encoded_ns, *record.key});
   }
-  Page<Record*> page(search.offset, search.limit);
-  const bool all_scored = ranking.size() < wanted;
-  for (const auto& entry : ranking.Take(0, wanted, ComesFirst)) {
-    page.PushScored(entry.id, entry.score);
-  }
-  if (all_scored) AddUnindexed(search, now_ms, page);
-  return page.Take();
+  return {};
 }
 
 std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter) {
@@ -328,99 +290,49 @@ std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter)
   return columns_.Select(filter);
 }
 
-void InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                                 Page<Record*>& page) {
-  for (auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                                         ItemPage& page) {
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     if (bucket.unindexed == 0) continue;
-    for (auto& [key, record] : bucket.records) {
-      if (record.vectors.empty() && record.IsVisible(now_ms) && IsWanted(record, search)) {
-        page.PushUnscored(&record, record.updated_at_ms);
+    for (const auto& [key, record] : bucket.records) {
+      if (record.vectors.empty() && record.IsVisible(now_ms) &&
+          Wants(search, record.id, key, record.value)) {
+        page.PushUnscored(record.id, record.updated_at_ms);
       }
     }
   }
+  return true;
 }
 
-Result<std::vector<search::FusedHit>> InMemoryStore::RankByText(const CheckedSearch& search,
-                                                                std::int64_t now_ms,
-                                                                search::TextPlan& plan,
-                                                                search::PlanTaken& taken) {
+Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSearch& search,
+                                                               const search::Meaning& meaning,
+                                                               std::int64_t now_ms,
+                                                               search::TextPlan& plan) {
   MakeTextIndex();
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
-  std::vector<Hit<std::int64_t>> vectors;
-  if (search.by_vector) {
-    for (const auto& [record, score] : Rank(VectorPartOf(search), now_ms, taken)) {
-      vectors.push_back({record->id, score});
-    }
-  }
-  const auto text =
-      search::SearchText(source, query, config, plan, search::MeaningOf(vectors, search.ranking));
-  if (!text) return std::unexpected(text.error());
-  if (!search.by_vector) return search::FromText(*text);
-  return search::Fuse(*text, vectors, search.ranking, plan);
+  return search::SearchText(source, query, config, plan, meaning);
 }
 
-Result<std::vector<SearchItem>> InMemoryStore::SearchByText(const CheckedSearch& search,
-                                                            std::int64_t now_ms,
-                                                            std::vector<Record*>& refreshed) {
-  search::TextPlan plan;
-  search::PlanTaken taken;
-  auto ranked = RankByText(search, now_ms, plan, taken);
-  if (!ranked) return std::unexpected(std::move(ranked.error()));
-  if (ranked->size() > HitsToRefine(search)) {
-    ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
-  }
-  std::vector<SearchItem> items;
-  for (search::FusedHit& hit : *ranked) {
-    items.push_back({.item = ToItem(*records_by_id_.at(hit.id)),
-                     .score = hit.score,
-                     .parts = std::move(hit.parts)});
-  }
-  std::vector<SearchItem> page;
-  for (const std::size_t i : Refine(search, options().text, now_ms, items)) {
-    if (search.ranking.explain) {
-      items[i].plan = Describe(search, plan);
-      if (search.by_vector) items[i].plan += "; " + Describe(taken);
-    }
-    page.push_back(std::move(items[i]));
-    if (search.refresh_ttl) refreshed.push_back(records_by_id_.at((*ranked)[i].id));
-  }
-  return page;
+Result<std::optional<FoundItem>> InMemoryStore::ReadItem(const CheckedGet& get,
+                                                         std::int64_t now_ms) {
+  const Record* record = Find(get.encoded_ns, get.key);
+  if (record == nullptr || !record->IsVisible(now_ms)) return std::nullopt;
+  return Found(*record);
 }
 
-Result<std::vector<SearchItem>> InMemoryStore::SearchItems(const CheckedSearch& search,
-                                                           std::int64_t now_ms,
-                                                           std::vector<Record*>& refreshed) {
-  if (search.limit == 0) return {};
-  if (search.near != nullptr) {
-    std::vector<float> vector;
-    const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
-    if (!by_near) return std::unexpected(by_near.error());
-    return SearchItems(*by_near, now_ms, refreshed);
-  }
-  if (search.by_text) return SearchByText(search, now_ms, refreshed);
-  std::vector<SearchItem> items;
-  search::PlanTaken taken;
-  auto hits = Rank(search, now_ms, taken);
-  DropBelow(search, hits);
+Result<ItemAndVectors> InMemoryStore::ReadVectors(const ItemRef& item, std::int64_t now_ms) {
+  const Record* record = Find(EncodeNamespace(item.ns), item.key);
+  if (record == nullptr || !record->IsVisible(now_ms)) return ItemAndVectors();
+  return ItemAndVectors{record->id, record->vectors};
+}
+
+Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
+  std::vector<FoundItem> items;
   items.reserve(hits.size());
-  for (const auto& [record, score] : hits) {
-    items.push_back({.item = ToItem(*record), .score = score});
-    if (search.by_vector && search.ranking.explain) items.back().plan = Describe(taken);
-    if (search.refresh_ttl) refreshed.push_back(record);
-  }
+  for (const auto& hit : hits) items.push_back(Found(*records_by_id_.at(hit.id)));
   return items;
-}
-
-Result<CheckedSearch> InMemoryStore::ByNear(const CheckedSearch& search, std::int64_t now_ms,
-                                            std::vector<float>& vector) {
-  const Record* record = Find(EncodeNamespace(search.near->ns), search.near->key);
-  if (record == nullptr || !record->IsVisible(now_ms) || record->vectors.empty()) {
-    return NoNearVectors(*search.near);
-  }
-  vector = search::MeanDirection(record->vectors, options().index->dims);
-  return BySimilarity(search, record->id, vector);
 }
 
 void InMemoryStore::MakeTextIndex() {
@@ -433,40 +345,24 @@ void InMemoryStore::MakeTextIndex() {
   text_made_for_ = std::move(wanted);
 }
 
-std::vector<Namespace> InMemoryStore::List(const ListNamespacesOp& op, std::int64_t now_ms) {
-  NamespaceListing listing(op);
-  for (const auto& [encoded_ns, bucket] : BucketsBelow(listing.EncodedPrefix())) {
-    if (bucket.IsVisible(now_ms) && !listing.Offer(bucket.ns)) break;
+Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
+                                     FunctionRef<bool(const Namespace&)> offer) {
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
+    if (bucket.IsVisible(now_ms) && !offer(bucket.ns)) break;
   }
-  return listing.Take();
+  return {};
 }
 
-Result<std::vector<OperationResult>> InMemoryStore::Apply(const CheckedBatch& batch) {
-  std::vector<OperationResult> results(batch.size);
-  std::vector<Record*> refreshed;
-  for (const CheckedGet& get : batch.gets) {
-    Record* record = Find(get.encoded_ns, get.key);
-    std::optional<Item> item;
-    if (record != nullptr && record->IsVisible(batch.now_ms)) {
-      item = ToItem(*record);
-      if (get.refresh_ttl) refreshed.push_back(record);
-    }
-    results[get.position] = std::move(item);
+Status InMemoryStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
+  for (const std::int64_t id : refreshed) {
+    Record& record = *records_by_id_.at(id);
+    SetExpiry(record, ExpiryOf(record.ttl_ms, batch.now_ms));
   }
-  for (const CheckedSearch& search : batch.searches) {
-    auto items = SearchItems(search, batch.now_ms, refreshed);
-    if (!items) return std::unexpected(std::move(items.error()));
-    results[search.position] = std::move(*items);
-  }
-  for (const CheckedListNamespaces& list : batch.lists) {
-    results[list.position] = List(*list.op, batch.now_ms);
-  }
-  for (Record* record : refreshed) SetExpiry(*record, ExpiryOf(record->ttl_ms, batch.now_ms));
-  for (const CheckedPut& put : batch.puts) Write(put, batch.now_ms);
-  return results;
+  for (const CheckedPut& put : batch.puts) WriteOne(put, batch.now_ms);
+  return {};
 }
 
-void InMemoryStore::Write(const CheckedPut& put, std::int64_t now_ms) {
+void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   if (!put.op->value) {
     if (Record* record = Find(put.encoded_ns, put.op->key)) Erase(*record);
     return;
@@ -502,7 +398,7 @@ void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vect
     record.vectors.insert(record.vectors.end(), values.begin(), values.end());
     record.slots.push_back(next_slot_);
     columns_.Add(next_slot_, record.value);
-    index_->Add(next_slot_++, reinterpret_cast<std::uintptr_t>(&record), record.bucket->encoded_ns,
+    index_->Add(next_slot_++, static_cast<std::uint64_t>(record.id), record.bucket->encoded_ns,
                 values);
     if (next_slot_ % search::FlatIndex::kChunkSlots == 0) EmptySparseChunks();
   }
@@ -526,8 +422,7 @@ void InMemoryStore::EmptySparseChunks() {
     const std::optional<std::size_t> sparsest = codes.SparsestChunk({});
     if (!sparsest) return;
     for (const search::Slot slot : codes.SlotsIn(*sparsest)) {
-      auto* record =
-          reinterpret_cast<Record*>(static_cast<std::uintptr_t>(codes.OwnerOf(slot).item));
+      Record* record = records_by_id_.at(static_cast<std::int64_t>(codes.OwnerOf(slot).item));
       std::ranges::replace(record->slots, slot, next_slot_);
       columns_.Move(slot, next_slot_);
       index_->Move(slot, next_slot_++);
@@ -577,23 +472,21 @@ void InMemoryStore::SetExpiry(Record& record, std::int64_t expires_at_ms) {
   record.expires_at_ms = expires_at_ms;
 }
 
-Result<std::vector<std::string>> InMemoryStore::List(const Namespace& ns) {
-  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+Result<std::vector<std::string>> InMemoryStore::ReadKeys(std::string_view encoded_ns,
+                                                         std::int64_t now_ms) {
   std::vector<std::string> keys;
-  const auto bucket = buckets_.find(EncodeNamespace(ns));
+  const auto bucket = buckets_.find(encoded_ns);
   if (bucket == buckets_.end()) return keys;
-  const std::int64_t now_ms = options().clock->NowMs();
   for (const auto& [key, record] : bucket->second.records) {
     if (record.IsVisible(now_ms)) keys.push_back(key);
   }
   return keys;
 }
 
-Result<std::uint64_t> InMemoryStore::ClearNamespace(const Namespace& ns) {
-  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
-  const auto bucket = buckets_.find(EncodeNamespace(ns));
+Result<std::uint64_t> InMemoryStore::DeleteNamespace(std::string_view encoded_ns,
+                                                     std::int64_t now_ms) {
+  const auto bucket = buckets_.find(encoded_ns);
   if (bucket == buckets_.end()) return 0;
-  const std::int64_t now_ms = options().clock->NowMs();
   std::uint64_t cleared = 0;
   for (auto& [key, record] : bucket->second.records) {
     if (record.IsVisible(now_ms)) ++cleared;

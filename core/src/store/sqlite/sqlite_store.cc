@@ -2,20 +2,15 @@
 
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "base/page.h"
 #include "json/utf8.h"
 #include "store/checked_batch.h"
 #include "store/embedding.h"
-#include "store/fusion.h"
-#include "store/namespace_listing.h"
-#include "store/refinement.h"
-#include "store/scored_hits.h"
+#include "store/item_table.h"
+#include "store/sqlite/id_list.h"
 #include "store/sqlite/prefix_range.h"
 #include "store/sqlite/sqlite_text_index.h"
 #include "store/sqlite/sqlite_vectors.h"
@@ -54,7 +49,7 @@ constexpr std::string_view kReadCandidates =
     " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.expires_at IS NULL OR i.expires_at > ?";
 constexpr std::string_view kReadUnindexed =
-    "SELECT i.item_id, i.updated_at, i.value, i.ns, i.expires_at <= ?"
+    "SELECT i.item_id, i.updated_at, i.value, i.ns, i.expires_at <= ?, i.key"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value ORDER BY i.ns, i.key";
 constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
 constexpr std::string_view kVectorsOfKey =
@@ -110,26 +105,8 @@ constexpr std::string_view kDims = "index_dims";
 constexpr std::string_view kModel = "index_model";
 constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
 
-// Item ids as JSON, for json_each(): a statement has few parameters.
-class IdList {
- public:
-  void Add(std::int64_t id) { (json_ += json_.empty() ? '[' : ',') += std::to_string(id); }
-  bool empty() const { return json_.empty(); }
-  std::string Take() { return std::move(json_ += ']'); }
-
- private:
-  std::string json_;
-};
-
 Param ExpiryParam(std::int64_t expires_at_ms) {
   return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
-}
-
-bool IsWanted(const Row& row, const CheckedSearch& search) {
-  constexpr int kValue = 2, kKey = 3;
-  if (!search.filter.Matches(row.Text(kValue))) return false;
-  return search.contains.empty() || search.contains.IsIn(row.Text(kKey)) ||
-         search.contains.IsInJson(row.Text(kValue));
 }
 
 // An item, as the first columns of kFetch and kReadCandidates have it. The value of a
@@ -155,7 +132,8 @@ struct ItemRow {
 // Scores float32 rows.
 class RowScorer {
  public:
-  RowScorer(std::span<const float> query, std::size_t dims) : query_(query), vector_(dims) {}
+  // Borrows the query.
+  RowScorer(const search::CosineQuery& query, std::size_t dims) : query_(query), vector_(dims) {}
 
   // Also keeps the best of what was scored since TakeBest(). False if `bytes` are not of
   // the index, which status() then says.
@@ -176,7 +154,7 @@ class RowScorer {
   const Status& status() const { return status_; }
 
  private:
-  search::CosineQuery query_;
+  const search::CosineQuery& query_;
   std::vector<float> vector_;
   std::optional<double> best_;
   Status status_;
@@ -186,7 +164,7 @@ class RowScorer {
 // candidates.
 class VectorScan {
  public:
-  VectorScan(RowScorer& scorer, std::int64_t excluded_id, Page<std::int64_t>& page)
+  VectorScan(RowScorer& scorer, std::int64_t excluded_id, ItemPage& page)
       : scorer_(scorer), excluded_id_(excluded_id), page_(page) {}
 
   // False stops the scan.
@@ -203,17 +181,13 @@ class VectorScan {
   void EndItem() {
     const std::optional<double> best = scorer_.TakeBest();
     if (item_id_ == 0 || item_id_ == excluded_id_) return;
-    if (best) {
-      page_.PushScored(item_id_, *best);
-    } else {
-      page_.PushUnscored(item_id_, updated_at_ms_);
-    }
+    page_.Push(item_id_, best, updated_at_ms_);
   }
 
  private:
   RowScorer& scorer_;
   std::int64_t excluded_id_;
-  Page<std::int64_t>& page_;
+  ItemPage& page_;
   std::int64_t item_id_ = 0;  // the first has 1
   std::int64_t updated_at_ms_ = 0;
 };
@@ -238,31 +212,19 @@ Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig
               .append(kRemedy)};
 }
 
-// A hit, and where it stands among those with an equal score.
-struct RankedItem {
-  std::int64_t item_id = 0;
-  const ItemRow* row = nullptr;
-
-  bool operator<(const RankedItem& other) const {
-    return std::tie(row->ns, row->key) < std::tie(other.row->ns, other.row->key);
-  }
-};
-
 // Below so many rows reading them is quicker than reading the index, if it was not read yet:
 // it is worth that when searches have read as many rows.
 constexpr std::int64_t kLoadFrom = 1000;
 // To look at so many items by their ids is nothing.
 constexpr std::size_t kFewUnindexed = 64;
 
-class SqliteStore final : public Store {
+class SqliteStore final : public Store, private ItemTable {
  public:
   SqliteStore(sql::Database& database, StoreOptions options)
       : Store(std::move(options)), database_(database), text_(database), vectors_(database) {}
 
   Status Start() { return text_.Start(); }
 
-  Result<std::vector<std::string>> List(const Namespace& ns) override;
-  Result<std::uint64_t> ClearNamespace(const Namespace& ns) override;
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
@@ -273,56 +235,50 @@ class SqliteStore final : public Store {
   Status CheckIndex(const IndexConfig& index) override;
 
  protected:
-  Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch) override;
+  ItemTable& items() override { return *this; }
   Result<std::uint64_t> WritePending(std::span<const ItemVectors> items) override;
 
  private:
-  using Hits = std::vector<Hit<std::int64_t>>;
+  Result<std::optional<FoundItem>> ReadItem(const CheckedGet& get, std::int64_t now_ms) override;
+  Result<ItemAndVectors> ReadVectors(const ItemRef& item, std::int64_t now_ms) override;
+  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
+  Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
+                                            std::int64_t now_ms) override;
+  Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
+                        FunctionRef<bool(const Namespace&)> offer) override;
+  void BeginSearch() override { rows_.clear(); }
+  Result<ItemHits> RankAll(const CheckedSearch& search, std::int64_t now_ms) override;
+  Result<IndexUse> UseIndex(const CheckedSearch& search) override;
+  Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
+                         const search::CosineQuery& query, std::int64_t now_ms,
+                         ScoredHits<RankedItem>& ranking) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                            ItemPage& page) override;
+  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
+                                                  const search::Meaning& meaning,
+                                                  std::int64_t now_ms,
+                                                  search::TextPlan& plan) override {
+    return text_.Search(search, options().text, meaning, now_ms, plan);
+  }
+  Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
-  // Reads note the items whose TTL they restart in `refreshed`.
-  Result<std::optional<Item>> ReadItem(const CheckedGet& get, std::int64_t now_ms,
-                                       IdList& refreshed);
-  Result<std::vector<SearchItem>> SearchItems(const CheckedSearch& search, std::int64_t now_ms,
-                                              IdList& refreshed);
-  Result<Hits> Rank(const CheckedSearch& search, std::int64_t now_ms, search::PlanTaken& taken);
-  Result<Hits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
-  Result<Hits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
-  Result<Hits> RankByVector(const CheckedSearch& search, std::int64_t now_ms,
-                            search::PlanTaken& taken);
-  // The search by the vectors of the item that it names. The span is into `vector`.
-  Result<CheckedSearch> ByNear(const CheckedSearch& search, std::int64_t now_ms,
-                               std::vector<float>& vector);
-  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search, std::int64_t now_ms,
-                                                   search::TextPlan& plan,
-                                                   search::PlanTaken& taken);
-  Result<std::vector<SearchItem>> SearchByText(const CheckedSearch& search, std::int64_t now_ms,
-                                               IdList& refreshed);
-  // The index, if it is worth reading for this search; else none.
-  Result<const search::VectorIndex*> IndexFor(const CheckedSearch& search);
+  Result<ItemHits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
+  Result<ItemHits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
+  Result<ItemHits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
   // Whether rows of items are read in place of an index.
   Result<bool> IsQuickerByRows(const CheckedSearch& search);
-  // None if candidates are not enough to answer.
-  Result<std::optional<Hits>> RankByIndex(const CheckedSearch& search, std::int64_t now_ms,
-                                          const search::VectorIndex& index,
-                                          search::PlanTaken& taken);
-  // Those that follow the scored ones.
-  Status AddUnindexed(const CheckedSearch& search, std::int64_t now_ms, Page<std::int64_t>& page);
-  Result<Hits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
-  Result<Hits> RankByFilteredRows(const CheckedSearch& search, std::int64_t now_ms);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
-  Status ScoreCandidates(std::span<const std::uint64_t> items, const CheckedSearch& search,
-                         std::int64_t now_ms, RowScorer& scorer, ScoredHits<RankedItem>& ranking);
-  // Of kReadCandidates, for Fetch().
+  // Of kReadCandidates, for ReadHits().
   const ItemRow& KeepRow(const Row& row);
-  Result<std::vector<SearchItem>> Fetch(const Hits& hits, bool refresh_ttl, IdList& refreshed);
-  Result<std::vector<Namespace>> ReadNamespaces(const ListNamespacesOp& op, std::int64_t now_ms);
+  std::size_t dims() const { return options().index ? options().index->dims : 0; }
 
   // "" if there is no such row.
   Result<std::string> ReadMeta(std::string_view name);
   // Whether this store has an index, or another that was here had one.
   Result<bool> IsFileIndexed();
 
-  Status Write(const CheckedBatch& batch, std::string_view refreshed);
+  Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
   // A transaction that writes items. It may be tried twice: `body` begins anew.
@@ -337,30 +293,9 @@ class SqliteStore final : public Store {
   std::unordered_map<std::int64_t, ItemRow> rows_;
 };
 
-Result<std::vector<OperationResult>> SqliteStore::Apply(const CheckedBatch& batch) {
-  std::vector<OperationResult> results(batch.size);
-  IdList refreshed;
-  for (const CheckedGet& get : batch.gets) {
-    Result<std::optional<Item>> item = ReadItem(get, batch.now_ms, refreshed);
-    if (!item) return std::unexpected(std::move(item.error()));
-    results[get.position] = std::move(*item);
-  }
-  for (const CheckedSearch& search : batch.searches) {
-    Result<std::vector<SearchItem>> items = SearchItems(search, batch.now_ms, refreshed);
-    if (!items) return std::unexpected(std::move(items.error()));
-    results[search.position] = std::move(*items);
-  }
-  for (const CheckedListNamespaces& list : batch.lists) {
-    Result<std::vector<Namespace>> namespaces = ReadNamespaces(*list.op, batch.now_ms);
-    if (!namespaces) return std::unexpected(std::move(namespaces.error()));
-    results[list.position] = std::move(*namespaces);
-  }
-  // Nothing may write between these reads and the writes: there is one connection.
-  if (batch.puts.empty() && refreshed.empty()) return results;
-  const std::string list = refreshed.empty() ? "" : refreshed.Take();
-  const Status status = WriteItems([&] { return Write(batch, list); });
-  if (!status.ok()) return std::unexpected(status);
-  return results;
+Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
+  const std::string list = refreshed.empty() ? "" : IdList(refreshed);
+  return WriteItems([&] { return WriteRows(batch, list); });
 }
 
 Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_again) {
@@ -379,54 +314,31 @@ Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_again) {
   return text_.GiveUp().ok() ? WriteItems(body, true) : status;
 }
 
-Result<std::optional<Item>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms,
-                                                  IdList& refreshed) {
-  std::optional<Item> item;
+Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms) {
+  std::optional<FoundItem> found;
   const Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
-    item = {.ns = *get.ns,
-            .key = std::string(get.key),
-            .value = std::string(row.Text(1)),
-            .created_at_ms = row.Int(2),
-            .updated_at_ms = row.Int(3)};
-    if (get.refresh_ttl && row.Int(4) != PutOp::kNoTtl) refreshed.Add(row.Int(0));
+    found = {.id = row.Int(0),
+             .has_ttl = row.Int(4) != PutOp::kNoTtl,
+             .item = {.ns = *get.ns,
+                      .key = std::string(get.key),
+                      .value = std::string(row.Text(1)),
+                      .created_at_ms = row.Int(2),
+                      .updated_at_ms = row.Int(3)}};
     return false;
   });
   if (!status.ok()) return std::unexpected(status);
-  return item;
+  return found;
 }
 
-Result<std::vector<SearchItem>> SqliteStore::SearchItems(const CheckedSearch& search,
-                                                         std::int64_t now_ms, IdList& refreshed) {
-  if (search.limit == 0) return {};
-  rows_.clear();
-  if (search.near != nullptr) {
-    std::vector<float> vector;
-    const Result<CheckedSearch> by_near = ByNear(search, now_ms, vector);
-    if (!by_near) return std::unexpected(by_near.error());
-    return SearchItems(*by_near, now_ms, refreshed);
-  }
-  if (search.by_text) return SearchByText(search, now_ms, refreshed);
-  search::PlanTaken taken;
-  Result<Hits> hits = Rank(search, now_ms, taken);
-  if (!hits) return std::unexpected(hits.error());
-  DropBelow(search, *hits);
-  Result<std::vector<SearchItem>> items = Fetch(*hits, search.refresh_ttl, refreshed);
-  if (!items || !search.by_vector || !search.ranking.explain) return items;
-  for (SearchItem& item : *items) item.plan = Describe(taken);
-  return items;
+// By the fewest columns of the fewest rows that can tell.
+Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search, std::int64_t now_ms) {
+  if (!search.filter.empty() || !search.contains.empty()) return RankByValue(search, now_ms);
+  return search.by_vector ? RankByRows(search, now_ms) : RankByListing(search, now_ms);
 }
 
-Result<SqliteStore::Hits> SqliteStore::Rank(const CheckedSearch& search, std::int64_t now_ms,
-                                            search::PlanTaken& taken) {
-  if (search.by_vector) return RankByVector(search, now_ms, taken);
-  const bool reads_values = !search.filter.empty() || !search.contains.empty();
-  return reads_values ? RankByValue(search, now_ms) : RankByListing(search, now_ms);
-}
-
-Result<SqliteStore::Hits> SqliteStore::RankByListing(const CheckedSearch& search,
-                                                     std::int64_t now_ms) {
+Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search, std::int64_t now_ms) {
   const PrefixRange range(search.encoded_prefix);
-  Hits hits;
+  ItemHits hits;
   const Status status = database_.Run(
       kListItems,
       {range.first(), range.end(), now_ms, std::int64_t{search.limit}, std::int64_t{search.offset}},
@@ -438,44 +350,44 @@ Result<SqliteStore::Hits> SqliteStore::RankByListing(const CheckedSearch& search
   return hits;
 }
 
-Result<SqliteStore::Hits> SqliteStore::RankByValue(const CheckedSearch& search,
-                                                   std::int64_t now_ms) {
+// Only vectors of items that match are read.
+Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search, std::int64_t now_ms) {
   const PrefixRange range(search.encoded_prefix);
-  Page<std::int64_t> page(search.offset, search.limit);
+  ItemPage page(search.offset, search.limit);
+  const search::CosineQuery query(search.query_vector);
+  RowScorer scorer(query, dims());
+  Status damage;
   const Status status =
       database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
-        if (IsWanted(row, search)) page.PushUnscored(row.Int(0), row.Int(1));
-        return true;
+        constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
+        const std::int64_t id = row.Int(kItemId);
+        if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
+        if (search.by_vector) damage = ScoreItem(id, scorer);
+        page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
+        return damage.ok();
       });
   if (!status.ok()) return std::unexpected(status);
+  if (!damage.ok()) return std::unexpected(damage);
   return page.Take();
 }
 
-Result<SqliteStore::Hits> SqliteStore::RankByVector(const CheckedSearch& search,
-                                                    std::int64_t now_ms, search::PlanTaken& taken) {
-  const Result<const search::VectorIndex*> index = IndexFor(search);
-  if (!index) return std::unexpected(index.error());
-  if (*index != nullptr) {
-    Result<std::optional<Hits>> hits = RankByIndex(search, now_ms, **index, taken);
-    if (!hits) return std::unexpected(std::move(hits.error()));
-    if (*hits) return std::move(**hits);
-    taken.plan = SearchPlan::kExact;
-  }
-  return search.filter.empty() ? RankByRows(search, now_ms) : RankByFilteredRows(search, now_ms);
-}
-
-Result<const search::VectorIndex*> SqliteStore::IndexFor(const CheckedSearch& search) {
-  if (search.plan == SearchPlan::kExact) return nullptr;
+Result<IndexUse> SqliteStore::UseIndex(const CheckedSearch& search) {
+  if (search.plan == SearchPlan::kExact) return IndexUse();
   if (search.plan == SearchPlan::kAuto) {
     const Result<bool> by_rows = IsQuickerByRows(search);
     if (!by_rows) return std::unexpected(by_rows.error());
-    if (*by_rows) return nullptr;
+    if (*by_rows) return IndexUse();
   }
   const std::uint32_t dims = options().index->dims;
   Result<const search::VectorIndex*> index = vectors_.Load(dims);
-  return index && search.plan == SearchPlan::kGraph ? vectors_.Load(dims) : index;
+  if (index && search.plan == SearchPlan::kGraph) index = vectors_.Load(dims);
+  if (!index) return std::unexpected(std::move(index.error()));
+  Result<std::optional<search::SlotSet>> among = vectors_.Select(search.filter);
+  if (!among) return std::unexpected(std::move(among.error()));
+  return IndexUse{.index = *index, .among = *std::move(among)};
 }
 
+// Where searches are few or cover few items, their rows cost less than reading the index.
 Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   const bool is_loaded = vectors_.is_loaded();
   const std::size_t unindexed = is_loaded ? vectors_.unindexed().size() : 0;
@@ -500,81 +412,48 @@ Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   return !is_worth_loading;
 }
 
-Result<std::optional<SqliteStore::Hits>> SqliteStore::RankByIndex(const CheckedSearch& search,
-                                                                  std::int64_t now_ms,
-                                                                  const search::VectorIndex& index,
-                                                                  search::PlanTaken& taken) {
-  const std::size_t wanted = std::size_t{search.offset} + search.limit;
-  const auto among = vectors_.Select(search.filter);
-  if (!among) return std::unexpected(among.error());
-  search::VectorSearch candidates = index.Search({.vector = search.query_vector,
-                                                  .encoded_prefix = search.encoded_prefix,
-                                                  .among = *among ? &**among : nullptr,
-                                                  .is_filtered = !search.filter.empty(),
-                                                  .wanted = wanted,
-                                                  .forced = search.plan,
-                                                  .ef_search = search.ef_search});
-  RowScorer scorer(search.query_vector, options().index->dims);
-  ScoredHits<RankedItem> ranking;
-  while (!ranking.IsSettled(wanted, candidates.bound())) {
-    const std::span<const std::uint64_t> items = candidates.Next();
-    taken = candidates.taken();
-    if (items.empty()) {
-      if (!candidates.is_exhausted()) return std::nullopt;
-      if (Status status = vectors_.RecountUnindexed(); !status.ok()) return std::unexpected(status);
-      if (vectors_.unindexed().are_many()) return std::nullopt;
-      break;
-    }
-    const Status status = ScoreCandidates(items, search, now_ms, scorer, ranking);
-    if (!status.ok()) return std::unexpected(status);
-  }
-  Page<std::int64_t> page(search.offset, search.limit);
-  const bool all_scored = ranking.size() < wanted;
-  for (const auto& entry : ranking.Take(0, wanted, std::less<RankedItem>())) {
-    page.PushScored(entry.id.item_id, entry.score);
-  }
-  if (all_scored) {
-    const Status status = AddUnindexed(search, now_ms, page);
-    if (!status.ok()) return std::unexpected(status);
-  }
-  return page.Take();
-}
-
-Status SqliteStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                                 Page<std::int64_t>& page) {
-  IdList ids;
-  for (const std::int64_t id : vectors_.unindexed().ids()) ids.Add(id);
-  if (ids.empty()) return {};
+Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
+                                       ItemPage& page) {
+  if (Status status = vectors_.RecountUnindexed(); !status.ok()) return std::unexpected(status);
+  if (vectors_.unindexed().are_many()) return false;
+  if (vectors_.unindexed().size() == 0) return true;
+  const std::string ids = IdList(vectors_.unindexed().ids());
   std::set<std::int64_t> found;
-  const Status status = database_.Run(kReadUnindexed, {now_ms, ids.Take()}, [&](const Row& row) {
-    found.insert(row.Int(0));
-    const bool is_wanted = row.Int(4) == 0 && row.Int(0) != search.excluded_id &&
-                           row.Text(3).starts_with(search.encoded_prefix) &&
-                           search.filter.Matches(row.Text(2));
-    if (is_wanted) page.PushUnscored(row.Int(0), row.Int(1));
+  Status status = database_.Run(kReadUnindexed, {now_ms, ids}, [&](const Row& row) {
+    constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kNamespace = 3, kIsExpired = 4, kKey = 5;
+    const std::int64_t id = row.Int(kItemId);
+    found.insert(id);
+    const bool is_wanted = row.Int(kIsExpired) == 0 &&
+                           row.Text(kNamespace).starts_with(search.encoded_prefix) &&
+                           Wants(search, id, row.Text(kKey), row.Text(kValue));
+    if (is_wanted) page.PushUnscored(id, row.Int(kUpdatedAt));
     return true;
   });
-  if (status.ok()) vectors_.unindexed().Shrink(std::move(found));
-  return status;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  vectors_.unindexed().Shrink(std::move(found));
+  return true;
 }
 
-Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> items,
-                                    const CheckedSearch& search, std::int64_t now_ms,
-                                    RowScorer& scorer, ScoredHits<RankedItem>& ranking) {
-  IdList ids;
-  for (const std::uint64_t item : items) ids.Add(static_cast<std::int64_t>(item));
+Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
+                                    const search::CosineQuery& query, std::int64_t now_ms,
+                                    ScoredHits<RankedItem>& ranking) {
+  RowScorer scorer(query, dims());
   RankedItem item;  // whose vectors are being read
   bool is_wanted = false;
   const auto end_item = [&] {
     if (const std::optional<double> best = scorer.TakeBest()) ranking.Push(*best, item);
   };
-  Status status = database_.Run(kReadCandidates, {ids.Take(), now_ms}, [&](const Row& row) {
-    if (row.Int(0) != item.item_id) {
+  const std::string list = IdList(ids);
+  Status status = database_.Run(kReadCandidates, {list, now_ms}, [&](const Row& row) {
+    if (row.Int(0) != item.id) {
       end_item();
-      item.item_id = row.Int(0);
-      is_wanted = item.item_id != search.excluded_id &&
-                  (search.filter.empty() || search.filter.Matches(row.Text(3)));
-      if (is_wanted) item.row = &KeepRow(row);
+      item.id = row.Int(0);
+      is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
+      if (is_wanted) {
+        const ItemRow& kept = KeepRow(row);
+        item.encoded_ns = kept.ns;
+        item.key = kept.key;
+      }
     }
     return !is_wanted || scorer.Add(row.Blob(7));
   });
@@ -595,11 +474,11 @@ Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
   return status.ok() ? scorer.status() : status;
 }
 
-Result<SqliteStore::Hits> SqliteStore::RankByRows(const CheckedSearch& search,
-                                                  std::int64_t now_ms) {
+Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search, std::int64_t now_ms) {
   const PrefixRange range(search.encoded_prefix);
-  Page<std::int64_t> page(search.offset, search.limit);
-  RowScorer scorer(search.query_vector, options().index->dims);
+  ItemPage page(search.offset, search.limit);
+  const search::CosineQuery query(search.query_vector);
+  RowScorer scorer(query, dims());
   VectorScan scan(scorer, search.excluded_id, page);
   Status status = database_.Run(kScanVectors, {range.first(), range.end(), now_ms},
                                 [&](const Row& row) { return scan.Add(row); });
@@ -609,102 +488,33 @@ Result<SqliteStore::Hits> SqliteStore::RankByRows(const CheckedSearch& search,
   return page.Take();
 }
 
-// Only vectors of items that match are read.
-Result<SqliteStore::Hits> SqliteStore::RankByFilteredRows(const CheckedSearch& search,
-                                                          std::int64_t now_ms) {
-  const PrefixRange range(search.encoded_prefix);
-  Page<std::int64_t> page(search.offset, search.limit);
-  RowScorer scorer(search.query_vector, options().index->dims);
-  Status damage;
-  const Status status =
-      database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
-        if (row.Int(0) == search.excluded_id || !search.filter.Matches(row.Text(2))) return true;
-        damage = ScoreItem(row.Int(0), scorer);
-        if (const std::optional<double> best = scorer.TakeBest()) {
-          page.PushScored(row.Int(0), *best);
-        } else {
-          page.PushUnscored(row.Int(0), row.Int(1));
-        }
-        return damage.ok();
-      });
-  if (!status.ok()) return std::unexpected(status);
-  if (!damage.ok()) return std::unexpected(damage);
-  return page.Take();
-}
-
-Result<std::vector<search::FusedHit>> SqliteStore::RankByText(const CheckedSearch& search,
-                                                              std::int64_t now_ms,
-                                                              search::TextPlan& plan,
-                                                              search::PlanTaken& taken) {
-  Result<Hits> vectors;
-  if (search.by_vector) vectors = RankByVector(VectorPartOf(search), now_ms, taken);
-  if (!vectors) return std::unexpected(vectors.error());
-  const auto text = text_.Search(search, options().text,
-                                 search::MeaningOf(*vectors, search.ranking), now_ms, plan);
-  if (!text) return std::unexpected(text.error());
-  if (!search.by_vector) return search::FromText(*text);
-  return search::Fuse(*text, *vectors, search.ranking, plan);
-}
-
-Result<std::vector<SearchItem>> SqliteStore::SearchByText(const CheckedSearch& search,
-                                                          std::int64_t now_ms, IdList& refreshed) {
-  search::TextPlan plan;
-  search::PlanTaken taken;
-  auto ranked = RankByText(search, now_ms, plan, taken);
-  if (!ranked) return std::unexpected(std::move(ranked.error()));
-  if (ranked->size() > HitsToRefine(search)) {
-    ranked->resize(static_cast<std::size_t>(HitsToRefine(search)));
-  }
-  Hits hits;
-  for (const search::FusedHit& hit : *ranked) hits.push_back({hit.id, hit.score});
-  IdList none;
-  Result<std::vector<SearchItem>> items = Fetch(hits, false, none);
-  if (!items) return items;
-  for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
-  std::vector<SearchItem> page;
-  for (const std::size_t i : Refine(search, options().text, now_ms, *items)) {
-    if (search.ranking.explain) {
-      (*items)[i].plan = Describe(search, plan);
-      if (search.by_vector) (*items)[i].plan += "; " + Describe(taken);
-    }
-    page.push_back(std::move((*items)[i]));
-    if (search.refresh_ttl) refreshed.Add(hits[i].id);
-  }
-  return page;
-}
-
-Result<CheckedSearch> SqliteStore::ByNear(const CheckedSearch& search, std::int64_t now_ms,
-                                          std::vector<float>& vector) {
+Result<ItemAndVectors> SqliteStore::ReadVectors(const ItemRef& item, std::int64_t now_ms) {
   const std::size_t dims = options().index->dims;
-  std::int64_t item_id = 0;
-  std::vector<float> vectors;
-  const std::string encoded = EncodeNamespace(search.near->ns);
-  const Status status =
-      database_.Run(kVectorsOfKey, {encoded, search.near->key, now_ms}, [&](const Row& row) {
-        item_id = row.Int(0);
-        const ByteView bytes = row.Blob(1);
-        if (bytes.size() != dims * sizeof(float)) return true;  // as a damaged row anywhere
-        vectors.resize(vectors.size() + dims);
-        std::memcpy(vectors.data() + vectors.size() - dims, bytes.data(), bytes.size());
-        return true;
-      });
-  if (!status.ok()) return std::unexpected(status);
-  if (vectors.empty()) return NoNearVectors(*search.near);
-  vector = search::MeanDirection(vectors, dims);
-  return BySimilarity(search, item_id, vector);
+  ItemAndVectors found;
+  const std::string encoded = EncodeNamespace(item.ns);
+  Status status = database_.Run(kVectorsOfKey, {encoded, item.key, now_ms}, [&](const Row& row) {
+    found.id = row.Int(0);
+    const ByteView bytes = row.Blob(1);
+    if (bytes.size() != dims * sizeof(float)) return true;  // as a damaged row anywhere
+    std::vector<float>& vectors = found.vectors;
+    vectors.resize(vectors.size() + dims);
+    std::memcpy(vectors.data() + vectors.size() - dims, bytes.data(), bytes.size());
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return found;
 }
 
-Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refresh_ttl,
-                                                   IdList& refreshed) {
-  std::vector<SearchItem> items(hits.size());
-  if (hits.empty()) return items;
-  IdList ids;
+Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
+  std::vector<FoundItem> items(hits.size());
+  ItemIds missing;
   for (const auto& hit : hits) {
     const auto kept = rows_.find(hit.id);
-    if (kept == rows_.end() || kept->second.value.empty()) ids.Add(hit.id);
+    if (kept == rows_.end() || kept->second.value.empty()) missing.push_back(hit.id);
   }
-  if (!ids.empty()) {
-    const Status status = database_.Run(kFetch, {ids.Take()}, [&](const Row& row) {
+  if (!missing.empty()) {
+    const std::string ids = IdList(missing);
+    const Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
       rows_[row.Int(0)] = ItemRow(row, row.Text(3));
       return true;
     });
@@ -716,35 +526,32 @@ Result<std::vector<SearchItem>> SqliteStore::Fetch(const Hits& hits, bool refres
     ItemRow& row = found->second;
     Result<Namespace> ns = DecodeNamespace(row.ns);
     if (!ns) return std::unexpected(ns.error());
-    items[i] = {.item = {.ns = std::move(*ns),
+    items[i] = {.id = hits[i].id,
+                .has_ttl = row.ttl_ms != PutOp::kNoTtl,
+                .item = {.ns = std::move(*ns),
                          .key = std::move(row.key),
                          .value = std::move(row.value),
                          .created_at_ms = row.created_at_ms,
-                         .updated_at_ms = row.updated_at_ms},
-                .score = hits[i].score};
-    if (refresh_ttl && row.ttl_ms != PutOp::kNoTtl) refreshed.Add(hits[i].id);
+                         .updated_at_ms = row.updated_at_ms}};
   }
   rows_.clear();
   return items;
 }
 
-Result<std::vector<Namespace>> SqliteStore::ReadNamespaces(const ListNamespacesOp& op,
-                                                           std::int64_t now_ms) {
-  NamespaceListing listing(op);
-  const PrefixRange range(listing.EncodedPrefix());
+Status SqliteStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
+                                   FunctionRef<bool(const Namespace&)> offer) {
+  const PrefixRange range{std::string(encoded_prefix)};
   Status damage;
   const Status status = database_.Run(
       kNamespaces, {range.first(), range.end(), range.end(), now_ms}, [&](const Row& row) {
         const Result<Namespace> ns = DecodeNamespace(row.Text(0));
         if (!ns) damage = ns.error();
-        return ns && listing.Offer(*ns);
+        return ns && offer(*ns);
       });
-  if (!status.ok()) return std::unexpected(status);
-  if (!damage.ok()) return std::unexpected(damage);
-  return listing.Take();
+  return status.ok() ? damage : status;
 }
 
-Status SqliteStore::Write(const CheckedBatch& batch, std::string_view refreshed) {
+Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refreshed) {
   if (!refreshed.empty()) {
     const Status status = database_.Run(kRefreshTtl, {batch.now_ms, refreshed});
     if (!status.ok()) return status;
@@ -793,56 +600,48 @@ Status SqliteStore::DeleteItem(const CheckedPut& put) {
     return true;
   });
   if (!status.ok() || !item_id) return status;
-  IdList ids;
-  ids.Add(*item_id);
-  status = text_.Remove(ids.Take());
+  status = text_.Remove(IdList(std::span(&*item_id, 1)));
   return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
 }
 
-Result<std::vector<std::string>> SqliteStore::List(const Namespace& ns) {
-  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_ns,
+                                                       std::int64_t now_ms) {
   std::vector<std::string> keys;
-  const std::string encoded = EncodeNamespace(ns);
-  const Status status =
-      database_.Run(kKeys, {encoded, options().clock->NowMs()}, [&](const Row& row) {
-        keys.emplace_back(row.Text(0));
-        return true;
-      });
+  const Status status = database_.Run(kKeys, {encoded_ns, now_ms}, [&](const Row& row) {
+    keys.emplace_back(row.Text(0));
+    return true;
+  });
   if (!status.ok()) return std::unexpected(status);
   return keys;
 }
 
-Result<std::uint64_t> SqliteStore::ClearNamespace(const Namespace& ns) {
-  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
-  const std::string encoded = EncodeNamespace(ns);
-  const std::int64_t now_ms = options().clock->NowMs();
+Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
+                                                   std::int64_t now_ms) {
   std::uint64_t cleared = 0;
   const Status status = WriteItems([&]() -> Status {
     cleared = 0;
-    if (Status vectors = vectors_.DeleteOfNamespace(encoded); !vectors.ok()) return vectors;
-    IdList ids;
-    const Status items = database_.Run(kClear, {encoded}, [&](const Row& row) {
+    if (Status vectors = vectors_.DeleteOfNamespace(encoded_ns); !vectors.ok()) return vectors;
+    ItemIds ids;
+    const Status items = database_.Run(kClear, {encoded_ns}, [&](const Row& row) {
       if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
-      ids.Add(row.Int(1));
+      ids.push_back(row.Int(1));
       return true;
     });
-    return items.ok() && !ids.empty() ? text_.Remove(ids.Take()) : items;
+    return items.ok() && !ids.empty() ? text_.Remove(IdList(ids)) : items;
   });
   if (!status.ok()) return std::unexpected(status);
   return cleared;
 }
 
 Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
-  IdList ids;
-  std::uint64_t swept = 0;
+  ItemIds ids;
   Status status = database_.Run(kExpiredItems, {options().clock->NowMs(), std::int64_t{max_items}},
                                 [&](const Row& row) {
-                                  ids.Add(row.Int(0));
-                                  ++swept;
+                                  ids.push_back(row.Int(0));
                                   return true;
                                 });
-  if (status.ok() && swept > 0) {
-    const std::string list = ids.Take();
+  if (status.ok() && !ids.empty()) {
+    const std::string list = IdList(ids);
     status = WriteItems([&]() -> Status {
       Status step = vectors_.DeleteOfItems(list);
       if (step.ok()) step = text_.Remove(list);
@@ -850,7 +649,7 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
     });
   }
   if (!status.ok()) return std::unexpected(status);
-  return swept;
+  return ids.size();
 }
 
 Result<StoreStats> SqliteStore::Stats() {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "store/sqlite/id_list.h"
 #include "store/sqlite/prefix_range.h"
 #include "text/text_query.h"
 #include "text/text_record.h"
@@ -159,8 +160,6 @@ std::string MatchExpression(std::string_view encoded_prefix,
   return '"' + ScopeToken(encoded_prefix) + "\" AND (" + any + ')';
 }
 
-std::string IdList(std::int64_t id) { return '[' + std::to_string(id) + ']'; }
-
 class SqliteTextSource final : public search::TextSource {
  public:
   SqliteTextSource(sql::Database& database, const CheckedSearch& search,
@@ -231,12 +230,9 @@ class SqliteTextSource final : public search::TextSource {
   }
 
   Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
-    std::string list;
-    for (const std::int64_t id : ids) {
-      (list += list.empty() ? '[' : ',') += std::to_string(id);
-    }
+    const std::string list = IdList(ids);
     std::vector<float> vector(search_.query_vector.size());
-    Status status = database_.Run(kEmbedded, {list += ']'}, [&](const Row& row) {
+    Status status = database_.Run(kEmbedded, {list}, [&](const Row& row) {
       constexpr int kVector = 2, kRecord = 5;
       is_damaged_ = !IsSoundRow(row);
       if (is_damaged_ || row.Blob(kVector).size() != vector.size() * sizeof(float)) {
@@ -356,7 +352,7 @@ Status SqliteTextIndex::Clear() {
 
 Status SqliteTextIndex::Replace(std::int64_t item_id, std::string_view encoded_ns,
                                 std::string_view value, const TextConfig& config) {
-  Status status = RemoveRows(IdList(item_id));
+  Status status = RemoveRows(IdList(std::span(&item_id, 1)));
   if (!status.ok()) return status;
   const search::TextEntry entry = search::MakeTextEntry(value, config);
   if (entry.tokens.empty()) return {};

@@ -1,4 +1,4 @@
-#include "store/refinement.h"
+#include "store/final_ranking.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@
 namespace keepsake {
 namespace {
 
-constexpr std::uint64_t kLeastToRefine = 50;
-constexpr std::uint64_t kRefinedPerHit = 4;
+constexpr std::uint64_t kLeastToRank = 50;
+constexpr std::uint64_t kRankedPerHit = 4;
 
 bool ChangesOrder(const Ranking& ranking) {
   return ranking.recency > 0 || !ranking.boosts.empty() || ranking.diversity > 0;
@@ -87,9 +87,9 @@ void ApplyDiversity(const Ranking& ranking, const TextConfig& config,
 
 }  // namespace
 
-std::uint64_t HitsToRefine(const CheckedSearch& search) {
+std::uint64_t HitsToRank(const CheckedSearch& search) {
   const std::uint64_t page = std::uint64_t{search.offset} + search.limit;
-  return ChangesOrder(search.ranking) ? std::max(kLeastToRefine, kRefinedPerHit * page) : page;
+  return ChangesOrder(search.ranking) ? std::max(kLeastToRank, kRankedPerHit * page) : page;
 }
 
 std::string Describe(const CheckedSearch& search, const search::TextPlan& plan) {
@@ -115,8 +115,8 @@ std::string Describe(const search::PlanTaken& taken) {
   return text;
 }
 
-std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
-                                std::int64_t now_ms, std::vector<SearchItem>& items) {
+std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
+                                     std::int64_t now_ms, std::vector<SearchItem>& items) {
   const Ranking& ranking = search.ranking;
   for (SearchItem& item : items) {
     if (!item.score) continue;

@@ -1,7 +1,7 @@
-// The last steps of a search by text: what a hit's own value and age add to its
-// score, and what is told about it. The same for every store.
-#ifndef KEEPSAKE_STORE_REFINEMENT_H_
-#define KEEPSAKE_STORE_REFINEMENT_H_
+// The last steps of a search by text: the final score of a hit, with what its own value
+// and age add, its snippet, and what is told about it.
+#ifndef KEEPSAKE_STORE_FINAL_RANKING_H_
+#define KEEPSAKE_STORE_FINAL_RANKING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace keepsake {
 
 // How many of the best hits must be there for the page that is asked for: recency,
 // boosts and diversity change their order.
-std::uint64_t HitsToRefine(const CheckedSearch& search);
+std::uint64_t HitsToRank(const CheckedSearch& search);
 
 // Gives `items`, the best first, their final scores, parts and snippets. Returns which
 // of them are the page, in its order. Parts come in with what is known of them.
-std::vector<std::size_t> Refine(const CheckedSearch& search, const TextConfig& config,
-                                std::int64_t now_ms, std::vector<SearchItem>& items);
+std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
+                                     std::int64_t now_ms, std::vector<SearchItem>& items);
 
 // SearchItem::plan of a search by text.
 std::string Describe(const CheckedSearch& search, const search::TextPlan& plan);
@@ -32,4 +32,4 @@ std::string Describe(const search::PlanTaken& taken);
 
 }  // namespace keepsake
 
-#endif  // KEEPSAKE_STORE_REFINEMENT_H_
+#endif  // KEEPSAKE_STORE_FINAL_RANKING_H_

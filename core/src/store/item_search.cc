@@ -1,0 +1,206 @@
+#include "store/item_search.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "json/utf8.h"
+#include "store/final_ranking.h"
+#include "store/fusion.h"
+
+namespace keepsake {
+namespace {
+
+// The part by vector of a search by both: enough hits to be fused with those by text.
+CheckedSearch VectorPartOf(const CheckedSearch& search) {
+  CheckedSearch part = search;
+  part.by_text = false;
+  part.ranking.min_score.reset();
+  part.offset = 0;
+  part.limit = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      HitsToRank(search), search::kVectorHits, std::numeric_limits<std::uint32_t>::max()));
+  return part;
+}
+
+// What is left of scored hits that lie below the threshold of a search by vector.
+void DropBelow(const CheckedSearch& search, ItemHits& hits) {
+  if (!search.by_vector || !search.ranking.min_score) return;
+  std::erase_if(
+      hits, [&](const auto& hit) { return !hit.score || *hit.score < *search.ranking.min_score; });
+}
+
+class ItemSearch {
+ public:
+  ItemSearch(ItemTable& table, const StoreOptions& options, std::int64_t now_ms, ItemIds& refreshed)
+      : table_(table), options_(options), now_ms_(now_ms), refreshed_(refreshed) {}
+
+  Result<std::vector<SearchItem>> Run(const CheckedSearch& search);
+
+ private:
+  Result<std::vector<SearchItem>> ByNear(const CheckedSearch& search);
+  Result<std::vector<SearchItem>> ByText(const CheckedSearch& search);
+  Result<std::vector<SearchItem>> ByListingOrVector(const CheckedSearch& search);
+  Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search);
+  Result<ItemHits> Rank(const CheckedSearch& search);
+  // None if candidates are not enough to answer.
+  Result<std::optional<ItemHits>> RankByIndex(const CheckedSearch& search, const IndexUse& use);
+  // Notes those hits that have a TTL as their own.
+  Result<std::vector<SearchItem>> Fetch(const ItemHits& hits);
+  void Refresh(const CheckedSearch& search, std::size_t hit) {
+    if (search.refresh_ttl && ids_with_ttl_[hit] != 0) refreshed_.push_back(ids_with_ttl_[hit]);
+  }
+
+  ItemTable& table_;
+  const StoreOptions& options_;
+  std::int64_t now_ms_;
+  ItemIds& refreshed_;
+  ItemIds ids_with_ttl_;  // of what was fetched, 0 for an item without
+  search::PlanTaken taken_;
+  search::TextPlan text_plan_;
+};
+
+Result<std::vector<SearchItem>> ItemSearch::Run(const CheckedSearch& search) {
+  if (search.limit == 0) return {};
+  table_.BeginSearch();
+  if (search.near != nullptr) return ByNear(search);
+  return search.by_text ? ByText(search) : ByListingOrVector(search);
+}
+
+Result<std::vector<SearchItem>> ItemSearch::ByNear(const CheckedSearch& search) {
+  const Result<ItemAndVectors> near = table_.ReadVectors(*search.near, now_ms_);
+  if (!near) return std::unexpected(near.error());
+  if (near->vectors.empty()) {
+    return Error(
+        StatusCode::kInvalidArgument,
+        "near must name an item that has vectors (reembed() makes those that are missing): " +
+            json::Quoted(search.near->key));
+  }
+  const std::vector<float> vector = search::MeanDirection(near->vectors, options_.index->dims);
+  CheckedSearch similar = search;
+  similar.near = nullptr;
+  similar.query_vector = vector;
+  similar.excluded_id = near->id;
+  return Run(similar);
+}
+
+Result<std::vector<SearchItem>> ItemSearch::ByListingOrVector(const CheckedSearch& search) {
+  Result<ItemHits> hits = Rank(search);
+  if (!hits) return std::unexpected(std::move(hits.error()));
+  DropBelow(search, *hits);
+  Result<std::vector<SearchItem>> items = Fetch(*hits);
+  if (!items) return items;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    if (search.by_vector && search.ranking.explain) (*items)[i].plan = Describe(taken_);
+    Refresh(search, i);
+  }
+  return items;
+}
+
+Result<std::vector<SearchItem>> ItemSearch::ByText(const CheckedSearch& search) {
+  Result<std::vector<search::FusedHit>> ranked = RankByText(search);
+  if (!ranked) return std::unexpected(std::move(ranked.error()));
+  if (ranked->size() > HitsToRank(search)) {
+    ranked->resize(static_cast<std::size_t>(HitsToRank(search)));
+  }
+  ItemHits hits;
+  for (const search::FusedHit& hit : *ranked) hits.push_back({hit.id, hit.score});
+  Result<std::vector<SearchItem>> items = Fetch(hits);
+  if (!items) return items;
+  for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
+  std::vector<SearchItem> page;
+  for (const std::size_t i : RankFinally(search, options_.text, now_ms_, *items)) {
+    if (search.ranking.explain) {
+      (*items)[i].plan = Describe(search, text_plan_);
+      if (search.by_vector) (*items)[i].plan += "; " + Describe(taken_);
+    }
+    page.push_back(std::move((*items)[i]));
+    Refresh(search, i);
+  }
+  return page;
+}
+
+Result<std::vector<search::FusedHit>> ItemSearch::RankByText(const CheckedSearch& search) {
+  Result<ItemHits> vectors;
+  if (search.by_vector) vectors = Rank(VectorPartOf(search));
+  if (!vectors) return std::unexpected(std::move(vectors.error()));
+  const auto text =
+      table_.RankByText(search, search::MeaningOf(*vectors, search.ranking), now_ms_, text_plan_);
+  if (!text) return std::unexpected(text.error());
+  if (!search.by_vector) return search::FromText(*text);
+  return search::Fuse(*text, *vectors, search.ranking, text_plan_);
+}
+
+Result<ItemHits> ItemSearch::Rank(const CheckedSearch& search) {
+  if (!search.by_vector) return table_.RankAll(search, now_ms_);
+  const Result<IndexUse> use = table_.UseIndex(search);
+  if (!use) return std::unexpected(use.error());
+  if (use->index != nullptr) {
+    Result<std::optional<ItemHits>> hits = RankByIndex(search, *use);
+    if (!hits) return std::unexpected(std::move(hits.error()));
+    if (*hits) return *std::move(*hits);
+    taken_.plan = SearchPlan::kExact;
+  }
+  return table_.RankAll(search, now_ms_);
+}
+
+Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& search,
+                                                        const IndexUse& use) {
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  search::VectorSearch candidates = use.index->Search({.vector = search.query_vector,
+                                                       .encoded_prefix = search.encoded_prefix,
+                                                       .among = use.among ? &*use.among : nullptr,
+                                                       .is_filtered = !search.filter.empty(),
+                                                       .wanted = wanted,
+                                                       .few = use.few_rows,
+                                                       .forced = search.plan,
+                                                       .ef_search = search.ef_search});
+  const search::CosineQuery query(search.query_vector);
+  ScoredHits<RankedItem> ranking;
+  while (!ranking.IsSettled(wanted, candidates.bound())) {
+    const std::span<const std::uint64_t> ids = candidates.Next();
+    taken_ = candidates.taken();
+    if (ids.empty() && candidates.is_exhausted()) break;
+    if (ids.empty()) return std::nullopt;
+    Status status = table_.ScoreCandidates(ids, search, query, now_ms_, ranking);
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  ItemPage page(search.offset, search.limit);
+  const bool all_scored = ranking.size() < wanted;
+  for (const auto& entry : ranking.Take(0, wanted, std::less<RankedItem>())) {
+    page.PushScored(entry.id.id, entry.score);
+  }
+  if (all_scored) {
+    const Result<bool> added = table_.AddUnindexed(search, now_ms_, page);
+    if (!added) return std::unexpected(added.error());
+    if (!*added) return std::nullopt;
+  }
+  return page.Take();
+}
+
+Result<std::vector<SearchItem>> ItemSearch::Fetch(const ItemHits& hits) {
+  Result<std::vector<FoundItem>> found = table_.ReadHits(hits);
+  if (!found) return std::unexpected(std::move(found.error()));
+  std::vector<SearchItem> items;
+  items.reserve(hits.size());
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    FoundItem& item = (*found)[i];
+    items.push_back(
+        {.item = std::move(item.item), .score = item.id != 0 ? hits[i].score : std::nullopt});
+    ids_with_ttl_.push_back(item.has_ttl ? item.id : 0);
+  }
+  return items;
+}
+
+}  // namespace
+
+Result<std::vector<SearchItem>> SearchItems(ItemTable& table, const CheckedSearch& search,
+                                            const StoreOptions& options, std::int64_t now_ms,
+                                            ItemIds& refreshed) {
+  return ItemSearch(table, options, now_ms, refreshed).Run(search);
+}
+
+}  // namespace keepsake
