@@ -12,6 +12,7 @@
 #include "store/item_table.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/prefix_range.h"
+#include "store/sqlite/read_int.h"
 #include "store/sqlite/sqlite_text_index.h"
 #include "store/sqlite/sqlite_vectors.h"
 #include "vectors/cosine.h"
@@ -109,24 +110,23 @@ Param ExpiryParam(std::int64_t expires_at_ms) {
   return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
 }
 
-// An item, as the first columns of kFetch and kReadCandidates have it. The value of a
-// candidate is left out if it is large, and "" then, which no value is.
+// An item, as the first columns of kFetch and kReadCandidates have it, but its namespace is
+// encoded still. The value of a candidate is left out if it is large, and "" then, which no
+// value is.
 struct ItemRow {
   ItemRow() = default;
   ItemRow(const Row& row, std::string_view kept_value)
-      : ns(row.Text(1)),
-        key(row.Text(2)),
-        value(kept_value),
-        created_at_ms(row.Int(4)),
-        updated_at_ms(row.Int(5)),
-        ttl_ms(row.Int(6)) {}
+      : encoded_ns(row.Text(1)),
+        found{.id = row.Int(0),
+              .has_ttl = row.Int(6) != PutOp::kNoTtl,
+              .item = {.ns = {},
+                       .key = std::string(row.Text(2)),
+                       .value = std::string(kept_value),
+                       .created_at_ms = row.Int(4),
+                       .updated_at_ms = row.Int(5)}} {}
 
-  std::string ns;  // encoded
-  std::string key;
-  std::string value;
-  std::int64_t created_at_ms = 0;
-  std::int64_t updated_at_ms = 0;
-  std::int64_t ttl_ms = 0;
+  std::string encoded_ns;
+  FoundItem found;
 };
 
 // Scores float32 rows.
@@ -158,38 +158,6 @@ class RowScorer {
   std::vector<float> vector_;
   std::optional<double> best_;
   Status status_;
-};
-
-// Turns the rows of kScanVectors, of which an item has one per vector, into
-// candidates.
-class VectorScan {
- public:
-  VectorScan(RowScorer& scorer, std::int64_t excluded_id, ItemPage& page)
-      : scorer_(scorer), excluded_id_(excluded_id), page_(page) {}
-
-  // False stops the scan.
-  bool Add(const Row& row) {
-    constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
-    if (row.Int(kItemId) != item_id_) {
-      EndItem();
-      item_id_ = row.Int(kItemId);
-      updated_at_ms_ = row.Int(kUpdatedAt);
-    }
-    return row.IsNull(kVector) || scorer_.Add(row.Blob(kVector));
-  }
-
-  void EndItem() {
-    const std::optional<double> best = scorer_.TakeBest();
-    if (item_id_ == 0 || item_id_ == excluded_id_) return;
-    page_.Push(item_id_, best, updated_at_ms_);
-  }
-
- private:
-  RowScorer& scorer_;
-  std::int64_t excluded_id_;
-  ItemPage& page_;
-  std::int64_t item_id_ = 0;  // the first has 1
-  std::int64_t updated_at_ms_ = 0;
 };
 
 // Of vectors that can't be compared with those of `index`.
@@ -396,13 +364,10 @@ Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   const bool has_enough = is_loaded && vectors_.CountBelow(search.encoded_prefix) >= wanted;
   if (is_loaded && (unindexed <= kFewUnindexed || has_enough)) return false;
   const PrefixRange range(search.encoded_prefix);
-  std::int64_t items = 0;
-  const Status status =
-      database_.Run(kCountUpTo, {range.first(), range.end(), kLoadFrom}, [&](const Row& row) {
-        items = row.Int(0);
-        return true;
-      });
-  if (!status.ok()) return std::unexpected(status);
+  const Result<std::int64_t> counted =
+      ReadInt(database_, kCountUpTo, {range.first(), range.end(), kLoadFrom});
+  if (!counted) return std::unexpected(counted.error());
+  const std::int64_t items = *counted;
   if (items >= kLoadFrom) return false;
   if (is_loaded) return std::cmp_greater(unindexed, items);
   const Result<std::int64_t> rows = vectors_.RowsToLoad();
@@ -451,8 +416,8 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
       is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
       if (is_wanted) {
         const ItemRow& kept = KeepRow(row);
-        item.encoded_ns = kept.ns;
-        item.key = kept.key;
+        item.encoded_ns = kept.encoded_ns;
+        item.key = kept.found.item.key;
       }
     }
     return !is_wanted || scorer.Add(row.Blob(7));
@@ -479,12 +444,25 @@ Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search, std::int64
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
-  VectorScan scan(scorer, search.excluded_id, page);
-  Status status = database_.Run(kScanVectors, {range.first(), range.end(), now_ms},
-                                [&](const Row& row) { return scan.Add(row); });
+  std::int64_t id = 0;  // of the item whose vectors are being read; the first has 1
+  std::int64_t updated_at_ms = 0;
+  const auto end_item = [&] {
+    const std::optional<double> best = scorer.TakeBest();
+    if (id != 0 && id != search.excluded_id) page.Push(id, best, updated_at_ms);
+  };
+  Status status =
+      database_.Run(kScanVectors, {range.first(), range.end(), now_ms}, [&](const Row& row) {
+        constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
+        if (row.Int(kItemId) != id) {
+          end_item();
+          id = row.Int(kItemId);
+          updated_at_ms = row.Int(kUpdatedAt);
+        }
+        return row.IsNull(kVector) || scorer.Add(row.Blob(kVector));
+      });
   if (status.ok()) status = scorer.status();
   if (!status.ok()) return std::unexpected(status);
-  scan.EndItem();
+  end_item();
   return page.Take();
 }
 
@@ -510,7 +488,7 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
   ItemIds missing;
   for (const auto& hit : hits) {
     const auto kept = rows_.find(hit.id);
-    if (kept == rows_.end() || kept->second.value.empty()) missing.push_back(hit.id);
+    if (kept == rows_.end() || kept->second.found.item.value.empty()) missing.push_back(hit.id);
   }
   if (!missing.empty()) {
     const std::string ids = IdList(missing);
@@ -523,16 +501,10 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
   for (std::size_t i = 0; i < hits.size(); ++i) {
     const auto found = rows_.find(hits[i].id);
     if (found == rows_.end()) continue;  // of a damaged file
-    ItemRow& row = found->second;
-    Result<Namespace> ns = DecodeNamespace(row.ns);
+    Result<Namespace> ns = DecodeNamespace(found->second.encoded_ns);
     if (!ns) return std::unexpected(ns.error());
-    items[i] = {.id = hits[i].id,
-                .has_ttl = row.ttl_ms != PutOp::kNoTtl,
-                .item = {.ns = std::move(*ns),
-                         .key = std::move(row.key),
-                         .value = std::move(row.value),
-                         .created_at_ms = row.created_at_ms,
-                         .updated_at_ms = row.updated_at_ms}};
+    items[i] = std::move(found->second.found);
+    items[i].item.ns = std::move(*ns);
   }
   rows_.clear();
   return items;
@@ -655,21 +627,15 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
 Result<StoreStats> SqliteStore::Stats() {
   const std::int64_t now_ms = options().clock->NowMs();
   StoreStats stats;
-  const auto count = [](const Row& row, int column) {
-    return static_cast<std::uint64_t>(row.Int(column));
-  };
-  Status status = database_.Run(kCount, {now_ms}, [&](const Row& row) {
-    stats.items = count(row, 0);
-    stats.namespaces = count(row, 1);
+  const Status status = database_.Run(kCount, {now_ms}, [&](const Row& row) {
+    stats.items = static_cast<std::uint64_t>(row.Int(0));
+    stats.namespaces = static_cast<std::uint64_t>(row.Int(1));
     return true;
   });
-  if (status.ok()) {
-    status = database_.Run(kCountVectors, {now_ms}, [&](const Row& row) {
-      stats.vectors = count(row, 0);
-      return true;
-    });
-  }
   if (!status.ok()) return std::unexpected(status);
+  const Result<std::uint64_t> vectors = ReadInt(database_, kCountVectors, {now_ms});
+  if (!vectors) return std::unexpected(vectors.error());
+  stats.vectors = *vectors;
   if (!options().index) return stats;
   const Result<std::uint64_t> pending = vectors_.CountPending();
   if (!pending) return std::unexpected(pending.error());
@@ -732,13 +698,9 @@ Status SqliteStore::CheckIndex(const IndexConfig& index) {
                ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)})
                : Status();
   }
-  bool has_vectors = false;
-  Status status = database_.Run(kAnyVector, {}, [&](const Row&) {
-    has_vectors = true;
-    return true;
-  });
-  if (!status.ok()) return status;
-  if (has_vectors && !index.replace_vectors) return Mismatch(*dims, *model, index);
+  const Result<std::int64_t> has_vectors = ReadInt(database_, kAnyVector);
+  if (!has_vectors) return has_vectors.error();
+  if (*has_vectors != 0 && !index.replace_vectors) return Mismatch(*dims, *model, index);
   return database_.InTransaction([&]() -> Status {
     Status step = dims->empty() ? vectors_.AwaitFields() : vectors_.GiveUpAll();
     if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});

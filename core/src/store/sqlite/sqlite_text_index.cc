@@ -8,6 +8,7 @@
 
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/prefix_range.h"
+#include "store/sqlite/read_int.h"
 #include "text/text_query.h"
 #include "text/text_record.h"
 
@@ -187,14 +188,7 @@ class SqliteTextSource final : public search::TextSource {
 
   Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t most) override {
     const std::string expression = MatchExpression(search_.encoded_prefix, {term});
-    std::uint64_t count = 0;
-    Status status = database_.Run(kCountMatching, {expression, static_cast<std::int64_t>(most)},
-                                  [&](const Row& row) {
-                                    count = static_cast<std::uint64_t>(row.Int(0));
-                                    return true;
-                                  });
-    if (!status.ok()) return std::unexpected(std::move(status));
-    return count;
+    return ReadInt(database_, kCountMatching, {expression, static_cast<std::int64_t>(most)});
   }
 
   Status Matching(const std::vector<search::TextTerm>& terms, std::uint64_t most,

@@ -9,6 +9,7 @@
 
 #include "base/heap_sort.h"
 #include "store/embedding.h"
+#include "store/sqlite/read_int.h"
 #include "store/sqlite/vector_chunk.h"
 
 namespace keepsake {
@@ -188,12 +189,8 @@ class IndexLoader {
     });
     if (!status.ok()) return status;
     SortByNumber(ns_of_item, [](const auto& entry) { return entry.first; });
-    std::int64_t last_slot = 0;
-    status = database_.Run(kLastSlot, {}, [&](const Row& row) {
-      last_slot = row.Int(0);
-      return true;
-    });
-    if (!status.ok()) return status;
+    const Result<std::int64_t> last_slot = ReadInt(database_, kLastSlot);
+    if (!last_slot) return last_slot.error();
     auto item = ns_of_item.begin();
     std::int64_t indexed = 0;
     const auto skip_to = [&](std::int64_t item_id) {
@@ -204,7 +201,7 @@ class IndexLoader {
     status = database_.Run(kReadOwners, {}, [&](const Row& row) {
       skip_to(row.Int(0));
       const std::int64_t slot = row.Int(1);
-      const bool is_slot = slot > 0 && slot <= last_slot;  // or the index is damaged
+      const bool is_slot = slot > 0 && slot <= *last_slot;  // or the index is damaged
       if (is_slot && item != ns_of_item.end() && item->first == row.Int(0)) {
         stored_.push_back({slot, item->first, item->second});
         indexed = item->first;
@@ -334,12 +331,9 @@ Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql,
 
 Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
   if (next_slot_ && next_to_seal_) return {};
-  std::int64_t last_slot = 0;
-  Status status = database_.Run(kLastSlot, {}, [&](const Row& row) {
-    last_slot = row.Int(0);
-    return true;
-  });
-  if (status.ok()) status = database_.Run(kDropChunksAbove, {last_slot});
+  const Result<std::int64_t> last_slot = ReadInt(database_, kLastSlot);
+  if (!last_slot) return last_slot.error();
+  Status status = database_.Run(kDropChunksAbove, {*last_slot});
   if (!status.ok()) return status;
   const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
   return database_.Run(kLastChunk, {}, [&](const Row& row) {
@@ -347,7 +341,7 @@ Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
     next_to_seal_ = row.Int(0) < 0 ? 0 : row.Int(0) / slots * slots + slots;
     // Not one that was given already, be it that its transaction failed, nor one of a
     // chunk or a graph, even if the vector that had it is gone.
-    next_slot_ = std::max({last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
+    next_slot_ = std::max({*last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
     return true;
   });
 }
@@ -497,14 +491,9 @@ Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
 }
 
 Result<std::uint64_t> SqliteVectors::CountPending() {
-  std::uint64_t count = 0;
-  if (!may_be_pending_) return count;
-  Status status = database_.Run(kCountPending, {}, [&](const Row& row) {
-    count = static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  may_be_pending_ = count > 0;
+  if (!may_be_pending_) return 0;
+  const Result<std::int64_t> count = ReadInt(database_, kCountPending);
+  if (count) may_be_pending_ = *count > 0;
   return count;
 }
 
@@ -526,15 +515,7 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std:
   return true;
 }
 
-Result<std::int64_t> SqliteVectors::RowsToLoad() {
-  std::int64_t rows = 0;
-  Status status = database_.Run(kRowsAtMost, {}, [&](const Row& row) {
-    rows = row.Int(0);
-    return true;
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return rows;
-}
+Result<std::int64_t> SqliteVectors::RowsToLoad() { return ReadInt(database_, kRowsAtMost); }
 
 Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
   if (index_ != nullptr) {
@@ -594,15 +575,9 @@ Result<bool> SqliteVectors::ImproveGraph(std::uint32_t dims, const IndexStep& st
 
 Result<std::uint64_t> SqliteVectors::CountInGraph(std::uint32_t dims) {
   if (index_ != nullptr && has_read_graph_) return index_->in_graph();
-  std::uint64_t count = 0;
   const auto covered_to = static_cast<std::int64_t>(snapshot_.CoveredTo(dims));
-  if (covered_to == 0) return count;
-  Status status = database_.Run(kCountUpTo, {covered_to}, [&](const Row& row) {
-    count = static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return count;
+  if (covered_to == 0) return 0;
+  return ReadInt(database_, kCountUpTo, {covered_to});
 }
 
 Status SqliteVectors::RecountUnindexed() {
