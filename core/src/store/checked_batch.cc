@@ -137,6 +137,7 @@ class Checker {
   CheckedBatch Take(std::size_t size) {
     batch_.size = size;
     batch_.now_ms = options_.clock->NowMs();
+    for (CheckedSearch& search : batch_.searches) search.now_ms = batch_.now_ms;
     KeepLastPuts();
     return std::move(batch_);
   }

@@ -52,6 +52,7 @@ struct CheckedSearch {
   SearchPlan plan = SearchPlan::kAuto;
   std::uint32_t ef_search = 0;
   std::int64_t excluded_id = 0;  // of the item that `near` names; ids begin at 1
+  std::int64_t now_ms = 0;       // as CheckedBatch has it
 };
 
 // Whether the search may find an item by its value, and by its key where it must contain

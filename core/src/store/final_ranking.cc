@@ -116,11 +116,11 @@ std::string Describe(const search::PlanTaken& taken) {
 }
 
 std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
-                                     std::int64_t now_ms, std::vector<SearchItem>& items) {
+                                     std::vector<SearchItem>& items) {
   const Ranking& ranking = search.ranking;
   for (SearchItem& item : items) {
     if (!item.score) continue;
-    ApplyRecency(ranking, now_ms, item);
+    ApplyRecency(ranking, search.now_ms, item);
     ApplyBoosts(ranking, item);
   }
   std::vector<std::size_t> order = OrderOf(items.size(), [&](std::size_t a, std::size_t b) {

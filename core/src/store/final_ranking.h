@@ -23,7 +23,7 @@ std::uint64_t HitsToRank(const CheckedSearch& search);
 // Gives `items`, the best first, their final scores, parts and snippets. Returns which
 // of them are the page, in its order. Parts come in with what is known of them.
 std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
-                                     std::int64_t now_ms, std::vector<SearchItem>& items);
+                                     std::vector<SearchItem>& items);
 
 // SearchItem::plan of a search by text.
 std::string Describe(const CheckedSearch& search, const search::TextPlan& plan);

@@ -35,8 +35,8 @@ void DropBelow(const CheckedSearch& search, ItemHits& hits) {
 
 class ItemSearch {
  public:
-  ItemSearch(ItemTable& table, const StoreOptions& options, std::int64_t now_ms, ItemIds& refreshed)
-      : table_(table), options_(options), now_ms_(now_ms), refreshed_(refreshed) {}
+  ItemSearch(ItemTable& table, const StoreOptions& options, ItemIds& refreshed)
+      : table_(table), options_(options), refreshed_(refreshed) {}
 
   Result<std::vector<SearchItem>> Run(const CheckedSearch& search);
 
@@ -56,7 +56,6 @@ class ItemSearch {
 
   ItemTable& table_;
   const StoreOptions& options_;
-  std::int64_t now_ms_;
   ItemIds& refreshed_;
   ItemIds ids_with_ttl_;  // of what was fetched, 0 for an item without
   search::PlanTaken taken_;
@@ -71,7 +70,7 @@ Result<std::vector<SearchItem>> ItemSearch::Run(const CheckedSearch& search) {
 }
 
 Result<std::vector<SearchItem>> ItemSearch::ByNear(const CheckedSearch& search) {
-  const Result<ItemAndVectors> near = table_.ReadVectors(*search.near, now_ms_);
+  const Result<ItemAndVectors> near = table_.ReadVectors(*search.near, search.now_ms);
   if (!near) return std::unexpected(near.error());
   if (near->vectors.empty()) {
     return Error(
@@ -112,7 +111,7 @@ Result<std::vector<SearchItem>> ItemSearch::ByText(const CheckedSearch& search) 
   if (!items) return items;
   for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
   std::vector<SearchItem> page;
-  for (const std::size_t i : RankFinally(search, options_.text, now_ms_, *items)) {
+  for (const std::size_t i : RankFinally(search, options_.text, *items)) {
     if (search.ranking.explain) {
       (*items)[i].plan = Describe(search, text_plan_);
       if (search.by_vector) (*items)[i].plan += "; " + Describe(taken_);
@@ -128,14 +127,14 @@ Result<std::vector<search::FusedHit>> ItemSearch::RankByText(const CheckedSearch
   if (search.by_vector) vectors = Rank(VectorPartOf(search));
   if (!vectors) return std::unexpected(std::move(vectors.error()));
   const auto text =
-      table_.RankByText(search, search::MeaningOf(*vectors, search.ranking), now_ms_, text_plan_);
+      table_.RankByText(search, search::MeaningOf(*vectors, search.ranking), text_plan_);
   if (!text) return std::unexpected(text.error());
   if (!search.by_vector) return search::FromText(*text);
   return search::Fuse(*text, *vectors, search.ranking, text_plan_);
 }
 
 Result<ItemHits> ItemSearch::Rank(const CheckedSearch& search) {
-  if (!search.by_vector) return table_.RankAll(search, now_ms_);
+  if (!search.by_vector) return table_.RankAll(search);
   const Result<IndexUse> use = table_.UseIndex(search);
   if (!use) return std::unexpected(use.error());
   if (use->index != nullptr) {
@@ -144,7 +143,7 @@ Result<ItemHits> ItemSearch::Rank(const CheckedSearch& search) {
     if (*hits) return *std::move(*hits);
     taken_.plan = SearchPlan::kExact;
   }
-  return table_.RankAll(search, now_ms_);
+  return table_.RankAll(search);
 }
 
 Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& search,
@@ -165,7 +164,7 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
     taken_ = candidates.taken();
     if (ids.empty() && candidates.is_exhausted()) break;
     if (ids.empty()) return std::nullopt;
-    Status status = table_.ScoreCandidates(ids, search, query, now_ms_, ranking);
+    Status status = table_.ScoreCandidates(ids, search, query, ranking);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
   ItemPage page(search.offset, search.limit);
@@ -174,7 +173,7 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
     page.PushScored(entry.id.id, entry.score);
   }
   if (all_scored) {
-    const Result<bool> added = table_.AddUnindexed(search, now_ms_, page);
+    const Result<bool> added = table_.AddUnindexed(search, page);
     if (!added) return std::unexpected(added.error());
     if (!*added) return std::nullopt;
   }
@@ -198,9 +197,8 @@ Result<std::vector<SearchItem>> ItemSearch::Fetch(const ItemHits& hits) {
 }  // namespace
 
 Result<std::vector<SearchItem>> SearchItems(ItemTable& table, const CheckedSearch& search,
-                                            const StoreOptions& options, std::int64_t now_ms,
-                                            ItemIds& refreshed) {
-  return ItemSearch(table, options, now_ms, refreshed).Run(search);
+                                            const StoreOptions& options, ItemIds& refreshed) {
+  return ItemSearch(table, options, refreshed).Run(search);
 }
 
 }  // namespace keepsake

@@ -15,8 +15,7 @@ namespace keepsake {
 
 // Adds the hits whose TTL the search restarts to `refreshed`.
 Result<std::vector<SearchItem>> SearchItems(ItemTable& table, const CheckedSearch& search,
-                                            const StoreOptions& options, std::int64_t now_ms,
-                                            ItemIds& refreshed);
+                                            const StoreOptions& options, ItemIds& refreshed);
 
 }  // namespace keepsake
 

@@ -84,20 +84,18 @@ class ItemTable {
   // Before the first step of each.
   virtual void BeginSearch() {}
   // The page of a search, by listing or by vector, out of all items below the prefix.
-  virtual Result<ItemHits> RankAll(const CheckedSearch& search, std::int64_t now_ms) = 0;
+  virtual Result<ItemHits> RankAll(const CheckedSearch& search) = 0;
   // The index is valid until the search ends.
   virtual Result<IndexUse> UseIndex(const CheckedSearch& search) = 0;
   // Adds those candidates that the search wants, each with its best vector's score.
   virtual Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                                 const search::CosineQuery& query, std::int64_t now_ms,
+                                 const search::CosineQuery& query,
                                  ScoredHits<RankedItem>& ranking) = 0;
   // Adds those without a vector that the search wants. False if they are too many for that,
   // so that RankAll() is to answer.
-  virtual Result<bool> AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                                    ItemPage& page) = 0;
+  virtual Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) = 0;
   virtual Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
                                                           const search::Meaning& meaning,
-                                                          std::int64_t now_ms,
                                                           search::TextPlan& plan) = 0;
 
   // Writes: all that one is told, or nothing.

@@ -54,7 +54,7 @@ Result<std::vector<OperationResult>> Store::Apply(const CheckedBatch& batch) {
     results[get.position] = std::move(item);
   }
   for (const CheckedSearch& search : batch.searches) {
-    auto hits = SearchItems(table, search, options_, batch.now_ms, refreshed);
+    auto hits = SearchItems(table, search, options_, refreshed);
     if (!hits) return std::unexpected(std::move(hits.error()));
     results[search.position] = std::move(*hits);
   }

@@ -63,6 +63,10 @@ FoundItem Found(const Record& record) {
                    .updated_at_ms = record.updated_at_ms}};
 }
 
+bool IsWanted(const Record& record, const CheckedSearch& search) {
+  return record.IsVisible(search.now_ms) && Wants(search, record.id, *record.key, record.value);
+}
+
 // Rows are at hand: coding the query costs what reading so many does.
 constexpr std::size_t kFewRows = 32;
 
@@ -88,13 +92,8 @@ class MemoryTextSource final : public search::TextSource {
   MemoryTextSource(const MemoryTextIndex& index,
                    const std::unordered_map<std::int64_t, Record*>& records,
                    const CheckedSearch& search, const search::TextQuery& query,
-                   const TextConfig& config, std::int64_t now_ms)
-      : index_(index),
-        records_(records),
-        search_(search),
-        query_(query),
-        config_(config),
-        now_ms_(now_ms) {}
+                   const TextConfig& config)
+      : index_(index), records_(records), search_(search), query_(query), config_(config) {}
 
   Result<search::TextScope> Scope() override { return index_.Scope(search_.encoded_prefix); }
 
@@ -141,7 +140,8 @@ class MemoryTextSource final : public search::TextSource {
   bool Give(std::int64_t id, const MemoryTextIndex::Entry& entry,
             const search::TextItemCallback& add) const {
     const Record& record = *records_.at(id);
-    if (!record.IsVisible(now_ms_) || !entry.ns.starts_with(search_.encoded_prefix)) return false;
+    if (!record.IsVisible(search_.now_ms) || !entry.ns.starts_with(search_.encoded_prefix))
+      return false;
     const bool is_wanted = id != search_.excluded_id && search_.filter.Matches(record.value) &&
                            search::HoldsPhrases(query_, record.value, config_);
     add({.id = id,
@@ -159,7 +159,6 @@ class MemoryTextSource final : public search::TextSource {
   const CheckedSearch& search_;
   const search::TextQuery& query_;
   const TextConfig& config_;
-  std::int64_t now_ms_;
 };
 
 class InMemoryStore final : public Store, private ItemTable {
@@ -184,16 +183,14 @@ class InMemoryStore final : public Store, private ItemTable {
                                             std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
-  Result<ItemHits> RankAll(const CheckedSearch& search, std::int64_t now_ms) override;
+  Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
   Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                         const search::CosineQuery& query, std::int64_t now_ms,
+                         const search::CosineQuery& query,
                          ScoredHits<RankedItem>& ranking) override;
-  Result<bool> AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                            ItemPage& page) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
   Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
                                                   const search::Meaning& meaning,
-                                                  std::int64_t now_ms,
                                                   search::TextPlan& plan) override;
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
@@ -245,12 +242,12 @@ std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBe
   return {begin, buckets_.lower_bound(end)};
 }
 
-Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search, std::int64_t now_ms) {
+Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search) {
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     for (const auto& [key, record] : bucket.records) {
-      if (!record.IsVisible(now_ms) || !Wants(search, record.id, key, record.value)) continue;
+      if (!IsWanted(record, search)) continue;
       if (search.by_vector && !record.vectors.empty()) {
         page.PushScored(record.id, BestScore(query, record.vectors, options().index->dims));
       } else {
@@ -269,10 +266,10 @@ Result<IndexUse> InMemoryStore::UseIndex(const CheckedSearch& search) {
 
 Status InMemoryStore::ScoreCandidates(std::span<const std::uint64_t> ids,
                                       const CheckedSearch& search, const search::CosineQuery& query,
-                                      std::int64_t now_ms, ScoredHits<RankedItem>& ranking) {
+                                      ScoredHits<RankedItem>& ranking) {
   for (const std::uint64_t id : ids) {
     const Record& record = *records_by_id_.at(static_cast<std::int64_t>(id));
-    if (!record.IsVisible(now_ms) || !Wants(search, record.id, *record.key, record.value)) continue;
+    if (!IsWanted(record, search)) continue;
     ranking.Push(BestScore(query, record.vectors, options().index->dims),
                  {record.id, record.bucket->encoded_ns, *record.key});
   }
@@ -290,13 +287,11 @@ std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter)
   return columns_.Select(filter);
 }
 
-Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                                         ItemPage& page) {
+Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, ItemPage& page) {
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     if (bucket.unindexed == 0) continue;
     for (const auto& [key, record] : bucket.records) {
-      if (record.vectors.empty() && record.IsVisible(now_ms) &&
-          Wants(search, record.id, key, record.value)) {
+      if (record.vectors.empty() && IsWanted(record, search)) {
         page.PushUnscored(record.id, record.updated_at_ms);
       }
     }
@@ -306,12 +301,11 @@ Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, std::int64
 
 Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSearch& search,
                                                                const search::Meaning& meaning,
-                                                               std::int64_t now_ms,
                                                                search::TextPlan& plan) {
   MakeTextIndex();
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
-  MemoryTextSource source(text_, records_by_id_, search, query, config, now_ms);
+  MemoryTextSource source(text_, records_by_id_, search, query, config);
   return search::SearchText(source, query, config, plan, meaning);
 }
 

@@ -215,25 +215,23 @@ class SqliteStore final : public Store, private ItemTable {
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
   void BeginSearch() override { rows_.clear(); }
-  Result<ItemHits> RankAll(const CheckedSearch& search, std::int64_t now_ms) override;
+  Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
   Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                         const search::CosineQuery& query, std::int64_t now_ms,
+                         const search::CosineQuery& query,
                          ScoredHits<RankedItem>& ranking) override;
-  Result<bool> AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                            ItemPage& page) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
   Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
                                                   const search::Meaning& meaning,
-                                                  std::int64_t now_ms,
                                                   search::TextPlan& plan) override {
-    return text_.Search(search, options().text, meaning, now_ms, plan);
+    return text_.Search(search, options().text, meaning, plan);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
-  Result<ItemHits> RankByListing(const CheckedSearch& search, std::int64_t now_ms);
-  Result<ItemHits> RankByValue(const CheckedSearch& search, std::int64_t now_ms);
-  Result<ItemHits> RankByRows(const CheckedSearch& search, std::int64_t now_ms);
+  Result<ItemHits> RankByListing(const CheckedSearch& search);
+  Result<ItemHits> RankByValue(const CheckedSearch& search);
+  Result<ItemHits> RankByRows(const CheckedSearch& search);
   // Whether rows of items are read in place of an index.
   Result<bool> IsQuickerByRows(const CheckedSearch& search);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
@@ -299,34 +297,34 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
 }
 
 // By the fewest columns of the fewest rows that can tell.
-Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search, std::int64_t now_ms) {
-  if (!search.filter.empty() || !search.contains.empty()) return RankByValue(search, now_ms);
-  return search.by_vector ? RankByRows(search, now_ms) : RankByListing(search, now_ms);
+Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search) {
+  if (!search.filter.empty() || !search.contains.empty()) return RankByValue(search);
+  return search.by_vector ? RankByRows(search) : RankByListing(search);
 }
 
-Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search, std::int64_t now_ms) {
+Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
   const PrefixRange range(search.encoded_prefix);
   ItemHits hits;
-  const Status status = database_.Run(
-      kListItems,
-      {range.first(), range.end(), now_ms, std::int64_t{search.limit}, std::int64_t{search.offset}},
-      [&](const Row& row) {
-        hits.push_back({row.Int(0), std::nullopt});
-        return true;
-      });
+  const Status status = database_.Run(kListItems,
+                                      {range.first(), range.end(), search.now_ms,
+                                       std::int64_t{search.limit}, std::int64_t{search.offset}},
+                                      [&](const Row& row) {
+                                        hits.push_back({row.Int(0), std::nullopt});
+                                        return true;
+                                      });
   if (!status.ok()) return std::unexpected(status);
   return hits;
 }
 
 // Only vectors of items that match are read.
-Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search, std::int64_t now_ms) {
+Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
   const PrefixRange range(search.encoded_prefix);
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
   Status damage;
   const Status status =
-      database_.Run(kScanValues, {range.first(), range.end(), now_ms}, [&](const Row& row) {
+      database_.Run(kScanValues, {range.first(), range.end(), search.now_ms}, [&](const Row& row) {
         constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
         const std::int64_t id = row.Int(kItemId);
         if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
@@ -377,14 +375,13 @@ Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   return !is_worth_loading;
 }
 
-Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, std::int64_t now_ms,
-                                       ItemPage& page) {
+Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& page) {
   if (Status status = vectors_.RecountUnindexed(); !status.ok()) return std::unexpected(status);
   if (vectors_.unindexed().are_many()) return false;
   if (vectors_.unindexed().size() == 0) return true;
   const std::string ids = IdList(vectors_.unindexed().ids());
   std::set<std::int64_t> found;
-  Status status = database_.Run(kReadUnindexed, {now_ms, ids}, [&](const Row& row) {
+  Status status = database_.Run(kReadUnindexed, {search.now_ms, ids}, [&](const Row& row) {
     constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kNamespace = 3, kIsExpired = 4, kKey = 5;
     const std::int64_t id = row.Int(kItemId);
     found.insert(id);
@@ -400,7 +397,7 @@ Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, std::int64_t
 }
 
 Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                                    const search::CosineQuery& query, std::int64_t now_ms,
+                                    const search::CosineQuery& query,
                                     ScoredHits<RankedItem>& ranking) {
   RowScorer scorer(query, dims());
   RankedItem item;  // whose vectors are being read
@@ -409,7 +406,7 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
     if (const std::optional<double> best = scorer.TakeBest()) ranking.Push(*best, item);
   };
   const std::string list = IdList(ids);
-  Status status = database_.Run(kReadCandidates, {list, now_ms}, [&](const Row& row) {
+  Status status = database_.Run(kReadCandidates, {list, search.now_ms}, [&](const Row& row) {
     if (row.Int(0) != item.id) {
       end_item();
       item.id = row.Int(0);
@@ -439,7 +436,7 @@ Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
   return status.ok() ? scorer.status() : status;
 }
 
-Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search, std::int64_t now_ms) {
+Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
   const PrefixRange range(search.encoded_prefix);
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
@@ -451,7 +448,7 @@ Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search, std::int64
     if (id != 0 && id != search.excluded_id) page.Push(id, best, updated_at_ms);
   };
   Status status =
-      database_.Run(kScanVectors, {range.first(), range.end(), now_ms}, [&](const Row& row) {
+      database_.Run(kScanVectors, {range.first(), range.end(), search.now_ms}, [&](const Row& row) {
         constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
         if (row.Int(kItemId) != id) {
           end_item();

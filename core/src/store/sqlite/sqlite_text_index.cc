@@ -164,13 +164,11 @@ std::string MatchExpression(std::string_view encoded_prefix,
 class SqliteTextSource final : public search::TextSource {
  public:
   SqliteTextSource(sql::Database& database, const CheckedSearch& search,
-                   const search::TextQuery& query, const TextConfig& config, std::int64_t now_ms,
-                   bool is_checked)
+                   const search::TextQuery& query, const TextConfig& config, bool is_checked)
       : database_(database),
         search_(search),
         query_(query),
         config_(config),
-        now_ms_(now_ms),
         is_checked_(is_checked),
         range_(search.encoded_prefix),
         reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
@@ -195,19 +193,19 @@ class SqliteTextSource final : public search::TextSource {
                   const TextItemCallback& add) override {
     if (most == 0) return {};
     const std::string expression = MatchExpression(search_.encoded_prefix, terms);
-    Status status =
-        database_.Run(reads_values_ ? kMatchingWithValues : kMatching,
-                      {expression, range_.first(), range_.end(), now_ms_}, [&](const Row& row) {
-                        if (Give(row, add)) --most;
-                        return most > 0 && !is_damaged_;
-                      });
+    Status status = database_.Run(reads_values_ ? kMatchingWithValues : kMatching,
+                                  {expression, range_.first(), range_.end(), search_.now_ms},
+                                  [&](const Row& row) {
+                                    if (Give(row, add)) --most;
+                                    return most > 0 && !is_damaged_;
+                                  });
     return is_damaged_ ? Damage() : status;
   }
 
   Status InGroup(std::string_view ns, std::string_view group,
                  const TextItemCallback& add) override {
     Status status = database_.Run(reads_values_ ? kInGroupWithValues : kInGroup,
-                                  {ns, group, now_ms_}, [&](const Row& row) {
+                                  {ns, group, search_.now_ms}, [&](const Row& row) {
                                     Give(row, add);
                                     return !is_damaged_;
                                   });
@@ -278,7 +276,6 @@ class SqliteTextSource final : public search::TextSource {
   const CheckedSearch& search_;
   const search::TextQuery& query_;
   const TextConfig& config_;
-  std::int64_t now_ms_;
   bool is_checked_;
   PrefixRange range_;
   bool reads_values_;
@@ -466,19 +463,17 @@ Status SqliteTextIndex::AnalysePending(const CheckedSearch& search, const TextCo
 Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch& search,
                                                              const TextConfig& config,
                                                              const search::Meaning& meaning,
-                                                             std::int64_t now_ms,
                                                              search::TextPlan& plan) {
-  auto hits = SearchOnce(search, config, meaning, now_ms, plan);
+  auto hits = SearchOnce(search, config, meaning, plan);
   if (hits || !IsDamage(hits.error())) return hits;
   if (!GiveUp().ok()) return hits;
   plan = {};
-  return SearchOnce(search, config, meaning, now_ms, plan);
+  return SearchOnce(search, config, meaning, plan);
 }
 
 Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(const CheckedSearch& search,
                                                                  const TextConfig& config,
                                                                  const search::Meaning& meaning,
-                                                                 std::int64_t now_ms,
                                                                  search::TextPlan& plan) {
   Status status = MakeFor(config);
   if (status.ok()) status = AnalysePending(search, config);
@@ -486,7 +481,7 @@ Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(const CheckedSe
   if (status.ok()) status = check_.Step();
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
-  SqliteTextSource source(database_, search, query, config, now_ms, check_.is_done());
+  SqliteTextSource source(database_, search, query, config, check_.is_done());
   return search::SearchText(source, query, config, plan, meaning);
 }
 

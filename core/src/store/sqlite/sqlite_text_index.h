@@ -47,7 +47,7 @@ class SqliteTextIndex {
   bool is_made() const { return is_made_; }
 
   Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, const TextConfig& config,
-                                              const search::Meaning& meaning, std::int64_t now_ms,
+                                              const search::Meaning& meaning,
                                               search::TextPlan& plan);
 
  private:
@@ -56,7 +56,7 @@ class SqliteTextIndex {
   Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search,
                                                   const TextConfig& config,
                                                   const search::Meaning& meaning,
-                                                  std::int64_t now_ms, search::TextPlan& plan);
+                                                  search::TextPlan& plan);
   Status Forget();
   Status Clear();
   Status InTransaction(FunctionRef<Status()> body);
