@@ -412,16 +412,17 @@ describe("serializers", () => {
     const serde = new SecretSerializer();
     const word = "a-word-to-look-for";
     {
-      const saver = closing(new SqliteSaver({ path, serde }));
+      const memory = closing(await openMemory({ path, serde }));
+      const saver = memory.checkpointer;
       const config = await putCheckpoint(saver, threadConfig("t"), {
         word,
         raw: new Uint8Array([1]),
       });
       await saver.putWrites(config, [["word", word]], "task");
-      await saver.flush();
-      const file = Buffer.from(await saver.export());
+      await memory.flush();
+      const file = Buffer.from(await memory.export());
       expect(file.includes(word)).toBe(false);
-      await saver.close();
+      await memory.close();
     }
     const saver = closing(new SqliteSaver({ path, serde }));
     const tuple = await saver.getTuple(threadConfig("t"));

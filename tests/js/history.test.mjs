@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { SqliteSaver } from "keepsake";
+import { openMemory, SqliteSaver } from "keepsake";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
 import { saverBackends } from "./support/saver-backends.mjs";
@@ -275,11 +275,13 @@ describe.each(saverBackends)("$name", (backend) => {
 
 test("retention prunes by itself, and the file gives its space back", async () => {
   const path = temporaryFile();
-  const saver = closing(new SqliteSaver({ path, retention: { keepLast: 3, every: 50 } }));
+  const retention = { keepLast: 3, every: 50 };
+  const memory = closing(await openMemory({ path, retention }));
+  const saver = memory.checkpointer;
   const stateOf = (step) => ({ text: Array.from({ length: 5_000 }, (_, i) => i * step).join() });
   await putThread(saver, "t", 100, stateOf);
   expect((await saver.stats()).checkpoints).toBe(3);
-  await saver.flush();
+  await memory.flush();
   expect(statSync(path).size).toBeLessThan(1_000_000);
   expect(() => new SqliteSaver({ path, retention: { keepLast: -1 } })).toThrow(/keepLast/);
 });

@@ -1,7 +1,7 @@
 // What somebody found who tried to break the package, and must stay found.
 
 import Database from "better-sqlite3";
-import { InMemoryStore, MemorySaver, openMemory, SqliteStore } from "keepsake";
+import { InMemoryStore, MemorySaver, openMemory } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -24,10 +24,9 @@ test("undefined anywhere in a filter is refused, not dropped", async () => {
 
 test("an export whose caller closes meanwhile leaves the database free", async () => {
   const path = temporaryFile();
-  const first = new SqliteStore({ path });
-  await using second = new SqliteStore({ path });
-  await first.put(["n"], "k", { text: "x".repeat(3 << 20) });
-  await second.get(["n"], "k");
+  const first = await openMemory({ path });
+  await using second = await openMemory({ path });
+  await first.store.put(["n"], "k", { text: "x".repeat(3 << 20) });
   const exporting = first.export().catch((error) => error);
   await null;
   await first.close();
@@ -68,13 +67,13 @@ test.each([
 
 test("arguments of the wrong kind are named, not taken for a fault of the engine", async () => {
   await using saver = new MemorySaver();
-  await using store = new SqliteStore({ path: ":memory:" });
+  await using memory = await openMemory({ path: ":memory:" });
   for (const call of [
     () => saver.prune({}),
     () => saver.prune({ threadIds: "t1" }),
     () => saver.deleteForRuns("r1"),
     () => openMemory("agent.db"),
-    () => store.importFrom(new Uint8Array()),
+    () => memory.importFrom(new Uint8Array()),
   ]) {
     await expectRefused(call, "invalid_argument");
   }

@@ -12,7 +12,7 @@ import {
 } from "@langchain/langgraph";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import Database from "better-sqlite3";
-import { openMemory, SqliteSaver, SqliteStore } from "keepsake";
+import { openMemory } from "keepsake";
 import { Extension, encode } from "./support/msgpack.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -95,12 +95,12 @@ describe("a file of the official JavaScript saver", () => {
 
   test("is not changed, and may be imported twice", async () => {
     const { path, tuples } = await officialFile();
-    await using saver = SqliteSaver.fromConnString(":memory:");
-    await saver.importFrom(path);
-    expect(await saver.importFrom(path)).toMatchObject({ checkpoints: 0, kept: tuples.length });
-    const replaced = await saver.importFrom(path, { onConflict: "replace" });
+    await using memory = await open();
+    await memory.importFrom(path);
+    expect(await memory.importFrom(path)).toMatchObject({ checkpoints: 0, kept: tuples.length });
+    const replaced = await memory.importFrom(path, { onConflict: "replace" });
     expect(replaced).toMatchObject({ checkpoints: tuples.length, kept: 0 });
-    expect(await listed(saver)).toHaveLength(tuples.length);
+    expect(await listed(memory.checkpointer)).toHaveLength(tuples.length);
     const official = OfficialSaver.fromConnString(path);
     expect(await listed(official)).toHaveLength(tuples.length);
     official.db.close();
@@ -303,8 +303,9 @@ describe("a file of Python's SqliteStore", () => {
       put(database, "users.u1", "k", '{"a": [1, "é"], "$keepsake": "mine"}');
       put(database, "users", "same", "{}", { updated: "2024-01-02 03:04:05" });
     });
-    await using store = new SqliteStore({ path: ":memory:" });
-    expect(await store.importFrom(path)).toEqual({
+    await using memory = await open();
+    const { store } = memory;
+    expect(await memory.importFrom(path)).toEqual({
       items: 2,
       checkpoints: 0,
       writes: 0,
@@ -324,11 +325,12 @@ describe("a file of Python's SqliteStore", () => {
 
   test("leaves the items that are there already, unless told to replace them", async () => {
     const path = fileOf(schema, (database) => put(database, "users", "k", '{"from":"file"}'));
-    await using store = new SqliteStore({ path: ":memory:" });
+    await using memory = await open();
+    const { store } = memory;
     await store.put(["users"], "k", { from: "here" });
-    expect(await store.importFrom(path)).toMatchObject({ items: 0, kept: 1 });
+    expect(await memory.importFrom(path)).toMatchObject({ items: 0, kept: 1 });
     expect((await store.get(["users"], "k")).value).toEqual({ from: "here" });
-    await store.importFrom(path, { onConflict: "replace" });
+    await memory.importFrom(path, { onConflict: "replace" });
     expect((await store.get(["users"], "k")).value).toEqual({ from: "file" });
   });
 
@@ -351,8 +353,9 @@ describe("a file of Python's SqliteStore", () => {
         )
         .run(Buffer.from(new Float32Array([0.6, 0.8]).buffer));
     });
-    await using store = new SqliteStore({ path: temporaryFile(), index });
-    await store.importFrom(path);
+    await using memory = await openMemory({ path: temporaryFile(), index });
+    const { store } = memory;
+    await memory.importFrom(path);
     expect(asked).toEqual(["north"]);
     const found = await store.search(["n"], { query: "east" });
     expect(found.map(({ key, score }) => [key, Number(score.toFixed(3))])).toEqual([
@@ -367,12 +370,13 @@ describe("a file of Python's SqliteStore", () => {
       put(database, "n", "young", "{}", { expires: "2124-02-03 05:05:06", ttl: 60 });
     });
     let now = Date.UTC(2124, 1, 3, 5, 5, 0);
-    await using store = new SqliteStore({
+    await using memory = await openMemory({
       path: ":memory:",
       ttl: { refreshOnRead: false },
       now: () => now,
     });
-    await store.importFrom(path);
+    const { store } = memory;
+    await memory.importFrom(path);
     expect((await store.search(["n"])).map(({ key }) => key)).toEqual(["young"]);
     now += 7_000;
     expect(await store.search(["n"])).toEqual([]);
@@ -436,7 +440,7 @@ describe("a file that can't be imported", () => {
 test("export and import carry a whole database", async () => {
   await using memory = await open();
   await memory.store.put(["n"], "k", { n: 1 });
-  await memory.checkpointer.importFrom(
+  await memory.importFrom(
     fileOf(
       "CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))",
     ),

@@ -19,19 +19,10 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
-import { importFile } from "#importer";
 import { Connection } from "../connection.js";
 import type { MaybePromise } from "../engine/engine.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, KeepsakeError, named } from "../errors.js";
-import type { ImportOptions, ImportReport, ImportSource } from "../import/importer.js";
-import {
-  type DatabaseBytes,
-  type ExportOptions,
-  exportDatabase,
-  importDatabase,
-  type TransferOptions,
-} from "../transfer/transfer.js";
 import type {
   AnswerTo,
   Blob,
@@ -715,28 +706,6 @@ export class SqliteSaver extends KeepsakeSaver {
   /** A path, or `":memory:"`. */
   static fromConnString(path: string): SqliteSaver {
     return new SqliteSaver({ path });
-  }
-
-  /** Moves everything into the database file, and to the disk. */
-  async flush(): Promise<void> {
-    await this.attempt(() => this.connection.call([{ kind: "flush" }]));
-  }
-
-  /** The whole database, items included, as the bytes of a SQLite file. */
-  async export(options?: ExportOptions): Promise<Uint8Array> {
-    return this.attempt(() => exportDatabase(this.connection, options));
-  }
-
-  /** Replaces the whole database, items included, by one that `export()` made. */
-  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
-    await this.attempt(() => importDatabase(this.connection, database, options));
-  }
-
-  /** Adds the checkpoints of a file of LangGraph's own SqliteSaver, JavaScript's or Python's. */
-  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
-    return this.attempt(() =>
-      importFile(this.connection, source, { ...options, serde: this.serde }),
-    );
   }
 }
 

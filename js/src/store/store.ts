@@ -1,20 +1,11 @@
 // LangGraph's BaseStore over an engine.
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
-import { importFile } from "#importer";
 import { Connection } from "../connection.js";
 import type { MaybePromise } from "../engine/engine.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, KeepsakeError, named, tell } from "../errors.js";
-import type { ImportOptions, ImportReport, ImportSource, PutImported } from "../import/importer.js";
-import {
-  type DatabaseBytes,
-  type ExportOptions,
-  exportDatabase,
-  importDatabase,
-  type TransferOptions,
-} from "../transfer/transfer.js";
 import {
   type Absence,
   type AnswerTo,
@@ -492,7 +483,11 @@ export abstract class KeepsakeStore extends BaseStore {
    * if they fit, or else its texts embedded anew.
    * @internal
    */
-  readonly putImported: PutImported = async (put, createdAt, updatedAt) => {
+  readonly putImported = async (
+    put: CorePut,
+    createdAt: number,
+    updatedAt: number,
+  ): Promise<void> => {
     const fits = put.vectors?.length && put.vectors.every((v) => v.values.length === this.#dims);
     const requests: StoreOperation[] = [fits ? put : { ...put, vectors: [] }];
     const [ready] = this.#model && !fits ? await this.#embed(requests, this.#model) : requests;
@@ -537,28 +532,6 @@ export class SqliteStore extends KeepsakeStore {
       (configuration) =>
         shared?.share(configuration) ?? Connection.toDatabase(options, configuration),
       options,
-    );
-  }
-
-  /** Moves everything into the database file, and to the disk. */
-  async flush(): Promise<void> {
-    await this.attempt(() => this.connection.call([{ kind: "flush" }]));
-  }
-
-  /** The whole database, checkpoints included, as the bytes of a SQLite file. */
-  async export(options?: ExportOptions): Promise<Uint8Array> {
-    return this.attempt(() => exportDatabase(this.connection, options));
-  }
-
-  /** Replaces the whole database, checkpoints included, by one that `export()` made. */
-  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
-    await this.attempt(() => importDatabase(this.connection, database, options));
-  }
-
-  /** Adds the items of another program's SQLite file: Python's SqliteStore, or a plain store_kv table. */
-  async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
-    return this.attempt(() =>
-      importFile(this.connection, source, { ...options, putItem: this.putImported }),
     );
   }
 }
