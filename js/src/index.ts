@@ -37,6 +37,7 @@ export {
 } from "./memory.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
+export type { Value } from "./store/json-value.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
 export {
   type IndexOptions,
@@ -60,12 +61,11 @@ export type {
   SearchItem,
   SearchOperation,
 } from "./store/store-operations.js";
-export type { Value } from "./store/value.js";
 export type {
   DatabaseBytes,
   ExportFormat,
   ExportOptions,
   TransferOptions,
   TransferProgress,
-} from "./transfer/transfer.js";
+} from "./transfer/options.js";
 export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/operations.js";

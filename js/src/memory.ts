@@ -15,15 +15,9 @@ import { attempt, KeepsakeError } from "./errors.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./import/importer.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
 import { SqliteStore, type StoreOptions, type StoreStats } from "./store/store.js";
+import type { DatabaseBytes, ExportOptions, TransferOptions } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
-import {
-  type DatabaseBytes,
-  type ExportOptions,
-  exportDatabase,
-  exportStream,
-  importDatabase,
-  type TransferOptions,
-} from "./transfer/transfer.js";
+import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {

@@ -4,7 +4,7 @@
 import type { Connection } from "../connection.js";
 import { KeepsakeError, tell } from "../errors.js";
 import type { RowsRequest } from "../wire/operations.js";
-import type { TransferOptions } from "./transfer.js";
+import type { TransferOptions } from "./options.js";
 
 const MAGIC = [0x4b, 0x53, 0x50, 0x52]; // KSPR
 const HEADER_BYTES = 20;

@@ -1,46 +1,11 @@
-// A database as the bytes of one SQLite file, or as pieces of rows (rows.ts), out and
+// A database as the bytes of one SQLite file, or as pieces of rows (portable.ts), out and
 // in, while it is in use.
 
 import { isBytes } from "../bytes.js";
 import type { Connection } from "../connection.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
+import type { DatabaseBytes, ExportFormat, ExportOptions, TransferOptions } from "./options.js";
 import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./portable.js";
-
-/** How far an export or import is, in bytes. */
-export interface TransferProgress {
-  done: number;
-  total: number;
-}
-
-/** How an export or import tells how far it is. */
-export interface TransferOptions {
-  /**
-   * One that throws ends the transfer (`invalid_argument`); what an import of a SQLite file
-   * brought is there by then, of any other nothing.
-   */
-  onProgress?: ((progress: TransferProgress) => void) | undefined;
-}
-
-/**
- * `sqlite`: the file, which other programs read, too; not in a Durable Object, which has
- * none. `portable`: a stream of rows that every memory reads; the texts' index is made
- * anew where it arrives.
- */
-export type ExportFormat = "sqlite" | "portable";
-
-/** What an export is made of. */
-export interface ExportOptions extends TransferOptions {
-  /** @default `portable` in a Durable Object, else `sqlite` */
-  format?: ExportFormat | undefined;
-  /**
-   * What `unfinishedImport()` answered where an earlier export was to arrive: only what is
-   * missing there is sent. Of format `portable`.
-   */
-  resume?: string | undefined;
-}
-
-/** What an export made. A SQLite file is read to its end before anything is replaced. */
-export type DatabaseBytes = Uint8Array | Blob | ReadableStream<Uint8Array>;
 
 const PIECE = 1 << 20;
 const READ_WITHIN_MS = 30_000;
