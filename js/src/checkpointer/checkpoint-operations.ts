@@ -6,14 +6,9 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { MaybePromise } from "../engine/engine.js";
-import type { Blob, CheckpointKey, Operation as CoreOperation } from "../wire/operations.js";
-import { textOf } from "./dump-value.js";
-import { dumpsAsLangGraph } from "./langgraph-serde.js";
-import type { LatestValues } from "./latest-values.js";
-import { dumpList, type ListValue } from "./list-value.js";
-
-const encoder = new TextEncoder();
+import type { CheckpointKey, Operation as CoreOperation } from "../wire/operations.js";
+import type { LatestLists } from "./latest-lists.js";
+import { dump, dumpChannel } from "./serde/serde.js";
 
 /** @internal */
 export interface CheckpointParts {
@@ -28,7 +23,7 @@ export interface CheckpointParts {
 export async function toPutOperation(
   serde: SerializerProtocol,
   parts: CheckpointParts,
-  latest?: LatestValues,
+  latest?: LatestLists,
 ) {
   const { key, parentCheckpointId, checkpoint, metadata, newVersions } = parts;
   // Not by a spread of both, which is ten times as slow. Without a prototype a channel
@@ -71,19 +66,4 @@ export async function toPutOperation(
     metadata: meta,
     values: channelValues,
   } satisfies CoreOperation;
-}
-
-function dumpChannel(
-  serde: SerializerProtocol,
-  value: unknown,
-  base: ListValue | undefined,
-): MaybePromise<Blob> {
-  return dumpList(serde, value, base) ?? dump(serde, value);
-}
-
-/** @internal */
-export function dump(serde: SerializerProtocol, value: unknown): MaybePromise<Blob> {
-  const text = dumpsAsLangGraph(serde) ? textOf(value) : undefined;
-  if (text !== undefined) return { type: "json", bytes: encoder.encode(text) };
-  return serde.dumpsTyped(value).then(([type, bytes]) => ({ type, bytes }));
 }

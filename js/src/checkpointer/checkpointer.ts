@@ -12,7 +12,6 @@ import {
   type CheckpointTuple,
   type DeltaChannelHistory,
   getCheckpointId,
-  JsonPlusSerializer,
   maxChannelVersion,
   type PendingWrite,
   type SerializerProtocol,
@@ -38,9 +37,9 @@ import type {
   RetentionRules,
   ValueDelta,
 } from "../wire/operations.js";
-import { dump, toPutOperation } from "./checkpoint-operations.js";
-import { LatestValues, wholeDeltas } from "./latest-values.js";
-import { load } from "./load-value.js";
+import { toPutOperation } from "./checkpoint-operations.js";
+import { LatestLists, wholeDeltas } from "./latest-lists.js";
+import { dump, load } from "./serde/serde.js";
 
 export type { CheckpointerStats, Pruned, PruneStrategy };
 
@@ -129,7 +128,7 @@ const LARGEST_PAGE = 256;
 export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** @internal */
   protected readonly connection: Connection;
-  readonly #latest = new LatestValues();
+  readonly #latest = new LatestLists();
   readonly #retention: AutomaticRetention | undefined;
   readonly #touched = new Set<string>();
   #putsSincePrune = 0;
@@ -216,8 +215,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     } else {
       await this.#putDeltas(checkpoint, values, deltas);
     }
-    // What LangGraph's own serialiser makes of anything but bytes is new each time.
-    this.#latest.keep(checkpoint, deltas, this.serde.constructor === JsonPlusSerializer);
+    this.#latest.keep(checkpoint, deltas);
   }
 
   async #putDeltas(

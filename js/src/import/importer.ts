@@ -10,10 +10,11 @@ import type {
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import { foreignDatabase } from "#host";
-import { dump, toPutOperation } from "../checkpointer/checkpoint-operations.js";
+import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
+import { dump } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
-import { reencodeValue } from "../store/value.js";
+import { reencodeValue } from "../store/json-value.js";
 import {
   type Blob,
   type CheckpointKey,
@@ -28,7 +29,7 @@ import {
   type PendingWrite,
   type PutOperation,
 } from "../wire/operations.js";
-import { decodePythonValue, isPythonType } from "./python-values.js";
+import { decodePythonValue, isPythonType } from "./python-serde.js";
 
 /** The path of a file, outside browsers, or its bytes. */
 export type ImportSource = string | Uint8Array | globalThis.Blob;

@@ -27,6 +27,7 @@ import {
   type StoreOperation,
 } from "../wire/operations.js";
 import { toFloats, type Vector } from "./embedding.js";
+import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
 import {
   explanationOf,
   type RankingOptions,
@@ -34,7 +35,6 @@ import {
   type Snippet,
   snippetOf,
 } from "./ranking.js";
-import { decodeValue, encodeFilter, encodeValue, type Value } from "./value.js";
 
 export type { Item, ListNamespacesOperation, MatchCondition };
 

@@ -2,17 +2,17 @@
 // its members: plain data by the native function, and a message by the names that the
 // first one with the same fields showed. Whatever else is left to the serialiser.
 
-import { MESSAGE_CLASSES } from "./langgraph-serde.js";
-
-type Members = Record<string, unknown>;
-
-/** What nests deeper is left to the serialiser; so are circles. @internal */
-export const DEEPEST = 24;
+import {
+  DEEPEST,
+  fieldOf,
+  isMessage,
+  isPlainList,
+  isPlainObject,
+  type Members,
+} from "./messages.js";
 
 // Of an object with one of these, more than its members decides.
 const TELLING = new Set(["lc", "lc_serializable", "__lc_escaped__", "__proto__", "lg_name"]);
-const NAMESPACE = ["langchain_core", "messages"];
-const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map((known) => known.prototype));
 
 enum Kind {
   Plain, // the native function gives the right text
@@ -30,52 +30,6 @@ export function textOf(value: unknown): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** One of LangChain's own messages, of which it is known what its text depends on. @internal */
-export function isMessage(value: object): value is Members {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return MESSAGES.has(prototype) && isOrdinary(value as Members, prototype as Members);
-}
-
-/** Whether a message of the class with this prototype has a text like any other. @internal */
-export function isOrdinary(message: Members, known: Members): boolean {
-  const { toJSON, lc_serializable, lc_namespace, lc_kwargs } = message;
-  return (
-    toJSON === known.toJSON &&
-    message.constructor === known.constructor &&
-    lc_serializable === true &&
-    Array.isArray(lc_namespace) &&
-    lc_namespace.length === NAMESPACE.length &&
-    lc_namespace[0] === NAMESPACE[0] &&
-    lc_namespace[1] === NAMESPACE[1] &&
-    isPlainObject(lc_kwargs)
-  );
-}
-
-/** What a message is stored with by the name of one of its `lc_kwargs`. @internal */
-export function fieldOf(message: Members, name: string): unknown {
-  const value = message[name];
-  return value === undefined && !(name in message) ? (message.lc_kwargs as Members)[name] : value;
-}
-
-/** An object without a class and a text of its own. @internal */
-export function isPlainObject(value: unknown): value is Members {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return (
-    (prototype === Object.prototype || prototype === null) &&
-    (value as Members).toJSON === undefined
-  );
-}
-
-/** @internal */
-export function isPlainList(value: unknown): value is unknown[] {
-  return (
-    Array.isArray(value) &&
-    Object.getPrototypeOf(value) === Array.prototype &&
-    (value as { toJSON?: unknown }).toJSON === undefined
-  );
 }
 
 function kindOf(value: unknown, depth: number): Kind {

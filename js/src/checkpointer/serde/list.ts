@@ -7,9 +7,9 @@
 // making anything; and only elements of which it is known what their text depends on:
 // plain JSON values, and of LangChain's own messages the fields that are stored.
 
-import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { isSameBytes } from "../bytes.js";
-import type { Blob } from "../wire/operations.js";
+import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import type { Blob } from "../../wire/operations.js";
+import { textOf } from "./dump.js";
 import {
   DEEPEST,
   fieldOf,
@@ -17,17 +17,14 @@ import {
   isOrdinary,
   isPlainList,
   isPlainObject,
-  textOf,
-} from "./dump-value.js";
-import { dumpsAsLangGraph } from "./langgraph-serde.js";
+  type Members,
+} from "./messages.js";
 
 // Of a shorter list, taking snapshots would be most of the work.
 const WORTH_SPLITTING = 8;
 const OPENING = "[".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 const CLOSING = "]".charCodeAt(0);
-
-type Members = Record<string, unknown>;
 
 /** What an object was: what is stored of it, in its order, each a snapshot. */
 interface Shape {
@@ -46,6 +43,7 @@ enum Kind {
 
 const UNKNOWN = Symbol("a value whose text may depend on anything");
 const encoder = new TextEncoder();
+const serializer = new JsonPlusSerializer();
 
 interface Element {
   readonly snapshot: Snapshot;
@@ -100,16 +98,14 @@ export class ListValue implements Blob {
 }
 
 /**
- * The list as the serialiser makes it, with the texts of `base` where it has the same;
- * undefined if it must be serialised whole. Reads the list before it returns. @internal
+ * The list as LangGraph's serialiser makes it, with the texts of `base` where it has the
+ * same; undefined if it must be serialised whole. Reads the list before it returns. @internal
  */
 export function dumpList(
-  serde: SerializerProtocol,
   list: unknown,
   base: ListValue | undefined,
 ): Promise<ListValue> | undefined {
   if (!isPlainList(list) || list.length < WORTH_SPLITTING) return undefined;
-  if (!dumpsAsLangGraph(serde)) return undefined;
   const known = base?.elements ?? [];
   const elements: Element[] = new Array(list.length);
   const pending: Promise<void>[] = [];
@@ -124,13 +120,11 @@ export function dumpList(
     const snapshot = snapshotOf(value, DEEPEST);
     if (snapshot === UNKNOWN) return undefined;
     const keep = (bytes: Uint8Array) => {
-      const twins = [known[i], known[i + known.length - list.length]];
-      const alike = twins.find((twin) => twin !== undefined && isSameBytes(twin.bytes, bytes));
-      elements[i] = { snapshot, bytes: alike?.bytes ?? bytes };
+      elements[i] = { snapshot, bytes };
     };
     const text = textOf(value);
     if (text !== undefined) keep(encoder.encode(text));
-    else pending.push(dumpElement(serde, value).then(keep));
+    else pending.push(dumpElement(value).then(keep));
   }
   return Promise.all(pending).then(() => new ListValue(elements));
 }
@@ -140,8 +134,8 @@ function twinOf(value: unknown, element: Element | undefined): Element | undefin
 }
 
 // In a list, since by itself a value may be stored as another type.
-async function dumpElement(serde: SerializerProtocol, value: unknown): Promise<Uint8Array> {
-  const [, list] = await serde.dumpsTyped([value]);
+async function dumpElement(value: unknown): Promise<Uint8Array> {
+  const [, list] = await serializer.dumpsTyped([value]);
   return list[0] === OPENING ? list.subarray(1, -1) : list;
 }
 
@@ -152,38 +146,14 @@ function snapshotOf(value: unknown, depth: number): Snapshot | typeof UNKNOWN {
       : (value as Snapshot);
   }
   if (depth === 0) return UNKNOWN;
-  if (isPlainList(value)) return shapeOf(Kind.List, value, [], [...value], depth);
-  if (isPlainObject(value)) {
-    const keys = Object.keys(value);
-    return shapeOf(
-      Kind.Object,
-      value,
-      keys,
-      keys.map((key) => value[key]),
-      depth,
-    );
-  }
-  if (!isMessage(value)) return UNKNOWN;
-  const names = Object.keys(value.lc_kwargs as Members);
-  return shapeOf(
-    Kind.Message,
-    value,
-    names,
-    names.map((name) => fieldOf(value, name)),
-    depth,
-  );
-}
-
-function shapeOf(
-  kind: Kind,
-  value: object,
-  keys: string[],
-  values: unknown[],
-  depth: number,
-): Shape | typeof UNKNOWN {
+  const kind = kindOf(value);
+  if (kind === undefined) return UNKNOWN;
+  const keys =
+    kind === Kind.List ? [] : Object.keys(kind === Kind.Message ? kwargsOf(value) : value);
+  const count = kind === Kind.List ? (value as unknown[]).length : keys.length;
   const members: Snapshot[] = [];
-  for (let i = 0; i < values.length; i++) {
-    const member = snapshotOf(values[i], depth - 1);
+  for (let i = 0; i < count; i++) {
+    const member = snapshotOf(memberOf(kind, value, keys, i), depth - 1);
     if (member === UNKNOWN) return UNKNOWN;
     members.push(member);
   }
@@ -194,42 +164,42 @@ function shapeOf(
 function isSame(snapshot: Snapshot, value: unknown): boolean {
   if (typeof snapshot !== "object" || snapshot === null) return snapshot === value;
   if (typeof value !== "object" || value === null) return false;
-  if (Object.getPrototypeOf(value) !== snapshot.prototype) return false;
-  switch (snapshot.kind) {
-    case Kind.Message:
-      return isSameMessage(snapshot, value as Members);
-    case Kind.Object:
-      return isSameObject(snapshot, value as Members);
-    case Kind.List:
-      return isSameList(snapshot, value as unknown[]);
-  }
-}
-
-function isSameMessage({ prototype, keys, members }: Shape, message: Members): boolean {
-  if (!isOrdinary(message, prototype as Members)) return false;
-  if (!hasKeys(message.lc_kwargs as Members, keys)) return false;
-  for (let i = 0; i < keys.length; i++) {
-    const value = fieldOf(message, keys[i] as string);
+  if (!isShaped(snapshot, value)) return false;
+  const { kind, keys, members } = snapshot;
+  for (let i = 0; i < members.length; i++) {
+    const member = memberOf(kind, value, keys, i);
     // Most are texts, and the same ones.
-    if (members[i] !== value && !isSame(members[i], value)) return false;
+    if (members[i] !== member && !isSame(members[i], member)) return false;
   }
   return true;
 }
 
-function isSameObject({ keys, members }: Shape, value: Members): boolean {
-  if (value.toJSON !== undefined || !hasKeys(value, keys)) return false;
-  for (let i = 0; i < keys.length; i++) {
-    if (!isSame(members[i], value[keys[i] as string])) return false;
+// Whether it has the class and the names of members that it had.
+function isShaped({ kind, prototype, keys, members }: Shape, value: object): boolean {
+  if (Object.getPrototypeOf(value) !== prototype) return false;
+  if (kind === Kind.Message) {
+    return isOrdinary(value as Members, prototype as Members) && hasKeys(kwargsOf(value), keys);
   }
-  return true;
+  if ((value as Members).toJSON !== undefined) return false;
+  return kind === Kind.List
+    ? (value as unknown[]).length === members.length
+    : hasKeys(value as Members, keys);
 }
 
-function isSameList({ members }: Shape, list: unknown[]): boolean {
-  if (list.length !== members.length || (list as { toJSON?: unknown }).toJSON !== undefined) {
-    return false;
-  }
-  for (let i = 0; i < members.length; i++) if (!isSame(members[i], list[i])) return false;
-  return true;
+function kindOf(value: object): Kind | undefined {
+  if (isPlainList(value)) return Kind.List;
+  if (isPlainObject(value)) return Kind.Object;
+  return isMessage(value) ? Kind.Message : undefined;
+}
+
+function memberOf(kind: Kind, value: object, keys: readonly string[], i: number): unknown {
+  if (kind === Kind.List) return (value as unknown[])[i];
+  const key = keys[i] as string;
+  return kind === Kind.Message ? fieldOf(value as Members, key) : (value as Members)[key];
+}
+
+function kwargsOf(message: object): Members {
+  return (message as Members).lc_kwargs as Members;
 }
 
 // These, in this order.

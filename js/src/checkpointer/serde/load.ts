@@ -6,11 +6,9 @@
 // classes of messages are those of which it makes instances, found by letting it make one
 // of each: there may be several copies of LangChain in a process.
 
-import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { Blob } from "../wire/operations.js";
-import { loadsAsLangGraph, MESSAGE_CLASSES } from "./langgraph-serde.js";
-
-type Members = Record<string, unknown>;
+import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import type { MaybePromise } from "../../engine/engine.js";
+import { DEEPEST, MESSAGE_CLASSES, type Members } from "./messages.js";
 
 /** How instances of a class are made of what was stored. */
 interface Builder {
@@ -19,8 +17,6 @@ interface Builder {
   readonly fieldOf: (key: string) => string | undefined;
 }
 
-// What nests deeper is left to the serialiser, which refuses it at some depth.
-const DEEPEST = 24;
 // For classes that want any of these.
 const PROBE = { id: "probe", content: "", role: "user", name: "probe", tool_call_id: "probe" };
 
@@ -30,14 +26,10 @@ const serializer = new JsonPlusSerializer();
 let builders: Promise<ReadonlyMap<unknown, Builder>> | undefined;
 
 /** The value; `bytes` may be overwritten as soon as this returns. @internal */
-export function load(serde: SerializerProtocol, { type, bytes }: Blob): unknown | Promise<unknown> {
-  if (type !== "json" || !loadsAsLangGraph(serde)) {
-    // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
-    return serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
-  }
+export function loadJson(bytes: Uint8Array): MaybePromise<unknown> {
   const text = decoder.decode(bytes);
   // Of such a member the serialiser makes the prototype.
-  if (text.includes('"__proto__"')) return serde.loadsTyped(type, text);
+  if (text.includes('"__proto__"')) return serializer.loadsTyped("json", text);
   const value: unknown = JSON.parse(text);
   return text.includes('"lc"') ? revive(value) : value;
 }

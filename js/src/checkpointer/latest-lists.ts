@@ -1,0 +1,100 @@
+// The lists that a saver put last, so that of the next version only what is new is sent.
+// The engine checks each base by its stamp, so that a wrong guess costs a second call and
+// never a wrong value. What else is new in a value, the engine finds: it has the base.
+
+import type { CheckpointKey, NewCheckpoint, ValueDelta } from "../wire/operations.js";
+import { ListValue } from "./serde/list.js";
+
+// A smaller list is sent whole as fast.
+const WORTH_SHORTENING = 1024;
+// Of all lists together. The least recently put go first.
+const KEPT_BYTES = 32 * 1024 * 1024;
+// With more than this new between beginning and end, edits may lie apart: the engine,
+// given the whole list, finds them.
+const LARGEST_MIDDLE_EDIT = 4096;
+
+const WHOLE = { stamp: 0, baseStamp: 0, prefix: 0, suffix: 0 } as const;
+
+interface Kept {
+  stamp: number;
+  list: ListValue;
+}
+
+/** @internal */
+export class LatestLists {
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  /** The list that was put last, if it is known by its elements. */
+  listOf(key: CheckpointKey, channel: string): ListValue | undefined {
+    return this.#kept.get(keyOf(key, channel))?.list;
+  }
+
+  /** The same checkpoint, with what is new in its lists. */
+  shorten(checkpoint: NewCheckpoint): { deltas: ValueDelta[]; values: NewCheckpoint["values"] } {
+    const deltas: ValueDelta[] = [];
+    const values = checkpoint.values.map((value) => {
+      const list = value.value;
+      if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) {
+        deltas.push(WHOLE);
+        return value;
+      }
+      const { delta, middle } = differenceOf(
+        list,
+        this.#kept.get(keyOf(checkpoint.key, value.channel)),
+      );
+      deltas.push(delta);
+      return middle === undefined ? value : { ...value, value: { type: list.type, bytes: middle } };
+    });
+    return { deltas, values };
+  }
+
+  /** After these values, whole, were put with these stamps. */
+  keep({ key, values }: NewCheckpoint, deltas: readonly ValueDelta[]): void {
+    // A channel may have lost its value, as a delta channel has from one snapshot to the
+    // next: the engine finds the last one.
+    for (const [i, { channel, value }] of values.entries()) {
+      const stamp = deltas[i]?.stamp ?? 0;
+      const name = keyOf(key, channel);
+      this.#drop(name);
+      if (stamp === 0 || !(value instanceof ListValue) || value.size > KEPT_BYTES) continue;
+      this.#kept.set(name, { stamp, list: value });
+      this.#bytes += value.size;
+    }
+    for (const name of this.#kept.keys()) {
+      if (this.#bytes <= KEPT_BYTES) break;
+      this.#drop(name);
+    }
+  }
+
+  #drop(name: string): void {
+    this.#bytes -= this.#kept.get(name)?.list.size ?? 0;
+    this.#kept.delete(name);
+  }
+}
+
+/** The same deltas, of values that are sent whole. @internal */
+export function wholeDeltas(deltas: readonly ValueDelta[]): ValueDelta[] {
+  return deltas.map(({ stamp }) => ({ ...WHOLE, stamp }));
+}
+
+function keyOf({ threadId, checkpointNs }: CheckpointKey, channel: string): string {
+  // NUL is in no id.
+  return `${threadId}\0${checkpointNs}\0${channel}`;
+}
+
+// Without `middle`, the list is sent whole.
+function differenceOf(
+  list: ListValue,
+  base: Kept | undefined,
+): { delta: ValueDelta; middle?: Uint8Array } {
+  const stamp = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
+  const whole = { delta: { ...WHOLE, stamp } };
+  if (base === undefined) return whole;
+  const { prefix, suffix, middle } = list.differenceFrom(base.list);
+  const replaced = base.list.size - prefix - suffix;
+  if (middle.length > list.size / 2 || (replaced > 0 && middle.length > LARGEST_MIDDLE_EDIT)) {
+    return whole;
+  }
+  return { delta: { stamp, baseStamp: base.stamp, prefix, suffix }, middle };
+}

@@ -1,0 +1,85 @@
+// What is known of LangChain's own messages: which classes they have, and what of an instance
+// their text depends on.
+
+import {
+  AIMessage,
+  AIMessageChunk,
+  ChatMessage,
+  FunctionMessage,
+  HumanMessage,
+  HumanMessageChunk,
+  RemoveMessage,
+  SystemMessage,
+  SystemMessageChunk,
+  ToolMessage,
+  ToolMessageChunk,
+} from "@langchain/core/messages";
+
+export type Members = Record<string, unknown>;
+
+/** What nests deeper is left to the serialiser; so are circles. @internal */
+export const DEEPEST = 24;
+
+/** By the names that are stored. Their text depends on nothing but their members. @internal */
+export const MESSAGE_CLASSES = {
+  AIMessage,
+  AIMessageChunk,
+  ChatMessage,
+  FunctionMessage,
+  HumanMessage,
+  HumanMessageChunk,
+  RemoveMessage,
+  SystemMessage,
+  SystemMessageChunk,
+  ToolMessage,
+  ToolMessageChunk,
+} as const;
+
+const NAMESPACE = ["langchain_core", "messages"];
+const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map((known) => known.prototype));
+
+/** One of LangChain's own messages, of which it is known what its text depends on. @internal */
+export function isMessage(value: object): value is Members {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return MESSAGES.has(prototype) && isOrdinary(value as Members, prototype as Members);
+}
+
+/** Whether a message of the class with this prototype has a text like any other. @internal */
+export function isOrdinary(message: Members, known: Members): boolean {
+  const { toJSON, lc_serializable, lc_namespace, lc_kwargs } = message;
+  return (
+    toJSON === known.toJSON &&
+    message.constructor === known.constructor &&
+    lc_serializable === true &&
+    Array.isArray(lc_namespace) &&
+    lc_namespace.length === NAMESPACE.length &&
+    lc_namespace[0] === NAMESPACE[0] &&
+    lc_namespace[1] === NAMESPACE[1] &&
+    isPlainObject(lc_kwargs)
+  );
+}
+
+/** What a message is stored with by the name of one of its `lc_kwargs`. @internal */
+export function fieldOf(message: Members, name: string): unknown {
+  const value = message[name];
+  return value === undefined && !(name in message) ? (message.lc_kwargs as Members)[name] : value;
+}
+
+/** An object without a class and a text of its own. @internal */
+export function isPlainObject(value: unknown): value is Members {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (
+    (prototype === Object.prototype || prototype === null) &&
+    (value as Members).toJSON === undefined
+  );
+}
+
+/** @internal */
+export function isPlainList(value: unknown): value is unknown[] {
+  return (
+    Array.isArray(value) &&
+    Object.getPrototypeOf(value) === Array.prototype &&
+    (value as { toJSON?: unknown }).toJSON === undefined
+  );
+}
