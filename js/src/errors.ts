@@ -70,6 +70,11 @@ export class KeepsakeError extends Error {
   }
 }
 
+/** An argument breaks this rule. @internal */
+export function invalid(rule: string, cause?: unknown): KeepsakeError {
+  return new KeepsakeError("invalid_argument", rule, cause === undefined ? {} : { cause });
+}
+
 /** The same error, with the class that was called named in its message. @internal */
 export function named(backend: string, error: unknown): KeepsakeError {
   if (!(error instanceof KeepsakeError)) {
@@ -107,7 +112,7 @@ export function tell<Args extends unknown[]>(
   try {
     onProgress(...args);
   } catch (cause) {
-    throw new KeepsakeError("invalid_argument", `onProgress threw: ${messageOf(cause)}`, { cause });
+    throw invalid(`onProgress threw: ${messageOf(cause)}`, cause);
   }
 }
 

@@ -1,7 +1,5 @@
 export {
   type AutomaticRetention,
-  type CheckpointBound,
-  type CheckpointDiff,
   type CheckpointerStats,
   KeepsakeSaver,
   type ListOptions,
@@ -15,6 +13,8 @@ export {
   type SqliteSaverOptions,
   type ThreadSummary,
 } from "./checkpointer/checkpointer.js";
+export type { CheckpointBound } from "./checkpointer/config.js";
+export type { CheckpointDiff } from "./checkpointer/diff.js";
 export type { ChangeListener, Changes } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
 export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
@@ -38,9 +38,9 @@ export {
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
 export type { Value } from "./store/json-value.js";
+export type { IndexOptions, StoreOptions, TtlOptions } from "./store/options.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
 export {
-  type IndexOptions,
   InMemoryStore,
   KeepsakeStore,
   type ListNamespacesOptions,
@@ -49,9 +49,7 @@ export {
   SqliteStore,
   type SqliteStoreOptions,
   type StepOptions,
-  type StoreOptions,
   type StoreStats,
-  type TtlOptions,
   type WhyNot,
 } from "./store/store.js";
 export type {

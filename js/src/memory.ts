@@ -11,10 +11,11 @@ import { Connection } from "./connection.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, KeepsakeError } from "./errors.js";
+import { attempt, invalid } from "./errors.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./import/importer.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
-import { SqliteStore, type StoreOptions, type StoreStats } from "./store/store.js";
+import type { StoreOptions } from "./store/options.js";
+import { SqliteStore, type StoreStats } from "./store/store.js";
 import type { DatabaseBytes, ExportOptions, TransferOptions } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
@@ -133,7 +134,7 @@ export class Memory {
   /** Calls `listener` after something was written, in this tab or another. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
     if (typeof listener !== "function") {
-      throw new KeepsakeError("invalid_argument", "Memory: onChange takes a function");
+      throw invalid("Memory: onChange takes a function");
     }
     return this.#connection.onChange(listener);
   }
@@ -210,7 +211,7 @@ export class Memory {
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
     if (typeof options !== "object" || options === null) {
-      throw new KeepsakeError("invalid_argument", "openMemory takes options with a path");
+      throw invalid("openMemory takes options with a path");
     }
     const connection = Connection.toDatabase(options);
     const memory = new Memory(options, connection);

@@ -1,7 +1,6 @@
 // What a database and its parts are called in a browser's storage.
 
-import { invalid } from "../engine/options.js";
-import { KeepsakeError } from "../errors.js";
+import { invalid, KeepsakeError } from "../errors.js";
 
 /** The database, its log and its journal. @internal */
 export const SUFFIXES = ["", "-wal", "-journal"] as const;

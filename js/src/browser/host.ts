@@ -3,14 +3,9 @@
 import { wasmSource } from "#assets";
 import { isBytes } from "../bytes.js";
 import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
-import {
-  checkCommonOptions,
-  type DatabaseOptions,
-  invalid,
-  refuseConflict,
-} from "../engine/options.js";
+import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
-import { KeepsakeError } from "../errors.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import { RemoteEngine } from "./client.js";
 import { checkName } from "./database-name.js";
 import { loadModule } from "./module.js";

@@ -18,10 +18,11 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
+import { checkList, checkNumber, checkText, checkWhole } from "../checks.js";
 import { Connection } from "../connection.js";
 import type { MaybePromise } from "../engine/engine.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, KeepsakeError, named } from "../errors.js";
+import { attempt, invalid, KeepsakeError, named } from "../errors.js";
 import type {
   AnswerTo,
   Blob,
@@ -38,13 +39,19 @@ import type {
   ValueDelta,
 } from "../wire/operations.js";
 import { toPutOperation } from "./checkpoint-operations.js";
+import {
+  boundOf,
+  type CheckpointBound,
+  configOf,
+  optionalId,
+  threadIdOf,
+  uuid6At,
+} from "./config.js";
+import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
 import { LatestLists, wholeDeltas } from "./latest-lists.js";
 import { dump, load } from "./serde/serde.js";
 
 export type { CheckpointerStats, Pruned, PruneStrategy };
-
-/** A checkpoint's id or config, or a moment. */
-export type CheckpointBound = RunnableConfig | string | Date;
 
 /** Which checkpoints `list()` yields. */
 export interface ListOptions extends Omit<CheckpointListOptions, "before"> {
@@ -108,18 +115,6 @@ export interface ThreadSummary {
   metadata: CheckpointMetadata | undefined;
 }
 
-/** What is different between two checkpoints. */
-export interface CheckpointDiff {
-  /** Channels that only the second one has. */
-  added: Record<string, unknown>;
-  /** Channels that only the first one has. */
-  removed: Record<string, unknown>;
-  /** `appended` is what a list that else is the same has more. */
-  changed: Record<string, { before: unknown; after: unknown; appended?: unknown[] }>;
-  /** Channels of both, the same. */
-  unchanged: string[];
-}
-
 // The first page is small, since most callers want one checkpoint and stop.
 const FIRST_PAGE = 4;
 const LARGEST_PAGE = 256;
@@ -168,7 +163,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: ListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    let left = this.#limitOf(options.limit);
+    let left = await this.attempt(() => limitOf(options.limit));
     const { filter, matches } = await this.attempt(() => this.#filterOf(options.filter));
     let cursor: CheckpointKey | undefined;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
@@ -193,7 +188,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     return this.attempt(async () => {
-      const key = this.#keyOf(config, () => idOf("checkpoint.id", checkpoint?.id));
+      const key = this.#keyOf(config, () => checkText("checkpoint.id", checkpoint?.id));
       const parts = {
         key,
         parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
@@ -254,12 +249,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   ): Promise<void> {
     await this.attempt(async () => {
       const key = this.#keyOf(config, () =>
-        idOf("checkpoint_id", config.configurable?.checkpoint_id),
+        checkText("checkpoint_id", config.configurable?.checkpoint_id),
       );
       const stored = await Promise.all(
         writes.map(
           async ([channel, value], i): Promise<CoreWrite> => ({
-            taskId: idOf("task_id", taskId),
+            taskId: checkText("task_id", taskId),
             idx: Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i,
             channel,
             value: await dump(this.serde, value),
@@ -316,7 +311,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return this.attempt(async () =>
       this.#call({
         kind: "deleteForRuns",
-        runIds: listOf("runIds", runIds).map((id) => idOf("run_id", id)),
+        runIds: checkList("runIds", runIds).map((id) => checkText("run_id", id)),
       }),
     );
   }
@@ -330,11 +325,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       const given = options ?? {};
       const rules = RULES.filter((name) => name in given);
       if (rules.length > 0 && "strategy" in given) {
-        throw new KeepsakeError("invalid_argument", `strategy excludes ${rules.join(", ")}`);
+        throw invalid(`strategy excludes ${rules.join(", ")}`);
       }
       if (rules.length > 0) return this.#pruneBy(given);
       if ("dryRun" in given) {
-        throw new KeepsakeError("invalid_argument", `dryRun needs one of ${RULES.join(", ")}`);
+        throw invalid(`dryRun needs one of ${RULES.join(", ")}`);
       }
       return this.#pruneThreads(given as PruneOptions);
     });
@@ -342,18 +337,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   async #pruneThreads({ threadIds, strategy = "keepLatest" }: PruneOptions): Promise<number> {
     if (strategy !== "keepLatest" && strategy !== "delete") {
-      throw new KeepsakeError(
-        "invalid_argument",
-        `strategy must be keepLatest or delete: ${String(strategy)}`,
-      );
+      throw invalid(`strategy must be keepLatest or delete: ${String(strategy)}`);
     }
     if (threadIds === undefined) {
-      throw new KeepsakeError(
-        "invalid_argument",
-        `prune needs threadIds, or one of ${RULES.join(", ")}`,
-      );
+      throw invalid(`prune needs threadIds, or one of ${RULES.join(", ")}`);
     }
-    const threads = listOf("threadIds", threadIds).map(threadIdOf);
+    const threads = checkList("threadIds", threadIds).map(threadIdOf);
     return this.#call({ kind: "prune", threadIds: threads, strategy });
   }
 
@@ -375,7 +364,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }: {
     limit?: number | undefined;
   } = {}): AsyncGenerator<ThreadSummary> {
-    let left = this.#limitOf(limit);
+    let left = await this.attempt(() => limitOf(limit));
     let cursor: { newestCheckpointId: string; threadId: string } | undefined;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
       const page = await this.attempt(() =>
@@ -439,7 +428,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
         : this.#call({
             kind: "forkThread",
             source,
-            checkpointId: idOf("checkpoint_id", checkpointId),
+            checkpointId: checkText("checkpoint_id", checkpointId),
             target,
           }),
     );
@@ -493,16 +482,6 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       checkpointNs: optionalId("checkpoint_ns", checkpoint_ns),
       checkpointId: checkpointId(),
     };
-  }
-
-  #limitOf(limit: number | undefined): number {
-    if (limit === undefined || limit === null) return Number.POSITIVE_INFINITY;
-    if (typeof limit === "number" && limit >= 0) return limit;
-    const error = new KeepsakeError(
-      "invalid_argument",
-      `limit must be a number from 0: ${String(limit)}`,
-    );
-    throw named(this.constructor.name, error);
   }
 
   async #page(
@@ -589,6 +568,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 }
 
+function limitOf(limit: number | undefined): number {
+  return checkNumber("limit", limit ?? Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY);
+}
+
 const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan"] as const;
 const MINUTE = 60_000;
 
@@ -597,71 +580,28 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
   const byAge =
     maxAge === undefined
       ? ""
-      : uuid6At(new Date(Date.now() - countOf("maxAge", maxAge, 0) * MINUTE), "first");
+      : uuid6At(
+          new Date(Date.now() - checkNumber("maxAge", maxAge, 0, Number.MAX_SAFE_INTEGER) * MINUTE),
+          "first",
+        );
   const byBound = boundOf("olderThan", olderThan, "first");
   return {
-    threadIds: threadIds === undefined ? undefined : listOf("threadIds", threadIds).map(threadIdOf),
-    keepLast: keepLast === undefined ? 0 : countOf("keepLast", keepLast, 1),
+    threadIds:
+      threadIds === undefined ? undefined : checkList("threadIds", threadIds).map(threadIdOf),
+    keepLast: keepLast === undefined ? 0 : checkWhole("keepLast", keepLast, 1),
     // What is older than either goes.
     olderThan: [byAge, byBound].sort().at(-1) ?? "",
-    maxBytes: maxBytes === undefined ? 0 : countOf("maxBytes", maxBytes, 1),
+    maxBytes: maxBytes === undefined ? 0 : checkWhole("maxBytes", maxBytes, 1),
     dryRun: dryRun ?? false,
   };
-}
-
-function countOf(name: string, count: unknown, least: number): number {
-  const isCount = typeof count === "number" && count >= least && count <= Number.MAX_SAFE_INTEGER;
-  if (isCount && (least === 0 || Number.isInteger(count))) return count;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be a number from ${least}: ${String(count)}`,
-  );
-}
-
-function differenceBetween(a: Map<string, unknown>, b: Map<string, unknown>): CheckpointDiff {
-  const names = [...new Set([...a.keys(), ...b.keys()])];
-  const of = (values: Map<string, unknown>, channels: string[]) =>
-    Object.fromEntries(channels.map((name) => [name, values.get(name)]));
-  const shared = names.filter((name) => a.has(name) && b.has(name));
-  const isSame = (name: string) => isSameJson(plain(a.get(name)), plain(b.get(name)));
-  const changed = shared.filter((name) => !isSame(name));
-  return {
-    added: of(
-      b,
-      names.filter((name) => !a.has(name)),
-    ),
-    removed: of(
-      a,
-      names.filter((name) => !b.has(name)),
-    ),
-    changed: Object.fromEntries(changed.map((name) => [name, changeOf(a.get(name), b.get(name))])),
-    unchanged: shared.filter(isSame),
-  };
-}
-
-function changeOf(before: unknown, after: unknown): CheckpointDiff["changed"][string] {
-  if (!Array.isArray(before) || !Array.isArray(after)) return { before, after };
-  if (after.length < before.length) return { before, after };
-  const isPrefix = before.every((element, i) => isSameJson(plain(element), plain(after[i])));
-  return isPrefix ? { before, after, appended: after.slice(before.length) } : { before, after };
-}
-
-// Messages and other classes as they are stored.
-function plain(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }
 
 function checkSerde(serde: SerializerProtocol | undefined): void {
   if (!serde) return;
   for (const method of ["dumpsTyped", "loadsTyped"] as const) {
     if (typeof serde[method] === "function") continue;
-    throw new KeepsakeError("invalid_argument", `serde must have the method ${method}`);
+    throw invalid(`serde must have the method ${method}`);
   }
-}
-
-function listOf<T>(name: string, list: T[]): T[] {
-  if (Array.isArray(list)) return list;
-  throw new KeepsakeError("invalid_argument", `${name} must be a list: ${String(list)}`);
 }
 
 /** Keeps checkpoints in linear memory: fast, and gone with the object. */
@@ -705,71 +645,4 @@ export class SqliteSaver extends KeepsakeSaver {
   static fromConnString(path: string): SqliteSaver {
     return new SqliteSaver({ path });
   }
-}
-
-function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): RunnableConfig {
-  return {
-    configurable: { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId },
-  };
-}
-
-function threadIdOf(threadId: unknown): string {
-  if (threadId === undefined || threadId === null || threadId === "") {
-    throw new KeepsakeError(
-      "thread_id_required",
-      "configurable.thread_id is required with a checkpointer",
-    );
-  }
-  return idOf("thread_id", threadId);
-}
-
-function idOf(name: string, id: unknown): string {
-  if (typeof id !== "string") {
-    throw new KeepsakeError(
-      "invalid_argument",
-      `${name} must be a string, got ${id === null ? "null" : typeof id}`,
-    );
-  }
-  if (!id.isWellFormed()) {
-    throw new KeepsakeError(
-      "invalid_argument",
-      `${name} must not contain a lone surrogate: ${JSON.stringify(id)}`,
-    );
-  }
-  return id;
-}
-
-function optionalId(name: string, id: unknown): string {
-  return id === undefined || id === null ? "" : idOf(name, id);
-}
-
-function boundOf(name: string, bound: CheckpointBound | undefined, end: "first" | "last"): string {
-  if (bound === undefined || bound === null) return "";
-  if (bound instanceof Date) return uuid6At(bound, end);
-  return optionalId(name, typeof bound === "string" ? bound : getCheckpointId(bound));
-}
-
-// Checkpoint ids are version 6 UUIDs: they begin with their time, in units of
-// 100 ns since 1582. The least and the greatest of a millisecond are its bounds.
-function uuid6At(moment: Date, end: "first" | "last"): string {
-  const ms = moment.getTime();
-  if (Number.isNaN(ms))
-    throw new KeepsakeError("invalid_argument", "before and after must be valid dates");
-  const ticks = (BigInt(ms) + 12_219_292_800_000n) * 10_000n + (end === "last" ? 9_999n : 0n);
-  const hex = ticks.toString(16).padStart(15, "0");
-  const rest = end === "last" ? "ffff-ffffffffffff" : "0000-000000000000";
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-6${hex.slice(12)}-${rest}`;
-}
-
-function isSameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(
-    (key) =>
-      Object.hasOwn(b, key) &&
-      isSameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-  );
 }

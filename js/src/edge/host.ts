@@ -2,8 +2,8 @@
 // names. What must stay is in a Durable Object: `keepsake/cloudflare`.
 
 import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
-import { checkCommonOptions, type DatabaseOptions, invalid } from "../engine/options.js";
-import { KeepsakeError } from "../errors.js";
+import { checkCommonOptions, type DatabaseOptions } from "../engine/options.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import { openSharedSession } from "./instance.js";
 
 /** Checked. @internal */

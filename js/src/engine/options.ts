@@ -1,6 +1,6 @@
 // Where a database is and how it is kept, said in one type for every host.
 
-import { KeepsakeError } from "../errors.js";
+import { invalid, KeepsakeError } from "../errors.js";
 
 /** A browser's `Worker`, also where no types of browsers are. */
 export interface BrowserWorker {
@@ -58,11 +58,6 @@ export function checkCommonOptions(options: DatabaseOptions): void {
 // Its owner must be able to read and write it.
 function isFileMode(mode: number): boolean {
   return Number.isInteger(mode) && mode >= 0o600 && mode <= 0o777 && (mode & 0o600) === 0o600;
-}
-
-/** @internal */
-export function invalid(rule: string): KeepsakeError {
-  return new KeepsakeError("invalid_argument", rule);
 }
 
 /** Two users of one database must agree on how it is kept. @internal */

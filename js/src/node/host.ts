@@ -9,14 +9,9 @@ import {
   LocalEngine,
   type SessionSource,
 } from "../engine/engine.js";
-import {
-  checkCommonOptions,
-  type DatabaseOptions,
-  invalid,
-  refuseConflict,
-} from "../engine/options.js";
+import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
-import { KeepsakeError } from "../errors.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";

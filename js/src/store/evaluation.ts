@@ -1,6 +1,6 @@
 // How well searches find what they should, on the user's own questions.
 
-import { KeepsakeError, tell } from "../errors.js";
+import { invalid, tell } from "../errors.js";
 import type { RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
 
@@ -144,12 +144,12 @@ function judge(found: readonly string[], relevant: ReadonlySet<string>, k: numbe
 
 function checkCases(cases: readonly EvaluationCase[], least = 1): void {
   if (!Array.isArray(cases) || cases.length < least) {
-    throw new KeepsakeError("invalid_argument", `there must be at least ${least} cases`);
+    throw invalid(`there must be at least ${least} cases`);
   }
   const empty = cases.findIndex(
     ({ relevant }) => !Array.isArray(relevant) || relevant.length === 0,
   );
   if (empty >= 0) {
-    throw new KeepsakeError("invalid_argument", `case ${empty} has no relevant keys`);
+    throw invalid(`case ${empty} has no relevant keys`);
   }
 }

@@ -1,6 +1,7 @@
 // How a search by text weighs what it finds, and what it tells about it.
 
-import { KeepsakeError } from "../errors.js";
+import { checkChoice, checkNumber } from "../checks.js";
+import { invalid } from "../errors.js";
 import {
   type SearchItem as CoreSearchItem,
   type TextConfig as CoreTextConfig,
@@ -114,7 +115,7 @@ export function textToCore(text: TextOptions): CoreTextConfig {
   const { fields = [], group = "", position = "", speaker = "", language = "english" } = text;
   for (const [name, path] of Object.entries({ group, position, speaker })) {
     if (typeof path !== "string") {
-      throw new KeepsakeError("invalid_argument", `text.${name} must be a field path`);
+      throw invalid(`text.${name} must be a field path`);
     }
   }
   const list = Array.isArray(fields) ? fields.map((path) => [path, 1] as const) : undefined;
@@ -152,40 +153,15 @@ function snippetLength(snippet: boolean | number | undefined): number {
   if (snippet === undefined || snippet === false) return 0;
   if (snippet === true) return SNIPPET_BYTES;
   if (Number.isInteger(snippet) && snippet > 0 && snippet <= 0xffff_ffff) return snippet;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `snippet must be true, false or a positive number of bytes: ${String(snippet)}`,
-  );
+  throw invalid(`snippet must be true, false or a positive number of bytes: ${String(snippet)}`);
 }
 
 function weights(name: string, fields: unknown): { path: string; weight: number }[] {
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
-    throw new KeepsakeError("invalid_argument", `${name} must be an object of paths and weights`);
+    throw invalid(`${name} must be an object of paths and weights`);
   }
   return Object.entries(fields).map(([path, weight]) => ({
     path,
     weight: checkNumber(`${name}["${path}"]`, weight),
   }));
-}
-
-function checkNumber(
-  name: string,
-  number: unknown,
-  least = -Number.MAX_VALUE,
-  most = Number.MAX_VALUE,
-): number {
-  if (typeof number === "number" && number >= least && number <= most) return number;
-  const range = most === Number.MAX_VALUE ? "" : ` between ${least} and ${most}`;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be a number${range}: ${String(number)}`,
-  );
-}
-
-function checkChoice<T extends string>(name: string, choices: Record<T, number>, choice: T): T {
-  if (Object.hasOwn(choices, choice)) return choice;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be one of ${Object.keys(choices).join(", ")}: ${JSON.stringify(choice)}`,
-  );
 }

@@ -11,7 +11,8 @@ import type {
   SearchOperation as UpstreamSearch,
   SearchItem as UpstreamSearchItem,
 } from "@langchain/langgraph-checkpoint";
-import { KeepsakeError } from "../errors.js";
+import { checkChoice, checkText, checkWhole } from "../checks.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import {
   type GetOperation as CoreGet,
   type Item as CoreItem,
@@ -101,7 +102,7 @@ const MS_PER_MINUTE = 60_000;
 /** Throws a KeepsakeError that names the position. @internal */
 export function toCore(
   operations: readonly Operation[],
-  { searchMode = "auto", hasModel }: { searchMode: SearchMode | undefined; hasModel: boolean },
+  { searchMode, hasModel }: { searchMode: SearchMode; hasModel: boolean },
 ): StoreOperation[] {
   if (!Array.isArray(operations)) {
     throw new KeepsakeError("invalid_operation", "operations must be an array");
@@ -175,9 +176,9 @@ function searchToCore(
 ): CoreSearch {
   const { query, mode = searchMode } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
-    throw new KeepsakeError("invalid_argument", `query must be a string, got ${typeof query}`);
+    throw invalid(`query must be a string, got ${typeof query}`);
   }
-  checkMode("mode", mode);
+  checkChoice("mode", SearchMode, mode);
   const near = nearToCore(operation.near);
   const isByWords = Boolean(query) && !hasModel && near === undefined;
   // Each by its name: an object that another is spread into is slow to read.
@@ -191,7 +192,8 @@ function searchToCore(
     mode: isByWords ? (WITHOUT_MODEL[mode] ?? mode) : mode,
     refreshTtl: operation.refreshTtl,
     ranking: rankingToCore(operation),
-    plan: checkPlan(operation.plan),
+    plan:
+      operation.plan === undefined ? undefined : checkChoice("plan", SearchPlan, operation.plan),
     efSearch: checkCount("efSearch", operation.efSearch),
     near: near?.near,
     queryVector: near?.queryVector,
@@ -208,29 +210,11 @@ function nearToCore(
   try {
     return { queryVector: toFloats(near as Vector) };
   } catch (error) {
-    throw new KeepsakeError(
-      "invalid_argument",
+    throw invalid(
       "near must be a list of finite numbers, or the namespace and key of an item",
-      { cause: error },
+      error,
     );
   }
-}
-
-/** @internal */
-export function checkMode(name: string, mode: SearchMode | undefined): void {
-  if (mode === undefined || Object.hasOwn(SearchMode, mode)) return;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be one of ${Object.keys(SearchMode).join(", ")}: ${JSON.stringify(mode)}`,
-  );
-}
-
-function checkPlan(plan: SearchPlan | undefined): SearchPlan | undefined {
-  if (plan === undefined || Object.hasOwn(SearchPlan, plan)) return plan;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `plan must be one of ${Object.keys(SearchPlan).join(", ")}: ${JSON.stringify(plan)}`,
-  );
 }
 
 function listToCore(operation: ListNamespacesOperation): CoreList {
@@ -265,52 +249,25 @@ export function checkNamespace(namespace: string[]): string[] {
       `namespace must be an array of labels, got ${typeof namespace}`,
     );
   }
-  for (const label of namespace as unknown[]) {
-    if (typeof label !== "string") {
-      throw new KeepsakeError(
-        "invalid_namespace",
-        `namespace label must be a string, got ${typeof label}`,
-      );
-    }
-    if (!label.isWellFormed()) {
-      throw new KeepsakeError(
-        "invalid_namespace",
-        `namespace label must not contain a lone surrogate: ${JSON.stringify(label)}`,
-      );
-    }
-  }
-  return [...namespace];
+  // Unlike map(), this sees holes.
+  return Array.from(namespace, (label) => checkText("namespace label", label, "invalid_namespace"));
 }
 
 /** @internal */
 export function checkKey(key: string): string {
-  if (typeof key !== "string") {
-    throw new KeepsakeError("invalid_key", `key must be a string, got ${typeof key}`);
-  }
-  if (!key.isWellFormed()) {
-    throw new KeepsakeError(
-      "invalid_key",
-      `key must not contain a lone surrogate: ${JSON.stringify(key)}`,
-    );
-  }
-  return key;
+  return checkText("key", key, "invalid_key");
 }
 
 function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
   if (index === undefined || index === null) return undefined;
   if (index === false) return false;
   if (Array.isArray(index) && index.every((path) => typeof path === "string")) return [...index];
-  throw new KeepsakeError("invalid_argument", "index must be false or an array of field paths");
+  throw invalid("index must be false or an array of field paths");
 }
 
 function checkCount(name: string, count: number | null | undefined): number | undefined {
   if (count === undefined || count === null) return undefined;
-  if (count === Number.POSITIVE_INFINITY) return MAX_COUNT;
-  if (Number.isInteger(count) && count >= 0 && count <= MAX_COUNT) return count;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be a whole number from 0: ${String(count)}`,
-  );
+  return count === Number.POSITIVE_INFINITY ? MAX_COUNT : checkWhole(name, count, 0, MAX_COUNT);
 }
 
 function ttlToMs(minutes: number | null | undefined): number {
@@ -322,10 +279,7 @@ function ttlToMs(minutes: number | null | undefined): number {
 export function minutesToMs(name: string, minutes: number): number {
   const ms = Math.ceil(minutes * MS_PER_MINUTE);
   if (typeof minutes === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `${name} must be a positive number of minutes: ${String(minutes)}`,
-  );
+  throw invalid(`${name} must be a positive number of minutes: ${String(minutes)}`);
 }
 
 /** @internal */

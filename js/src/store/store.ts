@@ -1,11 +1,12 @@
 // LangGraph's BaseStore over an engine.
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
+import { checkChoice, checkWhole } from "../checks.js";
 import { Connection } from "../connection.js";
 import type { MaybePromise } from "../engine/engine.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, KeepsakeError, named, tell } from "../errors.js";
+import { attempt, invalid, KeepsakeError, named, tell } from "../errors.js";
 import {
   type Absence,
   type AnswerTo,
@@ -13,10 +14,10 @@ import {
   type PutOperation as CorePut,
   type SearchOperation as CoreSearch,
   NO_TTL,
-  type SearchMode,
+  SearchMode,
   type StoreOperation,
 } from "../wire/operations.js";
-import { Embedder, type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
+import { Embedder } from "./embedding.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -26,10 +27,10 @@ import {
   type Tuning,
   tune,
 } from "./evaluation.js";
-import { explanationOf, type TextOptions, textToCore } from "./ranking.js";
+import { configurationOf, type StoreOptions } from "./options.js";
+import { explanationOf } from "./ranking.js";
 import {
   checkKey,
-  checkMode,
   checkNamespace,
   fromCore,
   type GetOperation,
@@ -41,31 +42,6 @@ import {
   type SearchOperation,
   toCore,
 } from "./store-operations.js";
-
-/** What is embedded, and by which model. */
-export interface IndexOptions {
-  /** Length of every vector. */
-  dims: number;
-  /** A LangChain `Embeddings`, an object like it, or a function from texts to vectors. */
-  embeddings: EmbeddingModel | EmbeddingFunction;
-  /**
-   * Paths of the texts: `title`, `a.b`, `turns[*].text`, `[-1]`, `$` for the whole value.
-   * @default ["$"]
-   */
-  fields?: string[] | undefined;
-  /**
-   * Names the model. It is kept in the file, and a store that names another one is refused
-   * (`model_mismatch`). @default `embeddings.model`, which LangChain's models have
-   */
-  model?: string | undefined;
-  /**
-   * Takes the vectors of another model, or of other `dims`, for void instead of refusing
-   * the file: their items wait for `reembed()`. @default false
-   */
-  replace?: boolean | undefined;
-  /** How many of the newest vectors are kept by their text, so that it is not embedded again. @default 1000 */
-  cache?: number | undefined;
-}
 
 /** How work goes on that is done in steps. */
 export interface StepOptions {
@@ -97,28 +73,6 @@ export interface WhyNot {
   explain?: Record<string, number> | undefined;
 }
 
-/** How long items live. Everything is in minutes. */
-export interface TtlOptions {
-  /** Of items that are put without a `ttl`. @default for ever */
-  defaultTtl?: number | undefined;
-  /** Whether reading an item restarts its time to live. @default true */
-  refreshOnRead?: boolean | undefined;
-  /** How often expired items are deleted; they are never returned in any case. @default never */
-  sweepIntervalMinutes?: number | undefined;
-}
-
-/** What every store can be told. */
-export interface StoreOptions {
-  index?: IndexOptions | undefined;
-  ttl?: TtlOptions | undefined;
-  /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
-  text?: TextOptions | undefined;
-  /** Of searches with a query that name none: "hybrid" suits most. @default "auto" */
-  searchMode?: SearchMode | undefined;
-  /** Milliseconds since 1970; for tests. @default Date.now */
-  now?: (() => number) | undefined;
-}
-
 /** How much a store holds. Expired items that are not yet swept count. */
 export interface StoreStats {
   items: number;
@@ -148,7 +102,6 @@ const MOST_AT_ONCE = 10_000;
 const BUILD_STEP_MS = 15;
 // A longer one would fire at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const MAX_DIMS = 65_536;
 
 /**
  * What every store of keepsake does. Made synchronously, opened by the first call.
@@ -177,8 +130,9 @@ export abstract class KeepsakeStore extends BaseStore {
       this.#model = options.index && new Embedder(options.index.embeddings, options.index.cache);
       this.#dims = options.index?.dims;
       this.#now = options.now ?? Date.now;
-      checkMode("searchMode", options.searchMode);
-      this.#reading = { searchMode: options.searchMode, hasModel: this.#model !== undefined };
+      const { searchMode = "auto" } = options;
+      checkChoice("searchMode", SearchMode, searchMode);
+      this.#reading = { searchMode, hasModel: this.#model !== undefined };
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
@@ -323,14 +277,9 @@ export abstract class KeepsakeStore extends BaseStore {
       const { batchSize = 64, signal, onProgress } = options;
       const model = this.#model;
       if (!model) {
-        throw new KeepsakeError("invalid_argument", "reembed needs a store with an index");
+        throw invalid("reembed needs a store with an index");
       }
-      if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > MOST_AT_ONCE) {
-        throw new KeepsakeError(
-          "invalid_argument",
-          `batchSize must be a whole number between 1 and ${MOST_AT_ONCE}: ${batchSize}`,
-        );
-      }
+      checkWhole("batchSize", batchSize, 1, MOST_AT_ONCE);
       for (let done = 0; ; ) {
         signal?.throwIfAborted();
         const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
@@ -352,7 +301,7 @@ export abstract class KeepsakeStore extends BaseStore {
     return this.attempt(async () => {
       const { signal, onProgress } = options;
       if (this.#dims === undefined) {
-        throw new KeepsakeError("invalid_argument", "buildIndex needs a store with an index");
+        throw invalid("buildIndex needs a store with an index");
       }
       const pace = new Pace(BUILD_STEP_MS);
       for (;;) {
@@ -534,42 +483,6 @@ export class SqliteStore extends KeepsakeStore {
       options,
     );
   }
-}
-
-function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | undefined {
-  if (index === undefined && ttl === undefined && text === undefined) return undefined;
-  return {
-    kind: "configureStore",
-    index: index && {
-      dims: checkDims(index.dims),
-      fields: checkFields(index.fields),
-      model: checkModel(index.model ?? nameOfModel(index.embeddings)),
-      replaceVectors: index.replace ?? false,
-    },
-    ttl: ttl && {
-      defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
-      refreshOnRead: ttl.refreshOnRead ?? true,
-    },
-    text: text && textToCore(text),
-  };
-}
-
-function checkDims(dims: number): number {
-  if (Number.isInteger(dims) && dims > 0 && dims <= MAX_DIMS) return dims;
-  throw new KeepsakeError(
-    "invalid_argument",
-    `index.dims must be a whole number from 1 to ${MAX_DIMS}: ${String(dims)}`,
-  );
-}
-
-function checkFields(fields: string[] = ["$"]): string[] {
-  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
-  throw new KeepsakeError("invalid_argument", "index.fields must be an array of field paths");
-}
-
-function checkModel(model: string): string {
-  if (typeof model === "string") return model;
-  throw new KeepsakeError("invalid_argument", "index.model must be a string");
 }
 
 const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);

@@ -2,7 +2,7 @@
 // files: core/src/transfer/piece.h. It may be cut after any piece and go on later.
 
 import type { Connection } from "../connection.js";
-import { KeepsakeError, tell } from "../errors.js";
+import { invalid, KeepsakeError, tell } from "../errors.js";
 import type { RowsRequest } from "../wire/operations.js";
 import type { TransferOptions } from "./options.js";
 
@@ -100,7 +100,7 @@ function parsePlace(resume: string): Place {
   const [, exportId, number, cursor = "", complete] =
     /^([^.]+)\.(\d+)\.((?:[0-9a-f]{2})+)\.(complete)?$/.exec(String(resume)) ?? [];
   if (exportId === undefined) {
-    throw new KeepsakeError("invalid_argument", "resume must be what unfinishedImport() answered");
+    throw invalid("resume must be what unfinishedImport() answered");
   }
   const bytes = (cursor.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16));
   return {

@@ -3,7 +3,7 @@
 
 import { isBytes } from "../bytes.js";
 import type { Connection } from "../connection.js";
-import { KeepsakeError, messageOf, tell } from "../errors.js";
+import { invalid, KeepsakeError, messageOf, tell } from "../errors.js";
 import type { DatabaseBytes, ExportFormat, ExportOptions, TransferOptions } from "./options.js";
 import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./portable.js";
 
@@ -46,10 +46,6 @@ async function formatOf(caller: Connection, { format }: ExportOptions): Promise<
   if (format !== undefined) throw invalid(`format must be sqlite or portable: "${format}"`);
   const { persistence } = await caller.status();
   return persistence === "durable-object" ? "portable" : "sqlite";
-}
-
-function invalid(message: string): KeepsakeError {
-  return new KeepsakeError("invalid_argument", message);
 }
 
 /**
@@ -137,8 +133,7 @@ export async function importDatabase(
 ): Promise<void> {
   if (database instanceof ReadableStream) return importStream(connection, database, options);
   if (!isBytes(database) && !(database instanceof Blob)) {
-    throw new KeepsakeError(
-      "invalid_argument",
+    throw invalid(
       "a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb())",
     );
   }
@@ -248,7 +243,7 @@ async function* chunksOf(
       isRead = done;
       if (done) return undefined;
       if (!isBytes(value)) {
-        throw new KeepsakeError("invalid_argument", "a stream to import must be of bytes");
+        throw invalid("a stream to import must be of bytes");
       }
       yield value;
     }

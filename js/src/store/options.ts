@@ -1,0 +1,86 @@
+// What a store can be told when it is made, and how the engine hears of it.
+
+import { checkWhole } from "../checks.js";
+import { invalid } from "../errors.js";
+import { type Operation as CoreOperation, NO_TTL, type SearchMode } from "../wire/operations.js";
+import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
+import { type TextOptions, textToCore } from "./ranking.js";
+import { minutesToMs } from "./store-operations.js";
+
+/** What is embedded, and by which model. */
+export interface IndexOptions {
+  /** Length of every vector. */
+  dims: number;
+  /** A LangChain `Embeddings`, an object like it, or a function from texts to vectors. */
+  embeddings: EmbeddingModel | EmbeddingFunction;
+  /**
+   * Paths of the texts: `title`, `a.b`, `turns[*].text`, `[-1]`, `$` for the whole value.
+   * @default ["$"]
+   */
+  fields?: string[] | undefined;
+  /**
+   * Names the model. It is kept in the file, and a store that names another one is refused
+   * (`model_mismatch`). @default `embeddings.model`, which LangChain's models have
+   */
+  model?: string | undefined;
+  /**
+   * Takes the vectors of another model, or of other `dims`, for void instead of refusing
+   * the file: their items wait for `reembed()`. @default false
+   */
+  replace?: boolean | undefined;
+  /** How many of the newest vectors are kept by their text, so that it is not embedded again. @default 1000 */
+  cache?: number | undefined;
+}
+
+/** How long items live. Everything is in minutes. */
+export interface TtlOptions {
+  /** Of items that are put without a `ttl`. @default for ever */
+  defaultTtl?: number | undefined;
+  /** Whether reading an item restarts its time to live. @default true */
+  refreshOnRead?: boolean | undefined;
+  /** How often expired items are deleted; they are never returned in any case. @default never */
+  sweepIntervalMinutes?: number | undefined;
+}
+
+/** What every store can be told. */
+export interface StoreOptions {
+  index?: IndexOptions | undefined;
+  ttl?: TtlOptions | undefined;
+  /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
+  text?: TextOptions | undefined;
+  /** Of searches with a query that name none: "hybrid" suits most. @default "auto" */
+  searchMode?: SearchMode | undefined;
+  /** Milliseconds since 1970; for tests. @default Date.now */
+  now?: (() => number) | undefined;
+}
+
+const MAX_DIMS = 65_536;
+
+/** Undefined if the engine need not know of it. @internal */
+export function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | undefined {
+  if (index === undefined && ttl === undefined && text === undefined) return undefined;
+  return {
+    kind: "configureStore",
+    index: index && {
+      dims: checkWhole("index.dims", index.dims, 1, MAX_DIMS),
+      fields: checkFields(index.fields),
+      model: checkModel(index.model ?? nameOfModel(index.embeddings)),
+      replaceVectors: index.replace ?? false,
+    },
+    ttl: ttl && {
+      defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
+      refreshOnRead: ttl.refreshOnRead ?? true,
+    },
+    text: text && textToCore(text),
+  };
+}
+
+function checkFields(fields: string[] = ["$"]): string[] {
+  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
+  throw invalid("index.fields must be an array of field paths");
+}
+
+function checkModel(model: string): string {
+  if (typeof model === "string") return model;
+  throw invalid("index.model must be a string");
+}
