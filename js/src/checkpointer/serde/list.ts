@@ -120,13 +120,20 @@ export function dumpList(
     const snapshot = snapshotOf(value, DEEPEST);
     if (snapshot === UNKNOWN) return undefined;
     const keep = (bytes: Uint8Array) => {
-      elements[i] = { snapshot, bytes };
+      // With the same text all the same: members that are undefined have none.
+      const twins = [known[i], known[i + known.length - list.length]];
+      const alike = twins.find((twin) => twin !== undefined && isSameText(twin.bytes, bytes));
+      elements[i] = { snapshot, bytes: alike?.bytes ?? bytes };
     };
     const text = textOf(value);
     if (text !== undefined) keep(encoder.encode(text));
     else pending.push(dumpElement(value).then(keep));
   }
   return Promise.all(pending).then(() => new ListValue(elements));
+}
+
+function isSameText(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 function twinOf(value: unknown, element: Element | undefined): Element | undefined {
