@@ -11,18 +11,18 @@ import { cleanUp } from "./support/clean-up.mjs";
 const JOB = { kind: "takeBack", name: "x" };
 const open = [];
 let Broker;
-let Transport;
+let HubLink;
 
 beforeAll(async () => {
   const outdir = temporaryFolder();
   await build({
-    entryPoints: ["js/src/browser/transport.ts", "js/src/browser/broker.ts"],
+    entryPoints: ["js/src/browser/hub-link.ts", "js/src/browser/broker.ts"],
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     format: "esm",
   });
-  ({ Transport } = await import(join(outdir, "transport.mjs")));
+  ({ HubLink } = await import(join(outdir, "hub-link.mjs")));
   ({ Broker } = await import(join(outdir, "broker.mjs")));
 });
 
@@ -32,8 +32,8 @@ afterEach(() => {
 
 afterAll(cleanUp);
 
-function newTransport(broker, hear) {
-  const transport = new Transport("transport test", hear, () => {});
+function newLink(broker, hear) {
+  const transport = new HubLink("transport test", hear, () => {});
   const { port1, port2 } = new MessageChannel();
   broker.add(port1);
   transport.join(port2);
@@ -50,13 +50,13 @@ async function connected(delay = 0) {
   const broker = new Broker();
   const answers = [];
   const ways = [];
-  const owner = newTransport(broker, async (message, port) => {
+  const owner = newLink(broker, async (message, port) => {
     if (message.type !== "job") return;
     ways.push(port === undefined ? "channel" : "port");
     await sleep(delay);
     owner.reply(port, { type: "done", to: message.from, epoch: 1, number: message.number });
   });
-  const follower = newTransport(broker, (message) => {
+  const follower = newLink(broker, (message) => {
     if (message.type !== "done") return;
     answers.push(message.number);
     follower.answered(message.number);

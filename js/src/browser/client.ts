@@ -16,7 +16,7 @@ import type { DatabaseOptions } from "../engine/options.js";
 import { KeepsakeError } from "../errors.js";
 import { decodeResponse, encodeRequest } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
-import { serveHub } from "./hub.js";
+
 import { cannotLoad, workerError } from "./load.js";
 import {
   channelName,
@@ -31,6 +31,7 @@ import {
   type Settings,
   unknownOutcome,
 } from "./protocol.js";
+import { serveHub } from "./serve-hub.js";
 import { readAside } from "./storage.js";
 
 // A script that is not ours says nothing; neither does a response that never comes.

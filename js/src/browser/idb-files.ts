@@ -17,8 +17,8 @@
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
+import type { BrowserStorage } from "./browser-storage.js";
 import { asideSuffix, noSuchAside, SUFFIXES, splitAsideName } from "./database-name.js";
-import type { BrowserStorage } from "./storage.js";
 import { closedError, isQuotaError, storageError } from "./storage-error.js";
 
 type Durability = "relaxed" | "strict";

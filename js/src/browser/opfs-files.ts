@@ -5,6 +5,7 @@
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
+import type { BrowserStorage } from "./browser-storage.js";
 import {
   asideSuffix,
   fileNameOf,
@@ -13,7 +14,6 @@ import {
   SUFFIXES,
   splitAsideName,
 } from "./database-name.js";
-import type { BrowserStorage } from "./storage.js";
 import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js";
 
 const FOLDER = "keepsake";

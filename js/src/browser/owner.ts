@@ -12,6 +12,7 @@ import { MemoryFile } from "../wasm/memory-files.js";
 import { decodeResponse, encodeRequest, failureCodeOf } from "../wire/codec.js";
 import type { IndexProgress, Operation } from "../wire/operations.js";
 import { BlobFile } from "./blob-file.js";
+import type { BrowserStorage } from "./browser-storage.js";
 import { loadModule } from "./module.js";
 import {
   type ExportPhase,
@@ -21,7 +22,7 @@ import {
   type Result,
   type Settings,
 } from "./protocol.js";
-import { type BrowserStorage, openStorage } from "./storage.js";
+import { openStorage } from "./storage.js";
 
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
 const FLUSH_AFTER_MS = 100;

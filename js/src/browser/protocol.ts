@@ -3,7 +3,7 @@
 
 import type { Changes } from "../engine/changes.js";
 import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
-import type { StorageKind } from "./storage.js";
+import type { StorageKind } from "./browser-storage.js";
 
 /** Raised when tabs with the older number would misunderstand. The newer tab wins. */
 export const PROTOCOL = 1;
@@ -74,6 +74,20 @@ export function lost(): Failure {
     code: "lost",
     message:
       "the tab that had the memory is gone, or its engine failed, and what was in it is lost",
+  };
+}
+
+export function otherStorage(name: string, existing: string, wanted: string): Failure {
+  return {
+    code: "conflicting_options",
+    message: `another tab has "${name}" open with storage "${existing}", not "${wanted}"`,
+  };
+}
+
+export function newerVersion(): Failure {
+  return {
+    code: "newer_version",
+    message: "another tab runs a newer version of keepsake; reload this page",
   };
 }
 

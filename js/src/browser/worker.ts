@@ -1,7 +1,7 @@
 // The package's one worker file: the hub of a page, and, as a SharedWorker, the broker.
 
 import { Broker } from "./broker.js";
-import { serveHub } from "./hub.js";
+import { serveHub } from "./serve-hub.js";
 
 interface SharedWorkerScope {
   onconnect: (event: MessageEvent) => void;

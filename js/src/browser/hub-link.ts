@@ -16,7 +16,7 @@ type JobMessage = HubMessageBody & { type: "job" };
 type Hear = (message: HubMessage, port: MessagePort | undefined) => void;
 
 /** @internal */
-export class Transport {
+export class HubLink {
   /** Who we are to the others. */
   readonly hub = randomId();
   readonly #channel: BroadcastChannel;

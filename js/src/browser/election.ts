@@ -1,0 +1,190 @@
+// How the hubs of a database choose its owner: whoever gets the Web Lock opens the
+// database, and owns it for as long as the lock is held. One that is not granted in time
+// is asked for again, and an owner that is silent for long loses it to who steals it.
+
+import { KeepsakeError } from "../errors.js";
+import { DamagedError, Owner } from "./owner.js";
+import { channelName, type Failure, lost, type Settings } from "./protocol.js";
+
+// A new request makes the browser evict a holder that sits in its back/forward cache;
+// one that waits does not.
+const REQUEST_LOCK_AGAIN_MS = 2_000;
+const STEAL_AT_MOST_EVERY_MS = 60_000;
+// A database that takes longer to open is taken for one that hangs.
+const OPENING_MAY_TAKE_MS = 60_000;
+
+/** The hub that stands for election. @internal */
+export interface Candidate {
+  /** Whether somebody waits for the database, or for its end. */
+  readonly wantsDatabase: boolean;
+  /** It owns the database now. */
+  own(owner: Owner): void;
+  /** It does not any more. */
+  disown(): void;
+  /** The database could not be opened, or the lock not be asked for, this time. */
+  failToOpen(error: unknown): void;
+  /** The database was damaged, and is set aside. */
+  reportDamage(failure: Failure): void;
+  /** Nothing can be done any more. */
+  giveUp(failure: Failure): void;
+}
+
+/** One time of waiting for the lock, and of holding it. */
+class Term {
+  /** Since when we hold it. */
+  heldSince: number | undefined;
+  isOver = false;
+  readonly ended: Promise<void>;
+  #resolve: () => void = () => {};
+
+  constructor() {
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#resolve();
+  }
+}
+
+/** @internal */
+export class Election {
+  readonly #settings: Settings;
+  readonly #candidate: Candidate;
+  #term: Term | undefined;
+  #isOver = false;
+  #hasFailedToOpen = false;
+  #lastSteal = Number.NEGATIVE_INFINITY;
+  #mustSteal = false;
+  #requestAgain: () => void = () => {};
+  #tryAgain: (() => void) | undefined;
+
+  constructor(settings: Settings, candidate: Candidate) {
+    this.#settings = settings;
+    this.#candidate = candidate;
+  }
+
+  /** Whether we have the lock. */
+  get isHolding(): boolean {
+    return this.#term?.heldSince !== undefined;
+  }
+
+  /** Whether we have the lock, and may still be opening the database. */
+  get mayBeOpening(): boolean {
+    const since = this.#term?.heldSince;
+    return since !== undefined && performance.now() - since < OPENING_MAY_TAKE_MS;
+  }
+
+  /** Stands until end(). */
+  async run(): Promise<void> {
+    while (!this.#isOver) {
+      const term = new Term();
+      this.#term = term;
+      try {
+        await this.#requestLock(term);
+      } catch (error) {
+        // Not granted in time, or stolen.
+        if ((error as Error).name !== "AbortError") this.#failToOpen(error);
+      }
+      term.end();
+      this.#candidate.disown();
+      // Others may have the lock, until there is something to do for us.
+      if (this.#hasFailedToOpen) await this.#nextNeed();
+    }
+  }
+
+  /** There is something to do: what could not be opened is tried again. */
+  wake(): void {
+    this.#tryAgain?.();
+  }
+
+  /** Takes the lock from who has it, unless we did so lately. */
+  steal(): void {
+    const now = performance.now();
+    if (now - this.#lastSteal < STEAL_AT_MOST_EVERY_MS) return;
+    this.#lastSteal = now;
+    this.#mustSteal = true;
+    this.#requestAgain();
+  }
+
+  /** Stands no more; what we own is still to be given back, by end(). */
+  withdraw(): void {
+    this.#isOver = true;
+  }
+
+  end(): void {
+    this.withdraw();
+    this.#term?.end();
+    this.#requestAgain();
+    this.#tryAgain?.();
+  }
+
+  async #requestLock(term: Term): Promise<void> {
+    if (navigator.locks === undefined) throw noLocks();
+    const aborter = new AbortController();
+    this.#requestAgain = () => aborter.abort();
+    const timer = setTimeout(this.#requestAgain, REQUEST_LOCK_AGAIN_MS);
+    const options: LockOptions = this.#mustSteal ? { steal: true } : { signal: aborter.signal };
+    try {
+      await navigator.locks.request(channelName(this.#settings.name), options, async () => {
+        clearTimeout(timer);
+        this.#mustSteal = false;
+        this.#requestAgain = () => {};
+        await this.#own(term);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #own(term: Term): Promise<void> {
+    this.#hasFailedToOpen = false;
+    while (!term.isOver) {
+      term.heldSince = performance.now();
+      const owner = await this.#open(term);
+      if (owner === undefined) return;
+      this.#candidate.own(owner);
+      await Promise.race([term.ended, owner.failed]);
+      owner.close();
+      if (term.isOver) return;
+      if (owner.storage.kind === "memory") this.#candidate.giveUp(lost());
+    }
+  }
+
+  async #open(term: Term): Promise<Owner | undefined> {
+    try {
+      const owner = await Owner.open(this.#settings);
+      if (!term.isOver) return owner;
+      owner.close();
+    } catch (error) {
+      if (term.isOver) return undefined;
+      if (error instanceof DamagedError) this.#candidate.reportDamage(error.failure);
+      else this.#failToOpen(error);
+    }
+    return undefined;
+  }
+
+  #failToOpen(error: unknown): void {
+    this.#hasFailedToOpen = true;
+    this.#candidate.failToOpen(error);
+  }
+
+  #nextNeed(): Promise<void> {
+    if (this.#candidate.wantsDatabase) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#tryAgain = () => {
+        this.#tryAgain = undefined;
+        resolve();
+      };
+    });
+  }
+}
+
+function noLocks(): KeepsakeError {
+  return new KeepsakeError(
+    "unsupported",
+    "Web Locks are not available here: a page needs https, or http://localhost",
+  );
+}
