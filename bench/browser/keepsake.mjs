@@ -32,7 +32,7 @@ serve({
   async open(name) {
     storage = await openStorage({ name, storage: STORAGE, durability: "relaxed" });
     const database = { path: name, durability: "relaxed" };
-    session = await openSession({ module, database, files: storage.files, closeFiles() {} });
+    session = await openSession({ module, database, files: storage.files, onClose() {} });
   },
   insert: (key, text) => run([put(key, text)]),
   batch: (rows) => run(rows.map(([key, text]) => put(key, text))),

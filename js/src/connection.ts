@@ -2,14 +2,9 @@
 // the first call, closed once. Connections to one database share one Engine.
 
 import { databaseEngine, memoryEngine, resolveOptions } from "#host";
+import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
-import type {
-  Answers,
-  Engine,
-  EngineStatus,
-  ForeignDatabase,
-  MaybePromise,
-} from "./engine/engine.js";
+import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { KeepsakeError } from "./errors.js";
 import type { Operation } from "./wire/operations.js";

@@ -2,13 +2,16 @@
 
 import { wasmSource } from "#assets";
 import { isBytes } from "../bytes.js";
-import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
+import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { LocalEngine } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
+import { RemoteEngine } from "../engine/remote-engine.js";
 import { openSession } from "../engine/session.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import { RemoteEngine } from "./client.js";
 import { checkName } from "./database-name.js";
+import { HubTransport } from "./hub-transport.js";
 import { loadModule } from "./module.js";
+import type { Settings } from "./protocol.js";
 
 /** Checked. @internal */
 export interface ResolvedOptions extends DatabaseOptions {
@@ -53,23 +56,24 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
   );
 }
 
-const engines = new Map<string, RemoteEngine>();
+const engines = new Map<string, { engine: Engine; settings: Settings }>();
 
 /** The page's one engine of the database. @internal */
 export function databaseEngine(options: ResolvedOptions): Engine {
   const { name, storage = "auto", durability = "relaxed", worker, wasmUrl } = options;
   const existing = engines.get(name);
   if (existing !== undefined) {
-    refuseConflict(name, "durability", existing.durability, durability);
-    if (storage !== "auto") refuseConflict(name, "storage", existing.storage, storage);
-    return existing;
+    refuseConflict(name, "durability", existing.settings.durability, durability);
+    if (storage !== "auto") refuseConflict(name, "storage", existing.settings.storage, storage);
+    return existing.engine;
   }
-  const settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }) };
-  const engine = new RemoteEngine({ settings, worker }, () => {
-    if (engines.get(name) === engine) engines.delete(name);
+  const settings: Settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }) };
+  const transport = new HubTransport({ settings, worker }, () => {
+    if (engines.get(name) === opened) engines.delete(name);
   });
-  engines.set(name, engine);
-  return engine;
+  const opened = { engine: new RemoteEngine(transport), settings };
+  engines.set(name, opened);
+  return opened.engine;
 }
 
 /** Another program's database, as it is. @internal */

@@ -2,14 +2,13 @@
 // and answers when what they wrote is stored. It ends for good when it fails; the hub
 // then opens another on the same storage.
 
-import type { Session } from "../engine/engine.js";
-import { throwIfFailed } from "../engine/engine.js";
+import { answersIn } from "../engine/answers.js";
 import { IdleIndex } from "../engine/idle-index.js";
-import { openSession } from "../engine/session.js";
+import { openSession, type Session } from "../engine/session.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
-import { decodeResponse, encodeRequest, failureCodeOf } from "../wire/codec.js";
+import { encodeRequest, failureCodeOf } from "../wire/codec.js";
 import type { IndexProgress, Operation } from "../wire/operations.js";
 import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
@@ -71,7 +70,7 @@ export class Owner {
         module: await module,
         database: { path: settings.name, durability: settings.durability },
         files: storage.files,
-        closeFiles: () => {},
+        onClose: () => {},
       });
       return new Owner(settings, storage, session);
     } catch (error) {
@@ -149,13 +148,12 @@ export class Owner {
 
   async #improve(vectors: number): Promise<IndexProgress> {
     const step = [{ kind: "improveIndex", vectors, isWanted: false }] as const;
-    const [progress] = decodeResponse(this.#run(frame(...step)), step);
-    throwIfFailed(progress);
-    if (!(progress as IndexProgress).isDone) {
+    const [progress] = answersIn(this.#run(frame(...step)), step);
+    if (!progress.isDone) {
       await this.#commit(false);
       this.#writeLater();
     }
-    return progress as IndexProgress;
+    return progress;
   }
 
   // The log moves into the database first: on a full disk neither could grow.

@@ -20,7 +20,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { checkList, checkNumber, checkText, checkWhole } from "../checks.js";
 import { Connection } from "../connection.js";
-import type { MaybePromise } from "../engine/engine.js";
+import type { MaybePromise } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named } from "../errors.js";
 import type {

@@ -3,7 +3,7 @@
 import { Connection } from "../connection.js";
 import { openSharedSession } from "../edge/instance.js";
 import { type ObjectStorage, SqlHost } from "../edge/sql-host.js";
-import { LocalEngine } from "../engine/engine.js";
+import { LocalEngine } from "../engine/local-engine.js";
 import { KeepsakeError } from "../errors.js";
 import { Memory, type TierOptions } from "../memory.js";
 

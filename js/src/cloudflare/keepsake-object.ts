@@ -2,9 +2,10 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { Connection } from "../connection.js";
-import { type ObjectStub, RemoteEngine } from "../edge/remote-engine.js";
+import { type ObjectStub, ObjectTransport } from "../edge/object-transport.js";
 import type { Request, Response } from "../edge/rpc.js";
 import type { ObjectStorage } from "../edge/sql-host.js";
+import { RemoteEngine } from "../engine/remote-engine.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { Memory, type TierOptions } from "../memory.js";
 import { durableMemory, objectEngine } from "./durable-memory.js";
@@ -84,7 +85,7 @@ export function keepsake(
   const id = namespace.idFromName(name);
   const connect = (): ObjectStub =>
     namespace.get(id, locationHint === undefined ? {} : { locationHint });
-  const engine = new RemoteEngine(name, connect);
+  const engine = new RemoteEngine(new ObjectTransport(name, connect));
   return new Memory(
     options,
     Connection.toEngine(() => engine),

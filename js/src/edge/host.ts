@@ -1,7 +1,8 @@
 // What an engine needs of its host: here an isolate at the edge, without files and
 // names. What must stay is in a Durable Object: `keepsake/cloudflare`.
 
-import { type Engine, type ForeignDatabase, LocalEngine } from "../engine/engine.js";
+import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { LocalEngine } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions } from "../engine/options.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { openSharedSession } from "./instance.js";

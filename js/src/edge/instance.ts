@@ -2,20 +2,19 @@
 // has 128 MB, and may run many Durable Objects.
 
 import { leanModule } from "#lean";
-import type { Session } from "../engine/engine.js";
-import { startSession } from "../engine/session.js";
+import { Session, type SessionParts } from "../engine/session.js";
 import { KeepsakeError } from "../errors.js";
 import type { EngineHost, EngineHosts } from "../wasm/engine-host.js";
-import { type Instance, loadInstance } from "../wasm/loader.js";
+import { WasmInstance } from "../wasm/loader.js";
 import { encodeRequest } from "../wire/codec.js";
 
 const hosts: EngineHosts = new Map();
-let shared: Instance | undefined;
+let shared: WasmInstance | undefined;
 let lastHost = 0;
 
 // A quarter of an isolate.
 let vectorMemory = 32 * 1024 * 1024;
-let limited: Instance | undefined;
+let limited: WasmInstance | undefined;
 
 /**
  * How many bytes the vectors of all objects of this isolate may take in memory (32 MB
@@ -36,36 +35,44 @@ export function limitVectorMemory(bytes: number): void {
 
 /** A session on the database of `host`; in memory without. @internal */
 export async function openSharedSession(host?: EngineHost): Promise<Session> {
-  const instance = await sharedInstance();
-  const id = ++lastHost;
-  if (host !== undefined) hosts.set(id, host);
-  const database = host && { path: String(id) };
-  const onClose = () => void hosts.delete(id);
-  const session = startSession(instance.newEngine(), { database, onClose });
-  return {
-    ...session,
-    isBroken: () => session.isBroken() || host?.isEmptied === true,
-    execute(request) {
-      if (limited === instance) return session.execute(request);
-      // It may be in the buffer of the encoder, which is used before it.
-      const kept = request.slice();
-      limitVectors(instance, session);
-      return session.execute(kept);
-    },
-  };
+  return new SharedSession(await sharedInstance(), host);
 }
 
-function limitVectors(instance: Instance, session: Session): void {
-  limited = instance;
-  const header = { clientId: 0, sequence: 0, now: Date.now() };
-  session.execute(encodeRequest(header, [{ kind: "limitVectors", bytes: vectorMemory }]));
+class SharedSession extends Session {
+  readonly #host: EngineHost | undefined;
+
+  constructor(instance: WasmInstance, host: EngineHost | undefined) {
+    super(instance, partsOf(host));
+    this.#host = host;
+  }
+
+  override get isBroken(): boolean {
+    return super.isBroken || this.#host?.isEmptied === true;
+  }
+
+  override execute(request: Uint8Array): Uint8Array {
+    if (limited === this.instance) return super.execute(request);
+    // It may be in the buffer of the encoder, which is used before it.
+    const kept = request.slice();
+    limited = this.instance;
+    const header = { clientId: 0, sequence: 0, now: Date.now() };
+    super.execute(encodeRequest(header, [{ kind: "limitVectors", bytes: vectorMemory }]));
+    return super.execute(kept);
+  }
+}
+
+// A database's path is the number of its host.
+function partsOf(host: EngineHost | undefined): SessionParts {
+  const id = ++lastHost;
+  if (host !== undefined) hosts.set(id, host);
+  return { database: host && { path: String(id) }, onClose: () => void hosts.delete(id) };
 }
 
 // Not a promise for all to wait for: what one request of a Worker awaits, another
 // must not be needed to settle.
-async function sharedInstance(): Promise<Instance> {
+async function sharedInstance(): Promise<WasmInstance> {
   if (shared !== undefined && !shared.isBroken) return shared;
-  const made = await loadInstance({ module: leanModule(), hosts });
+  const made = await WasmInstance.load({ module: leanModule(), hosts });
   if (shared === undefined || shared.isBroken) shared = made;
   return shared;
 }

@@ -2,7 +2,7 @@
 // comes meanwhile hardly waits.
 
 import type { IndexProgress } from "../wire/operations.js";
-import type { MaybePromise } from "./engine.js";
+import type { MaybePromise } from "./answers.js";
 
 // Of no call. Where calls never end, it takes its turn all the same.
 const QUIET_MS = 200;

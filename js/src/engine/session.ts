@@ -1,97 +1,137 @@
-// The local transport: an engine in this thread, called synchronously.
+// An open database in this thread: an engine of a wasm instance, called synchronously.
 
 import { KeepsakeError } from "../errors.js";
-import { closeFiles as closeAll, type EngineFiles } from "../wasm/engine-file.js";
-import { loadEngine, type RawEngine } from "../wasm/loader.js";
+import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
+import { type WasmEngine, WasmInstance } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
 import type { OpenOptions } from "../wire/operations.js";
-import type { Session } from "./engine.js";
+import { errorOf } from "./answers.js";
 
 // Linear memory ends at 4 GB, and a request is copied before it is carried out.
 const MAX_REQUEST_BYTES = 1 << 30;
 
 /** @internal */
 export interface SessionParts {
-  module: WebAssembly.Module;
   /** Without, in memory and without SQLite. */
   database: OpenOptions | undefined;
-  /** Those of the database. */
-  files: EngineFiles;
-  /** Called when the session is closed, and if it can't be opened. @default closes them all */
-  closeFiles?: () => void;
+  /** Called when the session is closed, and if it can't be opened. */
+  onClose: () => void;
 }
 
-/** Rejects with a KeepsakeError if the database can't be opened. @internal */
+/** @internal */
+export class Session {
+  protected readonly instance: WasmInstance;
+  readonly #engine: WasmEngine;
+  readonly #onClose: () => void;
+  #isClosed = false;
+
+  /** Throws a KeepsakeError if the database can't be opened. */
+  constructor(instance: WasmInstance, { database, onClose }: SessionParts) {
+    this.instance = instance;
+    this.#onClose = onClose;
+    try {
+      this.#engine = instance.newEngine();
+      this.#open(database);
+    } catch (error) {
+      onClose();
+      throw error;
+    }
+  }
+
+  /** Whether execute() can only fail, because the instance trapped in somebody else's call. */
+  get isBroken(): boolean {
+    return this.instance.isBroken;
+  }
+
+  /**
+   * The response is a view that ends with the next call. Throws a KeepsakeError if
+   * it refuses the request, and anything else only if the instance is unusable.
+   */
+  execute(request: Uint8Array): Uint8Array {
+    if (request.length > MAX_REQUEST_BYTES) {
+      throw new KeepsakeError("too_large", `a request takes at most 1 GB: ${request.length} bytes`);
+    }
+    if (this.#isClosed) throw new Error("the engine is closed");
+    return this.instance.call(this.#engine, "execute", request);
+  }
+
+  /** Lets the engine open these files too, until the answer is called, which closes them. */
+  lend(_files: EngineFiles): () => void {
+    throw new KeepsakeError(
+      "unsupported",
+      "a memory without files takes an export of format portable only",
+    );
+  }
+
+  /** Lets go of the database and its files, also after execute() has thrown. */
+  close(): void {
+    try {
+      if (!this.#isClosed && !this.instance.isBroken) this.instance.end(this.#engine);
+    } finally {
+      this.#isClosed = true;
+      this.#onClose();
+    }
+  }
+
+  #open(database: OpenOptions | undefined): void {
+    const header = { clientId: 0, sequence: 0, now: Date.now() };
+    const response = this.instance.call(this.#engine, "open", encodeOpen(header, database));
+    const status = decodeOpened(response);
+    if (status !== undefined) throw errorOf(status, { cause: this.instance.fileError });
+  }
+}
+
+// In an instance that opens files.
+class FileSession extends Session {
+  readonly #files: EngineFiles;
+
+  constructor(instance: WasmInstance, files: EngineFiles, parts: SessionParts) {
+    super(instance, parts);
+    this.#files = files;
+  }
+
+  override lend(lent: EngineFiles): () => void {
+    const names = [...lent.keys()];
+    const taken = names.find((name) => this.#files.has(name));
+    if (taken !== undefined) {
+      closeFiles(lent);
+      throw new KeepsakeError(
+        "invalid_argument",
+        `a database can't be imported into itself: ${taken}`,
+      );
+    }
+    for (const [name, file] of lent) this.#files.set(name, file);
+    return () => {
+      for (const name of names) this.#files.delete(name);
+      closeFiles(lent);
+    };
+  }
+}
+
+interface FileSessionParts extends Pick<SessionParts, "database"> {
+  module: WebAssembly.Module;
+  /** Those of the database. */
+  files: EngineFiles;
+  /** Called when the session is closed, and if it can't be opened. @default closes the files */
+  onClose?: () => void;
+}
+
+/**
+ * A session in an instance of its own: a trap costs nobody else anything. Rejects with a
+ * KeepsakeError if the database can't be opened. @internal
+ */
 export async function openSession({
   module,
   database,
   files,
-  closeFiles = () => closeAll(files),
-}: SessionParts): Promise<Session> {
-  let engine: RawEngine;
+  onClose = () => closeFiles(files),
+}: FileSessionParts): Promise<Session> {
+  let instance: WasmInstance;
   try {
-    engine = await loadEngine({ module, files });
-  } catch (error) {
-    closeFiles();
-    throw error;
-  }
-  const session = startSession(engine, { database, onClose: closeFiles });
-  return { ...session, lend: (lent) => lend(files, lent) };
-}
-
-/** Throws a KeepsakeError if the database can't be opened; `onClose` is called then too. @internal */
-export function startSession(
-  engine: RawEngine,
-  { database, onClose }: { database: OpenOptions | undefined; onClose: () => void },
-): Session {
-  try {
-    const header = { clientId: 0, sequence: 0, now: Date.now() };
-    const status = decodeOpened(engine.open(encodeOpen(header, database)));
-    if (status !== undefined) {
-      const code = status.code === "ok" ? "internal" : status.code;
-      throw new KeepsakeError(code, status.message, { cause: engine.fileError });
-    }
+    instance = await WasmInstance.load({ module, files });
   } catch (error) {
     onClose();
     throw error;
   }
-  return {
-    execute(request) {
-      if (request.length > MAX_REQUEST_BYTES) {
-        throw new KeepsakeError(
-          "too_large",
-          `a request takes at most 1 GB: ${request.length} bytes`,
-        );
-      }
-      return engine.execute(request);
-    },
-    isBroken: () => engine.isBroken,
-    lend() {
-      throw new KeepsakeError(
-        "unsupported",
-        "a memory without files takes an export of format portable only",
-      );
-    },
-    close() {
-      engine.close();
-      onClose();
-    },
-  };
-}
-
-function lend(files: EngineFiles, lent: EngineFiles): () => void {
-  const names = [...lent.keys()];
-  const taken = names.find((name) => files.has(name));
-  if (taken !== undefined) {
-    closeAll(lent);
-    throw new KeepsakeError(
-      "invalid_argument",
-      `a database can't be imported into itself: ${taken}`,
-    );
-  }
-  for (const [name, file] of lent) files.set(name, file);
-  return () => {
-    for (const name of names) files.delete(name);
-    closeAll(lent);
-  };
+  return new FileSession(instance, files, { database, onClose });
 }

@@ -3,12 +3,8 @@
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isBytes } from "../bytes.js";
-import {
-  type Engine,
-  type ForeignDatabase,
-  LocalEngine,
-  type SessionSource,
-} from "../engine/engine.js";
+import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
 import { invalid, KeepsakeError } from "../errors.js";
@@ -66,10 +62,10 @@ export function databaseEngine(options: ResolvedOptions): Engine {
   return engine;
 }
 
-function sharedEngines(): Map<string, Engine> {
-  const shared = globalThis as { [SHARED]?: Map<string, Engine> };
+function sharedEngines(): Map<string, LocalEngine> {
+  const shared = globalThis as { [SHARED]?: Map<string, LocalEngine> };
   if (shared[SHARED] === undefined) {
-    const engines = new Map<string, Engine>();
+    const engines = new Map<string, LocalEngine>();
     shared[SHARED] = engines;
     process.on("exit", () => {
       for (const engine of [...engines.values()]) engine.close();

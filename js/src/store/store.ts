@@ -3,7 +3,7 @@
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import { checkChoice, checkWhole } from "../checks.js";
 import { Connection } from "../connection.js";
-import type { MaybePromise } from "../engine/engine.js";
+import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named, tell } from "../errors.js";

@@ -1,23 +1,15 @@
-// The engine of a database as a page has it: every call goes as a frame to the page's
-// hub, and from there to the owner. The page counts its requests, and keeps those that
-// have no answer, to make them again when the browser brings it back from its cache.
+// How a page reaches the owner of a database: every request goes to the page's hub, and
+// from there to the owner. The page keeps the requests that have no answer, to make them
+// again when its worker was ended or the browser brings it back from its cache.
 
-import { startBroker, startWorker } from "#assets";
-import { type ChangeListener, ChangeListeners, changesOf, makesRoom } from "../engine/changes.js";
-import {
-  type Answers,
-  type Engine,
-  type EngineStatus,
-  type ForeignDatabase,
-  type MaybePromise,
-  throwIfFailed,
-} from "../engine/engine.js";
-import type { DatabaseOptions } from "../engine/options.js";
+import { startBroker } from "#assets";
+import { type ChangeListener, makesRoom } from "../engine/changes.js";
+import type { EngineStatus, ForeignDatabase } from "../engine/engine.js";
+import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError } from "../errors.js";
-import { decodeResponse, encodeRequest } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
-
-import { cannotLoad, workerError } from "./load.js";
+import { type HubOptions, type HubPort, openHub } from "./hub-port.js";
+import { cannotLoad } from "./load.js";
 import {
   channelName,
   type ExportPhase,
@@ -28,10 +20,8 @@ import {
   lost,
   type PageToHub,
   type Result,
-  type Settings,
   unknownOutcome,
 } from "./protocol.js";
-import { serveHub } from "./serve-hub.js";
 import { readAside } from "./storage.js";
 
 // A script that is not ours says nothing; neither does a response that never comes.
@@ -39,40 +29,23 @@ const WORKER_STARTS_WITHIN_MS = 60_000;
 // A worker that ends so often without an answer ends at what it is asked.
 const MOST_DEATHS = 3;
 
-/** @internal */
-export interface RemoteOptions {
-  settings: Settings;
-  worker: DatabaseOptions["worker"];
-}
-
 /** What a hub answers by a number. */
 interface Call {
   message: PageToHub & { id: number };
-  /** Of a write: with which the database knows it. */
-  sequence: number | undefined;
   resolve(answer: Uint8Array | HubInfo | undefined): void;
   reject(error: unknown): void;
 }
 
-/** What a hub is reached by: a worker, or a port to one in this thread. */
-interface HubPort {
-  postMessage(message: PageToHub, transfer?: Transferable[]): void;
-  terminate(): void;
-}
-
 /** @internal */
-export class RemoteEngine implements Engine {
-  readonly #options: RemoteOptions;
+export class HubTransport implements Transport {
+  readonly #name: string;
+  readonly #options: HubOptions;
   readonly #onClosed: () => void;
-  // Random, because nobody gives out numbers; 2^53 of them are enough.
-  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
   readonly #calls = new Map<number, Call>();
   readonly #configurations = new Map<string, Job>();
-  readonly #listeners = new ChangeListeners();
   readonly #onRead = new Map<string, (bytes: number) => void>();
-  #sequence = 0;
+  #listener: ChangeListener = () => {};
   #nextId = 0;
-  #references = 0;
   #hub: HubPort | undefined;
   #starting: ReturnType<typeof setTimeout> | undefined;
   #isSuspended = false;
@@ -83,48 +56,22 @@ export class RemoteEngine implements Engine {
   #isClosed = false;
   readonly #stopped = settler();
   #failure: KeepsakeError | undefined;
-  #exclusive: Promise<unknown> = Promise.resolve();
   #hasAskedToPersist = false;
 
-  constructor(options: RemoteOptions, onClosed: () => void) {
+  constructor(options: HubOptions, onClosed: () => void) {
+    this.#name = options.settings.name;
     this.#options = options;
     this.#onClosed = onClosed;
   }
 
-  get name(): string {
-    return this.#options.settings.name;
+  async send(request: RemoteRequest): Promise<Uint8Array> {
+    const job = this.#jobOf(request);
+    return (await this.#ask((id) => ({ type: "job", id, job }))) as Uint8Array;
   }
 
-  get durability(): string {
-    return this.#options.settings.durability;
-  }
-
-  get storage(): string {
-    return this.#options.settings.storage;
-  }
-
-  retain(): void {
-    this.#references++;
-  }
-
-  release(): MaybePromise<void> {
-    if (--this.#references === 0) return this.close();
-  }
-
-  async call<const Operations extends readonly Operation[]>(
-    operations: Operations,
-    now: number,
-  ): Promise<Answers<Operations>> {
-    const response = await this.#execute(operations, now, false);
-    const answers = decodeResponse(response, operations);
-    for (const answer of answers) throwIfFailed(answer);
-    return answers as Answers<Operations>;
-  }
-
-  async configure(operation: Operation, now: number): Promise<void> {
-    const operations = [operation];
-    const response = await this.#execute(operations, now, true);
-    for (const answer of decodeResponse(response, operations)) throwIfFailed(answer);
+  async configure(request: RemoteRequest): Promise<Uint8Array> {
+    const job = this.#jobOf(request);
+    return (await this.#configure(JSON.stringify(request.operations), job)) as Uint8Array;
   }
 
   async lending<T>(
@@ -147,10 +94,7 @@ export class RemoteEngine implements Engine {
 
   /** Alone among all tabs. */
   exclusively<T>(body: () => Promise<T>): Promise<T> {
-    const lock = `${channelName(this.name)}:transfer`;
-    const result = this.#exclusive.then(() => navigator.locks.request(lock, body) as Promise<T>);
-    this.#exclusive = result.catch(() => undefined);
-    return result;
+    return navigator.locks.request(`${channelName(this.#name)}:transfer`, body) as Promise<T>;
   }
 
   async status(): Promise<EngineStatus> {
@@ -170,9 +114,9 @@ export class RemoteEngine implements Engine {
     };
   }
 
-  onChange(listener: ChangeListener): () => void {
+  hearChanges(listener: ChangeListener): void {
     this.#start();
-    return this.#listeners.add(listener);
+    this.#listener = listener;
   }
 
   /** Calls that were made are answered first; then the files are closed. */
@@ -189,38 +133,10 @@ export class RemoteEngine implements Engine {
 
   // ---- jobs
 
-  async #execute(
-    operations: readonly Operation[],
-    now: number,
-    isConfiguration: boolean,
-  ): Promise<Uint8Array> {
+  #jobOf(request: RemoteRequest): Job {
     this.#refuseIfClosed();
-    const changes = changesOf(operations);
-    const sequence = ++this.#sequence;
-    const header = { clientId: this.#clientId, sequence, now };
-    const isWrite = changes !== undefined;
-    const acknowledged = isWrite ? { acknowledged: this.#acknowledged() } : {};
-    const job: Job = {
-      kind: "execute",
-      request: encodeRequest({ ...header, ...acknowledged }, operations).slice(),
-      changes,
-      makesRoom: isWrite && makesRoom(operations),
-      exports: exportPhase(operations),
-      isOnce: operations.some(({ kind }) => kind === "importFrom"),
-    };
-    if (isWrite) this.#askToPersist();
-    const answer = isConfiguration
-      ? this.#configure(JSON.stringify(operations), job)
-      : this.#ask((id) => ({ type: "job", id, job }), isWrite ? sequence : undefined);
-    return (await answer) as Uint8Array;
-  }
-
-  // All writes up to this one have their answers.
-  #acknowledged(): number {
-    for (const { sequence } of this.#calls.values()) {
-      if (sequence !== undefined) return sequence - 1;
-    }
-    return this.#sequence - 1;
+    if (request.changes !== undefined) this.#askToPersist();
+    return jobOf(request);
   }
 
   /** Does the job now, and first of all in every hub and for every owner to come. */
@@ -230,12 +146,12 @@ export class RemoteEngine implements Engine {
     return answer;
   }
 
-  #ask(message: (id: number) => Call["message"], sequence?: number): Promise<unknown> {
+  #ask(message: (id: number) => Call["message"]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#refuseIfClosed();
       this.#start();
       const id = ++this.#nextId;
-      const call: Call = { message: message(id), sequence, resolve, reject };
+      const call: Call = { message: message(id), resolve, reject };
       this.#calls.set(id, call);
       this.#hub?.postMessage(call.message);
     });
@@ -243,7 +159,7 @@ export class RemoteEngine implements Engine {
 
   #refuseIfClosed(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#isClosed) throw new KeepsakeError("closed", `${this.name} is closed`);
+    if (this.#isClosed) throw new KeepsakeError("closed", `${this.#name} is closed`);
   }
 
   // ---- the hub
@@ -283,7 +199,7 @@ export class RemoteEngine implements Engine {
         this.#take(message.id)?.resolve(message.info);
         return;
       case "changed":
-        this.#listeners.tell(message.changes);
+        this.#listener(message.changes);
         return;
       case "read":
         this.#onRead.get(message.name)?.(message.bytes);
@@ -391,7 +307,7 @@ export class RemoteEngine implements Engine {
       return;
     }
     // What was told meanwhile, nobody heard.
-    this.#listeners.tell({ namespaces: [], threads: [], everything: true });
+    this.#listener({ namespaces: [], threads: [], everything: true });
     for (const { message } of [...this.#calls.values()]) this.#askAgain(message);
     if (this.#isClosed) this.#hub?.postMessage({ type: "close" });
   };
@@ -419,6 +335,17 @@ function settler(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
+function jobOf({ operations, frame, changes }: RemoteRequest): Job {
+  return {
+    kind: "execute",
+    request: frame,
+    changes,
+    makesRoom: changes !== undefined && makesRoom(operations),
+    exports: exportPhase(operations),
+    isOnce: operations.some(({ kind }) => kind === "importFrom"),
+  };
+}
+
 function exportPhase(operations: readonly Operation[]): ExportPhase | undefined {
   switch (operations[0]?.kind) {
     case "beginExport":
@@ -435,53 +362,4 @@ function exportPhase(operations: readonly Operation[]): ExportPhase | undefined 
 function bytesOf(database: ForeignDatabase): Uint8Array<ArrayBuffer> {
   if (database instanceof Uint8Array) return database as Uint8Array<ArrayBuffer>;
   throw new KeepsakeError("unsupported", "in browsers a database is lent as bytes or a Blob");
-}
-
-interface HubEvents {
-  hear(message: HubToPage): void;
-  fail(error: KeepsakeError): void;
-  /** It is gone, and nobody here has ended it. */
-  die(): void;
-}
-
-function openHub({ settings, worker }: RemoteOptions, { hear, fail, die }: HubEvents): HubPort {
-  if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
-  const life = `${channelName(settings.name)}:life:${Math.random()}`;
-  const ended = new AbortController();
-  const started = startWorker({ worker });
-  started.onmessage = ({ data }) => {
-    const message = data as HubToPage;
-    if (message.type === "started" && message.isAlive) {
-      // Rejects when it is ended from here, or the page is no longer there.
-      navigator.locks.request(life, { signal: ended.signal }, die).catch(() => {});
-    }
-    hear(message);
-  };
-  started.onerror = (event) => {
-    event.preventDefault();
-    fail(workerError(event));
-  };
-  started.postMessage({ type: "start", settings, life } satisfies PageToHub);
-  return {
-    postMessage: (message, transfer = []) => started.postMessage(message, transfer),
-    terminate() {
-      ended.abort();
-      started.terminate();
-    },
-  };
-}
-
-// A service worker can start no other; it is asked for no sync access handles either.
-function hubInThisThread(start: PageToHub, hear: (message: HubToPage) => void): HubPort {
-  const { port1, port2 } = new MessageChannel();
-  serveHub(port2);
-  port1.onmessage = ({ data }) => hear(data as HubToPage);
-  port1.postMessage(start);
-  return {
-    postMessage: (message, transfer = []) => port1.postMessage(message, transfer),
-    terminate() {
-      port1.close();
-      port2.close();
-    },
-  };
 }

@@ -1,0 +1,288 @@
+// The engine of a database in this thread: a session, which is opened by the first call
+// and anew after a trap.
+
+import { KeepsakeError, messageOf } from "../errors.js";
+import type { EngineFiles } from "../wasm/engine-file.js";
+import { memoryFiles } from "../wasm/memory-files.js";
+import { anySucceeded, encodeRequest } from "../wire/codec.js";
+import type { IndexProgress, Operation } from "../wire/operations.js";
+import { type Answers, answersIn, type MaybePromise } from "./answers.js";
+import { type ChangeListener, ChangeListeners, type Changes, changesOf } from "./changes.js";
+import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
+import { IdleIndex } from "./idle-index.js";
+import type { Session } from "./session.js";
+import { Turns } from "./turns.js";
+
+/** How to get sessions on one database. @internal */
+export interface SessionSource {
+  /** What the database is called in messages. */
+  readonly name: string;
+  /** False if the data is gone with the session. */
+  readonly isPersistent: boolean;
+  /** @default "file" or "memory" */
+  readonly persistence?: Persistence;
+  /** Whether its index may be improved while nobody calls. @default false */
+  readonly worksWhenIdle?: boolean;
+  /** Two sources of one database must agree on it. */
+  readonly durability: string;
+  /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
+  open(): Promise<Session>;
+  /** Gives the lock back. Synchronous, for the end of the process. Twice is fine. */
+  release(): void;
+}
+
+/** @internal */
+export class LocalEngine implements Engine {
+  readonly #source: SessionSource;
+  readonly #onClosed: () => void;
+  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  // Asked again of every new session: what a store's index and TTL are.
+  readonly #configurations = new Map<string, Operation>();
+  #sequence = 0;
+  #references = 0;
+  #opening: Promise<void> | undefined;
+  // How many calls wait for it to open.
+  #waiting = 0;
+  #session: Session | undefined;
+  #isClosed = false;
+  #isLost = false;
+  readonly #turns = new Turns();
+  readonly #listeners = new ChangeListeners();
+  readonly #idleIndex: IdleIndex | undefined;
+
+  constructor(source: SessionSource, onClosed: () => void) {
+    this.#source = source;
+    this.#onClosed = onClosed;
+    if (source.worksWhenIdle) this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
+  }
+
+  get durability(): string {
+    return this.#source.durability;
+  }
+
+  retain(): void {
+    this.#references++;
+  }
+
+  release(): void {
+    if (--this.#references === 0) this.close();
+  }
+
+  call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): MaybePromise<Answers<Operations>> {
+    return this.#serve(() => this.#run(operations, now));
+  }
+
+  /** The response to a request that another thread or machine encoded; a copy. */
+  forward(request: Uint8Array, changes: Changes | undefined): MaybePromise<Uint8Array> {
+    const run = () => {
+      const response = this.#execute(this.#sessionNow(), request).slice();
+      if (changes !== undefined && anySucceeded(response)) this.#listeners.tell(changes);
+      return response;
+    };
+    return this.#serve(run, (response) => !anySucceeded(response));
+  }
+
+  // What failed is run once more if the session turned out to be without a database.
+  #serve<T>(run: () => T, hasFailed: (result: T) => boolean = () => false): MaybePromise<T> {
+    if (!this.#isOpen()) return this.#whenOpen(run);
+    try {
+      const result = run();
+      return hasFailed(result) && this.#discardIfBroken() ? this.#whenOpen(run) : result;
+    } catch (error) {
+      if (!this.#discardIfBroken()) throw error;
+      return this.#whenOpen(run);
+    }
+  }
+
+  async configure(operation: Operation, now: number): Promise<void> {
+    await this.call([operation], now);
+    const key = JSON.stringify(operation);
+    // The last one is the one that holds.
+    this.#configurations.delete(key);
+    this.#configurations.set(key, operation);
+  }
+
+  /** The same, unless it holds already. */
+  async ensureConfigured(operation: Operation, now: number): Promise<void> {
+    const key = JSON.stringify(operation);
+    if ([...this.#configurations.keys()].at(-1) !== key) await this.configure(operation, now);
+  }
+
+  async lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T> {
+    const files = await filesOf(name, database);
+    await this.#ready();
+    const takeBack = this.#sessionNow().lend(files);
+    try {
+      const result = await body();
+      onRead?.(files.get(name)?.getSize() ?? 0);
+      return result;
+    } finally {
+      takeBack();
+    }
+  }
+
+  async status(): Promise<EngineStatus> {
+    await this.#ready();
+    const { isPersistent, persistence = isPersistent ? "file" : "memory" } = this.#source;
+    return { persistence, details: {} };
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  exclusively<T>(body: () => Promise<T>): Promise<T> {
+    return this.#turns.take(body);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#idleIndex?.stop();
+    this.#discard();
+    this.#source.release();
+    this.#onClosed();
+  }
+
+  // No call overtakes an earlier one that still waits.
+  #isOpen(): boolean {
+    this.#discardIfBroken();
+    return this.#session !== undefined && this.#waiting === 0;
+  }
+
+  // A call of another engine in the same instance may have trapped.
+  #discardIfBroken(): boolean {
+    if (!this.#session?.isBroken) return false;
+    this.#isLost = !this.#source.isPersistent;
+    this.#discard();
+    return true;
+  }
+
+  async #whenOpen<T>(run: () => T): Promise<T> {
+    this.#waiting++;
+    try {
+      do await this.#ready();
+      while (this.#discardIfBroken());
+    } finally {
+      this.#waiting--;
+    }
+    return run();
+  }
+
+  #ready(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      if (this.#isLost) throw lost(this.#source);
+      this.#session = await this.#source.open();
+      if (this.#isClosed) throw closed(this.#source);
+      const configurations = [...this.#configurations.values()];
+      if (configurations.length > 0) this.#run(configurations, Date.now());
+    } catch (error) {
+      this.#discard();
+      this.#source.release();
+      throw error;
+    }
+  }
+
+  #run<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Answers<Operations> {
+    const session = this.#sessionNow();
+    const header = { clientId: this.#clientId, sequence: ++this.#sequence, now };
+    const response = this.#execute(session, encodeRequest(header, operations));
+    const answers = answersIn(response, operations);
+    this.#tellChanges(operations);
+    if (operations.some(useVectors)) this.#idleIndex?.touch();
+    return answers;
+  }
+
+  #improve(vectors: number): IndexProgress {
+    return this.#run([{ kind: "improveIndex", vectors, isWanted: false }], Date.now())[0];
+  }
+
+  #tellChanges(operations: readonly Operation[]): void {
+    if (this.#listeners.isEmpty) return;
+    const changes = changesOf(operations);
+    if (changes !== undefined) this.#listeners.tell(changes);
+  }
+
+  #sessionNow(): Session {
+    if (this.#session !== undefined) return this.#session;
+    throw this.#isLost ? lost(this.#source) : closed(this.#source);
+  }
+
+  #execute(session: Session, request: Uint8Array): Uint8Array {
+    try {
+      return session.execute(request);
+    } catch (error) {
+      if (error instanceof KeepsakeError) throw error;
+      this.#isLost = !this.#source.isPersistent;
+      this.#discard();
+      const outcome = this.#isLost
+        ? "what it held in memory is lost"
+        : "whether the call was stored is not known; the next call reopens from storage";
+      throw new KeepsakeError(
+        "internal",
+        `the engine of ${this.#source.name} failed: ${messageOf(error)}; ${outcome}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  #discard(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#opening = undefined;
+    try {
+      session?.close();
+    } catch {
+      // A broken instance may not be able to; its files are closed all the same.
+    }
+  }
+}
+
+function useVectors(operation: Operation): boolean {
+  switch (operation.kind) {
+    case "put":
+    case "embedPending":
+    case "clearNamespace":
+    case "sweepExpired":
+      return true;
+    case "search":
+      return operation.queryVector !== undefined || operation.near !== undefined;
+    default:
+      return false;
+  }
+}
+
+async function filesOf(name: string, database: ForeignDatabase): Promise<EngineFiles> {
+  if (database instanceof Map) return database;
+  if (database instanceof Uint8Array) return memoryFiles(name, database);
+  return memoryFiles(name, new Uint8Array(await database.arrayBuffer()));
+}
+
+function lost(source: SessionSource): KeepsakeError {
+  return new KeepsakeError(
+    "lost",
+    `${source.name} failed earlier, and what it held in memory with it`,
+  );
+}
+
+function closed(source: SessionSource): KeepsakeError {
+  return new KeepsakeError("closed", `${source.name} is closed`);
+}

@@ -1,0 +1,103 @@
+// An engine in another thread, tab or machine: a call is a frame, which a transport
+// brings there. A write has a number, so that it is done once however often it is sent;
+// the answers that are here already need not be kept there.
+
+import { encodeRequest } from "../wire/codec.js";
+import type { Operation } from "../wire/operations.js";
+import { type Answers, answersIn } from "./answers.js";
+import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
+import type { Engine, EngineStatus, ForeignDatabase } from "./engine.js";
+import type { Transport } from "./transport.js";
+import { Turns } from "./turns.js";
+
+/** @internal */
+export class RemoteEngine implements Engine {
+  readonly #transport: Transport;
+  // Random, because nobody gives out numbers; 2^53 of them are enough.
+  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  // Writes without an answer yet, in order.
+  readonly #unanswered = new Set<number>();
+  readonly #listeners = new ChangeListeners();
+  readonly #turns = new Turns();
+  #sequence = 0;
+  #references = 0;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  retain(): void {
+    this.#references++;
+  }
+
+  release(): Promise<void> | undefined {
+    return --this.#references === 0 ? this.close() : undefined;
+  }
+
+  call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    return this.#ask("send", operations, now);
+  }
+
+  async configure(operation: Operation, now: number): Promise<void> {
+    await this.#ask("configure", [operation], now);
+  }
+
+  lending<T>(
+    name: string,
+    database: ForeignDatabase,
+    body: () => Promise<T>,
+    onRead?: (bytes: number) => void,
+  ): Promise<T> {
+    return this.#transport.lending(name, database, body, onRead);
+  }
+
+  exclusively<T>(body: () => Promise<T>): Promise<T> {
+    return this.#turns.take(() => this.#transport.exclusively?.(body) ?? body());
+  }
+
+  status(): Promise<EngineStatus> {
+    return this.#transport.status();
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#transport.hearChanges?.((changes) => this.#listeners.tell(changes));
+    return this.#listeners.add(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #ask<const Operations extends readonly Operation[]>(
+    how: "send" | "configure",
+    operations: Operations,
+    now: number,
+  ): Promise<Answers<Operations>> {
+    const changes = changesOf(operations);
+    const isWrite = changes !== undefined;
+    const sequence = ++this.#sequence;
+    const acknowledged = isWrite && { acknowledged: this.#acknowledged() };
+    const header = { clientId: this.#clientId, sequence, now, ...acknowledged };
+    // The encoder's buffer is used again by the next call.
+    const frame = encodeRequest(header, operations).slice();
+    if (isWrite) this.#unanswered.add(sequence);
+    let response: Uint8Array;
+    try {
+      response = await this.#transport[how]({ operations, frame, changes });
+    } finally {
+      this.#unanswered.delete(sequence);
+    }
+    const answers = answersIn(response, operations);
+    if (isWrite && this.#transport.hearChanges === undefined) this.#listeners.tell(changes);
+    return answers;
+  }
+
+  // All writes up to this one have their answers, or were given up.
+  #acknowledged(): number {
+    const [first = this.#sequence] = this.#unanswered;
+    return first - 1;
+  }
+}
