@@ -16,6 +16,7 @@ run_setup() { bash scripts/setup.sh --tests; }
 
 run_lint() {
   npx --no-install biome ci "$@"
+  node tests/layering.mjs
   # Once for each host.
   npx --no-install tsc --noEmit
   npx --no-install tsc --noEmit --customConditions browser

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Greps the tree for what must never be there; ARCHITECTURE.md says why.
+# Greps the tree for what must never be there; ARCHITECTURE.md says why. layering.mjs
+# looks at the imports.
 set -u
 cd "$(dirname "$0")/.."
 failures=0
@@ -24,22 +25,6 @@ forbid "sqlite3.h is known to core/src/sql and wasm/ only" 'sqlite3\.h' $(withou
 forbid "JSON is read by core/src/json only" '(nlohmann|rapidjson|simdjson)' core
 forbid "nothing prints out of core" '\b(printf|fprintf|std::cout|std::cerr|puts)\b *[(<]' core
 forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' core/src core/include
-
-# Includes point down the layers, or stay in their folder.
-rank() {
-  case $1 in
-    engine) echo 7 ;; wire) echo 6 ;; import | transfer) echo 5 ;; store | checkpoint) echo 4 ;;
-    text) echo 3 ;; vectors) echo 2 ;; sql | json) echo 1 ;; base) echo 0 ;; *) echo "" ;;
-  esac
-}
-while IFS=: read -r file include; do
-  from=$(echo "$file" | sed -E 's#^core/src/([^/]+)/.*#\1#')
-  to=$(echo "$include" | sed -E 's#.*"([^/"]+)/.*#\1#')
-  [ "$from" = "$to" ] && continue
-  upper=$(rank "$from") lower=$(rank "$to")
-  [ -z "$lower" ] && continue
-  { [ -n "$upper" ] && [ "$upper" -gt "$lower" ]; } || fail "$file includes upwards: $include"
-done < <(grep -rE --include='*.h' --include='*.cc' '^#include "' core/src | grep -v '"keepsake/')
 
 [ "$failures" -eq 0 ] && echo "layering: ok"
 exit $((failures > 0))
