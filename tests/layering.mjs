@@ -19,6 +19,7 @@ export const LAYERS = {
     ["node", "browser", "edge"],
     ["engine"],
     ["wire", "wasm"],
+    ["checks"],
     ["errors", "bytes", "langgraph"],
   ],
   "core/src": [

@@ -7,7 +7,7 @@
 // of each: there may be several copies of LangChain in a process.
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
-import type { MaybePromise } from "../../engine/engine.js";
+import type { MaybePromise } from "../../engine/answers.js";
 import { DEEPEST, MESSAGE_CLASSES, type Members } from "./messages.js";
 
 /** How instances of a class are made of what was stored. */

@@ -2,7 +2,7 @@
 // faster in this folder, which knows its insides; here alone is decided when.
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { MaybePromise } from "../../engine/engine.js";
+import type { MaybePromise } from "../../engine/answers.js";
 import type { Blob } from "../../wire/operations.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
