@@ -187,9 +187,9 @@ class NextVersionTest : public MigrationsTest {
     if (!database) return database;
     const auto version = ReadSchemaVersion(**database, Path(), schema);
     if (!version) return std::unexpected(version.error());
-    if (Status status = Migrate(**database, *version, schema); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
+    Status status = (*database)->StartWriting(Durability::kRelaxed);
+    if (status.ok()) status = Migrate(**database, *version, schema);
+    if (!status.ok()) return std::unexpected(std::move(status));
     return database;
   }
 
