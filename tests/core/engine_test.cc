@@ -227,7 +227,7 @@ TEST_P(EngineTest, the_store_is_configured_and_plans_embedding_by_frames) {
 }
 
 TEST_P(EngineTest, foreign_rows_need_an_open_foreign_file) {
-  const Answers answers = Execute(Frame().Add(Tag::kForeignCheckpoints, wire::ForeignRows{0, 10}));
+  const Answers answers = Execute(Frame().Add(Tag::kForeignCheckpoints, wire::ForeignRows{"", 10}));
   EXPECT_EQ(answers.code(0), StatusCode::kInvalidArgument);
   EXPECT_EQ(answers.message(0), "no foreign file is open");
   EXPECT_EQ(Execute(Frame().Add(Tag::kForeignClose, wire::Nothing{})).code(0), kOk);

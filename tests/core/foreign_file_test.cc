@@ -75,9 +75,17 @@ class ForeignFileTest : public testing::Test {
 
   // What the only page of items says of its first bad row.
   std::string ItemError(ForeignTable table) const {
-    auto page = Open()->Items(table, 0, kAll);
-    EXPECT_FALSE(page.has_value());
-    return page ? "" : page.error().message();
+    auto page = Open()->Items(table, "", kAll);
+    EXPECT_TRUE(page.has_value()) << page.error().message();
+    if (!page || page->skipped.empty()) return "";
+    return page->skipped[0].row + ": " + page->skipped[0].why;
+  }
+
+  // Why the file is refused.
+  std::string OpenError() const {
+    const auto file = ForeignFile::Open({.path = Path()});
+    EXPECT_FALSE(file.has_value());
+    return file ? "" : file.error().message();
   }
 
   std::filesystem::path folder_;
@@ -99,7 +107,7 @@ TEST_F(ForeignFileTest, checkpoints_and_writes_of_the_savers_come_as_they_are) {
   EXPECT_EQ(file->tables()[0].rows, 3u);
   EXPECT_EQ(file->tables()[1].table, ForeignTable::kSaverWrites);
 
-  const auto checkpoints = file->Checkpoints(0, kAll);
+  const auto checkpoints = file->Checkpoints("", kAll);
   ASSERT_TRUE(checkpoints.has_value()) << checkpoints.error().message();
   ASSERT_EQ(checkpoints->rows.size(), 3u);
   EXPECT_TRUE(checkpoints->done);
@@ -114,7 +122,7 @@ TEST_F(ForeignFileTest, checkpoints_and_writes_of_the_savers_come_as_they_are) {
   EXPECT_EQ(Text(checkpoints->rows[2].checkpoint), "msgpack:\x81\xa1v\x04");
   EXPECT_EQ(Text(checkpoints->rows[2].metadata), "json:{}");
 
-  const auto writes = file->Writes(0, kAll);
+  const auto writes = file->Writes("", kAll);
   ASSERT_TRUE(writes.has_value()) << writes.error().message();
   ASSERT_EQ(writes->rows.size(), 3u);
   EXPECT_EQ(writes->rows[0].key, (CheckpointKey{"t", "", "1"}));
@@ -132,7 +140,7 @@ TEST_F(ForeignFileTest, pages_follow_each_other_until_all_rows_were_given) {
   auto file = Open();
   std::vector<int> indexes;
   std::vector<std::size_t> page_sizes;
-  for (std::int64_t cursor = 0;;) {
+  for (std::string cursor;;) {
     const auto page = file->Writes(cursor, 2);
     ASSERT_TRUE(page.has_value());
     for (const ForeignWrite& row : page->rows) indexes.push_back(row.write.idx);
@@ -152,7 +160,7 @@ TEST_F(ForeignFileTest, items_of_pythons_store_keep_times_ttl_and_vectors) {
           "('one', 'k2', '{}', '2025-01-01T12:00:00', '2025-01-01 12:00:00', NULL, NULL);"
           "INSERT INTO store_vectors(prefix, key, field_name, embedding) VALUES"
           "('users.u1', 'k', 'text', x'0000803f000000c0'), ('users.u1', 'k', '$', x'00000000');");
-  const auto page = Open()->Items(ForeignTable::kPythonStore, 0, kAll);
+  const auto page = Open()->Items(ForeignTable::kPythonStore, "", kAll);
   ASSERT_TRUE(page.has_value()) << page.error().message();
   ASSERT_EQ(page->rows.size(), 2u);
   const ForeignItem& first = page->rows[0];
@@ -180,7 +188,7 @@ TEST_F(ForeignFileTest, a_store_of_an_early_python_version_has_no_ttl_and_no_vec
       "CREATE TABLE store(prefix text NOT NULL, key text NOT NULL, value text NOT NULL,"
       " created_at TIMESTAMP, updated_at TIMESTAMP, PRIMARY KEY(prefix, key));"
       "INSERT INTO store VALUES('a', 'k', '{}', '2025-01-01 12:00:00', NULL)");
-  const auto page = Open()->Items(ForeignTable::kPythonStore, 0, kAll);
+  const auto page = Open()->Items(ForeignTable::kPythonStore, "", kAll);
   ASSERT_TRUE(page.has_value()) << page.error().message();
   ASSERT_EQ(page->rows.size(), 1u);
   EXPECT_EQ(page->rows[0].ttl_ms, PutOp::kNoTtl);
@@ -221,7 +229,7 @@ TEST_F(ForeignFileTest, plain_items_have_their_namespace_as_json) {
   Execute(
       "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
       "INSERT INTO store_kv VALUES('[\"a\", \"b\\u00e4\"]', 'k', '{\"x\":[1,2]}')");
-  const auto page = Open()->Items(ForeignTable::kPlainStoreKv, 0, kAll);
+  const auto page = Open()->Items(ForeignTable::kPlainStoreKv, "", kAll);
   ASSERT_TRUE(page.has_value()) << page.error().message();
   ASSERT_EQ(page->rows.size(), 1u);
   EXPECT_EQ(page->rows[0].item.ns, (Namespace{"a", "b\xc3\xa4"}));
@@ -239,14 +247,101 @@ TEST_F(ForeignFileTest, a_plain_namespace_that_is_none_is_an_error_that_names_th
   }
 }
 
+TEST_F(ForeignFileTest, a_row_that_breaks_a_rule_costs_no_other_row) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv(rowid, ns, key, value) VALUES"
+      "(-9223372036854775808, '[\"a\"]', 'first', '{}'), (0, '[\"a\"]', 'zero', '{}'),"
+      "(1, '[\"a\"]', NULL, '{}'), (2, '[\"a\"]', 'list', '[1]'),"
+      "(3, '[\"a\"]', x'ff', '{}'), (4, '[\"a\"]', 'good', '{}'),"
+      "(9223372036854775807, '[\"a\"]', 'last', '{}')");
+  auto file = Open();
+  std::vector<std::string> keys, skipped;
+  bool done = false;
+  for (std::string cursor; !done;) {
+    const auto page = file->Items(ForeignTable::kPlainStoreKv, cursor, 1);
+    ASSERT_TRUE(page.has_value()) << page.error().message();
+    for (const ForeignItem& row : page->rows) keys.push_back(row.item.key);
+    for (const ForeignSkip& skip : page->skipped) skipped.push_back(skip.row);
+    cursor = page->cursor;
+    done = page->done;
+  }
+  EXPECT_THAT(keys, ElementsAre("first", "zero", "good", "last"));
+  EXPECT_THAT(skipped, ElementsAre("row 1 of table store_kv", "row 2 of table store_kv",
+                                   "row 3 of table store_kv"));
+}
+
+TEST_F(ForeignFileTest, a_row_that_is_too_large_is_skipped_unread_and_a_page_is_bounded) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'huge', zeroblob(70000000));"
+      "INSERT INTO store_kv SELECT '[\"a\"]', key, '{\"t\":\"' || hex(zeroblob(1500000)) || '\"}'"
+      " FROM (SELECT 'b' AS key UNION SELECT 'c' UNION SELECT 'd')");
+  auto file = Open();
+  const auto first = file->Items(ForeignTable::kPlainStoreKv, "", kAll);
+  ASSERT_TRUE(first.has_value()) << first.error().message();
+  ASSERT_EQ(first->skipped.size(), 1u);
+  EXPECT_THAT(first->skipped[0].why, HasSubstr("70000009 bytes"));
+  EXPECT_FALSE(first->done);
+  EXPECT_LT(first->rows.size(), 3u);
+}
+
+TEST_F(ForeignFileTest, what_is_no_plain_table_is_refused_by_name) {
+  constexpr std::string_view kColumns = "(ns TEXT, key TEXT, value TEXT";
+  const std::pair<std::string, const char*> cases[] = {
+      {"CREATE VIEW store_kv(ns, key, value) AS WITH RECURSIVE n(i) AS"
+       " (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT '[\"a\"]', i, '{}' FROM n",
+       "store_kv must be a plain table, and is a view"},
+      {"CREATE VIRTUAL TABLE store_kv USING fts5(ns, key, value)", "is a virtual"},
+      {"CREATE TABLE store_kv" + std::string(kColumns) + ", PRIMARY KEY(ns, key)) WITHOUT ROWID",
+       "is WITHOUT ROWID"},
+      {"CREATE TABLE store_kv" + std::string(kColumns) + ", _rowid_)", "a column called _rowid_"},
+      {"CREATE TABLE store_kv" + std::string(kColumns) + ", big AS (zeroblob(900000000)))",
+       "with the generated column big"},
+      {"CREATE TABLE store_kv" + std::string(kColumns) +
+           "); CREATE TRIGGER late AFTER INSERT ON store_kv BEGIN SELECT 1; END",
+       "with the trigger late"},
+  };
+  for (const auto& [sql, message] : cases) {
+    std::filesystem::remove(Path());
+    Execute(sql);
+    EXPECT_THAT(OpenError(), HasSubstr(message)) << sql;
+  }
+}
+
+TEST_F(ForeignFileTest, a_column_called_rowid_is_a_column) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, rowid TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'x', '{}', 'zz'), ('[\"a\"]', 'y', '{}', 'zz')");
+  const auto page = Open()->Items(ForeignTable::kPlainStoreKv, "", kAll);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  EXPECT_EQ(page->rows.size(), 2u);
+  EXPECT_TRUE(page->done);
+}
+
+TEST_F(ForeignFileTest, pages_that_name_each_other_are_damage) {
+  Execute(
+      "PRAGMA page_size = 512; CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
+      " INSERT INTO store_kv SELECT '[\"a\"]', i, '{}' FROM n");
+  std::string bytes = BytesOfFile();
+  // The table's root, page 2, is an interior page: its rightmost child becomes itself.
+  ASSERT_EQ(bytes[512], 5);
+  bytes.replace(512 + 8, 4, std::string("\0\0\0\2", 4));
+  std::ofstream(Path(), std::ios::binary) << bytes;
+  const auto file = ForeignFile::Open({.path = Path()});
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code(), StatusCode::kCorrupt);
+}
+
 TEST_F(ForeignFileTest, a_file_in_wal_mode_is_read_and_left_as_it_is) {
   Execute(
       "PRAGMA journal_mode = WAL; CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
-      "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '1')");
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '{}')");
   const std::string before = BytesOfFile();
   {
     auto file = Open();
-    ASSERT_TRUE(file->Items(ForeignTable::kPlainStoreKv, 0, kAll).has_value());
+    ASSERT_TRUE(file->Items(ForeignTable::kPlainStoreKv, "", kAll).has_value());
   }
   EXPECT_TRUE(BytesOfFile() == before);
   EXPECT_FALSE(std::filesystem::exists(Path() + "-wal"));
@@ -258,7 +353,7 @@ TEST_F(ForeignFileTest, rows_that_are_still_in_the_log_are_read) {
   ASSERT_EQ(sqlite3_exec(writer,
                          "PRAGMA journal_mode = WAL;"
                          "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
-                         "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '1')",
+                         "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '{}')",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_db_config(writer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -278,9 +373,9 @@ TEST_F(ForeignFileTest, rows_that_are_still_in_the_log_are_read) {
 TEST_F(ForeignFileTest, asking_for_a_table_that_is_not_there_is_an_error) {
   Execute(kSaverSchema);
   auto file = Open();
-  EXPECT_EQ(file->Items(ForeignTable::kPythonStore, 0, kAll).error().code(),
+  EXPECT_EQ(file->Items(ForeignTable::kPythonStore, "", kAll).error().code(),
             StatusCode::kInvalidArgument);
-  EXPECT_EQ(file->Items(ForeignTable::kSaverWrites, 0, kAll).error().code(),
+  EXPECT_EQ(file->Items(ForeignTable::kSaverWrites, "", kAll).error().code(),
             StatusCode::kInvalidArgument);
 }
 

@@ -342,16 +342,17 @@ const frames = [
   ],
   [
     "foreign_items",
-    { kind: "foreignItems", table: "plainStoreKv", cursor: 17, limit: 100 },
+    { kind: "foreignItems", table: "plainStoreKv", cursor: "17", limit: 100 },
     {
       rows: [{ item, ttl: 60_000, expiresAt: 1_700_000_060_000, vectors: [vector] }],
-      cursor: 18,
+      skipped: [{ row: "row 18", why: "it is bad" }],
+      cursor: "18",
       done: false,
     },
   ],
   [
     "foreign_checkpoints",
-    { kind: "foreignCheckpoints", cursor: 0, limit: 100 },
+    { kind: "foreignCheckpoints", cursor: "", limit: 100 },
     {
       rows: [
         {
@@ -361,14 +362,15 @@ const frames = [
           metadata: tuple.metadata,
         },
       ],
-      cursor: 1,
+      skipped: [],
+      cursor: "1",
       done: true,
     },
   ],
   [
     "foreign_writes",
-    { kind: "foreignWrites", cursor: -1, limit: 100 },
-    { rows: [{ key, write }], cursor: 2, done: true },
+    { kind: "foreignWrites", cursor: "-1", limit: 100 },
+    { rows: [{ key, write }], skipped: [], cursor: "2", done: true },
   ],
   ["foreign_close", { kind: "foreignClose" }, undefined],
   [

@@ -1,6 +1,6 @@
 // Files of other programs, as those programs make them.
 
-import { statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -398,9 +398,12 @@ describe("a plain store_kv file", () => {
     await using memory = await open();
     const { items, skipped } = await memory.importFrom(path);
     expect(items).toBe(2);
-    expect(skipped.map(({ why }) => why)).toEqual([
-      expect.stringMatching(/row 3 .*must not contain '\.'.*has\.dot/),
-      expect.stringMatching(/row 4 .*JSON/),
+    expect(skipped).toEqual([
+      {
+        what: "row 3 of table store_kv",
+        why: expect.stringMatching(/must not contain '\.'.*has\.dot/),
+      },
+      { what: "row 4 of table store_kv", why: expect.stringMatching(/JSON/) },
     ]);
     expect(await memory.store.listKeys(["u1", "memories"])).toEqual(["has::colons", "pref_theme"]);
   });
@@ -423,6 +426,117 @@ describe("a plain store_kv file", () => {
     expect((await memory.stats()).store.items).toBe(items);
   });
 });
+
+describe("a file that anybody may have made", () => {
+  const schema = "CREATE TABLE store_kv (ns TEXT, key TEXT, value TEXT)";
+  const rows = (count) =>
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO store_kv SELECT '["n"]', 'k' || i, '{}' FROM n;`;
+
+  test("costs what its rows cost, whatever their numbers are", async () => {
+    const path = fileOf(`${schema};
+      INSERT INTO store_kv (rowid, ns, key, value) VALUES
+        (-9223372036854775808, '["n"]', 'first', '{}'), (-7, 'no json', 'bad', '{}'),
+        (9007199254740993, '["n"]', 'odd', '{}'), (9223372036854775806, 'no json', 'bad', '{}'),
+        (9223372036854775807, '["n"]', 'last', '{}')`);
+    await using memory = await open();
+    const { items, skipped } = await memory.importFrom(path);
+    expect(items).toBe(3);
+    expect(skipped.map(({ what }) => what)).toEqual([
+      "row -7 of table store_kv",
+      "row 9223372036854775806 of table store_kv",
+    ]);
+    expect(await memory.store.listKeys(["n"])).toEqual(["first", "last", "odd"]);
+  });
+
+  test.each([
+    ["a list as value", `'["n"]', 'k', '[1]'`, /must be a JSON object/],
+    ["a key that is NULL", `'["n"]', NULL, '{}'`, /must not be NULL/],
+    ["a key that is no text", `'["n"]', x'ff00', '{}'`, /key must be UTF-8 text/],
+    ["a number that no double holds", `'["n"]', 'k', '{"n":1e400}'`, /Infinity|finite/],
+  ])("has a row with %s: it is listed", async (_, row, why) => {
+    await using memory = await open();
+    const report = await memory.importFrom(
+      fileOf(`${schema}; INSERT INTO store_kv VALUES (${row})`),
+    );
+    expect(report).toMatchObject({ items: 0, skipped: [{ why: expect.stringMatching(why) }] });
+    expect((await memory.stats()).store.items).toBe(0);
+  });
+
+  test.each([
+    ["a view", "CREATE VIEW store_kv(ns, key, value) AS SELECT 1, 2, 3", /is a view/],
+    ["a virtual table", "CREATE VIRTUAL TABLE store_kv USING fts5(ns, key, value)", /is a virtual/],
+    [
+      "a table without row ids",
+      "CREATE TABLE store_kv (ns, key, value, PRIMARY KEY (ns, key)) WITHOUT ROWID",
+      /WITHOUT ROWID/,
+    ],
+    [
+      "a trigger",
+      `${schema}; CREATE TRIGGER t AFTER INSERT ON store_kv BEGIN SELECT 1; END`,
+      /with the trigger t/,
+    ],
+  ])("has %s in place of a table: it is refused by name", async (_, sql, why) => {
+    await using memory = await open();
+    await expectRefused(() => memory.importFrom(fileOf(sql)), "invalid_argument", why);
+  });
+
+  test("is imported while timers run, until a signal ends it", async () => {
+    const path = fileOf(`${schema}; ${rows(20_000)}`);
+    await using memory = await open();
+    const aborter = new AbortController();
+    setTimeout(() => aborter.abort(), 50);
+    await expect(memory.importFrom(path, { signal: aborter.signal })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    const { items } = (await memory.stats()).store;
+    expect(items).toBeGreaterThan(0);
+    expect(items).toBeLessThan(20_000);
+    await memory.store.put(["n"], "after", {});
+  });
+
+  test("has more rows than maxRows: it is refused whole", async () => {
+    await using memory = await open();
+    const path = fileOf(`${schema}; ${rows(11)}`);
+    await expectRefused(() => memory.importFrom(path, { maxRows: 10 }), "too_large", /11 rows/);
+    expect((await memory.stats()).store.items).toBe(0);
+    await expectRefused(() => memory.importFrom(path, { maxRows: -1 }), "invalid_argument");
+    await expectRefused(() => memory.importFrom(path, { onConflict: "x" }), "invalid_argument");
+  });
+
+  // KEEPSAKE_MUTATIONS=2000 for more of them.
+  test("was damaged anywhere: it ends in a typed error or a full report", async () => {
+    const whole = readFileSync(fileOf(`${schema}; ${rows(300)}`));
+    const path = temporaryFile("damaged.sqlite");
+    await using memory = await openMemory({ path: ":memory:" });
+    const random = randomNumbers(7);
+    for (let i = 0; i < Number(process.env.KEEPSAKE_MUTATIONS ?? 150); i++) {
+      const damaged = Buffer.from(whole);
+      for (let flips = 1 + random(4); flips > 0; flips--) {
+        damaged[100 * random(2) + random(damaged.length - 100)] = random(256);
+      }
+      writeFileSync(path, damaged);
+      const began = performance.now();
+      const outcome = await memory.importFrom(path).catch((error) => error);
+      if (outcome instanceof Error) {
+        expect(outcome.name).toBe("KeepsakeError");
+        expect(outcome.code).not.toBe("internal");
+      } else {
+        const { items, kept, skipped } = outcome;
+        expect(items + kept + skipped.length).toBeLessThanOrEqual(300);
+      }
+      expect(performance.now() - began).toBeLessThan(20_000);
+    }
+  });
+});
+
+function randomNumbers(seed) {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
 
 describe("a file that can't be imported", () => {
   test.each([

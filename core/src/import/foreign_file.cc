@@ -1,13 +1,17 @@
 #include "import/foreign_file.h"
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "json/json.h"
+#include "json/utf8.h"
 #include "sql/migrations.h"
 #include "sql/sqlite_database.h"
 
@@ -21,6 +25,7 @@ using sql::Row;
 static_assert(std::endian::native == std::endian::little, "vectors are read as they lie");
 
 constexpr double kMsPerMinute = 60'000.0;
+constexpr double kMostMinutes = 1e12;
 
 constexpr std::string_view kCheckpointColumns[] = {
     "thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id",
@@ -30,11 +35,6 @@ constexpr std::string_view kWriteColumns[] = {
 constexpr std::string_view kStoreColumns[] = {"prefix", "key", "value", "created_at", "updated_at"};
 constexpr std::string_view kVectorColumns[] = {"prefix", "key", "field_name", "embedding"};
 constexpr std::string_view kPlainColumns[] = {"ns", "key", "value"};
-
-Status AtRow(std::string_view table, std::int64_t rowid, const Status& status) {
-  return Status(status.code(), "row " + std::to_string(rowid) + " of table " + std::string(table) +
-                                   ": " + status.message());
-}
 
 Status Invalid(std::string message) {
   return Status(StatusCode::kInvalidValue, std::move(message));
@@ -50,6 +50,54 @@ Result<bool> HasColumns(Database& database, std::string_view table,
       });
   if (!status.ok()) return std::unexpected(std::move(status));
   return found == columns.size();
+}
+
+// "" if there is none, else what a table with this name is instead of a plain one.
+Result<std::string> OddityOf(Database& database, std::string_view table) {
+  std::string oddity;
+  const auto note = [&](const Row& row) {
+    oddity = row.Text(0);
+    return false;
+  };
+  Status status = database.Run(
+      "SELECT CASE WHEN wr THEN 'WITHOUT ROWID' WHEN type = 'table' THEN '' ELSE 'a ' || type END"
+      " FROM pragma_table_list WHERE schema = 'main' AND name = ?",
+      {Param(table)}, note);
+  if (status.ok() && oddity.empty()) {
+    status = database.Run(
+        "SELECT 'with the trigger ' || name FROM sqlite_schema"
+        " WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE"
+        " UNION ALL SELECT 'with the generated column ' || name FROM pragma_table_xinfo(?1)"
+        " WHERE hidden IN (2, 3)"
+        " UNION ALL SELECT 'with a column called _rowid_' FROM pragma_table_info(?1)"
+        " WHERE name = '_rowid_' COLLATE NOCASE",
+        {Param(table)}, note);
+  }
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return oddity;
+}
+
+Status CheckPlain(Database& database, std::string_view table) {
+  const Result<std::string> oddity = OddityOf(database, table);
+  if (!oddity) return oddity.error();
+  if (oddity->empty()) return Status();
+  return Status(StatusCode::kInvalidArgument, "table " + std::string(table) +
+                                                  " must be a plain table, and is " + *oddity +
+                                                  ": copy its rows into a plain one");
+}
+
+// Reading a damaged tree may never end: a page that two others name is found here.
+Status CheckPages(Database& database, const std::string& path) {
+  if (Status status = database.Run("PRAGMA ignore_check_constraints = 1"); !status.ok()) {
+    return status;
+  }
+  std::string verdict;
+  Status status = database.Run("PRAGMA quick_check(1)", {}, [&](const Row& row) {
+    verdict = row.Text(0);
+    return true;
+  });
+  if (!status.ok() || verdict == "ok") return status;
+  return Status(StatusCode::kCorrupt, "file is damaged (" + verdict + "): \"" + path + "\"");
 }
 
 Result<std::uint64_t> CountRows(Database& database, std::string_view count_sql) {
@@ -109,12 +157,34 @@ Result<Namespace> LabelsOfJson(std::string_view text) {
   return labels;
 }
 
+Status CheckText(std::string_view what, std::string_view text) {
+  if (json::IsWellFormedUtf8(text) && text.find('\0') == text.npos) return Status();
+  return Invalid(std::string(what) + " must be UTF-8 text without NUL: " + json::Quoted(text));
+}
+
+Status CheckKeys(const CheckpointKey& key) {
+  for (const std::string* part : {&key.thread_id, &key.checkpoint_ns, &key.checkpoint_id}) {
+    if (Status status = CheckText("name of a checkpoint", *part); !status.ok()) return status;
+  }
+  return Status();
+}
+
 Status CheckItem(const Item& item) {
+  if (Status status = CheckText("key", item.key); !status.ok()) return status;
   // Upstream writes there too, through its own batch().
   if (Status status = ValidateNamespace(item.ns, {.allow_reserved_root = true}); !status.ok()) {
     return status;
   }
-  return json::Validate(item.value);
+  if (Status status = json::Validate(item.value); !status.ok()) return status;
+  if (json::KindOf(json::Root(item.value)) == json::Kind::kObject) return Status();
+  return Invalid("value must be a JSON object: " + json::Quoted(item.value));
+}
+
+Status NotNull(const Row& row, std::initializer_list<int> columns) {
+  for (const int column : columns) {
+    if (row.IsNull(column)) return Invalid("namespace, key and value must not be NULL");
+  }
+  return Status();
 }
 
 Result<std::vector<float>> FloatsOf(ByteView bytes) {
@@ -135,37 +205,141 @@ Result<std::int64_t> TimeOf(const Row& row, int text_column, int ms_column) {
       Invalid("time must be ISO 8601: \"" + std::string(row.Text(text_column)) + "\""));
 }
 
-// Collects the rows of one page; the first row that breaks a rule ends it.
-template <typename T>
-class PageBuilder {
- public:
-  PageBuilder(std::string_view table, std::int64_t cursor, std::uint32_t limit)
-      : table_(table), limit_(limit) {
-    page_.cursor = cursor;
-  }
+// As much is held at once, and a row more.
+constexpr std::int64_t kPageBytes = 4 * 1024 * 1024;
 
-  bool Add(std::int64_t rowid, Result<T> row) {
-    if (!row) {
-      error_ = AtRow(table_, rowid, row.error());
-      return false;
+// Where a page begins: behind the row with this number, or at the first.
+struct Place {
+  static Result<Place> Parse(const std::string& cursor) {
+    Place place;
+    if (cursor.empty()) return place;
+    const char* end = cursor.data() + cursor.size();
+    const auto [rest, error] = std::from_chars(cursor.data(), end, place.rowid);
+    if (error == std::errc() && rest == end) {
+      place.is_behind = true;
+      return place;
     }
-    page_.rows.push_back(std::move(*row));
-    page_.cursor = rowid;
-    return true;
+    return Error(StatusCode::kInvalidArgument, "cursor must be that of a page: " + cursor);
   }
 
-  Result<ForeignPage<T>> Finish(Status status) {
-    if (status.ok()) status = error_;
-    if (!status.ok()) return std::unexpected(std::move(status));
-    page_.done = page_.rows.size() < limit_;
+  // Of the first row that may come. REQUIRES: !IsEnd()
+  std::int64_t first() const { return is_behind ? rowid + 1 : rowid; }
+  bool IsEnd() const { return is_behind && rowid == INT64_MAX; }
+
+  std::int64_t rowid = INT64_MIN;
+  bool is_behind = false;
+};
+
+// How the rows of a table are read: `scan` lists the numbers and sizes of rows from a number on,
+// so many at most; `row` reads the one with a number.
+struct TableSql {
+  std::string_view name;
+  std::string_view count;
+  std::string_view scan;
+  std::string_view row;
+};
+
+constexpr TableSql kCheckpoints = {
+    "checkpoints", "SELECT count(*) FROM checkpoints",
+    "SELECT _rowid_, ifnull(octet_length(thread_id), 0) + ifnull(octet_length(checkpoint_ns), 0)"
+    " + ifnull(octet_length(checkpoint_id), 0) + ifnull(octet_length(parent_checkpoint_id), 0)"
+    " + ifnull(octet_length(type), 0) + ifnull(octet_length(checkpoint), 0)"
+    " + ifnull(octet_length(metadata), 0)"
+    " FROM checkpoints WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
+    "SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"
+    " metadata FROM checkpoints WHERE _rowid_ = ?"};
+constexpr TableSql kWrites = {
+    "writes", "SELECT count(*) FROM writes",
+    "SELECT _rowid_, ifnull(octet_length(thread_id), 0) + ifnull(octet_length(checkpoint_ns), 0)"
+    " + ifnull(octet_length(checkpoint_id), 0) + ifnull(octet_length(task_id), 0)"
+    " + ifnull(octet_length(channel), 0) + ifnull(octet_length(type), 0)"
+    " + ifnull(octet_length(value), 0)"
+    " FROM writes WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
+    "SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value"
+    " FROM writes WHERE _rowid_ = ?"};
+constexpr std::string_view kScanStore =
+    "SELECT _rowid_, ifnull(octet_length(prefix), 0) + ifnull(octet_length(key), 0)"
+    " + ifnull(octet_length(value), 0)"
+    " FROM store WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?";
+constexpr TableSql kStore = {
+    "store", "SELECT count(*) FROM store", kScanStore,
+    "SELECT prefix, key, value,"
+    " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
+    " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
+    " NULL, NULL, NULL FROM store WHERE _rowid_ = ?"};
+constexpr TableSql kStoreWithTtl = {
+    "store", "SELECT count(*) FROM store", kScanStore,
+    "SELECT prefix, key, value,"
+    " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
+    " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
+    " expires_at, CAST(round(1000 * unixepoch(expires_at, 'subsec')) AS INTEGER), ttl_minutes"
+    " FROM store WHERE _rowid_ = ?"};
+constexpr TableSql kPlain = {
+    "store_kv", "SELECT count(*) FROM store_kv",
+    "SELECT _rowid_, ifnull(octet_length(ns), 0) + ifnull(octet_length(key), 0)"
+    " + ifnull(octet_length(value), 0)"
+    " FROM store_kv WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
+    "SELECT ns, key, value FROM store_kv WHERE _rowid_ = ?"};
+
+// Collects the rows of one page, and those that break a rule.
+template <typename T>
+class PageReader {
+ public:
+  PageReader(Database& database, const TableSql& sql, Place place, std::uint32_t limit)
+      : database_(database), sql_(sql), place_(place), limit_(limit) {}
+
+  // `make` makes a T of a row.
+  Result<ForeignPage<T>> Read(FunctionRef<Result<T>(const Row&)> make) {
+    page_.done = true;
+    Status failure;
+    if (!place_.IsEnd()) {
+      Status status = database_.Run(sql_.scan, {Param(place_.first()), Param(std::int64_t{limit_})},
+                                    [&](const Row& row) {
+                                      place_ = {.rowid = row.Int(0), .is_behind = true};
+                                      bytes_ += row.Int(1);
+                                      failure = Add(row.Int(1), make);
+                                      page_.done = ++count_ < limit_ && bytes_ < kPageBytes;
+                                      return page_.done && failure.ok();
+                                    });
+      if (status.ok()) status = failure;
+      if (!status.ok()) return std::unexpected(std::move(status));
+    }
+    if (place_.is_behind) page_.cursor = std::to_string(place_.rowid);
     return std::move(page_);
   }
 
  private:
-  std::string_view table_;
+  // Fails only if the file can't be read any further.
+  Status Add(std::int64_t size, FunctionRef<Result<T>(const Row&)> make) {
+    if (size > kMaxForeignRowBytes) {
+      Skip("it takes " + std::to_string(size) + " bytes, and a row may take " +
+           std::to_string(kMaxForeignRowBytes));
+      return Status();
+    }
+    return database_.Run(sql_.row, {Param(place_.rowid)}, [&](const Row& row) {
+      Result<T> made = make(row);
+      if (made) {
+        page_.rows.push_back(std::move(*made));
+      } else {
+        Skip(made.error().message());
+      }
+      return true;
+    });
+  }
+
+  void Skip(std::string why) {
+    page_.skipped.push_back(
+        {"row " + std::to_string(place_.rowid) + " of table " + std::string(sql_.name),
+         std::move(why)});
+  }
+
+  Database& database_;
+  const TableSql& sql_;
+  Place place_;
   std::uint32_t limit_;
+  std::uint32_t count_ = 0;
+  std::int64_t bytes_ = 0;
   ForeignPage<T> page_;
-  Status error_;
 };
 
 class SqliteForeignFile final : public ForeignFile {
@@ -173,81 +347,47 @@ class SqliteForeignFile final : public ForeignFile {
   explicit SqliteForeignFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Status FindTables() {
-    if (Status status = Find(ForeignTable::kSaverCheckpoints, "checkpoints", kCheckpointColumns,
-                             "SELECT count(*) FROM checkpoints");
-        !status.ok()) {
-      return status;
-    }
-    if (Status status = Find(ForeignTable::kSaverWrites, "writes", kWriteColumns,
-                             "SELECT count(*) FROM writes");
-        !status.ok()) {
-      return status;
-    }
-    if (Status status =
-            Find(ForeignTable::kPythonStore, "store", kStoreColumns, "SELECT count(*) FROM store");
-        !status.ok()) {
-      return status;
-    }
-    if (Status status = Find(ForeignTable::kPlainStoreKv, "store_kv", kPlainColumns,
-                             "SELECT count(*) FROM store_kv");
-        !status.ok()) {
-      return status;
-    }
-    return FindStoreExtras();
+    Status status = Find(ForeignTable::kSaverCheckpoints, kCheckpoints, kCheckpointColumns);
+    if (status.ok()) status = Find(ForeignTable::kSaverWrites, kWrites, kWriteColumns);
+    if (status.ok()) status = Find(ForeignTable::kPythonStore, kStore, kStoreColumns);
+    if (status.ok()) status = Find(ForeignTable::kPlainStoreKv, kPlain, kPlainColumns);
+    return status.ok() ? FindStoreExtras() : status;
   }
 
   const std::vector<ForeignTableInfo>& tables() const override { return tables_; }
 
-  Result<ForeignPage<ForeignItem>> Items(ForeignTable table, std::int64_t cursor,
+  Result<ForeignPage<ForeignItem>> Items(ForeignTable table, const std::string& cursor,
                                          std::uint32_t limit) override {
-    if (table == ForeignTable::kPythonStore) return PythonItems(cursor, limit);
-    if (table == ForeignTable::kPlainStoreKv) return PlainItems(cursor, limit);
+    if (table == ForeignTable::kPythonStore) {
+      return Read<ForeignItem>(table, store_has_ttl_ ? kStoreWithTtl : kStore, cursor, limit,
+                               [this](const Row& row) { return PythonItem(row); });
+    }
+    if (table == ForeignTable::kPlainStoreKv) {
+      return Read<ForeignItem>(table, kPlain, cursor, limit,
+                               [](const Row& row) { return PlainItem(row); });
+    }
     return Error(StatusCode::kInvalidArgument, "only the tables store and store_kv hold items");
   }
 
-  Result<ForeignPage<ForeignCheckpoint>> Checkpoints(std::int64_t cursor,
+  Result<ForeignPage<ForeignCheckpoint>> Checkpoints(const std::string& cursor,
                                                      std::uint32_t limit) override {
-    if (Status status = Require(ForeignTable::kSaverCheckpoints, "checkpoints"); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
-    PageBuilder<ForeignCheckpoint> page("checkpoints", cursor, limit);
-    return page.Finish(database_->Run(
-        "SELECT rowid, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,"
-        " checkpoint, metadata FROM checkpoints WHERE rowid > ? ORDER BY rowid LIMIT ?",
-        {Param(cursor), Param(std::int64_t{limit})}, [&](const Row& row) {
-          return page.Add(row.Int(0),
-                          ForeignCheckpoint{.key = KeyOf(row, 1),
-                                            .parent_checkpoint_id = std::string(row.Text(4)),
-                                            .checkpoint = TypedBlob(row, 5, 6),
-                                            .metadata = MetadataBlob(row, 7)});
-        }));
+    return Read<ForeignCheckpoint>(ForeignTable::kSaverCheckpoints, kCheckpoints, cursor, limit,
+                                   [](const Row& row) { return CheckpointOf(row); });
   }
 
-  Result<ForeignPage<ForeignWrite>> Writes(std::int64_t cursor, std::uint32_t limit) override {
-    if (Status status = Require(ForeignTable::kSaverWrites, "writes"); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
-    PageBuilder<ForeignWrite> page("writes", cursor, limit);
-    return page.Finish(database_->Run(
-        "SELECT rowid, thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value"
-        " FROM writes WHERE rowid > ? ORDER BY rowid LIMIT ?",
-        {Param(cursor), Param(std::int64_t{limit})}, [&](const Row& row) {
-          return page.Add(row.Int(0),
-                          ForeignWrite{.key = KeyOf(row, 1),
-                                       .write = {.task_id = std::string(row.Text(4)),
-                                                 .idx = static_cast<std::int32_t>(row.Int(5)),
-                                                 .channel = std::string(row.Text(6)),
-                                                 .value = TypedBlob(row, 7, 8)}});
-        }));
+  Result<ForeignPage<ForeignWrite>> Writes(const std::string& cursor,
+                                           std::uint32_t limit) override {
+    return Read<ForeignWrite>(ForeignTable::kSaverWrites, kWrites, cursor, limit,
+                              [](const Row& row) { return WriteOf(row); });
   }
 
  private:
-  Status Find(ForeignTable table, std::string_view name, std::span<const std::string_view> columns,
-              std::string_view count_sql) {
-    const Result<bool> is_there = HasColumns(*database_, name, columns);
+  Status Find(ForeignTable table, const TableSql& sql, std::span<const std::string_view> columns) {
+    const Result<bool> is_there = HasColumns(*database_, sql.name, columns);
     if (!is_there) return is_there.error();
     if (!*is_there) return Status();
-    const Result<std::uint64_t> rows = CountRows(*database_, count_sql);
+    if (Status status = CheckPlain(*database_, sql.name); !status.ok()) return status;
+    const Result<std::uint64_t> rows = CountRows(*database_, sql.count);
     if (!rows) return rows.error();
     tables_.push_back({.table = table, .rows = *rows});
     return Status();
@@ -262,57 +402,77 @@ class SqliteForeignFile final : public ForeignFile {
     if (!has_vectors) return has_vectors.error();
     store_has_ttl_ = *has_ttl;
     store_has_vectors_ = *has_vectors;
-    return Status();
+    return store_has_vectors_ ? CheckPlain(*database_, "store_vectors") : Status();
   }
 
-  Status Require(ForeignTable table, std::string_view name) const {
-    for (const ForeignTableInfo& info : tables_) {
-      if (info.table == table) return Status();
+  template <typename T>
+  Result<ForeignPage<T>> Read(ForeignTable table, const TableSql& sql, const std::string& cursor,
+                              std::uint32_t limit, FunctionRef<Result<T>(const Row&)> make) {
+    const auto is_asked_for = [&](const ForeignTableInfo& info) { return info.table == table; };
+    if (std::ranges::none_of(tables_, is_asked_for)) {
+      return Error(StatusCode::kInvalidArgument, "file has no table " + std::string(sql.name));
     }
-    return Status(StatusCode::kInvalidArgument, "file has no table " + std::string(name));
+    const Result<Place> place = Place::Parse(cursor);
+    if (!place) return std::unexpected(place.error());
+    return PageReader<T>(*database_, sql, *place, limit).Read(make);
   }
 
-  Result<ForeignPage<ForeignItem>> PythonItems(std::int64_t cursor, std::uint32_t limit) {
-    if (Status status = Require(ForeignTable::kPythonStore, "store"); !status.ok()) {
-      return std::unexpected(std::move(status));
+  static Result<ForeignCheckpoint> CheckpointOf(const Row& row) {
+    ForeignCheckpoint foreign{.key = KeyOf(row, 0),
+                              .parent_checkpoint_id = std::string(row.Text(3)),
+                              .checkpoint = TypedBlob(row, 4, 5),
+                              .metadata = MetadataBlob(row, 6)};
+    Status status = CheckKeys(foreign.key);
+    if (status.ok()) status = CheckText("parent_checkpoint_id", foreign.parent_checkpoint_id);
+    if (status.ok()) status = CheckText("type", foreign.checkpoint.type);
+    if (!status.ok()) return std::unexpected(std::move(status));
+    return foreign;
+  }
+
+  static Result<ForeignWrite> WriteOf(const Row& row) {
+    const std::int64_t idx = row.Int(4);
+    ForeignWrite foreign{.key = KeyOf(row, 0),
+                         .write = {.task_id = std::string(row.Text(3)),
+                                   .idx = static_cast<std::int32_t>(idx),
+                                   .channel = std::string(row.Text(5)),
+                                   .value = TypedBlob(row, 6, 7)}};
+    Status status = CheckKeys(foreign.key);
+    if (status.ok()) status = CheckText("task_id", foreign.write.task_id);
+    if (status.ok()) status = CheckText("channel", foreign.write.channel);
+    if (status.ok()) status = CheckText("type", foreign.write.value.type);
+    if (status.ok() && foreign.write.idx != idx) {
+      status = Invalid("idx must fit 32 bits: " + std::to_string(idx));
     }
-    constexpr std::string_view kWithTtl =
-        "SELECT rowid, prefix, key, value,"
-        " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
-        " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
-        " expires_at, CAST(round(1000 * unixepoch(expires_at, 'subsec')) AS INTEGER), ttl_minutes"
-        " FROM store WHERE rowid > ? ORDER BY rowid LIMIT ?";
-    constexpr std::string_view kWithoutTtl =
-        "SELECT rowid, prefix, key, value,"
-        " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
-        " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
-        " NULL, NULL, NULL"
-        " FROM store WHERE rowid > ? ORDER BY rowid LIMIT ?";
-    PageBuilder<ForeignItem> page("store", cursor, limit);
-    return page.Finish(database_->Run(
-        store_has_ttl_ ? kWithTtl : kWithoutTtl, {Param(cursor), Param(std::int64_t{limit})},
-        [&](const Row& row) { return page.Add(row.Int(0), PythonItem(row)); }));
+    if (!status.ok()) return std::unexpected(std::move(status));
+    return foreign;
   }
 
   Result<ForeignItem> PythonItem(const Row& row) {
-    const Result<std::int64_t> created_at = TimeOf(row, 4, 5);
+    if (Status status = NotNull(row, {0, 1, 2}); !status.ok()) return std::unexpected(status);
+    const Result<std::int64_t> created_at = TimeOf(row, 3, 4);
     if (!created_at) return std::unexpected(created_at.error());
-    const Result<std::int64_t> updated_at = TimeOf(row, 6, 7);
+    const Result<std::int64_t> updated_at = TimeOf(row, 5, 6);
     if (!updated_at) return std::unexpected(updated_at.error());
-    const Result<std::int64_t> expires_at = TimeOf(row, 8, 9);
+    const Result<std::int64_t> expires_at = TimeOf(row, 7, 8);
     if (!expires_at) return std::unexpected(expires_at.error());
     ForeignItem foreign;
-    foreign.item = Item{.ns = SplitAtDots(row.Text(1)),
-                        .key = std::string(row.Text(2)),
-                        .value = std::string(row.Text(3)),
+    foreign.item = Item{.ns = SplitAtDots(row.Text(0)),
+                        .key = std::string(row.Text(1)),
+                        .value = std::string(row.Text(2)),
                         .created_at_ms = *created_at,
                         .updated_at_ms = *updated_at};
     foreign.expires_at_ms = *expires_at;
-    if (!row.IsNull(10)) foreign.ttl_ms = std::llround(row.Real(10) * kMsPerMinute);
+    if (!row.IsNull(9)) {
+      const double minutes = row.Real(9);
+      if (!(std::abs(minutes) <= kMostMinutes)) {
+        return std::unexpected(Invalid("ttl_minutes must be a number of minutes"));
+      }
+      foreign.ttl_ms = std::llround(minutes * kMsPerMinute);
+    }
     if (Status status = CheckItem(foreign.item); !status.ok()) {
       return std::unexpected(std::move(status));
     }
-    auto vectors = VectorsOf(row.Text(1), row.Text(2));
+    auto vectors = VectorsOf(row.Text(0), row.Text(1));
     if (!vectors) return std::unexpected(std::move(vectors.error()));
     foreign.vectors = std::move(*vectors);
     return foreign;
@@ -324,8 +484,9 @@ class SqliteForeignFile final : public ForeignFile {
     Status broken;
     Status status = database_->Run(
         "SELECT field_name, embedding FROM store_vectors WHERE prefix = ? AND key = ?"
-        " ORDER BY rowid",
-        {Param(prefix), Param(key)}, [&](const Row& row) {
+        " AND ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0) <= ?"
+        " ORDER BY _rowid_",
+        {Param(prefix), Param(key), Param(kMaxForeignRowBytes)}, [&](const Row& row) {
           Result<std::vector<float>> values = FloatsOf(row.Blob(1));
           if (!values) {
             broken = values.error();
@@ -339,24 +500,14 @@ class SqliteForeignFile final : public ForeignFile {
     return vectors;
   }
 
-  Result<ForeignPage<ForeignItem>> PlainItems(std::int64_t cursor, std::uint32_t limit) {
-    if (Status status = Require(ForeignTable::kPlainStoreKv, "store_kv"); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
-    PageBuilder<ForeignItem> page("store_kv", cursor, limit);
-    return page.Finish(database_->Run(
-        "SELECT rowid, ns, key, value FROM store_kv WHERE rowid > ? ORDER BY rowid LIMIT ?",
-        {Param(cursor), Param(std::int64_t{limit})},
-        [&](const Row& row) { return page.Add(row.Int(0), PlainItem(row)); }));
-  }
-
   static Result<ForeignItem> PlainItem(const Row& row) {
-    Result<Namespace> labels = LabelsOfJson(row.Text(1));
+    if (Status status = NotNull(row, {0, 1, 2}); !status.ok()) return std::unexpected(status);
+    Result<Namespace> labels = LabelsOfJson(row.Text(0));
     if (!labels) return std::unexpected(std::move(labels.error()));
     ForeignItem foreign;
     foreign.item = Item{.ns = std::move(*labels),
-                        .key = std::string(row.Text(2)),
-                        .value = std::string(row.Text(3))};
+                        .key = std::string(row.Text(1)),
+                        .value = std::string(row.Text(2))};
     if (Status status = CheckItem(foreign.item); !status.ok()) {
       return std::unexpected(std::move(status));
     }
@@ -388,6 +539,9 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions& o
   auto database = sql::SqliteDatabase::OpenForReading(options);
   if (!database) return std::unexpected(std::move(database.error()));
   if (Status status = RefuseOurs(**database, options.path); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  if (Status status = CheckPages(**database, options.path); !status.ok()) {
     return std::unexpected(std::move(status));
   }
   auto file = std::make_unique<SqliteForeignFile>(std::move(*database));

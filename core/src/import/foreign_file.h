@@ -2,6 +2,9 @@
 // JavaScript and Python SqliteSaver, Python's SqliteStore, and a plain
 // store_kv(ns, key, value) table. One file may hold several of them.
 // Nothing is written. Rows come in pages; a page's cursor is that of its last row.
+// A file may come from anybody. Its pages are checked when it is opened, so that what is read
+// afterwards takes time in proportion to what is there; and what only looks like a table
+// (a view, a virtual table, one with triggers or generated columns) is refused by name.
 #ifndef KEEPSAKE_IMPORT_FOREIGN_FILE_H_
 #define KEEPSAKE_IMPORT_FOREIGN_FILE_H_
 
@@ -49,26 +52,39 @@ struct ForeignWrite {
   PendingWrite write;
 };
 
+// A row that breaks a rule.
+struct ForeignSkip {
+  std::string row;  // "row 7 of table store"
+  std::string why;
+};
+
 template <typename T>
 struct ForeignPage {
   std::vector<T> rows;
-  std::int64_t cursor = 0;  // pass it to get the next page
+  std::vector<ForeignSkip> skipped;  // together with `rows`, all up to the cursor
+  std::string cursor;                // pass it to get the next page
   bool done = false;
 };
 
+// Rows that take more are skipped.
+inline constexpr std::int64_t kMaxForeignRowBytes = std::int64_t{64} * 1024 * 1024;
+
 class ForeignFile {
  public:
-  // kNotADatabase, or kInvalidArgument if it holds none of the tables.
+  // kNotADatabase, kCorrupt if its pages don't fit together, or kInvalidArgument if it holds
+  // none of the tables, or one that is not plain.
   static Result<std::unique_ptr<ForeignFile>> Open(const sql::OpenOptions& options);
   virtual ~ForeignFile() = default;
 
   virtual const std::vector<ForeignTableInfo>& tables() const = 0;
-  // Begin with cursor 0. kPythonStore or kPlainStoreKv only.
-  virtual Result<ForeignPage<ForeignItem>> Items(ForeignTable table, std::int64_t cursor,
+  // Begin with cursor "". A page has `limit` rows at most, fewer if they are large.
+  // kPythonStore or kPlainStoreKv only.
+  virtual Result<ForeignPage<ForeignItem>> Items(ForeignTable table, const std::string& cursor,
                                                  std::uint32_t limit) = 0;
-  virtual Result<ForeignPage<ForeignCheckpoint>> Checkpoints(std::int64_t cursor,
+  virtual Result<ForeignPage<ForeignCheckpoint>> Checkpoints(const std::string& cursor,
                                                              std::uint32_t limit) = 0;
-  virtual Result<ForeignPage<ForeignWrite>> Writes(std::int64_t cursor, std::uint32_t limit) = 0;
+  virtual Result<ForeignPage<ForeignWrite>> Writes(const std::string& cursor,
+                                                   std::uint32_t limit) = 0;
 };
 
 }  // namespace keepsake::import

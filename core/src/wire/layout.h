@@ -130,10 +130,11 @@ auto Fields(Is<import::ForeignCheckpoint> auto& x) {
   return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata);
 }
 auto Fields(Is<import::ForeignWrite> auto& x) { return std::tie(x.key, x.write); }
+auto Fields(Is<import::ForeignSkip> auto& x) { return std::tie(x.row, x.why); }
 template <typename Page>
   requires IsForeignPage<std::remove_const_t<Page>>::value
 auto Fields(Page& x) {
-  return std::tie(x.rows, x.cursor, x.done);
+  return std::tie(x.rows, x.skipped, x.cursor, x.done);
 }
 
 template <typename T>

@@ -90,11 +90,11 @@ struct ReadExport {
 };
 struct ForeignItems {
   import::ForeignTable table = import::ForeignTable::kPythonStore;
-  std::int64_t cursor = 0;
+  std::string cursor;
   std::uint32_t limit = 0;
 };
 struct ForeignRows {
-  std::int64_t cursor = 0;
+  std::string cursor;
   std::uint32_t limit = 0;
 };
 

@@ -12,6 +12,7 @@ import type {
 import { foreignDatabase } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump } from "../checkpointer/serde/serde.js";
+import { checkChoice, checkWhole } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
@@ -21,7 +22,6 @@ import {
   type ForeignCheckpoint,
   type ForeignItem,
   type ForeignPage,
-  type ForeignTable,
   type ForeignTableInfo,
   type ForeignWrite,
   NO_TTL,
@@ -46,6 +46,10 @@ export interface ImportProgress {
 export interface ImportOptions {
   /** What becomes of items and checkpoints whose names are taken. @default "keep" */
   onConflict?: "keep" | "replace" | undefined;
+  /** Refuses a file with more rows (`too_large`) before anything is added. @default no limit */
+  maxRows?: number | undefined;
+  /** Ends the import before the next row; what was added stays. */
+  signal?: AbortSignal | undefined;
   onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
@@ -80,26 +84,22 @@ export interface ImportTarget extends ImportOptions {
 }
 
 const PAGE = 256;
-
-const TABLE_NAMES: Record<ForeignTable, string> = {
-  saverCheckpoints: "checkpoints",
-  saverWrites: "writes",
-  pythonStore: "store",
-  plainStoreKv: "store_kv",
-};
+// So long timers and other calls may have to wait.
+const TURN_MS = 8;
 
 interface Page {
-  cursor: number;
+  cursor: string;
   limit: number;
 }
 
 /** @internal */
-export function importFile(
+export async function importFile(
   connection: Connection,
   source: ImportSource,
   target: ImportTarget,
 ): Promise<ImportReport> {
   // The engine has one foreign file open at a time.
+  checkOptions(target);
   return connection.exclusively(() => {
     const { name, database } = foreignDatabase(source);
     return connection.lending(name, database, async () => {
@@ -111,6 +111,13 @@ export function importFile(
       }
     });
   });
+}
+
+const ON_CONFLICT = { keep: true, replace: true };
+
+function checkOptions({ onConflict = "keep", maxRows }: ImportOptions): void {
+  checkChoice("onConflict", ON_CONFLICT, onConflict);
+  if (maxRows !== undefined) checkWhole("maxRows", maxRows, 0);
 }
 
 class Import {
@@ -127,6 +134,7 @@ class Import {
   // By checkpoint, so that a channel value that its parent has is stored once.
   readonly #versions = new Map<string, ChannelVersions>();
   #done = 0;
+  #turnBegan = performance.now();
 
   constructor(connection: Connection, tables: ForeignTableInfo[], target: ImportTarget) {
     this.#connection = connection;
@@ -137,7 +145,13 @@ class Import {
   }
 
   async run(): Promise<ImportReport> {
-    const { putItem, serde } = this.#target;
+    const { putItem, serde, maxRows = Number.POSITIVE_INFINITY } = this.#target;
+    if (this.#total() > maxRows) {
+      throw new KeepsakeError(
+        "too_large",
+        `the file has ${this.#total()} rows to import, and maxRows is ${maxRows}`,
+      );
+    }
     for (const { table } of this.#tables) {
       if (table === "saverCheckpoints" && serde) await this.#importCheckpoints(serde);
       else if (table === "saverWrites" && serde) await this.#importWrites(serde);
@@ -149,7 +163,6 @@ class Import {
 
   #importItems(table: "pythonStore" | "plainStoreKv", putItem: PutImported): Promise<void> {
     return this.#eachRow(
-      table,
       async (page) => (await this.#connection.call([{ kind: "foreignItems", table, ...page }]))[0],
       ({ item }: ForeignItem) => `item ${JSON.stringify(item.namespace)} ${item.key}`,
       async (row) => {
@@ -163,7 +176,6 @@ class Import {
 
   #importCheckpoints(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
-      "saverCheckpoints",
       async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
       ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
       async (row) => {
@@ -191,7 +203,6 @@ class Import {
 
   #importWrites(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
-      "saverWrites",
       async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
       ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
       async ({ key, write }) => {
@@ -212,44 +223,29 @@ class Import {
   }
 
   async #eachRow<Row>(
-    table: ForeignTable,
     read: (page: Page) => Promise<ForeignPage<Row>>,
     nameOfRow: (row: Row) => string,
     importRow: (row: Row) => Promise<void>,
   ): Promise<void> {
-    for (let cursor = 0, done = false; !done; ) {
-      const page = await this.#readPage(table, read, cursor);
-      for (const row of page.rows) await this.#attempt(row, nameOfRow, importRow);
+    for (let cursor = "", done = false; !done; ) {
+      const page = await read({ cursor, limit: PAGE });
+      for (const { row, why } of page.skipped) this.#report.skipped.push({ what: row, why });
+      for (const row of page.rows) {
+        await this.#attempt(row, nameOfRow, importRow);
+        await this.#takeTurns();
+      }
       ({ cursor, done } = page);
-      this.#done += page.rows.length;
+      this.#done += page.rows.length + page.skipped.length;
       tell(this.#target.onProgress, { done: this.#done, total: this.#total() });
     }
   }
 
-  // A row that can't even be read fails its page: find it, and step over it.
-  async #readPage<Row>(
-    table: ForeignTable,
-    read: (page: Page) => Promise<ForeignPage<Row>>,
-    cursor: number,
-  ): Promise<ForeignPage<Row>> {
-    for (let limit = PAGE; ; limit = Math.ceil(limit / 2)) {
-      try {
-        return await read({ cursor, limit });
-      } catch (error) {
-        if (!isAboutTheRow(error)) throw error;
-        if (limit === 1) return this.#stepOver(table, cursor, error);
-      }
+  async #takeTurns(): Promise<void> {
+    if (performance.now() - this.#turnBegan > TURN_MS) {
+      await new Promise((resolve) => setTimeout(resolve));
+      this.#turnBegan = performance.now();
     }
-  }
-
-  #stepOver<Row>(table: ForeignTable, cursor: number, error: unknown): ForeignPage<Row> {
-    const why = ruleOf(error);
-    // A cursor is a row's number, and numbers may be missing: this may be the same row.
-    if (this.#report.skipped.at(-1)?.why !== why) {
-      this.#report.skipped.push({ what: `a row of table ${TABLE_NAMES[table]}`, why });
-      this.#done++;
-    }
-    return { rows: [], cursor: cursor + 1, done: false };
+    this.#target.signal?.throwIfAborted();
   }
 
   async #attempt<Row>(

@@ -41,8 +41,12 @@ export function decodeValue(json: string): Value {
   return json.includes('$keepsake"') ? (restore(value) as Value) : value;
 }
 
+// A number that may be too large for a double.
+const HUGE_NUMBER = /\d{300}|[eE]\+?\d{3}/;
+
 /** The JSON text of a value that another program wrote, which knows no marks. @internal */
 export function reencodeValue(json: string): string {
+  if (HUGE_NUMBER.test(json)) encode(JSON.parse(json), "value", "invalid_value");
   return json.includes('keepsake"') ? JSON.stringify(mark(JSON.parse(json))) : json;
 }
 

@@ -198,8 +198,8 @@ function writeOpenOptions(writer: Writer, options: OpenOptions): void {
   writer.text(options.vfs ?? "");
 }
 
-function writePage(writer: Writer, page: { cursor: number; limit: number }): void {
-  writer.i64(page.cursor);
+function writePage(writer: Writer, page: { cursor: string; limit: number }): void {
+  writer.text(page.cursor);
   writer.u32(page.limit);
 }
 
@@ -521,7 +521,12 @@ function readForeignTable(reader: Reader): ForeignTableName {
 }
 
 function readPage<Row>(reader: Reader, readRow: (reader: Reader) => Row) {
-  return { rows: reader.list(readRow), cursor: reader.i64(), done: reader.flag() };
+  return {
+    rows: reader.list(readRow),
+    skipped: reader.list((skip) => ({ row: skip.text(), why: skip.text() })),
+    cursor: reader.text(),
+    done: reader.flag(),
+  };
 }
 
 const READERS: Readers = {

@@ -402,13 +402,15 @@ export interface ForeignWrite {
 
 export interface ForeignPage<Row> {
   rows: Row[];
-  cursor: number;
+  /** Rows that break a rule: which, and why. */
+  skipped: { row: string; why: string }[];
+  cursor: string;
   done: boolean;
 }
 
 interface PageRequest {
-  /** 0 to begin, then the last page's. */
-  readonly cursor: number;
+  /** "" to begin, then the last page's. */
+  readonly cursor: string;
   readonly limit: number;
 }
 
