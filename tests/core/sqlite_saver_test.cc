@@ -247,10 +247,12 @@ TEST_F(SqliteSaverFile, a_full_log_is_continued_in_the_next_one) {
 
 TEST_F(SqliteSaverFile, numbers_of_spaces_are_used_again_when_all_were_given_out) {
   ASSERT_TRUE(saver_->Put(At("first", "", "1").New("a", "1", LongText('a'))).ok());
-  ASSERT_TRUE(database_
-                  ->Run("INSERT INTO thread_namespaces(ns_id, thread_id, checkpoint_ns) VALUES (?, 'x', '')",
-                        {checkpoint::kMaxNamespace})
-                  .ok());
+  ASSERT_TRUE(
+      database_
+          ->Run(
+              "INSERT INTO thread_namespaces(ns_id, thread_id, checkpoint_ns) VALUES (?, 'x', '')",
+              {checkpoint::kMaxNamespace})
+          .ok());
   for (const char* thread : {"second", "third"}) {
     ASSERT_TRUE(saver_->Put(At(thread, "", "1").New("a", "1", LongText(thread[0]))).ok());
   }
@@ -276,7 +278,8 @@ TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) 
   ASSERT_TRUE(saver_->Put(At("t", "", "1").New("a", "1", LongText('a'))).ok());
   ASSERT_TRUE(saver_->CopyThread("t", "copy").ok());
   ASSERT_TRUE(saver_->DeleteThread("t").ok());
-  ASSERT_TRUE(database_->Run("UPDATE thread_namespaces SET ns_id = 7 WHERE thread_id = 'copy'").ok());
+  ASSERT_TRUE(
+      database_->Run("UPDATE thread_namespaces SET ns_id = 7 WHERE thread_id = 'copy'").ok());
   for (const char* table : {"checkpoints", "log_users"}) {
     ASSERT_TRUE(database_->Run("UPDATE " + std::string(table) + " SET ns_id = 7").ok());
   }
