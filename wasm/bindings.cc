@@ -1,4 +1,4 @@
-// The one class that JavaScript sees: a Session, with numbers at the boundary.
+// The one class that JavaScript sees: an Engine, with numbers at the boundary.
 // Bytes stay in linear memory; an address is valid until the next call.
 #include <emscripten/bind.h>
 
@@ -9,8 +9,8 @@
 #include <new>
 #include <typeinfo>
 
-#include "engine/session.h"
 #include "keepsake/bytes.h"
+#include "keepsake/engine.h"
 
 namespace {
 
@@ -53,11 +53,11 @@ class Engine {
   std::uint32_t Reserve(std::uint32_t size) { return buffers_.Reserve(size); }
 
   // Each answers the length of the response, which begins at Response().
-  std::uint32_t Open(std::uint32_t size) { return Keep(session_.Open(Request(size))); }
-  std::uint32_t Execute(std::uint32_t size) { return Keep(session_.Execute(Request(size))); }
+  std::uint32_t Open(std::uint32_t size) { return Keep(engine_.Open(Request(size))); }
+  std::uint32_t Execute(std::uint32_t size) { return Keep(engine_.Execute(Request(size))); }
   std::uint32_t Response() const { return AddressOf(response_.data()); }
 
-  void Close() { session_.Close(); }
+  void Close() { engine_.Close(); }
 
  private:
   ByteView Request(std::uint32_t size) const {
@@ -69,7 +69,7 @@ class Engine {
   }
 
   Buffers& buffers_ = TheBuffers();
-  keepsake::Session session_{buffers_.response};
+  keepsake::Engine engine_{buffers_.response};
   ByteView response_;
 };
 

@@ -15,7 +15,7 @@ export {
 } from "./checkpointer/checkpointer.js";
 export type { CheckpointBound } from "./checkpointer/config.js";
 export type { CheckpointDiff } from "./checkpointer/diff.js";
-export type { ChangeListener, Changes } from "./engine/changes.js";
+export type { ChangeListener } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
 export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
@@ -66,4 +66,5 @@ export type {
   TransferOptions,
   TransferProgress,
 } from "./transfer/options.js";
-export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/operations.js";
+export type { Changes } from "./wire/changes.js";
+export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/types.js";

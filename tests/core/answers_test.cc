@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "../golden/golden_frames.h"
-#include "engine/session.h"
 #include "file_vfs_test_files.h"
+#include "keepsake/engine.h"
 #include "sample_operations.h"
 
 namespace keepsake {
@@ -65,7 +65,7 @@ class AnswersTest : public testing::Test {
 
   static sql::OpenOptions Options() { return {.path = "memory.db", .vfs = "answers"}; }
   void Open() {
-    session_ = std::make_unique<Session>();
+    session_ = std::make_unique<Engine>();
     ASSERT_EQ(CodeOf(Copy(session_->Open(OpenFrame(Options())))), StatusCode::kOk);
   }
   void Reopen() {
@@ -106,7 +106,7 @@ class AnswersTest : public testing::Test {
   using MemoryFiles = sql::MemoryFiles;
   MemoryFiles files_;
   std::unique_ptr<sql::FileVfs> vfs_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Engine> session_;
 };
 
 TEST_F(AnswersTest, a_request_that_is_sent_again_is_applied_once_and_answered_alike) {
@@ -306,7 +306,7 @@ TEST_F(AnswersTest, an_import_ends_with_no_answers_of_either_side) {
   const auto source_vfs = *sql::FileVfs::Register("answers-source", source_files.Host());
   const sql::OpenOptions source{.path = "source.db", .vfs = "answers-source"};
   {
-    Session session;
+    Engine session;
     session.Open(OpenFrame(source));
     session.Execute(Remembered(1).Add(Tag::kPut, Put("theirs")).Build());
     session.Close();
@@ -334,14 +334,14 @@ TEST_F(AnswersTest, an_exported_file_gives_its_next_owner_the_answers_with_what_
   sql::MemoryFiles copy("copy.db");
   copy.database().bytes = file;
   const auto vfs = *sql::FileVfs::Register("answers-copy", copy.Host());
-  Session session;
+  Engine session;
   session.Open(OpenFrame(sql::OpenOptions{.path = "copy.db", .vfs = "answers-copy"}));
   EXPECT_EQ(Copy(session.Execute(clear.Build())), first);
   session.Close();
 }
 
 TEST(InMemoryAnswers, an_engine_in_memory_ignores_the_flag) {
-  Session session;
+  Engine session;
   session.Open(OpenFrame(std::nullopt));
   const auto execute = [&](const RequestBuilder& frame) {
     const ByteView response = session.Execute(frame.Build());

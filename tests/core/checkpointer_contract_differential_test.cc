@@ -54,7 +54,7 @@ class Differential {
       case 17:
         return DeleteForRuns();
       case 18:
-        return Below(2) == 0 ? Prune() : PruneByRules();
+        return Below(2) == 0 ? PruneByStrategy() : PruneByRules();
       default:
         break;
     }
@@ -84,7 +84,7 @@ class Differential {
   const std::map<StatusCode, int>& puts_by_code() const { return puts_by_code_; }
 
   void Compact() {
-    ASSERT_TRUE(Stored().PruneByRules({}).has_value());
+    ASSERT_TRUE(Stored().Prune({}).has_value());
     CheckContentIsWhatIsReferredTo();
   }
 
@@ -177,10 +177,10 @@ class Differential {
     ExpectSame(memory_.saver().DeleteForRuns(runs), Stored().DeleteForRuns(runs));
   }
 
-  void Prune() {
-    const std::vector<std::string> threads = {Thread(), Thread()};
-    const auto strategy = Below(4) == 0 ? PruneStrategy::kDelete : PruneStrategy::kKeepLatest;
-    ExpectSame(memory_.saver().Prune(threads, strategy), Stored().Prune(threads, strategy));
+  void PruneByStrategy() {
+    RetentionRules rules = {.thread_ids = {{Thread(), Thread()}}};
+    rules.strategy = Below(4) == 0 ? PruneStrategy::kDelete : PruneStrategy::kKeepLatest;
+    ExpectSamePrune(rules);
   }
 
   void PruneByRules() {
@@ -189,8 +189,12 @@ class Differential {
     if (Below(2) == 0) rules.keep_last = static_cast<std::uint32_t>(Below(3));
     if (Below(2) == 0) rules.older_than = Id();
     rules.dry_run = Below(3) == 0;
-    const auto memory = memory_.saver().PruneByRules(rules);
-    const auto sqlite = Stored().PruneByRules(rules);
+    ExpectSamePrune(rules);
+  }
+
+  void ExpectSamePrune(const RetentionRules& rules) {
+    const auto memory = memory_.saver().Prune(rules);
+    const auto sqlite = Stored().Prune(rules);
     ASSERT_TRUE(memory && sqlite);
     ASSERT_EQ(memory->checkpoints, sqlite->checkpoints);
   }

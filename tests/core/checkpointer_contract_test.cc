@@ -69,7 +69,7 @@ class CheckpointerContract : public ::testing::Test {
   }
 
   Pruned PruneBy(const RetentionRules& rules) {
-    const auto pruned = saver().PruneByRules(rules);
+    const auto pruned = saver().Prune(rules);
     EXPECT_TRUE(pruned.has_value()) << pruned.error().message();
     return pruned.value_or(Pruned());
   }
@@ -84,9 +84,7 @@ class CheckpointerContract : public ::testing::Test {
 
   std::uint64_t Prune(const std::vector<std::string>& thread_ids,
                       PruneStrategy strategy = PruneStrategy::kKeepLatest) {
-    const auto deleted = saver().Prune(thread_ids, strategy);
-    EXPECT_TRUE(deleted.has_value());
-    return deleted.value_or(0);
+    return PruneBy({.thread_ids = thread_ids, .strategy = strategy}).checkpoints;
   }
 
   std::uint64_t DeleteForRuns(const std::vector<std::string>& run_ids) {
@@ -305,7 +303,7 @@ TYPED_TEST(CheckpointerContract, cap_72_every_call_about_a_thread_requires_its_i
   EXPECT_EQ(saver.DeleteThread("").code(), StatusCode::kThreadIdRequired);
   EXPECT_EQ(saver.CopyThread("", "b").code(), StatusCode::kThreadIdRequired);
   EXPECT_EQ(saver.CopyThread("a", "").code(), StatusCode::kThreadIdRequired);
-  EXPECT_EQ(saver.Prune(none, PruneStrategy::kDelete).error().code(),
+  EXPECT_EQ(saver.Prune({.thread_ids = none, .strategy = PruneStrategy::kDelete}).error().code(),
             StatusCode::kThreadIdRequired);
 }
 

@@ -100,7 +100,7 @@ class CheckpointerCrash : public ::testing::Test {
 
 TEST_F(CheckpointerCrash, a_prune_is_done_or_not_at_all) {
   CrashAnywhere(filled_, 9'001, [](Opened& opened) -> Status {
-    const auto pruned = opened.saver->PruneByRules({.thread_ids = {{"t"}}, .keep_last = 2});
+    const auto pruned = opened.saver->Prune({.thread_ids = {{"t"}}, .keep_last = 2});
     return pruned ? Status() : pruned.error();
   });
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../golden/golden_frames.h"
+#include "engine/operation_table.h"
 
 namespace keepsake::wire {
 namespace {
@@ -144,26 +145,14 @@ TEST(Frame, a_flag_is_0_or_1_and_a_choice_one_of_those_known) {
   get.back() = 2;
   EXPECT_EQ(Decode<GetOp>(get).error().message(),
             "frame has a flag that is neither 0 nor 1, at byte 9");
-  EXPECT_EQ(Decode<Prune>(Encode(Prune{{}, static_cast<PruneStrategy>(2)})).error().message(),
-            "frame has a choice of no known kind, at byte 5");
+  EXPECT_EQ(
+      Decode<RetentionRules>(Encode(RetentionRules{.strategy = static_cast<PruneStrategy>(3)}))
+          .error()
+          .message(),
+      "frame has a choice of no known kind, at byte 19");
 }
 
-TEST(Frame, an_embedding_request_holds_store_operations_only) {
-  RequestBuilder batch;
-  batch.Add(Tag::kGet, GetOp{}).Add(Tag::kFlush, Nothing{});
-  EXPECT_EQ(DecodeStoreBatch(Encode(batch.operations())).error().message(),
-            "a batch to embed must consist of store operations, not of tag 48");
-}
-
-TEST(Frame, an_embedding_plan_travels_with_numbers_of_fixed_width) {
-  const EmbeddingPlan plan{{"t"}, {{3, {"$"}, {0}}}, {"q"}, {4}, {0}};
-  const EmbeddingPlanAnswer answer = ToAnswer(plan);
-  EXPECT_EQ(answer.puts[0].position, 3U);
-  EXPECT_EQ(answer.puts[0].texts, std::vector<std::uint32_t>{0});
-  EXPECT_EQ(answer.query_positions, std::vector<std::uint32_t>{4});
-}
-
-// From "  kPutWrites = 33," of C++ or "  putWrites: 33," of TypeScript, as "putWrites".
+// From "  kOpen = 2," of C++ or "  open: 2," of TypeScript, as "open".
 std::map<std::string, int> NumbersIn(const std::string& path, const std::string& begin) {
   std::ifstream file(std::string(KEEPSAKE_TESTS_DIR) + "/../" + path);
   std::map<std::string, int> numbers;
@@ -182,20 +171,27 @@ std::map<std::string, int> NumbersIn(const std::string& path, const std::string&
   return numbers;
 }
 
-TEST(Frame, both_languages_list_the_same_tags_kinds_and_flags) {
-  const auto tags = NumbersIn("core/src/wire/tags.h", "enum class Tag");
-  EXPECT_EQ(tags.size(), 48U);
-  EXPECT_EQ(tags, NumbersIn("js/src/wire/tags.ts", "const Tag"));
-  const auto kinds = NumbersIn("core/src/wire/tags.h", "enum class FrameKind");
+TEST(Frame, each_tag_has_a_row_in_the_operation_table) {
+  auto tags = NumbersIn("core/src/wire/operations.h", "enum class Tag");
+  EXPECT_EQ(tags.size(), 45U);
+  EXPECT_EQ(tags.erase("open"), 1U);
+  EXPECT_EQ(tags.size(), Operations().size());
+  for (const auto& [name, tag] : tags) {
+    EXPECT_NE(FindOperation(static_cast<std::uint8_t>(tag)), nullptr) << name;
+  }
+}
+
+TEST(Frame, both_languages_list_the_same_kinds_and_flags) {
+  const auto kinds = NumbersIn("core/src/wire/frame.h", "enum class FrameKind");
   EXPECT_EQ(kinds.size(), 3U);
-  EXPECT_EQ(kinds, NumbersIn("js/src/wire/tags.ts", "const FrameKind"));
-  const auto flags = NumbersIn("core/src/wire/tags.h", "enum class RequestFlag");
+  EXPECT_EQ(kinds, NumbersIn("js/src/wire/codec.ts", "const FrameKind"));
+  const auto flags = NumbersIn("core/src/wire/frame.h", "enum class RequestFlag");
   EXPECT_EQ(flags.size(), 1U);
-  EXPECT_EQ(flags, NumbersIn("js/src/wire/tags.ts", "const RequestFlag"));
+  EXPECT_EQ(flags, NumbersIn("js/src/wire/codec.ts", "const RequestFlag"));
 }
 
 TEST(Frame, typescript_lists_the_status_codes_by_name_in_their_order) {
-  std::ifstream file(std::string(KEEPSAKE_TESTS_DIR) + "/../js/src/wire/tags.ts");
+  std::ifstream file(std::string(KEEPSAKE_TESTS_DIR) + "/../js/src/wire/status.ts");
   std::uint16_t code = 0;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {

@@ -11,8 +11,12 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "../golden/golden_frames.h"
+#include "engine/operation_table.h"
+#include "json/json.h"
+#include "store/embedding.h"
 
 namespace keepsake::golden {
 namespace {
@@ -67,16 +71,47 @@ TEST(Golden, each_tag_has_a_frame) {
     ASSERT_TRUE(request) << golden.name << ": " << request.error().message();
     for (const wire::OperationView& view : request->operations) tags.insert(view.tag);
   }
-  std::ifstream header(fs::path(KEEPSAKE_TESTS_DIR).parent_path() / "core/src/wire/tags.h");
-  std::size_t listed = 0;
-  bool in_tags = false;
-  for (std::string line; std::getline(header, line);) {
-    in_tags = in_tags || line.starts_with("enum class Tag");
-    if (!in_tags || !line.starts_with("  k")) continue;
-    ++listed;
-    EXPECT_TRUE(tags.contains(std::stoi(line.substr(line.find('=') + 1)))) << line;
+  EXPECT_TRUE(tags.erase(std::to_underlying(wire::Tag::kOpen)));
+  for (const OperationRow& row : Operations()) {
+    EXPECT_TRUE(tags.erase(std::to_underlying(row.tag))) << std::to_underlying(row.tag);
   }
-  EXPECT_EQ(listed, tags.size());
+  EXPECT_TRUE(tags.empty()) << "has no row in the operation table: " << *tags.begin();
+}
+
+// tests/js/golden.test.mjs reads it: "16 reads", "17 writes", "23 moves".
+TEST(Golden, what_each_operation_does_is_as_in_the_file) {
+  std::string lines;
+  for (const OperationRow& row : Operations()) {
+    const char* does = row.Has(kWrites) ? "writes" : row.Has(kBeyondRows) ? "moves" : "reads";
+    lines += std::to_string(std::to_underlying(row.tag)) + " " + does + "\n";
+  }
+  const fs::path path = kFolder / "operations.txt";
+  if (IsToBeWritten()) std::ofstream(path, std::ios::binary) << lines;
+  EXPECT_EQ(Read(path), lines);
+}
+
+// js/src/store/texts.ts finds the same texts; tests/js/golden.test.mjs asks it. Of each line
+// "value" is a value, "paths" what is embedded of it, "texts" pairs of a path and its text.
+TEST(Golden, the_texts_of_a_value_are_as_in_the_file) {
+  std::ifstream file(kFolder / "texts.jsonl");
+  std::size_t cases = 0;
+  for (std::string line; std::getline(file, line); ++cases) {
+    std::vector<std::string> paths;
+    for (json::ArrayReader list(*json::FindMember(line, "paths")); list.Next();) {
+      paths.push_back(json::Unescape(list.value()));
+    }
+    const Result<PathTexts> found = TextsToEmbed(*json::FindMember(line, "value"), paths);
+    ASSERT_TRUE(found) << line;
+    std::size_t i = 0;
+    for (json::ArrayReader list(*json::FindMember(line, "texts")); list.Next(); ++i) {
+      json::ArrayReader pair(list.value());
+      ASSERT_LT(i, found->texts.size()) << line;
+      EXPECT_TRUE(pair.Next() && json::Unescape(pair.value()) == found->paths[i]) << line;
+      EXPECT_TRUE(pair.Next() && json::Unescape(pair.value()) == found->texts[i]) << line;
+    }
+    EXPECT_EQ(i, found->texts.size()) << line;
+  }
+  EXPECT_GT(cases, 20U);
 }
 
 TEST(Golden, requests_survive_decoding_and_encoding) {

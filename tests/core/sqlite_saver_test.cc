@@ -238,7 +238,7 @@ TEST_F(SqliteSaverFile, a_full_log_is_continued_in_the_next_one) {
   }
   ASSERT_TRUE(saver_->ForkThread("t", "9", "fork").ok());
   ASSERT_TRUE(saver_->DeleteThread("t").ok());
-  ASSERT_TRUE(saver_->PruneByRules({}).has_value());
+  ASSERT_TRUE(saver_->Prune({}).has_value());
   EXPECT_EQ(Text((**saver_->GetTuple({"fork", "", "9"})).values[0].value), Messages(9));
   EXPECT_EQ(Text((**saver_->GetTuple({"fork", "", "6"})).values[0].value), Messages(6));
   ASSERT_TRUE(saver_->DeleteThread("fork").ok());
@@ -285,7 +285,7 @@ TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) 
   }
   ASSERT_TRUE(database_->Run("INSERT INTO thread_namespaces VALUES (33554431, 'x', '')").ok());
   ASSERT_TRUE(saver_->Put(At("new", "", "1").New("a", "1", LongText('b'))).ok());
-  ASSERT_TRUE(saver_->PruneByRules({}).has_value());
+  ASSERT_TRUE(saver_->Prune({}).has_value());
   EXPECT_THAT(Values(**saver_->GetTuple({"copy", "", ""})), ElementsAre("a@1=" + LongText('a')));
   EXPECT_THAT(Values(**saver_->GetTuple({"new", "", ""})), ElementsAre("a@1=" + LongText('b')));
   ASSERT_TRUE(saver_->DeleteThread("copy").ok());
@@ -438,8 +438,7 @@ TEST_F(SqliteSaverWork, no_call_about_one_thread_looks_through_others) {
   ASSERT_TRUE(
       saver_->GetDeltaChannelHistory({"t", "", ""}, std::vector<std::string>{"delta"}).has_value());
   ASSERT_TRUE(saver_->CopyThread("t", "copy").ok());
-  ASSERT_TRUE(
-      saver_->Prune(std::vector<std::string>{"copy"}, PruneStrategy::kKeepLatest).has_value());
+  ASSERT_TRUE(saver_->Prune({.thread_ids = {{"copy"}}, .strategy = PruneStrategy::kKeepLatest}));
   ASSERT_TRUE(saver_->DeleteThread("copy").ok());
   for (const std::string& sql : watched_->statements) {
     EXPECT_EQ(sql.find("BEGIN"), std::string::npos);

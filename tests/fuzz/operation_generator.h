@@ -60,7 +60,7 @@ class OperationGenerator {
   }
 
   void AddOfStore(wire::RequestBuilder& builder) {
-    switch (source_.Below(9)) {
+    switch (source_.Below(8)) {
       case 0:
         builder.Add(wire::Tag::kListKeys, wire::OneNamespace{Labels()});
         break;
@@ -75,19 +75,12 @@ class OperationGenerator {
       case 3:
         builder.Add(wire::Tag::kConfigureStore, AnyConfiguration());
         break;
-      case 4: {
-        wire::RequestBuilder batch;
-        AddToBatch(batch);
-        AddToBatch(batch);
-        builder.Add(wire::Tag::kPrepareEmbedding, batch.operations());
-        break;
-      }
+      case 4:
       case 5:
-      case 6:
         builder.Add(wire::Tag::kExplainAbsence,
                     wire::ExplainAbsence{AnySearch(), {Labels(), Key()}});
         break;
-      case 7:
+      case 6:
         AddReembedding(builder);
         break;
       default:
@@ -151,9 +144,10 @@ class OperationGenerator {
         builder.Add(wire::Tag::kDeleteForRuns, wire::DeleteForRuns{{RunId(), RunId()}});
         break;
       default:
-        builder.Add(wire::Tag::kPrune, wire::Prune{{ThreadId(), ThreadId()},
-                                                   source_.Chance(4) ? PruneStrategy::kDelete
-                                                                     : PruneStrategy::kKeepLatest});
+        builder.Add(wire::Tag::kPrune,
+                    RetentionRules{.thread_ids = {{ThreadId(), ThreadId()}},
+                                   .strategy = source_.Chance(4) ? PruneStrategy::kDelete
+                                                                 : PruneStrategy::kKeepLatest});
     }
   }
 

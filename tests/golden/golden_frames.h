@@ -108,8 +108,6 @@ inline SearchOp AnySearch() {
 inline std::vector<GoldenFrame> StoreFrames() {
   ListNamespacesOp list{
       {{MatchType::kPrefix, {"users", "*"}}, {MatchType::kSuffix, {"記憶"}}}, 2, 50, 5};
-  wire::RequestBuilder batch;
-  batch.Add(Tag::kPut, AnyPut()).Add(Tag::kSearch, AnySearch());
   return {
       Golden("get", Tag::kGet, GetOp{AnyNamespace(), "clé 🗝", false},
              std::optional<Item>(AnyItem())),
@@ -135,9 +133,6 @@ inline std::vector<GoldenFrame> StoreFrames() {
              wire::ConfigureStore{
                  IndexConfig{512, {"$", "text"}, "use-lite 🗝", true}, TtlConfig{60'000, false},
                  TextConfig{{{"text", 2}}, "session", "turn", "speaker", Language::kGerman}}),
-      Golden("prepare_embedding", Tag::kPrepareEmbedding, batch.operations(),
-             wire::EmbeddingPlanAnswer{
-                 {"one", "zwei 🗝"}, {{0, {"a.b", "c[-1]"}, {1, 0}}}, {"wo ist 🗝?"}, {1}, {0}}),
       Golden("store_stats", Tag::kStoreStats, wire::Nothing{},
              StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF, 4, 5}),
       Golden("explain_absence", Tag::kExplainAbsence,
@@ -163,6 +158,11 @@ inline NewCheckpoint AnyCheckpoint() {
           {"messages"},
           {{channel, version, value}}};
 }
+inline NewCheckpoint AnyCheckpointWithDelta() {
+  NewCheckpoint checkpoint = AnyCheckpoint();
+  checkpoint.values[0].delta = {9'007'199'254'740'991, 2, 3, 4};
+  return checkpoint;
+}
 
 inline std::vector<GoldenFrame> CheckpointerFrames() {
   const CheckpointTuple tuple = AnyTuple();
@@ -187,11 +187,12 @@ inline std::vector<GoldenFrame> CheckpointerFrames() {
       Golden("copy_thread", Tag::kCopyThread, wire::CopyThread{"thread-1", "thread-2"}),
       Golden("delete_for_runs", Tag::kDeleteForRuns, wire::DeleteForRuns{{"run-1", "run-2"}},
              std::uint64_t{4}),
-      Golden("prune", Tag::kPrune, wire::Prune{{"thread-1"}, PruneStrategy::kDelete},
-             std::uint64_t{5}),
+      Golden("prune", Tag::kPrune,
+             RetentionRules{.thread_ids = {{"thread-1"}}, .strategy = PruneStrategy::kDelete},
+             Pruned{5, 6'000}),
       Golden("checkpointer_stats", Tag::kCheckpointerStats, wire::Nothing{},
              CheckpointerStats{1, 2, 3, 4}),
-      Golden("prune_by_rules", Tag::kPruneByRules,
+      Golden("prune_by_rules", Tag::kPrune,
              RetentionRules{{{"thread-1", "thread-2"}}, 5, "1ef4f797", 1'000'000, true},
              Pruned{6, 7'000}),
       Golden("list_threads", Tag::kListThreads,
@@ -199,8 +200,7 @@ inline std::vector<GoldenFrame> CheckpointerFrames() {
              std::vector{ThreadInfo{"thread-2", "1ef4f796", AnyTuple().checkpoint,
                                     AnyTuple().metadata, 3, 4'000}}),
       Golden("rename_thread", Tag::kRenameThread, wire::RenameThread{"thread-1", "thread-2"}),
-      Golden("put_checkpoint_deltas", Tag::kPutCheckpointDeltas,
-             wire::PutCheckpointDeltas{AnyCheckpoint(), {{9'007'199'254'740'991, 2, 3, 4}}}),
+      Golden("put_checkpoint_delta", Tag::kPutCheckpoint, AnyCheckpointWithDelta()),
       Golden("fork_thread", Tag::kForkThread, wire::ForkThread{"thread-1", "1ef4f797", "thread-2"}),
   };
 }

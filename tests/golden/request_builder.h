@@ -44,16 +44,12 @@ class RequestBuilder {
     return *this;
   }
 
-  // Of kPrepareEmbedding, whose payload is a list of operations.
-  std::vector<OperationView> operations() const {
-    std::vector<OperationView> views;
-    for (std::size_t i = 0; i < tags_.size(); ++i) views.push_back({tags_[i], payloads_[i]});
-    return views;
-  }
   Bytes Build() const {
     Bytes frame = Encode(header_);
     if (acknowledged_) Writer(frame).Put(*acknowledged_);
-    Writer(frame).Put(operations());
+    std::vector<OperationView> views;
+    for (std::size_t i = 0; i < tags_.size(); ++i) views.push_back({tags_[i], payloads_[i]});
+    Writer(frame).Put(views);
     return frame;
   }
 

@@ -2,7 +2,7 @@
 // says the same in C++. A byte that changes on one side fails here.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { header, hex, wire } from "./support/wire.mjs";
+import { header, hex, textsToEmbed, wire } from "./support/wire.mjs";
 
 const folder = new URL("../golden/", import.meta.url);
 
@@ -105,6 +105,8 @@ const newCheckpoint = {
   values: [tuple.values[0]],
 };
 
+const noRules = { keepLast: 0, olderThan: "", maxBytes: 0, dryRun: false };
+
 const frames = [
   ["get", { kind: "get", namespace, key: "clé 🗝", refreshTtl: false }, item],
   ["get_missing", { kind: "get", namespace: ["a"], key: "" }, null],
@@ -172,17 +174,6 @@ const frames = [
       },
     },
     undefined,
-  ],
-  [
-    "prepare_embedding",
-    { kind: "prepareEmbedding", operations: [put, search] },
-    {
-      texts: ["one", "zwei 🗝"],
-      puts: [{ position: 0, paths: ["a.b", "c[-1]"], texts: [1, 0] }],
-      queries: ["wo ist 🗝?"],
-      queryPositions: [1],
-      queryOf: [0],
-    },
   ],
   [
     "store_stats",
@@ -268,7 +259,11 @@ const frames = [
   ["delete_thread", { kind: "deleteThread", threadId: "thread-1" }, undefined],
   ["copy_thread", { kind: "copyThread", source: "thread-1", target: "thread-2" }, undefined],
   ["delete_for_runs", { kind: "deleteForRuns", runIds: ["run-1", "run-2"] }, 4],
-  ["prune", { kind: "prune", threadIds: ["thread-1"], strategy: "delete" }, 5],
+  [
+    "prune",
+    { kind: "prune", ...noRules, threadIds: ["thread-1"], strategy: "delete" },
+    { checkpoints: 5, bytes: 6_000 },
+  ],
   [
     "checkpointer_stats",
     { kind: "checkpointerStats" },
@@ -277,7 +272,7 @@ const frames = [
   [
     "prune_by_rules",
     {
-      kind: "pruneByRules",
+      kind: "prune",
       threadIds: ["thread-1", "thread-2"],
       keepLast: 5,
       olderThan: "1ef4f797",
@@ -306,11 +301,16 @@ const frames = [
   ],
   ["rename_thread", { kind: "renameThread", source: "thread-1", target: "thread-2" }, undefined],
   [
-    "put_checkpoint_deltas",
+    "put_checkpoint_delta",
     {
-      kind: "putCheckpointDeltas",
+      kind: "putCheckpoint",
       ...newCheckpoint,
-      deltas: [{ stamp: Number.MAX_SAFE_INTEGER, baseStamp: 2, prefix: 3, suffix: 4 }],
+      values: [
+        {
+          ...tuple.values[0],
+          delta: { stamp: Number.MAX_SAFE_INTEGER, baseStamp: 2, prefix: 3, suffix: 4 },
+        },
+      ],
     },
     undefined,
   ],
@@ -442,6 +442,32 @@ test("a failed frame gives every operation its status", () => {
   const answers = wire.decodeResponse(response, several);
   expect(answers).toEqual(Array(3).fill(new wire.WireStatus("closed", "closed")));
   expect(wire.decodeOpened(response)).toMatchObject({ code: "closed" });
+});
+
+test("every operation has its row, its frames, and does what it does in C++", () => {
+  const lines = readFileSync(new URL("operations.txt", folder), "utf8").trim().split("\n");
+  const does = new Map(lines.map((line) => line.split(" ")));
+  const rows = Object.entries(wire.OPERATIONS);
+  expect(rows.map(([, row]) => String(row.tag))).toEqual([...does.keys()]);
+  const kinds = new Set(frames.map(([, operation]) => operation.kind));
+  expect([...kinds].sort()).toEqual(rows.map(([kind]) => kind).sort());
+  for (const [kind, row] of rows) {
+    const word = does.get(String(row.tag));
+    // What writes must say what it changes; what only reads changes nothing.
+    if (word === "writes")
+      expect({ kind, changes: row.changes }).toMatchObject({ changes: expect.any(Function) });
+    if (word === "reads")
+      expect({ kind, changes: row.changes }).toEqual({ kind, changes: undefined });
+  }
+});
+
+test("the texts of a value that are embedded are those that C++ finds", () => {
+  const lines = readFileSync(new URL("texts.jsonl", folder), "utf8").trim().split("\n");
+  for (const line of lines) {
+    const { value, paths, texts } = JSON.parse(line);
+    const found = textsToEmbed(JSON.stringify(value), paths);
+    expect(found.map(({ path, text }) => [path, text])).toEqual(texts);
+  }
 });
 
 test("every golden file is read", () => {

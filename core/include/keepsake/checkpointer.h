@@ -128,14 +128,15 @@ struct DeltaChannelHistory {
 };
 
 enum class PruneStrategy : std::uint8_t {  // persistent
-  kKeepLatest = 0,  // of each thread and namespace, and what it needs to be rebuilt
-  kDelete = 1,      // everything of the thread
+  kByRules = 0,
+  kKeepLatest = 1,  // of each thread and namespace, and what it needs to be rebuilt
+  kDelete = 2,      // everything of the thread
 };
 
-// Which history may go. A checkpoint goes if one of the rules says so, but never
-// the newest of its namespace, nor what a survivor is rebuilt from. A subgraph's
-// namespace that belongs to one run of it ("node:id") goes as a whole when the
-// root's checkpoints of that time are gone. Without any rule nothing goes but
+// Which history may go. A strategy other than kByRules needs `thread_ids` and no limit. A
+// checkpoint goes if one of the rules says so, but never the newest of its namespace, nor what a
+// survivor is rebuilt from. A subgraph's namespace that belongs to one run of it ("node:id") goes
+// as a whole when the root's checkpoints of that time are gone. Without any rule nothing goes but
 // content to which nothing refers, as replaced checkpoints leave it.
 struct RetentionRules {
   std::optional<std::vector<std::string>> thread_ids;  // all threads if absent
@@ -143,6 +144,7 @@ struct RetentionRules {
   std::string older_than;       // what has a lesser checkpoint_id goes, "" for no limit
   std::uint64_t max_bytes = 0;  // of these threads together, the oldest go; 0 for no limit
   bool dry_run = false;         // says what would go, and keeps it
+  PruneStrategy strategy = PruneStrategy::kByRules;
 };
 
 struct Pruned {
@@ -211,11 +213,9 @@ class Checkpointer {
   // writes; says how many. Survivors keep their values: a checkpoint from which
   // a survivor's delta channel is rebuilt stays, and is not counted.
   virtual Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) = 0;
-  // Says how many checkpoints went. Delta channels of what stays can still be
-  // rebuilt, and an interrupted thread still resumes.
-  virtual Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
-                                      PruneStrategy strategy) = 0;
-  virtual Result<Pruned> PruneByRules(const RetentionRules& rules) = 0;
+  // Delta channels of what stays can still be rebuilt, and an interrupted thread
+  // still resumes.
+  virtual Result<Pruned> Prune(const RetentionRules& rules) = 0;
 
   virtual Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) = 0;
   // kInvalidArgument if the target has checkpoints or writes.

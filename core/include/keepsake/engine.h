@@ -1,31 +1,46 @@
-// Engine is the narrow waist: a frame of bytes in, a frame of bytes out, over a
-// store and a checkpointer that share one database. It decodes, dispatches and
-// encodes; it has no rules of its own. core/src/wire/README.md has the layout.
+// Engine is the narrow waist: a frame of bytes in, a frame of bytes out, over a store
+// and a checkpointer that share one database. It decodes, dispatches and encodes; it has
+// no rules of its own. A host needs three calls and no type of ours: one open(config),
+// many execute(request), one close(). core/src/wire/README.md has the frames.
 // Not thread-safe.
 #ifndef KEEPSAKE_ENGINE_H_
 #define KEEPSAKE_ENGINE_H_
 
 #include <memory>
-#include <optional>
 
 #include "keepsake/bytes.h"
-#include "keepsake/database.h"
-#include "keepsake/status.h"
 
 namespace keepsake {
 
 class Engine {
  public:
-  // Without a database: InMemoryStore and MemorySaver. Responses are written to
-  // `response`, which is borrowed; engines of one thread may share it.
-  static Result<std::unique_ptr<Engine>> Open(std::optional<sql::OpenOptions> database,
-                                              Bytes& response);
-  virtual ~Engine() = default;
+  Engine();
+  // Engines which share a response hold the memory of one: a view is then valid until
+  // the next call of any of them. `response` is borrowed.
+  explicit Engine(Bytes& response);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
-  // Answers every request, malformed ones included: an error is a response.
-  // Time comes with the request. The view is of `response`, and valid until the next
-  // Execute() of an engine that shares it.
-  virtual ByteView Execute(ByteView request) = 0;
+  // `config` is an open frame. Answers a response frame with one result: ok, or
+  // why not, and then the engine stays closed and may be opened again.
+  // kConflictingOptions if it is open. The view is valid until the next call.
+  ByteView Open(ByteView config);
+
+  // Answers every request, malformed ones included: an error is a response. kClosed for
+  // every operation while it is not open. Time comes with the request.
+  // The view is valid until the next call.
+  ByteView Execute(ByteView request);
+
+  // Lets go of the database and its files. Closing twice is fine.
+  void Close();
+
+ private:
+  class Opened;
+
+  Bytes own_response_;
+  Bytes& response_;
+  std::unique_ptr<Opened> opened_;
 };
 
 }  // namespace keepsake

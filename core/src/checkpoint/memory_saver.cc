@@ -481,23 +481,7 @@ class MemorySaver final : public Checkpointer {
     return deleted;
   }
 
-  Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
-                              PruneStrategy strategy) override {
-    if (Status s = checkpoint::ValidateThreadIds(thread_ids); !s.ok()) return std::unexpected(s);
-    std::uint64_t deleted = 0;
-    for (const std::string& thread_id : thread_ids) {
-      const auto thread = threads_.find(thread_id);
-      if (thread == threads_.end()) continue;
-      for (ThreadNamespace& ns : std::views::values(thread->second)) {
-        deleted += strategy == PruneStrategy::kDelete ? ns.checkpoints().size()
-                                                      : PruneNamespace(ns, {.keep_last = 1});
-      }
-      if (strategy == PruneStrategy::kDelete) threads_.erase(thread);
-    }
-    return deleted;
-  }
-
-  Result<Pruned> PruneByRules(const RetentionRules& rules) override {
+  Result<Pruned> Prune(const RetentionRules& rules) override {
     if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(s);
     if (!rules.dry_run) return Apply(threads_, rules);
     ThreadMap copy = threads_;
@@ -660,13 +644,30 @@ class MemorySaver final : public Checkpointer {
     return ids;
   }
 
+  static std::uint64_t PruneByStrategy(ThreadMap& threads, std::span<const std::string> thread_ids,
+                                       PruneStrategy strategy) {
+    std::uint64_t deleted = 0;
+    for (const std::string& thread_id : thread_ids) {
+      const auto thread = threads.find(thread_id);
+      if (thread == threads.end()) continue;
+      for (ThreadNamespace& ns : std::views::values(thread->second)) {
+        deleted += strategy == PruneStrategy::kDelete ? ns.checkpoints().size()
+                                                      : PruneNamespace(ns, {.keep_last = 1});
+      }
+      if (strategy == PruneStrategy::kDelete) threads.erase(thread);
+    }
+    return deleted;
+  }
+
   static Pruned Apply(ThreadMap& threads, const RetentionRules& rules) {
     std::vector<std::string> thread_ids;
     std::ranges::copy(std::views::keys(threads), std::back_inserter(thread_ids));
     if (rules.thread_ids) thread_ids = *rules.thread_ids;
     Pruned pruned;
     const std::uint64_t before = BytesOf(threads, thread_ids);
-    if (rules.keep_last > 0 || !rules.older_than.empty()) {
+    if (rules.strategy != PruneStrategy::kByRules) {
+      pruned.checkpoints = PruneByStrategy(threads, thread_ids, rules.strategy);
+    } else if (rules.keep_last > 0 || !rules.older_than.empty()) {
       pruned.checkpoints = PruneThreads(threads, thread_ids, rules);
     }
     if (rules.max_bytes > 0) {

@@ -56,6 +56,9 @@ Status Pruning::DeleteForRuns(const RunIds& runs) {
 }
 
 Status Pruning::ByRules(const RetentionRules& rules) {
+  if (rules.strategy != PruneStrategy::kByRules) {
+    return ByStrategy(*rules.thread_ids, rules.strategy);
+  }
   std::vector<std::string> thread_ids;
   if (rules.thread_ids) {
     thread_ids = *rules.thread_ids;
@@ -73,6 +76,14 @@ Status Pruning::ByRules(const RetentionRules& rules) {
   if (rules.keep_last > 0 || !rules.older_than.empty()) return {};
   for (const std::string& thread_id : thread_ids) {
     if (Status s = AddLogsOf(thread_id, touched_); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status Pruning::ByStrategy(std::span<const std::string> thread_ids, PruneStrategy strategy) {
+  for (const std::string& thread_id : thread_ids) {
+    Status s = strategy == PruneStrategy::kDelete ? EraseThread(thread_id) : KeepLatest(thread_id);
+    if (!s.ok()) return s;
   }
   return {};
 }

@@ -27,8 +27,8 @@ class Pruning {
       : database_(database), namespaces_(namespaces), values_(values), checkpoints_(records) {}
 
   Status EraseThread(std::string_view thread_id);
-  Status KeepLatest(std::string_view thread_id);
   Status DeleteForRuns(const RunIds& runs);
+  // REQUIRES: the rules are valid.
   Status ByRules(const RetentionRules& rules);
 
   // Frees the content. Once for all that was deleted, since it goes through what is left.
@@ -38,6 +38,8 @@ class Pruning {
   const Pruned& pruned() const { return pruned_; }
 
  private:
+  Status ByStrategy(std::span<const std::string> thread_ids, PruneStrategy strategy);
+  Status KeepLatest(std::string_view thread_id);
   Status PruneThread(std::string_view thread_id, const RetentionRules& rules);
   Status ShrinkTo(std::uint64_t max_bytes, std::span<const std::string> thread_ids);
   Status AddLogsOf(std::string_view thread_id, std::set<LogId>& logs);

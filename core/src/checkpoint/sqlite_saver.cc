@@ -178,22 +178,7 @@ class SqliteSaver final : public Checkpointer {
     return CountOf(InPruning([&](Pruning& pruning) { return pruning.DeleteForRuns(runs); }));
   }
 
-  Result<std::uint64_t> Prune(std::span<const std::string> thread_ids,
-                              PruneStrategy strategy) override {
-    if (Status s = checkpoint::ValidateThreadIds(thread_ids); !s.ok()) {
-      return std::unexpected(std::move(s));
-    }
-    return CountOf(InPruning([&](Pruning& pruning) -> Status {
-      for (const std::string& thread_id : thread_ids) {
-        Status s = strategy == PruneStrategy::kDelete ? pruning.EraseThread(thread_id)
-                                                      : pruning.KeepLatest(thread_id);
-        if (!s.ok()) return s;
-      }
-      return {};
-    }));
-  }
-
-  Result<Pruned> PruneByRules(const RetentionRules& rules) override {
+  Result<Pruned> Prune(const RetentionRules& rules) override {
     if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(std::move(s));
     auto outcome =
         InPruning([&](Pruning& pruning) { return pruning.ByRules(rules); }, rules.dry_run);

@@ -106,16 +106,15 @@ Status ValidateCopy(std::string_view source, std::string_view target) {
   return ValidateThreadId(target);
 }
 
-Status ValidateThreadIds(std::span<const std::string> thread_ids) {
-  for (const std::string& thread_id : thread_ids) {
-    if (Status s = ValidateThreadId(thread_id); !s.ok()) return s;
-  }
-  return {};
-}
-
 Status ValidateRules(const RetentionRules& rules) {
   if (rules.thread_ids) {
-    if (Status s = ValidateThreadIds(*rules.thread_ids); !s.ok()) return s;
+    for (const std::string& thread_id : *rules.thread_ids) {
+      if (Status s = ValidateThreadId(thread_id); !s.ok()) return s;
+    }
+  }
+  const bool has_limit = rules.keep_last > 0 || !rules.older_than.empty() || rules.max_bytes > 0;
+  if (rules.strategy != PruneStrategy::kByRules && (!rules.thread_ids || has_limit)) {
+    return {StatusCode::kInvalidArgument, "a prune by strategy needs thread_ids and has no limits"};
   }
   return ValidateId("older_than", rules.older_than, EmptyId::kAllowed);
 }

@@ -24,7 +24,6 @@ Status ValidateKey(const CheckpointKey& key, EmptyId empty_checkpoint_id = Empty
 Status ValidateNewCheckpoint(const NewCheckpoint& checkpoint);
 Status ValidateWrites(std::span<const PendingWrite> writes);
 Status ValidateCopy(std::string_view source, std::string_view target);
-Status ValidateThreadIds(std::span<const std::string> thread_ids);
 Status ValidateRules(const RetentionRules& rules);
 // Why CopyThread() refuses.
 Status TargetNotEmpty(std::string_view target);

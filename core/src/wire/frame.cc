@@ -49,17 +49,6 @@ Status CheckRemembered(const RequestHeader& header, std::uint64_t acknowledged) 
   return Status();
 }
 
-template <typename Op>
-Result<Operation> DecodeAs(ByteView payload) {
-  Result<Op> operation = Decode<Op>(payload);
-  if (!operation) return std::unexpected(std::move(operation.error()));
-  return Operation(std::move(*operation));
-}
-
-std::vector<std::uint32_t> Narrow(const std::vector<std::size_t>& numbers) {
-  return std::vector<std::uint32_t>(numbers.begin(), numbers.end());
-}
-
 }  // namespace
 
 Status Reader::error() const {
@@ -94,53 +83,6 @@ std::uint64_t SequenceOf(ByteView frame) {
   if (frame.size() < kSequenceOffset) return sequence;
   Reader reader(frame.subspan(kSequenceOffset));
   return reader.Get(sequence) ? sequence : 0;
-}
-
-bool IsStoreOperation(std::uint8_t tag) {
-  return tag >= std::to_underlying(Tag::kGet) && tag <= std::to_underlying(Tag::kListNamespaces);
-}
-
-Result<Operation> DecodeStoreOperation(const OperationView& view) {
-  switch (static_cast<Tag>(view.tag)) {
-    case Tag::kGet:
-      return DecodeAs<GetOp>(view.payload);
-    case Tag::kPut:
-      return DecodeAs<PutOp>(view.payload);
-    case Tag::kSearch:
-      return DecodeAs<SearchOp>(view.payload);
-    default:
-      return DecodeAs<ListNamespacesOp>(view.payload);
-  }
-}
-
-Result<std::vector<Operation>> DecodeStoreBatch(ByteView payload) {
-  Result<std::vector<OperationView>> views = Decode<std::vector<OperationView>>(payload);
-  if (!views) return std::unexpected(std::move(views.error()));
-  std::vector<Operation> operations;
-  operations.reserve(views->size());
-  for (const OperationView& view : *views) {
-    if (!IsStoreOperation(view.tag)) {
-      return Error(StatusCode::kInvalidOperation,
-                   "a batch to embed must consist of store operations, not of tag " +
-                       std::to_string(view.tag));
-    }
-    Result<Operation> operation = DecodeStoreOperation(view);
-    if (!operation) return std::unexpected(std::move(operation.error()));
-    operations.push_back(std::move(*operation));
-  }
-  return operations;
-}
-
-EmbeddingPlanAnswer ToAnswer(const EmbeddingPlan& plan) {
-  EmbeddingPlanAnswer answer{.texts = plan.texts,
-                             .puts = {},
-                             .queries = plan.queries,
-                             .query_positions = Narrow(plan.query_positions),
-                             .query_of = Narrow(plan.query_of)};
-  for (const EmbeddingPlan::Put& put : plan.puts) {
-    answer.puts.push_back({static_cast<std::uint32_t>(put.position), put.paths, Narrow(put.texts)});
-  }
-  return answer;
 }
 
 ResponseWriter::ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequence,

@@ -9,13 +9,26 @@
 #include <vector>
 
 #include "keepsake/bytes.h"
-#include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "wire/operations.h"
-#include "wire/tags.h"
 #include "wire/writer.h"
 
 namespace keepsake::wire {
+
+// Raised only when a frame of the old layout would be misread.
+inline constexpr std::uint8_t kVersion = 1;
+
+// Persistent, never renumber.
+enum class FrameKind : std::uint8_t {
+  kExecute = 1,
+  kOpen = 2,    // exactly one operation, kOpen
+  kFailed = 3,  // responses only: the one result stands for every operation
+};
+
+// Bits of a request's flags. Persistent, never renumber, never reuse.
+enum class RequestFlag : std::uint16_t {
+  kRemember = 1,  // kExecute only: the header is followed by `acknowledged`
+};
 
 // The last moment that a JavaScript Date can hold.
 inline constexpr std::int64_t kMaxNowMs = 8'640'000'000'000'000;
@@ -64,12 +77,6 @@ struct Request {
 Result<Request> ParseRequest(ByteView frame, FrameKind kind);
 // The sequence of a frame that may be malformed: 0 if it is too short for one.
 std::uint64_t SequenceOf(ByteView frame);
-
-bool IsStoreOperation(std::uint8_t tag);
-// REQUIRES: IsStoreOperation(view.tag)
-Result<Operation> DecodeStoreOperation(const OperationView& view);
-// The payload of kPrepareEmbedding.
-Result<std::vector<Operation>> DecodeStoreBatch(ByteView payload);
 
 // Writes a response result by result.
 class ResponseWriter {

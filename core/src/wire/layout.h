@@ -84,10 +84,10 @@ auto Fields(Is<CheckpointKey> auto& x) {
 }
 auto Fields(Is<ChannelVersion> auto& x) { return std::tie(x.channel, x.version); }
 auto Fields(Is<ChannelValue> auto& x) { return std::tie(x.channel, x.version, x.value); }
-auto Fields(Is<NewValue> auto& x) { return std::tie(x.channel, x.version, x.value); }
 auto Fields(Is<ValueDelta> auto& x) { return std::tie(x.stamp, x.base_stamp, x.prefix, x.suffix); }
+auto Fields(Is<NewValue> auto& x) { return std::tie(x.channel, x.version, x.value, x.delta); }
 auto Fields(Is<RetentionRules> auto& x) {
-  return std::tie(x.thread_ids, x.keep_last, x.older_than, x.max_bytes, x.dry_run);
+  return std::tie(x.thread_ids, x.keep_last, x.older_than, x.max_bytes, x.dry_run, x.strategy);
 }
 auto Fields(Is<Pruned> auto& x) { return std::tie(x.checkpoints, x.bytes); }
 auto Fields(Is<ThreadInfo> auto& x) {
@@ -173,7 +173,7 @@ struct EnumRange<MatchType> {
 };
 template <>
 struct EnumRange<PruneStrategy> {
-  static constexpr int kFirst = 0, kLast = 1;
+  static constexpr int kFirst = 0, kLast = 2;
 };
 template <>
 struct EnumRange<sql::Durability> {

@@ -1,5 +1,6 @@
-// The payloads of the operations that have no struct of their own in the public
-// API, and which payload belongs to which tag.
+// What can be asked of an engine: the tags, and the payloads that have no struct of
+// their own in the public API. js/src/wire/operations.ts has the same tags; a test
+// compares the two. engine/operation_table.cc says what belongs to each.
 #ifndef KEEPSAKE_WIRE_OPERATIONS_H_
 #define KEEPSAKE_WIRE_OPERATIONS_H_
 
@@ -9,9 +10,61 @@
 #include <vector>
 
 #include "wire/layout.h"
-#include "wire/tags.h"
 
 namespace keepsake::wire {
+
+// Persistent, never renumber, never reuse.
+enum class Tag : std::uint8_t {
+  kOpen = 1,
+
+  kGet = 16,
+  kPut = 17,
+  kSearch = 18,
+  kListNamespaces = 19,
+  kListKeys = 20,
+  kClearNamespace = 21,
+  kSweepExpired = 22,
+  kConfigureStore = 23,
+  kStoreStats = 24,
+  kExplainAbsence = 25,
+  kImproveIndex = 26,
+  kReadPending = 27,
+  kEmbedPending = 28,
+
+  kPutCheckpoint = 64,
+  kPutWrites = 65,
+  kGetTuple = 66,
+  kListCheckpoints = 67,
+  kListWrites = 68,
+  kDeltaChannelHistory = 69,
+  kDeleteThread = 70,
+  kCopyThread = 71,
+  kRenameThread = 72,
+  kForkThread = 73,
+  kDeleteForRuns = 74,
+  kPrune = 75,
+  kListThreads = 76,
+  kCheckpointerStats = 77,
+
+  kFlush = 128,
+  kSize = 129,
+  kBeginExport = 130,
+  kReadExport = 131,
+  kEndExport = 132,
+  kImportFrom = 133,
+  kReadRows = 134,
+  kEndRows = 135,
+  kPutRows = 136,
+  kFinishImport = 137,
+  kImportState = 138,
+  kLimitVectors = 139,
+
+  kForeignOpen = 192,
+  kForeignItems = 193,
+  kForeignCheckpoints = 194,
+  kForeignWrites = 195,
+  kForeignClose = 196,
+};
 
 // A tag byte, a length and that many bytes.
 struct OperationView {
@@ -66,18 +119,9 @@ struct CopyThread {
 struct DeleteForRuns {
   std::vector<std::string> run_ids;
 };
-struct Prune {
-  std::vector<std::string> thread_ids;
-  PruneStrategy strategy = PruneStrategy::kKeepLatest;
-};
 struct RenameThread {
   std::string source;
   std::string target;
-};
-// One delta for each of the values.
-struct PutCheckpointDeltas {
-  NewCheckpoint checkpoint;
-  std::vector<ValueDelta> deltas;
 };
 struct ForkThread {
   std::string source;
@@ -118,21 +162,6 @@ struct LimitVectors {
   std::uint64_t bytes = 0;
 };
 
-// EmbeddingPlan as it travels: size_t has no fixed width.
-struct EmbeddingPlanAnswer {
-  struct Put {
-    std::uint32_t position = 0;
-    std::vector<std::string> paths;
-    std::vector<std::uint32_t> texts;
-  };
-  std::vector<std::string> texts;
-  std::vector<Put> puts;
-  std::vector<std::string> queries;
-  std::vector<std::uint32_t> query_positions;
-  std::vector<std::uint32_t> query_of;
-};
-EmbeddingPlanAnswer ToAnswer(const EmbeddingPlan& plan);
-
 auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
@@ -148,9 +177,7 @@ auto Fields(Is<GetDeltaChannelHistory> auto& x) { return std::tie(x.key, x.chann
 auto Fields(Is<DeleteThread> auto& x) { return std::tie(x.thread_id); }
 auto Fields(Is<CopyThread> auto& x) { return std::tie(x.source, x.target); }
 auto Fields(Is<DeleteForRuns> auto& x) { return std::tie(x.run_ids); }
-auto Fields(Is<Prune> auto& x) { return std::tie(x.thread_ids, x.strategy); }
 auto Fields(Is<RenameThread> auto& x) { return std::tie(x.source, x.target); }
-auto Fields(Is<PutCheckpointDeltas> auto& x) { return std::tie(x.checkpoint, x.deltas); }
 auto Fields(Is<ForkThread> auto& x) { return std::tie(x.source, x.checkpoint_id, x.target); }
 auto Fields(Is<ReadExport> auto& x) { return std::tie(x.offset, x.length); }
 auto Fields(Is<ForeignItems> auto& x) { return std::tie(x.table, x.cursor, x.limit); }
@@ -160,10 +187,6 @@ auto Fields(Is<EndRows> auto& x) { return std::tie(x.export_id); }
 auto Fields(Is<PutRows> auto& x) { return std::tie(x.piece); }
 auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted); }
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
-auto Fields(Is<EmbeddingPlanAnswer::Put> auto& x) { return std::tie(x.position, x.paths, x.texts); }
-auto Fields(Is<EmbeddingPlanAnswer> auto& x) {
-  return std::tie(x.texts, x.puts, x.queries, x.query_positions, x.query_of);
-}
 
 }  // namespace keepsake::wire
 

@@ -1,7 +1,7 @@
 // What the hub that owns the database does for the others: runs their jobs, tells them
 // who it is, that it is at work, and what has changed.
 
-import { type Changes, merge } from "../engine/changes.js";
+import { type Changes, merge } from "../wire/changes.js";
 import { anySucceeded } from "../wire/codec.js";
 import type { HubLink } from "./hub-link.js";
 import type { Owner } from "./owner.js";

@@ -3,16 +3,15 @@
 // again when its worker was ended or the browser brings it back from its cache.
 
 import { startBroker } from "#assets";
-import { type ChangeListener, makesRoom } from "../engine/changes.js";
+import type { ChangeListener } from "../engine/changes.js";
 import type { EngineStatus, ForeignDatabase } from "../engine/engine.js";
 import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError } from "../errors.js";
-import type { Operation } from "../wire/operations.js";
+import { rowOf } from "../wire/operations.js";
 import { type HubOptions, type HubPort, openHub } from "./hub-port.js";
 import { cannotLoad } from "./load.js";
 import {
   channelName,
-  type ExportPhase,
   type Failure,
   type HubInfo,
   type HubToPage,
@@ -340,23 +339,11 @@ function jobOf({ operations, frame, changes }: RemoteRequest): Job {
     kind: "execute",
     request: frame,
     changes,
-    makesRoom: changes !== undefined && makesRoom(operations),
-    exports: exportPhase(operations),
-    isOnce: operations.some(({ kind }) => kind === "importFrom"),
+    makesRoom:
+      changes !== undefined && operations.every((one) => rowOf(one).makesRoom?.(one) ?? false),
+    exports: operations[0] && rowOf(operations[0]).exports,
+    isOnce: operations.some((one) => rowOf(one).isOnce ?? false),
   };
-}
-
-function exportPhase(operations: readonly Operation[]): ExportPhase | undefined {
-  switch (operations[0]?.kind) {
-    case "beginExport":
-      return "begin";
-    case "readExport":
-      return "read";
-    case "endExport":
-      return "end";
-    default:
-      return undefined;
-  }
 }
 
 function bytesOf(database: ForeignDatabase): Uint8Array<ArrayBuffer> {

@@ -1,8 +1,8 @@
 // What a page, its hub and the hubs of other tabs say to each other. A hub is the one
 // worker of a page for one database; the hub that owns the database is its owner.
 
-import type { Changes } from "../engine/changes.js";
 import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import type { Changes } from "../wire/changes.js";
 import type { StorageKind } from "./browser-storage.js";
 
 /** Raised when tabs with the older number would misunderstand. The newer tab wins. */

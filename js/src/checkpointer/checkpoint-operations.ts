@@ -6,7 +6,8 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey, Operation as CoreOperation } from "../wire/operations.js";
+import type { Operation as CoreOperation } from "../wire/operations.js";
+import type { CheckpointKey } from "../wire/types.js";
 import type { LatestLists } from "./latest-lists.js";
 import { dump, dumpChannel } from "./serde/serde.js";
 

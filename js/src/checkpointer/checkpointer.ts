@@ -23,12 +23,11 @@ import { Connection } from "../connection.js";
 import type { MaybePromise } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named } from "../errors.js";
+import type { AnswerTo, Operation as CoreOperation } from "../wire/operations.js";
 import type {
-  AnswerTo,
   Blob,
   CheckpointerStats,
   CheckpointKey,
-  Operation as CoreOperation,
   ThreadInfo as CoreThread,
   CheckpointTuple as CoreTuple,
   PendingWrite as CoreWrite,
@@ -36,8 +35,7 @@ import type {
   Pruned,
   PruneStrategy,
   RetentionRules,
-  ValueDelta,
-} from "../wire/operations.js";
+} from "../wire/types.js";
 import { toPutOperation } from "./checkpoint-operations.js";
 import {
   boundOf,
@@ -48,7 +46,7 @@ import {
   uuid6At,
 } from "./config.js";
 import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
-import { LatestLists, wholeDeltas } from "./latest-lists.js";
+import { LatestLists, wholeAgain } from "./latest-lists.js";
 import { dump, load } from "./serde/serde.js";
 
 export type { CheckpointerStats, Pruned, PruneStrategy };
@@ -204,28 +202,15 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   async #put(checkpoint: NewCheckpoint): Promise<void> {
-    const { deltas, values } = this.#latest.shorten(checkpoint);
-    if (deltas.every(({ stamp }) => stamp === 0)) {
-      await this.#call({ ...checkpoint, kind: "putCheckpoint" });
-    } else {
-      await this.#putDeltas(checkpoint, values, deltas);
-    }
-    this.#latest.keep(checkpoint, deltas);
-  }
-
-  async #putDeltas(
-    checkpoint: NewCheckpoint,
-    values: NewCheckpoint["values"],
-    deltas: readonly ValueDelta[],
-  ): Promise<void> {
-    const kind = "putCheckpointDeltas";
+    const shortened = this.#latest.shorten(checkpoint);
     try {
-      await this.#call({ ...checkpoint, kind, values, deltas });
+      await this.#call({ kind: "putCheckpoint", ...shortened });
     } catch (error) {
       // The parent is not what was put last: a fork, or another saver's.
       if (!(error instanceof KeepsakeError) || error.code !== "not_found") throw error;
-      await this.#call({ ...checkpoint, kind, deltas: wholeDeltas(deltas) });
+      await this.#call({ kind: "putCheckpoint", ...wholeAgain(checkpoint, shortened) });
     }
+    this.#latest.keep(checkpoint, shortened);
   }
 
   async #retain(threadId: string): Promise<void> {
@@ -343,11 +328,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       throw invalid(`prune needs threadIds, or one of ${RULES.join(", ")}`);
     }
     const threads = checkList("threadIds", threadIds).map(threadIdOf);
-    return this.#call({ kind: "prune", threadIds: threads, strategy });
+    const rules = { ...rulesOf({}), threadIds: threads, strategy };
+    return (await this.#call({ kind: "prune", ...rules })).checkpoints;
   }
 
   async #pruneBy(options: RetentionPruneOptions): Promise<Pruned> {
-    const pruned = await this.#call({ kind: "pruneByRules", ...rulesOf(options) });
+    const pruned = await this.#call({ kind: "prune", ...rulesOf(options) });
     // Only now does the file, and with it the quota, get back what is free.
     if (!options.dryRun && pruned.bytes > 0) await this.#call({ kind: "flush" });
     return pruned;

@@ -4,7 +4,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import { checkText } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import type { CheckpointKey } from "../wire/operations.js";
+import type { CheckpointKey } from "../wire/types.js";
 
 /** A checkpoint's id or config, or a moment. */
 export type CheckpointBound = RunnableConfig | string | Date;

@@ -2,7 +2,7 @@
 // The engine checks each base by its stamp, so that a wrong guess costs a second call and
 // never a wrong value. What else is new in a value, the engine finds: it has the base.
 
-import type { CheckpointKey, NewCheckpoint, ValueDelta } from "../wire/operations.js";
+import type { CheckpointKey, NewCheckpoint, NewValue, ValueDelta } from "../wire/types.js";
 import { ListValue } from "./serde/list.js";
 
 // A smaller list is sent whole as fast.
@@ -13,7 +13,7 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 // given the whole list, finds them.
 const LARGEST_MIDDLE_EDIT = 4096;
 
-const WHOLE = { stamp: 0, baseStamp: 0, prefix: 0, suffix: 0 } as const;
+const WHOLE = { baseStamp: 0, prefix: 0, suffix: 0 } as const;
 
 interface Kept {
   stamp: number;
@@ -31,33 +31,27 @@ export class LatestLists {
   }
 
   /** The same checkpoint, with what is new in its lists. */
-  shorten(checkpoint: NewCheckpoint): { deltas: ValueDelta[]; values: NewCheckpoint["values"] } {
-    const deltas: ValueDelta[] = [];
-    const values = checkpoint.values.map((value) => {
+  shorten(checkpoint: NewCheckpoint): NewCheckpoint {
+    const values = checkpoint.values.map((value): NewValue => {
       const list = value.value;
-      if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) {
-        deltas.push(WHOLE);
-        return value;
-      }
-      const { delta, middle } = differenceOf(
-        list,
-        this.#kept.get(keyOf(checkpoint.key, value.channel)),
-      );
-      deltas.push(delta);
-      return middle === undefined ? value : { ...value, value: { type: list.type, bytes: middle } };
+      if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) return value;
+      const base = this.#kept.get(keyOf(checkpoint.key, value.channel));
+      const { delta, middle } = differenceOf(list, base);
+      if (middle === undefined) return { ...value, delta };
+      return { ...value, delta, value: { type: list.type, bytes: middle } };
     });
-    return { deltas, values };
+    return { ...checkpoint, values };
   }
 
-  /** After these values, whole, were put with these stamps. */
-  keep({ key, values }: NewCheckpoint, deltas: readonly ValueDelta[]): void {
+  /** After this checkpoint was put as `shortened`. */
+  keep({ key, values }: NewCheckpoint, shortened: NewCheckpoint): void {
     // A channel may have lost its value, as a delta channel has from one snapshot to the
     // next: the engine finds the last one.
     for (const [i, { channel, value }] of values.entries()) {
-      const stamp = deltas[i]?.stamp ?? 0;
+      const stamp = shortened.values[i]?.delta?.stamp;
       const name = keyOf(key, channel);
       this.#drop(name);
-      if (stamp === 0 || !(value instanceof ListValue) || value.size > KEPT_BYTES) continue;
+      if (stamp === undefined || !(value instanceof ListValue) || value.size > KEPT_BYTES) continue;
       this.#kept.set(name, { stamp, list: value });
       this.#bytes += value.size;
     }
@@ -73,9 +67,13 @@ export class LatestLists {
   }
 }
 
-/** The same deltas, of values that are sent whole. @internal */
-export function wholeDeltas(deltas: readonly ValueDelta[]): ValueDelta[] {
-  return deltas.map(({ stamp }) => ({ ...WHOLE, stamp }));
+/** The checkpoint with the stamps of `shortened`, and no value shortened. @internal */
+export function wholeAgain(checkpoint: NewCheckpoint, shortened: NewCheckpoint): NewCheckpoint {
+  const values = checkpoint.values.map((value, i) => {
+    const stamp = shortened.values[i]?.delta?.stamp;
+    return stamp === undefined ? value : { ...value, delta: { ...WHOLE, stamp } };
+  });
+  return { ...checkpoint, values };
 }
 
 function keyOf({ threadId, checkpointNs }: CheckpointKey, channel: string): string {

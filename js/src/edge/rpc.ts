@@ -1,8 +1,8 @@
 // What a Worker sends to its KeepsakeObject, and what comes back. Errors travel as
 // values: an exception would lose its code.
 
-import type { Changes } from "../engine/changes.js";
 import type { KeepsakeErrorCode } from "../errors.js";
+import type { Changes } from "../wire/changes.js";
 import type { Operation } from "../wire/operations.js";
 
 /** @internal */

@@ -2,7 +2,7 @@
 
 import { messageOf } from "../errors.js";
 import type { EngineHost } from "../wasm/engine-host.js";
-import { STATUS_CODES } from "../wire/tags.js";
+import { STATUS_CODES } from "../wire/status.js";
 import { decodeParams, RowEncoder, type SqlValue } from "./sql-values.js";
 
 /** A Durable Object's `ctx.storage`: as much of it as keepsake uses. */

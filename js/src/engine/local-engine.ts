@@ -4,10 +4,12 @@
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
+import type { Changes } from "../wire/changes.js";
 import { anySucceeded, encodeRequest } from "../wire/codec.js";
-import type { IndexProgress, Operation } from "../wire/operations.js";
+import { type Operation, rowOf } from "../wire/operations.js";
+import type { IndexProgress } from "../wire/types.js";
 import { type Answers, answersIn, type MaybePromise } from "./answers.js";
-import { type ChangeListener, ChangeListeners, type Changes, changesOf } from "./changes.js";
+import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
 import type { Session } from "./session.js";
@@ -205,7 +207,7 @@ export class LocalEngine implements Engine {
     const response = this.#execute(session, encodeRequest(header, operations));
     const answers = answersIn(response, operations);
     this.#tellChanges(operations);
-    if (operations.some(useVectors)) this.#idleIndex?.touch();
+    if (operations.some((one) => rowOf(one).usesVectors?.(one))) this.#idleIndex?.touch();
     return answers;
   }
 
@@ -253,20 +255,6 @@ export class LocalEngine implements Engine {
     } catch {
       // A broken instance may not be able to; its files are closed all the same.
     }
-  }
-}
-
-function useVectors(operation: Operation): boolean {
-  switch (operation.kind) {
-    case "put":
-    case "embedPending":
-    case "clearNamespace":
-    case "sweepExpired":
-      return true;
-    case "search":
-      return operation.queryVector !== undefined || operation.near !== undefined;
-    default:
-      return false;
   }
 }
 

@@ -1,7 +1,8 @@
 // What a RemoteEngine needs of its runtime: a way to the engine that has the database.
 
+import type { Changes } from "../wire/changes.js";
 import type { Operation } from "../wire/operations.js";
-import type { ChangeListener, Changes } from "./changes.js";
+import type { ChangeListener } from "./changes.js";
 import type { EngineStatus, ForeignDatabase } from "./engine.js";
 
 /** @internal */

@@ -16,6 +16,7 @@ import { checkChoice, checkWhole } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
+import type { Operation, PutOperation } from "../wire/operations.js";
 import {
   type Blob,
   type CheckpointKey,
@@ -25,10 +26,8 @@ import {
   type ForeignTableInfo,
   type ForeignWrite,
   NO_TTL,
-  type Operation,
   type PendingWrite,
-  type PutOperation,
-} from "../wire/operations.js";
+} from "../wire/types.js";
 import { decodePythonValue, isPythonType } from "./python-serde.js";
 
 /** The path of a file, outside browsers, or its bytes. */

@@ -1,14 +1,11 @@
 // The caller's embedding model, whatever its shape: one call to it per batch, and none for
 // what it was asked before.
 
+import type { MaybePromise } from "../engine/answers.js";
 import { KeepsakeError, messageOf } from "../errors.js";
-import type {
-  EmbeddingPlan,
-  FieldVector,
-  ItemVectors,
-  PendingEmbeddings,
-  StoreOperation,
-} from "../wire/operations.js";
+import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
+import type { FieldVector, ItemVectors, PendingEmbeddings, SearchMode } from "../wire/types.js";
+import { type PathText, textsToEmbed } from "./texts.js";
 
 /** One vector: numbers, or a typed array of them. */
 export type Vector = ArrayLike<number>;
@@ -24,14 +21,20 @@ export type EmbeddingFunction = (texts: string[]) => Promise<Vector[]> | Vector[
 
 const DEFAULT_CACHE = 1000;
 
-/** What is embedded by the caller's model, and its newest answers. @internal */
+/** What is embedded, by which model, and its newest answers. @internal */
 export class Embedder {
+  readonly #fields: readonly string[];
   readonly #texts: (texts: string[]) => Promise<Vector[]> | Vector[];
   readonly #query: ((text: string) => Promise<Vector> | Vector) | undefined;
   readonly #cache: VectorCache;
 
-  /** `cache` is how many vectors are kept. */
-  constructor(embeddings: EmbeddingModel | EmbeddingFunction, cache: number = DEFAULT_CACHE) {
+  /** `fields` are embedded of what chooses none itself; `cache` is how many vectors are kept. */
+  constructor(
+    embeddings: EmbeddingModel | EmbeddingFunction,
+    fields: readonly string[],
+    cache: number = DEFAULT_CACHE,
+  ) {
+    this.#fields = fields;
     if (!Number.isInteger(cache) || cache < 0) {
       throw new KeepsakeError(
         "invalid_argument",
@@ -52,34 +55,15 @@ export class Embedder {
     }
   }
 
-  /** The operations with the vectors that the plan asks for. */
-  async embed(
-    operations: readonly StoreOperation[],
-    plan: EmbeddingPlan,
-  ): Promise<StoreOperation[]> {
-    const [texts, queries] = await this.#ask(plan);
-    const embedded = [...operations];
-    for (const { position, paths, texts: textOf } of plan.puts) {
-      const vectors = paths.map((path, i): FieldVector => ({ path, values: at(texts, textOf[i]) }));
-      embedded[position] = { ...embedded[position], vectors } as StoreOperation;
-    }
-    plan.queryPositions.forEach((position, i) => {
-      const queryVector = at(queries, plan.queryOf[i]);
-      embedded[position] = { ...embedded[position], queryVector } as StoreOperation;
-    });
-    return embedded;
-  }
-
-  /** The operations with the vectors of their queries, if all of these are known. */
-  embedKnown(operations: readonly StoreOperation[]): StoreOperation[] | undefined {
-    const embedded: StoreOperation[] = [];
-    for (const operation of operations) {
-      if (operation.kind !== "search") return undefined;
-      const queryVector = this.#cache.get(`${this.#query ? "q" : "t"}${operation.query}`);
-      if (queryVector === undefined) return undefined;
-      embedded.push({ ...operation, queryVector });
-    }
-    return embedded;
+  /** The operations with their vectors: at once if the model need not be asked. */
+  embed(operations: readonly StoreOperation[]): MaybePromise<StoreOperation[]> {
+    const plan = planOf(operations, this.#fields);
+    const texts = plan.texts.map((text) => this.#cache.get(`t${text}`));
+    const queries = plan.queries.map((text) => this.#cache.get(this.#queryKey(text)));
+    if (areAll(texts) && areAll(queries)) return withVectors(operations, plan, texts, queries);
+    return this.#ask(plan).then(([asked, questions]) =>
+      withVectors(operations, plan, asked, questions),
+    );
   }
 
   /** Vectors for items that wait for them. Nothing of it is cached. */
@@ -96,7 +80,11 @@ export class Embedder {
     }));
   }
 
-  #ask({ texts, queries }: EmbeddingPlan): Promise<[Float32Array[], Float32Array[]]> {
+  #queryKey(text: string): string {
+    return `${this.#query ? "q" : "t"}${text}`;
+  }
+
+  #ask({ texts, queries }: Plan): Promise<[Float32Array[], Float32Array[]]> {
     const query = this.#query;
     return attempted(async () => {
       if (query === undefined) {
@@ -125,12 +113,98 @@ export class Embedder {
     text: string,
     query: (text: string) => Promise<Vector> | Vector,
   ): Promise<Float32Array> {
-    const known = this.#cache.get(`q${text}`);
+    const known = this.#cache.get(this.#queryKey(text));
     if (known !== undefined) return known;
     const vector = toFloats(await query(text));
-    this.#cache.set(`q${text}`, vector);
+    this.#cache.set(this.#queryKey(text), vector);
     return vector;
   }
+}
+
+/** What a batch needs embedded. */
+interface Plan {
+  /** For embedDocuments, and those of the puts by their position. */
+  texts: string[];
+  puts: Map<number, PathText[]>;
+  /** For embedQuery, and that of the searches by their position. */
+  queries: string[];
+  searches: Map<number, string>;
+}
+
+function planOf(operations: readonly StoreOperation[], fields: readonly string[]): Plan {
+  const puts = new Map<number, PathText[]>();
+  const searches = new Map<number, string>();
+  for (const [position, operation] of operations.entries()) {
+    if (!needsEmbedding(operation)) continue;
+    if (operation.kind === "search") searches.set(position, operation.query as string);
+    else if (isLastPut(operations, position)) {
+      const paths = operation.index || fields;
+      puts.set(position, textsToEmbed(operation.value as string, paths));
+    }
+  }
+  const texts = [...puts.values()].flatMap((found) => found.map(({ text }) => text));
+  return {
+    texts: [...new Set(texts)],
+    puts,
+    queries: [...new Set(searches.values())],
+    searches,
+  };
+}
+
+// What a later one replaces need not be embedded.
+function isLastPut(operations: readonly StoreOperation[], position: number): boolean {
+  const put = operations[position] as PutOperation;
+  return !operations.some(
+    (later, at) =>
+      at > position &&
+      later.kind === "put" &&
+      later.key === put.key &&
+      isSameNamespace(later.namespace, put.namespace),
+  );
+}
+
+function withVectors(
+  operations: readonly StoreOperation[],
+  plan: Plan,
+  texts: readonly Float32Array[],
+  queries: readonly Float32Array[],
+): StoreOperation[] {
+  const textVectors = new Map(plan.texts.map((text, i) => [text, at(texts, i)]));
+  const queryVectors = new Map(plan.queries.map((text, i) => [text, at(queries, i)]));
+  const embedded = [...operations];
+  for (const [position, found] of plan.puts) {
+    const vectors = found.map(
+      ({ path, text }): FieldVector => ({
+        path,
+        values: textVectors.get(text) as Float32Array,
+      }),
+    );
+    embedded[position] = { ...(operations[position] as PutOperation), vectors };
+  }
+  for (const [position, text] of plan.searches) {
+    const search = operations[position] as SearchOperation;
+    embedded[position] = { ...search, queryVector: queryVectors.get(text) };
+  }
+  return embedded;
+}
+
+const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);
+
+/** Whether the model may have to be asked before this. @internal */
+export function needsEmbedding(
+  operation: StoreOperation,
+): operation is PutOperation | SearchOperation {
+  if (operation.kind === "put") {
+    return operation.value !== null && operation.index !== false && !operation.vectors?.length;
+  }
+  return (
+    operation.kind === "search" &&
+    operation.query !== "" &&
+    operation.limit !== 0 &&
+    operation.near === undefined &&
+    operation.queryVector === undefined &&
+    !EMBEDS_NOTHING.has(operation.mode)
+  );
 }
 
 // The newest vectors by what they are of.
@@ -167,7 +241,8 @@ function isModel(embeddings: EmbeddingModel): boolean {
 
 /** What the model calls itself: LangChain's models do. "" if it doesn't. @internal */
 export function nameOfModel(embeddings: EmbeddingModel | EmbeddingFunction): string {
-  const { model, modelName } = embeddings as { model?: unknown; modelName?: unknown };
+  // What is none, the Embedder refuses.
+  const { model, modelName } = (embeddings ?? {}) as { model?: unknown; modelName?: unknown };
   for (const name of [model, modelName]) if (typeof name === "string") return name;
   return "";
 }
@@ -180,6 +255,14 @@ async function attempted<T>(body: () => Promise<T>): Promise<T> {
       cause: error,
     });
   }
+}
+
+function areAll(vectors: readonly (Float32Array | undefined)[]): vectors is Float32Array[] {
+  return !vectors.includes(undefined);
+}
+
+function isSameNamespace(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((label, i) => label === b[i]);
 }
 
 function at(vectors: readonly Float32Array[], index: number | undefined): Float32Array {

@@ -2,7 +2,8 @@
 
 import { checkWhole } from "../checks.js";
 import { invalid } from "../errors.js";
-import { type Operation as CoreOperation, NO_TTL, type SearchMode } from "../wire/operations.js";
+import type { OperationOf } from "../wire/operations.js";
+import { NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import { type TextOptions, textToCore } from "./ranking.js";
 import { minutesToMs } from "./store-operations.js";
@@ -57,7 +58,11 @@ export interface StoreOptions {
 const MAX_DIMS = 65_536;
 
 /** Undefined if the engine need not know of it. @internal */
-export function configurationOf({ index, ttl, text }: StoreOptions): CoreOperation | undefined {
+export function configurationOf({
+  index,
+  ttl,
+  text,
+}: StoreOptions): OperationOf<"configureStore"> | undefined {
   if (index === undefined && ttl === undefined && text === undefined) return undefined;
   return {
     kind: "configureStore",

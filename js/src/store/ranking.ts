@@ -8,7 +8,7 @@ import {
   Fusion,
   Language,
   type Ranking,
-} from "../wire/operations.js";
+} from "../wire/types.js";
 
 /** What of a value is text, and how items belong together. */
 export interface TextOptions {

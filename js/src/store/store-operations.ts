@@ -13,20 +13,21 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import { checkChoice, checkText, checkWhole } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import type {
+  PutOperation as CorePut,
+  SearchOperation as CoreSearch,
+  OperationOf,
+  StoreOperation,
+} from "../wire/operations.js";
 import {
-  type GetOperation as CoreGet,
   type Item as CoreItem,
-  type ListNamespacesOperation as CoreList,
-  type PutOperation as CorePut,
-  type SearchOperation as CoreSearch,
   type SearchItem as CoreSearchItem,
   DEFAULT_TTL,
   MatchType,
   NO_TTL,
   SearchMode,
   SearchPlan,
-  type StoreOperation,
-} from "../wire/operations.js";
+} from "../wire/types.js";
 import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
 import {
@@ -142,7 +143,7 @@ function oneToCore(
   );
 }
 
-function getToCore(operation: GetOperation): CoreGet {
+function getToCore(operation: GetOperation): OperationOf<"get"> {
   return {
     kind: "get",
     namespace: checkNamespace(operation.namespace),
@@ -217,7 +218,7 @@ function nearToCore(
   }
 }
 
-function listToCore(operation: ListNamespacesOperation): CoreList {
+function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamespaces"> {
   const { matchConditions = [] } = operation;
   if (!Array.isArray(matchConditions)) {
     throw new KeepsakeError("invalid_operation", "matchConditions must be an array");

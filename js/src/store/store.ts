@@ -7,17 +7,16 @@ import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named, tell } from "../errors.js";
-import {
-  type Absence,
-  type AnswerTo,
-  type Operation as CoreOperation,
-  type PutOperation as CorePut,
-  type SearchOperation as CoreSearch,
-  NO_TTL,
-  SearchMode,
-  type StoreOperation,
+import type {
+  AnswerTo,
+  Operation as CoreOperation,
+  PutOperation as CorePut,
+  SearchOperation as CoreSearch,
+  OperationOf,
+  StoreOperation,
 } from "../wire/operations.js";
-import { Embedder } from "./embedding.js";
+import { type Absence, NO_TTL, SearchMode } from "../wire/types.js";
+import { Embedder, needsEmbedding } from "./embedding.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -122,13 +121,16 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /** @internal */
   protected constructor(
-    connect: (configuration: CoreOperation | undefined) => Connection,
+    connect: (configuration: OperationOf<"configureStore"> | undefined) => Connection,
     options: StoreOptions = {},
   ) {
     super();
     try {
-      this.#model = options.index && new Embedder(options.index.embeddings, options.index.cache);
-      this.#dims = options.index?.dims;
+      const configuration = configurationOf(options);
+      const { index } = options;
+      this.#model =
+        index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
+      this.#dims = index?.dims;
       this.#now = options.now ?? Date.now;
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
@@ -136,7 +138,7 @@ export abstract class KeepsakeStore extends BaseStore {
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
-      this.connection = connect(configurationOf(options));
+      this.connection = connect(configuration);
     } catch (error) {
       throw named(new.target.name, error);
     }
@@ -245,10 +247,7 @@ export abstract class KeepsakeStore extends BaseStore {
           ? item
           : { namespace: namespacePrefix, key: item };
       const requests = toCore([{ ...options, namespacePrefix }], this.#reading);
-      const [search] =
-        this.#model && requests.some(needsEmbedding)
-          ? await this.#embed(requests, this.#model)
-          : requests;
+      const [search] = (await this.#model?.embed(requests)) ?? requests;
       const [why] = await this.connection.call(
         [
           {
@@ -387,24 +386,15 @@ export abstract class KeepsakeStore extends BaseStore {
   }
 
   #executeEmbedded(requests: StoreOperation[], model: Embedder): MaybePromise<readonly unknown[]> {
+    const embedded = model.embed(requests);
     const earlier = this.#earlierWrites(requests);
-    // A question that was asked before needs no plan: a call and a few promises less.
-    const known = requests.every(needsEmbedding) && model.embedKnown(requests);
-    if (known) return this.connection.call(known, this.#now());
-    const embedded = this.#embed(requests, model);
+    // What was embedded before needs no promise.
+    if (!earlier && Array.isArray(embedded)) return this.connection.call(embedded, this.#now());
     const written = Promise.all([embedded, earlier]).then(([ready]) =>
       this.connection.call(ready, this.#now()),
     );
     if (requests.some(isWrite)) this.#remember(written);
     return written;
-  }
-
-  async #embed(requests: StoreOperation[], model: Embedder): Promise<StoreOperation[]> {
-    const [plan] = await this.connection.call(
-      [{ kind: "prepareEmbedding", operations: requests }],
-      this.#now(),
-    );
-    return model.embed(requests, plan);
   }
 
   #remember(written: Promise<unknown>): void {
@@ -439,7 +429,7 @@ export abstract class KeepsakeStore extends BaseStore {
   ): Promise<void> => {
     const fits = put.vectors?.length && put.vectors.every((v) => v.values.length === this.#dims);
     const requests: StoreOperation[] = [fits ? put : { ...put, vectors: [] }];
-    const [ready] = this.#model && !fits ? await this.#embed(requests, this.#model) : requests;
+    const [ready] = (await this.#model?.embed(requests)) ?? requests;
     // A put sets what its clock says: the first creates, the second updates.
     if (createdAt < updatedAt)
       await this.connection.call([{ ...ready, ttl: NO_TTL } as CorePut], createdAt);
@@ -483,19 +473,6 @@ export class SqliteStore extends KeepsakeStore {
       options,
     );
   }
-}
-
-const EMBEDS_NOTHING: ReadonlySet<SearchMode | undefined> = new Set(["contains", "text"]);
-
-function needsEmbedding(operation: StoreOperation): boolean {
-  if (operation.kind === "put") return operation.value !== null && operation.index !== false;
-  return (
-    operation.kind === "search" &&
-    operation.query !== "" &&
-    operation.near === undefined &&
-    operation.queryVector === undefined &&
-    !EMBEDS_NOTHING.has(operation.mode)
-  );
 }
 
 function isWrite(operation: StoreOperation): boolean {

@@ -3,7 +3,7 @@
 
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError, tell } from "../errors.js";
-import type { RowsRequest } from "../wire/operations.js";
+import type { RowsRequest } from "../wire/types.js";
 import type { TransferOptions } from "./options.js";
 
 const MAGIC = [0x4b, 0x53, 0x50, 0x52]; // KSPR

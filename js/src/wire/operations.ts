@@ -1,586 +1,556 @@
 /**
- * What can be asked of the core, and what it answers: operation.h, store.h,
- * checkpointer.h, database.h and foreign_file.h, in camelCase.
- * Values, filters and metadata filters are JSON text. Times are milliseconds.
+ * What can be asked of the core: all that is to be known of an operation, in one row.
+ * core/src/engine/operation_table.cc has the same tags; tests/golden holds both to it.
  */
 
-export type Namespace = readonly string[];
+import { type Changes, everything, namespaces, threads } from "./changes.js";
+import type { Reader } from "./reader.js";
+import {
+  readAbsence,
+  readBlob,
+  readCount,
+  readFieldVector,
+  readForeignTable,
+  readItem,
+  readKey,
+  readNothing,
+  readPage,
+  readPart,
+  readPendingWrite,
+  readSearchItem,
+  readTexts,
+  readTuple,
+  writeCheckpoint,
+  writeFieldVector,
+  writeItemRef,
+  writeKey,
+  writeMatchCondition,
+  writeNothing,
+  writeOpenOptions,
+  writePage,
+  writePendingWrite,
+  writePut,
+  writeSearch,
+  writeText,
+  writeWeighted,
+} from "./structures.js";
+import type {
+  CheckpointerStats,
+  CheckpointKey,
+  CheckpointList,
+  CheckpointTuple,
+  DeltaChannelHistory,
+  ForeignCheckpoint,
+  ForeignItem,
+  ForeignPage,
+  ForeignTableInfo,
+  ForeignWrite,
+  GetRequest,
+  ImportState,
+  IndexProgress,
+  Item,
+  ItemRef,
+  ItemVectors,
+  ListNamespacesRequest,
+  Namespace,
+  NewCheckpoint,
+  OpenOptions,
+  PageRequest,
+  PendingEmbeddings,
+  PendingWrite,
+  Pruned,
+  PutRequest,
+  RetentionRules,
+  RowsRequest,
+  SearchItem,
+  SearchRequest,
+  StoreConfiguration,
+  StoreStats,
+  ThreadInfo,
+  ThreadList,
+  WhyNot,
+} from "./types.js";
+import { ForeignTable, Language, PruneStrategy } from "./types.js";
+import type { Writer } from "./writer.js";
 
-export interface Blob {
-  readonly type: string;
-  readonly bytes: Uint8Array;
+/** What an operation is, does and answers. */
+export interface OperationRow<Request, Answer> {
+  /** Persistent, never renumber, never reuse. */
+  readonly tag: number;
+  readonly write: (writer: Writer, request: Request) => void;
+  readonly read: (reader: Reader) => Answer;
+  /** What it changes if it succeeds: undefined for a read. */
+  readonly changes?: (request: Request) => Changes | undefined;
+  /** Whether it makes room, and so may use the reserve of a full disk. */
+  readonly makesRoom?: (request: Request) => boolean;
+  /** Whether it goes through vectors, or changes them. */
+  readonly usesVectors?: (request: Request) => boolean;
+  /** What it is of an export of the whole file. */
+  readonly exports?: "begin" | "read" | "end";
+  /** Must not be sent again if nobody knows whether it was done. */
+  readonly isOnce?: true;
 }
 
-// ---- store
-
-export interface Item {
-  namespace: string[];
-  key: string;
-  value: string;
-  createdAt: number;
-  updatedAt: number;
+function row<Request, Answer>(parts: OperationRow<Request, Answer>): OperationRow<Request, Answer> {
+  return parts;
 }
 
-export interface SearchItem extends Item {
-  /** Higher is better; absent if the item is not ranked. */
-  score: number | undefined;
-  /** What the score is made of, in the order in which it was applied; empty unless asked for. */
-  parts: ScorePart[];
-  snippet: Snippet | undefined;
-  /** How the hits were looked for; "" unless asked for. */
-  plan: string;
+const NO_LIMIT = 0xffff_ffff;
+const always = () => true;
+
+interface TwoThreads {
+  readonly source: string;
+  readonly target: string;
 }
 
-export interface ScorePart {
-  name: string;
-  value: number;
+function writeTwoThreads(writer: Writer, { source, target }: TwoThreads): void {
+  writer.text(source);
+  writer.text(target);
 }
 
-export interface Snippet {
-  text: string;
-  /** Offsets in the UTF-8 bytes of the text. */
-  highlights: { begin: number; end: number }[];
-}
-
-export interface FieldVector {
-  readonly path: string;
-  readonly values: Float32Array;
-}
-
-/** Which texts of a value are embedded: the store's default, none, or those at these paths. */
-export type IndexChoice = undefined | false | readonly string[];
-
-export const DEFAULT_TTL = -1;
-export const NO_TTL = 0;
-
-/** By what a search finds items: `SearchOptions.mode` has what each does. */
-export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
-/** By what a search finds items: `SearchOptions.mode` has what each does. */
-export type SearchMode = keyof typeof SearchMode;
-
-/** How a search by vector finds its candidates; scores are exact whatever it is. */
-export const SearchPlan = { auto: 0, exact: 1, codes: 2, graph: 3 } as const;
-/** How a search by vector finds its candidates; scores are exact whatever it is. */
-export type SearchPlan = keyof typeof SearchPlan;
-
-/** How words and vectors are put together: by scores, or by ranks only. */
-export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
-/** How words and vectors are put together: by scores, or by ranks only. */
-export type Fusion = keyof typeof Fusion;
-
-/** Whose words are stemmed. */
-export const Language = {
-  none: 0,
-  english: 1,
-  german: 2,
-  french: 3,
-  spanish: 4,
-  italian: 5,
-  portuguese: 6,
-} as const;
-/** Whose words are stemmed. */
-export type Language = keyof typeof Language;
-
-/** ranking.h says what it means. */
-export interface Ranking {
-  readonly minScore: number | undefined;
-  readonly fusion: Fusion;
-  readonly vectorWeight: number;
-  readonly recency: number;
-  readonly halfLife: number;
-  readonly boosts: readonly { readonly path: string; readonly weight: number }[];
-  readonly diversity: number;
-  readonly explain: boolean;
-  readonly snippetLength: number;
-}
-
-export const MatchType = { prefix: 0, suffix: 1 } as const;
-export type MatchType = keyof typeof MatchType;
-
-export interface MatchCondition {
-  readonly matchType: MatchType;
-  readonly path: Namespace;
-}
-
-export interface GetOperation {
-  readonly kind: "get";
-  readonly namespace: Namespace;
-  readonly key: string;
-  readonly refreshTtl?: boolean | undefined;
-}
-
-export interface PutOperation {
-  readonly kind: "put";
-  readonly namespace: Namespace;
-  readonly key: string;
-  /** null deletes. */
-  readonly value: string | null;
-  readonly index?: IndexChoice;
-  /** Milliseconds, DEFAULT_TTL or NO_TTL. */
-  readonly ttl?: number | undefined;
-  readonly vectors?: readonly FieldVector[] | undefined;
-}
-
-export interface ItemRef {
-  readonly namespace: Namespace;
-  readonly key: string;
-}
-
-export interface SearchOperation {
-  readonly kind: "search";
-  readonly namespacePrefix: Namespace;
-  readonly filter?: string | undefined;
-  readonly query?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-  readonly mode?: SearchMode | undefined;
-  readonly refreshTtl?: boolean | undefined;
-  readonly queryVector?: Float32Array | undefined;
-  readonly ranking?: Ranking | undefined;
-  /** Whose vectors are the query's. */
-  readonly near?: ItemRef | undefined;
-  readonly plan?: SearchPlan | undefined;
-  /** 0 for what suits the limit. */
-  readonly efSearch?: number | undefined;
-}
-
-export interface ListNamespacesOperation {
-  readonly kind: "listNamespaces";
-  readonly matchConditions?: readonly MatchCondition[] | undefined;
-  readonly maxDepth?: number | undefined;
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-}
-
-export type StoreOperation =
-  | GetOperation
-  | PutOperation
-  | SearchOperation
-  | ListNamespacesOperation;
-
-export interface IndexConfig {
-  readonly dims: number;
-  readonly fields: readonly string[];
-  /** "" for unknown. */
-  readonly model: string;
-  readonly replaceVectors: boolean;
-}
-
-export interface TtlConfig {
-  readonly defaultTtl: number;
-  readonly refreshOnRead: boolean;
-}
-
-export interface TextConfig {
-  readonly fields: readonly { readonly path: string; readonly weight: number }[];
-  readonly group: string;
-  readonly position: string;
-  readonly speaker: string;
-  readonly language: Language;
-}
-
-export interface EmbeddingPlan {
-  /** Distinct, for embedDocuments. */
-  texts: string[];
-  puts: {
-    /** Of the operation in the batch. */
-    position: number;
-    paths: string[];
-    /** Indexes into the plan's texts, parallel to paths. */
-    texts: number[];
-  }[];
-  /** Distinct, for embedQuery. */
-  queries: string[];
-  /** Operations that want queries[queryOf[i]]. */
-  queryPositions: number[];
-  queryOf: number[];
-}
-
-export interface StoreStats {
-  items: number;
-  namespaces: number;
-  vectors: number;
-  /** Items that wait for vectors of another model. */
-  pending: number;
-  /** Of the vectors, those that the graph covers. */
-  inGraph: number;
-}
-
-export interface IndexProgress {
-  vectors: number;
-  inGraph: number;
-  isDone: boolean;
-}
-
-/** Why an item is no hit: `WhyNot.reason` has what each means. */
-export const Absence = {
-  hit: 0,
-  noItem: 1,
-  outsideNamespace: 2,
-  filter: 3,
-  noMatch: 4,
-  belowMinScore: 5,
-  notOnPage: 6,
-} as const;
-/** Why an item is no hit: `WhyNot.reason` has what each means. */
-export type Absence = keyof typeof Absence;
-
-export interface WhyNot {
-  absence: Absence;
-  rank: number | undefined;
-  score: number | undefined;
-  lastScore: number | undefined;
-  parts: ScorePart[];
-}
-
-export interface PendingEmbeddings {
-  items: {
-    id: number;
-    fingerprint: number;
-    paths: string[];
-    /** Parallel to paths. */
-    texts: string[];
-  }[];
-  /** Items included. */
-  left: number;
-}
-
-export interface ItemVectors {
-  readonly id: number;
-  fingerprint: number;
-  readonly vectors: readonly FieldVector[];
-}
-
-// ---- checkpointer
-
-export interface CheckpointKey {
-  readonly threadId: string;
-  readonly checkpointNs: string;
-  /** "" for the newest, where that makes sense. */
-  readonly checkpointId: string;
-}
-
-export interface ChannelVersion {
-  readonly channel: string;
-  readonly version: string;
-}
-
-export interface ChannelValue extends ChannelVersion {
-  readonly value: Blob;
-}
-
-export interface PendingWrite {
-  readonly taskId: string;
-  readonly idx: number;
-  readonly channel: string;
-  readonly value: Blob;
-  readonly taskPath: string;
-}
-
-export interface CheckpointTuple {
-  key: CheckpointKey;
-  /** "" for none. */
-  parentCheckpointId: string;
-  checkpoint: Blob;
-  metadata: Blob;
-  values: ChannelValue[];
-  pendingWrites: PendingWrite[];
-}
-
-export interface DeltaChannelHistory {
-  channel: string;
-  seed: Blob | undefined;
-  writes: PendingWrite[];
-}
-
-export const PruneStrategy = { keepLatest: 0, delete: 1 } as const;
-/** `keep_latest` of each thread and namespace, or `delete` everything. */
-export type PruneStrategy = keyof typeof PruneStrategy;
-
-/** How much a saver holds. */
-export interface CheckpointerStats {
-  threads: number;
-  checkpoints: number;
-  writes: number;
-  /** Of checkpoints, writes and their content. */
-  bytes: number;
-}
-
-/** Between `prefix` and `suffix` bytes of the base stands what the value holds. */
-export interface ValueDelta {
-  /** Names the bytes of the new value; 0 for none. */
-  readonly stamp: number;
-  /** 0: the value is whole. */
-  readonly baseStamp: number;
-  readonly prefix: number;
-  readonly suffix: number;
-}
-
-export interface RetentionRules {
-  /** All threads if absent. */
-  readonly threadIds?: readonly string[] | undefined;
-  /** 0 for no limit. */
-  readonly keepLast: number;
-  /** A checkpoint id, "" for no limit. */
-  readonly olderThan: string;
-  /** 0 for no limit. */
-  readonly maxBytes: number;
-  readonly dryRun: boolean;
-}
-
-/** What a prune deleted, or would delete. */
-export interface Pruned {
-  checkpoints: number;
-  bytes: number;
-}
-
-export interface ThreadInfo {
-  threadId: string;
-  newestCheckpointId: string;
-  checkpoint: Blob;
-  metadata: Blob;
-  checkpoints: number;
-  bytes: number;
-}
-
-export interface NewCheckpoint {
-  readonly key: CheckpointKey;
-  /** "" for none. */
-  readonly parentCheckpointId: string;
-  readonly checkpoint: Blob;
-  readonly metadata: Blob;
-  readonly channelVersions: readonly ChannelVersion[];
-  readonly newVersions: readonly string[];
-  readonly values: readonly ChannelValue[];
-}
-
-// ---- database
-
-export const Durability = { relaxed: 0, strict: 1 } as const;
-export type Durability = keyof typeof Durability;
-
-export interface OpenOptions {
-  /** ":memory:" keeps nothing. */
-  readonly path: string;
-  readonly durability?: Durability | undefined;
-  readonly vfs?: string | undefined;
-}
-
-export const ForeignTable = {
-  saverCheckpoints: 1,
-  saverWrites: 2,
-  pythonStore: 3,
-  plainStoreKv: 4,
-} as const;
-export type ForeignTable = keyof typeof ForeignTable;
-
-export interface ForeignTableInfo {
-  table: ForeignTable;
-  rows: number;
-}
-
-export interface ForeignItem {
-  item: Item;
-  ttl: number;
-  /** 0: never. */
-  expiresAt: number;
-  vectors: FieldVector[];
-}
-
-export interface ForeignCheckpoint {
-  key: CheckpointKey;
-  parentCheckpointId: string;
-  /** Still holds its channel_values. */
-  checkpoint: Blob;
-  metadata: Blob;
-}
-
-export interface ForeignWrite {
-  key: CheckpointKey;
-  write: PendingWrite;
-}
-
-export interface ForeignPage<Row> {
-  rows: Row[];
-  /** Rows that break a rule: which, and why. */
-  skipped: { row: string; why: string }[];
-  cursor: string;
-  done: boolean;
-}
-
-interface PageRequest {
-  /** "" to begin, then the last page's. */
-  readonly cursor: string;
-  readonly limit: number;
-}
-
-// ---- rows that travel
-
-/** Which piece of an export of rows: the first has no cursor. */
-export interface RowsRequest {
-  readonly exportId: string;
-  readonly number: number;
-  readonly cursor: Uint8Array;
-}
-
-/** What of an export is here already, and what is the next piece of it. */
-export interface ImportState {
-  exportId: string;
-  next: number;
-  cursor: Uint8Array;
-  isComplete: boolean;
-}
-
-// ---- all of them
-
-export type Operation =
-  | StoreOperation
-  | { readonly kind: "listKeys"; readonly namespace: Namespace }
-  | { readonly kind: "clearNamespace"; readonly namespace: Namespace }
-  | { readonly kind: "sweepExpired"; readonly maxItems: number }
-  | {
-      readonly kind: "configureStore";
-      readonly index?: IndexConfig | undefined;
-      readonly ttl?: TtlConfig | undefined;
-      readonly text?: TextConfig | undefined;
-    }
-  | { readonly kind: "prepareEmbedding"; readonly operations: readonly StoreOperation[] }
-  | { readonly kind: "storeStats" }
-  | ({ readonly kind: "explainAbsence"; readonly search: SearchOperation } & ItemRef)
-  | { readonly kind: "readPending"; readonly limit: number }
-  | { readonly kind: "embedPending"; readonly items: readonly ItemVectors[] }
-  | {
-      readonly kind: "improveIndex";
+/** By kind. */
+export const OPERATIONS = {
+  get: row<GetRequest, Item | null>({
+    tag: 16,
+    write(writer, { namespace, key, refreshTtl }) {
+      writer.texts(namespace);
+      writer.text(key);
+      writer.flag(refreshTtl ?? true);
+    },
+    read: (reader) => (reader.flag() ? readItem(reader) : null),
+  }),
+  put: row<PutRequest, undefined>({
+    tag: 17,
+    write: writePut,
+    read: readNothing,
+    changes: ({ namespace }) => namespaces(namespace),
+    makesRoom: ({ value }) => value === null,
+    usesVectors: always,
+  }),
+  search: row<SearchRequest, SearchItem[]>({
+    tag: 18,
+    write: writeSearch,
+    read: (reader) => reader.list(readSearchItem),
+    usesVectors: ({ queryVector, near }) => queryVector !== undefined || near !== undefined,
+  }),
+  listNamespaces: row<ListNamespacesRequest, string[][]>({
+    tag: 19,
+    write(writer, { matchConditions, maxDepth, limit, offset }) {
+      writer.list(matchConditions ?? [], writeMatchCondition);
+      writer.optional(maxDepth, (out, depth) => out.u32(depth));
+      writer.u32(limit ?? 100);
+      writer.u32(offset ?? 0);
+    },
+    read: (reader) => reader.list(readTexts),
+  }),
+  listKeys: row<{ readonly namespace: Namespace }, string[]>({
+    tag: 20,
+    write: (writer, { namespace }) => writer.texts(namespace),
+    read: readTexts,
+  }),
+  clearNamespace: row<{ readonly namespace: Namespace }, number>({
+    tag: 21,
+    write: (writer, { namespace }) => writer.texts(namespace),
+    read: readCount,
+    changes: ({ namespace }) => namespaces(namespace),
+    makesRoom: always,
+    usesVectors: always,
+  }),
+  sweepExpired: row<{ readonly maxItems: number }, number>({
+    tag: 22,
+    write: (writer, { maxItems }) => writer.u32(maxItems),
+    read: readCount,
+    changes: everything,
+    makesRoom: always,
+    usesVectors: always,
+  }),
+  configureStore: row<StoreConfiguration, undefined>({
+    tag: 23,
+    write(writer, { index, ttl, text }) {
+      writer.optional(index, (out, { dims, fields, model, replaceVectors }) => {
+        out.u32(dims);
+        out.texts(fields);
+        out.text(model);
+        out.flag(replaceVectors);
+      });
+      writer.optional(ttl, (out, { defaultTtl, refreshOnRead }) => {
+        out.i64(defaultTtl);
+        out.flag(refreshOnRead);
+      });
+      writer.optional(text, (out, { fields, group, position, speaker, language }) => {
+        out.list(fields, writeWeighted);
+        out.text(group);
+        out.text(position);
+        out.text(speaker);
+        out.u8(Language[language]);
+      });
+    },
+    read: readNothing,
+  }),
+  storeStats: row<unknown, StoreStats>({
+    tag: 24,
+    write: writeNothing,
+    read: (reader) => ({
+      items: reader.i64(),
+      namespaces: reader.i64(),
+      vectors: reader.i64(),
+      pending: reader.i64(),
+      inGraph: reader.i64(),
+    }),
+  }),
+  explainAbsence: row<{ readonly search: SearchRequest } & ItemRef, WhyNot>({
+    tag: 25,
+    write(writer, { search, namespace, key }) {
+      writeSearch(writer, search);
+      writeItemRef(writer, { namespace, key });
+    },
+    read: (reader) => ({
+      absence: readAbsence(reader),
+      rank: reader.flag() ? reader.i64() : undefined,
+      score: reader.flag() ? reader.f64() : undefined,
+      lastScore: reader.flag() ? reader.f64() : undefined,
+      parts: reader.list(readPart),
+    }),
+  }),
+  improveIndex: row<
+    {
       /** That it inserts at most. */
       readonly vectors: number;
       readonly isWanted: boolean;
-    }
-  | ({ readonly kind: "putCheckpoint" } & NewCheckpoint)
-  | {
-      readonly kind: "putWrites";
-      readonly key: CheckpointKey;
-      readonly writes: readonly PendingWrite[];
-    }
-  | { readonly kind: "getTuple"; readonly key: CheckpointKey }
-  | {
-      readonly kind: "listCheckpoints";
-      readonly threadId?: string | undefined;
-      readonly checkpointNs?: string | undefined;
-      readonly checkpointId?: string | undefined;
-      readonly before?: string | undefined;
-      readonly after?: string | undefined;
-      readonly filter?: string | undefined;
-      readonly cursor?: CheckpointKey | undefined;
-      readonly limit?: number | undefined;
-    }
-  | {
-      readonly kind: "listWrites";
-      readonly key: CheckpointKey;
-      readonly channel?: string | undefined;
-    }
-  | {
-      readonly kind: "deltaChannelHistory";
-      readonly key: CheckpointKey;
-      readonly channels: readonly string[];
-    }
-  | { readonly kind: "deleteThread"; readonly threadId: string }
-  | { readonly kind: "copyThread"; readonly source: string; readonly target: string }
-  | { readonly kind: "deleteForRuns"; readonly runIds: readonly string[] }
-  | {
-      readonly kind: "prune";
-      readonly threadIds: readonly string[];
-      readonly strategy: PruneStrategy;
-    }
-  | { readonly kind: "checkpointerStats" }
-  | ({ readonly kind: "pruneByRules" } & RetentionRules)
-  | {
-      readonly kind: "listThreads";
-      readonly cursor?: { newestCheckpointId: string; threadId: string } | undefined;
-      readonly limit?: number | undefined;
-    }
-  | { readonly kind: "renameThread"; readonly source: string; readonly target: string }
-  | ({
-      readonly kind: "putCheckpointDeltas";
-      /** One for each of the values. */
-      readonly deltas: readonly ValueDelta[];
-    } & NewCheckpoint)
-  | {
-      readonly kind: "forkThread";
-      readonly source: string;
-      readonly checkpointId: string;
-      readonly target: string;
-    }
-  | { readonly kind: "flush" }
-  | { readonly kind: "size" }
-  | { readonly kind: "beginExport" }
-  | { readonly kind: "readExport"; readonly offset: number; readonly length: number }
-  | { readonly kind: "endExport" }
-  | ({ readonly kind: "importFrom" } & OpenOptions)
-  | ({ readonly kind: "foreignOpen" } & OpenOptions)
-  | ({
-      readonly kind: "foreignItems";
-      readonly table: "pythonStore" | "plainStoreKv";
-    } & PageRequest)
-  | ({ readonly kind: "foreignCheckpoints" } & PageRequest)
-  | ({ readonly kind: "foreignWrites" } & PageRequest)
-  | { readonly kind: "foreignClose" }
-  | ({ readonly kind: "readRows" } & RowsRequest)
-  | { readonly kind: "endRows"; readonly exportId: string }
-  | { readonly kind: "putRows"; readonly piece: Uint8Array }
-  | { readonly kind: "finishImport"; readonly exportId: string; readonly isWanted: boolean }
-  | { readonly kind: "importState" }
-  | { readonly kind: "limitVectors"; readonly bytes: number };
+    },
+    IndexProgress
+  >({
+    tag: 26,
+    write(writer, { vectors, isWanted }) {
+      writer.u32(vectors);
+      writer.flag(isWanted);
+    },
+    read: (reader) => ({
+      vectors: reader.i64(),
+      inGraph: reader.i64(),
+      isDone: reader.flag(),
+    }),
+  }),
+  readPending: row<{ readonly limit: number }, PendingEmbeddings>({
+    tag: 27,
+    write: (writer, { limit }) => writer.u32(limit),
+    read: (reader) => ({
+      items: reader.list((item) => ({
+        id: item.i64(),
+        fingerprint: item.u32(),
+        paths: item.texts(),
+        texts: item.texts(),
+      })),
+      left: reader.i64(),
+    }),
+  }),
+  embedPending: row<{ readonly items: readonly ItemVectors[] }, number>({
+    tag: 28,
+    write: (writer, { items }) =>
+      writer.list(items, (out, { id, fingerprint, vectors }) => {
+        out.i64(id);
+        out.u32(fingerprint);
+        out.list(vectors, writeFieldVector);
+      }),
+    read: readCount,
+    changes: everything,
+    usesVectors: always,
+  }),
+
+  putCheckpoint: row<NewCheckpoint, undefined>({
+    tag: 64,
+    write: writeCheckpoint,
+    read: readNothing,
+    changes: ({ key }) => threads(key.threadId),
+  }),
+  putWrites: row<
+    { readonly key: CheckpointKey; readonly writes: readonly PendingWrite[] },
+    undefined
+  >({
+    tag: 65,
+    write(writer, { key, writes }) {
+      writeKey(writer, key);
+      writer.list(writes, writePendingWrite);
+    },
+    read: readNothing,
+    changes: ({ key }) => threads(key.threadId),
+  }),
+  getTuple: row<{ readonly key: CheckpointKey }, CheckpointTuple | undefined>({
+    tag: 66,
+    write: (writer, { key }) => writeKey(writer, key),
+    read: (reader) => reader.optional(readTuple),
+  }),
+  listCheckpoints: row<CheckpointList, CheckpointTuple[]>({
+    tag: 67,
+    write(writer, list) {
+      writer.optional(list.threadId, writeText);
+      writer.optional(list.checkpointNs, writeText);
+      writer.text(list.checkpointId ?? "");
+      writer.text(list.before ?? "");
+      writer.text(list.after ?? "");
+      writer.text(list.filter ?? "");
+      writer.optional(list.cursor, writeKey);
+      writer.u32(list.limit ?? NO_LIMIT);
+    },
+    read: (reader) => reader.list(readTuple),
+  }),
+  listWrites: row<
+    { readonly key: CheckpointKey; readonly channel?: string | undefined },
+    PendingWrite[]
+  >({
+    tag: 68,
+    write(writer, { key, channel }) {
+      writeKey(writer, key);
+      writer.text(channel ?? "");
+    },
+    read: (reader) => reader.list(readPendingWrite),
+  }),
+  deltaChannelHistory: row<
+    { readonly key: CheckpointKey; readonly channels: readonly string[] },
+    DeltaChannelHistory[]
+  >({
+    tag: 69,
+    write(writer, { key, channels }) {
+      writeKey(writer, key);
+      writer.texts(channels);
+    },
+    read: (reader) =>
+      reader.list((history) => ({
+        channel: history.text(),
+        seed: history.optional(readBlob),
+        writes: history.list(readPendingWrite),
+      })),
+  }),
+  deleteThread: row<{ readonly threadId: string }, undefined>({
+    tag: 70,
+    write: (writer, { threadId }) => writer.text(threadId),
+    read: readNothing,
+    changes: ({ threadId }) => threads(threadId),
+    makesRoom: always,
+  }),
+  copyThread: row<TwoThreads, undefined>({
+    tag: 71,
+    write: writeTwoThreads,
+    read: readNothing,
+    changes: ({ target }) => threads(target),
+  }),
+  renameThread: row<TwoThreads, undefined>({
+    tag: 72,
+    write: writeTwoThreads,
+    read: readNothing,
+    changes: ({ source, target }) => threads(source, target),
+  }),
+  forkThread: row<TwoThreads & { readonly checkpointId: string }, undefined>({
+    tag: 73,
+    write(writer, { source, checkpointId, target }) {
+      writer.text(source);
+      writer.text(checkpointId);
+      writer.text(target);
+    },
+    read: readNothing,
+    changes: ({ target }) => threads(target),
+  }),
+  deleteForRuns: row<{ readonly runIds: readonly string[] }, number>({
+    tag: 74,
+    write: (writer, { runIds }) => writer.texts(runIds),
+    read: readCount,
+    changes: everything,
+    makesRoom: always,
+  }),
+  prune: row<RetentionRules, Pruned>({
+    tag: 75,
+    write(writer, { threadIds, keepLast, olderThan, maxBytes, dryRun, strategy }) {
+      writer.optional(threadIds, (out, ids) => out.texts(ids));
+      writer.u32(keepLast);
+      writer.text(olderThan);
+      writer.i64(maxBytes);
+      writer.flag(dryRun);
+      writer.u8(PruneStrategy[strategy ?? "byRules"]);
+    },
+    read: (reader) => ({ checkpoints: reader.i64(), bytes: reader.i64() }),
+    changes({ threadIds, dryRun }) {
+      if (dryRun) return undefined;
+      return threadIds === undefined ? everything() : threads(...threadIds);
+    },
+    makesRoom: always,
+  }),
+  listThreads: row<ThreadList, ThreadInfo[]>({
+    tag: 76,
+    write(writer, { cursor, limit }) {
+      writer.optional(cursor, (out, { newestCheckpointId, threadId }) => {
+        out.text(newestCheckpointId);
+        out.text(threadId);
+      });
+      writer.u32(limit ?? NO_LIMIT);
+    },
+    read: (reader) =>
+      reader.list((thread) => ({
+        threadId: thread.text(),
+        newestCheckpointId: thread.text(),
+        checkpoint: readBlob(thread),
+        metadata: readBlob(thread),
+        checkpoints: thread.i64(),
+        bytes: thread.i64(),
+      })),
+  }),
+  checkpointerStats: row<unknown, CheckpointerStats>({
+    tag: 77,
+    write: writeNothing,
+    read: (reader) => ({
+      threads: reader.i64(),
+      checkpoints: reader.i64(),
+      writes: reader.i64(),
+      bytes: reader.i64(),
+    }),
+  }),
+
+  flush: row<unknown, undefined>({
+    tag: 128,
+    write: writeNothing,
+    read: readNothing,
+    makesRoom: always,
+  }),
+  size: row<unknown, number>({ tag: 129, write: writeNothing, read: readCount }),
+  beginExport: row<unknown, number>({
+    tag: 130,
+    write: writeNothing,
+    read: readCount,
+    exports: "begin",
+  }),
+  readExport: row<{ readonly offset: number; readonly length: number }, Uint8Array>({
+    tag: 131,
+    write(writer, { offset, length }) {
+      writer.i64(offset);
+      writer.u32(length);
+    },
+    read: (reader) => reader.bytes(),
+    exports: "read",
+  }),
+  endExport: row<unknown, undefined>({
+    tag: 132,
+    write: writeNothing,
+    read: readNothing,
+    exports: "end",
+  }),
+  importFrom: row<OpenOptions, undefined>({
+    tag: 133,
+    write: writeOpenOptions,
+    read: readNothing,
+    changes: everything,
+    isOnce: true,
+  }),
+  readRows: row<RowsRequest, Uint8Array>({
+    tag: 134,
+    write(writer, { exportId, number, cursor }) {
+      writer.text(exportId);
+      writer.i64(number);
+      writer.bytes(cursor);
+    },
+    read: (reader) => reader.bytes(),
+  }),
+  endRows: row<{ readonly exportId: string }, undefined>({
+    tag: 135,
+    write: (writer, { exportId }) => writer.text(exportId),
+    read: readNothing,
+  }),
+  putRows: row<{ readonly piece: Uint8Array }, number>({
+    tag: 136,
+    write: (writer, { piece }) => writer.bytes(piece),
+    read: readCount,
+  }),
+  finishImport: row<{ readonly exportId: string; readonly isWanted: boolean }, undefined>({
+    tag: 137,
+    write(writer, { exportId, isWanted }) {
+      writer.text(exportId);
+      writer.flag(isWanted);
+    },
+    read: readNothing,
+    changes: ({ isWanted }) => (isWanted ? everything() : undefined),
+  }),
+  importState: row<unknown, ImportState | undefined>({
+    tag: 138,
+    write: writeNothing,
+    read: (reader) =>
+      reader.optional((state) => ({
+        exportId: state.text(),
+        next: state.i64(),
+        cursor: state.bytes(),
+        isComplete: state.flag(),
+      })),
+  }),
+  limitVectors: row<{ readonly bytes: number }, undefined>({
+    tag: 139,
+    write: (writer, { bytes }) => writer.i64(bytes),
+    read: readNothing,
+  }),
+
+  foreignOpen: row<OpenOptions, ForeignTableInfo[]>({
+    tag: 192,
+    write: writeOpenOptions,
+    read: (reader) => reader.list((info) => ({ table: readForeignTable(info), rows: info.i64() })),
+  }),
+  foreignItems: row<
+    { readonly table: "pythonStore" | "plainStoreKv" } & PageRequest,
+    ForeignPage<ForeignItem>
+  >({
+    tag: 193,
+    write(writer, page) {
+      writer.u8(ForeignTable[page.table]);
+      writePage(writer, page);
+    },
+    read: (reader) =>
+      readPage(reader, (item) => ({
+        item: readItem(item),
+        ttl: item.i64(),
+        expiresAt: item.i64(),
+        vectors: item.list(readFieldVector),
+      })),
+  }),
+  foreignCheckpoints: row<PageRequest, ForeignPage<ForeignCheckpoint>>({
+    tag: 194,
+    write: writePage,
+    read: (reader) =>
+      readPage(reader, (checkpoint) => ({
+        key: readKey(checkpoint),
+        parentCheckpointId: checkpoint.text(),
+        checkpoint: readBlob(checkpoint),
+        metadata: readBlob(checkpoint),
+      })),
+  }),
+  foreignWrites: row<PageRequest, ForeignPage<ForeignWrite>>({
+    tag: 195,
+    write: writePage,
+    read: (reader) =>
+      readPage(reader, (write) => ({ key: readKey(write), write: readPendingWrite(write) })),
+  }),
+  foreignClose: row<unknown, undefined>({ tag: 196, write: writeNothing, read: readNothing }),
+} as const;
+
+type Rows = typeof OPERATIONS;
+
+export type OperationKind = keyof Rows;
+
+type RequestOf<Kind extends OperationKind> =
+  Rows[Kind] extends OperationRow<infer Request, unknown> ? Request : never;
+type AnswerOf<Kind extends OperationKind> =
+  Rows[Kind] extends OperationRow<never, infer Answer> ? Answer : never;
+
+/** An operation of these kinds. */
+export type OperationOf<Kinds extends OperationKind> = {
+  [Kind in Kinds]: { readonly kind: Kind } & RequestOf<Kind>;
+}[Kinds];
+
+export type Operation = OperationOf<OperationKind>;
+export type PutOperation = OperationOf<"put">;
+export type SearchOperation = OperationOf<"search">;
+/** Those that are one batch together. */
+export type StoreOperation = OperationOf<"get" | "put" | "search" | "listNamespaces">;
 
 /** The answer to an operation of each kind, unless it is a WireStatus. */
-export interface Answers {
-  get: Item | null;
-  put: undefined;
-  search: SearchItem[];
-  listNamespaces: string[][];
-  listKeys: string[];
-  clearNamespace: number;
-  sweepExpired: number;
-  configureStore: undefined;
-  prepareEmbedding: EmbeddingPlan;
-  storeStats: StoreStats;
-  explainAbsence: WhyNot;
-  readPending: PendingEmbeddings;
-  embedPending: number;
-  improveIndex: IndexProgress;
-  putCheckpoint: undefined;
-  putWrites: undefined;
-  getTuple: CheckpointTuple | undefined;
-  listCheckpoints: CheckpointTuple[];
-  listWrites: PendingWrite[];
-  deltaChannelHistory: DeltaChannelHistory[];
-  deleteThread: undefined;
-  copyThread: undefined;
-  deleteForRuns: number;
-  prune: number;
-  checkpointerStats: CheckpointerStats;
-  pruneByRules: Pruned;
-  listThreads: ThreadInfo[];
-  renameThread: undefined;
-  putCheckpointDeltas: undefined;
-  forkThread: undefined;
-  flush: undefined;
-  size: number;
-  beginExport: number;
-  readExport: Uint8Array;
-  endExport: undefined;
-  importFrom: undefined;
-  foreignOpen: ForeignTableInfo[];
-  foreignItems: ForeignPage<ForeignItem>;
-  foreignCheckpoints: ForeignPage<ForeignCheckpoint>;
-  foreignWrites: ForeignPage<ForeignWrite>;
-  foreignClose: undefined;
-  readRows: Uint8Array;
-  endRows: undefined;
-  putRows: number;
-  finishImport: undefined;
-  importState: ImportState | undefined;
-  limitVectors: undefined;
-}
+export type AnswerTo<Op extends Operation> = Op extends Operation ? AnswerOf<Op["kind"]> : never;
 
-export type OperationKind = Operation["kind"];
-export type AnswerTo<Op extends Operation> = Answers[Op["kind"]];
+/** @internal */
+export function rowOf(operation: Operation): OperationRow<Operation, unknown> {
+  // TypeScript can't see that an operation and its row have the same kind.
+  return OPERATIONS[operation.kind] as OperationRow<Operation, unknown>;
+}

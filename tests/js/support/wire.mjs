@@ -1,14 +1,15 @@
-// The wire codec, which the package does not export: bundled from its source.
+// The wire codec, and what else the package does not export: bundled from its source.
 
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const { outputFiles } = await build({
   stdin: {
-    contents: ["codec", "operations", "reader", "tags", "writer"]
-      .map((name) => `export * from "./${name}.ts";`)
+    contents: ["codec", "operations", "reader", "status", "types", "writer"]
+      .map((name) => `export * from "./wire/${name}.ts";`)
+      .concat('export * from "./store/texts.ts";')
       .join("\n"),
-    resolveDir: fileURLToPath(new URL("../../../js/src/wire", import.meta.url)),
+    resolveDir: fileURLToPath(new URL("../../../js/src", import.meta.url)),
   },
   bundle: true,
   format: "esm",
@@ -19,6 +20,8 @@ const { outputFiles } = await build({
 export const wire = await import(
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
 );
+
+export const { textsToEmbed } = wire;
 
 export const header = {
   clientId: 0x0001_0203_0405_0607,

@@ -8,7 +8,7 @@
 // plain JSON values, and of LangChain's own messages the fields that are stored.
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
-import type { Blob } from "../../wire/operations.js";
+import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import {
   DEEPEST,

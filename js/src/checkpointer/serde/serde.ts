@@ -3,7 +3,7 @@
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { MaybePromise } from "../../engine/answers.js";
-import type { Blob } from "../../wire/operations.js";
+import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
 import { loadJson } from "./load.js";

@@ -1,0 +1,122 @@
+#include "engine/engine_state.h"
+
+#include <string>
+
+#include "keepsake/in_memory_store.h"
+#include "keepsake/memory_saver.h"
+#include "keepsake/sqlite_saver.h"
+#include "keepsake/sqlite_store.h"
+#include "wire/frame.h"
+
+namespace keepsake {
+
+Status EngineState::Start() {
+  if (database_ == nullptr) {
+    store_ = MakeInMemoryStore(FreshOptions());
+    saver_ = MakeMemorySaver();
+    return Status();
+  }
+  answers_.emplace(*database_);
+  rows_out_.emplace(*database_);
+  rows_in_.emplace(*database_);
+  if (Status status = StartSaver(); !status.ok()) return status;
+  return StartStore(FreshOptions());
+}
+
+// The host configures index and TTL by an operation.
+StoreOptions EngineState::FreshOptions() const {
+  StoreOptions options;
+  options.clock = &clock_;
+  return options;
+}
+
+Status EngineState::StartStore(StoreOptions options) {
+  Result<std::unique_ptr<Store>> store = MakeSqliteStore(*database_, std::move(options));
+  if (!store) return store.error();
+  store_ = std::move(*store);
+  return Status();
+}
+
+Status EngineState::StartSaver() {
+  Result<std::unique_ptr<Checkpointer>> saver = MakeSqliteSaver(*database_);
+  if (!saver) return saver.error();
+  saver_ = std::move(*saver);
+  return Status();
+}
+
+// The store is started anew, because what it knows of its rows is of the past.
+// If the new rows don't fit its index, it ends without one, and says so.
+Status EngineState::StartAnew() {
+  if (Status status = StartSaver(); !status.ok()) return status;
+  Status status = StartStore(store_->options());
+  if (status.ok()) return status;
+  Status restarted = StartStore(FreshOptions());
+  return restarted.ok() ? status : restarted;
+}
+
+Status EngineState::InKeptTransaction(FunctionRef<Status()> body) {
+  in_transaction_ = true;
+  Status status = database_->InTransaction(body);
+  in_transaction_ = false;
+  if (status.ok()) return status;
+  Status restarted = StartStore(store_->options());
+  return restarted.ok() ? status : restarted;
+}
+
+Status EngineState::EndAbandonedExport() {
+  if (!rows_out_ || std::exchange(has_looked_for_exports_, true)) return Status();
+  return rows_out_->EndAbandoned(clock_.NowMs());
+}
+
+// What an export of rows notes is no part of a file.
+Result<std::uint64_t> EngineState::BeginExport() {
+  if (Status status = rows_out_->End(); !status.ok()) return std::unexpected(std::move(status));
+  return database_->BeginExport();
+}
+
+Result<Bytes> EngineState::ReadExport(const wire::ReadExport& piece) {
+  if (piece.length > wire::kMaxExportPiece) {
+    return Error(StatusCode::kInvalidArgument, "a piece of an export must be at most " +
+                                                   std::to_string(wire::kMaxExportPiece) +
+                                                   " bytes: " + std::to_string(piece.length));
+  }
+  return database_->ReadExport(piece.offset, piece.length);
+}
+
+Status EngineState::ImportFrom(const sql::OpenOptions& source) {
+  if (Status status = database_->ImportFrom(source); !status.ok()) return status;
+  // The rows are others, whatever fails from here on.
+  Status status = StartAnew();
+  for (Status next : {rows_in_->Discard(), answers_->DeleteAll()}) {
+    if (status.ok()) status = std::move(next);
+  }
+  return status;
+}
+
+Status EngineState::FinishImport(const wire::FinishImport& import) {
+  if (!import.is_wanted) return rows_in_->Discard();
+  bool replaced = false;
+  Status status = database_->InTransaction([&]() -> Status {
+    if (Status ended = rows_out_->End(); !ended.ok()) return ended;
+    const Result<bool> committed = rows_in_->Commit(import.export_id);
+    if (!committed) return committed.error();
+    replaced = *committed;
+    return {};
+  });
+  return status.ok() && replaced ? StartAnew() : status;
+}
+
+Result<std::vector<import::ForeignTableInfo>> EngineState::OpenForeign(
+    const sql::OpenOptions& options) {
+  Result<std::unique_ptr<import::ForeignFile>> file = import::ForeignFile::Open(options);
+  if (!file) return std::unexpected(std::move(file.error()));
+  foreign_file_ = std::move(*file);
+  return foreign_file_->tables();
+}
+
+Result<import::ForeignFile*> EngineState::foreign_file() {
+  if (foreign_file_ != nullptr) return foreign_file_.get();
+  return Error(StatusCode::kInvalidArgument, "no foreign file is open");
+}
+
+}  // namespace keepsake

@@ -1,0 +1,107 @@
+// EngineState is what operations work on: a store and a checkpointer, in memory or over
+// one database, and what moves that database as a whole.
+#ifndef KEEPSAKE_ENGINE_ENGINE_STATE_H_
+#define KEEPSAKE_ENGINE_ENGINE_STATE_H_
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/answers.h"
+#include "import/foreign_file.h"
+#include "keepsake/checkpointer.h"
+#include "keepsake/clock.h"
+#include "keepsake/database.h"
+#include "keepsake/function_ref.h"
+#include "keepsake/status.h"
+#include "keepsake/store.h"
+#include "transfer/row_export.h"
+#include "transfer/row_import.h"
+#include "wire/operations.h"
+
+namespace keepsake {
+
+inline const Status& StatusOf(const Status& status) { return status; }
+template <typename T>
+Status StatusOf(const Result<T>& result) {
+  return result ? Status() : result.error();
+}
+
+class EngineState {
+ public:
+  // Without a database, in memory.
+  explicit EngineState(std::unique_ptr<sql::Database> database) : database_(std::move(database)) {}
+
+  // REQUIRES: called once, before all else.
+  Status Start();
+
+  Store& store() { return *store_; }
+  Checkpointer& saver() { return *saver_; }
+  ManualClock& clock() { return clock_; }
+  // Null in memory; so are the others of a database.
+  sql::Database* database() { return database_.get(); }
+  Answers* answers() { return answers_ ? &*answers_ : nullptr; }
+  transfer::RowExport& rows_out() { return *rows_out_; }
+  transfer::RowImport& rows_in() { return *rows_in_; }
+
+  // Runs `body` in a transaction of the database. What the store knows of rows that were
+  // not kept goes with them.
+  Status InKeptTransaction(FunctionRef<Status()> body);
+  // Within one, a call that fails undoes its own writes and no others.
+  template <typename Call>
+  auto Atomically(Call call) -> decltype(call());
+
+  // What an earlier engine began and nobody ended. Once for each engine: what an export
+  // notes costs every write a row.
+  Status EndAbandonedExport();
+
+  // REQUIRES of these: there is a database.
+  Result<std::uint64_t> BeginExport();
+  Result<Bytes> ReadExport(const wire::ReadExport& piece);
+  Status ImportFrom(const sql::OpenOptions& source);
+  Status FinishImport(const wire::FinishImport& import);
+
+  Result<std::vector<import::ForeignTableInfo>> OpenForeign(const sql::OpenOptions& options);
+  // Fails if none is open.
+  Result<import::ForeignFile*> foreign_file();
+  void CloseForeign() { foreign_file_.reset(); }
+
+ private:
+  StoreOptions FreshOptions() const;
+  Status StartStore(StoreOptions options);
+  Status StartSaver();
+  Status StartAnew();
+
+  ManualClock clock_;
+  std::unique_ptr<sql::Database> database_;
+  std::optional<Answers> answers_;
+  std::optional<transfer::RowExport> rows_out_;
+  std::optional<transfer::RowImport> rows_in_;
+  bool has_looked_for_exports_ = false;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Checkpointer> saver_;
+  std::unique_ptr<import::ForeignFile> foreign_file_;
+  bool in_transaction_ = false;
+};
+
+template <typename Call>
+auto EngineState::Atomically(Call call) -> decltype(call()) {
+  if (!in_transaction_) return call();
+  std::optional<decltype(call())> outcome;
+  Status status = database_->InTransaction([&]() -> Status {
+    outcome = call();
+    return StatusOf(*outcome);
+  });
+  if (status.ok() || (outcome && !StatusOf(*outcome).ok())) return std::move(*outcome);
+  if constexpr (std::same_as<decltype(call()), Status>)
+    return status;
+  else
+    return std::unexpected(std::move(status));
+}
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_ENGINE_ENGINE_STATE_H_

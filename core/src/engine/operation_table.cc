@@ -1,0 +1,215 @@
+#include "engine/operation_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "store/sqlite/vector_budget.h"
+#include "wire/reader.h"
+
+namespace keepsake {
+namespace {
+
+using wire::Nothing;
+using wire::ResponseWriter;
+using wire::Tag;
+
+template <typename T>
+void Respond(const T& answer, ResponseWriter& response) {
+  response.Answer(answer);
+}
+void Respond(std::monostate, ResponseWriter& response) { response.Answer(Nothing()); }
+void Respond(const Status& status, ResponseWriter& response) {
+  if (!status.ok()) return response.Fail(status);
+  response.Answer(Nothing());
+}
+template <typename T>
+void Respond(const Result<T>& result, ResponseWriter& response) {
+  if (!result) return response.Fail(result.error());
+  response.Answer(*result);
+}
+
+// `Handle` is a lambda without captures: handle(engine, payload).
+template <typename Payload, typename Handle>
+constexpr OperationRow On(Tag tag, int traits, Handle) {
+  return {tag, static_cast<std::uint8_t>(traits),
+          [](EngineState& engine, ByteView bytes, ResponseWriter& response) {
+            Result<Payload> payload = wire::Decode<Payload>(bytes);
+            if (!payload) return response.Fail(payload.error());
+            Respond(engine.Atomically([&] { return Handle()(engine, *payload); }), response);
+          }};
+}
+
+template <typename Op>
+constexpr OperationRow InBatch(Tag tag, Trait trait) {
+  return {tag, trait, nullptr, [](ByteView payload) -> Result<Operation> {
+            Result<Op> operation = wire::Decode<Op>(payload);
+            if (!operation) return std::unexpected(std::move(operation.error()));
+            return Operation(std::move(*operation));
+          }};
+}
+
+// Of a foreign file.
+template <typename Row>
+using Page = Result<import::ForeignPage<Row>>;
+
+// For all engines of this thread.
+Status LimitVectors(std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max();
+  VectorBudget::OfThisThread().SetLimit(static_cast<std::size_t>(std::min(bytes, kMost)));
+  return Status();
+}
+
+constexpr int kMoves = kBeyondRows | kNeedsFile;
+
+constexpr OperationRow kOperations[] = {
+    InBatch<GetOp>(Tag::kGet, kReads),
+    InBatch<PutOp>(Tag::kPut, kWrites),
+    InBatch<SearchOp>(Tag::kSearch, kReads),
+    InBatch<ListNamespacesOp>(Tag::kListNamespaces, kReads),
+    On<wire::OneNamespace>(Tag::kListKeys, kReads,
+                           [](auto& engine, auto& op) { return engine.store().List(op.ns); }),
+    On<wire::OneNamespace>(
+        Tag::kClearNamespace, kWrites,
+        [](auto& engine, auto& op) { return engine.store().ClearNamespace(op.ns); }),
+    On<wire::SweepExpired>(
+        Tag::kSweepExpired, kWrites,
+        [](auto& engine, auto& op) { return engine.store().SweepExpired(op.max_items); }),
+    On<wire::ConfigureStore>(
+        Tag::kConfigureStore, kBeyondRows,
+        [](auto& engine, auto& op) { return engine.store().Configure(op.index, op.ttl, op.text); }),
+    On<Nothing>(Tag::kStoreStats, kReads,
+                [](auto& engine, auto&) { return engine.store().Stats(); }),
+    On<wire::ExplainAbsence>(
+        Tag::kExplainAbsence, kReads,
+        [](auto& engine, auto& op) { return engine.store().ExplainAbsence(op.search, op.item); }),
+    On<IndexStep>(Tag::kImproveIndex, kReads,
+                  [](auto& engine, auto& op) { return engine.store().ImproveIndex(op); }),
+    On<wire::ReadPending>(
+        Tag::kReadPending, kReads,
+        [](auto& engine, auto& op) { return engine.store().ReadPending(op.limit); }),
+    On<wire::EmbedPending>(
+        Tag::kEmbedPending, kWrites,
+        [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
+
+    On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites,
+                      [](auto& engine, auto& op) { return engine.saver().Put(op); }),
+    On<wire::PutWrites>(
+        Tag::kPutWrites, kWrites,
+        [](auto& engine, auto& op) { return engine.saver().PutWrites(op.key, op.writes); }),
+    On<CheckpointKey>(Tag::kGetTuple, kReads,
+                      [](auto& engine, auto& op) { return engine.saver().GetTuple(op); }),
+    On<ListCheckpoints>(Tag::kListCheckpoints, kReads,
+                        [](auto& engine, auto& op) { return engine.saver().List(op); }),
+    On<wire::ListWrites>(
+        Tag::kListWrites, kReads,
+        [](auto& engine, auto& op) { return engine.saver().Writes(op.key, op.channel); }),
+    On<wire::GetDeltaChannelHistory>(Tag::kDeltaChannelHistory, kReads,
+                                     [](auto& engine, auto& op) {
+                                       return engine.saver().GetDeltaChannelHistory(op.key,
+                                                                                    op.channels);
+                                     }),
+    On<wire::DeleteThread>(
+        Tag::kDeleteThread, kWrites,
+        [](auto& engine, auto& op) { return engine.saver().DeleteThread(op.thread_id); }),
+    On<wire::CopyThread>(
+        Tag::kCopyThread, kWrites,
+        [](auto& engine, auto& op) { return engine.saver().CopyThread(op.source, op.target); }),
+    On<wire::RenameThread>(
+        Tag::kRenameThread, kWrites,
+        [](auto& engine, auto& op) { return engine.saver().RenameThread(op.source, op.target); }),
+    On<wire::ForkThread>(Tag::kForkThread, kWrites,
+                         [](auto& engine, auto& op) {
+                           return engine.saver().ForkThread(op.source, op.checkpoint_id, op.target);
+                         }),
+    On<wire::DeleteForRuns>(
+        Tag::kDeleteForRuns, kWrites,
+        [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); }),
+    On<RetentionRules>(Tag::kPrune, kWrites,
+                       [](auto& engine, auto& op) { return engine.saver().Prune(op); }),
+    On<ListThreads>(Tag::kListThreads, kReads,
+                    [](auto& engine, auto& op) { return engine.saver().Threads(op); }),
+    On<Nothing>(Tag::kCheckpointerStats, kReads,
+                [](auto& engine, auto&) { return engine.saver().Stats(); }),
+
+    On<Nothing>(Tag::kFlush, kBeyondRows | kAlone,
+                [](auto& engine, auto&) {
+                  return engine.database() ? engine.database()->Flush() : Status();
+                }),
+    On<Nothing>(Tag::kSize, kReads,
+                [](auto& engine, auto&) {
+                  return engine.database() ? engine.database()->SizeBytes()
+                                           : Result<std::uint64_t>(0);
+                }),
+    On<Nothing>(Tag::kBeginExport, kMoves | kAlone,
+                [](auto& engine, auto&) { return engine.BeginExport(); }),
+    On<wire::ReadExport>(Tag::kReadExport, kMoves,
+                         [](auto& engine, auto& op) { return engine.ReadExport(op); }),
+    On<Nothing>(Tag::kEndExport, kBeyondRows,
+                [](auto& engine, auto&) {
+                  if (engine.database()) engine.database()->EndExport();
+                  return Status();
+                }),
+    On<sql::OpenOptions>(Tag::kImportFrom, kMoves | kAlone,
+                         [](auto& engine, auto& op) { return engine.ImportFrom(op); }),
+    On<wire::ReadRows>(Tag::kReadRows, kMoves,
+                       [](auto& engine, auto& op) {
+                         return engine.rows_out().Read(op.export_id, op.number, op.cursor,
+                                                       engine.clock().NowMs());
+                       }),
+    On<wire::EndRows>(Tag::kEndRows, kMoves,
+                      [](auto& engine, auto& op) { return engine.rows_out().End(op.export_id); }),
+    On<wire::PutRows>(Tag::kPutRows, kMoves,
+                      [](auto& engine, auto& op) { return engine.rows_in().Put(op.piece); }),
+    On<wire::FinishImport>(Tag::kFinishImport, kMoves | kAlone,
+                           [](auto& engine, auto& op) { return engine.FinishImport(op); }),
+    On<Nothing>(Tag::kImportState, kMoves,
+                [](auto& engine, auto&) { return engine.rows_in().State(); }),
+    On<wire::LimitVectors>(Tag::kLimitVectors, kBeyondRows,
+                           [](auto&, auto& op) { return LimitVectors(op.bytes); }),
+
+    On<sql::OpenOptions>(Tag::kForeignOpen, kBeyondRows,
+                         [](auto& engine, auto& op) { return engine.OpenForeign(op); }),
+    On<wire::ForeignItems>(Tag::kForeignItems, kBeyondRows,
+                           [](auto& engine, auto& op) -> Page<import::ForeignItem> {
+                             const auto file = engine.foreign_file();
+                             if (!file) return std::unexpected(file.error());
+                             return (*file)->Items(op.table, op.cursor, op.limit);
+                           }),
+    On<wire::ForeignRows>(Tag::kForeignCheckpoints, kBeyondRows,
+                          [](auto& engine, auto& op) -> Page<import::ForeignCheckpoint> {
+                            const auto file = engine.foreign_file();
+                            if (!file) return std::unexpected(file.error());
+                            return (*file)->Checkpoints(op.cursor, op.limit);
+                          }),
+    On<wire::ForeignRows>(Tag::kForeignWrites, kBeyondRows,
+                          [](auto& engine, auto& op) -> Page<import::ForeignWrite> {
+                            const auto file = engine.foreign_file();
+                            if (!file) return std::unexpected(file.error());
+                            return (*file)->Writes(op.cursor, op.limit);
+                          }),
+    On<Nothing>(Tag::kForeignClose, kBeyondRows,
+                [](auto& engine, auto&) {
+                  engine.CloseForeign();
+                  return Status();
+                }),
+};
+static_assert(std::ranges::is_sorted(kOperations, std::ranges::less_equal(), &OperationRow::tag));
+
+}  // namespace
+
+std::span<const OperationRow> Operations() { return kOperations; }
+
+const OperationRow* FindOperation(std::uint8_t tag) {
+  const auto wanted = static_cast<Tag>(tag);
+  const auto* row = std::ranges::lower_bound(kOperations, wanted, {}, &OperationRow::tag);
+  return row != std::ranges::end(kOperations) && row->tag == wanted ? row : nullptr;
+}
+
+void RespondWith(const OperationResult& result, ResponseWriter& response) {
+  std::visit([&](const auto& answer) { Respond(answer, response); }, result);
+}
+
+}  // namespace keepsake

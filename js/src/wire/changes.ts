@@ -1,0 +1,43 @@
+// What operations change, so that a user interface can follow.
+
+/** What was written, in one or several transactions. */
+export interface Changes {
+  /** Namespaces with items that were put or deleted. */
+  namespaces: string[][];
+  /** Threads with checkpoints or writes that were put or deleted. */
+  threads: string[];
+  /** More may have changed than the lists name: an import, a sweep of expired items. */
+  everything: boolean;
+}
+
+/** @internal */
+export function namespaces(namespace: readonly string[]): Changes {
+  return { namespaces: [[...namespace]], threads: [], everything: false };
+}
+
+/** @internal */
+export function threads(...ids: string[]): Changes {
+  return { namespaces: [], threads: ids, everything: false };
+}
+
+/** @internal */
+export function everything(): Changes {
+  return { namespaces: [], threads: [], everything: true };
+}
+
+/** Both; `into` may be changed. @internal */
+export function merge(into: Changes | undefined, more: Changes): Changes {
+  if (into === undefined) return more;
+  for (const namespace of more.namespaces) {
+    if (!into.namespaces.some((known) => isSame(known, namespace))) into.namespaces.push(namespace);
+  }
+  for (const thread of more.threads) {
+    if (!into.threads.includes(thread)) into.threads.push(thread);
+  }
+  into.everything ||= more.everything;
+  return into;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((label, i) => label === b[i]);
+}

@@ -1,0 +1,274 @@
+// How what operations and answers are made of travels: core/src/wire/layout.h, in TypeScript.
+
+import type { Reader } from "./reader.js";
+import {
+  Absence,
+  type Blob,
+  type ChannelValue,
+  type ChannelVersion,
+  type CheckpointKey,
+  type CheckpointTuple,
+  DEFAULT_TTL,
+  Durability,
+  type FieldVector,
+  ForeignTable,
+  Fusion,
+  type Item,
+  type ItemRef,
+  type MatchCondition,
+  MatchType,
+  type NewCheckpoint,
+  type NewValue,
+  type OpenOptions,
+  type PendingWrite,
+  type PutRequest,
+  type Ranking,
+  type ScorePart,
+  type SearchItem,
+  SearchMode,
+  SearchPlan,
+  type SearchRequest,
+  type Snippet,
+} from "./types.js";
+import type { Writer } from "./writer.js";
+
+const IndexKind = { storeDefault: 0, none: 1, paths: 2 } as const;
+
+export function writeNothing(): void {}
+
+export function writeBlob(writer: Writer, blob: Blob): void {
+  writer.text(blob.type);
+  writer.bytes(blob.bytes);
+}
+
+export function writeFieldVector(writer: Writer, vector: FieldVector): void {
+  writer.text(vector.path);
+  writer.floats(vector.values);
+}
+
+function writeIndexChoice(writer: Writer, index: PutRequest["index"]): void {
+  const paths = index || [];
+  if (index === undefined) writer.u8(IndexKind.storeDefault);
+  else writer.u8(index === false ? IndexKind.none : IndexKind.paths);
+  writer.texts(paths);
+}
+
+export function writePut(writer: Writer, put: PutRequest): void {
+  writer.texts(put.namespace);
+  writer.text(put.key);
+  writer.flag(put.value !== null);
+  if (put.value !== null) writer.text(put.value);
+  writeIndexChoice(writer, put.index);
+  writer.i64(put.ttl ?? DEFAULT_TTL);
+  writer.list(put.vectors ?? [], writeFieldVector);
+}
+
+export function writeSearch(writer: Writer, search: SearchRequest): void {
+  writer.texts(search.namespacePrefix);
+  writer.text(search.filter ?? "");
+  writer.text(search.query ?? "");
+  writer.u32(search.limit ?? 10);
+  writer.u32(search.offset ?? 0);
+  writer.u8(SearchMode[search.mode ?? "auto"]);
+  writer.flag(search.refreshTtl ?? true);
+  writer.floats(search.queryVector ?? new Float32Array());
+  writer.optional(search.ranking, writeRanking);
+  writer.optional(search.near, writeItemRef);
+  writer.u8(SearchPlan[search.plan ?? "auto"]);
+  writer.u32(search.efSearch ?? 0);
+}
+
+export function writeItemRef(writer: Writer, item: ItemRef): void {
+  writer.texts(item.namespace);
+  writer.text(item.key);
+}
+
+export function writeWeighted(writer: Writer, field: { path: string; weight: number }): void {
+  writer.text(field.path);
+  writer.f64(field.weight);
+}
+
+function writeRanking(writer: Writer, ranking: Ranking): void {
+  writer.optional(ranking.minScore, (out, score) => out.f64(score));
+  writer.u8(Fusion[ranking.fusion]);
+  writer.f64(ranking.vectorWeight);
+  writer.f64(ranking.recency);
+  writer.i64(ranking.halfLife);
+  writer.list(ranking.boosts, writeWeighted);
+  writer.f64(ranking.diversity);
+  writer.flag(ranking.explain);
+  writer.u32(ranking.snippetLength);
+}
+
+export function writeMatchCondition(writer: Writer, condition: MatchCondition): void {
+  writer.u8(MatchType[condition.matchType]);
+  writer.texts(condition.path);
+}
+
+export function writeKey(writer: Writer, key: CheckpointKey): void {
+  writer.text(key.threadId);
+  writer.text(key.checkpointNs);
+  writer.text(key.checkpointId);
+}
+
+function writeChannelVersion(writer: Writer, version: ChannelVersion): void {
+  writer.text(version.channel);
+  writer.text(version.version);
+}
+
+function writeChannelValue(writer: Writer, value: ChannelValue): void {
+  writeChannelVersion(writer, value);
+  writeBlob(writer, value.value);
+}
+
+export function writePendingWrite(writer: Writer, write: PendingWrite): void {
+  writer.text(write.taskId);
+  writer.i32(write.idx);
+  writer.text(write.channel);
+  writeBlob(writer, write.value);
+  writer.text(write.taskPath);
+}
+
+export function writeCheckpoint(writer: Writer, checkpoint: NewCheckpoint): void {
+  writeKey(writer, checkpoint.key);
+  writer.text(checkpoint.parentCheckpointId);
+  writeBlob(writer, checkpoint.checkpoint);
+  writeBlob(writer, checkpoint.metadata);
+  writer.list(checkpoint.channelVersions, writeChannelVersion);
+  writer.texts(checkpoint.newVersions);
+  writer.list(checkpoint.values, writeNewValue);
+}
+
+function writeNewValue(writer: Writer, value: NewValue): void {
+  writeChannelValue(writer, value);
+  writer.i64(value.delta?.stamp ?? 0);
+  writer.i64(value.delta?.baseStamp ?? 0);
+  writer.i64(value.delta?.prefix ?? 0);
+  writer.i64(value.delta?.suffix ?? 0);
+}
+
+export function writeText(writer: Writer, text: string): void {
+  writer.text(text);
+}
+
+export function writeOpenOptions(writer: Writer, options: OpenOptions): void {
+  writer.text(options.path);
+  writer.u8(Durability[options.durability ?? "relaxed"]);
+  writer.text(options.vfs ?? "");
+}
+
+export function writePage(writer: Writer, page: { cursor: string; limit: number }): void {
+  writer.text(page.cursor);
+  writer.u32(page.limit);
+}
+
+// ---- of answers
+
+export function readNothing(): undefined {
+  return undefined;
+}
+
+export function readCount(reader: Reader): number {
+  return reader.i64();
+}
+
+export function readTexts(reader: Reader): string[] {
+  return reader.texts();
+}
+
+export function readBlob(reader: Reader): Blob {
+  return { type: reader.text(), bytes: reader.bytes() };
+}
+
+export function readItem(reader: Reader): Item {
+  return {
+    namespace: reader.namespace(),
+    key: reader.text(),
+    value: reader.text(),
+    createdAt: reader.i64(),
+    updatedAt: reader.i64(),
+  };
+}
+
+function readSnippet(reader: Reader): Snippet {
+  return {
+    text: reader.text(),
+    highlights: reader.list((highlight) => ({ begin: highlight.u32(), end: highlight.u32() })),
+  };
+}
+
+export function readSearchItem(reader: Reader): SearchItem {
+  return {
+    namespace: reader.namespace(),
+    key: reader.text(),
+    value: reader.text(),
+    createdAt: reader.i64(),
+    updatedAt: reader.i64(),
+    score: reader.flag() ? reader.f64() : undefined,
+    parts: reader.list(readPart),
+    snippet: reader.flag() ? readSnippet(reader) : undefined,
+    plan: reader.text(),
+  };
+}
+
+export function readPart(reader: Reader): ScorePart {
+  return { name: reader.text(), value: reader.f64() };
+}
+
+export function readAbsence(reader: Reader): Absence {
+  const number = reader.u8();
+  for (const [name, value] of Object.entries(Absence)) {
+    if (value === number) return name as Absence;
+  }
+  throw new RangeError(`response names an absence of no known kind: ${number}`);
+}
+
+export function readKey(reader: Reader): CheckpointKey {
+  return { threadId: reader.text(), checkpointNs: reader.text(), checkpointId: reader.text() };
+}
+
+function readChannelValue(reader: Reader): ChannelValue {
+  return { channel: reader.text(), version: reader.text(), value: readBlob(reader) };
+}
+
+export function readPendingWrite(reader: Reader): PendingWrite {
+  return {
+    taskId: reader.text(),
+    idx: reader.i32(),
+    channel: reader.text(),
+    value: readBlob(reader),
+    taskPath: reader.text(),
+  };
+}
+
+export function readTuple(reader: Reader): CheckpointTuple {
+  return {
+    key: readKey(reader),
+    parentCheckpointId: reader.text(),
+    checkpoint: readBlob(reader),
+    metadata: readBlob(reader),
+    values: reader.list(readChannelValue),
+    pendingWrites: reader.list(readPendingWrite),
+  };
+}
+
+export function readFieldVector(reader: Reader): FieldVector {
+  return { path: reader.text(), values: reader.floats() };
+}
+
+export function readForeignTable(reader: Reader): ForeignTable {
+  const number = reader.u8();
+  for (const [name, value] of Object.entries(ForeignTable)) {
+    if (value === number) return name as ForeignTable;
+  }
+  throw new RangeError(`response names a foreign table of no known kind: ${number}`);
+}
+
+export function readPage<Row>(reader: Reader, readRow: (reader: Reader) => Row) {
+  return {
+    rows: reader.list(readRow),
+    skipped: reader.list((skip) => ({ row: skip.text(), why: skip.text() })),
+    cursor: reader.text(),
+    done: reader.flag(),
+  };
+}

@@ -1,0 +1,434 @@
+/**
+ * What operations and answers are made of: operation.h, store.h, checkpointer.h,
+ * database.h and foreign_file.h, in camelCase.
+ * Values, filters and metadata filters are JSON text. Times are milliseconds.
+ */
+
+export type Namespace = readonly string[];
+
+export interface Blob {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+// ---- store
+
+export interface Item {
+  namespace: string[];
+  key: string;
+  value: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface SearchItem extends Item {
+  /** Higher is better; absent if the item is not ranked. */
+  score: number | undefined;
+  /** What the score is made of, in the order in which it was applied; empty unless asked for. */
+  parts: ScorePart[];
+  snippet: Snippet | undefined;
+  /** How the hits were looked for; "" unless asked for. */
+  plan: string;
+}
+
+export interface ScorePart {
+  name: string;
+  value: number;
+}
+
+export interface Snippet {
+  text: string;
+  /** Offsets in the UTF-8 bytes of the text. */
+  highlights: { begin: number; end: number }[];
+}
+
+export interface FieldVector {
+  readonly path: string;
+  readonly values: Float32Array;
+}
+
+/** Which texts of a value are embedded: the store's default, none, or those at these paths. */
+export type IndexChoice = undefined | false | readonly string[];
+
+export const DEFAULT_TTL = -1;
+export const NO_TTL = 0;
+
+/** By what a search finds items: `SearchOptions.mode` has what each does. */
+export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
+/** By what a search finds items: `SearchOptions.mode` has what each does. */
+export type SearchMode = keyof typeof SearchMode;
+
+/** How a search by vector finds its candidates; scores are exact whatever it is. */
+export const SearchPlan = { auto: 0, exact: 1, codes: 2, graph: 3 } as const;
+/** How a search by vector finds its candidates; scores are exact whatever it is. */
+export type SearchPlan = keyof typeof SearchPlan;
+
+/** How words and vectors are put together: by scores, or by ranks only. */
+export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
+/** How words and vectors are put together: by scores, or by ranks only. */
+export type Fusion = keyof typeof Fusion;
+
+/** Whose words are stemmed. */
+export const Language = {
+  none: 0,
+  english: 1,
+  german: 2,
+  french: 3,
+  spanish: 4,
+  italian: 5,
+  portuguese: 6,
+} as const;
+/** Whose words are stemmed. */
+export type Language = keyof typeof Language;
+
+/** ranking.h says what it means. */
+export interface Ranking {
+  readonly minScore: number | undefined;
+  readonly fusion: Fusion;
+  readonly vectorWeight: number;
+  readonly recency: number;
+  readonly halfLife: number;
+  readonly boosts: readonly { readonly path: string; readonly weight: number }[];
+  readonly diversity: number;
+  readonly explain: boolean;
+  readonly snippetLength: number;
+}
+
+export const MatchType = { prefix: 0, suffix: 1 } as const;
+export type MatchType = keyof typeof MatchType;
+
+export interface MatchCondition {
+  readonly matchType: MatchType;
+  readonly path: Namespace;
+}
+
+export interface GetRequest {
+  readonly namespace: Namespace;
+  readonly key: string;
+  readonly refreshTtl?: boolean | undefined;
+}
+
+export interface PutRequest {
+  readonly namespace: Namespace;
+  readonly key: string;
+  /** null deletes. */
+  readonly value: string | null;
+  readonly index?: IndexChoice;
+  /** Milliseconds, DEFAULT_TTL or NO_TTL. */
+  readonly ttl?: number | undefined;
+  readonly vectors?: readonly FieldVector[] | undefined;
+}
+
+export interface ItemRef {
+  readonly namespace: Namespace;
+  readonly key: string;
+}
+
+export interface SearchRequest {
+  readonly namespacePrefix: Namespace;
+  readonly filter?: string | undefined;
+  readonly query?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly mode?: SearchMode | undefined;
+  readonly refreshTtl?: boolean | undefined;
+  readonly queryVector?: Float32Array | undefined;
+  readonly ranking?: Ranking | undefined;
+  /** Whose vectors are the query's. */
+  readonly near?: ItemRef | undefined;
+  readonly plan?: SearchPlan | undefined;
+  /** 0 for what suits the limit. */
+  readonly efSearch?: number | undefined;
+}
+
+export interface ListNamespacesRequest {
+  readonly matchConditions?: readonly MatchCondition[] | undefined;
+  readonly maxDepth?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+export interface IndexConfig {
+  readonly dims: number;
+  readonly fields: readonly string[];
+  /** "" for unknown. */
+  readonly model: string;
+  readonly replaceVectors: boolean;
+}
+
+export interface TtlConfig {
+  readonly defaultTtl: number;
+  readonly refreshOnRead: boolean;
+}
+
+export interface TextConfig {
+  readonly fields: readonly { readonly path: string; readonly weight: number }[];
+  readonly group: string;
+  readonly position: string;
+  readonly speaker: string;
+  readonly language: Language;
+}
+
+export interface StoreStats {
+  items: number;
+  namespaces: number;
+  vectors: number;
+  /** Items that wait for vectors of another model. */
+  pending: number;
+  /** Of the vectors, those that the graph covers. */
+  inGraph: number;
+}
+
+export interface IndexProgress {
+  vectors: number;
+  inGraph: number;
+  isDone: boolean;
+}
+
+/** Why an item is no hit: `WhyNot.reason` has what each means. */
+export const Absence = {
+  hit: 0,
+  noItem: 1,
+  outsideNamespace: 2,
+  filter: 3,
+  noMatch: 4,
+  belowMinScore: 5,
+  notOnPage: 6,
+} as const;
+/** Why an item is no hit: `WhyNot.reason` has what each means. */
+export type Absence = keyof typeof Absence;
+
+export interface WhyNot {
+  absence: Absence;
+  rank: number | undefined;
+  score: number | undefined;
+  lastScore: number | undefined;
+  parts: ScorePart[];
+}
+
+export interface PendingEmbeddings {
+  items: {
+    id: number;
+    fingerprint: number;
+    paths: string[];
+    /** Parallel to paths. */
+    texts: string[];
+  }[];
+  /** Items included. */
+  left: number;
+}
+
+export interface ItemVectors {
+  readonly id: number;
+  fingerprint: number;
+  readonly vectors: readonly FieldVector[];
+}
+
+export interface StoreConfiguration {
+  readonly index?: IndexConfig | undefined;
+  readonly ttl?: TtlConfig | undefined;
+  readonly text?: TextConfig | undefined;
+}
+
+// ---- checkpointer
+
+export interface CheckpointKey {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  /** "" for the newest, where that makes sense. */
+  readonly checkpointId: string;
+}
+
+export interface ChannelVersion {
+  readonly channel: string;
+  readonly version: string;
+}
+
+export interface ChannelValue extends ChannelVersion {
+  readonly value: Blob;
+}
+
+export interface PendingWrite {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly channel: string;
+  readonly value: Blob;
+  readonly taskPath: string;
+}
+
+export interface CheckpointTuple {
+  key: CheckpointKey;
+  /** "" for none. */
+  parentCheckpointId: string;
+  checkpoint: Blob;
+  metadata: Blob;
+  values: ChannelValue[];
+  pendingWrites: PendingWrite[];
+}
+
+export interface DeltaChannelHistory {
+  channel: string;
+  seed: Blob | undefined;
+  writes: PendingWrite[];
+}
+
+export const PruneStrategy = { byRules: 0, keepLatest: 1, delete: 2 } as const;
+/** `keepLatest` of each thread and namespace, or `delete` everything. */
+export type PruneStrategy = Exclude<keyof typeof PruneStrategy, "byRules">;
+
+/** How much a saver holds. */
+export interface CheckpointerStats {
+  threads: number;
+  checkpoints: number;
+  writes: number;
+  /** Of checkpoints, writes and their content. */
+  bytes: number;
+}
+
+/** Between `prefix` and `suffix` bytes of the base stands what the value holds. */
+export interface ValueDelta {
+  /** Names the bytes of the new value; 0 for none. */
+  readonly stamp: number;
+  /** 0: the value is whole. */
+  readonly baseStamp: number;
+  readonly prefix: number;
+  readonly suffix: number;
+}
+
+export interface NewValue extends ChannelValue {
+  /** @default the value is whole, and nobody refers to it */
+  readonly delta?: ValueDelta | undefined;
+}
+
+export interface RetentionRules {
+  /** All threads if absent. */
+  readonly threadIds?: readonly string[] | undefined;
+  /** 0 for no limit. */
+  readonly keepLast: number;
+  /** A checkpoint id, "" for no limit. */
+  readonly olderThan: string;
+  /** 0 for no limit. */
+  readonly maxBytes: number;
+  readonly dryRun: boolean;
+  /** In place of rules, for these threads. */
+  readonly strategy?: PruneStrategy | undefined;
+}
+
+/** What a prune deleted, or would delete. */
+export interface Pruned {
+  checkpoints: number;
+  bytes: number;
+}
+
+export interface ThreadInfo {
+  threadId: string;
+  newestCheckpointId: string;
+  checkpoint: Blob;
+  metadata: Blob;
+  checkpoints: number;
+  bytes: number;
+}
+
+export interface CheckpointList {
+  readonly threadId?: string | undefined;
+  readonly checkpointNs?: string | undefined;
+  readonly checkpointId?: string | undefined;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  readonly filter?: string | undefined;
+  readonly cursor?: CheckpointKey | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface ThreadList {
+  readonly cursor?: { newestCheckpointId: string; threadId: string } | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface NewCheckpoint {
+  readonly key: CheckpointKey;
+  /** "" for none. */
+  readonly parentCheckpointId: string;
+  readonly checkpoint: Blob;
+  readonly metadata: Blob;
+  readonly channelVersions: readonly ChannelVersion[];
+  readonly newVersions: readonly string[];
+  readonly values: readonly NewValue[];
+}
+
+// ---- database
+
+export const Durability = { relaxed: 0, strict: 1 } as const;
+export type Durability = keyof typeof Durability;
+
+export interface OpenOptions {
+  /** ":memory:" keeps nothing. */
+  readonly path: string;
+  readonly durability?: Durability | undefined;
+  readonly vfs?: string | undefined;
+}
+
+export const ForeignTable = {
+  saverCheckpoints: 1,
+  saverWrites: 2,
+  pythonStore: 3,
+  plainStoreKv: 4,
+} as const;
+export type ForeignTable = keyof typeof ForeignTable;
+
+export interface ForeignTableInfo {
+  table: ForeignTable;
+  rows: number;
+}
+
+export interface ForeignItem {
+  item: Item;
+  ttl: number;
+  /** 0: never. */
+  expiresAt: number;
+  vectors: FieldVector[];
+}
+
+export interface ForeignCheckpoint {
+  key: CheckpointKey;
+  parentCheckpointId: string;
+  /** Still holds its channel_values. */
+  checkpoint: Blob;
+  metadata: Blob;
+}
+
+export interface ForeignWrite {
+  key: CheckpointKey;
+  write: PendingWrite;
+}
+
+export interface ForeignPage<Row> {
+  rows: Row[];
+  /** Rows that break a rule: which, and why. */
+  skipped: { row: string; why: string }[];
+  cursor: string;
+  done: boolean;
+}
+
+export interface PageRequest {
+  /** "" to begin, then the last page's. */
+  readonly cursor: string;
+  readonly limit: number;
+}
+
+// ---- rows that travel
+
+/** Which piece of an export of rows: the first has no cursor. */
+export interface RowsRequest {
+  readonly exportId: string;
+  readonly number: number;
+  readonly cursor: Uint8Array;
+}
+
+/** What of an export is here already, and what is the next piece of it. */
+export interface ImportState {
+  exportId: string;
+  next: number;
+  cursor: Uint8Array;
+  isComplete: boolean;
+}
