@@ -16,7 +16,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const [modules, leanModules, ...parts] = process.argv.slice(2);
 const entryPoints = ["js/src/index.ts", "js/src/testing.ts"];
-const declaredEntries = ["index", "testing", "workerd", "edge-light", "cloudflare", "slim"];
+const declaredEntries = [
+  "index",
+  "testing",
+  "sqlite",
+  "workerd",
+  "edge-light",
+  "cloudflare",
+  "slim",
+];
+// Over the lean module.
+if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 
 // The glue of the module that is built, bundled in.
 const bundledGlue = {
@@ -24,6 +34,9 @@ const bundledGlue = {
   setup({ onResolve, initialOptions }) {
     const folder = initialOptions.conditions?.includes("edge") ? leanModules : modules;
     onResolve({ filter: /^#glue$/ }, () => ({ path: join(root, folder, "keepsake.mjs") }));
+    onResolve({ filter: /^#lean-glue$/ }, () => ({
+      path: join(root, leanModules, "keepsake.mjs"),
+    }));
   },
 };
 
@@ -54,6 +67,7 @@ const externalGlue = {
   name: "external-glue",
   setup({ onResolve }) {
     onResolve({ filter: /^#glue$/ }, () => ({ path: "./keepsake.mjs", external: true }));
+    onResolve({ filter: /^#lean-glue$/ }, () => ({ path: "./keepsake-lean.mjs", external: true }));
   },
 };
 
@@ -116,7 +130,9 @@ async function buildInline() {
 // Runtimes whose bundlers know what to do with an import of a wasm file. What several
 // entries need is in files of its own, so that an isolate has one wasm instance.
 async function buildEdge() {
-  cpSync(join(root, leanModules, "keepsake.wasm"), join(dist, "keepsake-lean.wasm"));
+  for (const kind of ["wasm", "mjs"]) {
+    cpSync(join(root, leanModules, `keepsake.${kind}`), join(dist, `keepsake-lean.${kind}`));
+  }
   const forEdge = {
     ...common,
     platform: "neutral",

@@ -48,7 +48,13 @@ run_edge() { run_jest --config tests/edge/jest.config.mjs "$@"; }
 run_validation() {
   require_package
   npx --no-install vitest run "$@"
+  # The SQLite that other runtimes bring.
+  local vitest=node_modules/vitest/vitest.mjs
+  KEEPSAKE_CONNECTION=node:sqlite .toolchain/node24/bin/node "$vitest" run "$@"
+  KEEPSAKE_CONNECTION=bun:sqlite "$(bun)" "$vitest" run "$@"
 }
+
+bun() { find node_modules/@oven -path '*/bin/bun' | head -n 1; }
 
 run_stage() {
   local stage=$1 started=$SECONDS

@@ -82,7 +82,7 @@ export class Memory {
 
   /**
    * What keeps this memory: a `file`, `opfs` or `indexeddb` in browsers, a
-   * `durable-object`, or only `memory`.
+   * `durable-object`, a `connection` of the application's, or only `memory`.
    */
   get persistence(): Persistence {
     return this.#persistence;

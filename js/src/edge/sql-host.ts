@@ -2,8 +2,8 @@
 
 import { messageOf } from "../errors.js";
 import type { EngineHost } from "../wasm/engine-host.js";
+import { decodeParams, RowEncoder, type SqlValue } from "../wasm/sql-values.js";
 import { STATUS_CODES } from "../wire/status.js";
-import { decodeParams, RowEncoder, type SqlValue } from "./sql-values.js";
 
 /** A Durable Object's `ctx.storage`: as much of it as keepsake uses. */
 export interface ObjectStorage {

@@ -8,7 +8,13 @@ import type { Answers, MaybePromise } from "./answers.js";
 import type { ChangeListener } from "./changes.js";
 
 /** What keeps a database. */
-export type Persistence = "file" | "opfs" | "indexeddb" | "durable-object" | "memory";
+export type Persistence =
+  | "file"
+  | "opfs"
+  | "indexeddb"
+  | "durable-object"
+  | "connection"
+  | "memory";
 
 /** What an engine tells of itself. @internal */
 export interface EngineStatus {

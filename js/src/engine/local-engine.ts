@@ -12,7 +12,7 @@ import { type Answers, answersIn, type MaybePromise } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
-import type { Session } from "./session.js";
+import type { DatabaseSession } from "./session.js";
 import { Turns } from "./turns.js";
 
 /** How to get sessions on one database. @internal */
@@ -28,7 +28,7 @@ export interface SessionSource {
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
-  open(): Promise<Session>;
+  open(): Promise<DatabaseSession>;
   /** Gives the lock back. Synchronous, for the end of the process. Twice is fine. */
   release(): void;
 }
@@ -45,7 +45,7 @@ export class LocalEngine implements Engine {
   #opening: Promise<void> | undefined;
   // How many calls wait for it to open.
   #waiting = 0;
-  #session: Session | undefined;
+  #session: DatabaseSession | undefined;
   #isClosed = false;
   #isLost = false;
   readonly #turns = new Turns();
@@ -221,12 +221,12 @@ export class LocalEngine implements Engine {
     if (changes !== undefined) this.#listeners.tell(changes);
   }
 
-  #sessionNow(): Session {
+  #sessionNow(): DatabaseSession {
     if (this.#session !== undefined) return this.#session;
     throw this.#isLost ? lost(this.#source) : closed(this.#source);
   }
 
-  #execute(session: Session, request: Uint8Array): Uint8Array {
+  #execute(session: DatabaseSession, request: Uint8Array): Uint8Array {
     try {
       return session.execute(request);
     } catch (error) {

@@ -18,8 +18,23 @@ export interface SessionParts {
   onClose: () => void;
 }
 
+/** What a LocalEngine needs of an open database. @internal */
+export interface DatabaseSession {
+  /** Whether execute() can only fail, because the instance trapped in somebody else's call. */
+  readonly isBroken: boolean;
+  /**
+   * The response is a view that ends with the next call. Throws a KeepsakeError if
+   * it refuses the request, and anything else only if the instance is unusable.
+   */
+  execute(request: Uint8Array): Uint8Array;
+  /** Lets the engine open these files too, until the answer is called, which closes them. */
+  lend(files: EngineFiles): () => void;
+  /** Lets go of the database and its files, also after execute() has thrown. */
+  close(): void;
+}
+
 /** @internal */
-export class Session {
+export class Session implements DatabaseSession {
   protected readonly instance: WasmInstance;
   readonly #engine: WasmEngine;
   readonly #onClose: () => void;
@@ -38,15 +53,10 @@ export class Session {
     }
   }
 
-  /** Whether execute() can only fail, because the instance trapped in somebody else's call. */
   get isBroken(): boolean {
     return this.instance.isBroken;
   }
 
-  /**
-   * The response is a view that ends with the next call. Throws a KeepsakeError if
-   * it refuses the request, and anything else only if the instance is unusable.
-   */
   execute(request: Uint8Array): Uint8Array {
     if (request.length > MAX_REQUEST_BYTES) {
       throw new KeepsakeError("too_large", `a request takes at most 1 GB: ${request.length} bytes`);
@@ -55,7 +65,6 @@ export class Session {
     return this.instance.call(this.#engine, "execute", request);
   }
 
-  /** Lets the engine open these files too, until the answer is called, which closes them. */
   lend(_files: EngineFiles): () => void {
     throw new KeepsakeError(
       "unsupported",
@@ -63,7 +72,6 @@ export class Session {
     );
   }
 
-  /** Lets go of the database and its files, also after execute() has thrown. */
   close(): void {
     try {
       if (!this.#isClosed && !this.instance.isBroken) this.instance.end(this.#engine);

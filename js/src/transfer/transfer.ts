@@ -45,7 +45,8 @@ async function formatOf(caller: Connection, { format }: ExportOptions): Promise<
   if (format === "sqlite" || format === "portable") return format;
   if (format !== undefined) throw invalid(`format must be sqlite or portable: "${format}"`);
   const { persistence } = await caller.status();
-  return persistence === "durable-object" ? "portable" : "sqlite";
+  const hasFile = persistence !== "durable-object" && persistence !== "connection";
+  return hasFile ? "sqlite" : "portable";
 }
 
 /**

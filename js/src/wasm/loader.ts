@@ -12,6 +12,8 @@ export interface InstanceSource {
   files?: EngineFiles;
   /** The databases that the lean module may open, by the number which is their path. */
   hosts?: EngineHosts;
+  /** The module's glue, if it is not the one of this build. */
+  createModule?: typeof createModule;
 }
 
 type Glue = Awaited<ReturnType<typeof createModule>> & { fileError?: unknown };
@@ -27,8 +29,9 @@ export class WasmInstance {
   readonly #glue: Glue;
   #trap: unknown;
 
-  static async load({ module, files, hosts }: InstanceSource): Promise<WasmInstance> {
-    const glue = await createModule({
+  static async load(source: InstanceSource): Promise<WasmInstance> {
+    const { module, files, hosts } = source;
+    const glue = await (source.createModule ?? createModule)({
       files,
       hosts,
       // Synchronous, because workerd compiles nothing and has a Module already.

@@ -70,6 +70,21 @@ function writeHeader(writer: Writer, kind: number, flags: number, header: Reques
   writer.i64(header.now);
 }
 
+/** How long the header of a request is. @internal */
+export const HEADER_BYTES = 28;
+
+/** The tags of a request's operations. @internal */
+export function tagsOf(request: Uint8Array): number[] {
+  const view = new DataView(request.buffer, request.byteOffset, request.byteLength);
+  const isRemembered = (view.getUint16(2, true) & RequestFlag.remember) !== 0;
+  const reader = new Reader(request.subarray(HEADER_BYTES + (isRemembered ? 8 : 0)));
+  return reader.list((operation) => {
+    const tag = operation.u8();
+    operation.skip();
+    return tag;
+  });
+}
+
 const requestWriter = new Writer();
 
 /**

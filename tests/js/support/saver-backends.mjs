@@ -1,6 +1,7 @@
 // Every way to have a saver.
 
 import { MemorySaver, openMemory, SqliteSaver } from "keepsake";
+import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
 const memoryOf = new WeakMap();
@@ -28,4 +29,9 @@ export const saverBackends = [
     make: saverOfMemory,
     close: (saver) => memoryOf.get(saver).close(),
   },
+  ...Object.keys(libraries).map((library) => ({
+    name: `memoryOver(${library}).checkpointer`,
+    make: () => memoryAt(library, temporaryFile()).checkpointer,
+    close: closeMemoryOf,
+  })),
 ];

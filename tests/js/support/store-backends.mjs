@@ -1,6 +1,7 @@
 // Every way to have a store: how it is made, reopened and closed, and what it can do.
 
 import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
+import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
 const everything = ["index", "ttl", "clock", "extras"];
@@ -66,4 +67,12 @@ export const storeBackends = [
     },
     close: (store) => memoryOf.get(store).close(),
   }),
+  ...Object.keys(libraries).map((library) =>
+    backend(`memoryOver(${library}).store`, [...everything, "persistence"], {
+      make: (options) => memoryAt(library, temporaryFile(), options).store,
+      reopen: async (store, options) =>
+        memoryAt(library, await closeMemoryOf(store), options).store,
+      close: closeMemoryOf,
+    }),
+  ),
 ];

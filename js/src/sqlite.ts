@@ -1,0 +1,2 @@
+export type { SqliteConnection } from "./sqlite/driver.js";
+export { memoryOver } from "./sqlite/memory-over.js";

@@ -1,0 +1,271 @@
+// The SQLite of a connection that the application has, as the lean engine asks for it. Our
+// tables have names of their own there, and other processes may write to them at any time.
+
+import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import type { EngineHost } from "../wasm/engine-host.js";
+import { decodeParams, RowEncoder } from "../wasm/sql-values.js";
+import { STATUS_CODES, type StatusCode } from "../wire/status.js";
+import type { Driver } from "./driver.js";
+
+type Code = Exclude<StatusCode, "ok"> & KeepsakeErrorCode;
+
+/** What the names of our tables begin with. */
+const PREFIX = "keepsake_";
+
+/** What the engine calls its tables and indexes; a test compares them to those of a file. @internal */
+export const NAMES = [
+  "answers",
+  "checkpoints",
+  "content",
+  "graph_chunks",
+  "log_users",
+  "log_users_ns",
+  "meta",
+  "store_kv",
+  "store_kv_expiry",
+  "store_kv_key",
+  "store_text",
+  "store_text_group",
+  "store_text_index",
+  "store_text_tokens",
+  "store_vectors",
+  "store_vectors_item",
+  "text_pending",
+  "text_scope",
+  "thread_namespaces",
+  "thread_namespaces_key",
+  "transfer_changes",
+  "transfer_pieces",
+  "vector_chunks",
+  "vector_pending",
+  "writes",
+] as const;
+
+// A text in quotes stays as it is, and so does an option of FTS5.
+const NAME = new RegExp(
+  `'(?:[^']|'')*'|\\bcontent = ''|\\b(?:${NAMES.join("|")})\\b|\\bsqlite_(?:master|schema)\\b`,
+  "g",
+);
+const OURS_IN_SCHEMA =
+  `(SELECT type, substr(name, ${PREFIX.length + 1}) AS name FROM sqlite_master ` +
+  `WHERE substr(name, 1, ${PREFIX.length}) = '${PREFIX}')`;
+
+/** The statement for the names that our tables have beside the application's. @internal */
+export function withPrefix(sql: string): string {
+  return sql.replace(NAME, (name) => {
+    if (name.startsWith("'") || name.endsWith("''")) return name;
+    return name.startsWith("sqlite_") ? OURS_IN_SCHEMA : PREFIX + name;
+  });
+}
+
+const CODES: Record<number, Code> = {
+  5: "busy",
+  6: "busy",
+  8: "read_only",
+  10: "io_error",
+  11: "corrupt",
+  13: "storage_full",
+  18: "too_large",
+  26: "not_a_database",
+};
+const CODE_NAMES: Record<string, Code> = {
+  BUSY: "busy",
+  LOCKED: "busy",
+  READONLY: "read_only",
+  IOERR: "io_error",
+  CORRUPT: "corrupt",
+  FULL: "storage_full",
+  TOOBIG: "too_large",
+  NOTADB: "not_a_database",
+};
+
+const BUMP =
+  "INSERT INTO keepsake_meta(name, value) VALUES('revision', '1') " +
+  "ON CONFLICT(name) DO UPDATE SET value = CAST(value AS INTEGER) + 1";
+const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
+// Nobody keeps what these change.
+const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
+
+const MOST_TEXTS = 1000;
+const encoder = new TextEncoder();
+const rowEncoder = new RowEncoder();
+
+/** @internal */
+export class ConnectionHost implements EngineHost {
+  readonly #driver: Driver;
+  readonly #texts = new Map<string, string>();
+  message = new Uint8Array(0);
+  readonly isEmptied = false;
+  #depth = 0;
+  // Whether the request that runs wrote what an engine may remember.
+  #wrote = false;
+  // When what the engine remembers was true.
+  #dataVersion: unknown;
+  #revision: unknown;
+  #isKnown = false;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  /**
+   * Runs a request as one transaction, or within the application's. `body` hears whether the
+   * engine must forget what it remembers. Throws a KeepsakeError if the transaction can't be
+   * begun or ended, and then nothing was kept.
+   */
+  within<T>(isWrite: boolean, body: (hasChanged: boolean) => T): T {
+    const isGuest = this.#driver.isInTransaction;
+    const begin = isGuest ? "SAVEPOINT keepsake" : isWrite ? "BEGIN IMMEDIATE" : "BEGIN";
+    this.#control(begin);
+    try {
+      this.#wrote = false;
+      const result = body(this.#hasChanged());
+      if (this.#wrote) this.#driver.run(BUMP);
+      if (this.#wrote || !this.#isKnown) this.#know();
+      this.#control(isGuest ? "RELEASE keepsake" : "COMMIT");
+      // Nobody tells whether the application's transaction is kept.
+      if (isGuest) this.#isKnown = false;
+      return result;
+    } catch (error) {
+      this.#isKnown = false;
+      this.#undo(isGuest);
+      throw error instanceof KeepsakeError ? error : this.#errorOf(error);
+    }
+  }
+
+  run(sql: string, params: Uint8Array, take?: (row: Uint8Array) => boolean): number {
+    let rows: Iterable<readonly unknown[]>;
+    try {
+      const values = decodeParams(params);
+      if (take === undefined) {
+        this.#driver.run(this.#textOf(sql), values);
+        this.#note(sql);
+        return 0;
+      }
+      rows = this.#driver.rows(this.#textOf(sql), values);
+      this.#note(sql);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+    for (const row of rows) {
+      let bytes: Uint8Array;
+      try {
+        bytes = rowEncoder.encode(row as Parameters<RowEncoder["encode"]>[0]);
+      } catch (error) {
+        return this.#failWith(error);
+      }
+      if (!take(bytes)) return 0;
+    }
+    return 0;
+  }
+
+  transaction(body: () => boolean): number {
+    const savepoint = `keepsake_${++this.#depth}`;
+    try {
+      try {
+        this.#driver.run(`SAVEPOINT ${savepoint}`);
+      } catch (error) {
+        return this.#failWith(error);
+      }
+      let isKept = false;
+      try {
+        isKept = body();
+      } finally {
+        if (!isKept) this.#driver.run(`ROLLBACK TO ${savepoint}`);
+        this.#driver.run(`RELEASE ${savepoint}`);
+      }
+      return 0;
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  size(): number {
+    const [[pages] = [0]] = this.#driver.rows("PRAGMA page_count");
+    const [[bytes] = [0]] = this.#driver.rows("PRAGMA page_size");
+    return Number(pages) * Number(bytes);
+  }
+
+  #note(sql: string): void {
+    this.#wrote ||= !KEPT_BY_NOBODY.test(sql);
+  }
+
+  // Whether another connection wrote what the engine may remember. REQUIRES: in a transaction.
+  #hasChanged(): boolean {
+    if (!this.#isKnown) return true;
+    const [[version] = []] = this.#driver.rows("PRAGMA data_version");
+    if (version === this.#dataVersion) return false;
+    // It may have written to the application's tables only.
+    if (this.#readRevision() !== this.#revision) return true;
+    this.#dataVersion = version;
+    return false;
+  }
+
+  // What the engine remembers from now on is of now. REQUIRES: in a transaction.
+  #know(): void {
+    const [[version] = []] = this.#driver.rows("PRAGMA data_version");
+    this.#dataVersion = version;
+    this.#revision = this.#readRevision();
+    this.#isKnown = true;
+  }
+
+  #readRevision(): unknown {
+    const [[revision] = []] = this.#driver.rows(REVISION);
+    return revision;
+  }
+
+  #control(sql: string): void {
+    try {
+      this.#driver.run(sql);
+    } catch (error) {
+      throw this.#errorOf(error);
+    }
+  }
+
+  #undo(isGuest: boolean): void {
+    try {
+      if (isGuest) this.#driver.run("ROLLBACK TO keepsake");
+      if (isGuest) this.#driver.run("RELEASE keepsake");
+      else if (this.#driver.isInTransaction) this.#driver.run("ROLLBACK");
+    } catch {
+      // SQLite may have rolled back by itself, as it does on a full disk.
+    }
+  }
+
+  #textOf(sql: string): string {
+    let text = this.#texts.get(sql);
+    if (text === undefined) {
+      text = withPrefix(sql);
+      if (this.#texts.size >= MOST_TEXTS) this.#texts.clear();
+      this.#texts.set(sql, text);
+    }
+    return text;
+  }
+
+  #errorOf(error: unknown): KeepsakeError {
+    const code = codeOf(error);
+    const remedy =
+      code === "busy"
+        ? "; another connection writes: give yours a busy timeout (PRAGMA busy_timeout = 5000)"
+        : "";
+    return new KeepsakeError(code, `the connection failed: ${messageOf(error)}${remedy}`, {
+      cause: error,
+    });
+  }
+
+  #failWith(error: unknown): number {
+    const message = messageOf(error).replaceAll(PREFIX, "");
+    // Some libraries put words of their own before SQLite's.
+    const missing = message.indexOf("no such table: ");
+    this.message = encoder.encode(missing < 0 ? message : message.slice(missing));
+    return STATUS_CODES.indexOf(codeOf(error));
+  }
+}
+
+function codeOf(error: unknown): Code {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return CODES[errcode & 0xff] ?? "internal";
+  const name = /SQLITE_([A-Z]+)/.exec(`${String(code)} ${messageOf(error)}`)?.[1] ?? "";
+  if (name !== "" && name in CODE_NAMES) return CODE_NAMES[name] as Code;
+  return /not open|closed/i.test(messageOf(error)) ? "closed" : "internal";
+}

@@ -1,0 +1,62 @@
+// Both tiers over a SQLite connection that the application has.
+
+import createLeanModule from "#lean-glue";
+import { Connection } from "../connection.js";
+import { LocalEngine } from "../engine/local-engine.js";
+import { Memory, type TierOptions } from "../memory.js";
+import { WasmInstance } from "../wasm/loader.js";
+import { ConnectionHost } from "./connection-host.js";
+import { ConnectionSession, HOST } from "./connection-session.js";
+import { driverOf, type SqliteConnection } from "./driver.js";
+import { leanModule } from "./module.js";
+
+// One engine for each connection, however many memories look at it.
+const engines = new WeakMap<SqliteConnection, LocalEngine>();
+
+function engineOver(connection: SqliteConnection): LocalEngine {
+  const existing = engines.get(connection);
+  if (existing !== undefined) return existing;
+  const driver = driverOf(connection);
+  const engine = new LocalEngine(
+    {
+      name: "the connection",
+      isPersistent: true,
+      persistence: "connection",
+      durability: "the connection's",
+      async open() {
+        const host = new ConnectionHost(driver);
+        const instance = await WasmInstance.load({
+          module: leanModule(),
+          hosts: new Map([[HOST, host]]),
+          createModule: createLeanModule,
+        });
+        return new ConnectionSession(instance, host);
+      },
+      release: () => {},
+    },
+    () => engines.delete(connection),
+  );
+  engines.set(connection, engine);
+  return engine;
+}
+
+/**
+ * Both tiers over an open SQLite connection of `node:sqlite`, `better-sqlite3`, `libsql` or
+ * `bun:sqlite`, in tables beside the application's, whose names begin with `keepsake_`.
+ * Several processes may share one file: what another one wrote is seen by the next call.
+ *
+ *     const memory = memoryOver(new Database("app.db"));
+ *
+ * Each call is one transaction; within a transaction of the application it is part of it.
+ * `close()` leaves the connection open.
+ */
+export function memoryOver(connection: SqliteConnection, options: TierOptions = {}): Memory {
+  const engine = engineOver(connection);
+  return new Memory(
+    options,
+    Connection.toEngine(() =>
+      engines.get(connection) === engine ? engine : engineOver(connection),
+    ),
+    "connection",
+  );
+}

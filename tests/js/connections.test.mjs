@@ -1,0 +1,288 @@
+// A memory over a connection of the application's: beside its tables, within its
+// transactions, and shared by several processes.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import BetterSqlite3 from "better-sqlite3";
+import { SqliteStore } from "keepsake";
+import { memoryOver } from "keepsake/sqlite";
+import { checkpointOf, metadataOf, threadConfig } from "./support/checkpoints.mjs";
+import { closeMemoryOf, libraries, memoryAt } from "./support/connections.mjs";
+import { expectRefused } from "./support/refusal.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const embeddings = (texts) => texts.map((text) => [text.length, text.charCodeAt(0), 1]);
+const index = { dims: 3, embeddings, fields: ["text"] };
+const keysOf = (items) => items.map(({ key }) => key).sort();
+
+describe.each(Object.keys(libraries))("over %s", (library) => {
+  let path;
+  let connection;
+  let memory;
+  beforeEach(() => {
+    path = temporaryFile();
+    connection = libraries[library](path);
+    memory = memoryOver(connection, { index });
+  });
+  afterEach(async () => {
+    await memory.close();
+    connection.close();
+  });
+
+  test("the application's tables of our names are left alone", async () => {
+    for (const name of ["meta", "checkpoints", "writes", "store_kv", "content"]) {
+      connection.exec(`CREATE TABLE ${name}(mine)`);
+      connection.exec(`INSERT INTO ${name} VALUES('mine')`);
+    }
+    await memory.store.put(["n"], "k", { text: "content = '' checkpoints writes" });
+    await memory.checkpointer.put(threadConfig("t"), checkpointOf({ a: [1] }), metadataOf(), {
+      a: 1,
+    });
+    expect((await memory.store.get(["n"], "k")).value.text).toBe("content = '' checkpoints writes");
+    for (const name of ["meta", "checkpoints", "writes", "store_kv", "content"]) {
+      expect(connection.prepare(`SELECT mine FROM ${name}`).get().mine).toBe("mine");
+    }
+    await memory.store.search(["n"], { query: "writes", mode: "hybrid" });
+    const names = connection.prepare("SELECT name FROM sqlite_master").all();
+    const ours = names.filter(({ name }) => name.startsWith("keepsake_"));
+    expect(ours.length).toBeGreaterThan(15);
+    expect(names.length - ours.length - 5).toBe(
+      names.filter(({ name }) => name.startsWith("sqlite_autoindex")).length,
+    );
+  });
+
+  test("what another connection wrote is seen by the next call", async () => {
+    const other = memoryAt(library, path, { index });
+    await memory.store.put(["n"], "a", { text: "apple" });
+    await memory.store.search(["n"], { query: "apple", mode: "hybrid" });
+    await other.store.put(["n"], "b", { text: "apples" });
+    expect(await memory.store.get(["n"], "b")).not.toBeNull();
+    const found = await memory.store.search(["n"], { query: "apple", mode: "hybrid" });
+    expect(keysOf(found)).toEqual(["a", "b"]);
+    await memory.store.delete(["n"], "a");
+    expect(keysOf(await other.store.search(["n"], { query: "apple" }))).toEqual(["b"]);
+    await closeMemoryOf(other);
+  });
+
+  test("a call is part of the application's transaction, kept or not", async () => {
+    await memory.store.put(["n"], "a", { text: "apple" });
+    connection.exec("CREATE TABLE orders(id)");
+    connection.exec("BEGIN");
+    connection.exec("INSERT INTO orders VALUES(1)");
+    await memory.store.put(["n"], "b", { text: "banana" });
+    expect(await memory.store.get(["n"], "b")).not.toBeNull();
+    connection.exec("ROLLBACK");
+    expect(await memory.store.get(["n"], "b")).toBeNull();
+    expect(keysOf(await memory.store.search(["n"], { query: "banana" }))).toEqual(["a"]);
+    expect(connection.prepare("SELECT count(*) AS n FROM orders").get().n).toBe(0);
+    connection.exec("BEGIN");
+    connection.exec("INSERT INTO orders VALUES(2)");
+    await memory.store.put(["n"], "c", { text: "cherry" });
+    connection.exec("COMMIT");
+    expect(keysOf(await memory.store.search(["n"], { query: "cherry" }))).toEqual(["a", "c"]);
+    expect(connection.prepare("SELECT count(*) AS n FROM orders").get().n).toBe(1);
+  });
+
+  test("a refused batch keeps nothing, and the next one goes on", async () => {
+    const bad = memory.store.batch([
+      { namespace: ["n"], key: "a", value: { text: "a" } },
+      { namespacePrefix: ["n"], filter: { a: { $nope: 1 } } },
+    ]);
+    await expectRefused(() => bad, "invalid_filter");
+    expect(await memory.store.get(["n"], "a")).toBeNull();
+    await memory.store.put(["n"], "b", { text: "b" });
+    expect(await memory.store.get(["n"], "b")).not.toBeNull();
+  });
+
+  test("another that writes is waited for as long as the connection does, and then named", async () => {
+    const quick = libraries[library](path, 50);
+    const blocked = memoryOver(quick);
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.exec("BEGIN IMMEDIATE");
+    await expectRefused(
+      () => blocked.store.put(["n"], "b", { text: "b" }),
+      "busy",
+      /another connection writes: give yours a busy timeout/,
+    );
+    connection.exec("COMMIT");
+    await blocked.store.put(["n"], "b", { text: "b" });
+    expect(keysOf(await memory.store.search(["n"]))).toEqual(["a", "b"]);
+    await blocked.close();
+    quick.close();
+  });
+
+  test("an export of format portable moves it to a file and back", async () => {
+    await memory.store.put(["n"], "a", { text: "apple" });
+    const bytes = await memory.export();
+    const copy = memoryOver(libraries[library](temporaryFile()), { index });
+    await copy.import(bytes);
+    expect(keysOf(await copy.store.search(["n"], { query: "apple" }))).toEqual(["a"]);
+    await copy.close();
+    await expectRefused(() => memory.export({ format: "sqlite" }), "unsupported");
+  });
+
+  test("it says what keeps it", async () => {
+    await memory.store.put(["n"], "a", { text: "apple" });
+    expect(memory.persistence).toBe("connection");
+    expect(await memory.diagnose()).toMatchObject({ persistence: "connection" });
+    expect((await memory.stats()).bytes).toBeGreaterThan(4096);
+  });
+});
+
+test("memories over one connection share an engine, and close alone", async () => {
+  const connection = new BetterSqlite3(":memory:");
+  const one = memoryOver(connection);
+  const two = memoryOver(connection);
+  await one.store.put(["n"], "a", { text: "a" });
+  await one.close();
+  expect(await two.store.get(["n"], "a")).not.toBeNull();
+  await two.close();
+  const three = memoryOver(connection);
+  expect(await three.store.get(["n"], "a")).not.toBeNull();
+  await three.close();
+  expect(connection.open).toBe(true);
+  connection.close();
+});
+
+test("what is no connection is refused by what would be one", async () => {
+  for (const given of [undefined, null, "app.db", {}, { prepare() {} }]) {
+    await expectRefused(
+      async () => memoryOver(given),
+      "invalid_argument",
+      /memoryOver takes an open connection .* a path goes to openMemory/,
+    );
+  }
+  const connection = new BetterSqlite3(":memory:");
+  connection.close();
+  await expectRefused(() => memoryOver(connection).store.get(["n"], "a"), "closed");
+});
+
+test("the names that get a prefix are those of a file", async () => {
+  const path = temporaryFile();
+  const store = new SqliteStore({ path, index });
+  await store.put(["n"], "a", { text: "a" });
+  await store.search(["n"], { query: "a", mode: "hybrid" });
+  await store.close();
+  const file = new BetterSqlite3(path, { readonly: true });
+  const known = file
+    .prepare("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'")
+    .pluck()
+    .all()
+    .filter((name) => !/_(data|idx|docsize|config)$/.test(name));
+  file.close();
+  const connection = new BetterSqlite3(":memory:");
+  const memory = memoryOver(connection, { index });
+  await memory.store.put(["n"], "a", { text: "a" });
+  await memory.store.search(["n"], { query: "a", mode: "hybrid" });
+  await memory.checkpointer.put(threadConfig("t"), checkpointOf({ a: [1] }), metadataOf(), {
+    a: 1,
+  });
+  const there = connection.prepare("SELECT name FROM sqlite_master").pluck().all();
+  // Responses to be sent again are kept for remote callers only.
+  const wanted = known.filter((name) => name !== "answers").map((name) => `keepsake_${name}`);
+  expect(wanted.filter((name) => !there.includes(name))).toEqual([]);
+  await memory.close();
+  connection.close();
+});
+
+describe("a storm of four processes on one file", () => {
+  // KEEPSAKE_KILLS=200 for the long one.
+  const kills = Number(process.env.KEEPSAKE_KILLS ?? 12);
+  const worker = fileURLToPath(new URL("support/storm-worker.mjs", import.meta.url));
+
+  function ledgerOf(file) {
+    const entries = { put: [], deleting: [], deleted: [], checkpoint: [] };
+    if (!existsSync(file)) return entries;
+    const lines = readFileSync(file, "utf8").split("\n");
+    for (const line of lines.slice(0, -1)) {
+      const [what, name, id] = line.split(" ");
+      entries[what].push([name, id]);
+    }
+    return entries;
+  }
+
+  test(
+    "no acknowledged write is lost or doubled when they are killed",
+    async () => {
+      const path = temporaryFile();
+      const ledgers = [];
+      const start = (slot, generation) => {
+        const ledger = temporaryFile(`ledger-${slot}-${generation}`);
+        ledgers.push(ledger);
+        const child = spawn(process.execPath, [worker, path, ledger, `${slot}-${generation}`], {
+          stdio: ["ignore", "ignore", "pipe"],
+        });
+        child.errors = "";
+        child.stderr.on("data", (data) => {
+          child.errors += data;
+        });
+        return child;
+      };
+      const children = [0, 1, 2, 3].map((slot) => start(slot, 0));
+      const errors = [];
+      for (let kill = 0; kill < kills; kill++) {
+        await wait(300 + Math.random() * 400);
+        const slot = kill % children.length;
+        const child = children[slot];
+        const exited = child.exitCode === null ? once(child, "exit") : undefined;
+        child.kill("SIGKILL");
+        await exited;
+        errors.push(child.errors);
+        children[slot] = start(slot, kill + 1);
+      }
+      await wait(500);
+      for (const child of children) {
+        const exited = child.exitCode === null ? once(child, "exit") : undefined;
+        child.kill("SIGKILL");
+        await exited;
+        errors.push(child.errors);
+      }
+      expect(errors.join("")).toBe("");
+
+      const memory = memoryAt("better-sqlite3", path, { index });
+      let items = 0;
+      for (const ledger of ledgers) {
+        const { put, deleting, deleted, checkpoint } = ledgerOf(ledger);
+        const [name] = put[0] ?? [];
+        if (name === undefined) continue;
+        const stored = await memory.store.search(["storm", name], { limit: 100_000 });
+        const keys = new Set(stored.map(({ key }) => key));
+        expect(keys.size).toBe(stored.length);
+        items += keys.size;
+        const inDoubt = new Set(deleting.map(([, id]) => id));
+        const gone = new Set(deleted.map(([, id]) => id));
+        for (const [, id] of put) if (!inDoubt.has(id)) expect(keys).toContain(id);
+        for (const id of gone) expect(keys).not.toContain(id);
+        // One may have been stored and not yet told.
+        expect(Math.max(...[...keys].map(Number))).toBeLessThanOrEqual(put.length);
+        for (const { key, value } of stored) expect(value.text).toBe(`item ${key} of ${name}`);
+        const ids = [];
+        for await (const { config } of memory.checkpointer.list(threadConfig(name))) {
+          ids.push(config.configurable.checkpoint_id);
+        }
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const [, id] of checkpoint) expect(ids).toContain(id);
+      }
+      expect(items).toBeGreaterThan(kills);
+      const { store } = await memory.stats();
+      expect(store).toMatchObject({ items, vectors: items, pending: 0 });
+      const byVector = await memory.store.search(["storm"], { query: "item 1", limit: 100_000 });
+      const byWords = await memory.store.search(["storm"], {
+        query: "item",
+        mode: "text",
+        limit: 100_000,
+      });
+      expect([byVector.length, byWords.length]).toEqual([items, items]);
+      await closeMemoryOf(memory);
+      const file = new BetterSqlite3(path);
+      expect(file.pragma("integrity_check")).toEqual([{ integrity_check: "ok" }]);
+      file.close();
+    },
+    120_000 + kills * 2_000,
+  );
+});
