@@ -7,7 +7,9 @@ import {
   uuid6,
 } from "@langchain/langgraph-checkpoint";
 import { SqliteSaver as OfficialSqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import Database from "better-sqlite3";
 import { MemorySaver, SqliteSaver } from "keepsake";
+import { memoryOver } from "keepsake/sqlite";
 
 import {
   compare,
@@ -37,6 +39,11 @@ const candidates = [
     peer: FILE_PEER,
     open: (folder) => ownSqlite(join(folder, "own.sqlite")),
   },
+  {
+    name: "memoryOver better-sqlite3",
+    peer: FILE_PEER,
+    open: (folder) => overConnection(join(folder, "shared.sqlite")),
+  },
   { name: MEMORY_DATABASE_PEER, open: () => officialSqlite(":memory:") },
   { name: "SqliteSaver, :memory:", peer: MEMORY_DATABASE_PEER, open: () => ownSqlite(":memory:") },
   { name: MEMORY_PEER, open: () => ({ subject: new OfficialMemorySaver(), close() {} }) },
@@ -50,6 +57,20 @@ function officialSqlite(path) {
 
 function ownSqlite(path) {
   return own(SqliteSaver.fromConnString(path));
+}
+
+function overConnection(path) {
+  const connection = new Database(path);
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = NORMAL"); // as SqliteSaver does
+  const memory = memoryOver(connection);
+  return {
+    subject: memory.checkpointer,
+    async close() {
+      await memory.close();
+      connection.close();
+    },
+  };
 }
 
 function own(saver) {

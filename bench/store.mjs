@@ -2,7 +2,9 @@
 // JavaScript, so the file is compared with memory too.
 import { join } from "node:path";
 import { InMemoryStore as OfficialInMemoryStore } from "@langchain/langgraph-checkpoint";
+import Database from "better-sqlite3";
 import { InMemoryStore, SqliteStore } from "keepsake";
+import { memoryOver } from "keepsake/sqlite";
 
 import {
   compare,
@@ -33,7 +35,26 @@ function candidates(index) {
       peer: PEER,
       open: (folder) => own(new SqliteStore({ path: join(folder, "store.sqlite"), index })),
     },
+    {
+      name: "memoryOver better-sqlite3",
+      peer: PEER,
+      open: (folder) => overConnection(join(folder, "shared.sqlite"), index),
+    },
   ];
+}
+
+function overConnection(path, index) {
+  const connection = new Database(path);
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = NORMAL"); // as SqliteStore does
+  const memory = memoryOver(connection, { index });
+  return {
+    subject: memory.store,
+    async close() {
+      await memory.close();
+      connection.close();
+    },
+  };
 }
 
 function own(store) {

@@ -52,7 +52,11 @@ function busy(path: string, lockPath: string, owner: Owner | undefined): Keepsak
       : owner.pid === process.pid
         ? `thread ${owner.thread} of this process (pid ${owner.pid})`
         : `process ${owner.pid}${isOnThisMachine(owner) ? "" : " of another machine or container"}`;
-  return new KeepsakeError("busy", `${path} is open in ${who}; it holds ${basename(lockPath)}`);
+  return new KeepsakeError(
+    "busy",
+    `${path} is open in ${who}; it holds ${basename(lockPath)}. Close it there, or let both ` +
+      "write by memoryOver() of keepsake/sqlite",
+  );
 }
 
 function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefined } {
