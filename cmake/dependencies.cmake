@@ -32,6 +32,22 @@ if(KEEPSAKE_TESTS)
   FetchContent_MakeAvailable(googletest)
 endif()
 
+# Judges of what we wrote ourselves, in tests only: of the JSON scanner, and of the graph. Headers,
+# which every package manager has.
+function(keepsake_require_header variable header package)
+  find_path(${variable} ${header})
+  if(NOT ${variable})
+    message(FATAL_ERROR "The tests need ${header}: install ${package}")
+  endif()
+endfunction()
+if(KEEPSAKE_TESTS OR KEEPSAKE_FUZZERS)
+  keepsake_require_header(KEEPSAKE_NLOHMANN_DIR nlohmann/json.hpp
+                          "nlohmann-json3-dev (brew: nlohmann-json)")
+endif()
+if(KEEPSAKE_TESTS)
+  keepsake_require_header(KEEPSAKE_HNSWLIB_DIR hnswlib/hnswlib.h "libhnswlib-dev (brew: hnswlib)")
+endif()
+
 if(KEEPSAKE_BENCHMARKS)
   set(BENCHMARK_ENABLE_TESTING OFF)
   FetchContent_Declare(benchmark

@@ -37,6 +37,7 @@ missing_debian_packages() {
   if [ -z "$emscripten_on_path" ]; then wanted+=' clang-19 lld-19 llvm-19'; fi
   if [ -n "$for_tests" ]; then
     wanted+=' g++ make libgtest-dev libgmock-dev libbenchmark-dev'
+    wanted+=' nlohmann-json3-dev libhnswlib-dev'
     wanted+=' clang-19 clang-format-19 libclang-rt-19-dev'
     wanted+=' chromium firefox-esr webkit2gtk-driver xvfb'
   fi
@@ -84,7 +85,7 @@ fetch_emscripten() {
 
 require_tools_elsewhere() {
   local tools='cmake (3.25 or later), ninja' name missing=
-  if [ -n "$for_tests" ]; then tools+=', a C++23 compiler'; fi
+  if [ -n "$for_tests" ]; then tools+=', a C++23 compiler, nlohmann-json, hnswlib'; fi
   for name in cmake ninja ${for_tests:+c++}; do has "$name" || missing=yes; done
   if [ -n "$missing" ] || [ -z "$emscripten_on_path" ]; then
     fail "please install $tools and Emscripten $emscripten_version or later (emcc on PATH)," \

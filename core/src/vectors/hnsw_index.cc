@@ -131,6 +131,7 @@ void HnswIndex::WidenCode(Node node, std::vector<std::int16_t>* code) const {
 }
 
 void HnswIndex::Score(Code query, std::span<const Node> nodes, float* scores) const {
+  scored_ += nodes.size();
   CodeRows rows;
   std::array<float, kBlock> scales;
   std::array<float*, kBlock> results;

@@ -2,6 +2,8 @@
 // neighbors: Malkov and Yashunin, "Efficient and robust approximate nearest neighbor
 // search using Hierarchical Navigable Small World graphs", 2016 (arXiv 1603.09320). It
 // holds neighbors only, no codes; it reads them four at a time.
+// Our own, because hnswlib throws, locks and keeps a copy of each code: README.md. It is
+// the judge of this one in tests/core/hnsw_judge_test.cc.
 //
 // Slots are inserted in ascending order, at most covered_to() so far; who searches scans
 // the rest. A vector that dies stays as a tombstone, which is walked over and never
@@ -80,6 +82,8 @@ class HnswIndex {
   // Gives up to ef_search candidates that live. REQUIRES: the query is of `codes`.
   void Search(const CodedQuery& query, std::size_t ef_search, const Scope& scope,
               Shortlist& candidates) const;
+  // Nodes scored so far, by searches and insertions: the work that they were.
+  std::size_t scored() const { return scored_; }
 
  private:
   friend class HnswReader;
@@ -143,6 +147,7 @@ class HnswIndex {
   // Of the search that runs.
   mutable std::vector<std::uint32_t> visited_;
   mutable std::uint32_t visit_ = 0;
+  mutable std::size_t scored_ = 0;
 };
 
 // Makes an HnswIndex of its bytes. Whatever they are, no walk over it leaves its nodes.
