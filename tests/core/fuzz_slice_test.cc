@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../fuzz/frame_fuzz.h"
+#include "../fuzz/json_judge.h"
 #include "../golden/golden_frames.h"
 
 namespace keepsake::fuzz {
@@ -21,6 +22,7 @@ using Random = std::mt19937_64;
 constexpr std::uint64_t kSeed = 20'240'229;
 constexpr int kGeneratedInputs = 500;
 constexpr int kMutatedRounds = 150;
+constexpr int kJsonInputs = 2000;
 
 // Calls `round` so many times with a seed of its own, or for as long as was asked.
 void Repeat(int rounds, const std::function<void(std::uint64_t seed)>& round) {
@@ -102,6 +104,13 @@ TEST(FuzzSlice, random_bytes_neither_crash_nor_tell_the_engines_apart) {
     const Bytes header = wire::Encode(wire::RequestHeader());
     frame.insert(frame.begin(), header.begin(), header.end());
     EXPECT_EQ(RunFrame(twins, frame), "") << "seed " << seed;
+  });
+}
+
+TEST(FuzzSlice, json_is_read_compared_and_filtered_as_another_library_does) {
+  Repeat(kJsonInputs, [](std::uint64_t seed) {
+    Random random(seed);
+    EXPECT_EQ(RunJson(RandomBytes(random, 100 + random() % 1000)), "") << "seed " << seed;
   });
 }
 
