@@ -1,7 +1,9 @@
 // A FileVfs is a SQLite VFS over a FileHost, for one database per process (or
 // wasm instance) and file: it needs no shared memory and takes no locks; that
-// nobody else has the file open is the host's duty. A database `x` consists of
-// the host's files `x`, `x-wal` and `x-journal`; an empty file counts as absent.
+// nobody else has the file open is the host's duty. Our own, because SQLite's know no
+// files that are handles of JavaScript, and write to the log page by page. A database
+// `x` consists of the host's files `x`, `x-wal` and `x-journal`; an empty file counts
+// as absent.
 //
 // Before the first write of each transaction the host is asked whether its files
 // are still what we left; if not, the write fails and so does every later one.

@@ -1,4 +1,5 @@
-// Stems: the part that the forms of a word share. Words come folded.
+// Stems: the part that the forms of a word share. Words come folded. Our own, because
+// Snowball's stemmers expect words with their accents.
 #ifndef KEEPSAKE_TEXT_STEMMER_H_
 #define KEEPSAKE_TEXT_STEMMER_H_
 

@@ -1,5 +1,6 @@
 // What text analysis knows of Unicode: classes of characters and their folding.
-// From tables of one version, the same on every platform and in every year.
+// From tables of one version, the same on every platform and in every year. Our own, because a
+// library such as ICU is larger than our whole module.
 #ifndef KEEPSAKE_TEXT_UNICODE_H_
 #define KEEPSAKE_TEXT_UNICODE_H_
 
