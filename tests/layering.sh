@@ -23,7 +23,9 @@ forbid "LangGraph is known to js/ only" '[Ll]ang[Gg]raph/|@langchain' wasm
 forbid "SQL stands in core/ and js/src/sqlite only" '(SELECT .+ FROM|INSERT INTO|INSERT OR|DELETE FROM|CREATE TABLE|PRAGMA) ' $(find js/src -name '*.ts' ! -path 'js/src/sqlite/*')
 forbid "only the loader imports the glue" "from ['\"].*keepsake\.mjs['\"]" $(find js/src -name '*.ts' ! -path 'js/src/wasm/*')
 forbid "sqlite3.h is known to core/src/sql and wasm/ only" 'sqlite3\.h' $(without core '^core/src/sql/')
-forbid "JSON is read by core/src/json only" '(nlohmann|rapidjson|simdjson)' core
+forbid "JSON is read by core/src/json only" '(nlohmann|rapidjson|simdjson)' $(without core '^core/include/keepsake/json\.h$')
+forbid "json.h is for programs that use the core" 'keepsake/json\.h' core wasm
+forbid "hnswlib is the judge of a test" 'hnswlib' core wasm
 forbid "nothing prints out of core" '\b(printf|fprintf|std::cout|std::cerr|puts)\b *[(<]' core
 forbid "nothing throws or aborts in core" '\b(throw|abort\(|exit\(|assert\()' core/src core/include
 
