@@ -23,6 +23,17 @@ std::uint32_t AddressOf(const std::uint8_t* bytes) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(bytes));
 }
 
+// 1 if there is room for `spare` bytes in one piece and, besides, for some blocks of `block`.
+// An allocation that fails within the core is a trap.
+std::uint32_t HasRoom(std::uint32_t spare, std::uint32_t block) {
+  void* blocks[] = {::operator new(spare, std::nothrow), ::operator new(block, std::nothrow),
+                    ::operator new(block, std::nothrow), ::operator new(block, std::nothrow),
+                    ::operator new(block, std::nothrow)};
+  const bool has_room = std::ranges::find(blocks, nullptr) == std::ranges::end(blocks);
+  for (void* taken : blocks) ::operator delete(taken);
+  return has_room;
+}
+
 // What the engines of an instance share: one of them is called at a time, and what it
 // answers was read before the next one is.
 struct Buffers {
@@ -51,6 +62,9 @@ Buffers& TheBuffers() {
 class Engine {
  public:
   std::uint32_t Reserve(std::uint32_t size) { return buffers_.Reserve(size); }
+  std::uint32_t HasRoom(std::uint32_t spare, std::uint32_t block) {
+    return ::HasRoom(spare, block);
+  }
 
   // Each answers the length of the response, which begins at Response().
   std::uint32_t Open(std::uint32_t size) { return Keep(engine_.Open(Request(size))); }
@@ -104,6 +118,7 @@ EMSCRIPTEN_BINDINGS(keepsake) {
   emscripten::class_<Engine>("Engine")
       .constructor<>()
       .function("reserve", &Engine::Reserve)
+      .function("hasRoom", &Engine::HasRoom)
       .function("open", &Engine::Open)
       .function("execute", &Engine::Execute)
       .function("response", &Engine::Response)

@@ -18,6 +18,7 @@ const SIZE_CEILING = 234_900;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;
+const LARGE = 64 * 1024 * 1024;
 const OBJECTS = 50;
 
 afterAll(cleanUp);
@@ -59,6 +60,16 @@ test("the first request of a cold process comes in time", async () => {
     `first request: ${times.cold.toFixed(0)} ms, ${extra.toFixed(0)} over a plain Worker`,
   );
   expect(extra).toBeLessThan(FIRST_REQUEST_BOUND_MS);
+});
+
+test("an instance that one large answer made grow is replaced", async () => {
+  const workerd = await startWorkerd("cold", { classes: { OBJECT: "Cold" } });
+  const { found, again, after, now } = await workerd.call("large");
+  expect([found, again]).toEqual([30, 1_000_000]);
+  console.log(`30 MB answered: ${after.linear} bytes of linear memory, then ${now.newest}`);
+  expect(after.linear).toBeGreaterThan(LARGE);
+  expect(now.instances).toBe(2);
+  expect(now.newest).toBeLessThan(LARGE / 4);
 });
 
 test(`${OBJECTS} objects in use share one instance, and stay within an isolate's memory`, async () => {

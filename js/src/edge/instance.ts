@@ -16,6 +16,11 @@ let lastHost = 0;
 let vectorMemory = 32 * 1024 * 1024;
 let limited: WasmInstance | undefined;
 
+const REPLACED_AT_MOST_EVERY_MS = 60_000;
+// Those that were replaced, and when the last one was.
+const grown = new WeakSet<WasmInstance>();
+let replacedAt = Number.NEGATIVE_INFINITY;
+
 /**
  * How many bytes the vectors of all objects of this isolate may take in memory (32 MB
  * without). When they take more, those of the object that was not searched for longest are
@@ -39,6 +44,7 @@ export async function openSharedSession(host?: EngineHost): Promise<Session> {
 }
 
 class SharedSession extends Session {
+  // Without one, what it holds is in the instance alone.
   readonly #host: EngineHost | undefined;
 
   constructor(instance: WasmInstance, host: EngineHost | undefined) {
@@ -47,18 +53,37 @@ class SharedSession extends Session {
   }
 
   override get isBroken(): boolean {
-    return super.isBroken || this.#host?.isEmptied === true;
+    if (super.isBroken) return true;
+    return this.#host !== undefined && (this.#host.isEmptied || grown.has(this.instance));
   }
 
-  override execute(request: Uint8Array): Uint8Array {
-    if (limited === this.instance) return super.execute(request);
+  override execute(request: Uint8Array, spare?: number): Uint8Array {
+    if (limited === this.instance) return this.#executeAndLook(request, spare);
     // It may be in the buffer of the encoder, which is used before it.
     const kept = request.slice();
     limited = this.instance;
     const header = { clientId: 0, sequence: 0, now: Date.now() };
     super.execute(encodeRequest(header, [{ kind: "limitVectors", bytes: vectorMemory }]));
-    return super.execute(kept);
+    return this.#executeAndLook(kept, spare);
   }
+
+  #executeAndLook(request: Uint8Array, spare?: number): Uint8Array {
+    const response = super.execute(request, spare);
+    if (this.#host !== undefined) replaceIfGrown(this.instance);
+    return response;
+  }
+}
+
+// Linear memory never shrinks: one large answer would occupy most of an isolate for ever.
+// Vectors may have half of what it may grow to. The next call of each object opens it again, in a new instance.
+function replaceIfGrown(instance: WasmInstance): void {
+  if (instance !== shared || instance.memoryBytes < 2 * vectorMemory) return;
+  const now = Date.now();
+  // What is needed all the time would be read again all the time.
+  if (now - replacedAt < REPLACED_AT_MOST_EVERY_MS) return;
+  replacedAt = now;
+  grown.add(instance);
+  shared = undefined;
 }
 
 // A database's path is the number of its host.

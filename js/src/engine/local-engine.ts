@@ -204,7 +204,8 @@ export class LocalEngine implements Engine {
   ): Answers<Operations> {
     const session = this.#sessionNow();
     const header = { clientId: this.#clientId, sequence: ++this.#sequence, now };
-    const response = this.#execute(session, encodeRequest(header, operations));
+    const request = encodeRequest(header, operations);
+    const response = this.#execute(session, request, spareOf(operations));
     const answers = answersIn(response, operations);
     this.#tellChanges(operations);
     if (operations.some((one) => rowOf(one).usesVectors?.(one))) this.#idleIndex?.touch();
@@ -226,9 +227,9 @@ export class LocalEngine implements Engine {
     throw this.#isLost ? lost(this.#source) : closed(this.#source);
   }
 
-  #execute(session: DatabaseSession, request: Uint8Array): Uint8Array {
+  #execute(session: DatabaseSession, request: Uint8Array, spare?: number): Uint8Array {
     try {
-      return session.execute(request);
+      return session.execute(request, spare);
     } catch (error) {
       if (error instanceof KeepsakeError) throw error;
       this.#isLost = !this.#source.isPersistent;
@@ -256,6 +257,18 @@ export class LocalEngine implements Engine {
       // A broken instance may not be able to; its files are closed all the same.
     }
   }
+}
+
+// What must be left of memory: for the answers of later reads, and for indexes of vectors, which
+// grow by as much as they are. Who makes room must always be able to.
+const SPARED_BY_WRITES = 128 * 2 ** 20;
+const SPARED_BY_VECTORS = 256 * 2 ** 20;
+
+function spareOf(operations: readonly Operation[]): number {
+  if (operations.every((one) => rowOf(one).makesRoom?.(one))) return 0;
+  if (!operations.some((one) => rowOf(one).changes !== undefined)) return 0;
+  const isOfVectors = operations.some((one) => one.kind === "put" && one.vectors?.length);
+  return isOfVectors ? SPARED_BY_VECTORS : SPARED_BY_WRITES;
 }
 
 async function filesOf(name: string, database: ForeignDatabase): Promise<EngineFiles> {

@@ -7,8 +7,8 @@ import { decodeOpened, encodeOpen } from "../wire/codec.js";
 import type { OpenOptions } from "../wire/types.js";
 import { errorOf } from "./answers.js";
 
-// Linear memory ends at 4 GB, and a request is copied before it is carried out.
-const MAX_REQUEST_BYTES = 1 << 30;
+// Linear memory ends at 2 GB, and a request is copied before it is carried out.
+const MAX_REQUEST_BYTES = 512 * 2 ** 20;
 
 /** @internal */
 export interface SessionParts {
@@ -24,9 +24,10 @@ export interface DatabaseSession {
   readonly isBroken: boolean;
   /**
    * The response is a view that ends with the next call. Throws a KeepsakeError if
-   * it refuses the request, and anything else only if the instance is unusable.
+   * it refuses the request, and anything else only if the instance is unusable. It is
+   * refused, too, if it could not leave `spare` bytes of memory.
    */
-  execute(request: Uint8Array): Uint8Array;
+  execute(request: Uint8Array, spare?: number): Uint8Array;
   /** Lets the engine open these files too, until the answer is called, which closes them. */
   lend(files: EngineFiles): () => void;
   /** Lets go of the database and its files, also after execute() has thrown. */
@@ -57,12 +58,15 @@ export class Session implements DatabaseSession {
     return this.instance.isBroken;
   }
 
-  execute(request: Uint8Array): Uint8Array {
+  execute(request: Uint8Array, spare?: number): Uint8Array {
     if (request.length > MAX_REQUEST_BYTES) {
-      throw new KeepsakeError("too_large", `a request takes at most 1 GB: ${request.length} bytes`);
+      throw new KeepsakeError(
+        "too_large",
+        `a request takes at most 512 MB: ${request.length} bytes`,
+      );
     }
     if (this.#isClosed) throw new Error("the engine is closed");
-    return this.instance.call(this.#engine, "execute", request);
+    return this.instance.call(this.#engine, "execute", request, spare);
   }
 
   lend(_files: EngineFiles): () => void {

@@ -8,6 +8,7 @@ interface WasmModule {
 export interface Engine {
   close(): void;
   reserve(_0: number): number;
+  hasRoom(_0: number, _1: number): number;
   open(_0: number): number;
   execute(_0: number): number;
   response(): number;

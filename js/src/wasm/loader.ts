@@ -1,6 +1,7 @@
 // Makes running instances of compiled code; the only importer of the glue.
 
 import createModule from "#glue";
+import { KeepsakeError } from "../errors.js";
 import type { EngineFiles } from "./engine-file.js";
 import type { EngineHosts } from "./engine-host.js";
 
@@ -15,6 +16,12 @@ export interface InstanceSource {
   /** The module's glue, if it is not the one of this build. */
   createModule?: typeof createModule;
 }
+
+// Linear memory ends at 2 GB. From here on, room is asked for before a call needs it.
+const SPARED_FROM = 2 ** 30;
+// What a call needs besides blocks of the size of its request.
+const LEAST_BLOCK = 64 * 2 ** 10;
+const LARGE_REQUEST = 128 * 2 ** 20;
 
 type Glue = Awaited<ReturnType<typeof createModule>> & { fileError?: unknown };
 
@@ -67,16 +74,41 @@ export class WasmInstance {
     return this.#guard(() => new this.#glue.Engine());
   }
 
-  /** The response is a view into linear memory, until the next call of any engine of the instance. */
-  call(engine: WasmEngine, method: "open" | "execute", request: Uint8Array): Uint8Array {
+  /** Bytes of linear memory, which never shrinks. */
+  get memoryBytes(): number {
+    return this.#glue.HEAPU8.length;
+  }
+
+  /**
+   * The response is a view into linear memory, until the next call of any engine of the
+   * instance. Throws a KeepsakeError, and did nothing, if there is no room for the request
+   * and for `spare` bytes that must be left.
+   */
+  call(engine: WasmEngine, method: "open" | "execute", request: Uint8Array, room = 0): Uint8Array {
+    const address = this.#guard(() => this.#reserve(engine, request.length, room));
+    if (address === 0) throw this.#isFull(request.length);
     return this.#guard(() => {
-      const address = engine.reserve(request.length);
-      if (address === 0) throw new RangeError(`no room for a request of ${request.length} bytes`);
       this.#glue.HEAPU8.set(request, address);
       const size = engine[method](request.length);
       const response = engine.response();
       return this.#glue.HEAPU8.subarray(response, response + size);
     });
+  }
+
+  // Where the request goes; 0 if there is no room.
+  #reserve(engine: WasmEngine, size: number, spare: number): number {
+    const isScarce = this.memoryBytes >= SPARED_FROM;
+    if (isScarce && spare > 0 && engine.hasRoom(spare, size + LEAST_BLOCK) === 0) return 0;
+    return engine.reserve(size);
+  }
+
+  #isFull(size: number): KeepsakeError {
+    const used = Math.round(this.memoryBytes / 2 ** 20);
+    return new KeepsakeError(
+      size > LARGE_REQUEST ? "too_large" : "storage_full",
+      `there is no room in memory for a request of ${size} bytes, ${used} MB of at most 2 GB ` +
+        "are taken: nothing was done; delete items, or keep them in several memories",
+    );
   }
 
   /** Lets go of the engine and its database. */

@@ -14,6 +14,16 @@ export class Cold extends KeepsakeObject {
 export default serve({
   first: (env) => env.OBJECT.getByName("first").first(),
 
+  async large(env) {
+    const { store } = keepsake(env.OBJECT, "large");
+    const text = "x".repeat(1_000_000);
+    for (let i = 0; i < 30; i++) await store.put(["n"], `k${i}`, { text });
+    const found = await store.search(["n"], { limit: 30 });
+    const after = linearMemory();
+    const again = await store.get(["n"], "k7");
+    return { found: found.length, again: again.value.text.length, after, now: linearMemory() };
+  },
+
   async many(env, count) {
     for (let i = 0; i < count; i++) {
       const { store, checkpointer } = keepsake(env.OBJECT, `object ${i}`);

@@ -11,8 +11,9 @@ WebAssembly.Instance = class extends Instance {
   }
 };
 
-/** → {linear, instances}, of all of them: bytes, and how many there are */
+/** → {linear, instances, newest}, of all of them and of the newest: bytes, and how many there are */
 export function linearMemory() {
-  const linear = memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
-  return { linear, instances: memories.length };
+  const bytes = memories.map(({ buffer }) => buffer.byteLength);
+  const linear = bytes.reduce((sum, size) => sum + size, 0);
+  return { linear, instances: bytes.length, newest: bytes.at(-1) };
 }
