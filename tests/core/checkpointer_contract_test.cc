@@ -704,8 +704,12 @@ TYPED_TEST(CheckpointerContract, the_newest_put_of_a_version_is_so_in_a_copy_too
   EXPECT_THAT(Values(this->Get({"copy", "", "3"})), ElementsAre("a@1=\"new\""));
 }
 
-TYPED_TEST(CheckpointerContract, copying_a_thread_that_is_not_there_leaves_the_target_empty) {
-  EXPECT_TRUE(this->saver().CopyThread("nobody", "copy").ok());
+TYPED_TEST(CheckpointerContract, a_thread_that_is_not_there_is_neither_copied_nor_renamed) {
+  for (const Status& s :
+       {this->saver().CopyThread("nobody", "copy"), this->saver().RenameThread("nobody", "copy")}) {
+    EXPECT_EQ(s.code(), StatusCode::kNotFound);
+    EXPECT_THAT(s.message(), HasSubstr("\"nobody\""));
+  }
   EXPECT_THAT(this->List({.thread_id = "copy"}), IsEmpty());
   EXPECT_EQ(this->Stats(), CheckpointerStats());
 }
@@ -1051,7 +1055,7 @@ TYPED_TEST(CheckpointerContract, a_renamed_thread_is_the_same_under_another_name
   after.key.thread_id = "t";
   EXPECT_EQ(after, before);
   EXPECT_THAT(this->List({}), ElementsAre("new//2", "new//1", "new/child/1", "taken//1"));
-  EXPECT_TRUE(this->saver().RenameThread("nobody", "other").ok());
+  EXPECT_EQ(this->saver().RenameThread("t", "other").code(), StatusCode::kNotFound);
 }
 
 TYPED_TEST(CheckpointerContract, cap_80_a_fork_is_the_thread_as_it_was) {

@@ -206,8 +206,8 @@ class Checkpointer {
       const CheckpointKey& key, std::span<const std::string> channels) = 0;
 
   virtual Status DeleteThread(const std::string& thread_id) = 0;
-  // Replaces nothing: kInvalidArgument if the target has checkpoints or writes.
-  // A source without any leaves the target empty.
+  // Replaces nothing: kInvalidArgument if the target has checkpoints or writes,
+  // kNotFound if the source has none.
   virtual Status CopyThread(const std::string& source, const std::string& target) = 0;
   // Deletes the checkpoints whose metadata has one of these run_id, and their
   // writes; says how many. Survivors keep their values: a checkpoint from which
@@ -218,7 +218,8 @@ class Checkpointer {
   virtual Result<Pruned> Prune(const RetentionRules& rules) = 0;
 
   virtual Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) = 0;
-  // kInvalidArgument if the target has checkpoints or writes.
+  // kInvalidArgument if the target has checkpoints or writes, kNotFound if the
+  // source has none.
   virtual Status RenameThread(const std::string& source, const std::string& target) = 0;
   // Copies a checkpoint of the root namespace and its ancestors, and of the other
   // namespaces what is older than the checkpoint's successor: the target is what

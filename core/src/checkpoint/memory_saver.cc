@@ -458,9 +458,8 @@ class MemorySaver final : public Checkpointer {
   Status CopyThread(const std::string& source, const std::string& target) override {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
-    const auto found = threads_.find(source);
-    if (found == threads_.end()) return {};
-    Thread copy = found->second;
+    if (IsEmpty(source)) return checkpoint::NoThread(source);
+    Thread copy = threads_.at(source);
     threads_.insert_or_assign(target, std::move(copy));
     return {};
   }
@@ -517,8 +516,8 @@ class MemorySaver final : public Checkpointer {
   Status RenameThread(const std::string& source, const std::string& target) override {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
+    if (IsEmpty(source)) return checkpoint::NoThread(source);
     const auto found = threads_.find(source);
-    if (found == threads_.end()) return {};
     Thread moved = std::move(found->second);
     threads_.erase(found);
     threads_.insert_or_assign(target, std::move(moved));

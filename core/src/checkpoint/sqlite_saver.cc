@@ -164,6 +164,7 @@ class SqliteSaver final : public Checkpointer {
       if (Status s = namespaces_.RequireNone(target); !s.ok()) return s;
       const auto namespaces = namespaces_.OfThread(source);
       if (!namespaces) return namespaces.error();
+      if (namespaces->empty()) return checkpoint::NoThread(source);
       for (const ThreadNamespace& ns : *namespaces) {
         const auto copy = MakeCopyOf(ns, target);
         if (!copy) return copy.error();
@@ -217,6 +218,9 @@ class SqliteSaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     return database_.InTransaction([&]() -> Status {
       if (Status s = namespaces_.RequireNone(target); !s.ok()) return s;
+      const auto namespaces = namespaces_.OfThread(source);
+      if (!namespaces) return namespaces.error();
+      if (namespaces->empty()) return checkpoint::NoThread(source);
       return namespaces_.Rename(source, target);
     });
   }

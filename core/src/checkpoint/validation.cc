@@ -119,6 +119,11 @@ Status ValidateRules(const RetentionRules& rules) {
   return ValidateId("older_than", rules.older_than, EmptyId::kAllowed);
 }
 
+Status NoThread(std::string_view thread_id) {
+  return {StatusCode::kNotFound, "there is no thread " + json::Quoted(thread_id) +
+                                     ": the list of threads has the ids of those that there are"};
+}
+
 Status TargetNotEmpty(std::string_view target) {
   return {StatusCode::kInvalidArgument,
           "target thread must have no checkpoints or writes: " + json::Quoted(target)};

@@ -25,7 +25,8 @@ Status ValidateNewCheckpoint(const NewCheckpoint& checkpoint);
 Status ValidateWrites(std::span<const PendingWrite> writes);
 Status ValidateCopy(std::string_view source, std::string_view target);
 Status ValidateRules(const RetentionRules& rules);
-// Why CopyThread() refuses.
+// Why CopyThread() and RenameThread() refuse.
+Status NoThread(std::string_view thread_id);
 Status TargetNotEmpty(std::string_view target);
 // Why Put() refuses a delta.
 Status OtherBase(std::string_view channel);
