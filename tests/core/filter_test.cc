@@ -104,12 +104,30 @@ TEST(Filter, malformed_filters_are_refused) {
 }
 
 TEST(Filter, operators_are_known_stand_alone_and_take_their_operands) {
-  EXPECT_EQ(ParseError(R"({"a":{"$near":1}})").message(), R"(unknown filter operator "$near")");
-  EXPECT_EQ(ParseError(R"({"a":{"$in":1}})").message(), "filter operator $in needs an array");
-  EXPECT_EQ(ParseError(R"({"a":{"$nin":{}}})").message(), "filter operator $nin needs an array");
+  EXPECT_EQ(ParseError(R"({"a":{"$near":1}})").message(),
+            R"(unknown filter operator "$near": there are $eq, $ne, $gt, $gte, $lt, $lte, $in )"
+            "and $nin");
+  EXPECT_EQ(ParseError(R"({"a":{"$in":1}})").message(),
+            R"(filter operator $in of "a" needs an array)");
+  EXPECT_EQ(ParseError(R"({"a":{"$nin":{}}})").message(),
+            R"(filter operator $nin of "a" needs an array)");
   EXPECT_EQ(ParseError(R"({"a":{"b":1,"$gt":1}})").message(),
-            R"(filter operator must stand alone below a field: "$gt")");
-  EXPECT_EQ(ParseError(R"({"$or":[]})").code(), StatusCode::kInvalidFilter);
+            R"(filter operator must stand alone below a field, as in {"age": {"$gt": 18}}: "$gt")");
+  for (const char* name : {"$and", "$or", "$not"}) {
+    const Status s = ParseError(R"({")" + std::string(name) + R"(":[{"a":1}]})");
+    EXPECT_EQ(s.code(), StatusCode::kInvalidFilter);
+    EXPECT_THAT(s.message(), HasSubstr("a filter has no \"" + std::string(name) + "\": all"));
+  }
+}
+
+TEST(Filter, an_order_that_nothing_has_is_refused) {
+  for (const char* op : {"$gt", "$gte", "$lt", "$lte"}) {
+    for (const char* operand : {"true", "false", "null", "[1]", "{}"}) {
+      const std::string filter = R"({"a":{")" + std::string(op) + "\":" + operand + "}}";
+      EXPECT_EQ(ParseError(filter).message(),
+                "filter operator " + std::string(op) + R"( of "a" needs a number or a string)");
+    }
+  }
 }
 
 TEST(Filter, size_and_depth_are_limited) {

@@ -14,10 +14,7 @@ class FilterParser {
   Result<std::vector<Filter::Field>> ParseFields(std::string_view raw, std::size_t depth) {
     std::vector<Filter::Field> fields;
     for (const auto& [name, condition] : SortedMembers(raw)) {
-      if (name.starts_with('$')) {
-        return Error(StatusCode::kInvalidFilter,
-                     "filter operator must stand alone below a field: " + Quoted(name));
-      }
+      if (name.starts_with('$')) return std::unexpected(MisplacedOperator(name));
       Result<Filter::Field> field = ParseCondition(name, condition, depth);
       if (!field) return std::unexpected(field.error());
       fields.push_back(std::move(*field));
@@ -38,7 +35,7 @@ class FilterParser {
     }
     if (IsOperators(condition)) {
       for (const auto& [op, operand] : SortedMembers(condition)) {
-        Result<Filter::Comparison> comparison = ParseComparison(op, operand);
+        Result<Filter::Comparison> comparison = ParseComparison(name, op, operand);
         if (!comparison) return std::unexpected(comparison.error());
         field.comparisons.push_back(std::move(*comparison));
       }
@@ -64,25 +61,49 @@ class FilterParser {
     return any;
   }
 
-  static Result<Filter::Comparison> ParseComparison(std::string_view name,
+  static Status MisplacedOperator(std::string_view name) {
+    if (Filter::OperatorNamed(name)) {
+      return {StatusCode::kInvalidFilter,
+              "filter operator must stand alone below a field, as in "
+              "{\"age\": {\"$gt\": 18}}: " +
+                  Quoted(name)};
+    }
+    return {StatusCode::kInvalidFilter,
+            "a filter has no " + Quoted(name) +
+                ": all of its fields must hold; for one of several values of a field there is "
+                "$in, for any other choice a search each"};
+  }
+
+  static Result<Filter::Comparison> ParseComparison(std::string_view field, std::string_view name,
                                                     std::string_view operand) {
     const std::optional<Filter::Operator> op = Filter::OperatorNamed(name);
     if (!op) {
-      return Error(StatusCode::kInvalidFilter, "unknown filter operator " + Quoted(name));
+      return Error(StatusCode::kInvalidFilter,
+                   "unknown filter operator " + Quoted(name) +
+                       ": there are $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin");
     }
+    const auto needs = [&](std::string_view what) {
+      return Error(StatusCode::kInvalidFilter, "filter operator " + std::string(name) + " of " +
+                                                   Quoted(field) + " needs " + std::string(what));
+    };
     Filter::Comparison comparison{*op, {}};
     if (*op != Filter::Operator::kIn && *op != Filter::Operator::kNin) {
+      if (IsOrder(*op) && !HasOrder(KindOf(operand))) return needs("a number or a string");
       comparison.operands.emplace_back(operand);
       return comparison;
     }
-    if (KindOf(operand) != Kind::kArray) {
-      return Error(StatusCode::kInvalidFilter,
-                   "filter operator " + std::string(name) + " needs an array");
-    }
+    if (KindOf(operand) != Kind::kArray) return needs("an array");
     ArrayReader elements(operand);
     while (elements.Next()) comparison.operands.emplace_back(elements.value());
     return comparison;
   }
+
+  static bool IsOrder(Filter::Operator op) {
+    return op == Filter::Operator::kGt || op == Filter::Operator::kGte ||
+           op == Filter::Operator::kLt || op == Filter::Operator::kLte;
+  }
+
+  static bool HasOrder(Kind kind) { return kind == Kind::kNumber || kind == Kind::kString; }
 
   std::size_t fields_ = 0;
 };

@@ -7,9 +7,10 @@
 //   operator  := $eq $ne $gt $gte $lt $lte $in $nin
 //
 // A field is a literal key, dots and all. "{}" as a condition asks for an object.
-// $gt, $gte, $lt, $lte compare number with number and string with string (by code
-// point); other pairs do not match. $in and $nin take arrays. $ne and $nin match a
-// missing field, everything else does not; what is no object has no fields.
+// $gt, $gte, $lt, $lte take a number or a string, and compare number with number and
+// string with string (by code point); other pairs do not match. $in and $nin take
+// arrays. $ne and $nin match a missing field, everything else does not; what is no
+// object has no fields.
 #ifndef KEEPSAKE_JSON_FILTER_H_
 #define KEEPSAKE_JSON_FILTER_H_
 
