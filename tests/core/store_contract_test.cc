@@ -571,6 +571,16 @@ TYPED_TEST(StoreContractTest, cap_46_an_update_keeps_created_at_and_moves_update
   EXPECT_EQ(this->store_->Get({"n"}, "k").value()->created_at_ms, kStart + 5);
 }
 
+TYPED_TEST(StoreContractTest, a_clock_that_is_set_back_puts_no_update_before_the_creation) {
+  this->Put({"n"}, "k", "1");
+  this->clock_.Set(kStart - 5);
+  this->Put({"n"}, "k", "2");
+  const Item item = *this->store_->Get({"n"}, "k").value();
+  EXPECT_EQ(item.value, "2");
+  EXPECT_EQ(item.created_at_ms, kStart);
+  EXPECT_EQ(item.updated_at_ms, kStart);
+}
+
 // --- Vectors ---
 
 TYPED_TEST(StoreContractTest, cap_47_a_ranked_item_has_its_score_and_all_of_an_item) {

@@ -366,7 +366,8 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
   record.value = *put.op->value;
   if (is_new) record.created_at_ms = now_ms;
-  record.updated_at_ms = now_ms;
+  // A clock may have been set back.
+  record.updated_at_ms = std::max(now_ms, record.created_at_ms);
   record.ttl_ms = put.ttl_ms;
   SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
   if (!text_made_for_.empty()) {

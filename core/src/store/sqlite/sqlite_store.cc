@@ -79,14 +79,16 @@ constexpr std::string_view kCountVectors =
     "SELECT count(*) FROM store_vectors v JOIN store_kv i ON i.item_id = v.item_id"
     " WHERE i.expires_at IS NULL OR i.expires_at > ?";
 
-// An expired item that is put again is a new one.
+// An expired item that is put again is a new one. A clock may have been set back.
 constexpr std::string_view kPut =
     "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at)"
     " VALUES(?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT(ns, key) DO UPDATE SET value = excluded.value,"
     "  created_at = CASE WHEN expires_at <= excluded.updated_at"
     "   THEN excluded.created_at ELSE created_at END,"
-    "  updated_at = excluded.updated_at, ttl = excluded.ttl, expires_at = excluded.expires_at"
+    "  updated_at = CASE WHEN expires_at <= excluded.updated_at"
+    "   THEN excluded.updated_at ELSE MAX(excluded.updated_at, created_at) END,"
+    "  ttl = excluded.ttl, expires_at = excluded.expires_at"
     " RETURNING item_id";
 constexpr std::string_view kDelete =
     "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
