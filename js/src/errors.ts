@@ -50,7 +50,7 @@ const BRAND = Symbol.for("keepsake.error");
 export class KeepsakeError extends Error {
   readonly code: KeepsakeErrorCode;
   /** With `corrupt` and `not_a_database` in browsers: the database as it was, set aside. */
-  readonly damaged?: DamagedDatabase | undefined;
+  declare readonly damaged?: DamagedDatabase | undefined;
 
   constructor(
     code: KeepsakeErrorCode,
