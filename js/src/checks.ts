@@ -27,7 +27,7 @@ export function checkNumber(
   most = Number.MAX_VALUE,
 ): number {
   if (typeof number === "number" && number >= least && number <= most) return number;
-  throw invalid(`${name} must be a number${rangeOf(least, most)}: ${String(number)}`);
+  throw invalid(`${name} must be a number${rangeOf(least, most)}: ${show(number)}`);
 }
 
 /** @internal */
@@ -41,7 +41,7 @@ export function checkWhole(
     const whole = number as number;
     if (whole >= least && whole <= most) return whole;
   }
-  throw invalid(`${name} must be a whole number${rangeOf(least, most)}: ${String(number)}`);
+  throw invalid(`${name} must be a whole number${rangeOf(least, most)}: ${show(number)}`);
 }
 
 function rangeOf(least: number, most: number): string {
@@ -63,5 +63,136 @@ export function checkChoice<T extends string>(
 /** @internal */
 export function checkList<T>(name: string, list: T[]): T[] {
   if (Array.isArray(list)) return list;
-  throw invalid(`${name} must be a list: ${String(list)}`);
+  throw invalid(`${name} must be a list: ${show(list)}`);
+}
+
+/** Every option of a call by its name: the compiler sees that none is missing. @internal */
+export type NamesOf<Options> = Record<keyof Options, 1>;
+
+/**
+ * The options of `call` ("" if its errors name it anyhow), all of which it knows: one that is
+ * ignored would change what is answered without a word. @internal
+ */
+export function checkOptions<Options extends object>(
+  call: string,
+  known: NamesOf<Options>,
+  options: Options | null | undefined,
+): Options {
+  if (options === undefined || options === null) return {} as Options;
+  if (typeof options !== "object" || Array.isArray(options)) {
+    throw invalid(
+      `${call || "it"} takes options by name, such as { ${Object.keys(known)[0]}: … }: ${show(options)}`,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name) || options[name as keyof Options] === undefined) continue;
+    throw unknownOption(call, Object.keys(known), name);
+  }
+  return options;
+}
+
+function unknownOption(call: string, known: string[], name: string): KeepsakeError {
+  const meant = nearest(name, known);
+  const remedy = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean "${meant}"?`;
+  const place = call === "" ? "" : ` of ${call}`;
+  return invalid(`unknown option "${name}"${place}: ${remedy}`);
+}
+
+// What others call it, without capitals and signs. The first that the call knows is meant.
+const SYNONYMS: Record<string, string> = {
+  where: "filter",
+  k: "limit",
+  topk: "limit",
+  count: "limit keepLast",
+  skip: "offset",
+  threshold: "minScore",
+  minimumscore: "minScore",
+  text: "query",
+  vector: "near",
+  embedding: "near embeddings",
+  embedder: "embeddings",
+  dimensions: "dims",
+  ttl: "defaultTtl",
+  file: "path",
+  db: "path",
+  database: "path name",
+  serializer: "serde",
+  threadid: "threadIds",
+  embeddings: "index",
+  dims: "index",
+  fields: "index text",
+  expires: "ttl",
+  limit: "k",
+  expected: "relevant",
+  overwrite: "onConflict",
+  type: "format",
+};
+
+/** The one of `known` that `name` was most likely to be. @internal */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wanted = plain(name);
+  const synonyms = Object.hasOwn(SYNONYMS, wanted) ? (SYNONYMS[wanted] as string).split(" ") : [];
+  const ranked = known.map((each) => ({ each, edits: editsBetween(wanted, plain(each)) }));
+  const [closest] = ranked.sort((a, b) => a.edits - b.edits);
+  if (closest !== undefined && closest.edits <= Math.min(2, wanted.length / 3)) {
+    return closest.each;
+  }
+  const isPart = (part: string, whole: string) => part.length > 2 && whole.includes(part);
+  return (
+    synonyms.find((each) => known.includes(each)) ??
+    known.find((each) => isPart(wanted, plain(each)) || isPart(plain(each), wanted))
+  );
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+// Letters to insert, delete or replace.
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] as number) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** What somebody gave, shortly. @internal */
+export function show(given: unknown): string {
+  if (typeof given === "string") return JSON.stringify(given.slice(0, 80));
+  if (Array.isArray(given)) return "a list";
+  if (typeof given === "object" && given !== null) {
+    const name = given.constructor?.name ?? "Object";
+    return name === "Object" ? "an object" : `an object of ${name}`;
+  }
+  return typeof given === "function" ? "a function" : String(given);
+}
+
+/** @internal */
+export function checkFlag(name: string, flag: unknown): boolean | undefined {
+  if (flag === undefined || typeof flag === "boolean") return flag;
+  throw invalid(`${name} must be true or false: ${show(flag)}`);
+}
+
+/** @internal */
+export function checkListener(name: string, listener: unknown): void {
+  if (listener === undefined || typeof listener === "function") return;
+  throw invalid(`${name} must be a function: ${show(listener)}`);
+}
+
+/** Of anything that can be ended, and tells how far it is. @internal */
+export function checkSteps<Steps extends { signal?: unknown; onProgress?: unknown }>(
+  options: Steps,
+): Steps {
+  const { signal, onProgress } = options;
+  checkListener("onProgress", onProgress);
+  if (signal === undefined || typeof (signal as AbortSignal)?.throwIfAborted === "function") {
+    return options;
+  }
+  throw invalid(`signal must be an AbortSignal, as an AbortController has one: ${show(signal)}`);
 }

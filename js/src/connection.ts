@@ -2,12 +2,38 @@
 // the first call, closed once. Connections to one database share one Engine.
 
 import { databaseEngine, memoryEngine, resolveOptions } from "#host";
+import { checkOptions, type NamesOf } from "./checks.js";
 import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { KeepsakeError } from "./errors.js";
+import { invalid, KeepsakeError } from "./errors.js";
 import type { Operation } from "./wire/operations.js";
+
+/** @internal */
+export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {
+  path: 1,
+  name: 1,
+  durability: 1,
+  lockTimeout: 1,
+  fileMode: 1,
+  storage: 1,
+  worker: 1,
+  wasmUrl: 1,
+};
+
+/** Of what opens a database: nothing else may be given in their place. @internal */
+export function checkDatabaseOptions<Options extends DatabaseOptions>(
+  known: NamesOf<Options>,
+  options: Options,
+): Options {
+  if (typeof (options as { prepare?: unknown } | undefined)?.prepare === "function") {
+    throw invalid(
+      "it opens its database itself: give { path }, or this connection to memoryOver() of keepsake/sqlite",
+    );
+  }
+  return checkOptions("", known, options);
+}
 
 /** @internal */
 export class Connection {

@@ -25,7 +25,7 @@ export type {
   ImportReport,
   ImportSource,
   SkippedRow,
-} from "./import/importer.js";
+} from "./import/options.js";
 export { installInterruptShim, unwrapStore, withContext } from "./langgraph.js";
 export {
   type Diagnosis,

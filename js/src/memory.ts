@@ -7,14 +7,20 @@ import {
   type CheckpointerStats,
   SqliteSaver,
 } from "./checkpointer/checkpointer.js";
-import { Connection } from "./connection.js";
+import { type NamesOf, show } from "./checks.js";
+import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "./connection.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, invalid } from "./errors.js";
-import type { ImportOptions, ImportReport, ImportSource } from "./import/importer.js";
+import { attempt, invalid, named } from "./errors.js";
+import {
+  checkImportOptions,
+  type ImportOptions,
+  type ImportReport,
+  type ImportSource,
+} from "./import/options.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
-import type { StoreOptions } from "./store/options.js";
+import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import { SqliteStore, type StoreStats } from "./store/store.js";
 import type { DatabaseBytes, ExportOptions, TransferOptions } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
@@ -30,6 +36,10 @@ export interface TierOptions extends StoreOptions {
 
 /** Options of both tiers, and of their database. */
 export interface MemoryOptions extends TierOptions, DatabaseOptions {}
+
+/** @internal */
+export const TIER_OPTIONS: NamesOf<TierOptions> = { ...STORE_OPTIONS, serde: 1, retention: 1 };
+const MEMORY_OPTIONS: NamesOf<MemoryOptions> = { ...DATABASE_OPTIONS, ...TIER_OPTIONS };
 
 /** How much both tiers hold. */
 export interface MemoryStats {
@@ -61,6 +71,17 @@ export class Memory {
   readonly #options: MemoryOptions;
   readonly #connection: Connection;
   #persistence: Persistence;
+
+  // Of a whole memory where one of its tiers was meant, as in compile({ store: memory }).
+  static {
+    for (const name of methodsOf(SqliteStore.prototype, SqliteSaver.prototype)) {
+      if (name in Memory.prototype) continue;
+      const misplaced = () => {
+        throw invalid(`Memory: it has no ${name}(): ${remedyFor(name)}`);
+      };
+      Object.defineProperty(Memory.prototype, name, { value: misplaced, configurable: true });
+    }
+  }
 
   /** @internal */
   constructor(options: MemoryOptions, connection: Connection, persistence: Persistence = "memory") {
@@ -134,7 +155,7 @@ export class Memory {
   /** Calls `listener` after something was written, in this tab or another. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
     if (typeof listener !== "function") {
-      throw invalid("Memory: onChange takes a function");
+      throw invalid(`Memory: onChange takes a function: ${show(listener)}`);
     }
     return this.#connection.onChange(listener);
   }
@@ -150,7 +171,11 @@ export class Memory {
    * is written meanwhile, too; if it is cut short, another one goes on with `resume`.
    */
   exportStream(options?: ExportOptions): ReadableStream<Uint8Array> {
-    return exportStream(this.#connection, options);
+    try {
+      return exportStream(this.#connection, options);
+    } catch (error) {
+      throw named("Memory", error);
+    }
   }
 
   /**
@@ -181,9 +206,11 @@ export class Memory {
    */
   async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
     const { putImported: putItem } = this.store;
-    return attempt("Memory", () =>
-      importFile(this.#connection, source, { ...options, putItem, serde: this.checkpointer.serde }),
-    );
+    return attempt("Memory", () => {
+      const given = checkImportOptions(options);
+      const target = { ...given, putItem, serde: this.checkpointer.serde };
+      return importFile(this.#connection, source, target);
+    });
   }
 
   /** Closes the store, the checkpointer and the database. Twice is fine. */
@@ -210,9 +237,7 @@ export class Memory {
  */
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
-    if (typeof options !== "object" || options === null) {
-      throw invalid("openMemory takes options with a path");
-    }
+    checkDatabaseOptions(MEMORY_OPTIONS, options);
     const connection = Connection.toDatabase(options);
     const memory = new Memory(options, connection);
     try {
@@ -223,6 +248,25 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
       throw error;
     }
   });
+}
+
+function methodsOf(...prototypes: object[]): Set<string> {
+  const names = new Set<string>();
+  for (let object of prototypes) {
+    for (; object !== Object.prototype; object = Object.getPrototypeOf(object)) {
+      for (const name of Object.getOwnPropertyNames(object)) names.add(name);
+    }
+  }
+  return names;
+}
+
+function remedyFor(name: string): string {
+  const tiers = [
+    ...(name in SqliteStore.prototype ? ["store"] : []),
+    ...(name in SqliteSaver.prototype ? ["checkpointer"] : []),
+  ];
+  const calls = tiers.map((tier) => `memory.${tier}.${name}()`).join(" or ");
+  return `call ${calls}; compile() takes memory.store and memory.checkpointer`;
 }
 
 async function storageOfOrigin(): Promise<Pick<MemoryStats, "quota" | "persisted">> {

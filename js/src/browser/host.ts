@@ -2,6 +2,7 @@
 
 import { wasmSource } from "#assets";
 import { isBytes } from "../bytes.js";
+import { show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { LocalEngine } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
@@ -24,7 +25,7 @@ const STORAGES = ["auto", "opfs", "indexeddb", "memory"];
 /** Checks them all, so that a constructor can. @internal */
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null)
-    throw invalid("options must be an object with a name");
+    throw invalid('it takes options with a name, such as { name: "agent" }');
   const { path, name, storage } = options;
   checkCommonOptions(options);
   if (storage !== undefined && !STORAGES.includes(storage)) {
@@ -81,7 +82,7 @@ export function foreignDatabase(source: unknown): { name: string; database: Fore
   if (isBytes(source) || source instanceof Blob) {
     return { name: "database to import from", database: source };
   }
-  throw invalid(`importFrom takes a Blob or the bytes of a file: ${typeof source}`);
+  throw invalid(`importFrom takes a Blob or the bytes of a file: ${show(source)}`);
 }
 
 const compiled = new Map<string, Promise<WebAssembly.Module>>();

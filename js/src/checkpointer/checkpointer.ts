@@ -18,8 +18,17 @@ import {
   TASKS,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
-import { checkList, checkNumber, checkText, checkWhole } from "../checks.js";
-import { Connection } from "../connection.js";
+import {
+  checkFlag,
+  checkList,
+  checkNumber,
+  checkOptions,
+  checkText,
+  checkWhole,
+  type NamesOf,
+  show,
+} from "../checks.js";
+import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import type { MaybePromise } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named } from "../errors.js";
@@ -41,6 +50,7 @@ import {
   boundOf,
   type CheckpointBound,
   configOf,
+  configurableOf,
   optionalId,
   threadIdOf,
   uuid6At,
@@ -113,6 +123,18 @@ export interface ThreadSummary {
   metadata: CheckpointMetadata | undefined;
 }
 
+const LIST: NamesOf<ListOptions> = { limit: 1, before: 1, filter: 1, after: 1 };
+const LIST_THREADS: NamesOf<{ limit?: number }> = { limit: 1 };
+const RETENTION: NamesOf<Retention> = { keepLast: 1, maxAge: 1, maxBytes: 1 };
+const AUTOMATIC: NamesOf<AutomaticRetention> = { ...RETENTION, every: 1 };
+const PRUNE: NamesOf<PruneOptions & RetentionPruneOptions> = {
+  ...RETENTION,
+  threadIds: 1,
+  strategy: 1,
+  olderThan: 1,
+  dryRun: 1,
+};
+
 // The first page is small, since most callers want one checkpoint and stop.
 const FIRST_PAGE = 4;
 const LARGEST_PAGE = 256;
@@ -135,8 +157,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     super(serde);
     try {
       checkSerde(serde);
-      if (retention !== undefined) rulesOf({ ...retention });
-      this.#retention = retention;
+      this.#retention = checkRetention(retention);
       this.connection = connect();
     } catch (error) {
       throw named(new.target.name, error);
@@ -147,7 +168,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     return this.attempt(async () => {
       // The specification: where there is no thread, there is nothing, and no error.
-      if (config?.configurable?.thread_id === undefined) return undefined;
+      if (configurableOf(config).thread_id === undefined) return undefined;
       const key = this.#keyOf(config, () => optionalId("checkpoint_id", getCheckpointId(config)));
       const tuple = await this.#call({ kind: "getTuple", key });
       if (tuple === undefined) return undefined;
@@ -161,8 +182,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: ListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    let left = await this.attempt(() => limitOf(options.limit));
-    const { filter, matches } = await this.attempt(() => this.#filterOf(options.filter));
+    let left = await this.attempt(() => limitOf(checkOptions("list", LIST, options).limit));
+    const { filter, matches } = await this.attempt(() => this.#filterOf(options?.filter));
     let cursor: CheckpointKey | undefined;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
       const limit = matches ? size : Math.min(size, left);
@@ -307,22 +328,22 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async prune(options: RetentionPruneOptions): Promise<Pruned>;
   async prune(options: PruneOptions | RetentionPruneOptions): Promise<number | Pruned> {
     return this.attempt(async () => {
-      const given = options ?? {};
+      const given = checkOptions("prune", PRUNE, options as PruneOptions & RetentionPruneOptions);
       const rules = RULES.filter((name) => name in given);
       if (rules.length > 0 && "strategy" in given) {
-        throw invalid(`strategy excludes ${rules.join(", ")}`);
+        throw invalid(`strategy and ${rules.join(", ")} exclude each other: give one of them`);
       }
       if (rules.length > 0) return this.#pruneBy(given);
       if ("dryRun" in given) {
         throw invalid(`dryRun needs one of ${RULES.join(", ")}`);
       }
-      return this.#pruneThreads(given as PruneOptions);
+      return this.#pruneThreads(given);
     });
   }
 
   async #pruneThreads({ threadIds, strategy = "keepLatest" }: PruneOptions): Promise<number> {
     if (strategy !== "keepLatest" && strategy !== "delete") {
-      throw invalid(`strategy must be keepLatest or delete: ${String(strategy)}`);
+      throw invalid(`strategy must be keepLatest or delete: ${show(strategy)}`);
     }
     if (threadIds === undefined) {
       throw invalid(`prune needs threadIds, or one of ${RULES.join(", ")}`);
@@ -345,12 +366,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   /** The threads, the last active first. Loads in pages, and no further than it is iterated. */
-  async *listThreads({
-    limit,
-  }: {
-    limit?: number | undefined;
-  } = {}): AsyncGenerator<ThreadSummary> {
-    let left = await this.attempt(() => limitOf(limit));
+  async *listThreads(options: { limit?: number | undefined } = {}): AsyncGenerator<ThreadSummary> {
+    let left = await this.attempt(() =>
+      limitOf(checkOptions("listThreads", LIST_THREADS, options).limit),
+    );
     let cursor: { newestCheckpointId: string; threadId: string } | undefined;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
       const page = await this.attempt(() =>
@@ -429,7 +448,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   async #valuesAt(config: RunnableConfig): Promise<Map<string, unknown>> {
-    const { thread_id, checkpoint_id } = config?.configurable ?? {};
+    const { thread_id, checkpoint_id } = configurableOf(config);
     const thread = JSON.stringify(threadIdOf(thread_id));
     const tuple = await this.getTuple(config);
     if (tuple === undefined) {
@@ -462,7 +481,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   #keyOf(config: RunnableConfig, checkpointId: () => string): CheckpointKey {
-    const { thread_id, checkpoint_ns } = config?.configurable ?? {};
+    const { thread_id, checkpoint_ns } = configurableOf(config);
     return {
       threadId: threadIdOf(thread_id),
       checkpointNs: optionalId("checkpoint_ns", checkpoint_ns),
@@ -472,10 +491,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   async #page(
     config: RunnableConfig,
-    { before, after }: ListOptions,
+    options: ListOptions | null,
     page: { filter: string; cursor: CheckpointKey | undefined; limit: number },
   ): Promise<CoreTuple[]> {
-    const { thread_id, checkpoint_ns } = config?.configurable ?? {};
+    const { thread_id, checkpoint_ns } = configurableOf(config);
+    const { before, after } = options ?? {};
     return this.#call({
       kind: "listCheckpoints",
       threadId: thread_id === undefined ? undefined : threadIdOf(thread_id),
@@ -493,6 +513,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     filter: Record<string, unknown> | undefined,
   ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
     const wanted = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+    for (const [name, value] of wanted) checkMetadataFilter(name, value);
     if (wanted.length === 0) return { filter: "" };
     const [type, bytes] = await this.serde.dumpsTyped(Object.fromEntries(wanted));
     if (type === "json") return { filter: new TextDecoder().decode(bytes) };
@@ -554,8 +575,31 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 }
 
+// Metadata is compared for equality: an operator or a function would equal nothing.
+function checkMetadataFilter(name: string, value: unknown): void {
+  const [operator] = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  if (operator?.startsWith("$") || typeof value === "function" || typeof value === "symbol") {
+    throw new KeepsakeError(
+      "invalid_filter",
+      `filter.${name} of list must be a value, to which metadata is equal: ${operator ?? show(value)}`,
+    );
+  }
+}
+
 function limitOf(limit: number | undefined): number {
-  return checkNumber("limit", limit ?? Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY);
+  if (limit === undefined || limit === null || limit === Number.POSITIVE_INFINITY) {
+    return Number.POSITIVE_INFINITY;
+  }
+  return checkWhole("limit", limit, 0);
+}
+
+function checkRetention(retention: AutomaticRetention | undefined): AutomaticRetention | undefined {
+  if (retention === undefined || retention === null) return undefined;
+  const { every, ...rules } = checkOptions("retention", AUTOMATIC, retention);
+  if (every !== undefined) checkWhole("retention.every", every, 1);
+  rulesOf(rules);
+  if (Object.values(rules).some((rule) => rule !== undefined)) return retention;
+  throw invalid("retention needs one of keepLast, maxAge and maxBytes: it would prune nothing");
 }
 
 const RULES = ["keepLast", "maxAge", "maxBytes", "olderThan"] as const;
@@ -578,7 +622,7 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
     // What is older than either goes.
     olderThan: [byAge, byBound].sort().at(-1) ?? "",
     maxBytes: maxBytes === undefined ? 0 : checkWhole("maxBytes", maxBytes, 1),
-    dryRun: dryRun ?? false,
+    dryRun: checkFlag("dryRun", dryRun) ?? false,
   };
 }
 
@@ -586,7 +630,9 @@ function checkSerde(serde: SerializerProtocol | undefined): void {
   if (!serde) return;
   for (const method of ["dumpsTyped", "loadsTyped"] as const) {
     if (typeof serde[method] === "function") continue;
-    throw invalid(`serde must have the method ${method}`);
+    throw invalid(
+      `serde must have the method ${method}: ${show(serde)}; MemorySaver takes it alone, SqliteSaver by name`,
+    );
   }
 }
 
@@ -608,6 +654,12 @@ export interface SqliteSaverOptions extends DatabaseOptions {
   retention?: AutomaticRetention | undefined;
 }
 
+const SQLITE_SAVER_OPTIONS: NamesOf<SqliteSaverOptions> = {
+  ...DATABASE_OPTIONS,
+  serde: 1,
+  retention: 1,
+};
+
 /**
  * Keeps checkpoints in a SQLite file, which it shares with every other SqliteSaver
  * and SqliteStore of this process on the same path. `":memory:"` keeps nothing.
@@ -621,7 +673,12 @@ export class SqliteSaver extends KeepsakeSaver {
   constructor(options: SqliteSaverOptions, shared: Connection);
   constructor(options: SqliteSaverOptions, shared?: Connection) {
     super(
-      () => shared?.share() ?? Connection.toDatabase(options),
+      () => {
+        if (shared instanceof Connection) return shared.share();
+        checkDatabaseOptions(SQLITE_SAVER_OPTIONS, options);
+        if (shared === undefined) return Connection.toDatabase(options);
+        throw invalid("it takes a serde by name: { path, serde }");
+      },
       options?.serde,
       options?.retention,
     );

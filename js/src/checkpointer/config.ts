@@ -2,7 +2,7 @@
 
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
-import { checkText } from "../checks.js";
+import { checkText, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { CheckpointKey } from "../wire/types.js";
 
@@ -16,12 +16,39 @@ export function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey
   };
 }
 
+const MISSPELT = {
+  thread_id: ["threadId", "threadID"],
+  checkpoint_ns: ["checkpointNs"],
+  checkpoint_id: ["checkpointId"],
+};
+
+/** What a config says of a checkpoint, if it is where LangGraph has it. @internal */
+export function configurableOf(config: RunnableConfig | undefined): Record<string, unknown> {
+  if (config === undefined || config === null) return {};
+  if (typeof config !== "object") {
+    throw invalid(`a config must be { configurable: { thread_id } }: ${show(config)}`);
+  }
+  const configurable: Record<string, unknown> = config.configurable ?? {};
+  for (const [name, others] of Object.entries(MISSPELT)) {
+    if (configurable[name] !== undefined) continue;
+    if ((config as Record<string, unknown>)[name] !== undefined) {
+      throw invalid(
+        `${name} of a config is read within configurable: { configurable: { ${name} } }`,
+      );
+    }
+    const other = others.find((each) => configurable[each] !== undefined);
+    if (other === undefined) continue;
+    throw invalid(`unknown name "${other}" in configurable: did you mean "${name}"?`);
+  }
+  return configurable;
+}
+
 /** @internal */
 export function threadIdOf(threadId: unknown): string {
   if (threadId === undefined || threadId === null || threadId === "") {
     throw new KeepsakeError(
       "thread_id_required",
-      "configurable.thread_id is required with a checkpointer",
+      "thread_id is required with a checkpointer: give { configurable: { thread_id } }",
     );
   }
   return checkText("thread_id", threadId);
@@ -40,7 +67,12 @@ export function boundOf(
 ): string {
   if (bound === undefined || bound === null) return "";
   if (bound instanceof Date) return uuid6At(bound, end);
-  return optionalId(name, typeof bound === "string" ? bound : getCheckpointId(bound));
+  if (typeof bound !== "string" && typeof bound !== "object") {
+    throw invalid(`${name} must be a checkpoint's id, its config or a Date: ${show(bound)}`);
+  }
+  if (typeof bound === "string") return bound === "" ? "" : checkText(name, bound);
+  configurableOf(bound);
+  return optionalId(name, getCheckpointId(bound));
 }
 
 /**
@@ -49,7 +81,7 @@ export function boundOf(
  */
 export function uuid6At(moment: Date, end: "first" | "last"): string {
   const ms = moment.getTime();
-  if (Number.isNaN(ms)) throw invalid("before and after must be valid dates");
+  if (Number.isNaN(ms)) throw invalid("before, after and olderThan must be valid dates");
   const ticks = (BigInt(ms) + 12_219_292_800_000n) * 10_000n + (end === "last" ? 9_999n : 0n);
   const hex = ticks.toString(16).padStart(15, "0");
   const rest = end === "last" ? "ffff-ffffffffffff" : "0000-000000000000";

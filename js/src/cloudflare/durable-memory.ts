@@ -1,11 +1,12 @@
 // Both tiers over the SQLite of a Durable Object.
 
+import { checkOptions } from "../checks.js";
 import { Connection } from "../connection.js";
 import { openSharedSession } from "../edge/instance.js";
 import { type ObjectStorage, SqlHost } from "../edge/sql-host.js";
 import { LocalEngine } from "../engine/local-engine.js";
 import { KeepsakeError } from "../errors.js";
-import { Memory, type TierOptions } from "../memory.js";
+import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 
 // One engine for each object, however many memories look at it.
 const engines = new WeakMap<ObjectStorage, LocalEngine>();
@@ -47,6 +48,7 @@ export function objectEngine(storage: ObjectStorage): LocalEngine {
  * It is opened by the first call. Memories of one object share one engine.
  */
 export function durableMemory(storage: ObjectStorage, options: TierOptions = {}): Memory {
+  checkOptions("durableMemory", TIER_OPTIONS, options);
   return new Memory(
     options,
     Connection.toEngine(() => objectEngine(storage)),

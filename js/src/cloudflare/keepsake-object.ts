@@ -1,13 +1,14 @@
 // A Durable Object that keeps one tenant's memory, and how a Worker reaches it.
 
 import { DurableObject } from "cloudflare:workers";
+import { checkOptions, type NamesOf, show } from "../checks.js";
 import { Connection } from "../connection.js";
 import { type ObjectStub, ObjectTransport } from "../edge/object-transport.js";
 import type { Request, Response } from "../edge/rpc.js";
 import type { ObjectStorage } from "../edge/sql-host.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
 import { KeepsakeError, messageOf } from "../errors.js";
-import { Memory, type TierOptions } from "../memory.js";
+import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { durableMemory, objectEngine } from "./durable-memory.js";
 
 /**
@@ -64,6 +65,8 @@ export interface StubOptions extends TierOptions {
   locationHint?: string | undefined;
 }
 
+const STUB_OPTIONS: NamesOf<StubOptions> = { locationHint: 1, ...TIER_OPTIONS };
+
 /**
  * The memory of `name`, which is a tenant, in an object of its own: the same `store`
  * and `checkpointer` as everywhere, by RPC.
@@ -76,11 +79,15 @@ export function keepsake(
   options: StubOptions = {},
 ): Memory {
   if (typeof namespace?.idFromName !== "function") {
-    throw new KeepsakeError("invalid_argument", "keepsake takes a binding to Durable Objects");
+    throw new KeepsakeError(
+      "invalid_argument",
+      `keepsake takes a binding to Durable Objects, such as env.MEMORY: ${show(namespace)}`,
+    );
   }
   if (typeof name !== "string" || name === "") {
     throw new KeepsakeError("invalid_argument", "the name of a memory must be a non-empty string");
   }
+  checkOptions("keepsake", STUB_OPTIONS, options);
   const { locationHint } = options;
   const id = namespace.idFromName(name);
   const connect = (): ObjectStub =>

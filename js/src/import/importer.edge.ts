@@ -1,7 +1,7 @@
 // importer.ts, where there is no SQLite to read files of other programs with.
 
 import { KeepsakeError } from "../errors.js";
-import type { ImportReport } from "./importer.js";
+import type { ImportReport } from "./options.js";
 
 /** @internal */
 export async function importFile(

@@ -12,7 +12,6 @@ import type {
 import { foreignDatabase } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump } from "../checkpointer/serde/serde.js";
-import { checkChoice, checkWhole } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
@@ -28,46 +27,8 @@ import {
   NO_TTL,
   type PendingWrite,
 } from "../wire/types.js";
+import type { ImportOptions, ImportReport, ImportSource } from "./options.js";
 import { decodePythonValue, isPythonType } from "./python-serde.js";
-
-/** The path of a file, outside browsers, or its bytes. */
-export type ImportSource = string | Uint8Array | globalThis.Blob;
-
-/** How far an import is. */
-export interface ImportProgress {
-  /** Rows read so far, of all tables. */
-  done: number;
-  /** Rows of the file that are to be read. */
-  total: number;
-}
-
-/** What an import does, and how it tells. */
-export interface ImportOptions {
-  /** What becomes of items and checkpoints whose names are taken. @default "keep" */
-  onConflict?: "keep" | "replace" | undefined;
-  /** Refuses a file with more rows (`too_large`) before anything is added. @default no limit */
-  maxRows?: number | undefined;
-  /** Ends the import before the next row; what was added stays. */
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: ImportProgress) => void) | undefined;
-}
-
-/** A row that was not imported, and why. */
-export interface SkippedRow {
-  /** `item ["users","1"] key`, `checkpoint thread/ns/id`, or the like. */
-  what: string;
-  why: string;
-}
-
-/** What an import added, and what it could not. */
-export interface ImportReport {
-  items: number;
-  checkpoints: number;
-  writes: number;
-  /** Items and checkpoints that were there already, and stayed as they were. */
-  kept: number;
-  skipped: SkippedRow[];
-}
 
 /** @internal */
 export type PutImported = (
@@ -98,7 +59,6 @@ export async function importFile(
   target: ImportTarget,
 ): Promise<ImportReport> {
   // The engine has one foreign file open at a time.
-  checkOptions(target);
   return connection.exclusively(() => {
     const { name, database } = foreignDatabase(source);
     return connection.lending(name, database, async () => {
@@ -110,13 +70,6 @@ export async function importFile(
       }
     });
   });
-}
-
-const ON_CONFLICT = { keep: true, replace: true };
-
-function checkOptions({ onConflict = "keep", maxRows }: ImportOptions): void {
-  checkChoice("onConflict", ON_CONFLICT, onConflict);
-  if (maxRows !== undefined) checkWhole("maxRows", maxRows, 0);
 }
 
 class Import {

@@ -3,6 +3,7 @@
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isBytes } from "../bytes.js";
+import { show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
@@ -28,13 +29,15 @@ const DEFAULT_FILE_MODE = 0o600;
 /** Checks them all, so that a constructor can. @internal */
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null)
-    throw invalid("options must be an object with a path");
+    throw invalid('it takes options with a path, such as { path: "agent.db" }');
   const { path, name } = options;
   if (path === undefined && name !== undefined) {
     throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
   }
   if (typeof path !== "string" || path === "")
-    throw invalid(`path must be a non-empty string: ${String(path)}`);
+    throw invalid(`path must be a non-empty string, such as "agent.db": ${show(path)}`);
+  if (/^(file|sqlite|https?):/i.test(path))
+    throw invalid(`path must be a path, not a URL, such as "agent.db": ${show(path)}`);
   if (path.includes("\0")) throw invalid("path must not contain NUL");
   checkCommonOptions(options);
   const isVolatile = path === ":memory:";
@@ -182,7 +185,7 @@ export function foreignDatabase(source: unknown): { name: string; database: Fore
     return { name: "database to import from", database: source };
   }
   if (typeof source !== "string") {
-    throw invalid(`importFrom takes the path of a file, or its bytes: ${typeof source}`);
+    throw invalid(`importFrom takes the path of a file, or its bytes: ${show(source)}`);
   }
   const name = resolve(source);
   return { name, database: open(name, openNodeFilesForReading) };

@@ -1,9 +1,10 @@
 // Both tiers over a SQLite connection that the application has.
 
 import createLeanModule from "#lean-glue";
+import { checkOptions } from "../checks.js";
 import { Connection } from "../connection.js";
 import { LocalEngine } from "../engine/local-engine.js";
-import { Memory, type TierOptions } from "../memory.js";
+import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { WasmInstance } from "../wasm/loader.js";
 import { ConnectionHost } from "./connection-host.js";
 import { ConnectionSession, HOST } from "./connection-session.js";
@@ -51,6 +52,7 @@ function engineOver(connection: SqliteConnection): LocalEngine {
  * `close()` leaves the connection open.
  */
 export function memoryOver(connection: SqliteConnection, options: TierOptions = {}): Memory {
+  checkOptions("memoryOver", TIER_OPTIONS, options);
   const engine = engineOver(connection);
   return new Memory(
     options,

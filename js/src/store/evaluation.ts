@@ -1,7 +1,8 @@
 // How well searches find what they should, on the user's own questions.
 
+import { checkListener, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { invalid, tell } from "../errors.js";
-import type { RankingOptions } from "./ranking.js";
+import { RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
 
 /** A question, and the keys of the items that answer it. */
@@ -44,6 +45,9 @@ export interface Tuning {
   after: Evaluation;
 }
 
+const OPTIONS: NamesOf<EvaluationOptions> = { mode: 1, k: 1, onProgress: 1, ...RANKING_OPTIONS };
+const CASE: NamesOf<EvaluationCase> = { namespacePrefix: 1, query: 1, relevant: 1, filter: 1 };
+
 /** What is evaluated. @internal */
 export interface Searchable {
   search(namespacePrefix: string[], options: object): Promise<SearchItem[]>;
@@ -63,7 +67,9 @@ export async function evaluate(
   options: EvaluationOptions = {},
 ): Promise<Evaluation> {
   checkCases(cases);
+  checkListener("onProgress", checkOptions("eval", OPTIONS, options).onProgress);
   const { k = 10, mode = "hybrid", onProgress, ...ranking } = options;
+  checkWhole("k", k, 1);
   const latencies: number[] = [];
   const sums = { recall: 0, mrr: 0, ndcg: 0 };
   for (const [i, { namespacePrefix, query, relevant, filter }] of cases.entries()) {
@@ -96,6 +102,7 @@ export async function tune(
   options: EvaluationOptions = {},
 ): Promise<Tuning> {
   checkCases(cases, 2);
+  checkListener("onProgress", checkOptions("tune", OPTIONS, options).onProgress);
   const { onProgress, ...given } = options;
   const { mode = "hybrid" } = options;
   const fitted = cases.filter((_, i) => i % 2 === 0);
@@ -144,8 +151,11 @@ function judge(found: readonly string[], relevant: ReadonlySet<string>, k: numbe
 
 function checkCases(cases: readonly EvaluationCase[], least = 1): void {
   if (!Array.isArray(cases) || cases.length < least) {
-    throw invalid(`there must be at least ${least} cases`);
+    throw invalid(
+      `it takes a list of at least ${least} cases, { namespacePrefix, query, relevant } each: ${show(cases)}`,
+    );
   }
+  for (const [i, each] of cases.entries()) checkOptions(`case ${i}`, CASE, each);
   const empty = cases.findIndex(
     ({ relevant }) => !Array.isArray(relevant) || relevant.length === 0,
   );

@@ -29,7 +29,10 @@ export function encodeFilter(filter: unknown): string {
 // JSON would drop it, and the search would silently find what was not meant.
 function refuseUndefined(condition: unknown, path: string): void {
   if (condition === undefined) {
-    throw new KeepsakeError("invalid_filter", `${path} must not be undefined`);
+    throw new KeepsakeError(
+      "invalid_filter",
+      `${path} must not be undefined: leave it out, or give null`,
+    );
   }
   if (typeof condition !== "object" || condition === null || isBytes(condition)) return;
   for (const [key, member] of Object.entries(condition)) refuseUndefined(member, pathTo(path, key));
@@ -105,7 +108,8 @@ function brokenRule(value: unknown): string | undefined {
     return `must be a finite number, got ${value}`;
   }
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
-    return `must be JSON, got a ${typeof value}`;
+    const remedy = typeof value === "bigint" ? ": give a number or a string" : "";
+    return `must be JSON, got a ${typeof value}${remedy}`;
   }
   if (value instanceof Date && Number.isNaN(value.getTime())) return "must be a valid Date";
   if (typeof value !== "object" || value === null || isBytes(value)) return undefined;

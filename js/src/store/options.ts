@@ -1,6 +1,6 @@
 // What a store can be told when it is made, and how the engine hears of it.
 
-import { checkWhole } from "../checks.js";
+import { checkFlag, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
@@ -57,6 +57,33 @@ export interface StoreOptions {
 
 const MAX_DIMS = 65_536;
 
+/** @internal */
+export const STORE_OPTIONS: NamesOf<StoreOptions> = {
+  index: 1,
+  ttl: 1,
+  text: 1,
+  searchMode: 1,
+  now: 1,
+};
+const INDEX: NamesOf<IndexOptions> = {
+  dims: 1,
+  embeddings: 1,
+  fields: 1,
+  model: 1,
+  replace: 1,
+  cache: 1,
+};
+const TTL: NamesOf<TtlOptions> = { defaultTtl: 1, refreshOnRead: 1, sweepIntervalMinutes: 1 };
+
+/** What it is told below its own names. @internal */
+export function checkStoreOptions({ index, ttl, now }: StoreOptions): void {
+  checkOptions("index", INDEX, index);
+  checkOptions("ttl", TTL, ttl);
+  if (now !== undefined && typeof now !== "function") {
+    throw invalid(`now must be a function that answers milliseconds: ${show(now)}`);
+  }
+}
+
 /** Undefined if the engine need not know of it. @internal */
 export function configurationOf({
   index,
@@ -70,19 +97,27 @@ export function configurationOf({
       dims: checkWhole("index.dims", index.dims, 1, MAX_DIMS),
       fields: checkFields(index.fields),
       model: checkModel(index.model ?? nameOfModel(index.embeddings)),
-      replaceVectors: index.replace ?? false,
+      replaceVectors: checkFlag("index.replace", index.replace) ?? false,
     },
     ttl: ttl && {
-      defaultTtl: ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("defaultTtl", ttl.defaultTtl),
-      refreshOnRead: ttl.refreshOnRead ?? true,
+      defaultTtl:
+        ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("ttl.defaultTtl", ttl.defaultTtl),
+      refreshOnRead: checkFlag("ttl.refreshOnRead", ttl.refreshOnRead) ?? true,
     },
     text: text && textToCore(text),
   };
 }
 
 function checkFields(fields: string[] = ["$"]): string[] {
-  if (Array.isArray(fields) && fields.every((field) => typeof field === "string")) return fields;
-  throw invalid("index.fields must be an array of field paths");
+  checkPaths("index.fields", fields);
+  if (fields.length > 0) return fields;
+  throw invalid('index.fields must name a field, or ["$"] for the whole value');
+}
+
+/** @internal */
+export function checkPaths(name: string, paths: unknown): void {
+  if (Array.isArray(paths) && paths.every((path) => typeof path === "string")) return;
+  throw invalid(`${name} must be a list of field paths, such as ["text"]: ${show(paths)}`);
 }
 
 function checkModel(model: string): string {

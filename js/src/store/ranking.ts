@@ -1,6 +1,13 @@
 // How a search by text weighs what it finds, and what it tells about it.
 
-import { checkChoice, checkNumber } from "../checks.js";
+import {
+  checkChoice,
+  checkFlag,
+  checkNumber,
+  checkOptions,
+  type NamesOf,
+  show,
+} from "../checks.js";
 import { invalid } from "../errors.js";
 import {
   type SearchItem as CoreSearchItem,
@@ -64,6 +71,25 @@ export interface Snippet {
   highlights: [number, number][];
 }
 
+/** @internal */
+export const RANKING_OPTIONS: NamesOf<RankingOptions> = {
+  minScore: 1,
+  fusion: 1,
+  vectorWeight: 1,
+  recency: 1,
+  halfLifeDays: 1,
+  boosts: 1,
+  diversity: 1,
+  explain: 1,
+  snippet: 1,
+};
+const TEXT: NamesOf<TextOptions> = {
+  fields: 1,
+  group: 1,
+  position: 1,
+  speaker: 1,
+  language: 1,
+};
 const MS_PER_DAY = 86_400_000;
 // A second, and longer than anybody keeps anything.
 const LEAST_DAYS = 0.00002;
@@ -105,17 +131,18 @@ export function rankingToCore(options: RankingOptions): Ranking | undefined {
     ),
     boosts: weights("boosts", options.boosts ?? {}),
     diversity: checkNumber("diversity", options.diversity ?? 0, 0, 1),
-    explain: options.explain ?? false,
+    explain: checkFlag("explain", options.explain) ?? false,
     snippetLength: snippetLength(options.snippet),
   };
 }
 
 /** @internal */
 export function textToCore(text: TextOptions): CoreTextConfig {
+  checkOptions("text", TEXT, text);
   const { fields = [], group = "", position = "", speaker = "", language = "english" } = text;
   for (const [name, path] of Object.entries({ group, position, speaker })) {
     if (typeof path !== "string") {
-      throw invalid(`text.${name} must be a field path`);
+      throw invalid(`text.${name} must be a field path, such as "${name}": ${show(path)}`);
     }
   }
   const list = Array.isArray(fields) ? fields.map((path) => [path, 1] as const) : undefined;
@@ -158,7 +185,7 @@ function snippetLength(snippet: boolean | number | undefined): number {
 
 function weights(name: string, fields: unknown): { path: string; weight: number }[] {
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
-    throw invalid(`${name} must be an object of paths and weights`);
+    throw invalid(`${name} must be weights by their paths, such as { title: 2 }: ${show(fields)}`);
   }
   return Object.entries(fields).map(([path, weight]) => ({
     path,

@@ -11,7 +11,15 @@ import type {
   SearchOperation as UpstreamSearch,
   SearchItem as UpstreamSearchItem,
 } from "@langchain/langgraph-checkpoint";
-import { checkChoice, checkText, checkWhole } from "../checks.js";
+import {
+  checkChoice,
+  checkFlag,
+  checkOptions,
+  checkText,
+  checkWhole,
+  type NamesOf,
+  show,
+} from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type {
   PutOperation as CorePut,
@@ -32,6 +40,7 @@ import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
 import {
   explanationOf,
+  RANKING_OPTIONS,
   type RankingOptions,
   rankingToCore,
   type Snippet,
@@ -97,6 +106,30 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
 /** One operation of a batch. */
 export type Operation = GetOperation | PutOperation | SearchOperation | ListNamespacesOperation;
 
+const GET: NamesOf<GetOperation> = { namespace: 1, key: 1, refreshTtl: 1 };
+const PUT: NamesOf<PutOperation> = { namespace: 1, key: 1, value: 1, index: 1, ttl: 1 };
+const SEARCH: NamesOf<SearchOperation> = {
+  filter: 1,
+  query: 1,
+  limit: 1,
+  offset: 1,
+  mode: 1,
+  near: 1,
+  plan: 1,
+  efSearch: 1,
+  refreshTtl: 1,
+  namespacePrefix: 1,
+  ...RANKING_OPTIONS,
+};
+const LISTING: NamesOf<ListNamespacesOperation> = {
+  matchConditions: 1,
+  maxDepth: 1,
+  limit: 1,
+  offset: 1,
+};
+const CONDITION: NamesOf<MatchCondition> = { matchType: 1, path: 1 };
+const ITEM = { namespace: 1, key: 1 } as const;
+
 const MAX_COUNT = 0xffff_ffff;
 const MS_PER_MINUTE = 60_000;
 
@@ -106,7 +139,10 @@ export function toCore(
   { searchMode, hasModel }: { searchMode: SearchMode; hasModel: boolean },
 ): StoreOperation[] {
   if (!Array.isArray(operations)) {
-    throw new KeepsakeError("invalid_operation", "operations must be an array");
+    throw new KeepsakeError(
+      "invalid_operation",
+      `operations must be an array: ${show(operations)}`,
+    );
   }
   return operations.map((operation, position) => {
     try {
@@ -144,15 +180,17 @@ function oneToCore(
 }
 
 function getToCore(operation: GetOperation): OperationOf<"get"> {
+  checkOptions("get", GET, operation);
   return {
     kind: "get",
     namespace: checkNamespace(operation.namespace),
     key: checkKey(operation.key),
-    refreshTtl: operation.refreshTtl,
+    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
   };
 }
 
 function putToCore(operation: PutOperation): CorePut {
+  checkOptions("put", PUT, operation);
   return {
     kind: "put",
     namespace: checkNamespace(operation.namespace),
@@ -175,9 +213,10 @@ function searchToCore(
   searchMode: SearchMode,
   hasModel: boolean,
 ): CoreSearch {
+  checkOptions("search", SEARCH, operation);
   const { query, mode = searchMode } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
-    throw invalid(`query must be a string, got ${typeof query}`);
+    throw invalid(`query must be a string: ${show(query)}`);
   }
   checkChoice("mode", SearchMode, mode);
   const near = nearToCore(operation.near);
@@ -191,7 +230,7 @@ function searchToCore(
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
     mode: isByWords ? (WITHOUT_MODEL[mode] ?? mode) : mode,
-    refreshTtl: operation.refreshTtl,
+    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
     ranking: rankingToCore(operation),
     plan:
       operation.plan === undefined ? undefined : checkChoice("plan", SearchPlan, operation.plan),
@@ -206,19 +245,21 @@ function nearToCore(
 ): Pick<CoreSearch, "near" | "queryVector"> | undefined {
   if (near === undefined || near === null) return undefined;
   if (typeof near === "object" && "key" in near) {
+    checkOptions("near", ITEM, near);
     return { near: { namespace: checkNamespace(near.namespace), key: checkKey(near.key) } };
   }
   try {
     return { queryVector: toFloats(near as Vector) };
   } catch (error) {
     throw invalid(
-      "near must be a list of finite numbers, or the namespace and key of an item",
+      `near must be a list of finite numbers, not all zero, or { namespace, key } of an item: ${show(near)}`,
       error,
     );
   }
 }
 
 function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamespaces"> {
+  checkOptions("listNamespaces", LISTING, operation);
   const { matchConditions = [] } = operation;
   if (!Array.isArray(matchConditions)) {
     throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
@@ -239,6 +280,7 @@ function checkCondition(condition: MatchCondition): MatchCondition {
       `matchType must be prefix or suffix: ${JSON.stringify(condition?.matchType)}`,
     );
   }
+  checkOptions("a match condition", CONDITION, condition);
   return { matchType: condition.matchType, path: checkNamespace(condition.path) };
 }
 
@@ -247,7 +289,7 @@ export function checkNamespace(namespace: string[]): string[] {
   if (!Array.isArray(namespace)) {
     throw new KeepsakeError(
       "invalid_namespace",
-      `namespace must be an array of labels, got ${typeof namespace}`,
+      `namespace must be an array of labels, such as ["users", "ada"]: ${show(namespace)}`,
     );
   }
   // Unlike map(), this sees holes.
@@ -263,7 +305,9 @@ function checkIndex(index: false | string[] | null | undefined): false | string[
   if (index === undefined || index === null) return undefined;
   if (index === false) return false;
   if (Array.isArray(index) && index.every((path) => typeof path === "string")) return [...index];
-  throw invalid("index must be false or an array of field paths");
+  throw invalid(
+    `index must be false or a list of field paths: ${show(index)}; options of put come after it`,
+  );
 }
 
 function checkCount(name: string, count: number | null | undefined): number | undefined {
@@ -280,7 +324,7 @@ function ttlToMs(minutes: number | null | undefined): number {
 export function minutesToMs(name: string, minutes: number): number {
   const ms = Math.ceil(minutes * MS_PER_MINUTE);
   if (typeof minutes === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
-  throw invalid(`${name} must be a positive number of minutes: ${String(minutes)}`);
+  throw invalid(`${name} must be a positive number of minutes: ${show(minutes)}`);
 }
 
 /** @internal */

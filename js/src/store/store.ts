@@ -1,8 +1,15 @@
 // LangGraph's BaseStore over an engine.
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
-import { checkChoice, checkWhole } from "../checks.js";
-import { Connection } from "../connection.js";
+import {
+  checkChoice,
+  checkOptions,
+  checkSteps,
+  checkWhole,
+  type NamesOf,
+  show,
+} from "../checks.js";
+import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
@@ -26,7 +33,7 @@ import {
   type Tuning,
   tune,
 } from "./evaluation.js";
-import { configurationOf, type StoreOptions } from "./options.js";
+import { checkStoreOptions, configurationOf, STORE_OPTIONS, type StoreOptions } from "./options.js";
 import { explanationOf } from "./ranking.js";
 import {
   checkKey,
@@ -95,6 +102,18 @@ export interface ListNamespacesOptions {
   offset?: number;
 }
 
+const GET_OPTIONS: NamesOf<Pick<GetOperation, "refreshTtl">> = { refreshTtl: 1 };
+const PUT_OPTIONS: NamesOf<Pick<PutOperation, "ttl">> = { ttl: 1 };
+const LIST_OPTIONS: NamesOf<ListNamespacesOptions> = {
+  prefix: 1,
+  suffix: 1,
+  maxDepth: 1,
+  limit: 1,
+  offset: 1,
+};
+const STEP_OPTIONS: NamesOf<StepOptions> = { signal: 1, onProgress: 1 };
+const REEMBED_OPTIONS: NamesOf<ReembedOptions> = { batchSize: 1, ...STEP_OPTIONS };
+
 const SWEEP_AT_ONCE = 1000;
 // Of a step of reembed().
 const MOST_AT_ONCE = 10_000;
@@ -122,22 +141,24 @@ export abstract class KeepsakeStore extends BaseStore {
   /** @internal */
   protected constructor(
     connect: (configuration: OperationOf<"configureStore"> | undefined) => Connection,
-    options: StoreOptions = {},
+    given: StoreOptions | null | undefined,
   ) {
     super();
+    const options = given ?? {};
     try {
+      checkStoreOptions(options);
       const configuration = configurationOf(options);
-      const { index } = options;
+      const { index, now } = options;
       this.#model =
         index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
       this.#dims = index?.dims;
-      this.#now = options.now ?? Date.now;
+      this.#now = now === undefined ? Date.now : clockOf(now);
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       this.#reading = { searchMode, hasModel: this.#model !== undefined };
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
-        interval === undefined ? undefined : minutesToMs("sweepIntervalMinutes", interval);
+        interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);
       this.connection = connect(configuration);
     } catch (error) {
       throw named(new.target.name, error);
@@ -165,9 +186,10 @@ export abstract class KeepsakeStore extends BaseStore {
   override async get(
     namespace: string[],
     key: string,
-    options: Pick<GetOperation, "refreshTtl"> = {},
+    options?: Pick<GetOperation, "refreshTtl">,
   ): Promise<Item | null> {
-    const [item] = await this.batch([{ namespace, key, refreshTtl: options.refreshTtl }]);
+    const { refreshTtl } = this.#check("get", GET_OPTIONS, options);
+    const [item] = await this.batch([{ namespace, key, refreshTtl }]);
     return item as Item | null;
   }
 
@@ -177,10 +199,11 @@ export abstract class KeepsakeStore extends BaseStore {
     key: string,
     value: object,
     index?: false | string[],
-    options: { ttl?: number | null | undefined } = {},
+    options?: { ttl?: number | null | undefined },
   ): Promise<void> {
     this.#refuseReservedRoot(namespace);
-    const put: PutOperation = { namespace, key, value, ttl: options.ttl };
+    const { ttl } = this.#check("put", PUT_OPTIONS, options);
+    const put: PutOperation = { namespace, key, value, ttl };
     if (index !== undefined) put.index = index;
     await this.batch([put]);
   }
@@ -194,14 +217,15 @@ export abstract class KeepsakeStore extends BaseStore {
     options: SearchOptions = {},
   ): Promise<SearchItem[]> {
     // Not spread first: to ask that for what it lacks is slow in Node 20.
-    const operation: SearchOperation = { namespacePrefix, ...options };
-    operation.namespacePrefix = namespacePrefix;
+    // Not spread first: to ask that for what it lacks is slow in Node 20.
+    const operation: SearchOperation = { namespacePrefix, ...this.#searchOptions(options) };
     const [items] = await this.batch([operation]);
     return items as SearchItem[];
   }
 
-  override async listNamespaces(options: ListNamespacesOptions = {}): Promise<string[][]> {
-    const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = options;
+  override async listNamespaces(options?: ListNamespacesOptions): Promise<string[][]> {
+    const given = this.#check("listNamespaces", LIST_OPTIONS, options);
+    const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = given;
     const matchConditions = [
       ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
       ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
@@ -246,7 +270,8 @@ export abstract class KeepsakeStore extends BaseStore {
         typeof item === "object" && item !== null
           ? item
           : { namespace: namespacePrefix, key: item };
-      const requests = toCore([{ ...options, namespacePrefix }], this.#reading);
+      const operation = { namespacePrefix, ...this.#searchOptions(options) };
+      const requests = toCore([operation], this.#reading);
       const [search] = (await this.#model?.embed(requests)) ?? requests;
       const [why] = await this.connection.call(
         [
@@ -273,7 +298,8 @@ export abstract class KeepsakeStore extends BaseStore {
    */
   async reembed(options: ReembedOptions = {}): Promise<number> {
     return this.attempt(async () => {
-      const { batchSize = 64, signal, onProgress } = options;
+      const given = checkSteps(checkOptions("reembed", REEMBED_OPTIONS, options));
+      const { batchSize = 64, signal, onProgress } = given;
       const model = this.#model;
       if (!model) {
         throw invalid("reembed needs a store with an index");
@@ -298,7 +324,7 @@ export abstract class KeepsakeStore extends BaseStore {
    */
   async buildIndex(options: StepOptions = {}): Promise<number> {
     return this.attempt(async () => {
-      const { signal, onProgress } = options;
+      const { signal, onProgress } = checkSteps(checkOptions("buildIndex", STEP_OPTIONS, options));
       if (this.#dims === undefined) {
         throw invalid("buildIndex needs a store with an index");
       }
@@ -413,6 +439,29 @@ export abstract class KeepsakeStore extends BaseStore {
     );
   }
 
+  #check<Options extends object>(
+    call: string,
+    known: NamesOf<Options>,
+    options: Options | undefined,
+  ): Options {
+    try {
+      return checkOptions(call, known, options);
+    } catch (error) {
+      throw named(this.constructor.name, error);
+    }
+  }
+
+  // Their names are checked with the operation that they become a part of.
+  #searchOptions(options: SearchOptions | null | undefined): SearchOptions {
+    if (options === undefined || options === null) return {};
+    if (typeof options === "object" && !("namespacePrefix" in options) && !Array.isArray(options))
+      return options;
+    throw named(
+      this.constructor.name,
+      invalid(`search takes options such as { query, limit }: ${show(options)}`),
+    );
+  }
+
   #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
     return this.attempt(async () => (await this.connection.call([operation()], this.#now()))[0]);
   }
@@ -448,12 +497,20 @@ export class InMemoryStore extends KeepsakeStore {
   static override readonly name: string = "InMemoryStore";
 
   constructor(options: StoreOptions = {}) {
-    super((configuration) => Connection.toMemory(configuration), options);
+    super((configuration) => {
+      checkOptions("", STORE_OPTIONS, options);
+      return Connection.toMemory(configuration);
+    }, options);
   }
 }
 
 /** A SqliteStore's database, index and expiry. */
 export interface SqliteStoreOptions extends StoreOptions, DatabaseOptions {}
+
+const SQLITE_STORE_OPTIONS: NamesOf<SqliteStoreOptions> = {
+  ...DATABASE_OPTIONS,
+  ...STORE_OPTIONS,
+};
 
 /**
  * Keeps items in a SQLite file, which it shares with every other SqliteStore and
@@ -467,12 +524,18 @@ export class SqliteStore extends KeepsakeStore {
   /** @internal */
   constructor(options: SqliteStoreOptions, shared: Connection);
   constructor(options: SqliteStoreOptions, shared?: Connection) {
-    super(
-      (configuration) =>
-        shared?.share(configuration) ?? Connection.toDatabase(options, configuration),
-      options,
-    );
+    super((configuration) => {
+      if (shared instanceof Connection) return shared.share(configuration);
+      checkDatabaseOptions(SQLITE_STORE_OPTIONS, options);
+      if (shared === undefined) return Connection.toDatabase(options, configuration);
+      throw invalid("it takes all of its options in one: { path, index }");
+    }, options);
   }
+}
+
+// A clock of the caller's own.
+function clockOf(now: () => number): () => number {
+  return () => checkWhole("what now() answers", now(), 0);
 }
 
 function isWrite(operation: StoreOperation): boolean {

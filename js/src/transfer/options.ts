@@ -1,5 +1,7 @@
 // What an export and an import may be told.
 
+import { checkListener, checkOptions, type NamesOf } from "../checks.js";
+
 /** How far an export or import is, in bytes. */
 export interface TransferProgress {
   done: number;
@@ -35,3 +37,16 @@ export interface ExportOptions extends TransferOptions {
 
 /** What an export made. A SQLite file is read to its end before anything is replaced. */
 export type DatabaseBytes = Uint8Array | Blob | ReadableStream<Uint8Array>;
+
+const TRANSFER: NamesOf<TransferOptions> = { onProgress: 1 };
+const EXPORT: NamesOf<ExportOptions> = { format: 1, resume: 1, ...TRANSFER };
+
+/** @internal */
+export function checkImport(options: TransferOptions | undefined): void {
+  checkListener("onProgress", checkOptions("import", TRANSFER, options).onProgress);
+}
+
+/** @internal */
+export function checkExport(options: ExportOptions | undefined): void {
+  checkListener("onProgress", checkOptions("an export", EXPORT, options).onProgress);
+}

@@ -1,6 +1,7 @@
 // A memory as a stream of pieces that every engine writes and reads, also one without
 // files: core/src/transfer/piece.h. It may be cut after any piece and go on later.
 
+import { show } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError, tell } from "../errors.js";
 import type { RowsRequest } from "../wire/types.js";
@@ -100,7 +101,7 @@ function parsePlace(resume: string): Place {
   const [, exportId, number, cursor = "", complete] =
     /^([^.]+)\.(\d+)\.((?:[0-9a-f]{2})+)\.(complete)?$/.exec(String(resume)) ?? [];
   if (exportId === undefined) {
-    throw invalid("resume must be what unfinishedImport() answered");
+    throw invalid(`resume must be what unfinishedImport() answered: ${show(resume)}`);
   }
   const bytes = (cursor.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16));
   return {

@@ -2,9 +2,17 @@
 // in, while it is in use.
 
 import { isBytes } from "../bytes.js";
+import { show } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError, messageOf, tell } from "../errors.js";
-import type { DatabaseBytes, ExportFormat, ExportOptions, TransferOptions } from "./options.js";
+import {
+  checkExport,
+  checkImport,
+  type DatabaseBytes,
+  type ExportFormat,
+  type ExportOptions,
+  type TransferOptions,
+} from "./options.js";
 import { beginsWithRows, importRows, MAGIC_BYTES, readRows } from "./portable.js";
 
 const PIECE = 1 << 20;
@@ -15,6 +23,7 @@ export async function exportDatabase(
   caller: Connection,
   options: ExportOptions = {},
 ): Promise<Uint8Array> {
+  checkExport(options);
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of readPieces(caller, options)) {
@@ -43,7 +52,7 @@ async function* readPieces(
 
 async function formatOf(caller: Connection, { format }: ExportOptions): Promise<ExportFormat> {
   if (format === "sqlite" || format === "portable") return format;
-  if (format !== undefined) throw invalid(`format must be sqlite or portable: "${format}"`);
+  if (format !== undefined) throw invalid(`format must be sqlite or portable: ${show(format)}`);
   const { persistence } = await caller.status();
   const hasFile = persistence !== "durable-object" && persistence !== "connection";
   return hasFile ? "sqlite" : "portable";
@@ -57,6 +66,7 @@ export function exportStream(
   caller: Connection,
   options: ExportOptions = {},
 ): ReadableStream<Uint8Array> {
+  checkExport(options);
   const pieces = readPieces(caller, options);
   let timer: ReturnType<typeof setTimeout> | undefined;
   return new ReadableStream<Uint8Array>(
@@ -132,10 +142,11 @@ export async function importDatabase(
   database: DatabaseBytes,
   options: TransferOptions = {},
 ): Promise<void> {
+  checkImport(options);
   if (database instanceof ReadableStream) return importStream(connection, database, options);
   if (!isBytes(database) && !(database instanceof Blob)) {
     throw invalid(
-      "a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb())",
+      "a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb()), not the path of a file",
     );
   }
   if (!beginsWithRows(await bytesOf(database.slice(0, MAGIC_BYTES)))) {
