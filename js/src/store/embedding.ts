@@ -1,6 +1,7 @@
 // The caller's embedding model, whatever its shape: one call to it per batch, and none for
 // what it was asked before.
 
+import { checkWhole, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
@@ -35,13 +36,7 @@ export class Embedder {
     cache: number = DEFAULT_CACHE,
   ) {
     this.#fields = fields;
-    if (!Number.isInteger(cache) || cache < 0) {
-      throw new KeepsakeError(
-        "invalid_argument",
-        `index.cache must be a whole number from 0: ${String(cache)}`,
-      );
-    }
-    this.#cache = new VectorCache(cache);
+    this.#cache = new VectorCache(checkWhole("index.cache", cache, 0));
     if (typeof embeddings === "function") {
       this.#texts = (texts) => embeddings(texts);
     } else if (isModel(embeddings)) {
@@ -70,7 +65,7 @@ export class Embedder {
   async embedItems(items: PendingEmbeddings["items"]): Promise<ItemVectors[]> {
     const texts = items.flatMap((item) => item.texts);
     const vectors = await attempted(async () =>
-      texts.length === 0 ? [] : toVectors(await this.#texts(texts), texts.length),
+      texts.length === 0 ? [] : toVectors(await this.#texts(texts), texts),
     );
     let next = 0;
     return items.map(({ id, fingerprint, paths }) => ({
@@ -103,7 +98,7 @@ export class Embedder {
     const known = texts.map((text) => this.#cache.get(`t${text}`));
     const unknown = [...new Set(texts.filter((_, i) => known[i] === undefined))];
     if (unknown.length === 0) return known as Float32Array[];
-    const vectors = toVectors(await this.#texts([...unknown]), unknown.length);
+    const vectors = toVectors(await this.#texts([...unknown]), unknown);
     const vectorOf = new Map(unknown.map((text, i) => [text, at(vectors, i)]));
     for (const [text, vector] of vectorOf) this.#cache.set(`t${text}`, vector);
     return texts.map((text, i) => known[i] ?? (vectorOf.get(text) as Float32Array));
@@ -115,7 +110,7 @@ export class Embedder {
   ): Promise<Float32Array> {
     const known = this.#cache.get(this.#queryKey(text));
     if (known !== undefined) return known;
-    const vector = toFloats(await query(text));
+    const vector = toVector(await query(text), text);
     this.#cache.set(this.#queryKey(text), vector);
     return vector;
   }
@@ -269,24 +264,38 @@ function at(vectors: readonly Float32Array[], index: number | undefined): Float3
   return vectors[index as number] as Float32Array;
 }
 
-function toVectors(vectors: Vector[], count: number): Float32Array[] {
+function toVectors(vectors: Vector[], texts: readonly string[]): Float32Array[] {
+  const count = texts.length;
   if (!Array.isArray(vectors) || vectors.length !== count) {
-    throw new TypeError(`it must answer ${count} texts with ${count} vectors`);
+    const answered = Array.isArray(vectors) ? `${vectors.length} vectors` : show(vectors);
+    throw new TypeError(`it must answer ${count} texts with ${count} vectors, not ${answered}`);
   }
-  return vectors.map(toFloats);
+  return vectors.map((vector, i) => toVector(vector, texts[i] as string));
+}
+
+// Of a text. One of zeros is near to nothing and to everything: a model that failed.
+function toVector(vector: Vector, text: string): Float32Array {
+  try {
+    return toFloats(vector);
+  } catch (error) {
+    throw new TypeError(`of the text ${show(text)}: ${messageOf(error)}`);
+  }
 }
 
 /** @internal */
 export function toFloats(vector: Vector): Float32Array {
   const floats = vector instanceof Float32Array ? vector : new Float32Array(vector?.length ?? 0);
   // One by one: from() takes three times as long, and makes numbers of null and "7".
+  let hasDirection = false;
   for (let i = 0; i < floats.length; i++) {
     const number = vector[i];
     if (typeof number !== "number") throw notNumbers();
     floats[i] = number;
     if (!Number.isFinite(floats[i])) throw notNumbers();
+    hasDirection ||= floats[i] !== 0;
   }
   if (floats.length === 0) throw notNumbers();
+  if (!hasDirection) throw new TypeError("a vector must not be all zeros, which has no direction");
   return floats;
 }
 

@@ -21,7 +21,8 @@ const COLOURS = ["red", "green", "blue"] as const;
 
 /**
  * One dimension per colour: how often its word occurs, and "-red" counts −1.
- * So "red" and "red green" have a cosine of √½, and "red" and "blue" of 0.
+ * So "red" and "red green" have a cosine of √½, and "red" and "blue" of 0. A text of no
+ * colour is unlike them all: no model answers with zeros.
  */
 export class ColourEmbeddings implements EmbeddingsUnderTest {
   static readonly dims = COLOURS.length;
@@ -42,11 +43,12 @@ export class ColourEmbeddings implements EmbeddingsUnderTest {
 
 export function colourVector(text: string): number[] {
   const words = text.match(/-?[a-z]+/g) ?? [];
-  return COLOURS.map(
+  const vector = COLOURS.map(
     (colour) =>
       words.filter((word) => word === colour).length -
       words.filter((word) => word === `-${colour}`).length,
   );
+  return vector.some((count) => count !== 0) ? vector : COLOURS.map(() => -1);
 }
 
 export function colourIndex(

@@ -64,10 +64,17 @@ const ranking = [
       await expectScores(store, "red", { full: 1, half: HALF, none: 0, against: -1 });
     },
   ),
-  vectorCase("a text without direction scores 0", { cap: 63 }, async ({ store }) => {
-    await putAll(store, N, { blank: { text: "nothing" }, red: { text: "red" } });
-    await expectScores(store, "red", { red: 1, blank: 0 });
-  }),
+  storeCase(
+    "a vector of zeros, which has no direction, is an error",
+    { cap: 63, needs: ["index"] },
+    async (make) => {
+      const zeros = (texts: string[]) => texts.map(() => [0, 0, 0]);
+      const store = await make(colourIndex(zeros, ["text"]));
+      await expectRejection(() => store.put(N, "k", { text: "red" }), "put");
+      await expectRejection(() => store.search(N, { query: "red" }), "search");
+      expectEqual(await store.get(N, "k"), null, "nothing was written");
+    },
+  ),
   vectorCase("search obeys prefix, filter and query together", { cap: 42 }, async ({ store }) => {
     await store.put(["n", "a"], "k1", { text: "red", ok: true });
     await store.put(["n", "b"], "k2", { text: "red green", ok: true });
