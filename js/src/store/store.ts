@@ -33,6 +33,7 @@ import {
   type Tuning,
   tune,
 } from "./evaluation.js";
+import { type Doubt, doubtsOf, settle } from "./filter-doubts.js";
 import { checkStoreOptions, configurationOf, STORE_OPTIONS, type StoreOptions } from "./options.js";
 import { explanationOf } from "./ranking.js";
 import {
@@ -176,7 +177,7 @@ export abstract class KeepsakeStore extends BaseStore {
       const requests = toCore(operations, this.#reading);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
-      const answers = await this.#execute(requests);
+      const answers = await this.#executeSettled(requests, doubtsOf(operations));
       return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
     } catch (error) {
       throw named(this.constructor.name, error);
@@ -395,6 +396,33 @@ export abstract class KeepsakeStore extends BaseStore {
     return {
       search: (prefix, options) => this.search(prefix, { ...options, refreshTtl: false }),
     };
+  }
+
+  // Reads are probed with the filters, writes once these are settled: a call that fails writes
+  // nothing.
+  #executeSettled(requests: StoreOperation[], doubts: Doubt[]): MaybePromise<readonly unknown[]> {
+    if (doubts.length === 0) return this.#execute(requests);
+    const both = doubts.flatMap(({ probes }) => probes);
+    const probes = toCore(both, this.#reading);
+    if (!requests.some(isWrite)) return this.#probe(requests, probes, doubts);
+    const earlier = this.#earlierWrites(requests);
+    const ready = this.#model?.embed(requests) ?? requests;
+    const settled = this.#probe([], probes, doubts);
+    const written = Promise.all([ready, earlier, settled]).then(([embedded]) =>
+      this.connection.call(embedded, this.#now()),
+    );
+    this.#remember(written);
+    return written;
+  }
+
+  async #probe(
+    requests: StoreOperation[],
+    probes: StoreOperation[],
+    doubts: Doubt[],
+  ): Promise<readonly unknown[]> {
+    const answers = await this.#execute([...requests, ...probes]);
+    settle(doubts, answers.slice(requests.length));
+    return answers;
   }
 
   #execute(requests: StoreOperation[]): MaybePromise<readonly unknown[]> {
