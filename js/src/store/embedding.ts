@@ -28,6 +28,9 @@ export class Embedder {
   readonly #texts: (texts: string[]) => Promise<Vector[]> | Vector[];
   readonly #query: ((text: string) => Promise<Vector> | Vector) | undefined;
   readonly #cache: VectorCache;
+  // How many items were put of which nothing was embedded; undefined once something was, or
+  // that was told.
+  #unembedded: number | undefined = 0;
 
   /** `fields` are embedded of what chooses none itself; `cache` is how many vectors are kept. */
   constructor(
@@ -53,6 +56,7 @@ export class Embedder {
   /** The operations with their vectors: at once if the model need not be asked. */
   embed(operations: readonly StoreOperation[]): MaybePromise<StoreOperation[]> {
     const plan = planOf(operations, this.#fields);
+    this.#watch(operations, plan);
     const texts = plan.texts.map((text) => this.#cache.get(`t${text}`));
     const queries = plan.queries.map((text) => this.#cache.get(this.#queryKey(text)));
     if (areAll(texts) && areAll(queries)) return withVectors(operations, plan, texts, queries);
@@ -73,6 +77,24 @@ export class Embedder {
       fingerprint,
       vectors: paths.map((path) => ({ path, values: at(vectors, next++) })),
     }));
+  }
+
+  // Fields that are misspelt make no vectors. A single item may lack them, but who searches by
+  // meaning, and has put nothing else, should know.
+  #watch(operations: readonly StoreOperation[], { puts, searches }: Plan): void {
+    if (this.#unembedded === undefined) return;
+    for (const [position, { length }] of puts) {
+      if (length > 0) {
+        this.#unembedded = undefined;
+        return;
+      }
+      if (!(operations[position] as PutOperation).index) this.#unembedded++;
+    }
+    if (this.#unembedded === 0 || searches.size === 0) return;
+    console.warn(
+      `[keepsake] none of ${this.#unembedded} items has a text at index.fields ${JSON.stringify(this.#fields)}: they have no vectors. If that is meant, put them with index: false.`,
+    );
+    this.#unembedded = undefined;
   }
 
   #queryKey(text: string): string {
