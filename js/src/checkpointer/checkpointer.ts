@@ -301,7 +301,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     );
   }
 
-  /** Copies all checkpoints and writes to a thread that has none. */
+  /** Copies all checkpoints and writes to a thread that has none; `not_found` if there are none. */
   async copyThread(sourceThreadId: string, targetThreadId: string): Promise<void> {
     await this.attempt(async () =>
       this.#call({
@@ -405,7 +405,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     };
   }
 
-  /** The thread has another id from now on. The new one must have no checkpoints. */
+  /** The thread, which must be there, has another id from now on. That must have no checkpoints. */
   async renameThread(threadId: string, newThreadId: string): Promise<void> {
     await this.attempt(async () =>
       this.#call({
