@@ -74,6 +74,19 @@ test("a first call that the caller's own transaction undoes does not spoil the n
   expect(keys).toEqual(["after"]);
 });
 
+test("a mistake is an error in an object and through a stub, too", async () => {
+  const refused = await workerd.call("mistakes");
+  expect(refused.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+    expect.stringMatching(/^invalid_argument: .*"locationhint".*"locationHint"/),
+    expect.stringMatching(/^invalid_argument: .*"path".* it takes locationHint, /),
+    expect.stringMatching(/^invalid_argument: .*ttl takes options by name/),
+    expect.stringMatching(/^invalid_argument: .*"searchmode".*"searchMode"/),
+    expect.stringMatching(/^invalid_argument: .*"where" of search: did you mean "filter"/),
+    expect.stringMatching(/^invalid_filter: .*"user.name".* "user": { "name"/),
+    expect.stringMatching(/^not_found: .*"nobody"/),
+  ]);
+});
+
 test("errors keep their code through a stub", async () => {
   const { codes, item } = await workerd.call("byStub");
   expect(codes.map((refused) => refused?.code)).toEqual([

@@ -189,6 +189,20 @@ export default serve({
     return { found, keys: await keys(memory) };
   },
 
+  async mistakes(env) {
+    const memory = keepsake(env.MEMORY, "mistakes");
+    await memory.store.put(["n"], "k", { user: { name: "Ada" } });
+    return Promise.all([
+      refusal(async () => keepsake(env.MEMORY, "mistakes", { locationhint: "weur" })),
+      refusal(async () => keepsake(env.MEMORY, "mistakes", { path: "agent.db" })),
+      refusal(async () => durableMemory(env.MEMORY, { ttl: 60 })),
+      refusal(async () => durableMemory(env.MEMORY, { searchmode: "text" })),
+      refusal(() => memory.store.search(["n"], { where: {} })),
+      refusal(() => memory.store.search(["n"], { filter: { "user.name": "Ada" } })),
+      refusal(() => memory.checkpointer.renameThread("nobody", "somebody")),
+    ]);
+  },
+
   async byStub(env) {
     const memory = keepsake(env.MEMORY, "by stub");
     const config = { configurable: { checkpoint_ns: "" } };
