@@ -106,8 +106,7 @@ export class WasmInstance {
     const used = Math.round(this.memoryBytes / 2 ** 20);
     return new KeepsakeError(
       size > LARGE_REQUEST ? "too_large" : "storage_full",
-      `there is no room in memory for a request of ${size} bytes, ${used} MB of at most 2 GB ` +
-        "are taken: nothing was done; delete items, or keep them in several memories",
+      `no room in memory for ${size} bytes, ${used} MB of 2 GB are taken: nothing was done; delete items`,
     );
   }
 
