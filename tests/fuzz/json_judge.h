@@ -302,9 +302,12 @@ class FilterJudge {
 
   static bool AreOperators(const Tree& operators) {
     return std::ranges::all_of(operators.items(), [](const auto& item) {
-      constexpr std::string_view kOfOne[] = {"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"};
+      constexpr std::string_view kOrders[] = {"$gt", "$gte", "$lt", "$lte"};
       if (item.key() == "$in" || item.key() == "$nin") return item.value().is_array();
-      return std::ranges::find(kOfOne, item.key()) != std::end(kOfOne);
+      if (std::ranges::find(kOrders, item.key()) != std::end(kOrders)) {
+        return item.value().is_number() || item.value().is_string();
+      }
+      return item.key() == "$eq" || item.key() == "$ne";
     });
   }
 
