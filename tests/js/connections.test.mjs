@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import BetterSqlite3 from "better-sqlite3";
-import { SqliteStore } from "keepsake";
+import { openMemory, SqliteStore } from "keepsake";
 import { memoryOver } from "keepsake/sqlite";
 import { checkpointOf, metadataOf, threadConfig } from "./support/checkpoints.mjs";
 import { closeMemoryOf, libraries, memoryAt } from "./support/connections.mjs";
@@ -124,6 +124,95 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     expect(keysOf(await copy.store.search(["n"], { query: "apple" }))).toEqual(["a"]);
     await copy.close();
     await expectRefused(() => memory.export({ format: "sqlite" }), "unsupported");
+  });
+
+  test("vectors that another process replaced stay, and the old index is told", async () => {
+    const embedFour = (texts) => texts.map((text) => [text.length, 1, 2, 3]);
+    const replacing = { ...index, replace: true };
+    const old = memoryAt(library, path, { index: replacing });
+    await old.store.put(["n"], "a", { text: "apple" });
+    const other = memoryAt(library, path, {
+      index: { dims: 4, embeddings: embedFour, fields: ["text"], replace: true },
+    });
+    await other.store.put(["n"], "b", { text: "banana" });
+    expect(await other.store.reembed()).toBe(1);
+    await expectRefused(() => old.store.get(["n"], "a"), "dimension_mismatch");
+    expect(await other.store.stats()).toMatchObject({ vectors: 2, pending: 0 });
+    await closeMemoryOf(old);
+    await closeMemoryOf(other);
+  });
+
+  test("an import of an old export is noticed by others", async () => {
+    const other = memoryAt(library, path, { index });
+    await other.store.put(["n"], "a", { text: "apple" });
+    const early = await other.export();
+    for (let i = 0; i < 5; i++) await other.store.put(["n"], `k${i}`, { text: `apple ${i}` });
+    await memory.store.search(["n"], { query: "apple" });
+    await other.import(early);
+    for (let i = 0; i < 5; i++) await other.store.put(["n"], `n${i}`, { text: `pear ${i}` });
+    const found = await memory.store.search(["n"], { query: "pear 1", limit: 20 });
+    expect(keysOf(found)).toEqual(["a", "n0", "n1", "n2", "n3", "n4"]);
+    await memory.store.put(["n"], "z", { text: "zebra" });
+    await closeMemoryOf(other);
+  });
+
+  test("after one that was busy all goes on, the application's own calls too", async () => {
+    const quick = libraries[library](path, 50);
+    const blocked = memoryOver(quick, { ttl: { defaultTtl: 60 } });
+    connection.exec("PRAGMA journal_mode = WAL");
+    await blocked.store.put(["n"], "a", { text: "a" });
+    connection.exec("BEGIN IMMEDIATE");
+    // A read restarts the time to live, which is a write.
+    await expectRefused(() => blocked.store.get(["n"], "a"), "busy");
+    await expectRefused(() => blocked.store.put(["n"], "b", { text: "b" }), "busy");
+    connection.exec("COMMIT");
+    expect(await blocked.store.get(["n"], "a")).not.toBeNull();
+    quick.exec("BEGIN; CREATE TABLE mine(a); COMMIT");
+    await blocked.store.put(["n"], "b", { text: "b" });
+    await blocked.close();
+    quick.close();
+  });
+
+  test("a connection that answers BigInts is as good", async () => {
+    connection.defaultSafeIntegers?.(true);
+    await memory.store.put(["n"], "a", { text: "apple" });
+    expect(keysOf(await memory.store.search(["n"], { query: "apple" }))).toEqual(["a"]);
+  });
+
+  test("a closed connection is closed, at the first call and later", async () => {
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.close();
+    for (let i = 0; i < 2; i++) await expectRefused(() => memory.store.get(["n"], "a"), "closed");
+    connection = libraries[library](temporaryFile());
+  });
+
+  test("a file of openMemory is refused with the way to move it", async () => {
+    const file = temporaryFile();
+    const opened = await openMemory({ path: file });
+    await opened.store.put(["n"], "a", { text: "a" });
+    await opened.checkpointer.put(threadConfig("t"), checkpointOf({ a: 1 }), metadataOf(), {});
+    await opened.close();
+    const over = libraries[library](file);
+    await expectRefused(() => memoryOver(over).store.get(["n"], "a"), "foreign_file", /export\(\)/);
+    over.close();
+  });
+
+  test("a trigger of the application's that rolls back says so, and nothing is kept", async () => {
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.exec(`CREATE TRIGGER no BEFORE INSERT ON keepsake_store_kv
+      WHEN new.key = 'bad' BEGIN SELECT RAISE(ROLLBACK, 'not this one'); END`);
+    const put = () => memory.store.put(["n"], "bad", { text: "b" });
+    await expectRefused(put, "internal", /not this one/);
+    await memory.store.put(["n"], "c", { text: "c" });
+    expect(keysOf(await memory.store.search(["n"], { query: "c" }))).toEqual(["a", "c"]);
+  });
+
+  test("an index is not built within a transaction", async () => {
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.exec("BEGIN");
+    await expectRefused(() => memory.store.buildIndex(), "invalid_operation", /commit it first/);
+    connection.exec("COMMIT");
+    expect(await memory.store.buildIndex()).toBe(1);
   });
 
   test("it says what keeps it", async () => {

@@ -54,8 +54,8 @@ function busy(path: string, lockPath: string, owner: Owner | undefined): Keepsak
         : `process ${owner.pid}${isOnThisMachine(owner) ? "" : " of another machine or container"}`;
   return new KeepsakeError(
     "busy",
-    `${path} is open in ${who}; it holds ${basename(lockPath)}. Close it there, or let both ` +
-      "write by memoryOver() of keepsake/sqlite",
+    `${path} is open in ${who}; it holds ${basename(lockPath)}. Close it there; for a file ` +
+      "that several processes write to there is memoryOver() of keepsake/sqlite",
   );
 }
 

@@ -79,11 +79,19 @@ const CODE_NAMES: Record<string, Code> = {
   NOTADB: "not_a_database",
 };
 
+// Not a number: an import would bring one of the past.
 const BUMP =
-  "INSERT INTO keepsake_meta(name, value) VALUES('revision', '1') " +
-  "ON CONFLICT(name) DO UPDATE SET value = CAST(value AS INTEGER) + 1";
+  "INSERT INTO keepsake_meta(name, value) VALUES('revision', hex(randomblob(8))) " +
+  "ON CONFLICT(name) DO UPDATE SET value = excluded.value";
+// Asks for the lock that a write needs.
+const WRITE_NOTHING = "UPDATE keepsake_meta SET value = value WHERE 0";
+const IS_OPEN_MEMORY =
+  "SELECT 1 FROM sqlite_master WHERE name = 'thread_namespaces' AND type = 'table' " +
+  "AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'store_kv') " +
+  "AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'keepsake_meta')";
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
 // Nobody keeps what these change.
+const IS_READ = /^(SELECT|PRAGMA)\b/;
 const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 
 const MOST_TEXTS = 1000;
@@ -99,6 +107,8 @@ export class ConnectionHost implements EngineHost {
   #depth = 0;
   // Whether the request that runs wrote what an engine may remember.
   #wrote = false;
+  // Whether the request that runs has the lock of a writer.
+  #mayWrite = false;
   // When what the engine remembers was true.
   #dataVersion: unknown;
   #revision: unknown;
@@ -114,13 +124,18 @@ export class ConnectionHost implements EngineHost {
    * begun or ended, and then nothing was kept.
    */
   within<T>(isWrite: boolean, body: (hasChanged: boolean) => T): T {
-    const isGuest = this.#driver.isInTransaction;
+    const isGuest = this.isGuest;
     const begin = isGuest ? "SAVEPOINT keepsake" : isWrite ? "BEGIN IMMEDIATE" : "BEGIN";
     this.#control(begin);
     try {
       this.#wrote = false;
+      this.#mayWrite = isWrite && !isGuest;
       const result = body(this.#hasChanged());
-      if (this.#wrote) this.#driver.run(BUMP);
+      if (!this.#driver.isInTransaction) {
+        this.#isKnown = false;
+        return result;
+      }
+      if (this.#wrote) this.#driver.exec(BUMP);
       if (this.#wrote || !this.#isKnown) this.#know();
       this.#control(isGuest ? "RELEASE keepsake" : "COMMIT");
       // Nobody tells whether the application's transaction is kept.
@@ -133,10 +148,31 @@ export class ConnectionHost implements EngineHost {
     }
   }
 
+  /** Whether calls are part of a transaction of the application's. */
+  get isGuest(): boolean {
+    try {
+      return this.#driver.isInTransaction;
+    } catch (error) {
+      throw this.#errorOf(error);
+    }
+  }
+
+  /** Throws unless the tables here are ours, or nobody's. REQUIRES: in a transaction. */
+  refuseOpenMemory(): void {
+    const [row] = this.#driver.rows(IS_OPEN_MEMORY);
+    if (row === undefined) return;
+    throw new KeepsakeError(
+      "foreign_file",
+      "the file is one of openMemory(), whose tables have other names: export() it there in " +
+        "format portable, and import() that over a connection to a new file",
+    );
+  }
+
   run(sql: string, params: Uint8Array, take?: (row: Uint8Array) => boolean): number {
     let rows: Iterable<readonly unknown[]>;
     try {
       const values = decodeParams(params);
+      if (!this.#mayWrite && !IS_READ.test(sql)) this.#takeLock();
       if (take === undefined) {
         this.#driver.run(this.#textOf(sql), values);
         this.#note(sql);
@@ -163,7 +199,7 @@ export class ConnectionHost implements EngineHost {
     const savepoint = `keepsake_${++this.#depth}`;
     try {
       try {
-        this.#driver.run(`SAVEPOINT ${savepoint}`);
+        this.#driver.exec(`SAVEPOINT ${savepoint}`);
       } catch (error) {
         return this.#failWith(error);
       }
@@ -171,8 +207,11 @@ export class ConnectionHost implements EngineHost {
       try {
         isKept = body();
       } finally {
-        if (!isKept) this.#driver.run(`ROLLBACK TO ${savepoint}`);
-        this.#driver.run(`RELEASE ${savepoint}`);
+        // A trigger of the application's may have rolled back all of it.
+        if (this.#driver.isInTransaction) {
+          if (!isKept) this.#driver.exec(`ROLLBACK TO ${savepoint}`);
+          this.#driver.exec(`RELEASE ${savepoint}`);
+        }
       }
       return 0;
     } finally {
@@ -184,6 +223,12 @@ export class ConnectionHost implements EngineHost {
     const [[pages] = [0]] = this.#driver.rows("PRAGMA page_count");
     const [[bytes] = [0]] = this.#driver.rows("PRAGMA page_size");
     return Number(pages) * Number(bytes);
+  }
+
+  // By a statement that may fail without harm.
+  #takeLock(): void {
+    if (this.#isKnown) this.#driver.exec(WRITE_NOTHING);
+    this.#mayWrite = true;
   }
 
   #note(sql: string): void {
@@ -216,7 +261,7 @@ export class ConnectionHost implements EngineHost {
 
   #control(sql: string): void {
     try {
-      this.#driver.run(sql);
+      this.#driver.exec(sql);
     } catch (error) {
       throw this.#errorOf(error);
     }
@@ -224,9 +269,8 @@ export class ConnectionHost implements EngineHost {
 
   #undo(isGuest: boolean): void {
     try {
-      if (isGuest) this.#driver.run("ROLLBACK TO keepsake");
-      if (isGuest) this.#driver.run("RELEASE keepsake");
-      else if (this.#driver.isInTransaction) this.#driver.run("ROLLBACK");
+      if (isGuest) this.#driver.exec("ROLLBACK TO keepsake; RELEASE keepsake");
+      else if (this.#driver.isInTransaction) this.#driver.exec("ROLLBACK");
     } catch {
       // SQLite may have rolled back by itself, as it does on a full disk.
     }
@@ -255,6 +299,8 @@ export class ConnectionHost implements EngineHost {
 
   #failWith(error: unknown): number {
     const message = messageOf(error).replaceAll(PREFIX, "");
+    // Somebody dropped our tables.
+    if (message.includes("no such table: meta")) this.#isKnown = false;
     // Some libraries put words of their own before SQLite's.
     const missing = message.indexOf("no such table: ");
     this.message = encoder.encode(missing < 0 ? message : message.slice(missing));

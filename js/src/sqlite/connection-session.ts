@@ -1,11 +1,18 @@
 // An engine over a connection: each request is one transaction, and what another process
 // wrote since the last one is read anew.
 
+import { answersIn } from "../engine/answers.js";
 import { type DatabaseSession, Session } from "../engine/session.js";
 import { KeepsakeError } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { WasmInstance } from "../wasm/loader.js";
-import { anySucceeded, failureCodeOf, HEADER_BYTES, tagsOf } from "../wire/codec.js";
+import {
+  anySucceeded,
+  failureCodeOf,
+  HEADER_BYTES,
+  tagsOf,
+  withoutReplace,
+} from "../wire/codec.js";
 import { OPERATIONS } from "../wire/operations.js";
 import type { ConnectionHost } from "./connection-host.js";
 
@@ -30,23 +37,34 @@ export class ConnectionSession implements DatabaseSession {
   constructor(instance: WasmInstance, host: ConnectionHost) {
     this.#instance = instance;
     this.#host = host;
-    host.within(true, () => this.#open());
+    host.within(true, () => {
+      host.refuseOpenMemory();
+      this.#open();
+    });
   }
 
   get isBroken(): boolean {
     return this.#instance.isBroken;
   }
 
-  execute(request: Uint8Array): Uint8Array {
+  execute(request: Uint8Array, spare?: number): Uint8Array {
     const tags = tagsOf(request);
+    if (tags.includes(OPERATIONS.improveIndex.tag) && this.#host.isGuest) {
+      // What it made would be forgotten by the next call.
+      throw new KeepsakeError(
+        "invalid_operation",
+        "buildIndex() does not run within a transaction of the application's: commit it first",
+      );
+    }
     const isWrite = tags.some((tag) => WRITES.has(tag));
     // The encoder's buffer is used again by what is said to a new engine.
     const frame = request.slice();
-    let response = this.#within(isWrite, frame);
+    let response = this.#within(isWrite, frame, spare);
     // A read may have to write, to restart a time to live, and another wrote meanwhile.
-    if (!isWrite && failureCodeOf(response) === "busy") response = this.#within(true, frame);
+    if (!isWrite && failureCodeOf(response) === "busy") response = this.#within(true, frame, spare);
     if (tags.includes(OPERATIONS.configureStore.tag) && anySucceeded(response)) {
-      this.#configurations.set(frame.subarray(HEADER_BYTES).join(), frame);
+      const said = withoutReplace(frame);
+      this.#configurations.set(said.subarray(HEADER_BYTES).join(), said);
     }
     return response;
   }
@@ -63,10 +81,10 @@ export class ConnectionSession implements DatabaseSession {
     this.#session = undefined;
   }
 
-  #within(isWrite: boolean, frame: Uint8Array): Uint8Array {
+  #within(isWrite: boolean, frame: Uint8Array, spare?: number): Uint8Array {
     return this.#host.within(isWrite, (hasChanged) => {
       const session = hasChanged || this.#session === undefined ? this.#open() : this.#session;
-      return session.execute(frame);
+      return session.execute(frame, spare);
     });
   }
 
@@ -76,7 +94,11 @@ export class ConnectionSession implements DatabaseSession {
       database: { path: String(HOST) },
       onClose: () => {},
     });
-    for (const configuration of this.#configurations.values()) session.execute(configuration);
+    for (const configuration of this.#configurations.values()) {
+      const operations = tagsOf(configuration).map(() => ({ kind: "configureStore" }) as const);
+      // Another process may have made it another index.
+      answersIn(session.execute(configuration), operations);
+    }
     this.#session = session;
     return session;
   }

@@ -10,13 +10,17 @@ import type { SqlValue } from "../wasm/sql-values.js";
 export interface SqliteConnection {
   // biome-ignore lint/suspicious/noExplicitAny: each library has types of its own.
   prepare(sql: string): any;
+  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  exec(sql: string): any;
 }
 
 /** A connection of any of the libraries. @internal */
 export interface Driver {
+  /** Leaves no statement behind, which libsql would not let go of if it failed. */
+  exec(sql: string): void;
   run(sql: string, params?: readonly SqlValue[]): void;
   rows(sql: string, params?: readonly SqlValue[]): Iterable<readonly SqlValue[]>;
-  /** Whether the application has begun a transaction, or we have. */
+  /** Whether the application has begun a transaction, or we have. Throws if it is closed. */
   readonly isInTransaction: boolean;
 }
 
@@ -31,6 +35,9 @@ interface Statement {
   setReturnArrays?(isArray: boolean): void;
   /** bun:sqlite: rows as arrays. */
   values?(...params: readonly unknown[]): unknown[][];
+  /** Whether integers are BigInts: better-sqlite3, libsql, bun:sqlite; node:sqlite. */
+  safeIntegers?(areBig: boolean): unknown;
+  setReadBigInts?(areBig: boolean): void;
 }
 
 interface AnyConnection extends SqliteConnection {
@@ -38,6 +45,8 @@ interface AnyConnection extends SqliteConnection {
   readonly isTransaction?: boolean;
   /** The others. */
   readonly inTransaction?: boolean;
+  /** better-sqlite3 and libsql. */
+  readonly open?: boolean;
 }
 
 // Statements with lists have a text for each length.
@@ -46,7 +55,9 @@ const MOST_STATEMENTS = 256;
 /** Throws invalid_argument unless it is a connection of a library that is known. @internal */
 export function driverOf(given: SqliteConnection): Driver {
   const connection = given as AnyConnection;
-  if (typeof connection?.prepare !== "function" || !knowsTransactions(connection)) {
+  const isConnection =
+    typeof connection?.prepare === "function" && typeof connection.exec === "function";
+  if (!isConnection || !knowsTransactions(connection)) {
     throw invalid(
       "memoryOver takes an open connection of node:sqlite (Node 22.16 or later), " +
         "better-sqlite3, libsql or bun:sqlite; a path goes to openMemory({ path })",
@@ -58,6 +69,8 @@ export function driverOf(given: SqliteConnection): Driver {
     if (statement === undefined) {
       statement = connection.prepare(sql) as Statement;
       statement.setReturnArrays?.(true);
+      statement.safeIntegers?.(false);
+      statement.setReadBigInts?.(false);
       // In bun:sqlite raw() is another one.
       if (statement.values === undefined && statement.reader) statement.raw?.(true);
       if (statements.size >= MOST_STATEMENTS) {
@@ -68,6 +81,7 @@ export function driverOf(given: SqliteConnection): Driver {
     return statement;
   };
   return {
+    exec: (sql) => void connection.exec(sql),
     run(sql, params = []) {
       const statement = prepared(sql);
       if (statement.reader) rowsOf(statement, params);
@@ -81,6 +95,8 @@ export function driverOf(given: SqliteConnection): Driver {
       return [];
     },
     get isInTransaction() {
+      // libsql's own property aborts the process then.
+      if (connection.open === false) throw new Error("the connection is closed");
       return connection.isTransaction ?? connection.inTransaction ?? false;
     },
   };
@@ -97,6 +113,7 @@ function argumentsOf(statement: Statement, params: readonly SqlValue[]): readonl
 }
 
 function knowsTransactions(connection: AnyConnection): boolean {
+  if (connection.open === false) return true;
   return (
     typeof connection.isTransaction === "boolean" || typeof connection.inTransaction === "boolean"
   );

@@ -85,6 +85,28 @@ export function tagsOf(request: Uint8Array): number[] {
   });
 }
 
+/**
+ * A copy of a request to configure a store, in which vectors of another model are refused and
+ * not replaced: that is done once. @internal
+ */
+export function withoutReplace(request: Uint8Array): Uint8Array {
+  const copy = request.slice();
+  const view = new DataView(copy.buffer);
+  let at = HEADER_BYTES + 4;
+  for (const _ of tagsOf(request)) {
+    const payload = at + 5;
+    const reader = new Reader(copy.subarray(payload));
+    if (reader.flag()) {
+      reader.u32();
+      reader.texts();
+      reader.text();
+      copy[payload + reader.position] = 0;
+    }
+    at = payload + view.getUint32(at + 1, true);
+  }
+  return copy;
+}
+
 const requestWriter = new Writer();
 
 /**
