@@ -90,8 +90,8 @@ const IS_OPEN_MEMORY =
   "AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'store_kv') " +
   "AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'keepsake_meta')";
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
-// Nobody keeps what these change.
 const IS_READ = /^(SELECT|PRAGMA)\b/;
+// No engine remembers what these change.
 const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 
 const MOST_TEXTS = 1000;

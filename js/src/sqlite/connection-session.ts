@@ -94,12 +94,21 @@ export class ConnectionSession implements DatabaseSession {
       database: { path: String(HOST) },
       onClose: () => {},
     });
-    for (const configuration of this.#configurations.values()) {
-      const operations = tagsOf(configuration).map(() => ({ kind: "configureStore" }) as const);
-      // Another process may have made it another index.
-      answersIn(session.execute(configuration), operations);
+    try {
+      this.#configure(session);
+    } catch (error) {
+      session.close();
+      throw error;
     }
     this.#session = session;
     return session;
+  }
+
+  // Throws a KeepsakeError if another process gave the store another index.
+  #configure(session: Session): void {
+    for (const configuration of this.#configurations.values()) {
+      const operations = tagsOf(configuration).map(() => ({ kind: "configureStore" }) as const);
+      answersIn(session.execute(configuration), operations);
+    }
   }
 }
