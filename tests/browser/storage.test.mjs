@@ -261,17 +261,16 @@ describe("a browser without OPFS", () => {
     expect(message).toMatch(/SecurityError/);
   });
 
-  test("keeps it there when OPFS comes back", async () => {
-    const first = await startWorker();
-    await first.run(refuseOpfs);
-    await first.run(openAsDb, { name: "comes back" });
+  test("keeps it there for whoever asked for that, also when OPFS comes back", async () => {
+    const request = { name: "asked for", storage: "indexeddb" };
+    const first = await openIn(request);
     await putIn(first, "k", { n: 1 });
     await first.terminate();
 
-    const worker = await openIn({ name: "comes back" });
+    const worker = await openIn({ name: "asked for" });
     expect(await kindOf(worker)).toEqual(["indexeddb", expect.stringContaining("began in")]);
     expect(await contentOf(worker)).toEqual({ k: { n: 1 } });
-    const { code } = await failureOf(worker, { name: "comes back", storage: "opfs" });
+    const { code } = await failureOf(worker, { name: "asked for", storage: "opfs" });
     expect(code).toBe("cannot_open");
   });
 
@@ -336,6 +335,135 @@ describe("a browser without OPFS", () => {
     });
     expect(opened).toEqual([]);
   });
+});
+
+describe("OPFS that comes back", () => {
+  const CONTENT = { k0: { n: 0 }, k1: { n: 1 }, k2: { n: 2 } };
+
+  /** A database that fell back to IndexedDB, and whose log has something in it. */
+  async function fallenBack(name) {
+    const worker = await startWorker();
+    await worker.run(refuseOpfs);
+    await worker.run(openAsDb, { name });
+    for (const n of [0, 1, 2]) await putIn(worker, `k${n}`, { n });
+    await worker.terminate();
+    return name;
+  }
+
+  /** What changes OPFS or the mirror fails from the n-th time on, as if the worker had ended. */
+  function failFrom(n) {
+    self.changes = 0;
+    const failing = (prototype, names) => {
+      for (const name of names) {
+        const change = prototype[name];
+        prototype[name] = function (...values) {
+          if (++self.changes > n) throw new DOMException("made by a test", "TestError");
+          return change.apply(this, values);
+        };
+      }
+    };
+    failing(FileSystemSyncAccessHandle.prototype, ["write", "truncate", "flush"]);
+    failing(IDBObjectStore.prototype, ["put", "clear", "delete"]);
+    failing(IDBTransaction.prototype, ["commit"]);
+  }
+
+  test.each(["auto", "opfs"])("has the database moved there, for storage %s", async (storage) => {
+    const name = await fallenBack(`comes back ${storage}`);
+    const worker = await openIn({ name, storage });
+    expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+    expect(await contentOf(worker)).toEqual(CONTENT);
+    await putIn(worker, "k3", { n: 3 });
+    await worker.terminate();
+
+    const again = await startWorker();
+    expect(await failureOf(again, { name, storage: "indexeddb" })).toMatchObject({
+      code: "cannot_open",
+    });
+    await again.run(openAsDb, { name });
+    expect(await contentOf(again)).toEqual({ ...CONTENT, k3: { n: 3 } });
+    await again.run(() => db.close());
+    await again.run(refuseOpfs);
+    const { code, message } = await failureOf(again, { name });
+    expect([code, message]).toEqual(["cannot_open", expect.stringContaining("is kept in OPFS")]);
+  });
+
+  test("and a move that is cut off anywhere loses nothing, and is made again", async () => {
+    for (let n = 0, isDone = false; !isDone; n++) {
+      const name = await fallenBack(`cut off ${n}`);
+      const mover = await startWorker();
+      await mover.run(failFrom, n);
+      await mover.run(
+        (name) => keepsake.failure(keepsake.openStorage({ name, storage: "auto" })),
+        name,
+      );
+      isDone = (await mover.run(() => self.changes)) <= n;
+      await mover.terminate();
+
+      const without = await startWorker();
+      await without.run(refuseOpfs);
+      const failed = await failureOf(without, { name });
+      if (failed === undefined) {
+        await without.terminate();
+        const worker = await openIn({ name, storage: "indexeddb" });
+        expect([n, await contentOf(worker)]).toEqual([n, CONTENT]);
+        await worker.terminate();
+      } else {
+        expect([n, failed.code]).toEqual([n, "cannot_open"]);
+      }
+      await without.terminate();
+      const worker = await openIn({ name });
+      expect([n, ...(await kindOf(worker))]).toEqual([n, "opfs", undefined]);
+      expect([n, await contentOf(worker)]).toEqual([n, CONTENT]);
+      await worker.terminate();
+      expect(n).toBeLessThan(100);
+    }
+  });
+
+  test("but has no room: it stays, says so, and moves later", async () => {
+    const name = await fallenBack("no room");
+    const worker = await startWorker();
+    await worker.run(() => {
+      self.write = FileSystemSyncAccessHandle.prototype.write;
+      FileSystemSyncAccessHandle.prototype.write = () => 0;
+    });
+    expect(await failureOf(worker, { name, storage: "opfs" })).toMatchObject({
+      code: "storage_full",
+    });
+    await worker.run(openAsDb, { name });
+    expect(await kindOf(worker)).toEqual(["indexeddb", expect.stringContaining("no room")]);
+    await putIn(worker, "k3", { n: 3 });
+    await worker.run(() => {
+      db.close();
+      FileSystemSyncAccessHandle.prototype.write = self.write;
+    });
+    await worker.run(openAsDb, { name });
+    expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+    expect(await contentOf(worker)).toEqual({ ...CONTENT, k3: { n: 3 } });
+  });
+
+  test.each(["InvalidStateError", "NotReadableError"])(
+    "after it said %s for now: an error that says what to do, and no other storage",
+    async (error) => {
+      const worker = await startWorker();
+      await worker.run((name) => {
+        self.getDirectory = navigator.storage.getDirectory;
+        navigator.storage.getDirectory = async () => {
+          throw new DOMException("made by a test", name);
+        };
+      }, error);
+      const request = { name: `passing ${error}` };
+      const { code, message } = await failureOf(worker, request);
+      expect(code).toBe("cannot_open");
+      expect(message).toMatch(`${error}: made by a test`);
+      expect(message).toMatch("restart the browser");
+      await worker.run(() => {
+        navigator.storage.getDirectory = self.getDirectory;
+      });
+      await worker.run(openAsDb, request);
+      expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+    },
+    30_000,
+  );
 });
 
 test("names that no file can have are refused", async () => {

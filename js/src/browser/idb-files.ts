@@ -4,7 +4,7 @@
 //
 // An IndexedDB database `keepsake/<name>` has these stores:
 //   meta     "state"         { token, sizes: [database, log, journal] }
-//            "home"          "opfs" if the database lives there
+//            "home"          "opfs" if the database lives there, "fallback" if it is to move there
 //            "reserve"       bytes that can be given up on a full disk
 //            "flush"         the time of the last flush()
 //   blocks   file * 2^32 + i the i-th block of the file; 0 is the database, 1 its log, 2 its journal
@@ -25,6 +25,8 @@ type Durability = "relaxed" | "strict";
 
 /** What the first token replaces. */
 const NO_TOKEN = "";
+
+type Home = "opfs" | "fallback";
 
 interface State {
   token: string;
@@ -60,8 +62,8 @@ export async function connectMirror(name: string): Promise<Mirror> {
   try {
     const connected = connection.run("readonly", "relaxed", async ({ meta }) => {
       const state = await answerTo<State | undefined>(meta.get(STATE));
-      const home = await answerTo<string | undefined>(meta.get(HOME));
-      return new Mirror(connection, state ?? EMPTY, home === "opfs");
+      const home = await answerTo<Home | undefined>(meta.get(HOME));
+      return new Mirror(connection, state ?? EMPTY, home);
     });
     return await inTime(connected, name);
   } catch (error) {
@@ -104,14 +106,14 @@ async function withConnection<T>(name: string, body: (stores: Stores) => Promise
 /** What IndexedDB knows of a database. @internal */
 export class Mirror {
   readonly name: string;
-  /** Whether it lives in OPFS, as far as is known here. */
-  readonly isInOpfs: boolean;
+  /** Where it lives if not here, or whether it is here only because OPFS was refused. */
+  readonly home: Home | undefined;
   readonly #connection: Connection;
   readonly #state: State;
 
-  constructor(connection: Connection, state: State, isInOpfs: boolean) {
+  constructor(connection: Connection, state: State, home: Home | undefined) {
     this.name = connection.name;
-    this.isInOpfs = isInOpfs;
+    this.home = home;
     this.#connection = connection;
     this.#state = state;
   }
@@ -120,9 +122,9 @@ export class Mirror {
     return this.#state.sizes[0] === 0;
   }
 
-  async markAsInOpfs(): Promise<void> {
-    if (this.isInOpfs) return;
-    await this.#connection.run("readwrite", "strict", ({ meta }) => meta.put("opfs", HOME));
+  async mark(home: Home): Promise<void> {
+    if (this.home === home) return;
+    await this.#connection.run("readwrite", "strict", ({ meta }) => meta.put(home, HOME));
   }
 
   close(): void {
@@ -130,7 +132,7 @@ export class Mirror {
   }
 
   /** Reads the files. The connection is the storage's from now on. */
-  async load(durability: Durability, fallbackReason: string | undefined): Promise<BrowserStorage> {
+  async load(durability: Durability, fallbackReason: string | undefined): Promise<IdbStorage> {
     try {
       const loaded = await this.#connection.run("readonly", "relaxed", (stores) =>
         readFiles(stores, this.name),
@@ -148,9 +150,10 @@ interface Loaded {
   files: MirrorFile[];
 }
 
-class IdbStorage implements BrowserStorage {
+/** @internal */
+export class IdbStorage implements BrowserStorage {
   readonly kind = "indexeddb";
-  readonly fallbackReason: string | undefined;
+  fallbackReason: string | undefined;
   readonly files: EngineFiles = new Map();
   readonly #connection: Connection;
   readonly #durability: Durability;
@@ -229,16 +232,9 @@ class IdbStorage implements BrowserStorage {
   async setAside(): Promise<string> {
     await this.#storing?.catch(ignore);
     const aside = asideSuffix();
-    const before = this.#loaded.token;
-    const token = this.#nextToken();
+    let token: string;
     try {
-      await this.#connection.run("readwrite", "strict", async (stores) => {
-        const found = await answerTo<State | undefined>(stores.meta.get(STATE));
-        if (found?.token === token) return; // by a connection that was lost then
-        checkToken(this.#name, found, [before]);
-        await moveBlocks(stores, found ?? EMPTY, aside);
-        stores.meta.put({ ...EMPTY, token }, STATE);
-      });
+      token = await this.#giveUp((stores, found) => moveBlocks(stores, found, aside));
     } catch (error) {
       throw storageError("can't set aside", this.#name, error);
     }
@@ -248,6 +244,15 @@ class IdbStorage implements BrowserStorage {
     return this.#name + aside;
   }
 
+  /** The database lives in OPFS from now on, and nothing of it here. This is to be closed. */
+  async moveToOpfs(): Promise<void> {
+    await this.#giveUp(({ meta, blocks }) => {
+      blocks.clear();
+      meta.delete(RESERVE);
+      meta.put("opfs" satisfies Home, HOME);
+    });
+  }
+
   settled(): Promise<void> {
     return inTime(this.#connection.settled(), this.#name).catch(ignore);
   }
@@ -255,6 +260,20 @@ class IdbStorage implements BrowserStorage {
   close(): void {
     this.#connection.close();
     closeFiles(this.files);
+  }
+
+  /** There are no files afterwards; `body` does something about their blocks. */
+  async #giveUp(body: (stores: Stores, found: State) => void | Promise<void>): Promise<string> {
+    const before = this.#loaded.token;
+    const token = this.#nextToken();
+    await this.#connection.run("readwrite", "strict", async (stores) => {
+      const found = await answerTo<State | undefined>(stores.meta.get(STATE));
+      if (found?.token === token) return; // by a connection that was lost then
+      checkToken(this.#name, found, [before]);
+      await body(stores, found ?? EMPTY);
+      stores.meta.put({ ...EMPTY, token }, STATE);
+    });
+    return token;
   }
 
   #provideFiles(): void {

@@ -14,6 +14,7 @@ import {
   SUFFIXES,
   splitAsideName,
 } from "./database-name.js";
+import { empty } from "./moving.js";
 import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js";
 
 const FOLDER = "keepsake";
@@ -32,7 +33,8 @@ interface SyncFileHandle extends FileSystemFileHandle {
 
 /** Throws what the browser throws if there are no such files, and a KeepsakeError if there are. @internal */
 export async function openOpfs(name: string): Promise<OpfsStorage> {
-  const storage = new OpfsStorage(name, await openFolder({ create: true }));
+  const folder = await whileBusy(name, () => openFolder({ create: true }));
+  const storage = new OpfsStorage(name, folder);
   await storage.openFiles();
   return storage;
 }
@@ -88,8 +90,12 @@ export class OpfsStorage implements BrowserStorage {
     this.#folder = folder;
   }
 
+  get database(): EngineFile {
+    return this.#file("");
+  }
+
   get isEmpty(): boolean {
-    return this.#file("").getSize() === 0;
+    return this.database.getSize() === 0;
   }
 
   /** Those that are open are closed first. */
@@ -179,14 +185,9 @@ export class OpfsStorage implements BrowserStorage {
     return file;
   }
 
-  // The database last: what is left of a log must never meet an empty one.
   #empty(): void {
     try {
-      for (const suffix of SUFFIXES.toReversed()) {
-        const file = this.#file(suffix);
-        file.truncate(0);
-        file.flush();
-      }
+      empty(this.#name, this.files);
     } catch (error) {
       throw storageError("can't empty", this.#name, error);
     }
@@ -326,16 +327,33 @@ async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
     try {
       return await open();
     } catch (error) {
-      if (!isBusy(error)) throw fullOrAsItIs(name, error);
-      if (performance.now() + pause > deadline) throw busyError(name, error);
+      if (!isBusy(error) && !isPassing(error)) throw fullOrAsItIs(name, error);
+      if (performance.now() + pause > deadline) {
+        throw isBusy(error) ? busyError(name, error) : passingError(name, error);
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
 function isBusy(error: unknown): boolean {
-  const name = nameOf(error);
-  return name === "NoModificationAllowedError" || name === "InvalidStateError";
+  return nameOf(error) === "NoModificationAllowedError";
+}
+
+// What a browser says that has such files, but not now. Chromium says InvalidStateError
+// until it is restarted, if the site's data was cleared while a tab had a file open.
+const PASSING = new Set(["InvalidStateError", "NotReadableError"]);
+
+function isPassing(error: unknown): boolean {
+  return PASSING.has(nameOf(error) ?? "");
+}
+
+function passingError(name: string, error: unknown): KeepsakeError {
+  return new KeepsakeError(
+    "cannot_open",
+    `the browser refuses the files of "${name}" for now (${reasonOf(error)}), as it does after a site's data was cleared under an open tab: close all tabs of this site, restart the browser and open it again`,
+    { cause: error },
+  );
 }
 
 function busyError(name: string, error: unknown): KeepsakeError {

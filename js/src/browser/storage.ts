@@ -1,9 +1,9 @@
 // Where a browser keeps a database: OPFS, else a mirror in IndexedDB, else memory.
 // Runs in a dedicated worker that holds the lock of the database's name.
 //
-// One database has one home. It stays in the mirror if it began there, and once it
-// lives in OPFS a marker in IndexedDB says so: if OPFS is refused later, that is an
-// error and not an empty database.
+// One database has one home. It stays in the mirror if it was asked to be there, moves
+// to OPFS if it is there only because OPFS was refused, and once it lives in OPFS a marker
+// in IndexedDB says so: if OPFS is refused later, that is an error and not an empty database.
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
@@ -11,6 +11,7 @@ import { memoryFiles } from "../wasm/memory-files.js";
 import type { BrowserStorage, StorageKind, StorageRequest } from "./browser-storage.js";
 import { checkName, noSuchAside } from "./database-name.js";
 import { connectMirror, listAsideInMirror, type Mirror, readAsideFromMirror } from "./idb-files.js";
+import { copyHalf, empty, finishMove, isHalfMoved } from "./moving.js";
 import {
   isInOpfs,
   listAsideInOpfs,
@@ -18,7 +19,7 @@ import {
   openOpfs,
   readAsideFromOpfs,
 } from "./opfs-files.js";
-import { reasonOf } from "./storage-error.js";
+import { reasonOf, storageError } from "./storage-error.js";
 
 /**
  * Rejects with a KeepsakeError: `busy` if another has the files for too long, `unsupported`
@@ -55,27 +56,32 @@ async function openBest(request: StorageRequest): Promise<BrowserStorage> {
   const opfs = await orRefused(() => openOpfs(name));
   if (opfs instanceof Refused) {
     if (request.storage === "opfs") throw unsupported("OPFS", opfs);
-    return openWithoutOpfs(request, `OPFS is not available: ${opfs.reason}`);
+    return openWithoutOpfs(request, opfs);
   }
-  if (!opfs.isEmpty) return opfs;
   try {
-    return await openNewOpfs(request, opfs);
+    const isHome = !opfs.isEmpty && !isHalfMoved(opfs.database);
+    return isHome ? opfs : await openNewOpfs(request, opfs);
   } catch (error) {
     opfs.close();
     throw error;
   }
 }
 
-// There is nothing in OPFS: is it new, or somewhere else?
+// There is no database in OPFS: is it new, somewhere else, or on its way?
 async function openNewOpfs(request: StorageRequest, opfs: OpfsStorage): Promise<BrowserStorage> {
   const mirror = await orRefused(() => connectMirror(request.name));
-  // A mirror that can't be reached can't have been written to either.
-  if (mirror instanceof Refused) return opfs;
+  if (mirror instanceof Refused) {
+    // A mirror that can't be reached can't have been written to either.
+    if (opfs.isEmpty) return opfs;
+    throw halfMoved(request.name, mirror);
+  }
   if (mirror.isEmpty) {
-    await orRefused(() => mirror.markAsInOpfs());
+    if (!opfs.isEmpty && mirror.home === "opfs") finishMove(opfs.database);
+    await orRefused(() => mirror.mark("opfs"));
     mirror.close();
     return opfs;
   }
+  if (mirror.home === "fallback") return moveIn(request, opfs, mirror);
   opfs.close();
   if (request.storage === "auto") {
     return mirror.load(request.durability, "this database began in IndexedDB, and stays there");
@@ -87,14 +93,62 @@ async function openNewOpfs(request: StorageRequest, opfs: OpfsStorage): Promise<
   );
 }
 
-async function openWithoutOpfs(request: StorageRequest, reason: string): Promise<BrowserStorage> {
+// It fell back to IndexedDB when OPFS was refused, which it is no longer.
+async function moveIn(
+  { name, durability, storage }: StorageRequest,
+  opfs: OpfsStorage,
+  mirror: Mirror,
+): Promise<BrowserStorage> {
+  const old = await mirror.load(durability, undefined);
+  try {
+    copyHalf(name, old.files, opfs.files);
+  } catch (error) {
+    discardCopy(name, opfs);
+    const reason = `it can't be moved to OPFS: ${reasonOf(error)}`;
+    if (storage === "auto") return Object.assign(old, { fallbackReason: reason });
+    old.close();
+    throw storageError("can't move to OPFS", name, error);
+  }
+  try {
+    // If this fails nobody knows whether it was done, and the next one finds out.
+    await old.moveToOpfs();
+    finishMove(opfs.database);
+    return opfs;
+  } catch (error) {
+    throw storageError("can't move to OPFS", name, error);
+  } finally {
+    old.close();
+  }
+}
+
+function discardCopy(name: string, opfs: OpfsStorage): void {
+  try {
+    empty(name, opfs.files);
+  } catch {
+    // It is made anew by the next move.
+  }
+  opfs.close();
+}
+
+function halfMoved(name: string, { reason, cause }: Refused): KeepsakeError {
+  return new KeepsakeError(
+    "cannot_open",
+    `"${name}" was being moved from IndexedDB to OPFS, and IndexedDB can't be read now: ${reason}`,
+    { cause },
+  );
+}
+
+async function openWithoutOpfs(request: StorageRequest, opfs: Refused): Promise<BrowserStorage> {
+  const reason = `OPFS is not available: ${opfs.reason}`;
   const mirror = await orRefused(() => connectMirror(request.name));
   if (mirror instanceof Refused) {
     const reasons = `${reason}; IndexedDB is not available: ${mirror.reason}`;
     console.warn(`[keepsake] "${request.name}" is only in memory, and gone with it: ${reasons}`);
     return new MemoryStorage(request.name, reasons);
   }
-  if (mirror.isEmpty && mirror.isInOpfs) throw unreachable(mirror, reason);
+  if (mirror.isEmpty && mirror.home === "opfs") throw unreachable(mirror, reason);
+  // A service worker never has such files, and goes on here when pages do.
+  if (mirror.isEmpty && !opfs.isForever) await orRefused(() => mirror.mark("fallback"));
   console.warn(`[keepsake] "${request.name}" is kept in IndexedDB: ${reason}`);
   return mirror.load(request.durability, reason);
 }
@@ -105,7 +159,7 @@ async function openMirrorOnly(request: StorageRequest): Promise<BrowserStorage> 
   if (!mirror.isEmpty) return mirror.load(request.durability, undefined);
   const inOpfs = await orRefused(() => isInOpfs(request.name));
   // OPFS knows best; where it is refused, the marker tells.
-  if (inOpfs === true || (inOpfs instanceof Refused && mirror.isInOpfs)) {
+  if (inOpfs === true || (inOpfs instanceof Refused && mirror.home === "opfs")) {
     throw unreachable(mirror, 'storage must be "auto" or "opfs", not "indexeddb"');
   }
   return mirror.load(request.durability, undefined);
@@ -124,6 +178,11 @@ class Refused {
 
   constructor(readonly cause: unknown) {
     this.reason = reasonOf(cause);
+  }
+
+  /** There is no such function here. */
+  get isForever(): boolean {
+    return this.cause instanceof TypeError;
   }
 }
 
