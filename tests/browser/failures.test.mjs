@@ -76,6 +76,24 @@ const TRAPPING = `
 }
 `;
 
+// The database writes slowly, as on a bad disk, for as long as it is told to.
+const SLOW = `
+{
+  let isSlow = false;
+  globalThis.slowChannel = new BroadcastChannel("slow");
+  globalThis.slowChannel.onmessage = ({ data }) => {
+    if (data !== "now") return;
+    isSlow = true;
+    globalThis.slowChannel.postMessage("set");
+  };
+  const { write } = FileSystemSyncAccessHandle.prototype;
+  FileSystemSyncAccessHandle.prototype.write = function (...values) {
+    for (const end = Date.now() + (isSlow ? 50 : 0); Date.now() < end; );
+    return write.apply(this, values);
+  };
+}
+`;
+
 let folder;
 let server;
 let browser;
@@ -90,6 +108,7 @@ beforeAll(async () => {
     "no-storage.js": REFUSING_OPFS + REFUSING_INDEXED_DB,
     "full.js": FULL,
     "trapping.js": TRAPPING,
+    "slow.js": SLOW,
   };
   for (const [file, begin] of Object.entries(variants))
     writeFileSync(join(folder, file), begin + worker);
@@ -457,6 +476,116 @@ describe("an owner that hung", () => {
     expect(await Promise.all(puts)).toEqual([{}, {}, {}]);
     await hanging.ended;
     expect(await get(owner, "b")).toBe(3);
+  });
+});
+
+// What the README promises.
+const SETTLES_WITHIN_MS = 20_000;
+
+/** What it answers, and that it did so in time. */
+async function inTime(call) {
+  const begun = performance.now();
+  const answer = await call;
+  expect(performance.now() - begun).toBeLessThan(SETTLES_WITHIN_MS + 1_000);
+  return answer;
+}
+
+describe("whoever hangs, every call settles in time:", () => {
+  /** Its worker does nothing else any more. */
+  async function hangForever(page, worker = page.workers()[0]) {
+    await worker.evaluate(() => {
+      setTimeout(() => {
+        for (;;);
+      }, 10);
+    });
+    await page.waitForTimeout(200);
+  }
+
+  test("the owner, and several others wait", async () => {
+    const owner = await openTab();
+    await tryToPut(owner, "a", 1);
+    const others = [await openTab(), await openTab(), await openTab()];
+    for (const other of others) expect(await get(other, "a")).toBe(1);
+    // The page's own calls would end the worker.
+    await hangForever(owner);
+    const answers = others.map((other) => inTime(tryToPut(other, "b", 2)));
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ code: "busy" });
+    await owner.close();
+    for (const other of others) expect(await inTime(tryToPut(other, "c", 3))).toEqual({});
+  });
+
+  test("one owner after the other", async () => {
+    const thief = await blankTab();
+    const takeLock = () =>
+      thief.evaluate(
+        (lock) =>
+          new Promise((held) => {
+            const holdOn = () => {
+              held();
+              return new Promise(() => {});
+            };
+            navigator.locks.request(lock, { steal: true }, holdOn).catch(() => {});
+          }),
+        `keepsake:${name}`,
+      );
+    await takeLock();
+    const page = await openTab();
+    expect(await inTime(tryToPut(page, "a", 1))).toEqual({});
+    await takeLock();
+    for (const key of ["b", "c"]) {
+      expect(await inTime(tryToPut(page, key, 2))).toMatchObject({
+        code: "busy",
+        message: expect.stringContaining("close or reload it"),
+      });
+    }
+    await thief.close();
+    expect(await inTime(tryToPut(page, "d", 3))).toEqual({});
+  });
+
+  test("a page's own worker, and it is closed while it hangs", async () => {
+    const page = await openTab();
+    await tryToPut(page, "a", 1);
+    await hangForever(page);
+    expect(await inTime(tryToPut(page, "b", 2))).toEqual({});
+    expect([await get(page, "a"), await get(page, "b")]).toEqual([1, 2]);
+    await hangForever(page, page.workers().at(-1));
+    await inTime(page.evaluate(() => globalThis.memory.close()));
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    expect([await get(page, "a"), await get(page, "b")]).toEqual([1, 2]);
+  });
+
+  test("but who is at long work does not hang", async () => {
+    const owner = await openTab({ worker: "slow.js" });
+    const follower = await openTab();
+    await owner.evaluate(() => globalThis.memory.store.put(["n"], "long", { n: "x".repeat(2e6) }));
+    const { owner: hub } = await diagnose(owner);
+    await tell(follower, "slow");
+    const begun = performance.now();
+    await Promise.all([
+      owner.evaluate(() => globalThis.memory.flush()),
+      follower.evaluate(() => globalThis.memory.flush()),
+    ]);
+    expect(performance.now() - begun).toBeGreaterThan(SETTLES_WITHIN_MS);
+    expect(await diagnose(follower)).toMatchObject({ owner: hub, lastError: undefined });
+  });
+});
+
+describe("a site whose data is cleared under an open tab", () => {
+  test("hears what to do, and its calls settle", async () => {
+    const { context } = await startChromium();
+    const page = await blankTab(context);
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    await tryToPut(page, "a", 1);
+    const session = await context.newCDPSession(page);
+    const { origin } = new URL(server.url);
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+    const other = await blankTab(context);
+    expect(await inTime(tryToOpen(other, { name: `${name} too` }))).toMatchObject({
+      code: "cannot_open",
+      message: expect.stringContaining("close all tabs of this site"),
+    });
+    await inTime(tryToPut(page, "b", 2));
+    await inTime(page.evaluate(() => globalThis.memory.close()));
   });
 });
 

@@ -455,7 +455,7 @@ describe("OPFS that comes back", () => {
       const { code, message } = await failureOf(worker, request);
       expect(code).toBe("cannot_open");
       expect(message).toMatch(`${error}: made by a test`);
-      expect(message).toMatch("restart the browser");
+      expect(message).toMatch("close all tabs of this site");
       await worker.run(() => {
         navigator.storage.getDirectory = self.getDirectory;
       });

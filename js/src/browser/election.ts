@@ -23,6 +23,8 @@ export interface Candidate {
   disown(): void;
   /** The database could not be opened, or the lock not be asked for, this time. */
   failToOpen(error: unknown): void;
+  /** The database is at work, and may hear nobody ask. */
+  showLife(): void;
   /** The database was damaged, and is set aside. */
   reportDamage(failure: Failure): void;
   /** Nothing can be done any more. */
@@ -100,13 +102,15 @@ export class Election {
     this.#tryAgain?.();
   }
 
-  /** Takes the lock from who has it, unless we did so lately. */
-  steal(): void {
+  /** Takes the lock from who has it; false if we did so lately, and don't. */
+  steal(): boolean {
     const now = performance.now();
-    if (now - this.#lastSteal < STEAL_AT_MOST_EVERY_MS) return;
+    if (this.#mustSteal) return true;
+    if (now - this.#lastSteal < STEAL_AT_MOST_EVERY_MS) return false;
     this.#lastSteal = now;
     this.#mustSteal = true;
     this.#requestAgain();
+    return true;
   }
 
   /** Stands no more; what we own is still to be given back, by end(). */
@@ -155,7 +159,7 @@ export class Election {
 
   async #open(term: Term): Promise<Owner | undefined> {
     try {
-      const owner = await Owner.open(this.#settings);
+      const owner = await this.#openInTime();
       if (!term.isOver) return owner;
       owner.close();
     } catch (error) {
@@ -164,6 +168,17 @@ export class Election {
       else this.#failToOpen(error);
     }
     return undefined;
+  }
+
+  #openInTime(): Promise<Owner> {
+    const opening = Owner.open(this.#settings, () => this.#candidate.showLife());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        opening.then((late) => late.close()).catch(() => {});
+        reject(hangsInOpening(this.#settings.name));
+      }, OPENING_MAY_TAKE_MS);
+      opening.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 
   #failToOpen(error: unknown): void {
@@ -180,6 +195,13 @@ export class Election {
       };
     });
   }
+}
+
+function hangsInOpening(name: string): KeepsakeError {
+  return new KeepsakeError(
+    "busy",
+    `"${name}" did not open within ${OPENING_MAY_TAKE_MS / 1000} s: close other tabs of this site, and call again`,
+  );
 }
 
 function noLocks(): KeepsakeError {

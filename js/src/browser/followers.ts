@@ -15,7 +15,6 @@ import type {
   Result,
 } from "./protocol.js";
 
-const SIGN_OF_LIFE_EVERY_MS = 1_000;
 // Whoever waits for an owner that was silent for longer may have been told that it is busy.
 const SILENT_TOO_LONG_MS = 3_000;
 const JOBS_MEANWHILE_MS = 100;
@@ -28,6 +27,8 @@ type OnRead = (name: string, bytes: number) => void;
 export interface Leader {
   /** Tells its page. */
   tell(message: HubToPage): void;
+  /** Tells whoever waits, now and then, that the database is at work. */
+  showLife(): void;
   /** A job failed. */
   noteError(message: string): void;
   /** Begins a new epoch with this owner, which it may have already. */
@@ -44,7 +45,6 @@ export class Followers {
   readonly #received = new Map<string, number>();
   readonly #running = new Map<string, number>();
   #changes: Changes | undefined;
-  #lastSignOfLife = 0;
   #lastTurn = performance.now();
 
   constructor(link: HubLink, leader: Leader) {
@@ -119,7 +119,7 @@ export class Followers {
   /** Undefined if the next owner has to run it. */
   async run(job: Job, onRead: OnRead): Promise<Result | undefined> {
     const running = this.#owner?.run(job, (name, bytes) => {
-      this.#giveSignOfLife();
+      this.#leader.showLife();
       onRead(name, bytes);
     });
     // Nobody could send it again.
@@ -138,14 +138,6 @@ export class Followers {
 
   #count(hub: string, change: number): void {
     this.#running.set(hub, (this.#running.get(hub) ?? 0) + change);
-  }
-
-  // A long import hears nobody ask.
-  #giveSignOfLife(): void {
-    const now = performance.now();
-    if (now - this.#lastSignOfLife < SIGN_OF_LIFE_EVERY_MS) return;
-    this.#lastSignOfLife = now;
-    this.#link.say({ type: "alive" });
   }
 
   // Those of a burst are told together.

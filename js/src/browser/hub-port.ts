@@ -23,21 +23,31 @@ export interface HubPort {
 export interface HubEvents {
   hear(message: HubToPage): void;
   fail(error: KeepsakeError): void;
-  /** It is gone, and nobody here has ended it. */
+  /** It is gone, or hangs, and nobody here has ended it. */
   die(): void;
+  /** Whether an answer of the hub is waited for. */
+  isWaiting(): boolean;
 }
 
+const LOOK_EVERY_MS = 1_000;
+// Counted, because a page that sleeps does not look either.
+const MOST_SILENT_LOOKS = 15;
+const GRANTED_AT_ONCE_MS = 100;
+
 /** @internal */
-export function openHub({ settings, worker }: HubOptions, { hear, fail, die }: HubEvents): HubPort {
+export function openHub({ settings, worker }: HubOptions, events: HubEvents): HubPort {
+  const { hear, fail, die } = events;
   if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
   const life = `${channelName(settings.name)}:life:${Math.random()}`;
   const ended = new AbortController();
   const started = startWorker({ worker });
+  const watch = watchHub(started, events);
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
+    watch.heard();
     if (message.type === "started" && message.isAlive) {
       // Rejects when it is ended from here, or the page is no longer there.
-      navigator.locks.request(life, { signal: ended.signal }, die).catch(() => {});
+      navigator.locks.request(life, { signal: ended.signal }, granted(die)).catch(() => {});
     }
     hear(message);
   };
@@ -50,8 +60,35 @@ export function openHub({ settings, worker }: HubOptions, { hear, fail, die }: H
     postMessage: (message, transfer = []) => started.postMessage(message, transfer),
     terminate() {
       ended.abort();
+      watch.end();
       started.terminate();
     },
+  };
+}
+
+// A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
+function watchHub(worker: Worker, { die, isWaiting }: HubEvents) {
+  let silentLooks = Number.NEGATIVE_INFINITY; // until it has started
+  const look = () => {
+    silentLooks = isWaiting() ? silentLooks + 1 : Math.min(silentLooks, 0);
+    if (silentLooks > MOST_SILENT_LOOKS) die();
+    else if (silentLooks > 0) worker.postMessage({ type: "ping" } satisfies PageToHub);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return {
+    heard() {
+      silentLooks = 0;
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+// Once a site's data was cleared, an old page gets a lock that its new worker has. Whether
+// that hangs is watched all the same.
+function granted(die: () => void): () => void {
+  const asked = performance.now();
+  return () => {
+    if (performance.now() - asked > GRANTED_AT_ONCE_MS) die();
   };
 }
 

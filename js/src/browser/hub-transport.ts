@@ -170,6 +170,7 @@ export class HubTransport implements Transport {
       hear: (message) => this.#hear(message),
       fail: (error) => this.#failAll(error),
       die: () => this.#bury(hub),
+      isWaiting: () => this.#calls.size > 0 || this.#isClosed,
     });
     this.#hub = hub;
     const why = `it did not start within ${WORKER_STARTS_WITHIN_MS / 1000} s`;
@@ -186,6 +187,8 @@ export class HubTransport implements Transport {
     switch (message.type) {
       case "started":
         clearTimeout(this.#starting);
+        return;
+      case "alive":
         return;
       case "holdsAll":
         this.#hubHoldsAll = true;
@@ -233,7 +236,7 @@ export class HubTransport implements Transport {
     return this.#failure;
   }
 
-  // A worker may be ended by the browser, or by others who have its handle.
+  // A worker may be ended by the browser, by others who have its handle, or because it hangs.
   #bury(hub: HubPort): void {
     if (hub !== this.#hub) return;
     this.#deaths++;
@@ -242,7 +245,7 @@ export class HubTransport implements Transport {
       this.#resume();
       return;
     }
-    this.#failAll(new KeepsakeError("internal", `the worker ended ${MOST_DEATHS} times, unasked`));
+    this.#failAll(new KeepsakeError("internal", `the worker ended or hung ${MOST_DEATHS} times`));
     this.#deaths = 0;
   }
 

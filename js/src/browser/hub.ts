@@ -19,6 +19,7 @@ import {
   type OwnerAnswer,
   type OwnerInfo,
   otherStorage,
+  ownerHangs,
   type PageToHub,
   PROTOCOL,
   type Result,
@@ -27,10 +28,12 @@ import {
 } from "./protocol.js";
 
 const WATCH_EVERY_MS = 500;
+const SHOW_LIFE_EVERY_MS = 1_000;
 const ASK_AFTER_MS = 1_000;
 // So long the owner has said that it has answered everything.
 const LOST_AFTER_MS = 3_000;
 const STEAL_AFTER_MS = 10_000;
+const LONG_WAIT_MS = 5_000;
 
 /** What a hub speaks to its page through: a worker's global scope, or a port. @internal */
 export type PagePort = Pick<MessagePort, "postMessage">;
@@ -66,6 +69,8 @@ export class Hub implements Candidate, Leader {
   #number = 0;
   readonly #sent = new Map<number, Pending>();
   #lastSign = 0;
+  #waitingSince = 0;
+  #lastShown = 0;
   #lackingSince: number | undefined;
   #isClosing = false;
   #isClosed = false;
@@ -109,6 +114,9 @@ export class Hub implements Candidate, Leader {
         this.#election.wake();
         this.#describe();
         return;
+      case "ping":
+        this.tell({ type: "alive" });
+        return;
       case "broker":
         this.#link.join(message.port);
         // Followers that asked for a port before that got none.
@@ -147,7 +155,15 @@ export class Hub implements Candidate, Leader {
   }
 
   #waitFromNow(): void {
-    if (!this.#isWaiting) this.#lastSign = performance.now();
+    if (this.#isWaiting) return;
+    this.#waitingSince = performance.now();
+    this.#lastSign = this.#waitingSince;
+  }
+
+  // Whoever has just begun may be luckier.
+  get #hasWaitedLong(): boolean {
+    if (!this.#isWaiting || this.#election.isHolding) return false;
+    return performance.now() - this.#waitingSince >= LONG_WAIT_MS;
   }
 
   #send(pending: Pending): void {
@@ -242,6 +258,9 @@ export class Hub implements Candidate, Leader {
         return;
       case "changed":
         this.tell({ type: "changed", changes: message.changes });
+        return;
+      case "failed":
+        if (this.#hasWaitedLong) this.#failAll(message.failure);
         return;
       case "damaged":
         this.giveUp(message.failure);
@@ -350,7 +369,8 @@ export class Hub implements Candidate, Leader {
     if (!this.#isWaiting || this.#election.isHolding) return;
     const silence = performance.now() - this.#lastSign;
     if (silence >= ASK_AFTER_MS) this.#ask();
-    if (silence >= STEAL_AFTER_MS) this.#election.steal();
+    if (silence < STEAL_AFTER_MS || this.#election.steal()) return;
+    this.#failAll(ownerHangs(this.#settings.name));
   }
 
   // ---- owning
@@ -382,8 +402,18 @@ export class Hub implements Candidate, Leader {
     return this.#isWaiting || this.#isClosing;
   }
 
+  showLife(): void {
+    const now = performance.now();
+    if (now - this.#lastShown < SHOW_LIFE_EVERY_MS) return;
+    this.#lastShown = now;
+    this.#link.say({ type: "alive" });
+    this.tell({ type: "alive" });
+  }
+
   failToOpen(error: unknown): void {
-    this.#failAll(failureOf(error));
+    const failure = failureOf(error);
+    if (failure.code === "busy") this.#link.say({ type: "failed", failure });
+    this.#failAll(failure);
   }
 
   reportDamage(failure: Failure): void {

@@ -54,6 +54,7 @@ const RANDOM_BYTES_AT_ONCE = 1 << 16;
 
 const OPEN_LIMIT_MS = 5_000;
 const ANSWER_LIMIT_MS = 10_000;
+const TRANSACTION_LIMIT_MS = 60_000;
 const RETRY_PAUSES_MS = [0, 50, 250];
 
 /** Throws what the browser throws if there is no IndexedDB. @internal */
@@ -65,7 +66,7 @@ export async function connectMirror(name: string): Promise<Mirror> {
       const home = await answerTo<Home | undefined>(meta.get(HOME));
       return new Mirror(connection, state ?? EMPTY, home);
     });
-    return await inTime(connected, name);
+    return await inTime(connected, ANSWER_LIMIT_MS, () => tooSlow(name, ANSWER_LIMIT_MS));
   } catch (error) {
     connection.close();
     throw isQuotaError(error) ? storageError("can't open", name, error) : error;
@@ -254,7 +255,8 @@ export class IdbStorage implements BrowserStorage {
   }
 
   settled(): Promise<void> {
-    return inTime(this.#connection.settled(), this.#name).catch(ignore);
+    const settled = this.#connection.settled();
+    return inTime(settled, ANSWER_LIMIT_MS, () => undefined).catch(ignore);
   }
 
   close(): void {
@@ -493,7 +495,7 @@ class Connection {
     this.#underWay.add(running);
     const forget = () => this.#underWay.delete(running);
     running.then(forget, forget);
-    return running;
+    return inTime(running, TRANSACTION_LIMIT_MS, () => transactionHangs(this.name));
   }
 
   /** Resolves when no transaction is under way. Never rejects. */
@@ -573,9 +575,9 @@ function openDatabase(name: string): Promise<IDBDatabase> {
 }
 
 // WebKitGTK was seen to give no answer at all after workers had been ended while they wrote.
-function inTime<T>(answer: Promise<T>, name: string): Promise<T> {
+function inTime<T>(answer: Promise<T>, limit: number, late: () => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(tooSlow(name, ANSWER_LIMIT_MS)), ANSWER_LIMIT_MS);
+    const timer = setTimeout(() => reject(late()), limit);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -584,6 +586,13 @@ function tooSlow(name: string, limit: number): KeepsakeError {
   return new KeepsakeError(
     "busy",
     `IndexedDB did not open the mirror of "${name}" within ${limit / 1000} s`,
+  );
+}
+
+function transactionHangs(name: string): KeepsakeError {
+  return new KeepsakeError(
+    "io_error",
+    `IndexedDB did not end a transaction on "${name}" within ${TRANSACTION_LIMIT_MS / 1000} s; whether it was stored is not known`,
   );
 }
 

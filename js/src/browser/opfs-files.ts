@@ -341,7 +341,7 @@ function isBusy(error: unknown): boolean {
 }
 
 // What a browser says that has such files, but not now. Chromium says InvalidStateError
-// until it is restarted, if the site's data was cleared while a tab had a file open.
+// as long as a tab is there that had a file open when the site's data was cleared.
 const PASSING = new Set(["InvalidStateError", "NotReadableError"]);
 
 function isPassing(error: unknown): boolean {
@@ -351,7 +351,7 @@ function isPassing(error: unknown): boolean {
 function passingError(name: string, error: unknown): KeepsakeError {
   return new KeepsakeError(
     "cannot_open",
-    `the browser refuses the files of "${name}" for now (${reasonOf(error)}), as it does after a site's data was cleared under an open tab: close all tabs of this site, restart the browser and open it again`,
+    `the browser refuses the files of "${name}" for now (${reasonOf(error)}), as it does after a site's data was cleared under an open tab: close all tabs of this site, then open it again; if that does not help, restart the browser`,
     { cause: error },
   );
 }

@@ -23,6 +23,7 @@ import {
   type Settings,
 } from "./protocol.js";
 import { openStorage } from "./storage.js";
+import { tellingFiles } from "./telling-files.js";
 
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
 const FLUSH_AFTER_MS = 100;
@@ -60,8 +61,11 @@ export class Owner {
   #exportTimer: Timer;
   readonly #idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
 
-  /** Rejects with a KeepsakeError or DamagedError; then nothing is held, and nothing was deleted. */
-  static async open(settings: Settings): Promise<Owner> {
+  /**
+   * Rejects with a KeepsakeError or DamagedError; then nothing is held, and nothing was deleted.
+   * `isAtWork` is called again and again while the files are in use.
+   */
+  static async open(settings: Settings, isAtWork: () => void): Promise<Owner> {
     const module = loadModule(settings.wasm);
     // Not unhandled while the storage opens.
     module.catch(() => {});
@@ -70,7 +74,7 @@ export class Owner {
       const session = await openSession({
         module: await module,
         database: { path: settings.name, durability: settings.durability },
-        files: storage.files,
+        files: tellingFiles(storage.files, isAtWork),
         onClose: () => {},
       });
       return new Owner(settings, storage, session);

@@ -77,6 +77,14 @@ export function lost(): Failure {
   };
 }
 
+/** What becomes of calls while the lock can't be had from an owner that hangs. */
+export function ownerHangs(name: string): Failure {
+  return {
+    code: "busy",
+    message: `the tab that has "${name}" open does not answer: close or reload it, then call again; what it had begun may be stored`,
+  };
+}
+
 export function otherStorage(name: string, existing: string, wanted: string): Failure {
   return {
     code: "conflicting_options",
@@ -115,6 +123,8 @@ export type PageToHub =
   /** A job that every owner to come must do first. */
   | { type: "configure"; id: number; job: Job }
   | { type: "describe"; id: number }
+  /** Asks for `alive`. */
+  | { type: "ping" }
   /** A port of the broker, which was asked for. */
   | { type: "broker"; port: MessagePort }
   /** After the jobs that are there. */
@@ -123,6 +133,8 @@ export type PageToHub =
 export type HubToPage =
   /** The answer to `start`: the worker is ours. `isAlive`: it holds the lock that tells so. */
   | { type: "started"; isAlive: boolean }
+  /** It does not hang: an answer to `ping`, or said while it is at long work. */
+  | { type: "alive" }
   /** All of the database is in this hub's memory, and goes with it. */
   | { type: "holdsAll" }
   | { type: "done"; id: number; result: Result }
@@ -151,6 +163,8 @@ export type HubMessageBody =
   | { type: "done"; to: string; epoch: number; number: number; result: Result }
   | { type: "read"; to: string; name: string; bytes: number }
   | { type: "changed"; changes: Changes }
+  /** Whoever held the lock could not have the files: so it is for all who wait. */
+  | { type: "failed"; failure: Failure }
   /** The database was damaged and is set aside: nobody may go on as if it had been empty. */
   | { type: "damaged"; failure: Failure }
   /** The port that this comes through is the owner's. */

@@ -1,0 +1,53 @@
+// Files that tell when they are used, so that a database at long work is not taken for one
+// that hangs: nothing can be asked of it until it is done.
+
+import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
+
+// Looking at the clock costs as much as a read of what is in memory.
+const TELL_EVERY = 64;
+
+/** Those files, under the same names; `tell` is called with every 64th use of one. @internal */
+export function tellingFiles(files: EngineFiles, tell: () => void): EngineFiles {
+  return new Map([...files].map(([name, file]) => [name, new TellingFile(file, tell)]));
+}
+
+class TellingFile implements EngineFile {
+  readonly #file: EngineFile;
+  readonly #tell: () => void;
+  #uses = 0;
+
+  constructor(file: EngineFile, tell: () => void) {
+    this.#file = file;
+    this.#tell = tell;
+  }
+
+  read(into: Uint8Array, options: { at: number }): number {
+    this.#note();
+    return this.#file.read(into, options);
+  }
+
+  write(from: Uint8Array, options: { at: number }): number {
+    this.#note();
+    return this.#file.write(from, options);
+  }
+
+  truncate(size: number): void {
+    this.#file.truncate(size);
+  }
+
+  flush(): void {
+    this.#file.flush();
+  }
+
+  getSize(): number {
+    return this.#file.getSize();
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #note(): void {
+    if (++this.#uses % TELL_EVERY === 0) this.#tell();
+  }
+}
