@@ -2,13 +2,17 @@
 
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
@@ -261,6 +265,81 @@ describe("disks", () => {
       const after = await dumpStore(again.store);
       await again.close();
       expect(after.items.map(({ key }) => key).sort()).toEqual([...acknowledged].sort());
+    });
+  });
+
+  /** Puts until there is no room, also for the smallest; answers how many there are. */
+  async function fillToTheBrim(memory, path) {
+    let count = 0;
+    for (const size of [60_000, 4_000, 100, 100]) {
+      const fill = async () => {
+        for (;;) {
+          await memory.store.put(["n"], `k${count}`, { text: "x".repeat(size) });
+          count += 1;
+        }
+      };
+      await expectRefused(fill, "storage_full");
+    }
+    // Nor does anybody else leave any.
+    const filler = openSync(join(dirname(path), "filler"), "w");
+    expect(() => {
+      for (;;) writeSync(filler, new Uint8Array(4096));
+    }).toThrow("ENOSPC");
+    closeSync(filler);
+    return count;
+  }
+
+  const soon = () => new Promise((resolve) => setTimeout(resolve, 500));
+
+  testWithMount.each([
+    ["item by item", "3m"],
+    ["item by item, on a larger disk", "20m"],
+    ["a namespace", "3m"],
+    ["a namespace, on a larger disk", "20m"],
+  ])("a full disk can shrink: %s", async (how, size) => {
+    await onDisk(size, async (folder) => {
+      const path = join(folder, "memory.sqlite");
+      const memory = await openMemory({ path });
+      await memory.store.put(["kept"], "k", { n: 1 });
+      // The reserve is made a moment after the first write.
+      await soon();
+      const count = await fillToTheBrim(memory, path);
+      if (how.startsWith("a namespace")) {
+        expect(await memory.store.clearNamespace(["n"])).toBe(count);
+      } else {
+        for (let i = 0; i < count; i += 1) await memory.store.delete(["n"], `k${i}`);
+      }
+      expect(await memory.store.search(["n"])).toEqual([]);
+      await memory.store.put(["n"], "after", { text: "x".repeat(100_000) });
+      await memory.flush();
+      await memory.close();
+      expect(readdirSync(folder).sort()).toEqual(["filler", "memory.sqlite"]);
+
+      const database = new Database(path, { readonly: true });
+      expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+      database.close();
+      const again = await openMemory({ path });
+      expect((await again.store.search([])).map(({ key }) => key).sort()).toEqual(["after", "k"]);
+      await again.close();
+    });
+  });
+
+  testWithMount("a process that was killed on a full disk leaves room to go on", async () => {
+    await onDisk("3m", async (folder) => {
+      const path = join(folder, "memory.sqlite");
+      const first = await openMemory({ path });
+      await first.store.put(["n"], "k", { text: "x".repeat(50_000) });
+      await soon();
+      const reserve = statSync(`${path}-reserve`);
+      expect([reserve.size, reserve.mode & 0o777]).toEqual([1 << 20, 0o600]);
+      const killed = join(folder, "killed.sqlite");
+      for (const suffix of ["", "-wal", "-reserve"]) copyFileSync(path + suffix, killed + suffix);
+      await fillToTheBrim(first, path);
+      const second = await openMemory({ path: killed });
+      await second.store.delete(["n"], "k");
+      expect(await second.store.get(["n"], "k")).toBeNull();
+      await second.close();
+      await first.close();
     });
   });
 

@@ -5,6 +5,7 @@
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
+import { LogRoom } from "../wasm/log-room.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import {
   asideSuffix,
@@ -243,53 +244,21 @@ class OpfsFile implements EngineFile {
   }
 }
 
-// log   := header (32 bytes) frame*
-// frame := header (24 bytes) page
-const LOG_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-const PAGE_BYTES = 4096;
-const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
-const GROWTH_BYTES = 1 << 18;
-
-/**
- * A log that takes only what the database has room for. If the database could not
- * grow, no checkpoint would succeed any more, and the log, which could never begin
- * anew, would fill up what room is left: then nothing could be deleted either.
- */
 class LogFile extends OpfsFile {
-  readonly #database: EngineFile;
-  #databaseSize: number | undefined;
+  readonly #room: LogRoom;
 
   constructor(handle: EngineFile, database: EngineFile) {
     super(handle);
-    this.#database = database;
+    this.#room = new LogRoom(
+      () => database.getSize(),
+      (_, size) => database.truncate(size),
+    );
   }
 
   override write(from: Uint8Array, options: { at: number }): number {
-    // A checkpoint, which may cut the database, goes before the log's header.
-    if (options.at === 0) this.#databaseSize = undefined;
-    this.#makeRoom(PAGE_BYTES * pagesAfterCommit(from, options.at));
+    this.#room.make(from, options.at);
     return super.write(from, options);
   }
-
-  #makeRoom(size: number): void {
-    if (size === 0) return;
-    this.#databaseSize ??= this.#database.getSize();
-    if (size <= this.#databaseSize) return;
-    // Seldom, and what is too much is cut off by the next checkpoint.
-    const grown = Math.ceil(size / GROWTH_BYTES) * GROWTH_BYTES;
-    this.#database.truncate(grown);
-    this.#databaseSize = grown;
-  }
-}
-
-/** How large the database is to be, if the last frame that begins in `bytes` is a commit's; else 0. */
-function pagesAfterCommit(bytes: Uint8Array, at: number): number {
-  const end = at + bytes.length - FRAME_HEADER_BYTES;
-  const last = Math.floor((end - LOG_HEADER_BYTES) / FRAME_BYTES);
-  const position = LOG_HEADER_BYTES + last * FRAME_BYTES - at;
-  if (last < 0 || position < 0) return 0;
-  return new DataView(bytes.buffer, bytes.byteOffset + position).getUint32(4);
 }
 
 async function openFolder(options?: FileSystemGetDirectoryOptions) {

@@ -264,9 +264,9 @@ export class LocalEngine implements Engine {
 const SPARED_BY_WRITES = 128 * 2 ** 20;
 const SPARED_BY_VECTORS = 256 * 2 ** 20;
 
-function spareOf(operations: readonly Operation[]): number {
+function spareOf(operations: readonly Operation[]): number | undefined {
   if (operations.every((one) => rowOf(one).makesRoom?.(one))) return 0;
-  if (!operations.some((one) => rowOf(one).changes !== undefined)) return 0;
+  if (!operations.some((one) => rowOf(one).changes !== undefined)) return undefined;
   const isOfVectors = operations.some((one) => one.kind === "put" && one.vectors?.length);
   return isOfVectors ? SPARED_BY_VECTORS : SPARED_BY_WRITES;
 }

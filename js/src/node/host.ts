@@ -14,6 +14,7 @@ import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
+import { Reserve, ReservingSession } from "./reserve.js";
 
 /** Checked, and absolute, so that a later change of the working folder is no matter. @internal */
 export interface ResolvedOptions extends DatabaseOptions {
@@ -119,19 +120,32 @@ function fileSource({
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
         throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
       }
-      lock ??= await lockFile(path, lockTimeout);
+      const reserve = new Reserve(path);
+      lock ??= await lockInRoom(path, lockTimeout, reserve);
       refuseOtherPrograms(path);
-      return openSession({
+      const session = await openSession({
         module: compiledModule(),
         database: { path, durability },
-        files: open(path, () => openNodeFiles(path, fileMode)),
+        files: open(path, () => openNodeFiles(path, fileMode, reserve)),
       });
+      return new ReservingSession(session, reserve);
     },
     release() {
       lock?.release();
       lock = undefined;
     },
   };
+}
+
+// A process that was killed on a full disk left its reserve there.
+async function lockInRoom(path: string, timeout: number, reserve: Reserve): Promise<FileLock> {
+  try {
+    return await lockFile(path, timeout);
+  } catch (error) {
+    const isFull = error instanceof KeepsakeError && error.code === "storage_full";
+    if (!isFull || !reserve.release()) throw error;
+    return lockFile(path, timeout);
+  }
 }
 
 // Other SQLite programs know nothing of our lock, but make shared memory beside the

@@ -5,8 +5,10 @@
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
+import { LogRoom } from "../wasm/log-room.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import { isLinkRefused, linkRefused, NO_LINK } from "./file-error.js";
+import type { Reserve } from "./reserve.js";
 
 const LOG_HEADER_SIZE = 32;
 
@@ -27,13 +29,18 @@ interface Kind {
   isLog: boolean;
   isWritable: boolean;
   isNew: boolean;
+  /** Of the database that is written to. */
+  reserve?: Reserve;
 }
+
+const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 class NodeFile implements EngineFile {
   readonly #path: string;
   readonly #hasHeader: boolean;
   readonly #isWritable: boolean;
   readonly #identity: fs.Stats;
+  readonly #reserve: Reserve | undefined;
   #fd: number;
   #size: number;
   #header: Uint8Array;
@@ -45,6 +52,7 @@ class NodeFile implements EngineFile {
     this.#hasHeader = kind.isLog;
     this.#isWritable = kind.isWritable;
     this.#isNew = kind.isNew;
+    this.#reserve = kind.reserve;
     this.#identity = fs.fstatSync(fd);
     this.#size = this.#identity.size;
     this.#header = this.#readHeader();
@@ -69,6 +77,10 @@ class NodeFile implements EngineFile {
         if (written === 0) break;
         count += written;
       }
+      this.#reserve?.makeLater();
+    } catch (error) {
+      this.#noteFull(error);
+      throw error;
     } finally {
       this.#size = Math.max(this.#size, at + count);
       this.#noteHeader(from.subarray(0, count), at);
@@ -115,6 +127,11 @@ class NodeFile implements EngineFile {
     fs.closeSync(this.#fd);
   }
 
+  #noteFull(error: unknown): void {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (this.#reserve !== undefined && NO_ROOM.has(code)) this.#reserve.isNeeded = true;
+  }
+
   #requireWritable(): void {
     if (this.#isWritable) return;
     throw Object.assign(new Error(`file must be writable: "${this.#path}"`), { code: "EROFS" });
@@ -150,6 +167,25 @@ class SideFile extends NodeFile {
   }
 }
 
+// The log of a database that is written to.
+class LogFile extends SideFile {
+  readonly #room: LogRoom;
+
+  constructor(path: string, fd: number, kind: Kind, database: EngineFile) {
+    super(path, fd, kind);
+    // A size alone would keep no room.
+    this.#room = new LogRoom(
+      () => database.getSize(),
+      (from, to) => database.write(new Uint8Array(to - from), { at: from }),
+    );
+  }
+
+  override write(from: Uint8Array, options: { at: number }): number {
+    this.#room.make(from, options.at);
+    return super.write(from, options);
+  }
+}
+
 const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
 const CREATE = O_RDWR | O_CREAT | O_EXCL;
 
@@ -157,8 +193,9 @@ const CREATE = O_RDWR | O_CREAT | O_EXCL;
  * Opens the files of the database at `path`, and creates what is missing: a database with this
  * `mode`, and beside it what may be read and written by those who may read and write it. @internal
  */
-export function openNodeFiles(path: string, mode: number): EngineFiles {
+export function openNodeFiles(path: string, mode: number, reserve: Reserve): EngineFiles {
   let modeOfDatabase = mode;
+  let database: EngineFile | undefined;
   return openAll(path, (name, isLog) => {
     const isSideFile = isLog !== undefined;
     for (const flags of [O_RDWR, CREATE, O_RDONLY]) {
@@ -166,11 +203,16 @@ export function openNodeFiles(path: string, mode: number): EngineFiles {
       if (fd === undefined) continue;
       if (isSideFile) setMode(fd, modeOfDatabase);
       else modeOfDatabase = fs.fstatSync(fd).mode & 0o777;
-      return new (isSideFile ? SideFile : NodeFile)(name, fd, {
+      const kind: Kind = {
         isLog: isLog === true,
         isWritable: flags !== O_RDONLY,
         isNew: flags === CREATE,
-      });
+        reserve,
+      };
+      if (kind.isLog && database !== undefined) return new LogFile(name, fd, kind, database);
+      if (isSideFile) return new SideFile(name, fd, kind);
+      database = new NodeFile(name, fd, kind);
+      return database;
     }
     return undefined;
   });

@@ -1,0 +1,118 @@
+// Room that a database keeps on its disk, so that what is deleted can be logged when the disk
+// is full: the file `<path>-reserve`, while the database is open and was written to.
+
+import * as fs from "node:fs";
+import type { DatabaseSession } from "../engine/session.js";
+import type { EngineFiles } from "../wasm/engine-file.js";
+import { encodeRequest, failureCodeOf } from "../wire/codec.js";
+import { NO_LINK } from "./file-error.js";
+
+const RESERVE_BYTES = 1 << 20;
+const MAKE_AFTER_MS = 300;
+
+const { O_CREAT, O_RDWR } = fs.constants;
+
+/** @internal */
+export class Reserve {
+  /** Set by a file that found no room. */
+  isNeeded = false;
+  readonly #path: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isThere = false;
+
+  constructor(path: string) {
+    this.#path = `${path}-reserve`;
+  }
+
+  /** Soon, because who writes once and ends needs none. Called with each write. */
+  makeLater(): void {
+    if (this.#isThere || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#isThere = this.#make();
+    }, MAKE_AFTER_MS);
+    this.#timer.unref?.();
+  }
+
+  /** False if there was none. */
+  release(): boolean {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isThere = false;
+    try {
+      fs.rmSync(this.#path);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Of bytes that a disk has to keep, because it may leave out zeros.
+  #make(): boolean {
+    let file: number | undefined;
+    try {
+      file = fs.openSync(this.#path, O_RDWR | O_CREAT | NO_LINK, 0o600);
+      const missing = RESERVE_BYTES - fs.fstatSync(file).size;
+      if (missing > 0) writeAll(file, new Uint8Array(missing).fill(0x5a), RESERVE_BYTES - missing);
+      return true;
+    } catch {
+      // Half a reserve is only in the way.
+      fs.rmSync(this.#path, { force: true });
+      return false;
+    } finally {
+      if (file !== undefined) fs.closeSync(file);
+    }
+  }
+}
+
+/** Throws if there is no room for all of it. @internal */
+export function writeAll(file: number, bytes: Uint8Array, at: number): void {
+  for (let count = 0; count < bytes.length; ) {
+    count += fs.writeSync(file, bytes, count, bytes.length - count, at + count);
+  }
+}
+
+/** A session that may use the reserve for what makes room. @internal */
+export class ReservingSession implements DatabaseSession {
+  readonly #session: DatabaseSession;
+  readonly #reserve: Reserve;
+
+  constructor(session: DatabaseSession, reserve: Reserve) {
+    this.#session = session;
+    this.#reserve = reserve;
+  }
+
+  get isBroken(): boolean {
+    return this.#session.isBroken;
+  }
+
+  execute(request: Uint8Array, spare?: number): Uint8Array {
+    const response = this.#session.execute(request, spare);
+    if (!this.#reserve.isNeeded) return response;
+    this.#reserve.isNeeded = false;
+    // What spares no memory makes room.
+    if (spare !== 0 || failureCodeOf(response) !== "storage_full") return response;
+    // The encoder of requests has one buffer.
+    const again = request.slice();
+    const isReleased = this.#reserve.release();
+    // The log moves into the database first: on a full disk neither could grow.
+    const header = { clientId: 0, sequence: 0, now: Date.now() };
+    this.#session.execute(encodeRequest(header, [{ kind: "flush" }]));
+    const outcome = this.#session.execute(again, spare);
+    this.#reserve.isNeeded = false;
+    if (isReleased) this.#reserve.makeLater();
+    return outcome;
+  }
+
+  lend(files: EngineFiles): () => void {
+    return this.#session.lend(files);
+  }
+
+  close(): void {
+    try {
+      this.#session.close();
+    } finally {
+      this.#reserve.release();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// How large a database gets when the commits of a log move into it. If it could not grow, no
+// checkpoint would succeed any more, and the log, which could never begin anew, would fill up
+// what room is left: then nothing could be deleted either. So a log that is written to takes
+// only what the database has room for.
+
+// log   := header (32 bytes) frame*
+// frame := header (24 bytes) page
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const PAGE_BYTES = 4096;
+const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
+const GROWTH_BYTES = 1 << 18;
+
+/** @internal */
+export class LogRoom {
+  readonly #sizeNow: () => number;
+  readonly #grow: (from: number, to: number) => void;
+  #size: number | undefined;
+
+  /** `sizeNow` is that of the database; `grow` throws if there is no room. */
+  constructor(sizeNow: () => number, grow: (from: number, to: number) => void) {
+    this.#sizeNow = sizeNow;
+    this.#grow = grow;
+  }
+
+  /** Before these bytes of the log are written. */
+  make(bytes: Uint8Array, at: number): void {
+    // A checkpoint, which may cut the database, goes before the log's header.
+    if (at === 0) this.#size = undefined;
+    const wanted = PAGE_BYTES * pagesAfterCommit(bytes, at);
+    if (wanted === 0) return;
+    this.#size ??= this.#sizeNow();
+    if (wanted <= this.#size) return;
+    // Seldom, and what is too much is cut off by the next checkpoint.
+    const grown = Math.ceil(wanted / GROWTH_BYTES) * GROWTH_BYTES;
+    this.#grow(this.#size, grown);
+    this.#size = grown;
+  }
+}
+
+/** How large the database is to be, if the last frame that begins in `bytes` is a commit's; else 0. */
+function pagesAfterCommit(bytes: Uint8Array, at: number): number {
+  const end = at + bytes.length - FRAME_HEADER_BYTES;
+  const last = Math.floor((end - LOG_HEADER_BYTES) / FRAME_BYTES);
+  const position = LOG_HEADER_BYTES + last * FRAME_BYTES - at;
+  if (last < 0 || position < 0) return 0;
+  return new DataView(bytes.buffer, bytes.byteOffset + position).getUint32(4);
+}
