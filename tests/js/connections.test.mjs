@@ -215,12 +215,86 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     expect(await memory.store.buildIndex()).toBe(1);
   });
 
+  test("an ATTACHed file that has a memory is refused, and left alone", async () => {
+    const path = temporaryFile();
+    const other = libraries[library](path);
+    const its = memoryOver(other);
+    await its.store.put(["n"], "a", { text: "its own" });
+    await its.close();
+    other.close();
+    connection.exec(`ATTACH '${path}' AS "the other"`);
+    const put = () => memory.store.put(["n"], "a", { text: "ours" });
+    await expectRefused(put, "invalid_operation", /"the other" .* DETACH it/);
+    expect(
+      connection.prepare('SELECT count(*) AS n FROM "the other".keepsake_store_kv').get().n,
+    ).toBe(1);
+    connection.exec('DETACH "the other"');
+    await put();
+    connection.exec(`ATTACH '${path}' AS "the other"`);
+    await expectRefused(put, "invalid_operation", /DETACH it/);
+    connection.exec('DETACH "the other"');
+    connection.exec(`ATTACH '${temporaryFile()}' AS stranger`);
+    await put();
+    expect((await memory.store.get(["n"], "a")).value.text).toBe("ours");
+  });
+
+  test("a connection that may only read is refused at once, by name", async () => {
+    const read = () => memory.store.get(["n"], "a");
+    connection.exec("PRAGMA query_only = 1");
+    await expectRefused(read, "read_only", /takes a connection that may write/);
+    connection.exec("PRAGMA query_only = 0");
+    expect(await read()).toBeNull();
+    const reader = libraries[library](path);
+    reader.exec("PRAGMA query_only = 1");
+    const its = memoryOver(reader);
+    await expectRefused(() => its.store.get(["n"], "a"), "read_only", /takes a connection that/);
+    await its.close();
+    reader.close();
+  });
+
+  test("tables of the application's with our prefix are named", async () => {
+    for (const name of ["keepsake_meta", "keepsake_store_kv"]) {
+      const clashing = libraries[library](temporaryFile());
+      clashing.exec(`CREATE TABLE ${name}(mine)`);
+      const its = memoryOver(clashing);
+      await expectRefused(
+        () => its.store.get(["n"], "a"),
+        "foreign_file",
+        /begins with "keepsake_"/,
+      );
+      await its.close();
+      clashing.close();
+    }
+  });
+
+  test("it says how safe a write is", async () => {
+    const said = [];
+    for (const synchronous of [0, 1, 2, 3]) {
+      connection.exec(`PRAGMA synchronous = ${synchronous}`);
+      said.push((await memory.diagnose()).durability);
+    }
+    expect(said).toEqual(["off", "relaxed", "strict", "strict"]);
+  });
+
   test("it says what keeps it", async () => {
     await memory.store.put(["n"], "a", { text: "apple" });
     expect(memory.persistence).toBe("connection");
     expect(await memory.diagnose()).toMatchObject({ persistence: "connection" });
     expect((await memory.stats()).bytes).toBeGreaterThan(4096);
   });
+});
+
+test("a call while better-sqlite3 takes rows one by one is told what to do", async () => {
+  const connection = new BetterSqlite3(":memory:");
+  const memory = memoryOver(connection);
+  await memory.store.put(["n"], "a", { text: "a" });
+  for (const _ of connection.prepare("SELECT 1 UNION SELECT 2").iterate()) {
+    const read = () => memory.store.get(["n"], "a");
+    await expectRefused(read, "busy", /end the loop over iterate\(\) first/);
+  }
+  expect(await memory.store.get(["n"], "a")).not.toBeNull();
+  await memory.close();
+  connection.close();
 });
 
 test("memories over one connection share an engine, and close alone", async () => {

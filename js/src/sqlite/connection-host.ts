@@ -94,6 +94,14 @@ const IS_READ = /^(SELECT|PRAGMA)\b/;
 // No engine remembers what these change.
 const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 
+// better-sqlite3 while rows are taken one by one.
+const ITERATING = /busy executing a query/;
+const FINISH_LOOP = "; end the loop over iterate() first, or take all rows at once by all()";
+const REMEDIES: Partial<Record<Code, string>> = {
+  busy: "; another connection writes: give yours a busy timeout (PRAGMA busy_timeout = 5000)",
+  read_only: "; memoryOver() takes a connection that may write, because some reads do",
+};
+
 const MOST_TEXTS = 1000;
 const encoder = new TextEncoder();
 const rowEncoder = new RowEncoder();
@@ -113,6 +121,8 @@ export class ConnectionHost implements EngineHost {
   #dataVersion: unknown;
   #revision: unknown;
   #isKnown = false;
+  // The schemas in which there are no tables of ours.
+  #strangers = "";
 
   constructor(driver: Driver) {
     this.#driver = driver;
@@ -128,6 +138,7 @@ export class ConnectionHost implements EngineHost {
     const begin = isGuest ? "SAVEPOINT keepsake" : isWrite ? "BEGIN IMMEDIATE" : "BEGIN";
     this.#control(begin);
     try {
+      this.#refuseOtherMemories();
       this.#wrote = false;
       this.#mayWrite = isWrite && !isGuest;
       const result = body(this.#hasChanged());
@@ -166,6 +177,18 @@ export class ConnectionHost implements EngineHost {
       "the file is one of openMemory(), whose tables have other names: export() it there in " +
         "format portable, and import() that over a connection to a new file",
     );
+  }
+
+  /** Throws unless the connection may write. REQUIRES: our tables are there. */
+  refuseReader(): void {
+    this.#control(WRITE_NOTHING);
+  }
+
+  /** How safe a write is, in the words of openMemory(). */
+  get durability(): string {
+    const [[synchronous] = []] = this.#driver.rows("PRAGMA synchronous");
+    if (Number(synchronous) === 0) return "off";
+    return Number(synchronous) === 1 ? "relaxed" : "strict";
   }
 
   run(sql: string, params: Uint8Array, take?: (row: Uint8Array) => boolean): number {
@@ -223,6 +246,22 @@ export class ConnectionHost implements EngineHost {
     const [[pages] = [0]] = this.#driver.rows("PRAGMA page_count");
     const [[bytes] = [0]] = this.#driver.rows("PRAGMA page_size");
     return Number(pages) * Number(bytes);
+  }
+
+  // A table that main has not would be looked for there.
+  #refuseOtherMemories(): void {
+    const schemas = this.#driver.rows("PRAGMA database_list");
+    const others = [...schemas].map(([, name]) => String(name)).filter((name) => name !== "main");
+    if (others.join() === this.#strangers) return;
+    for (const name of others) {
+      const [found] = this.#driver.rows(ofUs(name));
+      if (found === undefined) continue;
+      throw new KeepsakeError(
+        "invalid_operation",
+        `the database "${name}" of the connection has tables of a memory: DETACH it, and give memoryOver() a connection of its own to it`,
+      );
+    }
+    this.#strangers = others.join();
   }
 
   // By a statement that may fail without harm.
@@ -288,10 +327,8 @@ export class ConnectionHost implements EngineHost {
 
   #errorOf(error: unknown): KeepsakeError {
     const code = codeOf(error);
-    const remedy =
-      code === "busy"
-        ? "; another connection writes: give yours a busy timeout (PRAGMA busy_timeout = 5000)"
-        : "";
+    const isIterating = ITERATING.test(messageOf(error));
+    const remedy = isIterating ? FINISH_LOOP : (REMEDIES[code] ?? "");
     return new KeepsakeError(code, `the connection failed: ${messageOf(error)}${remedy}`, {
       cause: error,
     });
@@ -308,7 +345,13 @@ export class ConnectionHost implements EngineHost {
   }
 }
 
+function ofUs(schema: string): string {
+  const quoted = `"${schema.replaceAll('"', '""')}"`;
+  return `SELECT 1 FROM ${quoted}.sqlite_master WHERE substr(name, 1, ${PREFIX.length}) = '${PREFIX}' LIMIT 1`;
+}
+
 function codeOf(error: unknown): Code {
+  if (ITERATING.test(messageOf(error))) return "busy";
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   if (typeof errcode === "number") return CODES[errcode & 0xff] ?? "internal";
   const name = /SQLITE_([A-Z]+)/.exec(`${String(code)} ${messageOf(error)}`)?.[1] ?? "";

@@ -3,7 +3,7 @@
 
 import { answersIn } from "../engine/answers.js";
 import { type DatabaseSession, Session } from "../engine/session.js";
-import { KeepsakeError } from "../errors.js";
+import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { WasmInstance } from "../wasm/loader.js";
 import {
@@ -25,6 +25,14 @@ const WRITES = new Set(
     .map(({ tag }): number => tag),
 );
 
+// Of files in which the engine can't make its tables.
+const UNFIT: Partial<Record<KeepsakeErrorCode, string>> = {
+  foreign_file:
+    'the file has a table or index whose name begins with "keepsake_" and which no memory made: ' +
+    "rename it, or give the memory a file of its own",
+  read_only: "memoryOver() takes a connection that may write, and this one may not",
+};
+
 /** @internal */
 export class ConnectionSession implements DatabaseSession {
   readonly #instance: WasmInstance;
@@ -39,7 +47,8 @@ export class ConnectionSession implements DatabaseSession {
     this.#host = host;
     host.within(true, () => {
       host.refuseOpenMemory();
-      this.#open();
+      this.#openFirst();
+      host.refuseReader();
     });
   }
 
@@ -86,6 +95,16 @@ export class ConnectionSession implements DatabaseSession {
       const session = hasChanged || this.#session === undefined ? this.#open() : this.#session;
       return session.execute(frame, spare);
     });
+  }
+
+  #openFirst(): void {
+    try {
+      this.#open();
+    } catch (error) {
+      const message = error instanceof KeepsakeError ? UNFIT[error.code] : undefined;
+      if (message === undefined) throw error;
+      throw new KeepsakeError((error as KeepsakeError).code, message, { cause: error });
+    }
   }
 
   #open(): Session {

@@ -3,7 +3,8 @@
 import createLeanModule from "#lean-glue";
 import { checkOptions } from "../checks.js";
 import { Connection } from "../connection.js";
-import { LocalEngine } from "../engine/local-engine.js";
+import type { EngineStatus } from "../engine/engine.js";
+import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { WasmInstance } from "../wasm/loader.js";
 import { ConnectionHost } from "./connection-host.js";
@@ -14,18 +15,32 @@ import { leanModule } from "./module.js";
 // One engine for each connection, however many memories look at it.
 const engines = new WeakMap<SqliteConnection, LocalEngine>();
 
+class ConnectionEngine extends LocalEngine {
+  readonly #host: ConnectionHost;
+
+  constructor(host: ConnectionHost, source: SessionSource, onClosed: () => void) {
+    super(source, onClosed);
+    this.#host = host;
+  }
+
+  override async status(): Promise<EngineStatus> {
+    const { persistence } = await super.status();
+    return { persistence, details: { durability: this.#host.durability } };
+  }
+}
+
 function engineOver(connection: SqliteConnection): LocalEngine {
   const existing = engines.get(connection);
   if (existing !== undefined) return existing;
-  const driver = driverOf(connection);
-  const engine = new LocalEngine(
+  const host = new ConnectionHost(driverOf(connection));
+  const engine = new ConnectionEngine(
+    host,
     {
       name: "the connection",
       isPersistent: true,
       persistence: "connection",
       durability: "the connection's",
       async open() {
-        const host = new ConnectionHost(driver);
         const instance = await WasmInstance.load({
           module: leanModule(),
           hosts: new Map([[HOST, host]]),
