@@ -1,9 +1,13 @@
 // What somebody found who tried to break the package, and must stay found.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import Database from "better-sqlite3";
 import { InMemoryStore, MemorySaver, openMemory } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+setFlagsFromString("--expose-gc");
 
 afterAll(removeTemporaryFolders);
 
@@ -13,6 +17,46 @@ test("a value that refers back to itself in many places is refused at once", asy
   for (let i = 0; i < 5; i++) tree.children.push({ parent: tree, i });
   await expectRefused(() => store.put(["n"], "k", tree), "invalid_value");
   await expectRefused(() => store.search(["n"], { filter: tree }), "invalid_filter");
+});
+
+test("a toJSON that answers something else each time is refused, or kept as it answered last", async () => {
+  await using store = new InMemoryStore();
+  const answers = [{ a: 1 }, undefined, null, "text", { a: Number.NaN }, { a: () => 1 }, 1n];
+  for (const second of answers.slice(1)) {
+    for (const after of [1, 2, 3]) {
+      let asked = 0;
+      const value = { toJSON: () => (++asked > after ? second : { a: 1 }) };
+      for (const given of [value, { inner: { toJSON: () => ({ deep: value }) } }]) {
+        asked = 0;
+        const outcome = await store.put(["n"], "k", given).catch((error) => error.code);
+        expect([undefined, "invalid_value"]).toContain(outcome);
+        if (outcome !== undefined) continue;
+        const { value: kept } = await store.get(["n"], "k");
+        // Within a value these are JSON as well.
+        const isJson = second === undefined || second === null || second === "text";
+        if (kept.inner === undefined || !isJson) {
+          expect(kept.inner?.deep ?? kept).toEqual({ a: 1 });
+        }
+      }
+    }
+  }
+});
+
+test("a store that nobody has any more is not kept by its sweeper", async () => {
+  const gc = runInNewContext("gc");
+  const gone = new Set();
+  const registry = new FinalizationRegistry((name) => gone.add(name));
+  const make = async () => {
+    const store = new InMemoryStore({ ttl: { defaultTtl: 60, sweepIntervalMinutes: 1 } });
+    await store.put(["n"], "k", { n: 1 });
+    registry.register(store, "the store");
+  };
+  await make();
+  for (let i = 0; i < 50 && gone.size === 0; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect([...gone]).toEqual(["the store"]);
 });
 
 test("undefined anywhere in a filter is refused, not dropped", async () => {

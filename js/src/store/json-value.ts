@@ -59,7 +59,11 @@ function encode(value: unknown, name: string, code: KeepsakeErrorCode): string {
   }
   const kind = inspect(value, 0);
   if (kind === Kind.Refused) refuse(value, name, code, []);
-  return JSON.stringify(kind === Kind.Marked ? mark(value) : value);
+  if (kind === Kind.Plain) return JSON.stringify(value);
+  // What a toJSON() answers is asked for once more, and may be something else.
+  const copy = mark(value);
+  if (isJsonObject(copy) && inspect(copy, 0) !== Kind.Refused) return JSON.stringify(copy);
+  throw new KeepsakeError(code, `${name} changes while it is read`);
 }
 
 enum Kind {
@@ -78,7 +82,10 @@ function inspect(value: unknown, depth: number): Kind {
     if (isBytes(value)) return Kind.Marked;
     if (brokenRule(value) !== undefined) return Kind.Refused;
   }
-  if (hasToJson(value)) return inspect(value.toJSON(""), depth + 1);
+  if (hasToJson(value)) {
+    const kind = inspect(value.toJSON(""), depth + 1);
+    return value instanceof Date ? kind : Math.max(kind, Kind.Marked);
+  }
   return inspectMembers(value as Value, depth);
 }
 

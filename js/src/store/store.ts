@@ -364,11 +364,16 @@ export abstract class KeepsakeStore extends BaseStore {
       this.connection.isClosed
     )
       return;
-    // A sweep that fails is tried again at the next turn; reads hide what expired.
-    this.#sweeper = setInterval(
-      () => void this.sweepExpired().catch(() => {}),
-      Math.min(this.#sweepIntervalMs, LONGEST_TIMER_MS),
-    );
+    // A timer would keep a store for ever that nobody has any more.
+    const self = new WeakRef(this);
+    const sweep = () => {
+      const store = self.deref();
+      // A sweep that fails is tried again at the next turn; reads hide what expired.
+      if (store) store.sweepExpired().catch(() => {});
+      else clearInterval(timer);
+    };
+    const timer = setInterval(sweep, Math.min(this.#sweepIntervalMs, LONGEST_TIMER_MS));
+    this.#sweeper = timer;
     (this.#sweeper as { unref?: () => void }).unref?.();
   }
 

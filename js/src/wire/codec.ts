@@ -150,7 +150,7 @@ function readResult<T>(reader: Reader, readAnswer: (reader: Reader) => T): T | W
   if (code !== 0) return new WireStatus(STATUS_CODES[code] ?? "internal", reader.text());
   const end = reader.u32() + reader.position;
   const answer = readAnswer(reader);
-  if (reader.position !== end) throw new RangeError("response has an answer of another length");
+  if (reader.position !== end) throw new RangeError("an answer of another length");
   return answer;
 }
 

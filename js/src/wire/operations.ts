@@ -6,13 +6,12 @@
 import { type Changes, everything, namespaces, threads } from "./changes.js";
 import type { Reader } from "./reader.js";
 import {
-  readAbsence,
   readBlob,
   readCount,
   readFieldVector,
-  readForeignTable,
   readItem,
   readKey,
+  readName,
   readNothing,
   readPage,
   readPart,
@@ -70,7 +69,7 @@ import type {
   ThreadList,
   WhyNot,
 } from "./types.js";
-import { ForeignTable, Language, PruneStrategy } from "./types.js";
+import { Absence, ForeignTable, Language, PruneStrategy } from "./types.js";
 import type { Writer } from "./writer.js";
 
 /** What an operation is, does and answers. */
@@ -205,7 +204,7 @@ export const OPERATIONS = {
       writeItemRef(writer, { namespace, key });
     },
     read: (reader) => ({
-      absence: readAbsence(reader),
+      absence: readName(reader, Absence),
       rank: reader.flag() ? reader.i64() : undefined,
       score: reader.flag() ? reader.f64() : undefined,
       lastScore: reader.flag() ? reader.f64() : undefined,
@@ -487,7 +486,8 @@ export const OPERATIONS = {
   foreignOpen: row<OpenOptions, ForeignTableInfo[]>({
     tag: 192,
     write: writeOpenOptions,
-    read: (reader) => reader.list((info) => ({ table: readForeignTable(info), rows: info.i64() })),
+    read: (reader) =>
+      reader.list((info) => ({ table: readName(info, ForeignTable), rows: info.i64() })),
   }),
   foreignItems: row<
     { readonly table: "pythonStore" | "plainStoreKv" } & PageRequest,

@@ -2,7 +2,6 @@
 
 import type { Reader } from "./reader.js";
 import {
-  Absence,
   type Blob,
   type ChannelValue,
   type ChannelVersion,
@@ -11,7 +10,6 @@ import {
   DEFAULT_TTL,
   Durability,
   type FieldVector,
-  ForeignTable,
   Fusion,
   type Item,
   type ItemRef,
@@ -215,12 +213,11 @@ export function readPart(reader: Reader): ScorePart {
   return { name: reader.text(), value: reader.f64() };
 }
 
-export function readAbsence(reader: Reader): Absence {
+/** That of these names which has the number. */
+export function readName<Name extends string>(reader: Reader, names: Record<Name, number>): Name {
   const number = reader.u8();
-  for (const [name, value] of Object.entries(Absence)) {
-    if (value === number) return name as Absence;
-  }
-  throw new RangeError(`response names an absence of no known kind: ${number}`);
+  for (const name in names) if (names[name] === number) return name;
+  throw new RangeError(`no such name: ${number}`);
 }
 
 export function readKey(reader: Reader): CheckpointKey {
@@ -254,14 +251,6 @@ export function readTuple(reader: Reader): CheckpointTuple {
 
 export function readFieldVector(reader: Reader): FieldVector {
   return { path: reader.text(), values: reader.floats() };
-}
-
-export function readForeignTable(reader: Reader): ForeignTable {
-  const number = reader.u8();
-  for (const [name, value] of Object.entries(ForeignTable)) {
-    if (value === number) return name as ForeignTable;
-  }
-  throw new RangeError(`response names a foreign table of no known kind: ${number}`);
 }
 
 export function readPage<Row>(reader: Reader, readRow: (reader: Reader) => Row) {

@@ -54,20 +54,20 @@ export class Writer {
   }
 
   u32(value: number): void {
-    if (value >>> 0 !== value) throw new RangeError(`not an integer of 0 to 2^32 - 1: ${value}`);
+    if (value >>> 0 !== value) throw outOfRange(value);
     this.#reserve(4);
     this.#view.setUint32(this.#length, value, true);
     this.#length += 4;
   }
 
   i32(value: number): void {
-    if ((value | 0) !== value) throw new RangeError(`not an integer of 32 bits: ${value}`);
+    if ((value | 0) !== value) throw outOfRange(value);
     this.u32(value >>> 0);
   }
 
   /** A safe integer as i64 (or, if not negative, as u64). */
   i64(value: number): void {
-    if (!Number.isSafeInteger(value)) throw new RangeError(`not a safe integer: ${value}`);
+    if (!Number.isSafeInteger(value)) throw outOfRange(value);
     this.#reserve(8);
     this.#view.setUint32(this.#length, value, true);
     this.#view.setInt32(this.#length + 4, Math.floor(value / UINT32), true);
@@ -182,4 +182,8 @@ export class Writer {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer);
   }
+}
+
+function outOfRange(value: number): RangeError {
+  return new RangeError(`not an integer of its field: ${value}`);
 }
