@@ -1,6 +1,6 @@
 // The packed package on files in Deno and Bun, and there and in Node on one file.
 
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -11,12 +11,10 @@ import { SPECIFICATION_SIZE } from "../validation/specification-size.mjs";
 import { installedFolder } from "./support/bundle.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const DENO_OPTIONS = ["--no-config", "--node-modules-dir=manual"];
 const programs = {
   node: [process.execPath, []],
-  deno: [
-    join(root, "node_modules/.bin/deno"),
-    ["run", "--allow-all", "--no-config", "--node-modules-dir=manual"],
-  ],
+  deno: [join(root, "node_modules/.bin/deno"), ["run", "--allow-all", ...DENO_OPTIONS]],
   bun: [bunProgram(), ["run"]],
 };
 
@@ -69,6 +67,28 @@ beforeAll(async () => {
 });
 
 afterAll(removeTemporaryFolders);
+
+test("Deno needs the flags that the README names, and no more", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, flags] = /`deno run ([^`]*)`/.exec(readme);
+  const given = flags.split(" ");
+  const program = `
+    import { openMemory } from "keepsake";
+    const memory = await openMemory({ path: ${JSON.stringify(temporaryFile())} });
+    await memory.store.put(["n"], "k", { text: "tea" });
+    console.log((await memory.store.get(["n"], "k")).value.text);
+    await memory.close();`;
+  writeFileSync(join(folder, "flags.mjs"), program);
+  const runWith = (wanted) =>
+    run(programs.deno[0], ["run", ...wanted, ...DENO_OPTIONS, "--no-prompt", "flags.mjs"], {
+      cwd: folder,
+      env: { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: join(folder, ".deno") },
+    });
+  expect(runWith(given).trim()).toBe("tea");
+  for (const flag of given) {
+    expect(() => runWith(given.filter((other) => other !== flag))).toThrow();
+  }
+});
 
 describe.each(["deno", "bun"])("%s", (runtime) => {
   test("passes the whole specification and the whole contract on files", () => {

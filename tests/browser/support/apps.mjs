@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -115,13 +115,11 @@ export function bundleWithRollup() {
 /** No bundler: the sources themselves, and an import map to the package as it is. */
 export function serveSources() {
   const folder = newApp("esbuild");
-  // LangGraph's packages, as a CDN serves them.
-  const peers = [
-    "@langchain/core/documents",
-    "@langchain/core/messages",
-    "@langchain/core/singletons",
-    "@langchain/langgraph-checkpoint",
-  ];
+  const readme = readFileSync(join(projectRoot, "README.md"), "utf8");
+  const [, importMap] = /<script type="importmap">([^<]*)<\/script>/.exec(readme);
+  // LangChain's packages, as a CDN serves them: those that the README names.
+  const { imports } = JSON.parse(importMap);
+  const peers = Object.keys(imports).filter((name) => name !== "keepsake");
   const entryPoints = peers.map((name) => ({ in: name, out: name }));
   runScript(
     folder,
@@ -129,14 +127,10 @@ export function serveSources() {
     await build({ entryPoints: ${JSON.stringify(entryPoints)}, outdir: "vendor", bundle: true,
       splitting: true, format: "esm", platform: "browser", logLevel: "error" });`,
   );
-  const imports = {
-    keepsake: "/node_modules/keepsake/dist/index.browser.js",
-    ...Object.fromEntries(peers.map((name) => [name, `/vendor/${name}.js`])),
-  };
   writeFileSync(
     join(folder, "index.html"),
     `<!doctype html><title>app</title>
-<script type="importmap">${JSON.stringify({ imports })}</script>
+<script type="importmap">${importMap}</script>
 <script type="module" src="./main.js"></script>`,
   );
   return serveFolder(folder);
