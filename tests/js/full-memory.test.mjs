@@ -1,7 +1,12 @@
 // An engine in memory that is full refuses what it has no room for, and goes on.
 
-import { InMemoryStore, MemorySaver } from "keepsake";
+import Database from "better-sqlite3";
+import { InMemoryStore, MemorySaver, SqliteStore } from "keepsake";
+import { memoryOver } from "keepsake/sqlite";
 import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
 
 const MEGABYTE = "x".repeat(1_000_000);
 
@@ -59,3 +64,33 @@ test("a saver in memory that is full refuses puts and goes on", async () => {
   );
   await saver.close();
 }, 120_000);
+
+describe("memory that may not grow, as in a small isolate,", () => {
+  const { grow } = WebAssembly.Memory.prototype;
+  afterEach(() => {
+    WebAssembly.Memory.prototype.grow = grow;
+  });
+
+  test.each([
+    ["in memory", async () => new InMemoryStore()],
+    ["on a file", async () => new SqliteStore({ path: temporaryFile() })],
+    ["over a connection", async () => memoryOver(new Database(":memory:")).store],
+  ])("%s refuses a call that did not begin, and says so", async (_, make) => {
+    const store = await make();
+    await store.put(["n"], "before", { n: 1 });
+    WebAssembly.Memory.prototype.grow = () => {
+      throw new RangeError("made by a test");
+    };
+    const large = { text: "x".repeat(30 << 20) };
+    const refused = await store.put(["n"], "large", large).catch((error) => error);
+    expect(refused).toMatchObject({ code: "storage_full" });
+    expect(refused.message).toContain("nothing was done");
+    expect(refused.message).not.toContain("not known");
+    await store.put(["n"], "after", { n: 2 });
+    WebAssembly.Memory.prototype.grow = grow;
+    await store.put(["n"], "large", large);
+    const keys = (await store.search(["n"])).map(({ key }) => key).sort();
+    expect(keys).toEqual(["after", "before", "large"]);
+    await store.close();
+  });
+});
