@@ -284,7 +284,9 @@ Status SqliteDatabase::Flush() {
   if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
   if (InMemory()) return Status();
   if (exporting_) return FlushLog();
-  if (Status status = GiveBackFreePages(); !status.ok()) return status;
+  // Where there is no room for that, the log must move all the same: that makes some.
+  const Status status = GiveBackFreePages();
+  if (!status.ok() && status.code() != StatusCode::kStorageFull) return status;
   const int result_code = sqlite3_wal_checkpoint_v2(connection_.get(), "main",
                                                     SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   return result_code == SQLITE_OK ? Status() : Remember(LastStatus(connection_.get(), path_));
