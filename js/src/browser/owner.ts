@@ -141,8 +141,8 @@ export class Owner {
     // Whoever begins one, or an import, holds the lock of transfers: that of another is left over.
     if (job.exports === "begin" || job.isOnce) this.#endLeftExport();
     let response = this.#run(job.request);
-    if (job.makesRoom && failureCodeOf(response) === "storage_full") {
-      response = (await this.#runInReserve(job.request)) ?? response;
+    if (job.changes !== undefined && failureCodeOf(response) === "storage_full") {
+      response = await this.#runInRoom(job);
     }
     this.#watchExport(job.exports);
     if (!(await this.#commit(job.makesRoom))) return undefined;
@@ -161,9 +161,9 @@ export class Owner {
     return progress;
   }
 
-  // The log moves into the database first: on a full disk neither could grow.
-  async #runInReserve(request: Uint8Array): Promise<Uint8Array | undefined> {
-    if (!(await this.storage.releaseReserve())) return undefined;
+  // The log moves into the database first, and has as much room again as it had.
+  async #runInRoom({ request, makesRoom }: Job & { kind: "execute" }): Promise<Uint8Array> {
+    if (makesRoom) await this.storage.releaseReserve();
     this.#run(frame({ kind: "flush" }));
     return this.#run(request);
   }

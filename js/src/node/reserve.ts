@@ -72,7 +72,7 @@ export function writeAll(file: number, bytes: Uint8Array, at: number): void {
   }
 }
 
-/** A session that may use the reserve for what makes room. @internal */
+/** A session that tries again when the disk is full, for what makes room with the reserve's. @internal */
 export class ReservingSession implements DatabaseSession {
   readonly #session: DatabaseSession;
   readonly #reserve: Reserve;
@@ -90,12 +90,12 @@ export class ReservingSession implements DatabaseSession {
     const response = this.#session.execute(request, spare);
     if (!this.#reserve.isNeeded) return response;
     this.#reserve.isNeeded = false;
-    // What spares no memory makes room.
-    if (spare !== 0 || failureCodeOf(response) !== "storage_full") return response;
+    if (spare === undefined || failureCodeOf(response) !== "storage_full") return response;
     // The encoder of requests has one buffer.
     const again = request.slice();
-    const isReleased = this.#reserve.release();
-    // The log moves into the database first: on a full disk neither could grow.
+    // What spares no memory makes room.
+    const isReleased = spare === 0 && this.#reserve.release();
+    // The log moves into the database first, and has as much room again as it had.
     const header = { clientId: 0, sequence: 0, now: Date.now() };
     this.#session.execute(encodeRequest(header, [{ kind: "flush" }]));
     const outcome = this.#session.execute(again, spare);
