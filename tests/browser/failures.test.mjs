@@ -679,7 +679,10 @@ describe("storage that is refused", () => {
     });
     expect(page.warnings.join()).toContain(`[keepsake] "${name}" is kept in IndexedDB`);
     await page.reload();
-    expect(await tryToOpen(page)).toEqual({ value: "indexeddb" });
+    expect(await tryToOpen(page, { worker: "no-opfs.js" })).toEqual({ value: "indexeddb" });
+    expect(await get(page, "a")).toBe(1);
+    await close(page);
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
     expect(await get(page, "a")).toBe(1);
   });
 
