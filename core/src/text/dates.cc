@@ -8,9 +8,25 @@
 namespace keepsake::search {
 namespace {
 
+// Of each month, folded: as it is called in English, German, French, Spanish, Italian and
+// Portuguese.
 constexpr std::array<std::string_view, 12> kMonths = {
-    "january", "february", "march",     "april",   "may",      "june",
-    "july",    "august",   "september", "october", "november", "december"};
+    " january jan januar janvier enero gennaio janeiro ",
+    " february feb februar fevrier febrero febbraio fevereiro ",
+    " march mar marz mars marzo marco ",
+    " april apr avril abril aprile ",
+    " may mai mayo maggio maio ",
+    " june jun juni juin junio giugno junho ",
+    " july jul juli juillet julio luglio julho ",
+    " august aug aout agosto ",
+    " september sep sept septembre septiembre settembre setembro ",
+    " october oct oktober okt octobre octubre ottobre outubro ",
+    " november nov novembre noviembre novembro ",
+    " december dec dezember dez decembre diciembre dicembre dezembro "};
+
+// Before a month that stands alone: in May, but not "may I".
+constexpr std::string_view kBeforeMonth =
+    " in im since seit during until by of last this next early late mid en nel em ";
 
 std::uint32_t ToNumber(std::string_view digits) {
   std::uint32_t number = 0;
@@ -21,9 +37,9 @@ std::uint32_t ToNumber(std::string_view digits) {
 
 // 0 if it is none. Three letters are enough.
 std::uint32_t MonthOf(std::string_view word) {
-  if (word == "sept") return 9;
+  const std::string spaced = ' ' + std::string(word) + ' ';
   for (std::uint32_t i = 0; i < kMonths.size(); ++i) {
-    if (word == kMonths[i] || word == kMonths[i].substr(0, 3)) return i + 1;
+    if (kMonths[i].contains(spaced)) return i + 1;
   }
   return 0;
 }
@@ -38,33 +54,58 @@ std::string YearAndMonth(std::uint32_t year, std::uint32_t month) {
 
 }  // namespace
 
-void DateReader::Forget() { year_ = month_ = day_ = number_ = 0; }
+void DateReader::Forget() { year_ = month_ = day_ = number_ = first_ = 0; }
 
 void DateReader::Word(std::string_view word, char joint) {
-  if (joint == ':') return Forget();  // a time
+  if (joint == 0) joint = std::exchange(slash_, '\0');
+  const bool is_announced = std::exchange(announces_, false);
+  if (joint == ':') return Forget();                                     // a time
+  if (year_ != 0 && month_ != 0) word = word.substr(0, word.find('t'));  // 2023-05-08T10:00
   if (const std::uint32_t number = ToNumber(word); number > 0) return Number(number, joint);
   if (const std::uint32_t month = MonthOf(word); month > 0) {
     if (month_ != 0) Forget();
     const std::uint32_t day = std::exchange(number_, 0);
+    if (is_announced) names_.push_back("d-" + TwoDigits(month));
     Month(month);
     if (day != 0) Day(day);
-  } else if (word != "of" && word != "the") {
-    Forget();
+    return;
   }
+  announces_ = kBeforeMonth.contains(' ' + std::string(word) + ' ');
+  if (word != "of" && word != "the") Forget();
 }
 
 void DateReader::Number(std::uint32_t number, char joint) {
+  const bool is_joined = joint == '.' || joint == '/' || joint == '-';
   if (number >= 1900 && number < 2200) {
+    if (is_joined && first_ != 0) return Numeric(number, joint);
     Year(number);
   } else if (number > 31) {
     Forget();
-  } else if (year_ != 0 && joint == '-') {
+  } else if (year_ != 0 && is_joined) {
     month_ == 0 ? Month(number) : Day(number);
   } else if (month_ != 0 && day_ == 0 && year_ == 0) {
     Day(number);
+  } else if (is_joined && number_ != 0) {
+    first_ = std::exchange(number_, number);
   } else {
     number_ = number;
   }
+}
+
+// 24.01.2024 and 24-01-2024 begin with the day. So does 24/01/2024, but 04/12/2022 may be
+// either: it is both.
+void DateReader::Numeric(std::uint32_t year, char joint) {
+  const std::uint32_t first = first_, second = number_;
+  Forget();
+  const bool may_be_day_first = second <= 12;
+  const bool may_be_month_first = first <= 12 && (joint == '/' || !may_be_day_first);
+  const auto add = [&](std::uint32_t month, std::uint32_t day) {
+    month_ = month;
+    Day(day);
+    Year(year);
+  };
+  if (may_be_day_first) add(second, first);
+  if (may_be_month_first && first != second) add(first, second);
 }
 
 void DateReader::Sign(char32_t code_point) {
@@ -78,14 +119,18 @@ void DateReader::Sign(char32_t code_point) {
 }
 
 void DateReader::Interrupt(char32_t code_point) {
-  if (code_point != U' ' && code_point != U',') Forget();
+  slash_ = code_point == U'/' ? '/' : '\0';
+  if (code_point != U' ' && code_point != U',' && code_point != U'/' && code_point != U'.')
+    Forget();
 }
 
 void DateReader::Year(std::uint32_t year) {
   const std::uint32_t month = month_, day = day_;
   Forget();
   year_ = year;
+  names_.push_back("d" + std::to_string(year));
   if (month == 0) return;
+  names_.push_back("d-" + TwoDigits(month));
   names_.push_back(YearAndMonth(year, month));
   if (day != 0) names_.push_back(YearAndMonth(year, month) + "-" + TwoDigits(day));
   Forget();
@@ -94,6 +139,7 @@ void DateReader::Year(std::uint32_t year) {
 void DateReader::Month(std::uint32_t month) {
   if (month > 12) return Forget();
   month_ = month;
+  if (year_ != 0) names_.push_back("d-" + TwoDigits(month));
   if (year_ != 0) names_.push_back(YearAndMonth(year_, month));
 }
 
@@ -104,6 +150,14 @@ void DateReader::Day(std::uint32_t day) {
   if (year_ == 0) return;
   names_.push_back(YearAndMonth(year_, month_) + "-" + TwoDigits(day));
   Forget();
+}
+
+std::string NameOfDay(std::int64_t day) {
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days(std::chrono::days(static_cast<int>(day)))};
+  return YearAndMonth(static_cast<std::uint32_t>(static_cast<int>(date.year())),
+                      static_cast<unsigned>(date.month())) +
+         "-" + TwoDigits(static_cast<unsigned>(date.day()));
 }
 
 std::optional<std::int64_t> DayOfName(std::string_view name) {
