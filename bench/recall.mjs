@@ -2,9 +2,8 @@
 //
 //   node bench/recall.mjs --data=locomo10.json     or KEEPSAKE_RECALL_DATA=…
 //   node bench/recall.mjs --data=dev.json,test.json --model   with a sentence encoder, too
-//   node bench/recall.mjs --data=locomo10.json --fit          what weights of the core are worth
-//                      where they were not fitted to (recall-fit.mjs); with --model of nearness
 //
+// bench/recall-kinds.mjs asks the same of many kinds of text.
 // With a model, the weight of the vectors is either the default, or fitted to all other
 // conversations than the one it is measured on. A random embedder stands beside it.
 //
@@ -13,7 +12,6 @@
 import { readFileSync } from "node:fs";
 import { InMemoryStore, SqliteStore } from "keepsake";
 import { introduce, progress } from "./lib.mjs";
-import { printFit } from "./recall-fit.mjs";
 import { DIMS, noisyEncoder, randomEncoder, sentenceEncoder } from "./recall-model.mjs";
 
 // The weights of the core were fitted to these; the others are held out.
@@ -283,20 +281,16 @@ async function run(title, samples) {
 
 introduce("Recall", "Which turns of a conversation answer a question.");
 const data = optionOf("data") ?? process.env.KEEPSAKE_RECALL_DATA;
-const isFit = process.argv.includes("--fit");
 if (data) {
-  const samples = data.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8")));
-  if (isFit) {
-    const model = process.argv.includes("--model") ? await sentenceEncoder() : undefined;
-    await printFit(samples.map(conversationOf), model);
-  } else {
-    await run("LoCoMo", samples);
-  }
+  await run(
+    "LoCoMo",
+    data.split(",").flatMap((file) => JSON.parse(readFileSync(file, "utf8"))),
+  );
 } else {
   console.log("LoCoMo was left out: say where it lies with --data or KEEPSAKE_RECALL_DATA.\n");
 }
 const OURS = { Chinese: "chinese", "Mixed languages": "mixed" };
-for (const [title, file] of isFit ? [] : Object.entries(OURS)) {
+for (const [title, file] of Object.entries(OURS)) {
   const path = new URL(`recall-sets/${file}.json`, import.meta.url);
   await run(title, JSON.parse(readFileSync(path, "utf8")));
 }

@@ -1,0 +1,331 @@
+// How much of what answers a question is among the first ten hits, over many kinds of text,
+// beside plain FTS5 and plain BM25 in the same run. No option is set, but the language.
+//
+//   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
+//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--fit]
+//
+// The data is read where it lies and is no part of the project:
+//   realtalk   the folder of Chat_*.json of REALTALK       beam     100K/N/… of BEAM
+//   realmem    the folder of *_dialogues_256k.json         squad    CMRC, ARCD, XQuAD, …
+//   cranfield  the folder of cran.all.1400, cran.qry and cranqrel
+// Name only what may be looked at: the others tell whether a figure is honest.
+// --fit fits the weights of the core to all sets that are named (bench/core/text_fit.cc).
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
+import { InMemoryStore } from "keepsake";
+import { introduce, progress, table } from "./lib.mjs";
+
+const K = 10;
+const FIT = fileURLToPath(new URL("../build/bench/bench/core/text_fit", import.meta.url));
+const STOP_WORDS = new Set(
+  (
+    "a an and are as at be because been but by can could did do does for from had has have he her" +
+    " his how i if in into is it me my no not of on or our she should so such than that the their" +
+    " then there these they this to too very was we were what when where which who whom why will" +
+    " with would you your"
+  ).split(" "),
+);
+
+const optionOf = (name) =>
+  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
+const json = (path) => JSON.parse(readFileSync(path, "utf8"));
+const filesIn = (folder, pattern) =>
+  readdirSync(folder)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+const turnsIn = (evidence) => [
+  ...new Set(evidence.flatMap((e) => e.split(/[;,\s]+/)).filter(Boolean)),
+];
+
+// ---- a talk is { id, items: [{ key, value }], questions: [{ text, gold, before? }] }
+
+function talkOf(id, conversation, qa, itemOf) {
+  const items = new Map();
+  for (let session = 1; conversation[`session_${session}`]; session++) {
+    for (const turn of conversation[`session_${session}`]) {
+      if (!items.has(turn.dia_id)) items.set(turn.dia_id, itemOf(turn, session, conversation));
+    }
+  }
+  const questions = qa.map(({ question, evidence }) => ({
+    text: question,
+    gold: turnsIn(evidence).filter((key) => items.has(key)),
+  }));
+  return { id, items: [...items].map(([key, value]) => ({ key, value })), questions };
+}
+
+const KINDS = {
+  locomo: (file) =>
+    json(file).map(({ sample_id, conversation, qa }) =>
+      talkOf(sample_id, conversation, qa, (turn, session) => ({
+        speaker: turn.speaker,
+        text: turn.text,
+        ...(turn.blip_caption && { caption: turn.blip_caption }),
+        date: conversation[`session_${session}_date_time`] ?? "",
+      })),
+    ),
+  realtalk: (folder) =>
+    filesIn(folder, /\.json$/).map((file) => {
+      const { qa, ...chat } = json(file);
+      return talkOf(basename(file), chat, qa, (turn) => ({
+        speaker: turn.speaker,
+        text: turn.clean_text ?? "",
+        ...(turn.blip_caption && { caption: turn.blip_caption }),
+        date: turn.date_time,
+      }));
+    }),
+  beam: (folder) =>
+    readdirSync(folder)
+      .sort()
+      .map((id) => beamOf(id, join(folder, id))),
+  realmem: (folder) => filesIn(folder, /_dialogues_.*\.json$/).map(realmemOf),
+  cranfield: (folder) => [cranfieldOf(folder)],
+  squad: (files) => files.split(",").map(squadOf),
+};
+
+const idsIn = (value) =>
+  typeof value === "number"
+    ? [String(value)]
+    : value && typeof value === "object"
+      ? Object.values(value).flatMap(idsIn)
+      : [];
+
+function beamOf(id, folder) {
+  const messages = json(join(folder, "chat.json")).flatMap(({ turns }) => turns.flat());
+  const probing = json(join(folder, "probing_questions/probing_questions.json"));
+  return {
+    id,
+    items: messages.map(({ id, role, content }) => ({
+      key: String(id),
+      value: { role, content: role === "user" ? content.replace(/\s*->->[\s\S]*$/, "") : content },
+    })),
+    questions: Object.values(probing)
+      .flat()
+      .map(({ question, source_chat_ids }) => ({
+        text: question,
+        gold: [...new Set(idsIn(source_chat_ids))],
+      })),
+  };
+}
+
+// A question is asked when the sessions before its own are known.
+function realmemOf(file) {
+  const { dialogues } = json(file);
+  const questions = dialogues.flatMap(({ dialogue_turns: turns }, before) =>
+    turns.flatMap((turn, i) =>
+      turn.is_query
+        ? [{ text: turn.content, gold: turns[i + 1]?.memory_session_uuids ?? [], before }]
+        : [],
+    ),
+  );
+  const items = dialogues.map(({ session_uuid, current_time, dialogue_turns }) => ({
+    key: session_uuid,
+    value: {
+      date: current_time,
+      messages: dialogue_turns.map(({ speaker, content }) => ({ role: speaker, content })),
+    },
+  }));
+  return { id: basename(file), items, questions };
+}
+
+function cranfieldOf(folder) {
+  const read = (name) => readFileSync(join(folder, name), "latin1");
+  const parts = (text) => text.split(/^\.I \d+\s*$/m).slice(1);
+  const section = (text, name) =>
+    (text.split(new RegExp(`^\\.${name}\\s*$`, "m"))[1] ?? "").split(/^\.[A-Z]\s*$/m)[0].trim();
+  const relevant = new Map();
+  for (const line of read("cranqrel").split("\n")) {
+    const [query, item, grade] = line.trim().split(/\s+/);
+    if (Number(grade) > 0) relevant.set(query, [...(relevant.get(query) ?? []), item]);
+  }
+  return {
+    id: "cranfield",
+    isByRank: true,
+    items: parts(read("cran.all.1400")).map((text, i) => ({
+      key: String(i + 1),
+      value: { title: section(text, "T"), text: section(text, "W") },
+    })),
+    questions: parts(read("cran.qry")).map((text, i) => ({
+      text: section(text, "W"),
+      gold: relevant.get(String(i + 1)) ?? [],
+    })),
+  };
+}
+
+function squadOf(file) {
+  const paragraphs = json(file).data.flatMap(({ paragraphs }) => paragraphs);
+  return {
+    id: basename(file),
+    isByRank: true,
+    items: paragraphs.map(({ context }, i) => ({ key: String(i), value: { text: context } })),
+    questions: paragraphs.flatMap(({ qas }, i) =>
+      qas.map(({ question }) => ({ text: question, gold: [String(i)] })),
+    ),
+  };
+}
+
+// ---- the floors
+
+const stringsIn = (value) =>
+  typeof value === "string"
+    ? [value]
+    : value && typeof value === "object"
+      ? Object.values(value).flatMap(stringsIn)
+      : [];
+const wordsOf = (text) =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) =>
+    /[\u3040-\u9fff]/.test(word) ? [...word] : [word],
+  );
+const questionWords = (text) => [...new Set(wordsOf(text).filter((word) => !STOP_WORDS.has(word)))];
+
+class Fts5 {
+  #db = new Database(":memory:");
+  #keys;
+  constructor(items) {
+    this.#db.exec("CREATE VIRTUAL TABLE t USING fts5(x, tokenize = 'porter unicode61')");
+    const insert = this.#db.prepare("INSERT INTO t(rowid, x) VALUES (?, ?)");
+    this.#keys = items.map(({ key }) => key);
+    items.forEach(({ value }, i) => {
+      insert.run(i + 1, wordsOf(stringsIn(value).join(" ")).join(" "));
+    });
+  }
+  async search(text) {
+    const words = questionWords(text).map((word) => `"${word}"`);
+    if (words.length === 0) return [];
+    return this.#db
+      .prepare(`SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ${K}`)
+      .all(words.join(" OR "))
+      .map(({ rowid }) => this.#keys[rowid - 1]);
+  }
+}
+
+class Bm25 {
+  #items;
+  #postings = new Map();
+  #lengths;
+  constructor(items) {
+    this.#items = items;
+    const texts = items.map(({ value }) => wordsOf(stringsIn(value).join(" ")));
+    this.#lengths = texts.map(({ length }) => length);
+    texts.forEach((words, item) => {
+      for (const word of words) {
+        const posting = this.#postings.get(word) ?? new Map();
+        posting.set(item, (posting.get(item) ?? 0) + 1);
+        this.#postings.set(word, posting);
+      }
+    });
+  }
+  async search(text) {
+    const n = this.#items.length;
+    const mean = this.#lengths.reduce((sum, length) => sum + length, 0) / n;
+    const scores = new Map();
+    for (const word of questionWords(text)) {
+      const posting = this.#postings.get(word) ?? new Map();
+      const idf = Math.log(1 + (n - posting.size + 0.5) / (posting.size + 0.5));
+      for (const [item, count] of posting) {
+        const norm = 1.2 * (0.25 + (0.75 * this.#lengths[item]) / mean);
+        scores.set(item, (scores.get(item) ?? 0) + (idf * count * 2.2) / (count + norm));
+      }
+    }
+    const best = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, K);
+    return best.map(([item]) => this.#items[item].key);
+  }
+}
+
+class Ours {
+  #store = new InMemoryStore({ text: { language: optionOf("language") ?? "english" } });
+  constructor(items) {
+    this.ready = this.#store.batch(
+      items.map(({ key, value }) => ({ namespace: ["t"], key, value })),
+    );
+  }
+  async search(query) {
+    await this.ready;
+    return (await this.#store.search(["t"], { query, limit: K })).map(({ key }) => key);
+  }
+  async close() {
+    await this.#store.close();
+  }
+}
+
+// ---- measuring
+
+const gain = (i) => 1 / Math.log2(i + 2);
+function worth(found, gold, isByRank) {
+  if (!isByRank) return gold.filter((key) => found.includes(key)).length / gold.length;
+  const best = gold.slice(0, K).reduce((sum, _, i) => sum + gain(i), 0);
+  return found.reduce((sum, key, i) => sum + (gold.includes(key) ? gain(i) : 0), 0) / best;
+}
+
+async function worthOf(Finder, talk, only) {
+  let sum = 0;
+  const stages = new Map();
+  for (const question of only) {
+    const before = question.before ?? talk.items.length;
+    if (!stages.has(before)) stages.set(before, new Finder(talk.items.slice(0, before)));
+    sum += worth(await stages.get(before).search(question.text), question.gold, talk.isByRank);
+  }
+  for (const finder of stages.values()) await finder.close?.();
+  return sum;
+}
+
+async function row(kind, talks) {
+  const sums = [0, 0, 0];
+  let count = 0;
+  for (const talk of talks) {
+    const asked = talk.questions.filter(({ gold }) => gold.length > 0);
+    progress(`${kind}: ${talk.id}`);
+    for (const [i, Finder] of [Fts5, Bm25, Ours].entries()) {
+      sums[i] += await worthOf(Finder, talk, asked);
+    }
+    count += asked.length;
+  }
+  progress("");
+  const what = talks.some(({ isByRank }) => isByRank) ? "nDCG@10" : "recall@10";
+  return [kind, what, count, ...sums.map((sum) => (sum / count).toFixed(3))];
+}
+
+// As text_fit.cc reads it.
+function printFit(sets) {
+  if (!existsSync(FIT)) throw new Error(`build it first (preset bench): ${FIT}`);
+  const folder = mkdtempSync(join(tmpdir(), "keepsake-fit-"));
+  const lines = Object.entries(sets).flatMap(([kind, talks]) => [
+    `set\t${kind}\t${talks.some(({ isByRank }) => isByRank) ? "rank" : "recall"}`,
+    ...talks.flatMap(({ items, questions }) => [
+      "talk",
+      ...items.map(({ key, value }) => `item\t${key}\t${JSON.stringify(value)}`),
+      ...questions
+        .filter(({ gold }) => gold.length > 0)
+        .map(
+          ({ text, gold, before = items.length }) =>
+            `question\t${text.replace(/\s+/g, " ")}\t${gold.join(",")}\t${before}`,
+        ),
+    ]),
+  ]);
+  try {
+    writeFileSync(join(folder, "data.tsv"), lines.join("\n"));
+    execFileSync(FIT, [join(folder, "data.tsv")], { stdio: ["ignore", "inherit", "inherit"] });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+introduce("Recall by kinds of text", "What answers a question, among the first ten hits.");
+const sets = {};
+for (const [kind, read] of Object.entries(KINDS)) {
+  const where = optionOf(kind);
+  if (where !== undefined && kind === "squad") {
+    for (const file of where.split(",")) sets[basename(file)] = KINDS.squad(file);
+  } else if (where !== undefined) sets[kind] = read(where);
+}
+if (process.argv.includes("--fit")) {
+  printFit(sets);
+} else {
+  const rows = [];
+  for (const [kind, talks] of Object.entries(sets)) rows.push(await row(kind, talks));
+  console.log(table(["", "measure", "questions", "FTS5", "BM25", "Keepsake, no option"], rows));
+}
