@@ -199,15 +199,12 @@ TEST_F(HostDatabaseTest, tables_are_made_by_the_first_statement_that_needs_them)
 TEST_F(HostDatabaseTest, all_groups_of_tables_are_those_of_a_file) {
   for (std::string_view needs :
        {"SELECT 1 FROM answers", "SELECT 1 FROM store_kv", "SELECT 1 FROM graph_chunks",
-        "SELECT 1 FROM text_pending", "SELECT 1 FROM content"}) {
+        "SELECT 1 FROM store_text", "SELECT 1 FROM content"}) {
     EXPECT_TRUE(database_->Run(needs).ok()) << needs;
   }
   EXPECT_EQ(Tables(),
             "answers checkpoints content graph_chunks log_users meta store_kv store_text "
-            "store_text_index"
-            " store_text_index_config store_text_index_data store_text_index_docsize"
-            " store_text_index_idx store_text_tokens store_vectors t text_pending text_scope"
-            " thread_namespaces vector_chunks vector_pending writes ");
+            "store_vectors t thread_namespaces vector_chunks vector_pending writes ");
 }
 
 TEST_F(HostDatabaseTest, tables_that_were_undone_are_made_again) {

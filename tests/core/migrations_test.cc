@@ -85,11 +85,9 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
   EXPECT_THAT(
       tables,
       HasSubstr("answers checkpoints content graph_chunks log_users meta store_kv store_text "));
-  EXPECT_THAT(
-      tables,
-      HasSubstr(
-          " store_vectors text_pending text_scope thread_namespaces vector_chunks vector_pending "
-          "writes "));
+  EXPECT_THAT(tables,
+              HasSubstr(" store_text store_vectors thread_namespaces vector_chunks vector_pending "
+                        "writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), NewestVersion(kSchema));
 }
 

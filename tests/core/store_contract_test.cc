@@ -786,7 +786,9 @@ TYPED_TEST(StoreContractTest, vectors_are_checked_before_anything_is_stored) {
   EXPECT_EQ(put({{"a", {1, 2}}, {"a", {1, 2}}}), StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf(this->store_->Search({.query_vector = {1}})), StatusCode::kDimensionMismatch);
   EXPECT_EQ(CodeOf(this->store_->Search({.query_vector = {1, nan}})), StatusCode::kInvalidArgument);
-  EXPECT_EQ(CodeOf(this->store_->Search({.query = "q"})), StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(this->store_->Search({.query = "q", .mode = SearchMode::kVector})),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(this->store_->Search({.query = "q"})), StatusCode::kOk) << "by words";
   EXPECT_EQ(CodeOf(this->store_->Search({.mode = SearchMode::kVector})),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(this->Stats().items, 0U);

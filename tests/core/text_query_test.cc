@@ -76,7 +76,10 @@ TEST(TextQuery, knows_what_is_asked_for) {
   EXPECT_TRUE(ParseTextQuery("How many dogs?", Language::kEnglish).asks_how_many);
   const TextQuery dated = ParseTextQuery("on 8 May 2023", Language::kEnglish);
   EXPECT_THAT(dated.days, ElementsAre(19485));
-  EXPECT_THAT(dated.months, ElementsAre("d2023-05"));
+  EXPECT_THAT(dated.periods, IsEmpty()) << "a day is narrower";
+  EXPECT_THAT(ParseTextQuery("in May 2023", Language::kEnglish).periods, ElementsAre("d2023-05"));
+  EXPECT_THAT(ParseTextQuery("in April", Language::kEnglish).periods, ElementsAre("d-04"));
+  EXPECT_THAT(ParseTextQuery("all of 2023", Language::kEnglish).periods, ElementsAre("d2023"));
 }
 
 TEST(TextQuery, counts_wrong_letters_up_to_a_bound) {

@@ -41,7 +41,7 @@ test("a key that is found in two namespaces counts once, and k relevant hits are
   await filled();
   await store.put(["notes", "old"], "tea", { text: "green tea" });
   const twice = [{ namespacePrefix: N, query: "tea", relevant: ["tea"] }];
-  expect(await store.eval(twice, { k: 3 })).toMatchObject({ recall: 1, mrr: 0.5 });
+  expect(await store.eval(twice, { k: 3 })).toMatchObject({ recall: 1, mrr: 1 });
   const more = [{ namespacePrefix: N, query: "tea", relevant: ["tea", "both"] }];
   expect(await store.eval(more, { k: 1 })).toMatchObject({ recall: 0.5, ndcg: 1 });
 });

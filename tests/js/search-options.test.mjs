@@ -287,7 +287,9 @@ describe.each([
     "%j is of searches by words",
     async (options) => {
       await open({}, { a: "green tea", b: "tea" });
-      await expect(store.search(N, { query: "tea", ...options })).rejects.toMatchObject({
+      await expect(
+        store.search(N, { query: "tea", mode: "contains", ...options }),
+      ).rejects.toMatchObject({
         code: "invalid_argument",
         message: expect.stringContaining("modes text and hybrid"),
       });

@@ -70,30 +70,13 @@ constexpr SchemaStatement kVersion1[] = {
      "  bytes BLOB NOT NULL"
      ") STRICT"},
 
-    // What a search by text needs (store/sqlite/sqlite_text_index.h); empty until the
+    // What a search by text is made from (store/sqlite/sqlite_text_index.h); empty until the
     // first one.
     {kTexts,
      "CREATE TABLE store_text("
      "  item_id INTEGER PRIMARY KEY,"
-     "  ns TEXT NOT NULL,"
-     "  group_key TEXT,"
-     "  position REAL NOT NULL,"
-     "  length INTEGER NOT NULL,"
      "  record BLOB NOT NULL"
      ") STRICT"},
-    {kTexts,
-     "CREATE INDEX store_text_group ON store_text(ns, group_key) WHERE group_key IS NOT NULL"},
-    {kTexts,
-     "CREATE VIRTUAL TABLE store_text_index USING fts5("
-     "  tokens, content = '', contentless_delete = 1, tokenize = 'ascii', detail = 'none')"},
-    {kTexts, "CREATE VIRTUAL TABLE store_text_tokens USING fts5vocab(store_text_index, row)"},
-    {kTexts,
-     "CREATE TABLE text_scope("
-     "  ns TEXT PRIMARY KEY,"
-     "  items INTEGER NOT NULL,"
-     "  length INTEGER NOT NULL"
-     ") STRICT"},
-    {kTexts, "CREATE TABLE text_pending(item_id INTEGER PRIMARY KEY) STRICT"},
 
     // Checkpoints by reference to shared content (core/src/checkpoint/README.md).
     {kCheckpoints,

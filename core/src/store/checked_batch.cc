@@ -174,8 +174,11 @@ class Checker {
     if (!filter) return filter.error();
     const Result<bool> by_vector = IsByVector(op);
     if (!by_vector) return by_vector.error();
-    const bool by_text =
-        !op.query.empty() && (op.mode == SearchMode::kText || op.mode == SearchMode::kHybrid);
+    // Without vectors the usual mode is by words, and what contains the query is a hit.
+    const bool is_usual = op.mode == SearchMode::kAuto && !*by_vector;
+    const bool by_text = !op.query.empty() && (op.mode == SearchMode::kText ||
+                                               op.mode == SearchMode::kHybrid || is_usual);
+    const bool contains = op.mode == SearchMode::kContains || is_usual;
     if (op.near || !op.query_vector.empty()) {
       if (Status status = CheckNear(op, *by_vector); !status.ok()) return status;
     }
@@ -183,7 +186,7 @@ class Checker {
         {.position = position,
          .encoded_prefix = EncodeNamespace(op.ns_prefix),
          .filter = std::move(*filter),
-         .contains = *by_vector || by_text ? search::Substring() : search::Substring(op.query),
+         .contains = contains ? search::Substring(op.query) : search::Substring(),
          .by_vector = *by_vector,
          .by_text = by_text,
          .query = op.query,
@@ -235,6 +238,11 @@ class Checker {
                      "search mode is none of auto, vector, contains, text, hybrid");
     }
     const bool lacks_vector = op.query_vector.empty() && !op.near && op.limit > 0;
+    // Nobody embeds here, though another who was here did: the words are left.
+    if (op.mode == SearchMode::kAuto && lacks_vector &&
+        query_vectors_ == QueryVectors::kMustBeThere) {
+      return false;
+    }
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
       return Error(StatusCode::kInvalidArgument,
                    "search by vector needs the query's vector: this store has an index, so "

@@ -34,7 +34,8 @@ struct CheckedPut {
   std::int64_t ttl_ms;  // PutOp::kNoTtl or positive
 };
 
-// At most one of `contains` and (`by_vector` or `by_text`, or both); none is a listing.
+// By text, what else contains the query is a hit, too, if `contains` is not empty. Of none of
+// these, it is a listing.
 struct CheckedSearch {
   std::size_t position;
   std::string encoded_prefix;

@@ -45,6 +45,7 @@ class ItemSearch {
   Result<std::vector<SearchItem>> ByText(const CheckedSearch& search);
   Result<std::vector<SearchItem>> ByListingOrVector(const CheckedSearch& search);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search);
+  Status AddContaining(const CheckedSearch& search, std::vector<search::FusedHit>& hits);
   Result<ItemHits> Rank(const CheckedSearch& search);
   // None if candidates are not enough to answer.
   Result<std::optional<ItemHits>> RankByIndex(const CheckedSearch& search, const IndexUse& use);
@@ -126,11 +127,36 @@ Result<std::vector<search::FusedHit>> ItemSearch::RankByText(const CheckedSearch
   Result<ItemHits> vectors;
   if (search.by_vector) vectors = Rank(VectorPartOf(search));
   if (!vectors) return std::unexpected(std::move(vectors.error()));
-  const auto text =
-      table_.RankByText(search, search::MeaningOf(*vectors, search.ranking), text_plan_);
+  const std::uint64_t most = search.by_vector
+                                 ? std::max<std::uint64_t>(HitsToRank(search), search::kVectorHits)
+                                 : HitsToRank(search);
+  const auto text = table_.RankByText(search, static_cast<std::size_t>(most),
+                                      search::MeaningOf(*vectors, search.ranking), text_plan_);
   if (!text) return std::unexpected(text.error());
-  if (!search.by_vector) return search::FromText(*text);
-  return search::Fuse(*text, *vectors, search.ranking, text_plan_);
+  if (search.by_vector) return search::Fuse(*text, *vectors, search.ranking, text_plan_);
+  std::vector<search::FusedHit> hits = search::FromText(*text);
+  if (Status status = AddContaining(search, hits); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return hits;
+}
+
+// What contains the query as one piece is a hit, if only the last: part of a word, or a key.
+Status ItemSearch::AddContaining(const CheckedSearch& search, std::vector<search::FusedHit>& hits) {
+  if (search.contains.empty() || hits.size() >= HitsToRank(search)) return {};
+  CheckedSearch part = search;
+  part.by_text = false;
+  part.offset = 0;
+  part.limit = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(HitsToRank(search), std::numeric_limits<std::uint32_t>::max()));
+  const Result<ItemHits> containing = table_.RankAll(part);
+  if (!containing) return containing.error();
+  for (const auto& hit : *containing) {
+    const bool is_known =
+        std::ranges::any_of(hits, [&](const auto& known) { return known.id == hit.id; });
+    if (!is_known) hits.push_back({.id = hit.id, .score = 0, .parts = {}});
+  }
+  return {};
 }
 
 Result<ItemHits> ItemSearch::Rank(const CheckedSearch& search) {

@@ -94,7 +94,9 @@ class ItemTable {
   // Adds those without a vector that the search wants. False if they are too many for that,
   // so that RankAll() is to answer.
   virtual Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) = 0;
+  // The `most` best hits.
   virtual Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
+                                                          std::size_t most,
                                                           const search::Meaning& meaning,
                                                           search::TextPlan& plan) = 0;
 

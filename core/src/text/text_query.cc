@@ -29,6 +29,18 @@ constexpr std::string_view kHowMany[] = {
     "how many", "how much", "how often", "wie viele", "combien", "cuántos", "cuantos", "quanti",
     "quantos",  "сколько",  "多少",      "几个",      "几次",    "いくつ",  "몇"};
 
+constexpr std::string_view kOfUser[] = {" i ",   " i'",   " my ",   " me ", " mine ", " ich ",
+                                        " mein", " mir ", " mich ", " je ", " mon ",  " mi ",
+                                        "我",    " io ",  " eu ",   " meu "};
+// Stems of words by which an answer is asked for; it need not hold them.
+constexpr std::string_view kAskingWords =
+    " accord across aspect bring comprehens convers describ differ discuss give item kind list"
+    " mention name order provid sort summari talk tell thing throughout type walk ";
+constexpr double kAskingWeight = 0.2;
+// So many sentences are more than a question.
+constexpr std::ptrdiff_t kSentencesOfMessage = 3;
+constexpr std::size_t kShort = 2;
+
 template <std::size_t N>
 bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
@@ -86,6 +98,15 @@ bool IsQuestion(std::string_view text) {
                              [&](std::string_view mark) { return trimmed.ends_with(mark); });
 }
 
+std::ptrdiff_t SentencesIn(std::string_view text) {
+  std::ptrdiff_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_end = text[i] == '.' || text[i] == '!' || text[i] == '?';
+    if (is_end && (i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n')) ++count;
+  }
+  return count;
+}
+
 class QueryParser {
  public:
   explicit QueryParser(Language language) : language_(language) {}
@@ -100,10 +121,16 @@ class QueryParser {
           return question.starts_with(word);
         });
     query_.asks_how_many = HoldsAny(lower, kHowMany);
+    const std::string_view last = behind.empty() ? text : behind;
+    query_.is_of_user = HoldsAny(' ' + lower, kOfUser);
+    query_.is_message = !IsQuestion(last) || SentencesIn(text) >= kSentencesOfMessage;
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
-    if (IsQuestion(behind.empty() ? text : behind)) query_.phrases.clear();
+    if (IsQuestion(last)) query_.phrases.clear();
+    KeepNarrowestDates();
+    query_.is_short = !IsQuestion(last) && query_.terms.size() + stop_terms_.size() <= kShort;
+    WeighDownAskingWords();
     if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
     if (std::ssize(query_.terms) > kMaxTerms) {
       const auto first = query_.terms.begin() + kMaxTerms / 2;
@@ -137,12 +164,31 @@ class QueryParser {
     query_.phrases.push_back(std::move(phrase));
   }
 
+  void WeighDownAskingWords() {
+    const auto asks = [](const TextTerm& term) {
+      return kAskingWords.contains(' ' + term.alternatives[0].token + ' ');
+    };
+    if (language_ != Language::kEnglish || std::ranges::all_of(query_.terms, asks)) return;
+    for (TextTerm& term : query_.terms) {
+      if (asks(term)) term.weight *= kAskingWeight;
+    }
+  }
+
   void AddDate(const std::string& name) {
     if (const std::optional<std::int64_t> day = DayOfName(name)) {
       query_.days.push_back(*day);
-    } else if (name.size() == 8) {
-      query_.months.push_back(name);
+    } else {
+      query_.periods.push_back(name);
     }
+  }
+
+  // "8 May 2023" asks for a day, not for all of May. REQUIRES: everything is read.
+  void KeepNarrowestDates() {
+    std::vector<std::string>& periods = query_.periods;
+    if (!query_.days.empty()) return periods.clear();
+    std::size_t most = 0;  // a longer name is narrower: d2023-05, d-05-08, d2023 and d-05
+    for (const std::string& name : periods) most = std::max(most, name.size());
+    if (most > 5) std::erase_if(periods, [&](const std::string& name) { return name.size() < 7; });
   }
 
   void AddTerm(const Token& token, const std::vector<Token>& tokens, std::string_view text,
@@ -162,6 +208,7 @@ class QueryParser {
       term.weight = kCharacterWeight;
     }
     const bool is_word = token.kind == Token::Kind::kWord;
+    if (is_word) term.written = ToLowerAscii(written);
     term.may_be_misspelled = is_word && !is_prefix && AllowedTypos(token.text) > 0;
     term.is_capitalized = is_word && !written.empty() && written[0] >= 'A' && written[0] <= 'Z';
     std::vector<TextTerm>& terms = token.is_stop_word && !is_prefix ? stop_terms_ : query_.terms;

@@ -32,6 +32,7 @@ struct Alternative {
 
 struct TextTerm {
   std::vector<Alternative> alternatives;  // never empty
+  std::string written;                    // in small letters; "" if it is no word
   double weight = 1;
   bool may_be_misspelled = false;  // a word, long enough
   bool is_capitalized = false;     // as a name is
@@ -51,10 +52,13 @@ struct TextQuery {
   std::vector<Phrase> phrases;
   bool asks_when = false;
   bool asks_how_many = false;
-  std::vector<std::int64_t> days;   // since 1970
-  std::vector<std::string> months;  // "d2023-05"
+  bool is_of_user = false;           // who asks speaks of himself: I, my
+  bool is_message = false;           // more than a question: what one says in a chat
+  bool is_short = false;             // one or two words, as one types them into a box
+  std::vector<std::int64_t> days;    // since 1970
+  std::vector<std::string> periods;  // names of dates: "d2023-05", "d-05-08", "d2023", "d-05"
 
-  bool empty() const { return terms.empty(); }
+  bool empty() const { return terms.empty() && days.empty() && periods.empty(); }
 };
 
 // A pasted document is no question: of a longer text the first and the last half of so

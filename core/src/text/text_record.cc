@@ -1,13 +1,16 @@
 #include "text/text_record.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
+#include "base/hash.h"
 #include "json/json.h"
 #include "json/path.h"
 #include "json/strings.h"
 #include "text/analysis.h"
+#include "text/auto_fields.h"
 #include "text/substring.h"
 
 namespace keepsake::search {
@@ -25,6 +28,15 @@ constexpr std::string_view kTimeWords =
 constexpr std::string_view kTimeSigns[] = {"昨",   "今天", "今日", "明天", "明日", "去年", "今年",
                                            "明年", "上周", "下周", "上个", "下个", "先週", "来週",
                                            "年",   "月",   "周末", "어제", "오늘", "내일"};
+// What says how the assistant is to do things from now on.
+constexpr std::string_view kStandingWords =
+    " always never prefer prefers preferred whenever immer nie bevorzuge ";
+constexpr std::uint32_t kMostStandingWords = 60;
+constexpr std::string_view kUsers = " user human ";
+constexpr std::string_view kAssistants = " assistant ai model bot agent ";
+// Where no field is named: that of dates. It has no weight.
+constexpr std::uint32_t kDateField = TextConfig::kMaxFields - 1;
+
 constexpr std::string_view kNumberWords = " one couple several dozen half once both many ";
 
 std::string Between(std::string_view word) { return ' ' + std::string(word) + ' '; }
@@ -51,10 +63,15 @@ std::uint64_t FlagsOfWord(std::string_view word) {
   if (BeginsWithDigit(word) || kNumberWords.contains(Between(word))) {
     flags |= RecordReader::kTellsNumber;
   }
+  if (kStandingWords.contains(Between(word))) flags |= RecordReader::kStands;
   return flags;
 }
 
-using FieldCounts = std::map<std::uint32_t, std::uint32_t>;
+std::uint64_t FlagsOfRole(std::string_view role) {
+  const std::string spaced = Between(ToLowerAscii(role));
+  if (kUsers.contains(spaced)) return RecordReader::kOfUser;
+  return kAssistants.contains(spaced) ? RecordReader::kOfAssistant : 0;
+}
 
 // Gathers the tokens of an item.
 class RecordBuilder {
@@ -65,28 +82,39 @@ class RecordBuilder {
     // A field without weight says when all of an item was, not that the item tells it.
     if (has_weight) flags_ |= FlagsOfText(text);
     for (Token& token : Analyze(text, language_)) {
-      if (has_weight && token.kind == Token::Kind::kWord) {
-        flags_ |= FlagsOfWord(ToLowerAscii(text.substr(token.begin, token.end - token.begin)));
+      std::string written;
+      if (token.kind == Token::Kind::kWord) {
+        written = ToLowerAscii(text.substr(token.begin, token.end - token.begin));
+        if (has_weight) flags_ |= FlagsOfWord(written);
       }
+      Counts& counts = counts_[token.text];
+      if (written != token.text && written.size() <= kMaxTokenBytes) counts.written = written;
+      ++counts.at[length_ / kBlockWords * TextConfig::kMaxFields + field];
       if (token.kind == Token::Kind::kWord || token.kind == Token::Kind::kCharacter) {
         length_ += has_weight && !token.is_stop_word ? 1 : 0;
       }
-      ++counts_[std::move(token.text)][field];
     }
   }
 
-  TextEntry Take(std::string_view speaker) {
+  TextEntry Take(std::string_view speaker, std::string_view role, std::string group,
+                 double position) {
     TextEntry entry;
     entry.length = length_;
+    flags_ |= FlagsOfRole(role);
+    if (length_ > kMostStandingWords) flags_ &= ~RecordReader::kStands;
     AppendVarint(flags_, entry.record);
     AppendVarint(length_, entry.record);
-    AppendText(speaker, entry.record);
+    AppendText((flags_ & (RecordReader::kOfUser | RecordReader::kOfAssistant)) != 0 ? "" : speaker,
+               entry.record);
+    AppendText(group, entry.record);
+    AppendU64(std::bit_cast<std::uint64_t>(position), entry.record);
     AppendVarint(counts_.size(), entry.record);
-    for (const auto& [token, fields] : counts_) {
+    for (const auto& [token, counts] : counts_) {
       AppendText(token, entry.record);
-      AppendVarint(fields.size(), entry.record);
-      for (const auto& [field, occurrences] : fields) {
-        AppendVarint(field, entry.record);
+      AppendText(counts.written, entry.record);
+      AppendVarint(counts.at.size(), entry.record);
+      for (const auto& [place, occurrences] : counts.at) {
+        AppendVarint(place, entry.record);
         AppendVarint(occurrences, entry.record);
       }
       entry.tokens.push_back(token);
@@ -95,10 +123,15 @@ class RecordBuilder {
   }
 
  private:
+  struct Counts {
+    std::string written;
+    std::map<std::uint32_t, std::uint32_t> at;  // by place
+  };
+
   Language language_;
   std::uint64_t flags_ = 0;
   std::uint32_t length_ = 0;
-  std::map<std::string, FieldCounts> counts_;
+  std::map<std::string, Counts> counts_;
 };
 
 // The first text at a path, "" if there is none.
@@ -117,12 +150,19 @@ std::string NameTokens(std::string_view name, Language language) {
   return tokens;
 }
 
+double WeightOf(const TextConfig& config, std::uint64_t field) {
+  if (field < config.fields.size()) return config.fields[field].weight;
+  return config.fields.empty() && field == kDateField ? 0 : 1;
+}
+
 }  // namespace
 
 std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config) {
   std::vector<FieldText> texts;
   if (config.fields.empty()) {
-    for (std::string& text : json::StringsIn(value)) texts.push_back({0, std::move(text)});
+    AutoFields fields = AutoFieldsOf(value);
+    for (std::string& text : fields.texts) texts.push_back({0, std::move(text)});
+    for (std::string& date : fields.dates) texts.push_back({kDateField, std::move(date)});
     return texts;
   }
   for (std::size_t field = 0; field < config.fields.size(); ++field) {
@@ -136,14 +176,35 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config)
 TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
   RecordBuilder builder(config.language);
   for (const FieldText& text : TextsOf(value, config)) {
-    const bool has_weight = config.fields.empty() || config.fields[text.field].weight > 0;
-    builder.Add(static_cast<std::uint32_t>(text.field), has_weight, text.text);
+    builder.Add(static_cast<std::uint32_t>(text.field), WeightOf(config, text.field) > 0,
+                text.text);
   }
-  TextEntry entry = builder.Take(NameTokens(FirstTextAt(value, config.speaker), config.language));
-  entry.group = FirstTextAt(value, config.group);
-  const std::string position = FirstTextAt(value, config.position);
-  if (!position.empty() && json::Validate(position).ok()) entry.position = json::ToDouble(position);
+  const AutoFields known = AutoFieldsOf(value);
+  const std::string speaker =
+      config.speaker.empty() ? known.speaker : FirstTextAt(value, config.speaker);
+  std::string group = config.group.empty() ? known.group : FirstTextAt(value, config.group);
+  const std::string number = FirstTextAt(value, config.position);
+  double position = 0;
+  if (!number.empty() && json::Validate(number).ok()) position = json::ToDouble(number);
+  TextEntry entry = builder.Take(NameTokens(speaker, config.language),
+                                 known.role.empty() ? speaker : known.role, group, position);
+  entry.group = std::move(group);
+  entry.position = position;
   return entry;
+}
+
+Bytes SealedRecord(std::int64_t item_id, const Bytes& record) {
+  Bytes sealed = record;
+  AppendU64(HashOf(record, static_cast<std::uint64_t>(item_id)), sealed);
+  return sealed;
+}
+
+bool IsSealed(std::int64_t item_id, ByteView sealed) {
+  constexpr std::size_t kSeal = 8;
+  if (sealed.size() < kSeal) return false;
+  const ByteView record = sealed.first(sealed.size() - kSeal);
+  return WordAt(sealed.data() + record.size()) ==
+         HashOf(record, static_cast<std::uint64_t>(item_id));
 }
 
 std::string FingerprintOf(const TextConfig& config) {
@@ -164,6 +225,8 @@ RecordReader::RecordReader(ByteView record) : reader_(record) {
   flags_ = reader_.Varint();
   length_ = static_cast<std::uint32_t>(reader_.Varint());
   speaker_ = reader_.Text();
+  group_ = reader_.Text();
+  position_ = std::bit_cast<double>(reader_.U64());
   left_ = reader_.Varint();
 }
 
@@ -171,10 +234,11 @@ bool RecordReader::Next() {
   if (left_ == 0) return false;
   --left_;
   token_ = reader_.Text();
+  written_ = reader_.Text();
   counts_.clear();
-  for (std::uint64_t fields = reader_.Varint(); fields > 0 && reader_.ok(); --fields) {
-    const std::uint64_t field = reader_.Varint();
-    counts_.push_back({field, reader_.Varint()});
+  for (std::uint64_t places = reader_.Varint(); places > 0 && reader_.ok(); --places) {
+    const std::uint64_t place = reader_.Varint();
+    counts_.push_back({place, reader_.Varint()});
   }
   if (!reader_.ok()) left_ = 0;
   return reader_.ok();
@@ -182,11 +246,23 @@ bool RecordReader::Next() {
 
 double RecordReader::Weighted(const TextConfig& config) const {
   double weighted = 0;
-  for (const auto& [field, occurrences] : counts_) {
-    const double weight = field < config.fields.size() ? config.fields[field].weight : 1;
-    weighted += weight * static_cast<double>(occurrences);
-  }
+  for (const InBlock& block : Blocks(config)) weighted += block.weight;
   return weighted;
+}
+
+std::vector<RecordReader::InBlock> RecordReader::Blocks(const TextConfig& config) const {
+  std::vector<InBlock> blocks;
+  for (const auto& [place, occurrences] : counts_) {
+    const auto block = static_cast<std::uint32_t>(place / TextConfig::kMaxFields);
+    const double weight =
+        WeightOf(config, place % TextConfig::kMaxFields) * static_cast<double>(occurrences);
+    if (!blocks.empty() && blocks.back().block == block) {
+      blocks.back().weight += weight;
+    } else {
+      blocks.push_back({block, weight});
+    }
+  }
+  return blocks;
 }
 
 }  // namespace keepsake::search

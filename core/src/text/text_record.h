@@ -1,14 +1,18 @@
 // What a store keeps of an item's text: counts, to score it by. The text itself is
 // in the value.
 //
-//   record  := flags:varint length:varint speaker:text count:varint token*
-//   token   := token:text count:varint field_count*   sorted by token, distinct
-//   field_count := field:varint occurrences:varint
-//   text    := length:varint byte*
+//   record := flags:varint length:varint speaker:text group:text position:u64
+//             count:varint token* seal:u64
+//   token  := token:text written:text count:varint (place:varint occurrences:varint)*
+//             sorted by token, distinct
+//   text   := length:varint byte*
 //
 // flags: 1 asks (has a question mark), 2 tells a time (yesterday, 2022), 4 tells a
-// number. length counts words, but for stop words and
-// fields without weight. Persistent together with
+// number, 8 the user says it, 16 the assistant does, 32 a wish that stands (always, never).
+// length counts words, but for stop words and fields without weight. position is a double's
+// bits. written is the word as it is written, if its stem is another. A place is
+// kMaxFields * block + field: a block has kBlockWords words that length counts. seal is
+// HashOf() what stands before it, from the item's id on. Persistent together with
 // kAnalysisVersion.
 #ifndef KEEPSAKE_TEXT_TEXT_RECORD_H_
 #define KEEPSAKE_TEXT_TEXT_RECORD_H_
@@ -34,6 +38,12 @@ struct TextEntry {
   double position = 0;              // in its group
 };
 
+inline constexpr std::uint32_t kBlockWords = 20;
+
+// Its record, sealed for an item; and whether one is as it was sealed.
+Bytes SealedRecord(std::int64_t item_id, const Bytes& record);
+bool IsSealed(std::int64_t item_id, ByteView sealed);
+
 // The entry of a value: it has no tokens if the value has no text. REQUIRES: `value`
 // is valid JSON.
 TextEntry MakeTextEntry(std::string_view value, const TextConfig& config);
@@ -57,19 +67,30 @@ class RecordReader {
   bool asks() const { return (flags_ & kAsks) != 0; }
   bool tells_time() const { return (flags_ & kTellsTime) != 0; }
   bool tells_number() const { return (flags_ & kTellsNumber) != 0; }
+  std::uint64_t flags() const { return flags_; }
   std::uint32_t length() const { return length_; }
   std::string_view speaker() const { return speaker_; }
+  std::string_view group() const { return group_; }
+  double position() const { return position_; }
 
   bool Next();
   std::string_view token() const { return token_; }
+  std::string_view written() const { return written_; }  // "" if it is the token
   // Its occurrences, each counted by the weight of its field.
   double Weighted(const TextConfig& config) const;
+  // The same, block by block.
+  struct InBlock {
+    std::uint32_t block;
+    double weight;
+  };
+  std::vector<InBlock> Blocks(const TextConfig& config) const;
 
-  static constexpr std::uint64_t kAsks = 1, kTellsTime = 2, kTellsNumber = 4;
+  static constexpr std::uint64_t kAsks = 1, kTellsTime = 2, kTellsNumber = 4, kOfUser = 8,
+                                 kOfAssistant = 16, kStands = 32;
 
  private:
-  struct FieldCount {
-    std::uint64_t field;
+  struct PlaceCount {
+    std::uint64_t place;
     std::uint64_t occurrences;
   };
 
@@ -77,9 +98,12 @@ class RecordReader {
   std::uint64_t flags_;
   std::uint32_t length_;
   std::string_view speaker_;
+  std::string_view group_;
+  double position_;
   std::uint64_t left_;
   std::string_view token_;
-  std::vector<FieldCount> counts_;
+  std::string_view written_;
+  std::vector<PlaceCount> counts_;
 };
 
 }  // namespace keepsake::search

@@ -2,32 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <limits>
-#include <map>
 #include <optional>
-#include <span>
-#include <unordered_map>
+#include <string>
 #include <utility>
 
 #include "base/order.h"
 #include "text/dates.h"
+#include "text/near_words.h"
 #include "text/text_record.h"
 
 namespace keepsake::search {
 namespace {
 
 constexpr int kLastDayAfter = 14;
-// A misspelled word counts so much for each letter that is wrong.
-constexpr double kTypo = 0.3;
-constexpr std::size_t kMaxAlternatives = 64;
-// Words of a question for which others are tried: each is compared with all that begin as it does.
+// Words of a question for which others are tried: each is compared with many.
 constexpr std::size_t kMaxCorrections = 16;
-// Groups whose items are all read: those of the best items.
-constexpr std::size_t kMaxGroups = 256;
 constexpr std::size_t kMinNickname = 3;
-
-constexpr std::size_t kNoGroup = std::numeric_limits<std::size_t>::max();
+// A passage has so many blocks.
+constexpr std::uint32_t kPassage = 3;
+// About what is said in one turn: of longer texts neighbours take less.
+constexpr double kTurn = 12;
+constexpr std::size_t kWantedAtOnce = 64;
 
 // The probabilistic weight of a term that `matching` of `all` hold; never negative.
 double Idf(double all, double matching) {
@@ -38,378 +33,288 @@ double Saturated(double occurrences, double saturation) {
   return occurrences * (saturation + 1) / (occurrences + saturation);
 }
 
-struct Candidate {
-  std::int64_t id;
-  std::string ns;
-  std::string key;
-  std::size_t group;
-  double position;
-  Bytes record;
-  bool is_wanted;
-
-  double length = 0;
-  double length_norm = 1;
-  bool asks = false;
-  bool tells_time = false;
-  bool tells_number = false;
-  std::vector<std::int64_t> days;
-  std::vector<std::string> months;
-  bool is_speaker = false;  // the question names who speaks here
-  double covered = 0;       // the weight of the terms that it and its neighbours hold
-  double nearness = 0;      // by vector; about 1 for those that are near
-  bool is_hit = false;
-  TextScore score;
-};
-
-// Items of one group that follow each other.
-struct Group {
-  std::string id;                    // the namespace, NUL, the group
-  double best = 0;                   // the weight of the terms in the item that holds most of them
-  double count = 0;                  // of one term
-  std::vector<std::size_t> members;  // candidates, by position
-  double length = 0;
-  double score = 0;
-};
-
-// A term in a candidate.
-struct Occurrence {
+// A term in a block of a candidate.
+struct Held {
   std::size_t candidate;
+  std::uint32_t block;
   double count;
 };
 
+// Candidates are numbered through all shelves: those of one follow each other.
 class TextRanking {
  public:
-  TextRanking(TextSource& source, const TextQuery& query, const TextConfig& config,
-              const Meaning& meaning, std::uint64_t max_candidates, TextPlan& plan,
+  TextRanking(std::vector<const TextShelf*> shelves, const TextQuery& query,
+              const TextConfig& config, const Meaning& meaning, TextSource& source, TextPlan& plan,
               const TextWeights& weights)
-      : source_(source),
+      : texts_(std::move(shelves)),
         query_(query),
         config_(config),
         meaning_(meaning),
-        max_candidates_(max_candidates),
+        source_(source),
         plan_(plan),
         weights_(weights),
         terms_(query.terms) {}
 
-  Result<std::vector<TextHit>> Run() {
-    const Result<TextScope> scope = source_.Scope();
-    if (!scope) return std::unexpected(scope.error());
-    scope_ = *scope;
-    if (Status status = Collect(); !status.ok()) return std::unexpected(std::move(status));
-    if (!config_.group.empty()) {
-      if (Status status = CollectGroups(); !status.ok()) return std::unexpected(std::move(status));
+  Result<std::vector<TextHit>> Run(std::size_t most) {
+    Prepare();
+    FindSpeakers();
+    for (TextTerm& term : terms_) FindNearWords(term);
+    for (std::size_t t = 0; t < terms_.size(); ++t) {
+      if (!names_speaker_[t]) ScoreTerm(terms_[t]);
     }
-    plan_.items = scope_.items;
-    plan_.candidates = candidates_.size();
-    plan_.has_phrases = !query_.phrases.empty();
-    CollectNearest();
-    Count();
-    ScoreTerms();
+    Combine();
+    ScoreNearBy();
+    KeepBelowLenders();
     AddCues();
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
     }
-    return Hits();
+    return Hits(most);
   }
 
  private:
-  Status Collect() {
-    const auto add = [&](const TextItem& item) { AddCandidate(item); };
-    const Result<std::vector<TextTerm>> selective = SelectiveTerms();
-    if (!selective) return selective.error();
-    Status status = source_.Matching(*selective, max_candidates_, add);
-    if (!status.ok()) return status;
-    // A word that no item holds is looked for as the words that are nearly it.
-    std::vector<TextTerm> corrected;
-    std::size_t left = kMaxCorrections;
-    for (std::size_t t = 0; t < terms_.size() && left > 0 && status.ok(); ++t) {
-      if (!terms_[t].may_be_misspelled || IsHeld(t)) continue;
-      status = AddNearTokens(terms_[t]);
-      --left;
-      if (terms_[t].alternatives.size() > 1) corrected.push_back(terms_[t]);
+  struct Shelf {
+    const TextShelf* texts;
+    std::size_t first;        // candidate
+    std::size_t first_block;  // in windows_
+    bool has_context;         // neighbours belong together
+  };
+  struct Candidate {
+    const Shelf* shelf = nullptr;  // null: it has no text
+    const TextShelf::Item* item = nullptr;
+    std::int64_t id = 0;    // 0: it was removed
+    std::size_t place = 0;  // in the sequence of its shelf
+    double length_norm = 1;
+    bool is_speaker = false;  // the question names who speaks here
+    double dated = 0;         // how well its dates are those asked for
+    double in_context = 0;    // BM25 with what neighbours have of the terms
+    double nearness = 0;      // by vector; about 1 for those that are near
+    TextScore score;
+  };
+
+  void Prepare() {
+    std::size_t blocks = 0, slots = 0;
+    double squares = 0, lengths = 0;
+    for (const TextShelf* texts : texts_) {
+      shelves_.push_back({texts, slots, blocks, HasContext(*texts)});
+      slots += texts->size();
+      blocks += texts->blocks();
+      items_ += static_cast<double>(texts->live());
+      lengths += static_cast<double>(texts->length());
     }
-    if (!status.ok() || corrected.empty()) return status;
-    return source_.Matching(corrected, max_candidates_, add);
-  }
-
-  // All terms, unless so many items may hold them that only the rarest can be looked for:
-  // those that together have no more than max_candidates_, and one at least.
-  Result<std::vector<TextTerm>> SelectiveTerms() {
-    if (scope_.items <= max_candidates_) return terms_;
-    counts_in_scope_.clear();
-    std::uint64_t sum = 0;
-    for (const TextTerm& term : terms_) {
-      const Result<std::uint64_t> count = source_.Count(term, scope_.items);
-      if (!count) return std::unexpected(count.error());
-      counts_in_scope_.push_back(*count);
-      sum += *count;
-    }
-    if (sum <= max_candidates_) {
-      counts_in_scope_.clear();
-      return terms_;
-    }
-    plan_.is_capped = true;
-    std::vector<TextTerm> selective;
-    sum = 0;
-    for (const std::size_t t : OrderOf(terms_.size(), [&](std::size_t a, std::size_t b) {
-           return counts_in_scope_[a] != counts_in_scope_[b]
-                      ? counts_in_scope_[a] < counts_in_scope_[b]
-                      : a < b;
-         })) {
-      if (counts_in_scope_[t] == 0) continue;
-      sum += counts_in_scope_[t];
-      if (!selective.empty() && sum > max_candidates_) break;
-      selective.push_back(terms_[t]);
-    }
-    return selective;
-  }
-
-  bool IsHeld(std::size_t index) const {
-    if (!counts_in_scope_.empty()) return counts_in_scope_[index] > 0;
-    const TextTerm& term = terms_[index];
-    return std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
-      RecordReader reader(candidate.record);
-      while (reader.Next()) {
-        if (term.alternatives[0].Matches(reader.token())) return true;
-      }
-      return false;
-    });
-  }
-
-  // Hardly anybody gets the first letter wrong.
-  Status AddNearTokens(TextTerm& term) {
-    const std::string word = term.alternatives[0].token;
-    const std::size_t most = AllowedTypos(word);
-    std::vector<Alternative> near;
-    std::size_t first = 1;
-    while (first < word.size() && (static_cast<unsigned char>(word[first]) & 0xC0) == 0x80) ++first;
-    Status status = source_.Tokens(word.substr(0, first), [&](std::string_view token) {
-      const std::size_t distance = EditDistance(word, token, most);
-      if (distance == 0 || distance > most) return;
-      near.push_back({.token = std::string(token),
-                      .is_prefix = false,
-                      .weight = distance == 1 ? kTypo : kTypo * kTypo});
-    });
-    std::vector<std::size_t> order = OrderOf(near.size(), [&](std::size_t a, std::size_t b) {
-      return near[a].weight != near[b].weight ? near[a].weight > near[b].weight
-                                              : near[a].token < near[b].token;
-    });
-    if (order.size() > kMaxAlternatives) order.resize(kMaxAlternatives);
-    for (const std::size_t i : order) term.alternatives.push_back(std::move(near[i]));
-    return status;
-  }
-
-  void AddCandidate(const TextItem& item) {
-    if (!known_.try_emplace(item.id, candidates_.size()).second) return;
-    candidates_.push_back({.id = item.id,
-                           .ns = std::string(item.ns),
-                           .key = std::string(item.key),
-                           .group = GroupOf(item),
-                           .position = item.position,
-                           .record = Bytes(item.record.begin(), item.record.end()),
-                           .is_wanted = item.is_wanted});
-  }
-
-  // The groups of the items that hold most of the question, as a whole: a neighbour
-  // that holds nothing of it may be the answer.
-  Status CollectGroups() {
+    candidates_.resize(slots);
+    for (const Shelf& shelf : shelves_) AddShelf(shelf);
+    mean_length_ = items_ > 0 ? std::max(lengths / items_, 1.0) : 1;
     for (const Candidate& candidate : candidates_) {
-      if (candidate.group == kNoGroup) continue;
-      double& best = groups_[candidate.group].best;
-      best = std::max(best, WeightOfTermsIn(candidate));
+      const double off = candidate.item->length - mean_length_;
+      if (candidate.id != 0) squares += off * off;
     }
-    std::vector<std::size_t> order = OrderOf(groups_.size(), [&](std::size_t a, std::size_t b) {
-      const Group &one = groups_[a], &other = groups_[b];
-      return one.best != other.best ? one.best > other.best : one.id < other.id;
-    });
-    if (order.size() > kMaxGroups) order.resize(kMaxGroups);
-    for (const std::size_t index : order) {
-      if (candidates_.size() > 2 * max_candidates_) break;
-      const std::string id = groups_[index].id;
-      const std::size_t end_of_ns = id.find('\0');
-      Status status = source_.InGroup(std::string_view(id).substr(0, end_of_ns),
-                                      std::string_view(id).substr(end_of_ns + 1),
-                                      [&](const TextItem& item) { AddCandidate(item); });
-      if (!status.ok()) return status;
+    const double spread = items_ > 0 ? std::sqrt(squares / items_) / mean_length_ : 0;
+    const double penalty =
+        std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0);
+    for (Candidate& candidate : candidates_) {
+      candidate.length_norm = 1 - penalty + penalty * candidate.item->length / mean_length_;
     }
-    return {};
+    windows_.assign(blocks, 0);
+    counts_.assign(candidates_.size(), 0);
+    plan_.items = static_cast<std::uint64_t>(items_);
+    plan_.has_phrases = !query_.phrases.empty();
   }
 
-  // What is near and holds nothing of the question, in no group that does.
-  void CollectNearest() {
-    for (const auto& hit : meaning_.nearest) {
-      AddCandidate({.id = hit.id,
-                    .ns = {},
-                    .key = {},
-                    .group = {},
-                    .position = 0,
-                    .record = {},
-                    .is_wanted = !plan_.has_phrases});
+  bool HasContext(const TextShelf& texts) const {
+    return !config_.group.empty() || texts.has_groups() || texts.IsCoherent();
+  }
+
+  void AddShelf(const Shelf& shelf) {
+    for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
+      Candidate& candidate = candidates_[shelf.first + slot];
+      candidate.shelf = &shelf;
+      candidate.item = &shelf.texts->item(slot);
+      candidate.id = candidate.item->id;
+    }
+    const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
+    for (std::size_t place = 0; place < sequence.size(); ++place) {
+      candidates_[shelf.first + sequence[place]].place = place;
     }
   }
 
-  std::size_t GroupOf(const TextItem& item) {
-    if (item.group.empty()) return kNoGroup;
-    std::string id(item.ns);
-    (id += '\0') += item.group;
-    const auto [entry, is_new] = group_of_id_.try_emplace(id, groups_.size());
-    if (is_new) groups_.push_back({.id = std::move(id), .members = {}});
-    return entry->second;
+  // Who stands `by` turns behind a candidate (before it if negative), or none.
+  std::optional<std::size_t> Neighbour(std::size_t candidate, std::ptrdiff_t by) const {
+    const Shelf& shelf = *candidates_[candidate].shelf;
+    if (!shelf.has_context) return std::nullopt;
+    const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
+    const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(candidates_[candidate].place) + by;
+    if (place < 0 || place >= std::ssize(sequence)) return std::nullopt;
+    const std::size_t other = shelf.first + sequence[static_cast<std::size_t>(place)];
+    if (candidates_[other].item->group != candidates_[candidate].item->group) return std::nullopt;
+    return other;
   }
 
-  double WeightOfTermsIn(const Candidate& candidate) const {
-    double weight = 0;
-    RecordReader reader(candidate.record);
-    while (reader.Next()) {
-      for (const TextTerm& term : terms_) {
-        for (const Alternative& alternative : term.alternatives) {
-          if (alternative.Matches(reader.token())) weight += term.weight * alternative.weight;
+  // A name in the question, or the beginning of one: Mel is Melanie, but a car is not
+  // Caroline. It says which items are meant, not what they hold; and nothing if everybody is
+  // named, or nothing else is asked.
+  void FindSpeakers() {
+    names_speaker_.assign(terms_.size(), false);
+    std::vector<std::string_view> named;
+    for (const Shelf& shelf : shelves_) {
+      std::vector<bool> is_named;
+      for (const std::string& speaker : shelf.texts->speakers()) {
+        is_named.push_back(IsNamed(speaker));
+        if (is_named.back() && std::ranges::find(named, speaker) == named.end()) {
+          named.push_back(speaker);
         }
       }
-    }
-    return weight;
-  }
-
-  // Reads the records: who holds which term, and what else is told.
-  void Count() {
-    candidates_ =
-        InOrder(candidates_, OrderOf(candidates_.size(), [&](std::size_t a, std::size_t b) {
-                  const Candidate &one = candidates_[a], &other = candidates_[b];
-                  return one.ns != other.ns ? one.ns < other.ns : one.key < other.key;
-                }));
-    occurrences_.resize(terms_.size());
-    speaks_for_.assign(terms_.size(), false);
-    for (std::size_t i = 0; i < candidates_.size(); ++i) CountIn(i);
-    FindGroups();
-    KeepSpeakersApart();
-  }
-
-  void CountIn(std::size_t index) {
-    Candidate& candidate = candidates_[index];
-    RecordReader reader(candidate.record);
-    candidate.asks = reader.asks();
-    candidate.tells_time = reader.tells_time();
-    candidate.tells_number = reader.tells_number();
-    const double mean =
-        scope_.items == 0 ? 1
-                          : static_cast<double>(scope_.length) / static_cast<double>(scope_.items);
-    candidate.length = reader.length();
-    candidate.length_norm = 1 - weights_.length_penalty +
-                            weights_.length_penalty * candidate.length / std::max(mean, 1.0);
-    NoteSpeaker(reader.speaker(), candidate);
-    while (reader.Next()) {
-      for (std::size_t t = 0; t < terms_.size(); ++t) CountTerm(t, index, reader);
-      NoteDate(reader.token(), candidate);
-    }
-    candidate.record = {};
-  }
-
-  void CountTerm(std::size_t term, std::size_t index, const RecordReader& reader) {
-    for (const Alternative& alternative : terms_[term].alternatives) {
-      if (!alternative.Matches(reader.token())) continue;
-      const double count = alternative.weight * reader.Weighted(config_);
-      std::vector<Occurrence>& occurrences = occurrences_[term];
-      if (!occurrences.empty() && occurrences.back().candidate == index) {
-        occurrences.back().count += count;
-      } else if (count > 0) {
-        occurrences.push_back({index, count});
+      for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
+        candidates_[shelf.first + slot].is_speaker = is_named[shelf.texts->item(slot).speaker];
       }
-      return;
+    }
+    is_one_speaker_ = named.size() == 1;
+    if (std::ranges::find(names_speaker_, false) == names_speaker_.end()) {
+      names_speaker_.assign(terms_.size(), false);
     }
   }
 
-  void NoteDate(std::string_view token, Candidate& candidate) const {
-    if (query_.days.empty() && query_.months.empty()) return;
-    if (const std::optional<std::int64_t> day = DayOfName(token)) {
-      candidate.days.push_back(*day);
-    } else if (std::ranges::find(query_.months, token) != query_.months.end()) {
-      candidate.months.emplace_back(token);
-    }
-  }
-
-  // A name in the question, or the beginning of one: Mel is Melanie,
-  // but a car is not Caroline.
-  void NoteSpeaker(std::string_view names, Candidate& candidate) {
+  // `names`: tokens, each after a space.
+  bool IsNamed(std::string_view names) {
+    bool is_named = false;
     while (!names.empty()) {
-      names.remove_prefix(1);  // a space
+      names.remove_prefix(1);
       const std::string_view name = names.substr(0, names.find(' '));
       names.remove_prefix(name.size());
       for (std::size_t t = 0; t < terms_.size(); ++t) {
         const Alternative& term = terms_[t].alternatives[0];
-        const bool is_named =
-            name == term.token || (terms_[t].is_capitalized && term.token.size() >= kMinNickname &&
-                                   name.starts_with(term.token));
-        if (!is_named) continue;
-        candidate.is_speaker = true;
-        speaks_for_[t] = true;
-        if (std::ranges::find(speakers_, name) == speakers_.end()) speakers_.emplace_back(name);
+        if (name != term.token && !(terms_[t].is_capitalized && term.token.size() >= kMinNickname &&
+                                    name.starts_with(term.token))) {
+          continue;
+        }
+        is_named = names_speaker_[t] = true;
       }
     }
+    return is_named;
   }
 
-  // The name of who speaks says which items are meant, not what they hold; and
-  // nothing if everybody is named.
-  void KeepSpeakersApart() {
-    bool has_other = false;
-    for (std::size_t t = 0; t < terms_.size(); ++t) has_other |= !speaks_for_[t];
-    if (!has_other) return;
-    for (std::size_t t = 0; t < terms_.size(); ++t) {
-      if (speaks_for_[t]) occurrences_[t].clear();
-    }
-  }
-
-  void FindGroups() {
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const std::size_t group = candidates_[i].group;
-      if (group != kNoGroup) groups_[group].members.push_back(i);
-    }
-    place_.resize(candidates_.size());
-    double length = 0;
-    for (Group& group : groups_) {
-      SortStable(group.members, [&](std::size_t a, std::size_t b) {
-        return candidates_[a].position < candidates_[b].position;
-      });
-      for (std::size_t place = 0; place < group.members.size(); ++place) {
-        const std::size_t member = group.members[place];
-        place_[member] = place;
-        group.length += candidates_[member].length;
+  void FindNearWords(TextTerm& term) {
+    const auto add = [&](std::vector<Alternative> found) {
+      for (Alternative& other : found) {
+        if (other.token != term.alternatives[0].token)
+          term.alternatives.push_back(std::move(other));
       }
-      length += group.length;
-    }
-    if (!groups_.empty()) mean_group_length_ = length / static_cast<double>(groups_.size());
+    };
+    if (query_.is_short && !term.alternatives[0].is_prefix) add(WordsWith(term, texts_));
+    if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
+    if (!term.may_be_misspelled || corrections_left_ == 0 || IsHeld(term)) return;
+    --corrections_left_;
+    add(MisspellingsOf(term, texts_));
   }
 
-  void ScoreTerms() {
-    counts_.assign(candidates_.size(), 0);
-    for (std::size_t t = 0; t < terms_.size(); ++t) {
-      const std::vector<Occurrence>& occurrences = occurrences_[t];
-      if (occurrences.empty()) continue;
-      // Of a search that was capped, not all that hold the term are candidates.
-      const bool is_counted = !counts_in_scope_.empty() && counts_in_scope_[t] > 0;
-      const std::uint64_t holding = is_counted ? counts_in_scope_[t] : occurrences.size();
-      const double idf =
-          terms_[t].weight * Idf(static_cast<double>(scope_.items), static_cast<double>(holding));
-      most_ += idf;
-      ScoreWords(occurrences, idf);
-      ScoreGroups(occurrences, terms_[t].weight);
+  bool IsHeld(const TextTerm& term) const {
+    return std::ranges::any_of(texts_, [&](const TextShelf* texts) {
+      return texts->Find(term.alternatives[0].token) != nullptr;
+    });
+  }
+
+  // Where the term is, by candidate and block, once each.
+  std::vector<Held> WhereHeld(const TextTerm& term) const {
+    std::vector<Held> held;
+    for (const Shelf& shelf : shelves_) {
+      for (const Alternative& alternative : term.alternatives) AddHeld(shelf, alternative, held);
+    }
+    const bool may_repeat = term.alternatives.size() > 1 || term.alternatives[0].is_prefix;
+    if (!may_repeat) return held;
+    std::vector<Held> sorted = InOrder(
+        held, OrderOf(held.size(), [&](std::size_t a, std::size_t b) {
+          return held[a].candidate != held[b].candidate ? held[a].candidate < held[b].candidate
+                                                        : held[a].block < held[b].block;
+        }));
+    std::vector<Held> once;
+    for (const Held& each : sorted) {
+      const bool is_again = !once.empty() && once.back().candidate == each.candidate &&
+                            once.back().block == each.block;
+      if (is_again) {
+        once.back().count += each.count;
+      } else {
+        once.push_back(each);
+      }
+    }
+    return once;
+  }
+
+  void AddHeld(const Shelf& shelf, const Alternative& alternative, std::vector<Held>& held) const {
+    const auto add = [&](const TextShelf::Postings& postings) {
+      for (const TextShelf::Posting& posting : postings) {
+        const std::size_t candidate = shelf.first + posting.slot;
+        if (candidates_[candidate].id == 0 || posting.weight == 0) continue;
+        held.push_back({candidate, posting.block, alternative.weight * posting.weight});
+      }
+    };
+    if (!alternative.is_prefix) {
+      if (const TextShelf::Postings* postings = shelf.texts->Find(alternative.token))
+        add(*postings);
+      return;
+    }
+    const TextShelf::Tokens& tokens = shelf.texts->tokens();
+    for (auto token = tokens.lower_bound(alternative.token);
+         token != tokens.end() && token->first.starts_with(alternative.token); ++token) {
+      add(token->second);
     }
   }
 
-  void ScoreWords(const std::vector<Occurrence>& occurrences, double idf) {
-    touched_.clear();
-    for (const Occurrence& occurrence : occurrences) {
-      Candidate& candidate = candidates_[occurrence.candidate];
-      const double count = occurrence.count / candidate.length_norm;
-      candidate.score.words += idf * Saturated(count, weights_.saturation);
-      AddCount(occurrence.candidate, count);
-      ShareWithNeighbours(occurrence.candidate, std::min(count, 1.0));
+  void ScoreTerm(const TextTerm& term) {
+    const std::vector<Held> held = WhereHeld(term);
+    double holding = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
+    }
+    const double idf = term.weight * Idf(items_, holding);
+    most_ += idf;
+    for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
+      double count = 0;
+      for (; end < held.size() && held[end].candidate == held[begin].candidate; ++end) {
+        count += held[end].count;
+      }
+      const std::size_t index = held[begin].candidate;
+      Candidate& candidate = candidates_[index];
+      const double normed = count / candidate.length_norm;
+      candidate.score.words += idf * Saturated(normed, weights_.saturation);
+      ScorePassages(std::span(held).subspan(begin, end - begin), idf);
+      AddCount(index, normed);
+      ShareWithNeighbours(index, normed);
     }
     for (const std::size_t index : touched_) {
-      Candidate& candidate = candidates_[index];
-      candidate.score.total += idf * Saturated(counts_[index], weights_.saturation);
-      candidate.covered += idf * std::min(counts_[index], 1.0);
+      candidates_[index].in_context += idf * Saturated(counts_[index], weights_.saturation);
       counts_[index] = 0;
     }
+    touched_.clear();
+  }
+
+  // Of one candidate: what each passage has of the term. A passage begins at each block but
+  // the last ones.
+  void ScorePassages(std::span<const Held> held, double idf) {
+    const Candidate& candidate = candidates_[held[0].candidate];
+    const TextShelf::Item& item = *candidate.item;
+    const std::uint32_t last = item.blocks <= kPassage ? 0 : item.blocks - kPassage;
+    double* const windows = &windows_[candidate.shelf->first_block + item.first_block];
+    std::uint32_t next = 0;  // the first passage that has not been scored
+    for (const Held& at : held) {
+      const std::uint32_t begin = at.block < kPassage ? 0 : at.block - kPassage + 1;
+      for (std::uint32_t passage = std::max(begin, next); passage <= std::min(at.block, last);
+           ++passage) {
+        double count = 0;
+        for (const Held& other : held) {
+          if (other.block >= passage && other.block < passage + kPassage) count += other.count;
+        }
+        windows[passage] +=
+            idf * Saturated(count / PassageNorm(item, passage), weights_.saturation);
+        next = passage + 1;
+      }
+    }
+  }
+
+  double PassageNorm(const TextShelf::Item& item, std::uint32_t passage) const {
+    constexpr double kWords = kPassage * kBlockWords;
+    const double length = std::min<double>(item.length - double{kBlockWords} * passage, kWords);
+    return 1 - weights_.passage_penalty +
+           weights_.passage_penalty * length / std::min(mean_length_, kWords);
   }
 
   void AddCount(std::size_t index, double count) {
@@ -418,82 +323,148 @@ class TextRanking {
     counts_[index] += count;
   }
 
+  // 1 for a turn, less for what is longer: it has a bit of everything.
+  static double ShareOf(const Candidate& candidate) {
+    return std::min(kTurn / std::max<double>(candidate.item->length, 1), 1.0);
+  }
+
   void ShareWithNeighbours(std::size_t index, double count) {
-    const Candidate& candidate = candidates_[index];
-    if (candidate.group == kNoGroup) return;
-    const std::vector<std::size_t>& members = groups_[candidate.group].members;
-    const std::size_t place = place_[index];
-    for (std::size_t distance = 1; distance <= weights_.earlier.size(); ++distance) {
-      if (place + distance < members.size()) {
-        const double answer = distance == 1 && candidate.asks ? weights_.answer : 0;
-        AddCount(members[place + distance], (weights_.earlier[distance - 1] + answer) * count);
+    const double share = std::min(count, 1.0) * ShareOf(candidates_[index]);
+    const bool asks = (candidates_[index].item->flags & RecordReader::kAsks) != 0;
+    for (std::size_t by = 1; by <= weights_.earlier.size(); ++by) {
+      const auto distance = static_cast<std::ptrdiff_t>(by);
+      if (const auto later = Neighbour(index, distance)) {
+        const double answer = by == 1 && asks ? weights_.answer : 0;
+        AddCount(*later, (weights_.earlier[by - 1] + answer) * share);
       }
-      if (distance <= place)
-        AddCount(members[place - distance], weights_.later[distance - 1] * count);
+      if (const auto earlier = Neighbour(index, -distance)) {
+        AddCount(*earlier, weights_.later[by - 1] * share);
+      }
     }
   }
 
-  // BM25 with the group as the document.
-  void ScoreGroups(const std::vector<Occurrence>& occurrences, double weight) {
-    std::vector<std::size_t> holding;
-    for (const Occurrence& occurrence : occurrences) {
-      const std::size_t index = candidates_[occurrence.candidate].group;
-      if (index == kNoGroup) continue;
-      if (groups_[index].count == 0) holding.push_back(index);
-      groups_[index].count += occurrence.count;
+  // Of the words of a text as a whole and of its best passage, and what neighbours lend.
+  void Combine() {
+    for (Candidate& candidate : candidates_) {
+      if (candidate.id == 0 || candidate.in_context == 0) continue;
+      ++plan_.candidates;
+      const std::span<const double> windows = std::span(windows_).subspan(
+          candidate.shelf->first_block + candidate.item->first_block, candidate.item->blocks);
+      const double best = *std::ranges::max_element(windows);
+      const double whole = candidate.score.words;
+      candidate.score.words = (1 - weights_.passage) * whole + weights_.passage * best;
+      candidate.score.context = std::max(candidate.in_context - whole, 0.0);
     }
-    const double idf =
-        Idf(static_cast<double>(groups_.size()), static_cast<double>(holding.size()));
-    for (const std::size_t index : holding) {
-      Group& group = groups_[index];
-      const double length = group.length / std::max(mean_group_length_, 1.0);
-      group.score +=
-          weight * idf * group.count / (group.count + weights_.group_saturation * length);
-      group.count = 0;
+  }
+
+  // What stands further away counts, too, but little.
+  void ScoreNearBy() {
+    for (const Shelf& shelf : shelves_) {
+      if (!shelf.has_context) continue;
+      std::vector<double> near_by(shelf.texts->size(), 0);
+      const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
+      AddFading(shelf, sequence.begin(), sequence.end(), near_by);
+      AddFading(shelf, sequence.rbegin(), sequence.rend(), near_by);
+      for (std::size_t slot = 0; slot < near_by.size(); ++slot) {
+        candidates_[shelf.first + slot].score.context += weights_.near_by * near_by[slot];
+      }
     }
+  }
+
+  template <typename Iterator>
+  void AddFading(const Shelf& shelf, Iterator at, Iterator end, std::vector<double>& near_by) {
+    double sum = 0;
+    std::uint32_t group = 0;
+    for (; at != end; ++at) {
+      const Candidate& candidate = candidates_[shelf.first + *at];
+      if (candidate.item->group != group) sum = 0;
+      group = candidate.item->group;
+      near_by[*at] += (1 - weights_.fading) * sum;
+      sum = sum * weights_.fading + candidate.score.words * ShareOf(candidate);
+    }
+  }
+
+  // Context shows what stands near a match; it is no match.
+  void KeepBelowLenders() {
+    std::vector<std::pair<std::size_t, double>> lowered;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const TextScore& score = candidates_[i].score;
+      if (score.context == 0 || score.words > 0) continue;
+      double lender = 0;
+      for (std::ptrdiff_t by = -std::ssize(weights_.earlier); by <= std::ssize(weights_.earlier);
+           ++by) {
+        const auto other = Neighbour(i, by);
+        if (!other || candidates_[*other].score.words == 0) continue;
+        const TextScore& lent = candidates_[*other].score;
+        lender = std::max(lender, lent.words + lent.context);
+      }
+      if (lender > 0) lowered.emplace_back(i, std::min(score.context, weights_.borrowed * lender));
+    }
+    for (const auto& [index, context] : lowered) candidates_[index].score.context = context;
   }
 
   void AddCues() {
+    FindDates();
     for (Candidate& candidate : candidates_) {
+      if (candidate.id == 0) continue;
       TextScore& score = candidate.score;
-      const double covered = most_ > 0 ? candidate.covered / most_ : 1;
-      score.words *= 1 - weights_.coverage + weights_.coverage * covered;
-      score.total *= 1 - weights_.coverage + weights_.coverage * covered;
-      if (candidate.group != kNoGroup)
-        score.total += weights_.group * groups_[candidate.group].score;
-      score.context = score.total - score.words;
       // What nothing of the question leads to is no hit, unless the day is asked for.
-      score.cues = CuesOf(candidate);
-      const double dated = DateCue(candidate);
-      if (score.total > 0 || dated > 0) score.total += score.cues + dated;
-      score.cues += dated;
-      candidate.is_hit = score.total > 0;
-      if (candidate.asks && candidate.group != kNoGroup) score.total *= weights_.asking;
+      const double text = score.words + score.context;
+      score.cues = candidate.dated;
+      if (text > 0) score.cues += CuesOf(candidate);
+      score.total = text > 0 || candidate.dated > 0 ? text + score.cues : 0;
+      score.total *= FactorOf(candidate);
     }
   }
 
   double CuesOf(const Candidate& candidate) const {
+    const std::uint8_t flags = candidate.item->flags;
     double cues = 0;
-    if (candidate.is_speaker && speakers_.size() == 1) cues += weights_.speaker;
-    if (query_.asks_when && candidate.tells_time) cues += weights_.when;
-    if (query_.asks_how_many && candidate.tells_number) cues += weights_.how_many;
+    if (candidate.is_speaker && is_one_speaker_) cues += weights_.speaker;
+    if (query_.asks_when && (flags & RecordReader::kTellsTime) != 0) cues += weights_.when;
+    if (query_.asks_how_many && (flags & RecordReader::kTellsNumber) != 0) {
+      cues += weights_.how_many;
+    }
     return cues;
   }
 
-  // What is told on a day, or soon after it happened.
-  double DateCue(const Candidate& candidate) const {
-    double best = candidate.months.empty() || !query_.days.empty() ? 0 : weights_.same_month;
-    for (const std::int64_t asked : query_.days) {
-      for (const std::int64_t told : candidate.days) {
-        const std::int64_t after = told - asked;
-        if (after == 0) best = std::max(best, weights_.same_day);
-        if (after > 0 && after <= kLastDayAfter) {
-          best = std::max(best, weights_.day_after * std::exp(-static_cast<double>(after) /
-                                                              weights_.days_to_forget));
-        }
+  double FactorOf(const Candidate& candidate) const {
+    if (!query_.is_of_user) return 1;
+    const std::uint8_t flags = candidate.item->flags;
+    double factor = 1;
+    if ((flags & RecordReader::kOfUser) != 0) factor *= weights_.of_user;
+    if ((flags & RecordReader::kStands) != 0) factor *= weights_.standing;
+    if (query_.is_message) {
+      const auto newer = static_cast<double>(candidate.shelf->texts->live() - 1 - candidate.place);
+      factor *= 1 + weights_.recency * std::exp(-newer / weights_.fresh_items);
+    }
+    return factor;
+  }
+
+  // What is told on a day, or soon after it happened; or in a month, or a year.
+  void FindDates() {
+    constexpr std::size_t kYear = 5;  // bytes of "d2023"
+    for (const std::string& period : query_.periods) {
+      NoteDate(period, period.size() == kYear ? weights_.same_year : weights_.same_month);
+    }
+    for (const std::int64_t day : query_.days) {
+      NoteDate(NameOfDay(day), weights_.same_day);
+      for (int after = 1; after <= kLastDayAfter; ++after) {
+        NoteDate(NameOfDay(day + after),
+                 weights_.day_after * std::exp(-after / weights_.days_to_forget));
       }
     }
-    return best;
+  }
+
+  void NoteDate(const std::string& name, double weight) {
+    for (const Shelf& shelf : shelves_) {
+      const TextShelf::Postings* postings = shelf.texts->Find(name);
+      if (postings == nullptr) continue;
+      for (const TextShelf::Posting& posting : *postings) {
+        double& dated = candidates_[shelf.first + posting.slot].dated;
+        dated = std::max(dated, weight);
+      }
+    }
   }
 
   // Items that are near by vector, and those beside them. The vectors count as far as the
@@ -514,10 +485,6 @@ class TextRanking {
     if (weight == 0) return {};
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       TextScore& score = candidates_[i].score;
-      if (!candidates_[i].is_hit && near[i] > 0) {
-        candidates_[i].is_hit = true;
-        score.total = plan_.agreement * score.cues;
-      }
       score.total = (1 - weight) * score.total + weight * weights_.nearness * best * near[i];
     }
     return {};
@@ -543,12 +510,19 @@ class TextRanking {
     for (const auto& hit : meaning_.nearest) mean += *hit.score - last;
     mean /= static_cast<double>(meaning_.nearest.size());
     if (!(mean > 0)) return;
-    std::unordered_map<std::int64_t, double> of_id;
-    for (const auto& hit : meaning_.nearest) of_id[hit.id] = (*hit.score - last) / mean;
-    for (Candidate& candidate : candidates_) {
-      const auto found = of_id.find(candidate.id);
-      if (found != of_id.end()) candidate.nearness = found->second;
+    for (const auto& hit : meaning_.nearest) {
+      candidates_[CandidateOf(hit.id)].nearness = (*hit.score - last) / mean;
     }
+  }
+
+  // An item without text becomes one.
+  std::size_t CandidateOf(std::int64_t id) {
+    for (const Shelf& shelf : shelves_) {
+      const std::size_t slot = shelf.texts->SlotOf(id);
+      if (slot < shelf.texts->size()) return shelf.first + slot;
+    }
+    candidates_.push_back({.id = id, .score = {}});
+    return candidates_.size() - 1;
   }
 
   std::vector<double> NearnessInContext() const {
@@ -556,83 +530,111 @@ class TextRanking {
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& candidate = candidates_[i];
       near[i] += candidate.nearness;
-      if (candidate.group == kNoGroup || candidate.nearness == 0) continue;
-      const std::vector<std::size_t>& members = groups_[candidate.group].members;
-      const std::size_t place = place_[i];
-      if (place + 1 < members.size()) {
-        near[members[place + 1]] +=
-            (weights_.near_earlier + (candidate.asks ? weights_.near_answer : 0)) *
-            candidate.nearness;
+      if (candidate.shelf == nullptr || candidate.nearness == 0) continue;
+      const bool asks = (candidate.item->flags & RecordReader::kAsks) != 0;
+      if (const auto later = Neighbour(i, 1)) {
+        near[*later] += (weights_.near_earlier + (asks ? weights_.near_answer : 0)) *
+                        ShareOf(candidate) * candidate.nearness;
       }
-      if (place > 0) near[members[place - 1]] += weights_.near_later * candidate.nearness;
+      if (const auto earlier = Neighbour(i, -1)) {
+        near[*earlier] += weights_.near_later * ShareOf(candidate) * candidate.nearness;
+      }
     }
     return near;
   }
 
   // How scores and nearness go together: about 0 for vectors that know nothing of the question.
   double Correlation(const std::vector<double>& near) const {
-    const double count = static_cast<double>(near.size());
-    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    double count = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     for (std::size_t i = 0; i < near.size(); ++i) {
       const double score = candidates_[i].score.total;
+      if (score == 0 && near[i] == 0) continue;
+      ++count;
       x += score;
       y += near[i];
       xx += score * score;
       yy += near[i] * near[i];
       xy += score * near[i];
     }
+    if (count == 0) return 0;
     const double spread = (xx - x * x / count) * (yy - y * y / count);
     return spread > 0 ? (xy - x * y / count) / std::sqrt(spread) : 0;
   }
 
-  std::vector<TextHit> Hits() const {
-    std::vector<TextHit> hits;
-    const double scale = std::max(most_, 1e-9);
-    for (const Candidate& candidate : candidates_) {
-      const double total = candidate.score.total;
-      if (!candidate.is_wanted || !candidate.is_hit) continue;
-      hits.push_back({candidate.id, total / (total + scale), candidate.score});
+  // Asks the source some at a time: of a filter that few pass, more are asked for.
+  Result<std::vector<TextHit>> Hits(std::size_t most) {
+    std::vector<std::size_t> scored;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].id != 0 && candidates_[i].score.total > 0) scored.push_back(i);
     }
-    // Candidates lie in the order of namespace and key.
-    return InOrder(hits, OrderOf(hits.size(), [&](std::size_t a, std::size_t b) {
-                     return hits[a].score > hits[b].score;
-                   }));
+    const auto is_before = [&](std::size_t a, std::size_t b) {
+      const Candidate &one = candidates_[a], &other = candidates_[b];
+      return one.score.total != other.score.total ? one.score.total > other.score.total
+                                                  : one.id < other.id;
+    };
+    std::vector<TextHit> hits;
+    auto next = scored.begin();
+    auto at_once =
+        static_cast<std::ptrdiff_t>(std::min(scored.size(), std::max(most, kWantedAtOnce)));
+    while (next != scored.end() && hits.size() < most) {
+      const auto end = next + std::min<std::ptrdiff_t>(at_once, scored.end() - next);
+      std::partial_sort(next, end, scored.end(), is_before);
+      if (Status status = AddWanted({next, end}, most, hits); !status.ok()) {
+        return std::unexpected(std::move(status));
+      }
+      next = end;
+      at_once *= 2;
+    }
+    return hits;
   }
 
-  TextSource& source_;
+  Status AddWanted(const std::vector<std::size_t>& some, std::size_t most,
+                   std::vector<TextHit>& hits) {
+    std::vector<std::int64_t> ids;
+    for (const std::size_t index : some) ids.push_back(candidates_[index].id);
+    const Result<std::vector<bool>> wanted = source_.Wanted(ids);
+    if (!wanted) return wanted.error();
+    for (std::size_t i = 0; i < some.size() && hits.size() < most; ++i) {
+      if (!(*wanted)[i]) continue;
+      const TextScore& score = candidates_[some[i]].score;
+      const double scale = std::max(most_, 1e-9);
+      hits.push_back({ids[i], score.total / (score.total + scale), score});
+    }
+    return {};
+  }
+
+  std::vector<const TextShelf*> texts_;
   const TextQuery& query_;
   const TextConfig& config_;
   const Meaning& meaning_;
-  std::uint64_t max_candidates_;
+  TextSource& source_;
   TextPlan& plan_;
   const TextWeights& weights_;
   std::vector<TextTerm> terms_;
-  std::vector<std::uint64_t> counts_in_scope_;  // of terms, if the search is capped
-  TextScope scope_;
+  std::vector<bool> names_speaker_;  // terms
+  bool is_one_speaker_ = false;      // whom the question names
+  std::size_t corrections_left_ = kMaxCorrections;
 
+  std::vector<Shelf> shelves_;
   std::vector<Candidate> candidates_;
-  std::unordered_map<std::int64_t, std::size_t> known_;  // ids, while candidates are collected
-  std::vector<std::vector<Occurrence>> occurrences_;     // of each term, by candidate
-  std::vector<bool> speaks_for_;                         // terms that name a speaker
-  std::vector<std::string> speakers_;                    // who are named
-  std::map<std::string, std::size_t> group_of_id_;
-  std::vector<Group> groups_;
-  std::vector<std::size_t> place_;  // of a candidate in its group
-  double mean_group_length_ = 0;
+  double items_ = 0;
+  double mean_length_ = 1;
   double most_ = 0;  // the weight of all terms: about what an item has that holds all
 
+  std::vector<double> windows_;       // scores of passages, by their first blocks
   std::vector<double> counts_;        // of one term, neighbours' included
   std::vector<std::size_t> touched_;  // whose counts are not 0
 };
 
 }  // namespace
 
-Result<std::vector<TextHit>> SearchText(TextSource& source, const TextQuery& query,
-                                        const TextConfig& config, TextPlan& plan,
-                                        const Meaning& meaning, std::uint64_t max_candidates,
-                                        const TextWeights& weights) {
+Result<std::vector<TextHit>> SearchText(const TextIndex& index, std::string_view encoded_prefix,
+                                        const TextQuery& query, const TextConfig& config,
+                                        TextSource& source, std::size_t most, TextPlan& plan,
+                                        const Meaning& meaning, const TextWeights& weights) {
   if (query.empty()) return {};
-  return TextRanking(source, query, config, meaning, max_candidates, plan, weights).Run();
+  return TextRanking(index.Below(encoded_prefix), query, config, meaning, source, plan, weights)
+      .Run(most);
 }
 
 }  // namespace keepsake::search

@@ -38,9 +38,9 @@ constexpr std::string_view kWriteDone =
 
 // What is made anew, or tells of the rows that were here.
 constexpr std::string_view kEmptyDerived[] = {
-    "DELETE FROM store_text", "INSERT INTO store_text_index(store_text_index) VALUES('delete-all')",
-    "DELETE FROM text_scope", "DELETE FROM text_pending",
-    "DELETE FROM answers",    "DELETE FROM graph_chunks",
+    "DELETE FROM store_text",
+    "DELETE FROM answers",
+    "DELETE FROM graph_chunks",
 };
 // Rows of `meta` that are this database's own.
 constexpr std::string_view kReadOwn =

@@ -25,13 +25,8 @@ export const NAMES = [
   "store_kv_expiry",
   "store_kv_key",
   "store_text",
-  "store_text_group",
-  "store_text_index",
-  "store_text_tokens",
   "store_vectors",
   "store_vectors_item",
-  "text_pending",
-  "text_scope",
   "thread_namespaces",
   "thread_namespaces_key",
   "transfer_changes",
@@ -41,9 +36,9 @@ export const NAMES = [
   "writes",
 ] as const;
 
-// A text in quotes stays as it is, and so does an option of FTS5.
+// A text in quotes stays as it is.
 const NAME = new RegExp(
-  `'(?:[^']|'')*'|\\bcontent = ''|\\b(?:${NAMES.join("|")})\\b|\\bsqlite_(?:master|schema)\\b`,
+  `'(?:[^']|'')*'|\\b(?:${NAMES.join("|")})\\b|\\bsqlite_(?:master|schema)\\b`,
   "g",
 );
 const OURS_IN_SCHEMA =
@@ -53,7 +48,7 @@ const OURS_IN_SCHEMA =
 /** The statement for the names that our tables have beside the application's. @internal */
 export function withPrefix(sql: string): string {
   return sql.replace(NAME, (name) => {
-    if (name.startsWith("'") || name.endsWith("''")) return name;
+    if (name.startsWith("'")) return name;
     return name.startsWith("sqlite_") ? OURS_IN_SCHEMA : PREFIX + name;
   });
 }

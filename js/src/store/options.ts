@@ -49,7 +49,7 @@ export interface StoreOptions {
   ttl?: TtlOptions | undefined;
   /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
   text?: TextOptions | undefined;
-  /** Of searches with a query that name none: "hybrid" suits most. @default "auto" */
+  /** Of searches with a query that name none: "hybrid" suits most, with an index. @default "auto" */
   searchMode?: SearchMode | undefined;
   /** Milliseconds since 1970; for tests. @default Date.now */
   now?: (() => number) | undefined;

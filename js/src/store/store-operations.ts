@@ -78,7 +78,7 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
    * the key or of the JSON text. `text`: by the words of the query, `score` is 0…1,
    * and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
    * alone in a store without an index. `auto`: `vector` if the store has an index, else
-   * `contains`.
+   * `text`, and what contains the query is a hit, too.
    * @default the store's `searchMode`, which is "auto"
    */
   mode?: SearchMode | undefined;
@@ -201,13 +201,6 @@ function putToCore(operation: PutOperation): CorePut {
   };
 }
 
-// Where nobody embeds the question, it is answered as if there was no index, also if somebody
-// else, another tab or another Worker, has told the engine of one.
-const WITHOUT_MODEL: Partial<Record<SearchMode, SearchMode>> = {
-  auto: "contains",
-  hybrid: "text",
-};
-
 function searchToCore(
   operation: SearchOperation,
   searchMode: SearchMode,
@@ -220,7 +213,9 @@ function searchToCore(
   }
   checkChoice("mode", SearchMode, mode);
   const near = nearToCore(operation.near);
-  const isByWords = Boolean(query) && !hasModel && near === undefined;
+  // Where nobody embeds the question, the words are left, also if somebody else, another tab or
+  // another Worker, has told the engine of an index.
+  const isByWords = Boolean(query) && !hasModel && near === undefined && mode === "hybrid";
   // Each by its name: an object that another is spread into is slow to read.
   return {
     kind: "search",
@@ -229,7 +224,7 @@ function searchToCore(
     query: query ?? "",
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
-    mode: isByWords ? (WITHOUT_MODEL[mode] ?? mode) : mode,
+    mode: isByWords ? "text" : mode,
     refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
     ranking: rankingToCore(operation),
     plan:

@@ -14,7 +14,7 @@
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
-#include "store/memory/memory_text_index.h"
+#include "text/text_record.h"
 #include "text/text_search.h"
 #include "vectors/cosine.h"
 #include "vectors/field_columns.h"
@@ -87,74 +87,41 @@ struct Waiting {
   std::uint32_t fingerprint() const { return FingerprintOf(record->value, paths); }
 };
 
+// The records of texts, by item: EmbedderCheck reads them.
+using TextRecords = std::unordered_map<std::int64_t, Bytes>;
+
 class MemoryTextSource final : public search::TextSource {
  public:
-  MemoryTextSource(const MemoryTextIndex& index,
+  MemoryTextSource(const TextRecords& texts,
                    const std::unordered_map<std::int64_t, Record*>& records,
                    const CheckedSearch& search, const search::TextQuery& query,
                    const TextConfig& config)
-      : index_(index), records_(records), search_(search), query_(query), config_(config) {}
+      : texts_(texts), records_(records), search_(search), query_(query), config_(config) {}
 
-  Result<search::TextScope> Scope() override { return index_.Scope(search_.encoded_prefix); }
-
-  Result<std::uint64_t> Count(const search::TextTerm& term, std::uint64_t most) override {
-    return std::min(index_.Count(term, search_.encoded_prefix), most);
-  }
-
-  Status Matching(const std::vector<search::TextTerm>& terms, std::uint64_t most,
-                  const search::TextItemCallback& add) override {
-    index_.Matching(terms, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
-      if (most == 0) return false;
-      if (Give(id, entry, add)) --most;
-      return true;
-    });
-    return {};
-  }
-
-  Status InGroup(std::string_view ns, std::string_view group,
-                 const search::TextItemCallback& add) override {
-    index_.InGroup(ns, group, [&](std::int64_t id, const MemoryTextIndex::Entry& entry) {
-      Give(id, entry, add);
-    });
-    return {};
-  }
-
-  Status Tokens(std::string_view beginning, FunctionRef<void(std::string_view)> add) override {
-    index_.Tokens(beginning, add);
-    return {};
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
+    std::vector<bool> wanted;
+    for (const std::int64_t id : ids) {
+      const Record& record = *records_.at(id);
+      wanted.push_back(record.IsVisible(search_.now_ms) && id != search_.excluded_id &&
+                       search_.filter.Matches(record.value) &&
+                       search::HoldsPhrases(query_, record.value, config_));
+    }
+    return wanted;
   }
 
   Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
     for (const std::int64_t id : ids) {
-      const MemoryTextIndex::Entry* entry = index_.Find(id);
-      if (entry == nullptr) continue;
+      const auto text = texts_.find(id);
+      if (text == texts_.end()) continue;
       check.Add(
-          entry->text.record,
+          text->second,
           std::span<const float>(records_.at(id)->vectors).first(search_.query_vector.size()));
     }
     return {};
   }
 
  private:
-  // Whether it was given, and is wanted.
-  bool Give(std::int64_t id, const MemoryTextIndex::Entry& entry,
-            const search::TextItemCallback& add) const {
-    const Record& record = *records_.at(id);
-    if (!record.IsVisible(search_.now_ms) || !entry.ns.starts_with(search_.encoded_prefix))
-      return false;
-    const bool is_wanted = id != search_.excluded_id && search_.filter.Matches(record.value) &&
-                           search::HoldsPhrases(query_, record.value, config_);
-    add({.id = id,
-         .ns = entry.ns,
-         .key = *record.key,
-         .group = entry.text.group,
-         .position = entry.text.position,
-         .record = entry.text.record,
-         .is_wanted = is_wanted});
-    return is_wanted;
-  }
-
-  const MemoryTextIndex& index_;
+  const TextRecords& texts_;
   const std::unordered_map<std::int64_t, Record*>& records_;
   const CheckedSearch& search_;
   const search::TextQuery& query_;
@@ -189,7 +156,7 @@ class InMemoryStore final : public Store, private ItemTable {
                          const search::CosineQuery& query,
                          ScoredHits<RankedItem>& ranking) override;
   Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
-  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
+  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search, std::size_t most,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override;
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
@@ -202,10 +169,11 @@ class InMemoryStore final : public Store, private ItemTable {
   // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
   std::optional<search::SlotSet> Select(const json::Filter& filter);
 
-  // The texts are analysed by the first search by text, later ones when they are put.
-  void MakeTextIndex();
+  // Texts are analysed by the first search by text that covers them.
+  void AnalyseTexts(std::string_view encoded_prefix);
   void WriteOne(const CheckedPut& put, std::int64_t now_ms);
   Record& FindOrCreate(const CheckedPut& put);
+  void ForgetText(const Record& record);
   // Before a record is destroyed.
   void Forget(Record& record);
   void Erase(Record& record);
@@ -222,7 +190,9 @@ class InMemoryStore final : public Store, private ItemTable {
   std::int64_t last_id_ = 0;  // the greatest there is, as SQLite numbers rows
   std::unordered_map<std::int64_t, Record*> records_by_id_;
   std::map<std::int64_t, Waiting> pending_;  // by id
-  MemoryTextIndex text_;
+  search::TextIndex text_;
+  TextRecords text_records_;                                     // of what is in text_
+  std::set<std::pair<std::string, std::int64_t>> without_text_;  // namespaces and ids
   std::string text_made_for_;  // a fingerprint; "" until the first search by text
 };
 
@@ -300,13 +270,15 @@ Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, ItemPage& 
 }
 
 Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSearch& search,
+                                                               std::size_t most,
                                                                const search::Meaning& meaning,
                                                                search::TextPlan& plan) {
-  MakeTextIndex();
+  AnalyseTexts(search.encoded_prefix);
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
-  MemoryTextSource source(text_, records_by_id_, search, query, config);
-  return search::SearchText(source, query, config, plan, meaning);
+  MemoryTextSource source(text_records_, records_by_id_, search, query, config);
+  return search::SearchText(text_, search.encoded_prefix, query, config, source, most, plan,
+                            meaning);
 }
 
 Result<std::optional<FoundItem>> InMemoryStore::ReadItem(const CheckedGet& get,
@@ -329,14 +301,24 @@ Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
   return items;
 }
 
-void InMemoryStore::MakeTextIndex() {
+void InMemoryStore::AnalyseTexts(std::string_view encoded_prefix) {
   std::string wanted = search::FingerprintOf(options().text);
-  if (text_made_for_ == wanted) return;
-  text_.Clear();
-  for (const auto& [id, record] : records_by_id_) {
-    text_.Put(id, record->bucket->encoded_ns, search::MakeTextEntry(record->value, options().text));
+  if (text_made_for_ != wanted) {
+    text_.Clear();
+    text_records_.clear();
+    for (const auto& [id, record] : records_by_id_) {
+      without_text_.emplace(record->bucket->encoded_ns, id);
+    }
+    text_made_for_ = std::move(wanted);
   }
-  text_made_for_ = std::move(wanted);
+  auto next = without_text_.lower_bound({std::string(encoded_prefix), 0});
+  while (next != without_text_.end() && next->first.starts_with(encoded_prefix)) {
+    const auto& [ns, id] = *next;
+    const Bytes& record = text_records_[id] =
+        search::MakeTextEntry(records_by_id_.at(id)->value, options().text).record;
+    text_.Put(id, ns, record, options().text);
+    next = without_text_.erase(next);
+  }
 }
 
 Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
@@ -371,7 +353,8 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   record.ttl_ms = put.ttl_ms;
   SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
   if (!text_made_for_.empty()) {
-    text_.Put(record.id, put.encoded_ns, search::MakeTextEntry(record.value, options().text));
+    ForgetText(record);
+    without_text_.emplace(put.encoded_ns, record.id);
   }
   SetVectors(record, put.op->vectors);
   pending_.erase(record.id);
@@ -443,11 +426,18 @@ Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
   return entry->second;
 }
 
+void InMemoryStore::ForgetText(const Record& record) {
+  if (text_made_for_.empty()) return;
+  text_.Remove(record.id);
+  text_records_.erase(record.id);
+  without_text_.erase({record.bucket->encoded_ns, record.id});
+}
+
 void InMemoryStore::Forget(Record& record) {
   SetExpiry(record, kNeverExpires);
   DropVectors(record);
   --record.bucket->unindexed;
-  text_.Remove(record.id);
+  ForgetText(record);
   pending_.erase(record.id);
   records_by_id_.erase(record.id);
   while (last_id_ > 0 && !records_by_id_.contains(last_id_)) --last_id_;

@@ -223,10 +223,10 @@ class SqliteStore final : public Store, private ItemTable {
                          const search::CosineQuery& query,
                          ScoredHits<RankedItem>& ranking) override;
   Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
-  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
+  Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search, std::size_t most,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override {
-    return text_.Search(search, options().text, meaning, plan);
+    return text_.Search(search, most, options().text, meaning, plan);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
@@ -249,8 +249,8 @@ class SqliteStore final : public Store, private ItemTable {
   Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
-  // A transaction that writes items. It may be tried twice: `body` begins anew.
-  Status WriteItems(FunctionRef<Status()> body, bool is_again = false);
+  // A transaction that writes items.
+  Status WriteItems(FunctionRef<Status()> body);
 
   sql::Database& database_;
   SqliteTextIndex text_;
@@ -266,20 +266,15 @@ Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_
   return WriteItems([&] { return WriteRows(batch, list); });
 }
 
-Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_again) {
-  Status written;
+Status SqliteStore::WriteItems(FunctionRef<Status()> body) {
   Status status = database_.InTransaction([&]() -> Status {
-    written = body();
+    Status written = body();
     if (written.ok() && options().index) written = vectors_.Seal(options().index->dims);
     return written;
   });
   vectors_.EndTransaction(status.ok());
   if (Status ended = text_.EndTransaction(status.ok()); status.ok()) return ended;
-  // Much of the text index, which may be damaged, is written when the transaction ends.
-  const bool may_be_text = status.code() == StatusCode::kCorrupt ||
-                           (status.code() == StatusCode::kInternal && written.ok());
-  if (!may_be_text || is_again || !text_.is_made()) return status;
-  return text_.GiveUp().ok() ? WriteItems(body, true) : status;
+  return status;
 }
 
 Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms) {
@@ -543,7 +538,7 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
                                   item_id = row.Int(0);
                                   return true;
                                 });
-  if (status.ok()) status = text_.Put(item_id, put.encoded_ns, *put.op->value, options().text);
+  if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
   if (status.ok()) {
     status = vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors);
   }
@@ -571,7 +566,7 @@ Status SqliteStore::DeleteItem(const CheckedPut& put) {
     return true;
   });
   if (!status.ok() || !item_id) return status;
-  status = text_.Remove(IdList(std::span(&*item_id, 1)));
+  status = text_.Remove(std::span(&*item_id, 1));
   return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
 }
 
@@ -598,7 +593,7 @@ Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
       ids.push_back(row.Int(1));
       return true;
     });
-    return items.ok() && !ids.empty() ? text_.Remove(IdList(ids)) : items;
+    return items.ok() && !ids.empty() ? text_.Remove(ids) : items;
   });
   if (!status.ok()) return std::unexpected(status);
   return cleared;
@@ -615,7 +610,7 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
     const std::string list = IdList(ids);
     status = WriteItems([&]() -> Status {
       Status step = vectors_.DeleteOfItems(list);
-      if (step.ok()) step = text_.Remove(list);
+      if (step.ok()) step = text_.Remove(ids);
       return step.ok() ? database_.Run(kDeleteItems, {list}) : step;
     });
   }

@@ -1,17 +1,17 @@
-// The texts of a SqliteStore. FTS5 finds the items that hold a token; what they are
-// scored by is in store_text.
+// The texts of a SqliteStore: an index in memory (text/text_index.h), and the records that it
+// is made from, a row of store_text for each item.
 //
-// It is made by the first search by text: until then a put pays nothing for it. The
-// items that are there by then are noted in text_pending, and analysed when a search
-// covers their namespace; later ones are analysed when they are put.
+// Until the first search by text a put pays nothing for it. The first search below a prefix
+// reads the records there, and analyses items that have none. What is put later is analysed by
+// the next search that covers it. So an item costs one row more, when it is first searched.
 //
-// Rows of store_kv are the truth: what is found to be damaged is given up as a whole, and
-// made anew by the search that found it (text_check.h).
+// Rows of store_kv are the truth: a record that is damaged is made anew from its item.
 #ifndef KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 #define KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 
 #include <cstdint>
-#include <memory>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 #include "store/checked_batch.h"
-#include "store/sqlite/text_check.h"
+#include "text/text_index.h"
 #include "text/text_search.h"
 
 namespace keepsake {
@@ -30,49 +30,43 @@ namespace keepsake {
 class SqliteTextIndex {
  public:
   // `database` is borrowed.
-  explicit SqliteTextIndex(sql::Database& database) : database_(database), check_(database) {}
+  explicit SqliteTextIndex(sql::Database& database) : database_(database) {}
 
-  // Reads whether there is an index. Called before everything else.
+  // Reads whether there are records. Called before everything else.
   Status Start();
 
   // To be called within the transaction that writes or deletes the items.
-  Status Put(std::int64_t item_id, std::string_view encoded_ns, std::string_view value,
-             const TextConfig& config);
-  // `item_ids` is a JSON array.
-  Status Remove(std::string_view item_ids);
+  Status Put(std::int64_t item_id, std::string_view encoded_ns);
+  Status Remove(std::span<const std::int64_t> item_ids);
   // To be called when such a transaction has ended.
   Status EndTransaction(bool committed) { return committed ? Status() : Start(); }
-  // Forgets everything, outside of transactions: the next search makes it anew.
-  Status GiveUp();
-  bool is_made() const { return is_made_; }
 
-  Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, const TextConfig& config,
+  Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, std::size_t most,
+                                              const TextConfig& config,
                                               const search::Meaning& meaning,
                                               search::TextPlan& plan);
 
  private:
-  Status MakeFor(const TextConfig& config);
-  Status AnalysePending(const CheckedSearch& search, const TextConfig& config);
-  Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search,
+  Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search, std::size_t most,
                                                   const TextConfig& config,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan);
-  Status Forget();
-  Status Clear();
-  Status InTransaction(FunctionRef<Status()> body);
-  Status Replace(std::int64_t item_id, std::string_view encoded_ns, std::string_view value,
+  Status MakeFor(const TextConfig& config);
+  // Reads the records below a prefix, once.
+  Status Load(const std::string& encoded_prefix, const TextConfig& config);
+  Status AnalysePending(std::string_view encoded_prefix, const TextConfig& config);
+  Status Analyse(std::string_view encoded_ns, std::span<const std::int64_t> ids,
                  const TextConfig& config);
-  Status RemoveRows(std::string_view item_ids);
-  Status CountItem(std::int64_t item_id, std::string_view encoded_ns, std::int64_t length,
-                   std::span<const std::string> tokens, std::int64_t sign);
-  bool IsDamage(const Status& status) const;
-  Status Add(std::int64_t item_id, std::string_view encoded_ns, std::string_view value,
-             const TextConfig& config);
+  Status Forget();
+  // Whether the index in memory covers the namespaces that begin so.
+  bool IsLoaded(std::string_view encoded_prefix) const;
 
   sql::Database& database_;
-  TextCheck check_;
-  bool is_made_ = false;
-  bool was_given_up_ = false;  // since it was opened
+  bool is_made_ = false;  // there may be records
+  search::TextIndex index_;
+  std::set<std::string, std::less<>> loaded_;  // prefixes
+  // Items without a record, by namespace, as far as it is loaded.
+  std::map<std::string, std::set<std::int64_t>, std::less<>> pending_;
 };
 
 }  // namespace keepsake

@@ -1,0 +1,28 @@
+// Other words that a term of a question is found by.
+#ifndef KEEPSAKE_TEXT_NEAR_WORDS_H_
+#define KEEPSAKE_TEXT_NEAR_WORDS_H_
+
+#include <span>
+#include <vector>
+
+#include "text/text_index.h"
+#include "text/text_query.h"
+
+namespace keepsake::search {
+
+// Words of the items that are nearly the term as it is written: some letters are wrong, but
+// not the first one.
+std::vector<Alternative> MisspellingsOf(const TextTerm& term,
+                                        std::span<const TextShelf* const> shelves);
+
+// Words that hold the term, as "September" holds "temb".
+std::vector<Alternative> WordsWith(const TextTerm& term, std::span<const TextShelf* const> shelves);
+
+// Compounds that the term is a part of, and parts that it is made of: Krankenversicherung and
+// Versicherung.
+std::vector<Alternative> CompoundsOf(const TextTerm& term,
+                                     std::span<const TextShelf* const> shelves);
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_TEXT_NEAR_WORDS_H_
