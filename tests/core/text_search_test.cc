@@ -631,6 +631,15 @@ TYPED_TEST(TextSearchTest, where_neighbours_belong_together_a_match_lends_to_the
   EXPECT_THAT(keys, testing::IsSupersetOf({"13", "alone"}));
 }
 
+TYPED_TEST(TextSearchTest, who_wrote_something_is_found_by_name) {
+  this->Open();
+  this->Put("emma", R"({"author":"Jane Austen","title":"Emma"})");
+  this->Put("war", R"({"author":"Leo Tolstoy","title":"War and Peace"})");
+  this->Put("mine", R"({"text":"a book of mine"})");
+  EXPECT_EQ(this->Keys("Which books are by Jane Austen?")[0], "emma");
+  EXPECT_THAT(this->Keys("Jane Austen"), ElementsAre("emma"));
+}
+
 TYPED_TEST(TextSearchTest, what_the_user_said_counts_more_if_the_user_asks) {
   this->Open();
   this->Put("a", R"({"role":"assistant","content":"a budget of 100 is usual"})");

@@ -55,7 +55,6 @@ class TextShelf {
   const std::map<std::string, std::string, std::less<>>& written() const { return written_; }
   // Their names: number 0 is nobody's.
   const std::vector<std::string>& speakers() const { return speakers_; }
-  bool has_groups() const { return groups_.size() > 1; }
   // nullptr if no item holds the token.
   const Postings* Find(std::string_view token) const;
   // The slot of an item, or size().

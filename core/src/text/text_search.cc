@@ -60,7 +60,9 @@ class TextRanking {
     FindSpeakers();
     for (TextTerm& term : terms_) FindNearWords(term);
     for (std::size_t t = 0; t < terms_.size(); ++t) {
-      if (!names_speaker_[t]) ScoreTerm(terms_[t]);
+      // It says which items are meant, more than what they hold.
+      if (names_speaker_[t]) terms_[t].weight *= weights_.name;
+      ScoreTerm(terms_[t]);
     }
     Combine();
     ScoreNearBy();
@@ -77,7 +79,7 @@ class TextRanking {
     const TextShelf* texts;
     std::size_t first;        // candidate
     std::size_t first_block;  // in windows_
-    bool has_context;         // neighbours belong together
+    bool is_coherent;         // neighbours belong together, in no group either
   };
   struct Candidate {
     const Shelf* shelf = nullptr;  // null: it has no text
@@ -96,7 +98,7 @@ class TextRanking {
     std::size_t blocks = 0, slots = 0;
     double squares = 0, lengths = 0;
     for (const TextShelf* texts : texts_) {
-      shelves_.push_back({texts, slots, blocks, HasContext(*texts)});
+      shelves_.push_back({texts, slots, blocks, texts->IsCoherent()});
       slots += texts->size();
       blocks += texts->blocks();
       items_ += static_cast<double>(texts->live());
@@ -121,10 +123,6 @@ class TextRanking {
     plan_.has_phrases = !query_.phrases.empty();
   }
 
-  bool HasContext(const TextShelf& texts) const {
-    return !config_.group.empty() || texts.has_groups() || texts.IsCoherent();
-  }
-
   void AddShelf(const Shelf& shelf) {
     for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
       Candidate& candidate = candidates_[shelf.first + slot];
@@ -141,7 +139,7 @@ class TextRanking {
   // Who stands `by` turns behind a candidate (before it if negative), or none.
   std::optional<std::size_t> Neighbour(std::size_t candidate, std::ptrdiff_t by) const {
     const Shelf& shelf = *candidates_[candidate].shelf;
-    if (!shelf.has_context) return std::nullopt;
+    if (candidates_[candidate].item->group == 0 && !shelf.is_coherent) return std::nullopt;
     const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
     const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(candidates_[candidate].place) + by;
     if (place < 0 || place >= std::ssize(sequence)) return std::nullopt;
@@ -360,7 +358,6 @@ class TextRanking {
   // What stands further away counts, too, but little.
   void ScoreNearBy() {
     for (const Shelf& shelf : shelves_) {
-      if (!shelf.has_context) continue;
       std::vector<double> near_by(shelf.texts->size(), 0);
       const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
       AddFading(shelf, sequence.begin(), sequence.end(), near_by);
@@ -377,7 +374,8 @@ class TextRanking {
     std::uint32_t group = 0;
     for (; at != end; ++at) {
       const Candidate& candidate = candidates_[shelf.first + *at];
-      if (candidate.item->group != group) sum = 0;
+      const bool is_alone = candidate.item->group == 0 && !shelf.is_coherent;
+      if (candidate.item->group != group || is_alone) sum = 0;
       group = candidate.item->group;
       near_by[*at] += (1 - weights_.fading) * sum;
       sum = sum * weights_.fading + candidate.score.words * ShareOf(candidate);

@@ -79,6 +79,7 @@ struct TextWeights {
   // An item that holds no word of the question stays below the one that lends it most.
   double borrowed = 0.95;
   double speaker = 3.3;
+  double name = 0.1;  // of what the name of who speaks counts where it is said
   double when = 1;
   double how_many = 1.5;
   double of_user = 2.2;     // times, for what the user said, if the question is of the user
