@@ -61,6 +61,10 @@ TEST(TextQuery, phrases_hold_their_words_in_order) {
   EXPECT_FALSE(HoldsPhrases(chinese, "{\"a\":\"\u8336\u559D\"}", config));
   EXPECT_THAT(ParseTextQuery("a 5\" disk", Language::kEnglish).phrases, IsEmpty());
   EXPECT_THAT(ParseTextQuery("\"why green tea?\"", Language::kEnglish).phrases, SizeIs(1));
+  for (const char* said : {"I keep thinking of that \"balanced thought\".",
+                           "The \"green tea\" was good. More of it, please."}) {
+    EXPECT_THAT(ParseTextQuery(said, Language::kEnglish).phrases, IsEmpty()) << said;
+  }
   for (const char* quoted : {"\u201Cgreen tea\u201D", "\u201Egreen tea\u201C cake",
                              "a 5\" disk \u00ABgreen tea\u00BB"}) {
     const TextQuery typographic = ParseTextQuery(quoted, Language::kEnglish);

@@ -127,7 +127,8 @@ class QueryParser {
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
-    if (IsQuestion(last)) query_.phrases.clear();
+    // In what people say, quotes are around titles and what somebody said.
+    if (IsQuestion(last) || query_.is_of_user || SentencesIn(text) > 1) query_.phrases.clear();
     KeepNarrowestDates();
     query_.is_short = !IsQuestion(last) && query_.terms.size() + stop_terms_.size() <= kShort;
     WeighDownAskingWords();
