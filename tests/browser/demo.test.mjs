@@ -97,9 +97,9 @@ test("an answer shows what was recalled, with namespace, key and score", async (
   expect(answer).toContain("Porto");
   await tab.getByText("Recalled 5 items").click();
   await tab.locator(".recalled .plan", { hasText: "words: " }).waitFor();
-  const best = await tab.locator(".recalled li").first().textContent();
-  expect(best).toContain("memories › harbour › session-02 › 2.4");
-  expect(best).toMatch(/0\.\d\d/);
+  const told = await tab.locator(".recalled li", { hasText: "Porto" }).first().textContent();
+  expect(told).toContain("memories › harbour › session-02 › 2.4");
+  expect(told).toMatch(/0\.\d\d/);
 });
 
 test("a reload comes back to the thread, and to the list of threads", async () => {
