@@ -17,6 +17,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { InMemoryStore } from "keepsake";
+import { Bm25 } from "./bm25.mjs";
 import { introduce, progress, table } from "./lib.mjs";
 
 const K = 10;
@@ -84,7 +85,7 @@ const KINDS = {
       .map((id) => beamOf(id, join(folder, id))),
   realmem: (folder) => filesIn(folder, /_dialogues_.*\.json$/).map(realmemOf),
   cranfield: (folder) => [cranfieldOf(folder)],
-  squad: (files) => files.split(",").map(squadOf),
+  squad: (file) => [squadOf(file)],
 };
 
 const idsIn = (value) =>
@@ -204,36 +205,15 @@ class Fts5 {
   }
 }
 
-class Bm25 {
-  #items = [];
-  #postings = new Map();
-  #lengths = [];
+class PlainBm25 {
+  #index = new Bm25();
   async add(items) {
-    for (const each of items) {
-      const words = wordsOf(stringsIn(each.value).join(" "));
-      const item = this.#items.push(each) - 1;
-      this.#lengths.push(words.length);
-      for (const word of words) {
-        const posting = this.#postings.get(word) ?? new Map();
-        posting.set(item, (posting.get(item) ?? 0) + 1);
-        this.#postings.set(word, posting);
-      }
+    for (const { key, value } of items) {
+      this.#index.add(key, wordsOf(stringsIn(value).join(" ")));
     }
   }
   async search(text) {
-    const n = this.#items.length;
-    const mean = this.#lengths.reduce((sum, length) => sum + length, 0) / n;
-    const scores = new Map();
-    for (const word of questionWords(text)) {
-      const posting = this.#postings.get(word) ?? new Map();
-      const idf = Math.log(1 + (n - posting.size + 0.5) / (posting.size + 0.5));
-      for (const [item, count] of posting) {
-        const norm = 1.2 * (0.25 + (0.75 * this.#lengths[item]) / mean);
-        scores.set(item, (scores.get(item) ?? 0) + (idf * count * 2.2) / (count + norm));
-      }
-    }
-    const best = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, K);
-    return best.map(([item]) => this.#items[item].key);
+    return this.#index.search(questionWords(text), K);
   }
 }
 
@@ -282,7 +262,7 @@ async function row(kind, talks) {
   for (const talk of talks) {
     const asked = talk.questions.filter(({ gold }) => gold.length > 0);
     progress(`${kind}: ${talk.id}`);
-    for (const [i, Finder] of [Fts5, Bm25, Ours].entries()) {
+    for (const [i, Finder] of [Fts5, PlainBm25, Ours].entries()) {
       sums[i] += await worthOf(new Finder(), talk, asked);
     }
     count += asked.length;

@@ -4,6 +4,7 @@
 //   node bench/recall.mjs --data=dev.json,test.json --model   with a sentence encoder, too
 //
 // bench/recall-kinds.mjs asks the same of many kinds of text.
+//
 // With a model, the weight of the vectors is either the default, or fitted to all other
 // conversations than the one it is measured on. A random embedder stands beside it.
 //
@@ -11,6 +12,7 @@
 // Beside it two small sets of our own, in Chinese and in mixed languages.
 import { readFileSync } from "node:fs";
 import { InMemoryStore, SqliteStore } from "keepsake";
+import { Bm25 } from "./bm25.mjs";
 import { introduce, progress } from "./lib.mjs";
 import { DIMS, noisyEncoder, randomEncoder, sentenceEncoder } from "./recall-model.mjs";
 
@@ -71,45 +73,14 @@ function conversationOf({ sample_id: id, conversation, qa }) {
 
 // ---- the floor: BM25 with its usual parameters over lower-case words
 
-const K1 = 1.2;
-const B = 0.75;
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-class PlainBm25 {
-  #turns;
-  #postings = new Map();
-  #lengths;
-
-  constructor(turns) {
-    this.#turns = turns;
-    const texts = turns.map(({ value }) =>
-      wordsOf(`${value.speaker} ${value.text} ${value.caption ?? ""}`),
-    );
-    this.#lengths = texts.map(({ length }) => length);
-    texts.forEach((words, turn) => {
-      for (const word of words) {
-        const posting = this.#postings.get(word) ?? new Map();
-        posting.set(turn, (posting.get(turn) ?? 0) + 1);
-        this.#postings.set(word, posting);
-      }
-    });
+function plainIndexOf(turns) {
+  const index = new Bm25();
+  for (const { key, value } of turns) {
+    index.add(key, wordsOf(`${value.speaker} ${value.text} ${value.caption ?? ""}`));
   }
-
-  async search(question) {
-    const n = this.#turns.length;
-    const mean = this.#lengths.reduce((sum, length) => sum + length, 0) / n;
-    const scores = new Map();
-    for (const word of new Set(wordsOf(question))) {
-      const posting = this.#postings.get(word) ?? new Map();
-      const idf = Math.log(1 + (n - posting.size + 0.5) / (posting.size + 0.5));
-      for (const [turn, count] of posting) {
-        const norm = K1 * (1 - B + (B * this.#lengths[turn]) / mean);
-        scores.set(turn, (scores.get(turn) ?? 0) + (idf * count * (K1 + 1)) / (count + norm));
-      }
-    }
-    const best = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, K);
-    return best.map(([turn]) => this.#turns[turn].key);
-  }
+  return index;
 }
 
 // ---- ours: one store for all conversations, a namespace for each
@@ -224,8 +195,11 @@ function print(title, columns) {
 const order = (group) => (group === "all" ? 0 : group.includes("conversations") ? 1 : 2);
 
 function plainColumn(conversations) {
-  const indexes = new Map(conversations.map(({ id, turns }) => [id, new PlainBm25(turns)]));
-  return { name: "plain BM25", find: ({ id }, question) => indexes.get(id).search(question) };
+  const indexes = new Map(conversations.map(({ id, turns }) => [id, plainIndexOf(turns)]));
+  return {
+    name: "plain BM25",
+    find: async ({ id }, question) => indexes.get(id).search(wordsOf(question), K),
+  };
 }
 
 async function modelColumns(conversations, make) {
