@@ -36,10 +36,11 @@ struct TextField {
 struct TextConfig {
   static constexpr std::size_t kMaxFields = 16;
 
-  std::vector<TextField> fields;  // none: every string of the value, not its keys
-  std::string group;              // path of what an item is a part of: a session; "" for none
-  std::string position;           // path of its place there, a number: a turn; "" for none
-  std::string speaker;            // path of who says it, or whom it is about; "" for none
+  // Where a path is "", usual names are read: session, thread_id; speaker, author.
+  std::vector<TextField> fields;  // none: every string of the value, dates by usual names
+  std::string group;              // path of what an item is a part of: a session
+  std::string position;           // path of its place there, a number; "": as it was first put
+  std::string speaker;            // path of who says it, or whom it is about
   Language language = Language::kEnglish;
 
   bool operator==(const TextConfig&) const = default;

@@ -238,12 +238,9 @@ class Checker {
                      "search mode is none of auto, vector, contains, text, hybrid");
     }
     const bool lacks_vector = op.query_vector.empty() && !op.near && op.limit > 0;
-    // Nobody embeds here, though another who was here did: the words are left.
-    if (op.mode == SearchMode::kAuto && lacks_vector &&
-        query_vectors_ == QueryVectors::kMustBeThere) {
-      return false;
-    }
     if (lacks_vector && query_vectors_ == QueryVectors::kMustBeThere) {
+      // Nobody embeds here, though another who was here did: the words are left.
+      if (op.mode == SearchMode::kAuto) return false;
       return Error(StatusCode::kInvalidArgument,
                    "search by vector needs the query's vector: this store has an index, so "
                    "open it with the same index, or search by mode text");

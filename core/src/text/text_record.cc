@@ -96,7 +96,7 @@ class RecordBuilder {
     }
   }
 
-  TextEntry Take(std::string_view speaker, std::string_view role, std::string group,
+  TextEntry Take(std::string_view speaker, std::string_view role, std::string_view group,
                  double position) {
     TextEntry entry;
     entry.length = length_;
@@ -155,14 +155,12 @@ double WeightOf(const TextConfig& config, std::uint64_t field) {
   return config.fields.empty() && field == kDateField ? 0 : 1;
 }
 
-}  // namespace
-
-std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config) {
+std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config,
+                               AutoFields& known) {
   std::vector<FieldText> texts;
   if (config.fields.empty()) {
-    AutoFields fields = AutoFieldsOf(value);
-    for (std::string& text : fields.texts) texts.push_back({0, std::move(text)});
-    for (std::string& date : fields.dates) texts.push_back({kDateField, std::move(date)});
+    for (std::string& text : known.texts) texts.push_back({0, std::move(text)});
+    for (std::string& date : known.dates) texts.push_back({kDateField, std::move(date)});
     return texts;
   }
   for (std::size_t field = 0; field < config.fields.size(); ++field) {
@@ -173,24 +171,28 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config)
   return texts;
 }
 
+}  // namespace
+
+std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config) {
+  AutoFields known = AutoFieldsOf(value);
+  return TextsOf(value, config, known);
+}
+
 TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
   RecordBuilder builder(config.language);
-  for (const FieldText& text : TextsOf(value, config)) {
+  AutoFields known = AutoFieldsOf(value);
+  for (const FieldText& text : TextsOf(value, config, known)) {
     builder.Add(static_cast<std::uint32_t>(text.field), WeightOf(config, text.field) > 0,
                 text.text);
   }
-  const AutoFields known = AutoFieldsOf(value);
   const std::string speaker =
       config.speaker.empty() ? known.speaker : FirstTextAt(value, config.speaker);
-  std::string group = config.group.empty() ? known.group : FirstTextAt(value, config.group);
+  const std::string group = config.group.empty() ? known.group : FirstTextAt(value, config.group);
   const std::string number = FirstTextAt(value, config.position);
   double position = 0;
   if (!number.empty() && json::Validate(number).ok()) position = json::ToDouble(number);
-  TextEntry entry = builder.Take(NameTokens(speaker, config.language),
-                                 known.role.empty() ? speaker : known.role, group, position);
-  entry.group = std::move(group);
-  entry.position = position;
-  return entry;
+  return builder.Take(NameTokens(speaker, config.language),
+                      known.role.empty() ? speaker : known.role, group, position);
 }
 
 Bytes SealedRecord(std::int64_t item_id, const Bytes& record) {

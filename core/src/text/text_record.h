@@ -34,8 +34,6 @@ struct TextEntry {
   Bytes record;
   std::vector<std::string> tokens;  // distinct, sorted: what the item is found by
   std::uint32_t length = 0;         // words
-  std::string group;                // "" if it belongs to none
-  double position = 0;              // in its group
 };
 
 inline constexpr std::uint32_t kBlockWords = 20;
@@ -64,9 +62,6 @@ class RecordReader {
  public:
   explicit RecordReader(ByteView record);
 
-  bool asks() const { return (flags_ & kAsks) != 0; }
-  bool tells_time() const { return (flags_ & kTellsTime) != 0; }
-  bool tells_number() const { return (flags_ & kTellsNumber) != 0; }
   std::uint64_t flags() const { return flags_; }
   std::uint32_t length() const { return length_; }
   std::string_view speaker() const { return speaker_; }

@@ -22,14 +22,20 @@ export interface TextOptions {
   /**
    * Paths of the texts, or the weight of each: `{ title: 2, "turns[*].text": 1 }`. A
    * field of weight 0 only says when the item was.
-   * @default every string of the value
+   * @default every string of the value; `date`, `createdAt` and their like say when
    */
   fields?: string[] | Record<string, number> | undefined;
-  /** Path of what an item is a part of, as the session of a turn: its neighbours raise it. */
+  /**
+   * Path of what an item is a part of, as the session of a turn: its neighbours raise it.
+   * @default `session`, `thread_id` and their like
+   */
   group?: string | undefined;
-  /** Path of its place there, a number. */
+  /** Path of its place there, a number. @default the order of the first puts */
   position?: string | undefined;
-  /** Path of who says it: a question that names one of them means what that one says. */
+  /**
+   * Path of who says it: a question that names one of them means what that one says.
+   * @default `speaker`, `author`, `role` and their like
+   */
   speaker?: string | undefined;
   /**
    * Whose words are stemmed. Cyrillic and scripts without spaces need no choice.
