@@ -17,8 +17,6 @@ using Before = FunctionRef<bool(std::size_t, std::size_t)>;
 // 0 … count − 1 in their order; what is equal stays as it was.
 std::vector<std::size_t> OrderOf(std::size_t count, const Before& before);
 
-void SortStable(std::vector<std::size_t>& indexes, const Before& before);
-
 // The elements of `from` in this order.
 template <typename T>
 std::vector<T> InOrder(std::vector<T>& from, const std::vector<std::size_t>& order) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
+#include "base/heap_sort.h"
 #include "text/text_record.h"
 
 namespace keepsake::search {
@@ -130,7 +132,7 @@ void TextShelf::JudgeCoherence() const {
         holders.push_back(places[posting.slot]);
       }
     }
-    std::ranges::sort(holders);
+    HeapSort(holders, std::less());
     holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
     const auto count = static_cast<double>(holders.size());
     if (count > kMostHolders * static_cast<double>(live())) continue;
@@ -157,7 +159,7 @@ const std::vector<std::uint32_t>& TextShelf::Sequence() const {
   for (std::size_t slot = 0; slot < items_.size(); ++slot) {
     if (items_[slot].id != 0) sequence_.push_back(static_cast<std::uint32_t>(slot));
   }
-  std::ranges::sort(sequence_, [&](std::uint32_t a, std::uint32_t b) {
+  HeapSort(sequence_, [&](std::uint32_t a, std::uint32_t b) {
     const Item &one = items_[a], &other = items_[b];
     return std::tie(one.group, one.position, one.id) <
            std::tie(other.group, other.position, other.id);
