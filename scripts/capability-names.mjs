@@ -105,6 +105,23 @@ export const capabilityGroups = [
       83: "Memory is usable without the graph package",
     },
   },
+  {
+    title: "Whose memory it is",
+    rows: {
+      84: "`store` puts an entry with its metadata",
+      85: "`recall` by key, or by search with filter and `top_k`",
+      86: "`delete` and `clear_namespace` are separate",
+      87: "Entries with id, namespace, key, value, metadata and score",
+      88: "Errors: `not_found`, `access_denied`, `quota_exceeded`, `provider_error`",
+      89: "No embedding model of our own",
+      90: "Scopes: conversation, user, global and custom; a missing id is named",
+      91: "A scope's namespace begins with its name",
+      103: "An event before and after each access",
+      104: "Policy: allowed prefixes, entries and bytes",
+      105: "A value that is too large is refused with its size",
+      108: "What was stored is there in the next run",
+    },
+  },
 ];
 
 // Vectors, texts and what is found by them: computed by our own code everywhere, hence

@@ -12,6 +12,7 @@ export const LAYERS = {
     ["index", "testing", "workerd", "edge-light", "slim", "cloudflare.ts", "sqlite.ts"],
     ["cloudflare", "sqlite"],
     ["memory"],
+    ["scope"],
     ["import"],
     ["checkpointer", "store"],
     ["transfer"],

@@ -9,6 +9,7 @@ import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError } from "./errors.js";
 import type { Operation } from "./wire/operations.js";
+import { Levels, type ScopeLevel } from "./wire/scope.js";
 
 /** @internal */
 export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {
@@ -35,10 +36,25 @@ export function checkDatabaseOptions<Options extends DatabaseOptions>(
   return checkOptions("", known, options);
 }
 
+/**
+ * Hears of an operation before it is asked for, and of its answer or its error. What it throws
+ * before, the call rejects with. @internal
+ */
+export type AccessListener = (
+  operation: Operation,
+  phase: "before" | "after",
+  outcome?: { answer?: unknown; error?: unknown },
+) => void;
+
 /** @internal */
 export class Connection {
   readonly #acquire: () => Engine;
   readonly #configuration: Operation | undefined;
+  /** Where its calls are at home; undefined for the whole memory. */
+  readonly levels: Levels | undefined;
+  readonly #hear: AccessListener | undefined;
+  // Whose engine it uses, as long as that is open.
+  readonly #whole: Connection | undefined;
   #engine: Engine | undefined;
   #configured: Promise<void> | undefined;
   #isConfigured: boolean;
@@ -46,10 +62,19 @@ export class Connection {
   #waiting = 0;
   #isClosed = false;
 
-  private constructor(acquire: () => Engine, configuration?: Operation) {
+  private constructor(
+    acquire: () => Engine,
+    configuration?: Operation,
+    levels?: Levels,
+    hear?: AccessListener,
+    whole?: Connection,
+  ) {
+    this.#whole = whole;
     this.#acquire = acquire;
     this.#configuration = configuration;
     this.#isConfigured = configuration === undefined;
+    this.levels = levels;
+    this.#hear = hear;
   }
 
   /** A new in-memory engine, which nobody else can reach. */
@@ -75,7 +100,25 @@ export class Connection {
 
   /** Another connection to the same engine. */
   share(configuration?: Operation): Connection {
-    return new Connection(this.#acquire, configuration);
+    return new Connection(this.#acquire, configuration, this.levels, this.#hear, this.#whole);
+  }
+
+  /**
+   * A part of this one, which ends with it and needs no closing; `hear` is told of each of its
+   * operations.
+   */
+  within(level: ScopeLevel, hear?: AccessListener): Connection {
+    const levels = this.levels?.with(level) ?? new Levels([level]);
+    const outer = this.#hear;
+    const both: AccessListener | undefined =
+      hear &&
+      outer &&
+      ((operation, phase, outcome) => {
+        outer(operation, phase, outcome);
+        hear(operation, phase, outcome);
+      });
+    const whole = this.#whole ?? this;
+    return new Connection(this.#acquire, undefined, levels, both ?? hear ?? outer, whole);
   }
 
   /** Answers all operations, or fails with the first that failed; at once if it is open. */
@@ -83,10 +126,46 @@ export class Connection {
     operations: Operations,
     now: number = Date.now(),
   ): MaybePromise<Answers<Operations>> {
+    return this.#hear === undefined
+      ? this.#call(operations, now)
+      : this.#callHeard(this.#hear, operations, now);
+  }
+
+  #call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): MaybePromise<Answers<Operations>> {
     const engine = this.#open();
     // No call overtakes an earlier one that still waits.
-    if (this.#isConfigured && this.#waiting === 0) return engine.call(operations, now);
+    if (this.#isConfigured && this.#waiting === 0) {
+      return engine.call(operations, now, this.levels);
+    }
     return this.#callWhenConfigured(engine, operations, now);
+  }
+
+  #callHeard<const Operations extends readonly Operation[]>(
+    hear: AccessListener,
+    operations: Operations,
+    now: number,
+  ): MaybePromise<Answers<Operations>> {
+    for (const operation of operations) hear(operation, "before");
+    const tell = (answers: Answers<Operations>) => {
+      operations.forEach((operation, i) => {
+        hear(operation, "after", { answer: answers[i] });
+      });
+      return answers;
+    };
+    const tellFailed = (error: unknown): never => {
+      for (const operation of operations) hear(operation, "after", { error });
+      throw error;
+    };
+    let answers: MaybePromise<Answers<Operations>>;
+    try {
+      answers = this.#call(operations, now);
+    } catch (error) {
+      return tellFailed(error);
+    }
+    return answers instanceof Promise ? answers.then(tell, tellFailed) : tell(answers);
   }
 
   /** Runs `body` alone among all that are run by this method on the engine. */
@@ -110,7 +189,12 @@ export class Connection {
 
   /** Hears what is written through any connection to the engine. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
-    return this.#open().onChange(listener);
+    const { levels } = this;
+    if (levels === undefined) return this.#open().onChange(listener);
+    return this.#open().onChange((changes) => {
+      const own = levels.inward(changes);
+      if (own !== undefined) listener(own);
+    });
   }
 
   get isClosed(): boolean {
@@ -128,6 +212,7 @@ export class Connection {
 
   #open(): Engine {
     if (this.#isClosed) throw new KeepsakeError("closed", "it was closed");
+    if (this.#whole !== undefined) return this.#whole.#open();
     if (this.#engine === undefined) {
       this.#engine = this.#acquire();
       this.#engine.retain();
@@ -148,7 +233,7 @@ export class Connection {
     } finally {
       this.#waiting--;
     }
-    return engine.call(operations, now);
+    return engine.call(operations, now, this.levels);
   }
 
   async #configure(engine: Engine, now: number): Promise<void> {

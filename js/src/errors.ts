@@ -32,6 +32,7 @@ export type KeepsakeErrorCode =
   | "internal"
   | "model_mismatch"
   | "embedding_failed"
+  | "provider_error"
   | "newer_version";
 
 /** A database that could not be opened, and is kept under another name. */

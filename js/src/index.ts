@@ -35,6 +35,25 @@ export {
   openMemory,
   type TierOptions,
 } from "./memory.js";
+export type { AccessEvent, AccessOptions } from "./scope/access.js";
+export { decodeLabel, encodeLabel } from "./scope/labels.js";
+export type { Policy } from "./scope/policy.js";
+export {
+  type MemoryEntry,
+  MemoryProvider,
+  type MemoryQuery,
+  type MemoryStoreParams,
+} from "./scope/provider.js";
+export {
+  type CustomScope,
+  resolveNamespace,
+  type ScopeName,
+  type ScopeOptions,
+  type ScopeVariables,
+  scopeOf,
+  storeNamespace,
+} from "./scope/scope.js";
+export { ScopedMemory } from "./scope/scoped-memory.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
 export type { Value } from "./store/json-value.js";

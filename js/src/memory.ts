@@ -19,6 +19,9 @@ import {
   type ImportReport,
   type ImportSource,
 } from "./import/options.js";
+import { MemoryProvider } from "./scope/provider.js";
+import type { ScopeOptions } from "./scope/scope.js";
+import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import { SqliteStore, type StoreStats } from "./store/store.js";
@@ -107,6 +110,25 @@ export class Memory {
    */
   get persistence(): Persistence {
     return this.#persistence;
+  }
+
+  /**
+   * The part that one user, conversation or application may see, under a policy. Its `store`
+   * and `checkpointer` have no name for what is outside.
+   *
+   *     const { store, checkpointer } = memory.scoped({ user: "ada@example.com" });
+   */
+  scoped(scope: ScopeOptions): ScopedMemory {
+    try {
+      return new ScopedMemory(scopedOptionsOf(this.#options), this.#connection, scope);
+    } catch (error) {
+      throw named("Memory", error);
+    }
+  }
+
+  /** The same as `store`, `recall`, `delete` and `clear_namespace` of entries. */
+  provider(): MemoryProvider {
+    return new MemoryProvider(this.store);
   }
 
   /** Moves everything into the database file, and to the disk. */
@@ -226,6 +248,13 @@ export class Memory {
   toJSON(): string {
     return "[Memory]";
   }
+}
+
+// What expires is swept for the whole memory, and history pruned.
+function scopedOptionsOf({ index, ttl, text, searchMode, now, serde }: MemoryOptions) {
+  const scoped: ScopedTierOptions = { index, text, searchMode, now, serde };
+  if (ttl) scoped.ttl = { ...ttl, sweepIntervalMinutes: undefined };
+  return scoped;
 }
 
 /**

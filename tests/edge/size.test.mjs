@@ -14,8 +14,9 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // back; linking as a whole, a Status in a register, a glue for one class and functions in gzip's
 // order 45 more (wasm/README.md); whether an embedder knows anything took 2, items that wait for
 // an index took 2, and compiling search and JSON for size, too, gave 15. One table of operations
-// gave 2 back; the names of all options, and what each mistake is told, take 4.
-const SIZE_CEILING = 242_500;
+// gave 2 back; the names of all options, and what each mistake is told, take 4; scopes,
+// policies and providers 11.
+const SIZE_CEILING = 253_500;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

@@ -16,7 +16,9 @@ namespace keepsake::fuzz {
 
 class OperationGenerator {
  public:
-  explicit OperationGenerator(ByteSource& source) : source_(source) {}
+  // `has_index`: of a store that has one already, of 3 dimensions.
+  explicit OperationGenerator(ByteSource& source, bool has_index = false)
+      : source_(source), has_index_(has_index) {}
 
   // A frame of one to four operations, some time after the last one. The first
   // one often gives the store an index.
@@ -389,9 +391,9 @@ class OperationGenerator {
   static constexpr std::uint32_t kMax = std::numeric_limits<std::uint32_t>::max();
 
   ByteSource& source_;
+  bool has_index_;
   std::int64_t now_ms_ = kStart;
   std::uint64_t sequence_ = 0;
-  bool has_index_ = false;
 };
 
 }  // namespace keepsake::fuzz

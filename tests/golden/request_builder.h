@@ -39,14 +39,21 @@ class RequestBuilder {
   }
 
   RequestBuilder& Remember(std::uint64_t acknowledged) {
-    header_.flags = std::to_underlying(RequestFlag::kRemember);
+    header_.flags |= std::to_underlying(RequestFlag::kRemember);
     acknowledged_ = acknowledged;
+    return *this;
+  }
+
+  RequestBuilder& Within(const std::vector<ScopeLevel>& levels) {
+    header_.flags |= std::to_underlying(RequestFlag::kScoped);
+    levels_ = Encode(levels);
     return *this;
   }
 
   Bytes Build() const {
     Bytes frame = Encode(header_);
     if (acknowledged_) Writer(frame).Put(*acknowledged_);
+    if (levels_) Writer(frame).Put(ByteView(*levels_));
     std::vector<OperationView> views;
     for (std::size_t i = 0; i < tags_.size(); ++i) views.push_back({tags_[i], payloads_[i]});
     Writer(frame).Put(views);
@@ -56,6 +63,7 @@ class RequestBuilder {
  private:
   RequestHeader header_;
   std::optional<std::uint64_t> acknowledged_;
+  std::optional<Bytes> levels_;
   std::vector<std::uint8_t> tags_;
   std::vector<Bytes> payloads_;
 };

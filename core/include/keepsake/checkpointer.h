@@ -117,6 +117,7 @@ struct ListCheckpoints {
   std::string filter;
   std::optional<CheckpointKey> cursor;  // go on after this one
   std::uint32_t limit = 0xFFFFFFFF;     // 0 returns none
+  std::string thread_prefix{};          // as Scope has it: only threads that begin so
 };
 
 struct DeltaChannelHistory {
@@ -145,6 +146,7 @@ struct RetentionRules {
   std::uint64_t max_bytes = 0;  // of these threads together, the oldest go; 0 for no limit
   bool dry_run = false;         // says what would go, and keeps it
   PruneStrategy strategy = PruneStrategy::kByRules;
+  std::string thread_prefix{};  // without `thread_ids`, as Scope has it: of threads that begin so
 };
 
 struct Pruned {
@@ -172,6 +174,7 @@ struct ListThreads {
   };
   std::optional<Cursor> cursor;  // go on after this one
   std::uint32_t limit = 0xFFFFFFFF;
+  std::string thread_prefix{};  // as Scope has it: only threads that begin so
 };
 
 struct CheckpointerStats {
@@ -211,8 +214,13 @@ class Checkpointer {
   virtual Status CopyThread(const std::string& source, const std::string& target) = 0;
   // Deletes the checkpoints whose metadata has one of these run_id, and their
   // writes; says how many. Survivors keep their values: a checkpoint from which
-  // a survivor's delta channel is rebuilt stays, and is not counted.
-  virtual Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) = 0;
+  // a survivor's delta channel is rebuilt stays, and is not counted. Of threads that
+  // begin with `thread_prefix`, as Scope has it.
+  virtual Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids,
+                                              const std::string& thread_prefix) = 0;
+  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) {
+    return DeleteForRuns(run_ids, "");
+  }
   // Delta channels of what stays can still be rebuilt, and an interrupted thread
   // still resumes.
   virtual Result<Pruned> Prune(const RetentionRules& rules) = 0;

@@ -119,6 +119,14 @@ struct StoreStats {
   std::uint64_t in_graph = 0;  // vectors that searches can find by the graph
 };
 
+// How much a namespace holds, of what has not expired.
+struct StoreUsage {
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;  // of keys and values
+
+  bool operator==(const StoreUsage&) const = default;
+};
+
 // One step of Store::ImproveIndex().
 struct IndexStep {
   std::uint32_t vectors = 0;  // that it inserts at most
@@ -156,6 +164,8 @@ class Store {
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;
   virtual Result<StoreStats> Stats() = 0;
+  // Of exactly this namespace, or with all that is below it. Goes through all of it.
+  Result<StoreUsage> Measure(const Namespace& ns, bool below);
 
   // Why the item is no hit of the search. As dear as the search without a limit.
   Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);

@@ -464,10 +464,13 @@ class MemorySaver final : public Checkpointer {
     return {};
   }
 
-  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) override {
+  using Checkpointer::DeleteForRuns;
+  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids,
+                                      const std::string& thread_prefix) override {
     const checkpoint::RunIds runs(run_ids);
     std::uint64_t deleted = 0;
-    for (Thread& thread : std::views::values(threads_)) {
+    for (auto& [thread_id, thread] : threads_) {
+      if (!thread_id.starts_with(thread_prefix)) continue;
       for (ThreadNamespace& ns : std::views::values(thread)) {
         std::vector<checkpoint::RetentionNode> nodes = ns.Nodes();
         for (checkpoint::RetentionNode& node : nodes) {
@@ -497,7 +500,7 @@ class MemorySaver final : public Checkpointer {
     };
     std::vector<ThreadInfo> infos;
     for (const auto& [thread_id, thread] : threads_) {
-      if (IsEmpty(thread_id)) continue;
+      if (IsEmpty(thread_id) || !thread_id.starts_with(list.thread_prefix)) continue;
       ThreadInfo info = Describe(thread_id, thread);
       const bool is_after =
           !list.cursor ||
@@ -660,8 +663,13 @@ class MemorySaver final : public Checkpointer {
 
   static Pruned Apply(ThreadMap& threads, const RetentionRules& rules) {
     std::vector<std::string> thread_ids;
-    std::ranges::copy(std::views::keys(threads), std::back_inserter(thread_ids));
-    if (rules.thread_ids) thread_ids = *rules.thread_ids;
+    if (rules.thread_ids) {
+      thread_ids = *rules.thread_ids;
+    } else {
+      std::ranges::copy_if(
+          std::views::keys(threads), std::back_inserter(thread_ids),
+          [&](const std::string& id) { return id.starts_with(rules.thread_prefix); });
+    }
     Pruned pruned;
     const std::uint64_t before = BytesOf(threads, thread_ids);
     if (rules.strategy != PruneStrategy::kByRules) {
@@ -703,6 +711,7 @@ class MemorySaver final : public Checkpointer {
     std::vector<Place> places;
     for (const auto& [thread_id, thread] : threads_) {
       if (list.thread_id && thread_id != *list.thread_id) continue;
+      if (!thread_id.starts_with(list.thread_prefix)) continue;
       for (const auto& [checkpoint_ns, ns] : thread) {
         if (list.checkpoint_ns && checkpoint_ns != *list.checkpoint_ns) continue;
         for (const auto& [id, stored] : std::views::reverse(ns.checkpoints())) {

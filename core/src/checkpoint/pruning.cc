@@ -8,6 +8,7 @@
 
 #include "base/varint.h"
 #include "checkpoint/stored_writes.h"
+#include "sql/prefix_range.h"
 
 namespace keepsake::checkpoint {
 
@@ -31,21 +32,24 @@ Status Pruning::KeepLatest(std::string_view thread_id) {
   return {};
 }
 
-Status Pruning::DeleteForRuns(const RunIds& runs) {
+Status Pruning::DeleteForRuns(const RunIds& runs, const std::string& thread_prefix) {
+  const sql::PrefixRange threads(thread_prefix);
   std::map<NamespaceId, std::set<std::string, std::less<>>> doomed;
   Status status;
-  Status s = database_.Run("SELECT ns_id, checkpoint_id, checkpoint FROM checkpoints", {},
-                           [&](const Row& row) {
-                             const auto record = checkpoints_.Decode(row.Blob(2));
-                             if (!record) {
-                               status = record.error();
-                               return false;
-                             }
-                             if (runs.Own(record->metadata.type, record->metadata.bytes)) {
-                               doomed[row.Int(0)].emplace(row.Text(1));
-                             }
-                             return true;
-                           });
+  Status s = database_.Run(
+      "SELECT ns_id, checkpoint_id, checkpoint FROM thread_namespaces "
+      "CROSS JOIN checkpoints USING (ns_id) WHERE thread_id >= ? AND thread_id < ?",
+      {threads.first(), threads.end()}, [&](const Row& row) {
+        const auto record = checkpoints_.Decode(row.Blob(2));
+        if (!record) {
+          status = record.error();
+          return false;
+        }
+        if (runs.Own(record->metadata.type, record->metadata.bytes)) {
+          doomed[row.Int(0)].emplace(row.Text(1));
+        }
+        return true;
+      });
   if (s.ok()) s = status;
   for (auto ns = doomed.begin(); s.ok() && ns != doomed.end(); ++ns) {
     s = DeleteDoomed(ns->first, [&](std::vector<RetentionNode>& nodes) {
@@ -63,7 +67,7 @@ Status Pruning::ByRules(const RetentionRules& rules) {
   if (rules.thread_ids) {
     thread_ids = *rules.thread_ids;
   } else {
-    auto all = namespaces_.ThreadIds();
+    auto all = namespaces_.ThreadIds(rules.thread_prefix);
     if (!all) return all.error();
     thread_ids = *std::move(all);
   }

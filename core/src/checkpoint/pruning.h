@@ -27,7 +27,8 @@ class Pruning {
       : database_(database), namespaces_(namespaces), values_(values), checkpoints_(records) {}
 
   Status EraseThread(std::string_view thread_id);
-  Status DeleteForRuns(const RunIds& runs);
+  // Of threads that begin with `thread_prefix`, as Scope has it.
+  Status DeleteForRuns(const RunIds& runs, const std::string& thread_prefix);
   // REQUIRES: the rules are valid.
   Status ByRules(const RetentionRules& rules);
 

@@ -23,6 +23,7 @@
 #include "checkpoint/thread_namespaces.h"
 #include "checkpoint/validation.h"
 #include "checkpoint/write_order.h"
+#include "sql/prefix_range.h"
 
 namespace keepsake {
 namespace {
@@ -174,9 +175,12 @@ class SqliteSaver final : public Checkpointer {
     });
   }
 
-  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids) override {
+  using Checkpointer::DeleteForRuns;
+  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids,
+                                      const std::string& thread_prefix) override {
     const checkpoint::RunIds runs(run_ids);
-    return CountOf(InPruning([&](Pruning& pruning) { return pruning.DeleteForRuns(runs); }));
+    return CountOf(
+        InPruning([&](Pruning& pruning) { return pruning.DeleteForRuns(runs, thread_prefix); }));
   }
 
   Result<Pruned> Prune(const RetentionRules& rules) override {
@@ -192,14 +196,17 @@ class SqliteSaver final : public Checkpointer {
     const std::string no_thread;
     const std::string& after_id = list.cursor ? list.cursor->newest_checkpoint_id : no_thread;
     const std::string& after_thread = list.cursor ? list.cursor->thread_id : no_thread;
+    const sql::PrefixRange range(list.thread_prefix);
     Status s = database_.Run(
         "SELECT thread_id, newest FROM (SELECT thread_id, "
         "COALESCE(MAX(CASE WHEN checkpoint_ns = '' THEN newest END), MAX(newest), '') AS newest "
         "FROM (SELECT thread_id, checkpoint_ns, (SELECT MAX(checkpoint_id) FROM checkpoints c "
-        "WHERE c.ns_id = s.ns_id) AS newest FROM thread_namespaces s) GROUP BY thread_id) "
+        "WHERE c.ns_id = s.ns_id) AS newest FROM thread_namespaces s "
+        "WHERE thread_id >= ? AND thread_id < ?) GROUP BY thread_id) "
         "WHERE ? OR newest < ? OR (newest = ? AND thread_id > ?) "
         "ORDER BY newest DESC, thread_id LIMIT ?",
-        {std::int64_t{!list.cursor}, after_id, after_id, after_thread, std::int64_t{list.limit}},
+        {range.first(), range.end(), std::int64_t{!list.cursor}, after_id, after_id, after_thread,
+         std::int64_t{list.limit}},
         [&](const Row& row) {
           ThreadInfo info;
           info.thread_id = row.Text(0);
@@ -590,7 +597,8 @@ class SqliteSaver final : public Checkpointer {
   // it returns false.
   Status ForEachListed(const ListCheckpoints& list, bool limited, const OnListed& on_row) {
     std::vector<sql::Param> params;
-    const std::string_view sql = ChooseListing(list, params);
+    const sql::PrefixRange threads(list.thread_prefix);
+    const std::string_view sql = ChooseListing(list, threads, params);
     AppendBounds(list, params);
     params.push_back(limited ? std::int64_t{list.limit} : kUnlimited);
     return database_.Run(sql, params, [&](const Row& row) {
@@ -603,6 +611,7 @@ class SqliteSaver final : public Checkpointer {
   // Within one namespace rows come as they lie; of several, keys are sorted first, so
   // that their rows are read as far as the list is.
   static std::string_view ChooseListing(const ListCheckpoints& list,
+                                        const sql::PrefixRange& threads,
                                         std::vector<sql::Param>& params) {
     if (list.thread_id && list.checkpoint_ns) {
       params = {*list.thread_id, *list.checkpoint_ns};
@@ -623,12 +632,12 @@ class SqliteSaver final : public Checkpointer {
              "ORDER BY checkpoint_id DESC, checkpoint_ns LIMIT ?) AS l "
              "CROSS JOIN checkpoints c ON c.ns_id = l.ns_id AND c.checkpoint_id = l.checkpoint_id";
     }
-    const sql::Param any_namespace;
-    params.assign(2, list.checkpoint_ns ? sql::Param(*list.checkpoint_ns) : any_namespace);
+    const sql::Param ns = list.checkpoint_ns ? sql::Param(*list.checkpoint_ns) : sql::Param();
+    params = {threads.first(), threads.end(), ns, ns};
     return "SELECT l.ns_id, thread_id, checkpoint_ns, l.checkpoint_id, checkpoint FROM ("
            "SELECT ns_id, thread_id, checkpoint_ns, checkpoint_id "
            "FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) "
-           "WHERE (? IS NULL OR checkpoint_ns = ?) "
+           "WHERE thread_id >= ? AND thread_id < ? AND (? IS NULL OR checkpoint_ns = ?) "
            "AND checkpoint_id >= ? AND checkpoint_id <= ? AND checkpoint_id NOT IN (?, ?) "
            "AND (checkpoint_id <> ? OR (thread_id, checkpoint_ns) > (?, ?)) "
            "ORDER BY checkpoint_id DESC, thread_id, checkpoint_ns LIMIT ?) AS l "

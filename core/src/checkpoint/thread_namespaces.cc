@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "checkpoint/validation.h"
+#include "sql/prefix_range.h"
 
 namespace keepsake::checkpoint {
 
@@ -68,10 +69,12 @@ Result<std::vector<ThreadNamespace>> ThreadNamespaces::OfThread(std::string_view
   return namespaces;
 }
 
-Result<std::vector<std::string>> ThreadNamespaces::ThreadIds() {
+Result<std::vector<std::string>> ThreadNamespaces::ThreadIds(const std::string& prefix) {
+  const sql::PrefixRange range(prefix);
   std::vector<std::string> ids;
-  Status s =
-      database_.Run("SELECT DISTINCT thread_id FROM thread_namespaces", {}, [&](const Row& row) {
+  Status s = database_.Run(
+      "SELECT DISTINCT thread_id FROM thread_namespaces WHERE thread_id >= ? AND thread_id < ?",
+      {range.first(), range.end()}, [&](const Row& row) {
         ids.emplace_back(row.Text(0));
         return true;
       });

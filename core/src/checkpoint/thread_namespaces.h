@@ -29,7 +29,8 @@ class ThreadNamespaces {
   Result<NamespaceId> FindOrMake(std::string_view thread_id, std::string_view checkpoint_ns);
   // By checkpoint_ns: the root is the first.
   Result<std::vector<ThreadNamespace>> OfThread(std::string_view thread_id);
-  Result<std::vector<std::string>> ThreadIds();
+  // Of threads that begin so.
+  Result<std::vector<std::string>> ThreadIds(const std::string& prefix);
   // kInvalidArgument if the thread has any.
   Status RequireNone(std::string_view thread_id);
   Status Rename(std::string_view thread_id, std::string_view new_thread_id);

@@ -30,7 +30,7 @@ struct Call {
   const OperationRow* row = nullptr;  // null: nobody knows the tag
   OperationView view;
 
-  bool Has(Trait trait) const { return row != nullptr && row->Has(trait); }
+  bool Has(int trait) const { return row != nullptr && row->Has(trait); }
   bool IsBatched() const { return row != nullptr && row->IsBatched(); }
 };
 
@@ -43,7 +43,7 @@ std::vector<Call> CallsOf(const wire::Request& request) {
   return calls;
 }
 
-bool AnyHas(const std::vector<Call>& calls, Trait trait) {
+bool AnyHas(const std::vector<Call>& calls, int trait) {
   return std::ranges::any_of(calls, [&](const Call& call) { return call.Has(trait); });
 }
 
@@ -52,7 +52,7 @@ bool HasSeveralUnits(const std::vector<Call>& calls) {
   return calls.size() > 1 && !std::ranges::all_of(calls, &Call::IsBatched);
 }
 
-BatchResult RunBatch(Store& store, const std::vector<Call>& calls) {
+BatchResult RunBatch(EngineState& engine, const std::vector<Call>& calls) {
   std::vector<Operation> batch;
   batch.reserve(calls.size());
   for (const Call& call : calls) {
@@ -61,7 +61,8 @@ BatchResult RunBatch(Store& store, const std::vector<Call>& calls) {
     if (!operation) return std::unexpected(std::move(operation.error()));
     batch.push_back(std::move(*operation));
   }
-  return store.Batch(batch);
+  ScopedStore* scoped = engine.scoped_store();
+  return scoped == nullptr ? engine.store().Batch(batch) : scoped->Batch(batch);
 }
 
 Result<wire::Open> ParseOpen(ByteView config) {
@@ -89,7 +90,9 @@ class Engine::Opened {
     Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
     if (!request) return wire::WriteFailure(response_, wire::SequenceOf(frame), request.error());
     state_.clock().Set(request->header.now_ms);
-    if (Status status = Run(*request); !status.ok()) {
+    Status status = state_.Enter(request->levels);
+    if (status.ok()) status = Run(*request);
+    if (!status.ok()) {
       wire::WriteFailure(response_, request->header.sequence, status);
     }
   }
@@ -99,6 +102,9 @@ class Engine::Opened {
   Status Run(const wire::Request& request) {
     if (Status status = state_.EndAbandonedExport(); !status.ok()) return status;
     const std::vector<Call> calls = CallsOf(request);
+    if (state_.scoped_store() == nullptr && AnyHas(calls, kWrites | kBeyondRows)) {
+      state_.ForgetUsage();
+    }
     const bool is_remembered = state_.answers() != nullptr && request.acknowledged &&
                                AnyHas(calls, kWrites) && !AnyHas(calls, kBeyondRows);
     if (is_remembered) return RunOnce(request, calls);
@@ -134,7 +140,7 @@ class Engine::Opened {
       if (!call.IsBatched()) {
         AnswerOne(call, calls.size() == 1, response);
       } else {
-        if (!batch) batch = RunBatch(state_.store(), calls);
+        if (!batch) batch = RunBatch(state_, calls);
         if (*batch)
           RespondWith((**batch)[next_of_batch++], response);
         else
@@ -149,6 +155,11 @@ class Engine::Opened {
     if (call.row == nullptr) {
       return response.Fail(Status(StatusCode::kInvalidOperation,
                                   "no operation has the tag " + std::to_string(call.view.tag)));
+    }
+    if (call.Has(kWhole) && state_.scoped_store() != nullptr) {
+      return response.Fail(Status(StatusCode::kAccessDenied,
+                                  "memory access denied: this is of the whole memory: ask it, not "
+                                  "a scope"));
     }
     if (call.Has(kAlone) && !is_alone) {
       return response.Fail(

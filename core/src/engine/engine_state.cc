@@ -1,5 +1,6 @@
 #include "engine/engine_state.h"
 
+#include <algorithm>
 #include <string>
 
 #include "keepsake/in_memory_store.h"
@@ -7,6 +8,7 @@
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
 #include "wire/frame.h"
+#include "wire/reader.h"
 
 namespace keepsake {
 
@@ -54,11 +56,30 @@ Status EngineState::StartAnew() {
   return restarted.ok() ? status : restarted;
 }
 
+Status EngineState::Enter(ByteView levels) {
+  scoped_store_.reset();
+  scoped_saver_.reset();
+  if (levels.empty()) return {};
+  if (!scope_ || !std::ranges::equal(levels, levels_)) {
+    scope_.reset();
+    auto decoded = wire::Decode<std::vector<ScopeLevel>>(levels);
+    if (!decoded) return std::move(decoded.error());
+    Result<Scope> scope = Scope::Make(*std::move(decoded));
+    if (!scope) return std::move(scope.error());
+    scope_ = *std::move(scope);
+    levels_.assign(levels.begin(), levels.end());
+  }
+  scoped_store_.emplace(*store_, *scope_, &usage_);
+  scoped_saver_.emplace(*saver_, *scope_);
+  return {};
+}
+
 Status EngineState::InKeptTransaction(FunctionRef<Status()> body) {
   in_transaction_ = true;
   Status status = database_->InTransaction(body);
   in_transaction_ = false;
   if (status.ok()) return status;
+  ForgetUsage();
   Status restarted = StartStore(store_->options());
   return restarted.ok() ? status : restarted;
 }

@@ -16,6 +16,7 @@
 #include "keepsake/clock.h"
 #include "keepsake/database.h"
 #include "keepsake/function_ref.h"
+#include "keepsake/scope.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 #include "transfer/row_export.h"
@@ -39,13 +40,22 @@ class EngineState {
   Status Start();
 
   Store& store() { return *store_; }
-  Checkpointer& saver() { return *saver_; }
+  // Of the scope that the request is in, or of the whole memory.
+  Checkpointer& saver() { return scoped_saver_ ? *scoped_saver_ : *saver_; }
+  // Null if the request is in no scope.
+  ScopedStore* scoped_store() { return scoped_store_ ? &*scoped_store_ : nullptr; }
   ManualClock& clock() { return clock_; }
   // Null in memory; so are the others of a database.
   sql::Database* database() { return database_.get(); }
   Answers* answers() { return answers_ ? &*answers_ : nullptr; }
   transfer::RowExport& rows_out() { return *rows_out_; }
   transfer::RowImport& rows_in() { return *rows_in_; }
+
+  // Where the operations that follow are at home: wire::Request::levels, or everywhere if
+  // there are none.
+  Status Enter(ByteView levels);
+  // What quotas know of rows is void: they were written by others, or not kept.
+  void ForgetUsage() { usage_.Clear(); }
 
   // Runs `body` in a transaction of the database. What the store knows of rows that were
   // not kept goes with them.
@@ -83,6 +93,11 @@ class EngineState {
   bool has_looked_for_exports_ = false;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Checkpointer> saver_;
+  Bytes levels_;  // of `scope_`, which most requests share with the one before
+  std::optional<Scope> scope_;
+  UsageCache usage_;
+  std::optional<ScopedStore> scoped_store_;
+  std::optional<ScopedCheckpointer> scoped_saver_;
   std::unique_ptr<import::ForeignFile> foreign_file_;
   bool in_transaction_ = false;
 };

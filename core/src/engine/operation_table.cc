@@ -62,7 +62,15 @@ Status LimitVectors(std::uint64_t bytes) {
   return Status();
 }
 
-constexpr int kMoves = kBeyondRows | kNeedsFile;
+// Calls `call` with the store of the request: that of its scope, or the whole one.
+template <typename Call>
+auto InScope(EngineState& engine, Call call) {
+  ScopedStore* scoped = engine.scoped_store();
+  return scoped == nullptr ? call(engine.store()) : call(*scoped);
+}
+
+constexpr int kMoves = kBeyondRows | kNeedsFile | kWhole;
+constexpr int kOfFile = kBeyondRows | kWhole;
 
 constexpr OperationRow kOperations[] = {
     InBatch<GetOp>(Tag::kGet, kReads),
@@ -70,28 +78,35 @@ constexpr OperationRow kOperations[] = {
     InBatch<SearchOp>(Tag::kSearch, kReads),
     InBatch<ListNamespacesOp>(Tag::kListNamespaces, kReads),
     On<wire::OneNamespace>(Tag::kListKeys, kReads,
-                           [](auto& engine, auto& op) { return engine.store().List(op.ns); }),
-    On<wire::OneNamespace>(
-        Tag::kClearNamespace, kWrites,
-        [](auto& engine, auto& op) { return engine.store().ClearNamespace(op.ns); }),
+                           [](auto& engine, auto& op) {
+                             return InScope(engine, [&](auto& store) { return store.List(op.ns); });
+                           }),
+    On<wire::OneNamespace>(Tag::kClearNamespace, kWrites,
+                           [](auto& engine, auto& op) {
+                             return InScope(
+                                 engine, [&](auto& store) { return store.ClearNamespace(op.ns); });
+                           }),
     On<wire::SweepExpired>(
-        Tag::kSweepExpired, kWrites,
+        Tag::kSweepExpired, kWrites | kWhole,
         [](auto& engine, auto& op) { return engine.store().SweepExpired(op.max_items); }),
     On<wire::ConfigureStore>(
-        Tag::kConfigureStore, kBeyondRows,
+        Tag::kConfigureStore, kOfFile,
         [](auto& engine, auto& op) { return engine.store().Configure(op.index, op.ttl, op.text); }),
-    On<Nothing>(Tag::kStoreStats, kReads,
+    On<Nothing>(Tag::kStoreStats, kReads | kWhole,
                 [](auto& engine, auto&) { return engine.store().Stats(); }),
-    On<wire::ExplainAbsence>(
-        Tag::kExplainAbsence, kReads,
-        [](auto& engine, auto& op) { return engine.store().ExplainAbsence(op.search, op.item); }),
-    On<IndexStep>(Tag::kImproveIndex, kReads,
+    On<wire::ExplainAbsence>(Tag::kExplainAbsence, kReads,
+                             [](auto& engine, auto& op) {
+                               return InScope(engine, [&](auto& store) {
+                                 return store.ExplainAbsence(op.search, op.item);
+                               });
+                             }),
+    On<IndexStep>(Tag::kImproveIndex, kReads | kWhole,
                   [](auto& engine, auto& op) { return engine.store().ImproveIndex(op); }),
     On<wire::ReadPending>(
-        Tag::kReadPending, kReads,
+        Tag::kReadPending, kReads | kWhole,
         [](auto& engine, auto& op) { return engine.store().ReadPending(op.limit); }),
     On<wire::EmbedPending>(
-        Tag::kEmbedPending, kWrites,
+        Tag::kEmbedPending, kWrites | kWhole,
         [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
 
     On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites,
@@ -138,7 +153,7 @@ constexpr OperationRow kOperations[] = {
                 [](auto& engine, auto&) {
                   return engine.database() ? engine.database()->Flush() : Status();
                 }),
-    On<Nothing>(Tag::kSize, kReads,
+    On<Nothing>(Tag::kSize, kReads | kWhole,
                 [](auto& engine, auto&) {
                   return engine.database() ? engine.database()->SizeBytes()
                                            : Result<std::uint64_t>(0);
@@ -147,7 +162,7 @@ constexpr OperationRow kOperations[] = {
                 [](auto& engine, auto&) { return engine.BeginExport(); }),
     On<wire::ReadExport>(Tag::kReadExport, kMoves,
                          [](auto& engine, auto& op) { return engine.ReadExport(op); }),
-    On<Nothing>(Tag::kEndExport, kBeyondRows,
+    On<Nothing>(Tag::kEndExport, kOfFile,
                 [](auto& engine, auto&) {
                   if (engine.database()) engine.database()->EndExport();
                   return Status();
@@ -167,30 +182,30 @@ constexpr OperationRow kOperations[] = {
                            [](auto& engine, auto& op) { return engine.FinishImport(op); }),
     On<Nothing>(Tag::kImportState, kMoves,
                 [](auto& engine, auto&) { return engine.rows_in().State(); }),
-    On<wire::LimitVectors>(Tag::kLimitVectors, kBeyondRows,
+    On<wire::LimitVectors>(Tag::kLimitVectors, kOfFile,
                            [](auto&, auto& op) { return LimitVectors(op.bytes); }),
 
-    On<sql::OpenOptions>(Tag::kForeignOpen, kBeyondRows,
+    On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),
-    On<wire::ForeignItems>(Tag::kForeignItems, kBeyondRows,
+    On<wire::ForeignItems>(Tag::kForeignItems, kOfFile,
                            [](auto& engine, auto& op) -> Page<import::ForeignItem> {
                              const auto file = engine.foreign_file();
                              if (!file) return std::unexpected(file.error());
                              return (*file)->Items(op.table, op.cursor, op.limit);
                            }),
-    On<wire::ForeignRows>(Tag::kForeignCheckpoints, kBeyondRows,
+    On<wire::ForeignRows>(Tag::kForeignCheckpoints, kOfFile,
                           [](auto& engine, auto& op) -> Page<import::ForeignCheckpoint> {
                             const auto file = engine.foreign_file();
                             if (!file) return std::unexpected(file.error());
                             return (*file)->Checkpoints(op.cursor, op.limit);
                           }),
-    On<wire::ForeignRows>(Tag::kForeignWrites, kBeyondRows,
+    On<wire::ForeignRows>(Tag::kForeignWrites, kOfFile,
                           [](auto& engine, auto& op) -> Page<import::ForeignWrite> {
                             const auto file = engine.foreign_file();
                             if (!file) return std::unexpected(file.error());
                             return (*file)->Writes(op.cursor, op.limit);
                           }),
-    On<Nothing>(Tag::kForeignClose, kBeyondRows,
+    On<Nothing>(Tag::kForeignClose, kOfFile,
                 [](auto& engine, auto&) {
                   engine.CloseForeign();
                   return Status();

@@ -24,6 +24,8 @@ enum Trait : std::uint8_t {
   kAlone = 4,
   // kUnsupported in memory.
   kNeedsFile = 8,
+  // Of the whole memory: kAccessDenied in a scope.
+  kWhole = 16,
 };
 
 struct OperationRow {
@@ -34,7 +36,7 @@ struct OperationRow {
   void (*answer)(EngineState& engine, ByteView payload, wire::ResponseWriter& response);
   Result<Operation> (*decode)(ByteView payload) = nullptr;
 
-  bool Has(Trait trait) const { return (traits & trait) != 0; }
+  bool Has(int trait) const { return (traits & trait) != 0; }
   bool IsBatched() const { return decode != nullptr; }
 };
 

@@ -75,6 +75,9 @@ class ItemTable {
   // Sorted by code point.
   virtual Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                                     std::int64_t now_ms) = 0;
+  // Of exactly this namespace, or of all that begin so.
+  virtual Result<StoreUsage> Measure(std::string_view encoded_ns, bool below,
+                                     std::int64_t now_ms) = 0;
   // Offers namespaces that begin so and have an item, in order, until one is refused.
   virtual Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                                 FunctionRef<bool(const Namespace&)> offer) = 0;

@@ -105,6 +105,11 @@ Result<std::vector<std::string>> Store::List(const Namespace& ns) {
   return items().ReadKeys(EncodeNamespace(ns), options_.clock->NowMs());
 }
 
+Result<StoreUsage> Store::Measure(const Namespace& ns, bool below) {
+  if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
+  return items().Measure(EncodeNamespace(ns), below, options_.clock->NowMs());
+}
+
 Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
   if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
   return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());

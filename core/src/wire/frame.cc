@@ -15,16 +15,18 @@ std::unexpected<Status> Malformed(std::string message) {
   return Error(StatusCode::kMalformedFrame, std::move(message));
 }
 
-bool Remembers(const RequestHeader& header) {
-  return header.kind == FrameKind::kExecute &&
-         header.flags == std::to_underlying(RequestFlag::kRemember);
+bool Has(const RequestHeader& header, RequestFlag flag) {
+  return (header.flags & std::to_underlying(flag)) != 0;
 }
 
 Status CheckHeader(const RequestHeader& header, FrameKind kind) {
   if (header.kind != kind) {
     return Status(StatusCode::kMalformedFrame, "frame is of another kind than the call");
   }
-  if (header.flags != 0 && !Remembers(header)) {
+  const int known = kind == FrameKind::kExecute ? std::to_underlying(RequestFlag::kRemember) |
+                                                      std::to_underlying(RequestFlag::kScoped)
+                                                : 0;
+  if ((header.flags & ~known) != 0) {
     return Status(StatusCode::kMalformedFrame,
                   "frame has flags of no known meaning: " + std::to_string(header.flags));
   }
@@ -68,10 +70,13 @@ Result<Request> ParseRequest(ByteView frame, FrameKind kind) {
   if (Status status = CheckHeader(request.header, kind); !status.ok()) {
     return std::unexpected(std::move(status));
   }
-  if (Remembers(request.header)) {
+  if (Has(request.header, RequestFlag::kRemember)) {
     if (!reader.Get(request.acknowledged.emplace())) return std::unexpected(reader.error());
     Status status = CheckRemembered(request.header, *request.acknowledged);
     if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  if (Has(request.header, RequestFlag::kScoped) && !reader.Get(request.levels)) {
+    return std::unexpected(reader.error());
   }
   if (!reader.Get(request.operations)) return std::unexpected(reader.error());
   if (reader.remaining() > 0) return Malformed("frame goes on after its end");

@@ -28,6 +28,7 @@ enum class FrameKind : std::uint8_t {
 // Bits of a request's flags. Persistent, never renumber, never reuse.
 enum class RequestFlag : std::uint16_t {
   kRemember = 1,  // kExecute only: the header is followed by `acknowledged`
+  kScoped = 2,    // kExecute only: then by the length and the bytes of `levels`
 };
 
 // The last moment that a JavaScript Date can hold.
@@ -69,6 +70,9 @@ struct Request {
   // With RequestFlag::kRemember: the client has the answers up to this sequence,
   // which comes before the request's own.
   std::optional<std::uint64_t> acknowledged;
+  // With RequestFlag::kScoped: a list of ScopeLevel, where the operations are at home, the
+  // outermost first. A view into the frame.
+  ByteView levels;
   std::vector<OperationView> operations;  // views into the frame
 };
 

@@ -12,6 +12,7 @@
 #include "keepsake/database.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
+#include "keepsake/scope.h"
 #include "keepsake/store.h"
 #include "transfer/row_import.h"
 
@@ -78,6 +79,12 @@ auto Fields(Is<PendingEmbedding> auto& x) {
 }
 auto Fields(Is<PendingEmbeddings> auto& x) { return std::tie(x.items, x.left); }
 auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.fingerprint, x.vectors); }
+
+auto Fields(Is<Policy> auto& x) {
+  return std::tie(x.readable, x.writable, x.read_only, x.max_entries_per_namespace,
+                  x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms);
+}
+auto Fields(Is<ScopeLevel> auto& x) { return std::tie(x.place, x.policy); }
 
 auto Fields(Is<CheckpointKey> auto& x) {
   return std::tie(x.thread_id, x.checkpoint_ns, x.checkpoint_id);

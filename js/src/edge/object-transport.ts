@@ -28,16 +28,23 @@ export class ObjectTransport implements Transport {
   readonly #name: string;
   readonly #connect: () => ObjectStub;
   readonly #configurations = new Map<string, Operation>();
+  readonly #caller: unknown;
   #stub: ObjectStub | undefined;
 
-  constructor(name: string, connect: () => ObjectStub) {
+  constructor(name: string, connect: () => ObjectStub, caller?: unknown) {
     this.#name = name;
     this.#connect = connect;
+    this.#caller = caller;
   }
 
   async send({ frame, changes }: RemoteRequest): Promise<Uint8Array> {
     const configurations = [...this.#configurations.values()];
-    const response = await this.#reach({ frame, changes, configurations });
+    const response = await this.#reach({
+      frame,
+      changes,
+      configurations,
+      caller: this.#caller,
+    });
     if (response instanceof Uint8Array) return response;
     throw new KeepsakeError(response.code, response.message);
   }

@@ -13,6 +13,8 @@ export interface Request {
   changes: Changes | undefined;
   /** What the store of the caller has as index and TTL. */
   configurations: Operation[];
+  /** Who calls, as it says. */
+  caller?: unknown;
 }
 
 /** A response frame, or why there is none. @internal */

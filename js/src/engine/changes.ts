@@ -2,18 +2,19 @@
 
 import { type Changes, merge } from "../wire/changes.js";
 import { type Operation, rowOf } from "../wire/operations.js";
+import type { Levels } from "../wire/scope.js";
 
 /** Called after the change is stored. */
 export type ChangeListener = (changes: Changes) => void;
 
-/** What these operations change if they succeed; undefined for reads. @internal */
-export function changesOf(operations: readonly Operation[]): Changes | undefined {
+/** What these operations, which are at home in `levels`, change if they succeed; undefined for reads. @internal */
+export function changesOf(operations: readonly Operation[], levels?: Levels): Changes | undefined {
   let changes: Changes | undefined;
   for (const operation of operations) {
     const change = rowOf(operation).changes?.(operation);
     if (change !== undefined) changes = merge(changes, change);
   }
-  return changes;
+  return changes && levels ? levels.outward(changes) : changes;
 }
 
 /** Those who want to hear of changes. @internal */

@@ -4,6 +4,7 @@
 
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { Operation } from "../wire/operations.js";
+import type { Levels } from "../wire/scope.js";
 import type { Answers, MaybePromise } from "./answers.js";
 import type { ChangeListener } from "./changes.js";
 
@@ -31,10 +32,14 @@ export interface Engine {
   retain(): void;
   /** The last one closes it. */
   release(): MaybePromise<void>;
-  /** Answers all operations, or fails with the first that failed; at once if it can. */
+  /**
+   * Answers all operations, or fails with the first that failed; at once if it can.
+   * @param levels where they are at home; without, the whole memory
+   */
   call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
+    levels?: Levels,
   ): MaybePromise<Answers<Operations>>;
   /** Runs `operation` now, and first of all wherever the database is opened again. */
   configure(operation: Operation, now: number): Promise<void>;

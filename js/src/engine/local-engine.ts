@@ -7,6 +7,7 @@ import { memoryFiles } from "../wasm/memory-files.js";
 import type { Changes } from "../wire/changes.js";
 import { anySucceeded, encodeRequest } from "../wire/codec.js";
 import { type Operation, rowOf } from "../wire/operations.js";
+import type { Levels } from "../wire/scope.js";
 import type { IndexProgress } from "../wire/types.js";
 import { type Answers, answersIn, type MaybePromise } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
@@ -73,8 +74,9 @@ export class LocalEngine implements Engine {
   call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
+    levels?: Levels,
   ): MaybePromise<Answers<Operations>> {
-    return this.#serve(() => this.#run(operations, now));
+    return this.#serve(() => this.#run(operations, now, levels));
   }
 
   /** The response to a request that another thread or machine encoded; a copy. */
@@ -201,13 +203,14 @@ export class LocalEngine implements Engine {
   #run<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
+    levels?: Levels,
   ): Answers<Operations> {
     const session = this.#sessionNow();
-    const header = { clientId: this.#clientId, sequence: ++this.#sequence, now };
+    const header = { clientId: this.#clientId, sequence: ++this.#sequence, now, levels };
     const request = encodeRequest(header, operations);
     const response = this.#execute(session, request, spareOf(operations));
     const answers = answersIn(response, operations);
-    this.#tellChanges(operations);
+    this.#tellChanges(operations, levels);
     if (operations.some((one) => rowOf(one).usesVectors?.(one))) this.#idleIndex?.touch();
     return answers;
   }
@@ -216,9 +219,9 @@ export class LocalEngine implements Engine {
     return this.#run([{ kind: "improveIndex", vectors, isWanted: false }], Date.now())[0];
   }
 
-  #tellChanges(operations: readonly Operation[]): void {
+  #tellChanges(operations: readonly Operation[], levels?: Levels): void {
     if (this.#listeners.isEmpty) return;
-    const changes = changesOf(operations);
+    const changes = changesOf(operations, levels);
     if (changes !== undefined) this.#listeners.tell(changes);
   }
 

@@ -4,6 +4,7 @@
 
 import { encodeRequest } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
+import type { Levels } from "../wire/scope.js";
 import { type Answers, answersIn } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine.js";
@@ -37,8 +38,9 @@ export class RemoteEngine implements Engine {
   call<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
+    levels?: Levels,
   ): Promise<Answers<Operations>> {
-    return this.#ask("send", operations, now);
+    return this.#ask("send", operations, now, levels);
   }
 
   async configure(operation: Operation, now: number): Promise<void> {
@@ -75,12 +77,13 @@ export class RemoteEngine implements Engine {
     how: "send" | "configure",
     operations: Operations,
     now: number,
+    levels?: Levels,
   ): Promise<Answers<Operations>> {
-    const changes = changesOf(operations);
+    const changes = changesOf(operations, levels);
     const isWrite = changes !== undefined;
     const sequence = ++this.#sequence;
     const acknowledged = isWrite && { acknowledged: this.#acknowledged() };
-    const header = { clientId: this.#clientId, sequence, now, ...acknowledged };
+    const header = { clientId: this.#clientId, sequence, now, levels, ...acknowledged };
     // The encoder's buffer is used again by the next call.
     const frame = encodeRequest(header, operations).slice();
     if (isWrite) this.#unanswered.add(sequence);

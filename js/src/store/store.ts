@@ -218,7 +218,6 @@ export abstract class KeepsakeStore extends BaseStore {
     options: SearchOptions = {},
   ): Promise<SearchItem[]> {
     // Not spread first: to ask that for what it lacks is slow in Node 20.
-    // Not spread first: to ask that for what it lacks is slow in Node 20.
     const operation: SearchOperation = { namespacePrefix, ...this.#searchOptions(options) };
     const [items] = await this.batch([operation]);
     return items as SearchItem[];

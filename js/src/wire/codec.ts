@@ -2,6 +2,7 @@
 
 import { type AnswerTo, type Operation, rowOf } from "./operations.js";
 import { Reader } from "./reader.js";
+import type { Levels } from "./scope.js";
 import { STATUS_CODES, type StatusCode } from "./status.js";
 import { readNothing, writeOpenOptions } from "./structures.js";
 import type { OpenOptions } from "./types.js";
@@ -20,6 +21,7 @@ const FrameKind = {
 /** Bits of a request's flags. Persistent, never renumber, never reuse. */
 const RequestFlag = {
   remember: 1,
+  scoped: 2,
 } as const;
 
 const OPEN_TAG = 1;
@@ -49,6 +51,8 @@ export interface ExecuteHeader extends RequestHeader {
    * to and including this one, which is smaller than `sequence`, have their responses.
    */
   readonly acknowledged?: number | undefined;
+  /** Where the operations are at home, the outermost first. @default the whole memory */
+  readonly levels?: Levels | undefined;
 }
 
 // ---- requests
@@ -73,11 +77,40 @@ function writeHeader(writer: Writer, kind: number, flags: number, header: Reques
 /** How long the header of a request is. @internal */
 export const HEADER_BYTES = 28;
 
+const FLAGS_AT = 2;
+
+function flagsOf(request: Uint8Array): number {
+  return new DataView(request.buffer, request.byteOffset).getUint16(FLAGS_AT, true);
+}
+
+// Where its scope begins, or else its operations.
+function headerEndOf(request: Uint8Array): number {
+  return HEADER_BYTES + ((flagsOf(request) & RequestFlag.remember) !== 0 ? 8 : 0);
+}
+
+/**
+ * A request of others, within `levels`: what they say is their scope is within it. A copy.
+ * @internal
+ */
+export function within(levels: Levels, request: Uint8Array): Uint8Array {
+  const flags = flagsOf(request);
+  const headerEnd = headerEndOf(request);
+  const reader = new Reader(request.subarray(headerEnd));
+  const inner = (flags & RequestFlag.scoped) !== 0 ? reader.bytes() : undefined;
+  const writer = requestWriter;
+  writer.reset();
+  writer.raw(request.subarray(0, headerEnd));
+  writer.bytes(levels.around(inner));
+  writer.raw(request.subarray(headerEnd + reader.position));
+  const scoped = writer.finish().slice();
+  new DataView(scoped.buffer).setUint16(FLAGS_AT, flags | RequestFlag.scoped, true);
+  return scoped;
+}
+
 /** The tags of a request's operations. @internal */
 export function tagsOf(request: Uint8Array): number[] {
-  const view = new DataView(request.buffer, request.byteOffset, request.byteLength);
-  const isRemembered = (view.getUint16(2, true) & RequestFlag.remember) !== 0;
-  const reader = new Reader(request.subarray(HEADER_BYTES + (isRemembered ? 8 : 0)));
+  const reader = new Reader(request.subarray(headerEndOf(request)));
+  if ((flagsOf(request) & RequestFlag.scoped) !== 0) reader.skip();
   return reader.list((operation) => {
     const tag = operation.u8();
     operation.skip();
@@ -116,11 +149,13 @@ const requestWriter = new Writer();
  */
 export function encodeRequest(header: ExecuteHeader, operations: readonly Operation[]): Uint8Array {
   const writer = requestWriter;
-  const { acknowledged } = header;
+  const { acknowledged, levels } = header;
   writer.reset();
-  const flags = acknowledged === undefined ? 0 : RequestFlag.remember;
-  writeHeader(writer, FrameKind.execute, flags, header);
+  const remember = acknowledged === undefined ? 0 : RequestFlag.remember;
+  const scoped = levels === undefined ? 0 : RequestFlag.scoped;
+  writeHeader(writer, FrameKind.execute, remember | scoped, header);
   if (acknowledged !== undefined) writer.i64(acknowledged);
+  if (levels !== undefined) writer.bytes(levels.bytes);
   writer.u32(operations.length);
   for (const operation of operations) writeOperation(writer, operation);
   return writer.finish();

@@ -82,6 +82,11 @@ export class Writer {
 
   bytes(value: Uint8Array): void {
     this.u32(value.length);
+    this.raw(value);
+  }
+
+  /** Without a length. */
+  raw(value: Uint8Array): void {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#length);
     this.#length += value.length;

@@ -148,6 +148,7 @@ class InMemoryStore final : public Store, private ItemTable {
   Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
   Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                             std::int64_t now_ms) override;
+  Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
@@ -466,6 +467,20 @@ Result<std::vector<std::string>> InMemoryStore::ReadKeys(std::string_view encode
     if (record.IsVisible(now_ms)) keys.push_back(key);
   }
   return keys;
+}
+
+Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool below,
+                                          std::int64_t now_ms) {
+  StoreUsage usage;
+  for (const auto& [ns, bucket] : BucketsBelow(encoded_ns)) {
+    if (!below && ns != encoded_ns) break;
+    for (const auto& [key, record] : bucket.records) {
+      if (!record.IsVisible(now_ms)) continue;
+      ++usage.items;
+      usage.bytes += key.size() + record.value.size();
+    }
+  }
+  return usage;
 }
 
 Result<std::uint64_t> InMemoryStore::DeleteNamespace(std::string_view encoded_ns,

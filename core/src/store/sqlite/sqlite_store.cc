@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "json/utf8.h"
+#include "sql/prefix_range.h"
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
 #include "store/sqlite/id_list.h"
-#include "store/sqlite/prefix_range.h"
 #include "store/sqlite/read_int.h"
 #include "store/sqlite/sqlite_text_index.h"
 #include "store/sqlite/sqlite_vectors.h"
@@ -25,7 +25,7 @@ namespace {
 using sql::Param;
 using sql::Row;
 
-// A namespace is a range of `ns` (see PrefixRange), an item is visible until it
+// A namespace is a range of `ns` (see sql::PrefixRange), an item is visible until it
 // expires, and candidates come in the order of (ns, key) from the index on them.
 constexpr std::string_view kGet =
     "SELECT item_id, value, created_at, updated_at, ttl FROM store_kv"
@@ -73,6 +73,12 @@ constexpr std::string_view kNamespaces =
     "  WHERE store_kv.ns = found.ns AND (expires_at IS NULL OR expires_at > ?))";
 constexpr std::string_view kKeys =
     "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key";
+constexpr std::string_view kMeasure =
+    "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)"
+    " FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)";
+constexpr std::string_view kMeasureBelow =
+    "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)"
+    " FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kCount =
     "SELECT count(*), count(DISTINCT ns) FROM store_kv WHERE expires_at IS NULL OR expires_at > ?";
 constexpr std::string_view kCountVectors =
@@ -214,6 +220,7 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
   Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                             std::int64_t now_ms) override;
+  Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
   void BeginSearch() override { rows_.clear(); }
@@ -300,7 +307,7 @@ Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search) {
 }
 
 Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
-  const PrefixRange range(search.encoded_prefix);
+  const sql::PrefixRange range(search.encoded_prefix);
   ItemHits hits;
   const Status status = database_.Run(kListItems,
                                       {range.first(), range.end(), search.now_ms,
@@ -315,7 +322,7 @@ Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
 
 // Only vectors of items that match are read.
 Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
-  const PrefixRange range(search.encoded_prefix);
+  const sql::PrefixRange range(search.encoded_prefix);
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
@@ -358,7 +365,7 @@ Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
   const bool has_enough = is_loaded && vectors_.CountBelow(search.encoded_prefix) >= wanted;
   if (is_loaded && (unindexed <= kFewUnindexed || has_enough)) return false;
-  const PrefixRange range(search.encoded_prefix);
+  const sql::PrefixRange range(search.encoded_prefix);
   const Result<std::int64_t> counted =
       ReadInt(database_, kCountUpTo, {range.first(), range.end(), kLoadFrom});
   if (!counted) return std::unexpected(counted.error());
@@ -434,7 +441,7 @@ Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
 }
 
 Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
-  const PrefixRange range(search.encoded_prefix);
+  const sql::PrefixRange range(search.encoded_prefix);
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
@@ -506,7 +513,7 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
 
 Status SqliteStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                                    FunctionRef<bool(const Namespace&)> offer) {
-  const PrefixRange range{std::string(encoded_prefix)};
+  const sql::PrefixRange range{std::string(encoded_prefix)};
   Status damage;
   const Status status = database_.Run(
       kNamespaces, {range.first(), range.end(), range.end(), now_ms}, [&](const Row& row) {
@@ -515,6 +522,20 @@ Status SqliteStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t
         return ns && offer(*ns);
       });
   return status.ok() ? damage : status;
+}
+
+Result<StoreUsage> SqliteStore::Measure(std::string_view encoded_ns, bool below,
+                                        std::int64_t now_ms) {
+  const sql::PrefixRange range{std::string(encoded_ns)};
+  StoreUsage usage;
+  const auto add = [&](const Row& row) {
+    usage = {static_cast<std::uint64_t>(row.Int(0)), static_cast<std::uint64_t>(row.Int(1))};
+    return true;
+  };
+  Status status = below ? database_.Run(kMeasureBelow, {range.first(), range.end(), now_ms}, add)
+                        : database_.Run(kMeasure, {encoded_ns, now_ms}, add);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return usage;
 }
 
 Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refreshed) {

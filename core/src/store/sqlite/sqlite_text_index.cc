@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "sql/prefix_range.h"
 #include "store/sqlite/id_list.h"
-#include "store/sqlite/prefix_range.h"
 #include "text/text_query.h"
 #include "text/text_record.h"
 
@@ -153,7 +153,7 @@ Status SqliteTextIndex::MakeFor(const TextConfig& config) {
 
 Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig& config) {
   if (IsLoaded(encoded_prefix)) return {};
-  const PrefixRange range(encoded_prefix);
+  const sql::PrefixRange range(encoded_prefix);
   Status status = database_.Run(kLoad, {range.first(), range.end()}, [&](const Row& row) {
     const std::int64_t id = row.Int(0);
     if (IsLoaded(row.Text(1))) return true;

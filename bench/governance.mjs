@@ -1,0 +1,79 @@
+// What scopes, policies and events of access cost: each off and on, in one interleaved run.
+//
+//   node bench/governance.mjs
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openMemory } from "keepsake";
+import { introduce, table } from "./lib.mjs";
+
+const ITEMS = 2000;
+const ROUNDS = 9;
+const policy = {
+  writable: [["notes"]],
+  maxEntriesPerNamespace: 1_000_000,
+  maxValueBytes: 100_000,
+  maxBytes: 1_000_000_000,
+};
+const VARIANTS = {
+  "whole memory": (memory) => memory,
+  "a scope": (memory) => memory.scoped({ user: "ada" }),
+  "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
+  "with events": (memory) => memory.scoped({ user: "ada", onAccess: () => {} }),
+};
+const value = { text: "She prefers oolong in the morning, and nothing after four.", n: 1 };
+const WORK = {
+  put: (store, i) => store.put(["notes"], `k${i}`, value),
+  get: (store, i) => store.get(["notes"], `k${i}`),
+  search: (store, i) => store.search(["notes"], { limit: 10, offset: i % 10 }),
+};
+
+function cpuMicros(since) {
+  const { user, system } = process.cpuUsage(since);
+  return user + system;
+}
+
+async function measure(memory, times) {
+  for (const [name, view] of Object.entries(VARIANTS)) {
+    const { store } = view(memory);
+    for (const [work, run] of Object.entries(WORK)) {
+      const count = work === "search" ? ITEMS / 20 : ITEMS;
+      const since = process.cpuUsage();
+      for (let i = 0; i < count; ++i) await run(store, i);
+      times[work][name].push(cpuMicros(since) / count);
+    }
+  }
+}
+
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+
+introduce(
+  "What scopes, policies and events cost",
+  "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
+);
+for (const kind of ["memory", "file"]) {
+  const folder = mkdtempSync(join(tmpdir(), "keepsake-governance-"));
+  const path = kind === "file" ? join(folder, "a.db") : ":memory:";
+  const memory = await openMemory({ path });
+  const times = Object.fromEntries(
+    Object.keys(WORK).map((work) => [
+      work,
+      Object.fromEntries(Object.keys(VARIANTS).map((name) => [name, []])),
+    ]),
+  );
+  await measure(memory, structuredClone(times)); // warm
+  for (let round = 0; round < ROUNDS; ++round) await measure(memory, times);
+  const rows = Object.entries(times).map(([work, by]) => {
+    const base = median(by["whole memory"]);
+    return [
+      `${work}, in a ${kind}`,
+      ...Object.values(by).map((list) => {
+        const micros = median(list);
+        return `${micros.toFixed(1)} µs (×${(micros / base).toFixed(2)})`;
+      }),
+    ];
+  });
+  console.log(`${table(["CPU of a call", ...Object.keys(VARIANTS)], rows)}\n`);
+  await memory.close();
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,160 @@
+// A Scope is the part of a memory that one user, one conversation or one application may
+// see: what lies below a place, under a policy. Whoever holds it names namespaces and
+// threads within the scope, and has no name for what is outside.
+#ifndef KEEPSAKE_SCOPE_H_
+#define KEEPSAKE_SCOPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keepsake/checkpointer.h"
+#include "keepsake/function_ref.h"
+#include "keepsake/namespace.h"
+#include "keepsake/operation.h"
+#include "keepsake/status.h"
+#include "keepsake/store.h"
+
+namespace keepsake {
+
+// What may be done within a scope. Nothing is forbidden unless it is said.
+struct Policy {
+  // Prefixes of the namespaces that may be read and written, as they are called within
+  // the scope; nullopt for all. Else kAccessDenied.
+  std::optional<std::vector<Namespace>> readable;
+  std::optional<std::vector<Namespace>> writable;
+  bool read_only = false;  // neither items nor threads are written: kAccessDenied
+  // Of items: how many in a namespace, bytes of a value (JSON), and bytes of all keys and
+  // values in the scope. Beyond, kQuotaExceeded; what makes it less is always allowed.
+  std::optional<std::uint64_t> max_entries_per_namespace;
+  std::optional<std::uint64_t> max_value_bytes;
+  std::optional<std::uint64_t> max_bytes;
+  // Of puts without a TTL of their own; and the longest one, which is then the default.
+  // A put that asks for more: kQuotaExceeded.
+  std::optional<std::int64_t> default_ttl_ms;
+  std::optional<std::int64_t> max_ttl_ms;
+
+  bool operator==(const Policy&) const = default;
+};
+
+struct ScopeLevel {
+  Namespace place;  // within the level around it
+  Policy policy;
+};
+
+// Levels, each within the one before. All their policies hold.
+class Scope {
+ public:
+  static constexpr std::size_t kMaxLevels = 16;
+
+  // kInvalidNamespace if a place is no namespace, is empty, or has the label "*", which
+  // stands for any label in a list of namespaces; kInvalidArgument if a number of a policy is
+  // out of range.
+  static Result<Scope> Make(std::vector<ScopeLevel> levels);
+
+  const std::vector<ScopeLevel>& levels() const { return levels_; }
+  // Where it lies in the memory.
+  const Namespace& place() const { return place_; }
+  // What its threads begin with there: the labels of the place, each with a "/" behind it,
+  // "%" and "/" within them as in a URL. Persistent.
+  const std::string& thread_prefix() const { return thread_prefix_; }
+  bool is_read_only() const;
+
+ private:
+  std::vector<ScopeLevel> levels_;
+  Namespace place_;
+  std::string thread_prefix_;
+};
+
+// How much scopes and their namespaces hold, as long as that is known. Namespaces are encoded.
+class UsageCache {
+ public:
+  // Null if it is not known: of a namespace alone, or with what is below it.
+  const StoreUsage* Find(std::string_view encoded_ns, bool below) const;
+  void Keep(std::string_view encoded_ns, bool below, StoreUsage usage);
+  // Before a write to this namespace: of it, and of what it lies in.
+  void Forget(std::string_view encoded_ns);
+  // After writes that did not go through a ScopedStore, or failed.
+  void Clear() { known_.clear(); }
+
+ private:
+  struct Known {
+    std::string encoded_ns;
+    bool below;
+    StoreUsage usage;
+  };
+  std::vector<Known> known_;
+};
+
+// A store, seen from a scope. Not thread-safe.
+class ScopedStore {
+ public:
+  // All are borrowed. Without `usage`, what a quota needs is counted anew each time.
+  ScopedStore(Store& store, const Scope& scope, UsageCache* usage = nullptr)
+      : store_(store), scope_(scope), usage_(usage) {}
+
+  // As Store has them, with namespaces within the scope.
+  Result<std::vector<OperationResult>> Batch(std::span<const Operation> operations);
+  Result<std::optional<Item>> Get(Namespace ns, std::string key);
+  Status Put(Namespace ns, std::string key, std::string value);
+  Status Delete(Namespace ns, std::string key);
+  Result<std::vector<SearchItem>> Search(SearchOp search);
+  Result<std::vector<Namespace>> ListNamespaces(ListNamespacesOp list = {});
+  Result<std::vector<std::string>> List(const Namespace& ns);
+  Result<std::uint64_t> ClearNamespace(const Namespace& ns);
+  Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
+
+ private:
+  Status CheckQuotas(std::span<const Operation> operations);
+  Result<StoreUsage> UsageFor(std::string_view encoded_ns, bool below,
+                              FunctionRef<bool(const StoreUsage&)> fits);
+
+  Store& store_;
+  const Scope& scope_;
+  UsageCache* usage_;
+};
+
+// A checkpointer, seen from a scope: its threads are those of the scope. Not thread-safe.
+class ScopedCheckpointer final : public Checkpointer {
+ public:
+  // Both are borrowed.
+  ScopedCheckpointer(Checkpointer& saver, const Scope& scope) : saver_(saver), scope_(scope) {}
+
+  Status Put(const NewCheckpoint& checkpoint) override;
+  Status PutWrites(const CheckpointKey& key, std::span<const PendingWrite> writes) override;
+  Result<std::optional<CheckpointTuple>> GetTuple(const CheckpointKey& key) override;
+  Result<std::vector<CheckpointTuple>> List(const ListCheckpoints& list) override;
+  Result<std::vector<PendingWrite>> Writes(const CheckpointKey& key,
+                                           const std::string& channel) override;
+  Result<std::vector<DeltaChannelHistory>> GetDeltaChannelHistory(
+      const CheckpointKey& key, std::span<const std::string> channels) override;
+  Status DeleteThread(const std::string& thread_id) override;
+  Status CopyThread(const std::string& source, const std::string& target) override;
+  Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids,
+                                      const std::string& thread_prefix) override;
+  Result<Pruned> Prune(const RetentionRules& rules) override;
+  Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override;
+  Status RenameThread(const std::string& source, const std::string& target) override;
+  Status ForkThread(const std::string& source, const std::string& checkpoint_id,
+                    const std::string& target) override;
+  // kAccessDenied: they are of all threads.
+  Result<CheckpointerStats> Stats() override;
+
+ private:
+  // Fails if the scope is read only.
+  Status MayWrite() const;
+  // Empty stays empty, so that it is refused.
+  std::string Enter(const std::string& thread_id) const;
+  CheckpointKey Enter(const CheckpointKey& key) const;
+  void Leave(std::string& thread_id) const;
+
+  Checkpointer& saver_;
+  const Scope& scope_;
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_SCOPE_H_

@@ -1,0 +1,93 @@
+#include "keepsake/scope.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace keepsake {
+namespace {
+
+constexpr std::string_view kAnyLabel = "*";
+
+void AppendAsUrl(std::string_view label, std::string& out) {
+  for (const char c : label) {
+    if (c == '%')
+      out += "%25";
+    else if (c == '/')
+      out += "%2F";
+    else
+      out += c;
+  }
+}
+
+Status CheckPlace(const Namespace& place) {
+  if (Status status = ValidateNamespace(place); !status.ok()) return status;
+  if (std::ranges::find(place, kAnyLabel) == place.end()) return {};
+  return {StatusCode::kInvalidNamespace, "the place of a scope must not have the label \"*\""};
+}
+
+Status CheckPolicy(const Policy& policy) {
+  for (const auto* prefixes : {&policy.readable, &policy.writable}) {
+    if (!*prefixes) continue;
+    for (const Namespace& prefix : **prefixes) {
+      constexpr NamespaceRules kPrefix = {.allow_empty = true, .allow_reserved_root = true};
+      if (Status status = ValidateNamespace(prefix, kPrefix); !status.ok()) return status;
+    }
+  }
+  for (const auto& [name, ttl] : {std::pair("default_ttl_ms", policy.default_ttl_ms),
+                                  std::pair("max_ttl_ms", policy.max_ttl_ms)}) {
+    if (!ttl || *ttl > 0) continue;
+    return {StatusCode::kInvalidArgument,
+            std::string(name) + " of a policy must be more than 0: " + std::to_string(*ttl)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Scope> Scope::Make(std::vector<ScopeLevel> levels) {
+  if (levels.empty() || levels.size() > kMaxLevels) {
+    return Error(StatusCode::kInvalidArgument, "a scope has 1 to " + std::to_string(kMaxLevels) +
+                                                   " levels: " + std::to_string(levels.size()));
+  }
+  Scope scope;
+  for (const ScopeLevel& level : levels) {
+    if (Status status = CheckPlace(level.place); !status.ok()) return std::unexpected(status);
+    if (Status status = CheckPolicy(level.policy); !status.ok()) return std::unexpected(status);
+    for (const std::string& label : level.place) {
+      scope.place_.push_back(label);
+      AppendAsUrl(label, scope.thread_prefix_);
+      scope.thread_prefix_ += '/';
+    }
+  }
+  if (Status status = ValidateNamespace(scope.place_); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  scope.levels_ = std::move(levels);
+  return scope;
+}
+
+bool Scope::is_read_only() const {
+  return std::ranges::any_of(levels_,
+                             [](const ScopeLevel& level) { return level.policy.read_only; });
+}
+
+const StoreUsage* UsageCache::Find(std::string_view encoded_ns, bool below) const {
+  for (const Known& known : known_) {
+    if (known.below == below && known.encoded_ns == encoded_ns) return &known.usage;
+  }
+  return nullptr;
+}
+
+void UsageCache::Keep(std::string_view encoded_ns, bool below, StoreUsage usage) {
+  // A tenant is soon counted anew; thousands of them are not looked through at each write.
+  constexpr std::size_t kMost = 64;
+  if (known_.size() >= kMost) known_.clear();
+  known_.push_back({std::string(encoded_ns), below, usage});
+}
+
+void UsageCache::Forget(std::string_view encoded_ns) {
+  std::erase_if(known_,
+                [&](const Known& known) { return encoded_ns.starts_with(known.encoded_ns); });
+}
+
+}  // namespace keepsake

@@ -1,0 +1,444 @@
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/heap_sort.h"
+#include "json/utf8.h"
+#include "keepsake/scope.h"
+
+namespace keepsake {
+namespace {
+
+enum class Access : std::uint8_t { kRead, kWrite };
+
+constexpr NamespaceRules kExact = {.allow_reserved_root = true};
+constexpr NamespaceRules kPrefix = {.allow_empty = true, .allow_reserved_root = true};
+
+std::string Show(const Namespace& ns) {
+  std::string text = "[";
+  for (const std::string& label : ns) {
+    if (text.size() > 1) text += ", ";
+    text += json::Quoted(label);
+  }
+  return text + "]";
+}
+
+bool BeginsWith(const Namespace& ns, const Namespace& prefix) {
+  return prefix.size() <= ns.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
+}
+
+const std::optional<std::vector<Namespace>>& AllowedBy(const Policy& policy, Access access) {
+  return access == Access::kRead ? policy.readable : policy.writable;
+}
+
+bool Allows(const Policy& policy, Access access, const Namespace& ns) {
+  if (access == Access::kWrite && policy.read_only) return false;
+  const auto& prefixes = AllowedBy(policy, access);
+  return !prefixes || std::ranges::any_of(*prefixes, [&](const Namespace& prefix) {
+    return BeginsWith(ns, prefix);
+  });
+}
+
+Status Denied(const Policy& policy, Access access, const Namespace& ns) {
+  const bool is_read = access == Access::kRead;
+  std::string message = "memory access denied: the namespace " + Show(ns) + " may not be " +
+                        (is_read ? "read" : "written") + ": ";
+  if (!is_read && policy.read_only) {
+    message += "the policy is read only";
+  } else {
+    message += "the policy allows what begins with";
+    const auto& prefixes = *AllowedBy(policy, access);
+    for (const Namespace& prefix : prefixes) message += " " + Show(prefix);
+    if (prefixes.empty()) message += " nothing";
+  }
+  return {StatusCode::kAccessDenied, message};
+}
+
+Status OverQuota(std::string message) { return {StatusCode::kQuotaExceeded, message}; }
+
+// Namespaces on their way into a scope, and out again.
+class Gate {
+ public:
+  explicit Gate(const Scope& scope) : scope_(scope) {}
+
+  // Replaces a namespace of the scope by that of the memory, if all policies allow it.
+  Status Enter(Namespace& ns, Access access, NamespaceRules rules) const {
+    if (Status status = ValidateNamespace(ns, rules); !status.ok()) return status;
+    for (std::size_t level = scope_.levels().size(); level-- > 0;) {
+      const auto& [place, policy] = scope_.levels()[level];
+      if (!Allows(policy, access, ns)) return Denied(policy, access, ns);
+      ns.insert(ns.begin(), place.begin(), place.end());
+    }
+    return {};
+  }
+
+  // Whether a namespace of the scope may be written.
+  bool MayWrite(Namespace ns) const { return Enter(ns, Access::kWrite, kPrefix).ok(); }
+
+  void Leave(Namespace& ns) const {
+    ns.erase(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(std::min(depth(), ns.size())));
+  }
+
+  std::size_t depth() const { return scope_.place().size(); }
+  const Scope& scope() const { return scope_; }
+
+ private:
+  const Scope& scope_;
+};
+
+// An operation on its way in.
+class Entering {
+ public:
+  Entering(const Gate& gate, const TtlConfig& ttl) : gate_(gate), ttl_(ttl) {}
+
+  Status operator()(GetOp& op) const {
+    op.refresh_ttl = op.refresh_ttl && gate_.MayWrite(op.ns);
+    return gate_.Enter(op.ns, Access::kRead, kExact);
+  }
+
+  Status operator()(PutOp& op) const {
+    if (op.value) {
+      if (Status status = SetTtl(op); !status.ok()) return status;
+      for (const ScopeLevel& level : gate_.scope().levels()) {
+        const auto& most = level.policy.max_value_bytes;
+        if (!most || op.value->size() <= *most) continue;
+        return OverQuota("Value size " + std::to_string(op.value->size()) + " exceeds max " +
+                         std::to_string(*most) + ": " + Show(op.ns) + " " + json::Quoted(op.key));
+      }
+    }
+    return gate_.Enter(op.ns, Access::kWrite, kExact);
+  }
+
+  Status operator()(SearchOp& op) const {
+    op.refresh_ttl = op.refresh_ttl && gate_.MayWrite(op.ns_prefix);
+    if (op.near) {
+      if (Status status = gate_.Enter(op.near->ns, Access::kRead, kExact); !status.ok()) {
+        return status;
+      }
+    }
+    return gate_.Enter(op.ns_prefix, Access::kRead, kPrefix);
+  }
+
+  // What may be read must be said by a prefix without "*". A suffix is looked for among the
+  // labels within the scope: as many as it has stand behind the place.
+  Status operator()(ListNamespacesOp& op) const {
+    const Namespace& place = gate_.scope().place();
+    Namespace literal;
+    std::size_t least = 1;
+    for (MatchCondition& condition : op.match_conditions) {
+      Namespace& path = condition.path;
+      least = std::max(least, path.size());
+      if (condition.match_type == MatchType::kSuffix) continue;
+      Namespace begin(path.begin(), std::ranges::find(path, "*"));
+      if (begin.size() > literal.size()) literal = std::move(begin);
+      path.insert(path.begin(), place.begin(), place.end());
+    }
+    if (Status status = gate_.Enter(literal, Access::kRead, kPrefix); !status.ok()) return status;
+    MatchCondition within{MatchType::kPrefix, place};
+    within.path.insert(within.path.end(), least, "*");
+    op.match_conditions.push_back(std::move(within));
+    if (op.max_depth.value_or(0) > 0) {  // 0 is refused
+      const std::uint64_t depth = std::uint64_t{*op.max_depth} + place.size();
+      op.max_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth, UINT32_MAX));
+    }
+    return {};
+  }
+
+ private:
+  Status SetTtl(PutOp& op) const {
+    for (const ScopeLevel& level : gate_.scope().levels()) {
+      const Policy& policy = level.policy;
+      if (op.ttl_ms == PutOp::kDefaultTtl && policy.default_ttl_ms) {
+        op.ttl_ms = *policy.default_ttl_ms;
+      }
+    }
+    for (const ScopeLevel& level : gate_.scope().levels()) {
+      const auto& most = level.policy.max_ttl_ms;
+      if (!most) continue;
+      const bool is_default = op.ttl_ms == PutOp::kDefaultTtl;
+      const std::int64_t ttl = is_default ? ttl_.default_ttl_ms : op.ttl_ms;
+      if (ttl != PutOp::kNoTtl && ttl <= *most) continue;
+      if (!is_default) {
+        const std::string wanted = ttl == PutOp::kNoTtl ? "no end" : std::to_string(ttl) + " ms";
+        return OverQuota("time to live of " + wanted + " exceeds max " + std::to_string(*most) +
+                         " ms: " + Show(op.ns) + " " + json::Quoted(op.key));
+      }
+      op.ttl_ms = *most;
+    }
+    return {};
+  }
+
+  const Gate& gate_;
+  const TtlConfig& ttl_;
+};
+
+// An answer on its way out.
+class Leaving {
+ public:
+  explicit Leaving(const Gate& gate) : gate_(gate) {}
+
+  void operator()(std::monostate) const {}
+  void operator()(std::optional<Item>& item) const {
+    if (item) gate_.Leave(item->ns);
+  }
+  // A plan counts what is outside, too.
+  void operator()(std::vector<SearchItem>& items) const {
+    for (SearchItem& item : items) {
+      gate_.Leave(item.item.ns);
+      item.plan.clear();
+    }
+  }
+  void operator()(std::vector<Namespace>& namespaces) const {
+    for (Namespace& ns : namespaces) gate_.Leave(ns);
+  }
+
+ private:
+  const Gate& gate_;
+};
+
+// What a batch changes in one namespace, or in all that a level holds.
+struct Growth {
+  std::string encoded_ns;
+  std::int64_t items = 0;
+  std::int64_t bytes = 0;
+};
+
+std::uint64_t Grown(std::uint64_t value, std::int64_t by) {
+  const auto sum = static_cast<std::int64_t>(value) + by;
+  return sum < 0 ? 0 : static_cast<std::uint64_t>(sum);
+}
+
+// A put of a batch, by where it goes.
+struct Placed {
+  std::string id;  // the namespace, encoded, and the key
+  std::size_t ns_size;
+  const PutOp* put;
+
+  std::string_view encoded_ns() const { return std::string_view(id).substr(0, ns_size); }
+};
+
+// The last put of each key, by namespace and key.
+std::vector<Placed> LastPuts(std::span<const Operation> operations) {
+  std::vector<Placed> puts;
+  for (const Operation& operation : operations) {
+    const auto* put = std::get_if<PutOp>(&operation);
+    if (put == nullptr) continue;
+    std::string id = EncodeNamespace(put->ns);
+    const std::size_t ns_size = id.size();
+    puts.push_back({id + put->key, ns_size, put});
+  }
+  // They lie one after the other, so that the later has the greater address.
+  HeapSort(puts, [](const Placed& a, const Placed& b) {
+    return a.id != b.id ? a.id < b.id : a.put > b.put;
+  });
+  const auto is_same = [](const Placed& a, const Placed& b) { return a.id == b.id; };
+  puts.erase(std::unique(puts.begin(), puts.end(), is_same), puts.end());
+  return puts;
+}
+
+Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts) {
+  std::vector<Operation> gets;
+  for (const Placed& placed : puts) {
+    gets.push_back(GetOp{.ns = placed.put->ns, .key = placed.put->key, .refresh_ttl = false});
+  }
+  const Result<std::vector<OperationResult>> found = store.Batch(gets);
+  if (!found) return std::unexpected(found.error());
+  std::vector<Growth> growth;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    const PutOp& put = *puts[i].put;
+    if (growth.empty() || growth.back().encoded_ns != puts[i].encoded_ns()) {
+      growth.push_back({.encoded_ns = std::string(puts[i].encoded_ns())});
+    }
+    Growth& here = growth.back();
+    if (const auto& old = std::get<std::optional<Item>>((*found)[i])) {
+      --here.items;
+      here.bytes -= static_cast<std::int64_t>(old->key.size() + old->value.size());
+    }
+    if (!put.value) continue;
+    ++here.items;
+    here.bytes += static_cast<std::int64_t>(put.key.size() + put.value->size());
+  }
+  return growth;
+}
+
+// A quota, of a namespace or of a level, and what a batch makes of it.
+struct Claim {
+  Growth growth;
+  bool below;
+  std::uint64_t max_items;
+  std::uint64_t max_bytes;
+};
+
+std::vector<Claim> ClaimsOf(const Scope& scope, const std::vector<Growth>& growth) {
+  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::vector<Claim> claims;
+  Growth all;
+  for (const ScopeLevel& level : scope.levels()) {
+    const auto& [place, policy] = level;
+    all = {.encoded_ns = all.encoded_ns + EncodeNamespace(place)};
+    for (const Growth& here : growth) {
+      all.items += here.items;
+      all.bytes += here.bytes;
+      const auto& most = policy.max_entries_per_namespace;
+      if (most) claims.push_back({here, false, *most, kNone});
+    }
+    if (policy.max_bytes) claims.push_back({all, true, kNone, *policy.max_bytes});
+  }
+  return claims;
+}
+
+bool Fits(const Claim& claim, const StoreUsage& usage) {
+  const auto& [encoded_ns, items, bytes] = claim.growth;
+  return (items <= 0 || Grown(usage.items, items) <= claim.max_items) &&
+         (bytes <= 0 || Grown(usage.bytes, bytes) <= claim.max_bytes);
+}
+
+Status Exceeded(const Claim& claim, const StoreUsage& usage, Namespace ns) {
+  const auto& [encoded_ns, items, bytes] = claim.growth;
+  if (!claim.below) {
+    return OverQuota("namespace " + Show(ns) + " would have " +
+                     std::to_string(Grown(usage.items, items)) + " entries, which exceeds max " +
+                     std::to_string(claim.max_items));
+  }
+  return OverQuota("the scope would have " + std::to_string(Grown(usage.bytes, bytes)) +
+                   " bytes of keys and values, which exceeds max " +
+                   std::to_string(claim.max_bytes));
+}
+
+bool HasQuota(const Scope& scope) {
+  return std::ranges::any_of(scope.levels(), [](const ScopeLevel& level) {
+    return level.policy.max_entries_per_namespace || level.policy.max_bytes;
+  });
+}
+
+template <typename T>
+Result<T> Only(Result<std::vector<OperationResult>> results) {
+  if (!results) return std::unexpected(std::move(results.error()));
+  return std::get<T>(std::move(results->front()));
+}
+
+Status StatusOf(const Result<std::vector<OperationResult>>& results) {
+  return results ? Status() : results.error();
+}
+
+}  // namespace
+
+Result<std::vector<OperationResult>> ScopedStore::Batch(std::span<const Operation> operations) {
+  const Gate gate(scope_);
+  std::vector<Operation> entered(operations.begin(), operations.end());
+  for (std::size_t i = 0; i < entered.size(); ++i) {
+    Status status = std::visit(Entering(gate, store_.options().ttl), entered[i]);
+    if (status.ok()) continue;
+    if (entered.size() == 1) return std::unexpected(std::move(status));
+    return Error(status.code(), "operation " + std::to_string(i) + ": " + status.message());
+  }
+  if (Status status = CheckQuotas(entered); !status.ok()) return std::unexpected(status);
+  Result<std::vector<OperationResult>> results = store_.Batch(entered);
+  if (!results) {
+    if (usage_ != nullptr) usage_->Clear();
+    return results;
+  }
+  for (OperationResult& result : *results) std::visit(Leaving(gate), result);
+  return results;
+}
+
+Status ScopedStore::CheckQuotas(std::span<const Operation> operations) {
+  const bool has_quota = HasQuota(scope_);
+  if (!has_quota && usage_ == nullptr) return {};
+  const std::vector<Placed> puts = LastPuts(operations);
+  std::vector<Claim> claims;
+  std::vector<StoreUsage> usages;
+  if (has_quota && !puts.empty()) {
+    const Result<std::vector<Growth>> growth = GrowthOf(store_, puts);
+    if (!growth) return growth.error();
+    claims = ClaimsOf(scope_, *growth);
+  }
+  for (const Claim& claim : claims) {
+    const Result<StoreUsage> usage = UsageFor(claim.growth.encoded_ns, claim.below,
+                                              [&](auto& used) { return Fits(claim, used); });
+    if (!usage) return usage.error();
+    if (!Fits(claim, *usage)) {
+      Result<Namespace> ns = DecodeNamespace(claim.growth.encoded_ns);
+      if (!ns) return ns.error();
+      Gate(scope_).Leave(*ns);
+      return Exceeded(claim, *usage, *ns);
+    }
+    usages.push_back(
+        {Grown(usage->items, claim.growth.items), Grown(usage->bytes, claim.growth.bytes)});
+  }
+  if (usage_ == nullptr) return {};
+  for (const Placed& placed : puts) usage_->Forget(placed.encoded_ns());
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    usage_->Keep(claims[i].growth.encoded_ns, claims[i].below, usages[i]);
+  }
+  return {};
+}
+
+// What was known may count what has expired since: if it is too much, it is counted anew.
+Result<StoreUsage> ScopedStore::UsageFor(std::string_view encoded_ns, bool below,
+                                         FunctionRef<bool(const StoreUsage&)> fits) {
+  const StoreUsage* known = usage_ == nullptr ? nullptr : usage_->Find(encoded_ns, below);
+  if (known != nullptr && fits(*known)) return *known;
+  const Result<Namespace> ns = DecodeNamespace(encoded_ns);
+  if (!ns) return std::unexpected(ns.error());
+  return store_.Measure(*ns, below);
+}
+
+Result<std::optional<Item>> ScopedStore::Get(Namespace ns, std::string key) {
+  const Operation operation = GetOp{.ns = std::move(ns), .key = std::move(key)};
+  return Only<std::optional<Item>>(Batch({&operation, 1}));
+}
+
+Status ScopedStore::Put(Namespace ns, std::string key, std::string value) {
+  if (Status status = ValidateNamespace(ns); !status.ok()) return status;
+  const Operation operation =
+      PutOp{.ns = std::move(ns), .key = std::move(key), .value = std::move(value)};
+  return StatusOf(Batch({&operation, 1}));
+}
+
+Status ScopedStore::Delete(Namespace ns, std::string key) {
+  const Operation operation = PutOp{.ns = std::move(ns), .key = std::move(key)};
+  return StatusOf(Batch({&operation, 1}));
+}
+
+Result<std::vector<SearchItem>> ScopedStore::Search(SearchOp search) {
+  const Operation operation = std::move(search);
+  return Only<std::vector<SearchItem>>(Batch({&operation, 1}));
+}
+
+Result<std::vector<Namespace>> ScopedStore::ListNamespaces(ListNamespacesOp list) {
+  const Operation operation = std::move(list);
+  return Only<std::vector<Namespace>>(Batch({&operation, 1}));
+}
+
+Result<std::vector<std::string>> ScopedStore::List(const Namespace& ns) {
+  Namespace entered = ns;
+  Status status = Gate(scope_).Enter(entered, Access::kRead, kExact);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return store_.List(entered);
+}
+
+Result<std::uint64_t> ScopedStore::ClearNamespace(const Namespace& ns) {
+  Namespace entered = ns;
+  Status status = Gate(scope_).Enter(entered, Access::kWrite, kExact);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  if (usage_ != nullptr) usage_->Forget(EncodeNamespace(entered));
+  return store_.ClearNamespace(entered);
+}
+
+Result<WhyNot> ScopedStore::ExplainAbsence(const SearchOp& search, const ItemRef& item) {
+  const Gate gate(scope_);
+  SearchOp entered = search;
+  ItemRef named = item;
+  Status status = Entering(gate, store_.options().ttl)(entered);
+  if (status.ok()) status = gate.Enter(named.ns, Access::kRead, kExact);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return store_.ExplainAbsence(entered, named);
+}
+
+}  // namespace keepsake

@@ -1,0 +1,111 @@
+// What is told of every access: who, where, what, with which outcome; never a value.
+
+import type { AccessListener } from "../connection.js";
+import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
+import type { Operation } from "../wire/operations.js";
+
+/** An access to a memory, before it and after it. */
+export interface AccessEvent {
+  phase: "before" | "after";
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The scope, as `user/ada`; "" for the whole memory. */
+  scope: string;
+  operation: "recall" | "store" | "delete" | "clear";
+  /** Of items, within the scope. */
+  namespace?: string[] | undefined;
+  /** Of checkpoints, within the scope. */
+  threadId?: string | undefined;
+  /** `actor` and `nodeId` of the options. */
+  actor?: string | undefined;
+  nodeId?: string | undefined;
+  /** After it: whether it succeeded, and how many items or checkpoints it answered or changed. */
+  success?: boolean | undefined;
+  count?: number | undefined;
+  /** After it, if it failed. */
+  code?: KeepsakeErrorCode | undefined;
+}
+
+/** Whom to tell of accesses, and who has them. */
+export interface AccessOptions {
+  /**
+   * Told before and after each access. What it throws before one, the call rejects with; so
+   * nothing happens that it was not told of.
+   */
+  onAccess?: ((event: AccessEvent) => void) | undefined;
+  /** Who has access, as events say it. */
+  actor?: string | undefined;
+  /** The node of the graph that has access, as events say it. Asked at each access. */
+  nodeId?: (() => string | undefined) | undefined;
+}
+
+type Described = Pick<AccessEvent, "operation" | "namespace" | "threadId">;
+
+/** @internal */
+export function listenerOf(scope: string, options: AccessOptions): AccessListener | undefined {
+  const { onAccess, actor, nodeId } = options;
+  if (onAccess === undefined) return undefined;
+  return (operation, phase, outcome) => {
+    const described = describe(operation);
+    if (described === undefined) return;
+    const event = { phase, time: Date.now(), scope, ...described, actor, nodeId: nodeId?.() };
+    onAccess(phase === "before" ? event : { ...event, ...told(outcome) });
+  };
+}
+
+function told(outcome: { answer?: unknown; error?: unknown } | undefined): Partial<AccessEvent> {
+  if (outcome?.error === undefined) return { success: true, count: countOf(outcome?.answer) };
+  const { error } = outcome;
+  return { success: false, code: error instanceof KeepsakeError ? error.code : "internal" };
+}
+
+function countOf(answer: unknown): number {
+  if (typeof answer === "number") return answer;
+  if (Array.isArray(answer)) return answer.length;
+  if (answer === null) return 0;
+  const { checkpoints } = Object(answer) as { checkpoints?: unknown };
+  return typeof checkpoints === "number" ? checkpoints : 1;
+}
+
+// Undefined for what touches neither items nor threads of anybody.
+function describe(operation: Operation): Described | undefined {
+  switch (operation.kind) {
+    case "get":
+    case "listKeys":
+    case "explainAbsence":
+      return { operation: "recall", namespace: [...operation.namespace] };
+    case "search":
+      return { operation: "recall", namespace: [...operation.namespacePrefix] };
+    case "listNamespaces":
+      return { operation: "recall", namespace: [] };
+    case "put":
+      return {
+        operation: operation.value === null ? "delete" : "store",
+        namespace: [...operation.namespace],
+      };
+    case "clearNamespace":
+      return { operation: "clear", namespace: [...operation.namespace] };
+    case "putCheckpoint":
+    case "putWrites":
+      return { operation: "store", threadId: operation.key.threadId };
+    case "getTuple":
+    case "listWrites":
+    case "deltaChannelHistory":
+      return { operation: "recall", threadId: operation.key.threadId };
+    case "listCheckpoints":
+      return { operation: "recall", threadId: operation.threadId };
+    case "listThreads":
+      return { operation: "recall" };
+    case "copyThread":
+    case "renameThread":
+    case "forkThread":
+      return { operation: "store", threadId: operation.target };
+    case "deleteThread":
+      return { operation: "delete", threadId: operation.threadId };
+    case "deleteForRuns":
+    case "prune":
+      return { operation: "delete" };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+// What may be done in a scope. The core holds to it (core/include/keepsake/scope.h).
+
+import { checkFlag, checkList, checkOptions, checkWhole, type NamesOf } from "../checks.js";
+import { checkNamespace, minutesToMs } from "../store/store-operations.js";
+import type { WirePolicy } from "../wire/scope.js";
+
+/** What may be done in a scope. Nothing is forbidden unless it is said. */
+export interface Policy {
+  /** Prefixes of the namespaces that may be read, else `access_denied`. @default all */
+  readable?: string[][] | undefined;
+  /** Prefixes of the namespaces that may be written. @default all */
+  writable?: string[][] | undefined;
+  /** Neither items nor threads may be written. @default false */
+  readOnly?: boolean | undefined;
+  /** More items in one namespace are refused: `quota_exceeded`. */
+  maxEntriesPerNamespace?: number | undefined;
+  /** So is a longer value, as JSON in UTF-8. */
+  maxValueBytes?: number | undefined;
+  /** So are more bytes of keys and values in the whole scope; threads do not count. */
+  maxBytes?: number | undefined;
+  /** Minutes that an item lives if its put says nothing. */
+  defaultTtl?: number | undefined;
+  /** Minutes that an item lives at most. A put that asks for more is refused. */
+  maxTtl?: number | undefined;
+}
+
+const POLICY: NamesOf<Policy> = {
+  readable: 1,
+  writable: 1,
+  readOnly: 1,
+  maxEntriesPerNamespace: 1,
+  maxValueBytes: 1,
+  maxBytes: 1,
+  defaultTtl: 1,
+  maxTtl: 1,
+};
+
+/** @internal */
+export function toWirePolicy(given: Policy | undefined): WirePolicy {
+  const policy = checkOptions("policy", POLICY, given);
+  const minutes = (name: "defaultTtl" | "maxTtl") =>
+    policy[name] === undefined ? undefined : minutesToMs(name, policy[name]);
+  return {
+    readable: prefixes("readable", policy.readable),
+    writable: prefixes("writable", policy.writable),
+    readOnly: checkFlag("readOnly", policy.readOnly),
+    maxEntriesPerNamespace: count("maxEntriesPerNamespace", policy.maxEntriesPerNamespace),
+    maxValueBytes: count("maxValueBytes", policy.maxValueBytes),
+    maxBytes: count("maxBytes", policy.maxBytes),
+    defaultTtl: minutes("defaultTtl"),
+    maxTtl: minutes("maxTtl"),
+  };
+}
+
+function prefixes(name: string, given: string[][] | undefined): string[][] | undefined {
+  return given && checkList(name, given).map((prefix) => checkNamespace(prefix));
+}
+
+function count(name: string, given: number | undefined): number | undefined {
+  return given === undefined ? undefined : checkWhole(name, given, 0);
+}

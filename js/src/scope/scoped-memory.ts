@@ -1,0 +1,75 @@
+// The part of a memory that one user, one conversation or one application may see.
+
+import { SqliteSaver } from "../checkpointer/checkpointer.js";
+import type { Connection } from "../connection.js";
+import type { ChangeListener } from "../engine/changes.js";
+import { attempt, named } from "../errors.js";
+import type { StoreOptions } from "../store/options.js";
+import { SqliteStore } from "../store/store.js";
+import { listenerOf } from "./access.js";
+import { MemoryProvider } from "./provider.js";
+import { levelOf, type ScopeOptions } from "./scope.js";
+
+/** @internal */
+export interface ScopedTierOptions extends StoreOptions {
+  // biome-ignore lint/suspicious/noExplicitAny: the saver's own options, passed on.
+  serde?: any;
+}
+
+/**
+ * Both tiers, seen from a scope. Namespaces and thread ids are those within it: nothing has a
+ * name that lies outside. `memory.scoped()` makes one; it needs no closing.
+ */
+export class ScopedMemory {
+  readonly store: SqliteStore;
+  readonly checkpointer: SqliteSaver;
+  /** Where it lies in the memory: `["user", "ada"]`. */
+  readonly place: readonly string[];
+  readonly #options: ScopedTierOptions;
+  readonly #connection: Connection;
+
+  /** @internal */
+  constructor(options: ScopedTierOptions, connection: Connection, scope: ScopeOptions) {
+    const level = levelOf("scoped", scope);
+    this.place = [...(connection.levels?.place ?? []), ...level.place];
+    this.#options = options;
+    this.#connection = connection.within(level, listenerOf(this.place.join("/"), scope));
+    this.store = new SqliteStore(options, this.#connection);
+    this.checkpointer = new SqliteSaver(options as never, this.#connection);
+  }
+
+  /** A scope within this one; both policies hold. */
+  scoped(scope: ScopeOptions): ScopedMemory {
+    try {
+      return new ScopedMemory(this.#options, this.#connection, scope);
+    } catch (error) {
+      throw named("ScopedMemory", error);
+    }
+  }
+
+  /** The same as `store`, `recall`, `delete` and `clear_namespace` of entries. */
+  provider(): MemoryProvider {
+    return new MemoryProvider(this.store);
+  }
+
+  /** Calls `listener` after something was written in the scope. Answers how to stop. */
+  onChange(listener: ChangeListener): () => void {
+    return this.#connection.onChange(listener);
+  }
+
+  /** Lets go of its share of the database. */
+  async close(): Promise<void> {
+    await attempt("ScopedMemory", async () => {
+      const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
+      await Promise.all(closing);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  toJSON(): string {
+    return "[ScopedMemory]";
+  }
+}

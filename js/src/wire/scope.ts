@@ -1,0 +1,98 @@
+// Where a request is at home: core/include/keepsake/scope.h, in TypeScript.
+
+import type { Changes } from "./changes.js";
+import { Writer } from "./writer.js";
+
+/** Times in milliseconds. @internal */
+export interface WirePolicy {
+  readonly readable?: readonly (readonly string[])[] | undefined;
+  readonly writable?: readonly (readonly string[])[] | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly maxEntriesPerNamespace?: number | undefined;
+  readonly maxValueBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly defaultTtl?: number | undefined;
+  readonly maxTtl?: number | undefined;
+}
+
+/** A part of what is around it, and what may be done there. @internal */
+export interface ScopeLevel {
+  readonly place: readonly string[];
+  readonly policy: WirePolicy;
+}
+
+const writeCount = (writer: Writer, count: number) => writer.i64(count);
+const writePrefixes = (writer: Writer, prefixes: readonly (readonly string[])[]) =>
+  writer.list(prefixes, (out, prefix) => out.texts(prefix));
+
+function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
+  writer.texts(place);
+  writer.optional(policy.readable, writePrefixes);
+  writer.optional(policy.writable, writePrefixes);
+  writer.flag(policy.readOnly ?? false);
+  writer.optional(policy.maxEntriesPerNamespace, writeCount);
+  writer.optional(policy.maxValueBytes, writeCount);
+  writer.optional(policy.maxBytes, writeCount);
+  writer.optional(policy.defaultTtl, writeCount);
+  writer.optional(policy.maxTtl, writeCount);
+}
+
+// As the core has it.
+function threadPrefixOf(place: readonly string[]): string {
+  const escaped = place.map((label) => label.replaceAll("%", "%25").replaceAll("/", "%2F"));
+  return escaped.map((label) => `${label}/`).join("");
+}
+
+/** Where a request is at home: levels, the outermost first. @internal */
+export class Levels {
+  readonly place: readonly string[];
+  /** What its threads begin with. */
+  readonly threadPrefix: string;
+  /** As they travel. */
+  readonly bytes: Uint8Array;
+  readonly #levels: readonly ScopeLevel[];
+
+  constructor(levels: readonly ScopeLevel[]) {
+    this.#levels = levels;
+    this.place = levels.flatMap(({ place }) => place);
+    this.threadPrefix = threadPrefixOf(this.place);
+    this.bytes = this.around(undefined);
+  }
+
+  with(level: ScopeLevel): Levels {
+    return new Levels([...this.#levels, level]);
+  }
+
+  /** These, and within them others that travelled here. */
+  around(inner: Uint8Array | undefined): Uint8Array {
+    const innerCount = inner?.length ? new DataView(inner.slice().buffer).getUint32(0, true) : 0;
+    const writer = new Writer();
+    writer.u32(this.#levels.length + innerCount);
+    for (const level of this.#levels) writeLevel(writer, level);
+    if (inner !== undefined) writer.raw(inner.subarray(4));
+    return writer.finish().slice();
+  }
+
+  /** Changes within them, as the memory knows them. */
+  outward(changes: Changes): Changes {
+    return {
+      ...changes,
+      namespaces: changes.namespaces.map((namespace) => [...this.place, ...namespace]),
+      threads: changes.threads.map((thread) => this.threadPrefix + thread),
+    };
+  }
+
+  /** Changes of the memory, as they are known within; undefined if they are elsewhere. */
+  inward(changes: Changes): Changes | undefined {
+    const { place, threadPrefix } = this;
+    const isWithin = (namespace: string[]) => place.every((label, i) => label === namespace[i]);
+    const namespaces = changes.namespaces
+      .filter(isWithin)
+      .map((namespace) => namespace.slice(place.length));
+    const threads = changes.threads
+      .filter((thread) => thread.startsWith(threadPrefix))
+      .map((thread) => thread.slice(threadPrefix.length));
+    if (namespaces.length === 0 && threads.length === 0 && !changes.everything) return undefined;
+    return { namespaces, threads, everything: changes.everything };
+  }
+}

@@ -1,0 +1,436 @@
+// Scopes: what one sees is what a memory of its own would show, and policies hold.
+#include "keepsake/scope.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "../fuzz/frame_fuzz.h"
+#include "keepsake/clock.h"
+#include "keepsake/in_memory_store.h"
+#include "keepsake/memory_saver.h"
+#include "keepsake/sqlite_saver.h"
+#include "keepsake/sqlite_store.h"
+
+namespace keepsake {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// ---- against a memory of its own
+
+using Levels = std::vector<ScopeLevel>;
+
+// None lies in another. Some look alike, or like what separates them.
+const std::vector<Levels>& Scopes() {
+  static const std::vector<Levels> kScopes = {
+      {{{"user", "a"}, {}}},
+      {{{"user", "ab"}, {}}},
+      {{{"user", "a/b"}, {}}},
+      {{{"user", "a%2Fb"}, {}}},
+      {{{"users"}, {}}},
+      {{{"user", "\x1f"}, {}}},
+      {{{"user", "\x1e"}, {}}},
+      {{{"user", "\x1e\x31"}, {}}},
+      {{{"conv"}, {}}, {{"x", "y"}, {}}},
+      {{{"conv", "x"}, {}}, {{"z"}, {}}},
+  };
+  return kScopes;
+}
+
+bool IsOfWhole(std::uint8_t tag) {
+  switch (static_cast<wire::Tag>(tag)) {
+    case wire::Tag::kSweepExpired:
+    case wire::Tag::kConfigureStore:
+    case wire::Tag::kStoreStats:
+    case wire::Tag::kImproveIndex:
+    case wire::Tag::kReadPending:
+    case wire::Tag::kEmbedPending:
+    case wire::Tag::kCheckpointerStats:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The frame, sent by `client` from within a scope.
+Bytes Scoped(ByteView frame, std::uint64_t client, const Levels& levels) {
+  const Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+  wire::RequestHeader header = request->header;
+  header.client_id = client;
+  header.flags = 0;
+  wire::RequestBuilder builder(header);
+  if (request->acknowledged) builder.Remember(*request->acknowledged);
+  if (!levels.empty()) builder.Within(levels);
+  for (const wire::OperationView& view : request->operations) {
+    builder.AddRaw(view.tag, Bytes(view.payload.begin(), view.payload.end()));
+  }
+  return builder.Build();
+}
+
+// An answer as text, without what a scope does not tell: the plan of a search, and the room
+// that a prune makes, which is shared. Of a failure, its code; which of two mistakes is told
+// first is no matter.
+std::string Told(std::uint8_t tag, const wire::ResultView& result) {
+  const std::string code(StatusCodeName(result.code));
+  if (code.starts_with("invalid_") || code == "dimension_mismatch") return "invalid";
+  if (result.code != StatusCode::kOk) return code;
+  if (tag == std::to_underlying(wire::Tag::kSearch)) {
+    auto hits = wire::Decode<std::vector<SearchItem>>(result.body);
+    for (SearchItem& hit : *hits) hit.plan.clear();
+    const Bytes bytes = wire::Encode(*hits);
+    return std::string(bytes.begin(), bytes.end());
+  }
+  if (tag == std::to_underlying(wire::Tag::kPrune)) {
+    return std::to_string(wire::Decode<Pruned>(result.body)->checkpoints);
+  }
+  if (tag == std::to_underlying(wire::Tag::kListThreads)) {
+    std::string ids;
+    const auto threads = wire::Decode<std::vector<ThreadInfo>>(result.body);
+    for (const ThreadInfo& thread : *threads) {
+      ids += thread.thread_id + "@" + thread.newest_checkpoint_id + " ";
+    }
+    return ids;
+  }
+  return std::string(result.body.begin(), result.body.end());
+}
+
+std::vector<std::string> ToldBy(Engine& engine, ByteView frame) {
+  const Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+  const ByteView answered = engine.Execute(frame);
+  const Bytes response(answered.begin(), answered.end());
+  const Result<wire::Response> parsed = wire::ParseResponse(response);
+  std::vector<std::string> told;
+  if (!parsed) return {"malformed"};
+  for (std::size_t i = 0; i < parsed->results.size(); ++i) {
+    const bool is_whole = parsed->results.size() == request->operations.size();
+    told.push_back(Told(is_whole ? request->operations[i].tag : 0, parsed->results[i]));
+  }
+  return told;
+}
+
+Bytes Configuration() {
+  const wire::ConfigureStore configure{.index = IndexConfig{.dims = 3}, .ttl = std::nullopt};
+  return wire::RequestBuilder({.now_ms = 1}).Add(wire::Tag::kConfigureStore, configure).Build();
+}
+
+std::optional<sql::OpenOptions> InMemorySqlite() {
+  return sql::OpenOptions{.path = ":memory:", .vfs = ""};
+}
+
+// One engine for all scopes, and one for each.
+class Isolation {
+ public:
+  Isolation(std::optional<sql::OpenOptions> database, std::uint64_t seed) : random_(seed) {
+    Start(shared_, database);
+    for (std::size_t i = 0; i < Scopes().size(); ++i) {
+      inputs_.push_back(RandomBytes());
+      sources_.push_back(std::make_unique<fuzz::ByteSource>(inputs_.back()));
+      generators_.push_back(std::make_unique<fuzz::OperationGenerator>(*sources_.back(), true));
+      own_.push_back(std::make_unique<Engine>());
+      Start(*own_.back(), database);
+    }
+  }
+
+  // Says how many operations it compared.
+  std::size_t Step() {
+    const std::size_t i = random_() % Scopes().size();
+    const Bytes frame = NextFrame(i);
+    const Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    for (const wire::OperationView& view : request->operations) {
+      if (IsOfWhole(view.tag)) return 0;
+    }
+    const auto wanted = ToldBy(*own_[i], Scoped(frame, i + 1, {}));
+    const auto told = ToldBy(shared_, Scoped(frame, i + 1, Scopes()[i]));
+    EXPECT_EQ(told, wanted) << "scope " << i << ", tag "
+                            << static_cast<int>(request->operations[0].tag);
+    return request->operations.size();
+  }
+
+ private:
+  static void Start(Engine& engine, const std::optional<sql::OpenOptions>& database) {
+    engine.Open(fuzz::OpenFrame(database));
+    engine.Execute(Configuration());
+  }
+
+  Bytes RandomBytes() {
+    Bytes bytes(100'000);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random_());
+    return bytes;
+  }
+
+  // Mostly of the generator, and of what that doesn't make.
+  Bytes NextFrame(std::size_t i) {
+    if (random_() % 10 > 0) return generators_[i]->Frame();
+    wire::RequestBuilder builder({.sequence = 0, .now_ms = 1'800'000'000'000});
+    switch (random_() % 4) {
+      case 0:
+        return builder.Add(wire::Tag::kListThreads, ListThreads{}).Build();
+      case 1:
+        return builder.Add(wire::Tag::kRenameThread, wire::RenameThread{"t1", "t2"}).Build();
+      case 2:
+        return builder.Add(wire::Tag::kForkThread, wire::ForkThread{"t2", "c2", "t1"}).Build();
+      default:
+        return builder.Add(wire::Tag::kPrune, RetentionRules{.keep_last = 2}).Build();
+    }
+  }
+
+  std::mt19937_64 random_;
+  Engine shared_;
+  std::vector<std::unique_ptr<Engine>> own_;
+  std::vector<Bytes> inputs_;
+  std::vector<std::unique_ptr<fuzz::ByteSource>> sources_;
+  std::vector<std::unique_ptr<fuzz::OperationGenerator>> generators_;
+};
+
+// KEEPSAKE_SCOPE_OPERATIONS=100000 compares so many on each backend.
+std::size_t OperationsToCompare() {
+  const char* wanted = std::getenv("KEEPSAKE_SCOPE_OPERATIONS");
+  return wanted == nullptr ? 4'000 : static_cast<std::size_t>(std::atoll(wanted));
+}
+
+void ExpectIsolation(const std::optional<sql::OpenOptions>& database) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1; compared < OperationsToCompare(); ++seed) {
+    Isolation isolation(database, seed);
+    for (int step = 0; step < 2'000 && compared < OperationsToCompare(); ++step) {
+      compared += isolation.Step();
+      ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << ", step " << step;
+    }
+  }
+}
+
+TEST(Scope, cap_52_in_memory_is_as_a_memory_of_its_own) { ExpectIsolation(std::nullopt); }
+TEST(Scope, cap_52_over_sqlite_is_as_a_memory_of_its_own) { ExpectIsolation(InMemorySqlite()); }
+
+// ---- policies, over both stores
+
+struct InMemory {
+  static std::unique_ptr<Store> Make(sql::Database&, StoreOptions options) {
+    return MakeInMemoryStore(std::move(options));
+  }
+};
+struct OverSqlite {
+  static std::unique_ptr<Store> Make(sql::Database& database, StoreOptions options) {
+    return *MakeSqliteStore(database, std::move(options));
+  }
+};
+
+template <typename Backend>
+class ScopePolicy : public ::testing::Test {
+ protected:
+  ScopePolicy()
+      : database_(*sql::OpenDatabase({.path = ":memory:", .vfs = ""})),
+        store_(Backend::Make(*database_, {.clock = &clock_})) {
+    clock_.Set(1000);
+  }
+
+  // Scopes live as long as the test.
+  ScopedStore In(Policy policy, Namespace place = {"user", "ada"}) {
+    scopes_.push_back(
+        std::make_unique<Scope>(*Scope::Make({{std::move(place), std::move(policy)}})));
+    return ScopedStore(*store_, *scopes_.back(), &usage_);
+  }
+
+  ManualClock clock_;
+  std::unique_ptr<sql::Database> database_;
+  std::unique_ptr<Store> store_;
+  UsageCache usage_;
+  std::vector<std::unique_ptr<Scope>> scopes_;
+};
+using Backends = ::testing::Types<InMemory, OverSqlite>;
+TYPED_TEST_SUITE(ScopePolicy, Backends);
+
+TYPED_TEST(ScopePolicy, what_is_put_lies_below_the_place) {
+  ASSERT_TRUE(this->In({}).Put({"notes"}, "k", "1").ok());
+  EXPECT_EQ((*this->store_->Get({"user", "ada", "notes"}, "k"))->value, "1");
+  EXPECT_EQ((*this->In({}).Get({"notes"}, "k"))->ns, Namespace{"notes"});
+  EXPECT_FALSE(*this->In({}, {"user", "bob"}).Get({"notes"}, "k"));
+}
+
+TYPED_TEST(ScopePolicy, a_suffix_does_not_reach_into_the_place) {
+  ASSERT_TRUE(this->In({}).Put({"notes"}, "k", "1").ok());
+  const auto found = this->In({}).ListNamespaces(
+      {.match_conditions = {{MatchType::kSuffix, {"ada", "notes"}}}, .max_depth = {}});
+  EXPECT_THAT(*found, IsEmpty());
+}
+
+TYPED_TEST(ScopePolicy, cap_104_only_what_is_allowed_is_read_and_written) {
+  const Policy policy{.readable = {{{"notes"}, {"facts"}}}, .writable = {{{"notes"}}}};
+  ScopedStore scoped = this->In(policy);
+  EXPECT_TRUE(scoped.Put({"notes", "a"}, "k", "1").ok());
+  const Status refused = scoped.Put({"facts"}, "k", "1");
+  EXPECT_EQ(refused.code(), StatusCode::kAccessDenied);
+  EXPECT_THAT(refused.message(), HasSubstr(R"(["facts"] may not be written)"));
+  EXPECT_THAT(refused.message(), HasSubstr(R"(["notes"])"));
+  EXPECT_TRUE(scoped.Get({"facts"}, "k").has_value());
+  EXPECT_EQ(scoped.Get({"secrets"}, "k").error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(scoped.Search({.ns_prefix = {}}).error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(scoped.ListNamespaces().error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(scoped.List({"secrets"}).error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(scoped.ClearNamespace({"facts"}).error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(scoped.ExplainAbsence({.ns_prefix = {"notes"}}, {{"secrets"}, "k"}).error().code(),
+            StatusCode::kAccessDenied);
+  const SearchOp near{.ns_prefix = {"notes"}, .near = ItemRef{{"secrets"}, "k"}};
+  EXPECT_EQ(scoped.Search(near).error().code(), StatusCode::kAccessDenied);
+  const auto found = scoped.ListNamespaces(
+      {.match_conditions = {{MatchType::kPrefix, {"notes"}}}, .max_depth = {}});
+  EXPECT_THAT(*found, ElementsAre(Namespace{"notes", "a"}));
+}
+
+TYPED_TEST(ScopePolicy, what_is_read_only_changes_nothing_be_it_a_time_to_live) {
+  ScopedStore writer = this->In({});
+  const Operation put = PutOp{.ns = {"a"}, .key = "k", .value = "1", .ttl_ms = 100};
+  ASSERT_TRUE(writer.Batch({&put, 1}).has_value());
+  ScopedStore reader = this->In({.read_only = true});
+  this->clock_.Set(1090);
+  ASSERT_TRUE(*reader.Get({"a"}, "k"));
+  ASSERT_EQ(reader.Search({.ns_prefix = {"a"}})->size(), 1u);
+  this->clock_.Set(1101);
+  EXPECT_FALSE(*reader.Get({"a"}, "k"));
+  EXPECT_THAT(reader.Put({"a"}, "k", "1").message(), HasSubstr("read only"));
+  EXPECT_EQ(reader.Delete({"a"}, "k").code(), StatusCode::kAccessDenied);
+}
+
+TYPED_TEST(ScopePolicy, cap_105_a_value_is_no_larger_than_allowed) {
+  ScopedStore scoped = this->In({.max_value_bytes = 5});
+  EXPECT_TRUE(scoped.Put({"a"}, "k", "12345").ok());
+  const Status refused = scoped.Put({"a"}, "k", "123456");
+  EXPECT_EQ(refused.code(), StatusCode::kQuotaExceeded);
+  EXPECT_THAT(refused.message(), HasSubstr("Value size 6 exceeds max 5"));
+  EXPECT_EQ((*scoped.Get({"a"}, "k"))->value, "12345");
+}
+
+TYPED_TEST(ScopePolicy, cap_88_a_namespace_has_no_more_entries_than_allowed) {
+  ScopedStore scoped = this->In({.max_entries_per_namespace = 2});
+  EXPECT_TRUE(scoped.Put({"a"}, "1", "1").ok());
+  EXPECT_TRUE(scoped.Put({"a"}, "2", "1").ok());
+  EXPECT_TRUE(scoped.Put({"a"}, "2", "2").ok()) << "it replaces one";
+  EXPECT_TRUE(scoped.Put({"a", "b"}, "1", "1").ok()) << "another namespace";
+  const Status refused = scoped.Put({"a"}, "3", "1");
+  EXPECT_EQ(refused.code(), StatusCode::kQuotaExceeded);
+  EXPECT_THAT(refused.message(), HasSubstr(R"(["a"] would have 3 entries, which exceeds max 2)"));
+  ASSERT_TRUE(scoped.Delete({"a"}, "1").ok());
+  EXPECT_TRUE(scoped.Put({"a"}, "3", "1").ok());
+  // Of one batch all or nothing.
+  const Operation both[] = {PutOp{.ns = {"c"}, .key = "1", .value = "1"},
+                            PutOp{.ns = {"c"}, .key = "2", .value = "1"},
+                            PutOp{.ns = {"c"}, .key = "3", .value = "1"}};
+  EXPECT_EQ(scoped.Batch(both).error().code(), StatusCode::kQuotaExceeded);
+  EXPECT_THAT(*scoped.List({"c"}), IsEmpty());
+}
+
+TYPED_TEST(ScopePolicy, what_expired_takes_no_room) {
+  ScopedStore scoped = this->In({.max_entries_per_namespace = 1});
+  const Operation put = PutOp{.ns = {"a"}, .key = "k", .value = "1", .ttl_ms = 100};
+  ASSERT_TRUE(scoped.Batch({&put, 1}).has_value());
+  EXPECT_FALSE(scoped.Put({"a"}, "2", "1").ok());
+  this->clock_.Set(1101);
+  EXPECT_TRUE(scoped.Put({"a"}, "2", "1").ok());
+}
+
+TYPED_TEST(ScopePolicy, a_scope_has_no_more_bytes_than_allowed_and_may_always_have_less) {
+  ScopedStore scoped = this->In({.max_bytes = 20});
+  EXPECT_TRUE(scoped.Put({"a"}, "k", "123456789").ok());
+  EXPECT_TRUE(scoped.Put({"b"}, "k", "123456789").ok());
+  EXPECT_EQ(scoped.Put({"b"}, "l", "1").code(), StatusCode::kQuotaExceeded);
+  EXPECT_TRUE(this->In({}).Put({"b"}, "more", "123456789").ok());
+  EXPECT_TRUE(scoped.Put({"b"}, "k", "1").ok()) << "less than before";
+  EXPECT_TRUE(scoped.Delete({"b"}, "more").ok());
+  EXPECT_TRUE(scoped.Put({"b"}, "l", "1234567").ok());
+  EXPECT_EQ(this->store_->Measure({"user", "ada"}, true)->bytes, 20u);
+}
+
+TYPED_TEST(ScopePolicy, a_time_to_live_is_no_longer_than_allowed) {
+  ScopedStore scoped = this->In({.default_ttl_ms = 50, .max_ttl_ms = 100});
+  ASSERT_TRUE(scoped.Put({"a"}, "k", "1").ok());
+  const Operation longer = PutOp{.ns = {"a"}, .key = "l", .value = "1", .ttl_ms = 101};
+  const auto refused = scoped.Batch({&longer, 1});
+  EXPECT_EQ(refused.error().code(), StatusCode::kQuotaExceeded);
+  EXPECT_THAT(refused.error().message(), HasSubstr("101 ms exceeds max 100 ms"));
+  const Operation forever = PutOp{.ns = {"a"}, .key = "l", .value = "1", .ttl_ms = PutOp::kNoTtl};
+  EXPECT_EQ(scoped.Batch({&forever, 1}).error().code(), StatusCode::kQuotaExceeded);
+  this->clock_.Set(1051);
+  EXPECT_FALSE(*scoped.Get({"a"}, "k"));
+  ScopedStore without_default = this->In({.max_ttl_ms = 100});
+  ASSERT_TRUE(without_default.Put({"a"}, "m", "1").ok());
+  this->clock_.Set(1152);
+  EXPECT_FALSE(*without_default.Get({"a"}, "m"));
+}
+
+TYPED_TEST(ScopePolicy, an_inner_scope_has_both_policies) {
+  const auto scope = Scope::Make(
+      {{{"user", "ada"}, {.max_value_bytes = 3}}, {{"conv", "1"}, {.writable = {{{"notes"}}}}}});
+  ScopedStore scoped(*this->store_, *scope);
+  EXPECT_EQ(scoped.Put({"notes"}, "k", "1234").code(), StatusCode::kQuotaExceeded);
+  EXPECT_EQ(scoped.Put({"facts"}, "k", "1").code(), StatusCode::kAccessDenied);
+  ASSERT_TRUE(scoped.Put({"notes"}, "k", "1").ok());
+  EXPECT_TRUE(*this->store_->Get({"user", "ada", "conv", "1", "notes"}, "k"));
+}
+
+TEST(Scope, a_place_is_a_namespace_that_stands_for_no_other) {
+  EXPECT_FALSE(Scope::Make({}).has_value());
+  EXPECT_FALSE(Scope::Make({{{}, {}}}).has_value());
+  EXPECT_EQ(Scope::Make({{{"user", "*"}, {}}}).error().code(), StatusCode::kInvalidNamespace);
+  EXPECT_EQ(Scope::Make({{{"a.b"}, {}}}).error().code(), StatusCode::kInvalidNamespace);
+  EXPECT_EQ(Scope::Make({{{"a"}, {.max_ttl_ms = 0}}}).error().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Scope::Make({{{"a/b", "c%"}, {}}})->thread_prefix(), "a%2Fb/c%25/");
+}
+
+TEST(Scope, threads_of_a_read_only_scope_are_read_only) {
+  const std::unique_ptr<Checkpointer> saver = MakeMemorySaver();
+  const auto open = Scope::Make({{{"user", "ada"}, {}}});
+  const auto closed = Scope::Make({{{"user", "ada"}, {.read_only = true}}});
+  ScopedCheckpointer writer(*saver, *open);
+  ScopedCheckpointer reader(*saver, *closed);
+  NewCheckpoint next;
+  next.key = {"t", "", "1"};
+  EXPECT_EQ(reader.Put(next).code(), StatusCode::kAccessDenied);
+  ASSERT_TRUE(writer.Put(next).ok());
+  EXPECT_EQ((**reader.GetTuple({"t", "", ""})).key.thread_id, "t");
+  EXPECT_EQ(reader.PutWrites(next.key, {}).code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(reader.DeleteThread("t").code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(reader.CopyThread("t", "u").code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(reader.RenameThread("t", "u").code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(reader.ForkThread("t", "1", "u").code(), StatusCode::kAccessDenied);
+  const std::vector<std::string> runs = {"r"};
+  EXPECT_EQ(reader.Prune({.keep_last = 1}).error().code(), StatusCode::kAccessDenied);
+  EXPECT_TRUE(reader.Prune({.keep_last = 1, .dry_run = true}).has_value());
+  EXPECT_EQ(reader.DeleteForRuns(runs, "").error().code(), StatusCode::kAccessDenied);
+  EXPECT_EQ(saver->Threads({})->front().thread_id, "user/ada/t");
+}
+
+TEST(Scope, what_is_of_the_whole_memory_is_denied_by_an_engine) {
+  Engine engine;
+  engine.Open(fuzz::OpenFrame(InMemorySqlite()));
+  for (const wire::Tag tag : {wire::Tag::kStoreStats, wire::Tag::kSize, wire::Tag::kBeginExport,
+                              wire::Tag::kCheckpointerStats, wire::Tag::kForeignClose}) {
+    const Bytes frame = wire::RequestBuilder({.now_ms = 1})
+                            .Within({{{"user", "ada"}, {}}})
+                            .Add(tag, wire::Nothing{})
+                            .Build();
+    EXPECT_THAT(ToldBy(engine, frame), ElementsAre("access_denied"));
+  }
+}
+
+TEST(Scope, a_scope_that_is_none_fails_the_whole_request) {
+  Engine engine;
+  engine.Open(fuzz::OpenFrame(InMemorySqlite()));
+  const GetOp get{.ns = {"a"}, .key = "k"};
+  const Bytes wrong = wire::RequestBuilder({.now_ms = 1})
+                          .Within({{{"user", "*"}, {}}})
+                          .Add(wire::Tag::kGet, get)
+                          .Build();
+  EXPECT_THAT(ToldBy(engine, wrong), ElementsAre("invalid"));
+  const Bytes unscoped = wire::RequestBuilder({.now_ms = 1}).Add(wire::Tag::kGet, get).Build();
+  EXPECT_EQ(ToldBy(engine, unscoped).size(), 1u);
+}
+
+}  // namespace
+}  // namespace keepsake

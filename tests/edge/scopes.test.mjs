@@ -1,0 +1,71 @@
+// Scopes and policies in workerd: the object decides, not its caller.
+
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+let workerd;
+
+beforeAll(async () => {
+  workerd = await startWorkerd("scopes", { classes: { MEMORY: "Memory" } });
+});
+
+afterAll(cleanUp);
+
+test("[cap 52] callers of one object see what is theirs", async () => {
+  expect(await workerd.call("isolation")).toEqual({
+    own: [["notes"]],
+    other: [[], []],
+    threads: [["t"], []],
+    whole: [["user", "ada@example%2Ecom", "notes"]],
+    wholeThreads: ["user/ada@example%252Ecom/t"],
+  });
+});
+
+test("[cap 90] a scope that a caller makes is within its own", async () => {
+  expect(await workerd.call("within")).toEqual([["user", "bob", "user", "ada", "n"]]);
+});
+
+test("[cap 88] [cap 104] [cap 105] what a policy refuses is told by code and rule", async () => {
+  const refused = await workerd.call("refusals");
+  const told = refused.map(({ code, message }) => `${code} ${message}`);
+  expect(told).toEqual([
+    expect.stringMatching(/^access_denied .*\["facts"\] may not be written/),
+    expect.stringMatching(/^quota_exceeded .*Value size 51 exceeds max 40/),
+    expect.stringMatching(/^access_denied .*whole memory/),
+    expect.stringMatching(/^access_denied .*whole memory/),
+    expect.stringMatching(/^access_denied .*who are you\?/),
+    expect.stringMatching(/^access_denied .*eve is locked out/),
+  ]);
+});
+
+test("a forged configuration does nothing", async () => {
+  const { code, item } = await workerd.call("forged");
+  expect(code).toBe("invalid_operation");
+  expect(item).not.toBeNull();
+});
+
+test("a caller's index is that of the memory, and can't replace its vectors", async () => {
+  const { found, replaced } = await workerd.call("index");
+  expect(found).toBe(1);
+  expect(replaced).toMatchObject({ code: expect.stringMatching(/model_mismatch|conflicting/) });
+});
+
+test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 103] a provider through a stub", async () => {
+  const { recalled, scoped, cleared, events } = await workerd.call("provider");
+  expect(recalled).toEqual([
+    {
+      id: "user:ada/tea",
+      namespace: "user:ada",
+      key: "tea",
+      value: "likes tea",
+      metadata: { class: "a", time: expect.any(String) },
+      score: expect.any(Number),
+    },
+  ]);
+  expect(scoped).toEqual([[[], "tea"]]);
+  expect(cleared).toBe(1);
+  expect(events).toEqual(["before recall user/ada", "after recall user/ada"]);
+});
+
+test("[cap 52] scopes are as memories of their own, through a stub", async () => {
+  for (const seed of [1, 2, 3]) expect(await workerd.call("random", seed, 400)).toBe("");
+});

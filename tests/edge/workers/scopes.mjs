@@ -1,0 +1,135 @@
+// Objects that decide what a caller may see.
+
+import {
+  KeepsakeError,
+  KeepsakeObject,
+  keepsake,
+  openMemory,
+  resolveNamespace,
+} from "keepsake/cloudflare";
+import { differenceOf } from "../../js/support/isolation.mjs";
+import { refusal, serve } from "./serve.mjs";
+
+export class Memory extends KeepsakeObject {
+  policyFor(caller) {
+    if (caller === "admin") return undefined;
+    if (typeof caller?.user !== "string") throw new Error("who are you?");
+    if (caller.user === "eve") throw new KeepsakeError("access_denied", "eve is locked out");
+    return { user: caller.user, policy: { maxValueBytes: 40, writable: [["notes"], ["user"]] } };
+  }
+}
+
+const as = (env, name, caller, options) => keepsake(env.MEMORY, name, { caller, ...options });
+const idsOf = async (threads) => {
+  const ids = [];
+  for await (const { threadId } of threads) ids.push(threadId);
+  return ids;
+};
+const checkpoint = {
+  v: 4,
+  id: "1ef4f797-8335-6428-8001-8a1503f9b875",
+  ts: "2026-01-01T00:00:00.000Z",
+  channel_values: { n: 1 },
+  channel_versions: { n: 1 },
+  versions_seen: {},
+};
+const putThread = ({ checkpointer }, thread_id) =>
+  checkpointer.put(
+    { configurable: { thread_id, checkpoint_ns: "" } },
+    checkpoint,
+    { source: "loop", step: 1, parents: {} },
+    { n: 1 },
+  );
+
+export default serve({
+  async isolation(env) {
+    const ada = as(env, "isolation", { user: "ada@example.com" });
+    const bob = as(env, "isolation", { user: "bob" });
+    await ada.store.put(["notes"], "k", { text: "green tea" });
+    await putThread(ada, "t");
+    const admin = as(env, "isolation", "admin");
+    return {
+      own: (await ada.store.search([], { query: "tea" })).map(({ namespace }) => namespace),
+      other: [await bob.store.search([]), await bob.store.listNamespaces()],
+      threads: [
+        await idsOf(ada.checkpointer.listThreads()),
+        await idsOf(bob.checkpointer.listThreads()),
+      ],
+      whole: await admin.store.listNamespaces(),
+      wholeThreads: await idsOf(admin.checkpointer.listThreads()),
+    };
+  },
+
+  /** A caller's own scope is within the one that the object gives it. */
+  async within(env) {
+    const bob = as(env, "within", { user: "bob" });
+    await bob.scoped({ user: "ada" }).store.put(["n"], "k", { n: 1 });
+    return as(env, "within", "admin").store.listNamespaces();
+  },
+
+  async refusals(env) {
+    const ada = as(env, "refusals", { user: "ada" });
+    const { store } = ada;
+    return [
+      await refusal(() => store.put(["facts"], "k", { n: 1 })),
+      await refusal(() => store.put(["notes"], "k", { text: "x".repeat(40) })),
+      await refusal(() => store.stats()),
+      await refusal(() => ada.export({ format: "portable" })),
+      await refusal(() => as(env, "refusals", undefined).store.get(["n"], "k")),
+      await refusal(() => as(env, "refusals", { user: "eve" }).store.get(["n"], "k")),
+    ];
+  },
+
+  /** A stub that is not ours, and calls what it likes a configuration. */
+  async forged(env) {
+    const ada = as(env, "forged", "admin").scoped({ user: "ada" });
+    await ada.store.put(["notes"], "k", { n: 1 });
+    const stub = env.MEMORY.get(env.MEMORY.idFromName("forged"));
+    const clear = { kind: "clearNamespace", namespace: ["user", "ada", "notes"] };
+    const answer = await stub.keepsakeExecute({
+      frame: new Uint8Array(40),
+      changes: undefined,
+      configurations: [clear],
+      caller: { user: "bob" },
+    });
+    return { code: answer.code, item: await ada.store.get(["notes"], "k") };
+  },
+
+  /** An index of a caller's store is that of the memory; it can't void what is there. */
+  async index(env) {
+    const embeddings = async (texts) => texts.map((text) => [1, text.includes("tea") ? 1 : 0]);
+    const index = { dims: 2, embeddings, model: "one" };
+    const ada = as(env, "index", { user: "ada" }, { index });
+    await ada.store.put(["notes"], "k", { text: "tea" });
+    const replacing = { ...index, model: "two", replace: true };
+    return {
+      found: (await ada.store.search([], { query: "tea" })).length,
+      replaced: await refusal(() =>
+        as(env, "index", { user: "bob" }, { index: replacing }).store.get(["notes"], "k"),
+      ),
+    };
+  },
+
+  /** As memories of their own, through a stub. */
+  async random(env, seed, calls) {
+    const now = () => 1_800_000_000_000;
+    const memory = keepsake(env.MEMORY, `random ${seed}`, { caller: "admin", now });
+    return differenceOf(memory, () => openMemory({ path: ":memory:", now }), { seed, calls });
+  },
+
+  /** A provider through a stub. */
+  async provider(env) {
+    const provider = as(env, "provider", "admin").provider();
+    const namespace = resolveNamespace("user", { user_id: "ada" });
+    await provider.store({ namespace, key: "tea", value: "likes tea", metadata: { class: "a" } });
+    const events = [];
+    const onAccess = ({ phase, operation, scope }) => events.push(`${phase} ${operation} ${scope}`);
+    const ada = as(env, "provider", "admin").scoped({ user: "ada", onAccess });
+    return {
+      recalled: await provider.recall({ namespace, query_text: "tea", filter: { class: "a" } }),
+      scoped: (await ada.store.search([])).map(({ namespace, key }) => [namespace, key]),
+      cleared: await provider.clear_namespace(namespace),
+      events,
+    };
+  },
+});

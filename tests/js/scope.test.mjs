@@ -1,0 +1,382 @@
+// Scopes, policies, providers and what is told of accesses.
+
+import {
+  decodeLabel,
+  encodeLabel,
+  MemoryProvider,
+  openMemory,
+  resolveNamespace,
+  ScopedMemory,
+  scopeOf,
+  storeNamespace,
+} from "keepsake";
+import { differenceOf } from "./support/isolation.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const open = (options) => openMemory({ path: ":memory:", ...options });
+const checkpointOf = (id) => ({
+  v: 4,
+  id,
+  ts: "2026-01-01T00:00:00.000Z",
+  channel_values: { n: 1 },
+  channel_versions: { n: 1 },
+  versions_seen: {},
+});
+const put = (saver, thread_id, id = "1ef4f797-8335-6428-8001-8a1503f9b875") =>
+  saver.put(
+    { configurable: { thread_id, checkpoint_ns: "" } },
+    checkpointOf(id),
+    { source: "loop", step: 1, parents: {} },
+    { n: 1 },
+  );
+
+async function codeOf(promise) {
+  const error = await promise.then(
+    () => undefined,
+    (caught) => caught,
+  );
+  return error?.code;
+}
+
+test("a scope is found from a config or from variables [cap 90] [cap 91] [cap 82]", async () => {
+  const config = { configurable: { thread_id: "t1", user_id: "ada", app_id: "shop" } };
+  expect(scopeOf("conversation", config)).toEqual({ conversation: "t1" });
+  expect(scopeOf("conversation", { conversation_id: "c", thread_id: "t" })).toEqual({
+    conversation: "c",
+  });
+  expect(scopeOf("user", config)).toEqual({ user: "ada" });
+  expect(scopeOf("global", config)).toEqual({ global: "shop" });
+  expect(scopeOf("global", {})).toEqual({ global: true });
+  expect(scopeOf({ name: "team", variable: "team_id" }, { team_id: "blue" })).toEqual({
+    place: ["team", "blue"],
+  });
+  const own = { configurable: { user_id: "ada", store_namespace: ["a", "b"] } };
+  expect(scopeOf("user", own)).toEqual({ place: ["a", "b"] });
+  expect(resolveNamespace("conversation", config)).toBe("conv:t1");
+  expect(resolveNamespace("user", config)).toBe("user:ada");
+  expect(resolveNamespace("global", {})).toBe("global:default");
+  expect(storeNamespace(config)).toEqual(["ada", "memories"]);
+  expect(storeNamespace(own)).toEqual(["a", "b"]);
+  for (const [scope, name] of [
+    ["conversation", "conversation_id or thread_id"],
+    ["user", "user_id"],
+    [{ name: "team", variable: "team_id" }, "team_id"],
+  ]) {
+    expect(() => scopeOf(scope, { configurable: {} })).toThrow(`${name} is not set`);
+  }
+  expect(() => scopeOf("users", config)).toThrow("a scope is conversation, user, global");
+});
+
+test("any id is a label, and back [cap 90]", () => {
+  for (const id of ["ada@example.com", "a:b", "%", "%2E", "", "*", "a\0b", "日本", "langgraph"]) {
+    expect(decodeLabel(encodeLabel(id))).toBe(id);
+    expect(encodeLabel(id)).not.toMatch(/[.:\0]|^$|^\*$/);
+  }
+  expect(encodeLabel("plain text")).toBe("plain text");
+});
+
+test("what a scope writes is its own, and the memory sees where it lies [cap 52]", async () => {
+  const memory = await open();
+  const ada = memory.scoped({ user: "ada@example.com" });
+  const bob = memory.scoped({ user: "bob" });
+  await ada.store.put(["notes"], "k", { text: "tea" });
+  expect(await bob.store.get(["notes"], "k")).toBeNull();
+  expect(await bob.store.search([])).toEqual([]);
+  expect(await bob.store.listNamespaces()).toEqual([]);
+  expect((await ada.store.search([], { query: "tea" })).map(({ namespace }) => namespace)).toEqual([
+    ["notes"],
+  ]);
+  expect(await ada.store.listNamespaces({ suffix: ["notes"] })).toEqual([["notes"]]);
+  expect(await memory.store.listNamespaces()).toEqual([["user", "ada@example%2Ecom", "notes"]]);
+  await put(ada.checkpointer, "t1");
+  const config = { configurable: { thread_id: "t1" } };
+  expect((await ada.checkpointer.getTuple(config)).config.configurable.thread_id).toBe("t1");
+  expect(await bob.checkpointer.getTuple(config)).toBeUndefined();
+  expect(await memory.checkpointer.getTuple(config)).toBeUndefined();
+  const threads = [];
+  for await (const thread of memory.checkpointer.listThreads()) threads.push(thread.threadId);
+  expect(threads).toEqual(["user/ada@example%252Ecom/t1"]);
+  await memory.close();
+});
+
+// KEEPSAKE_SCOPE_CALLS=100000 makes so many on each.
+test.each(["memory", "file"])(
+  "scopes in a %s are as memories of their own [cap 52]",
+  async (kind) => {
+    const now = () => 1_800_000_000_000;
+    const openOwn = () => open({ now });
+    const calls = Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 2000);
+    for (let seed = 1; seed <= Math.ceil(calls / 1000); ++seed) {
+      const memory =
+        kind === "file" ? await openMemory({ path: temporaryFile(), now }) : await openOwn();
+      expect(await differenceOf(memory, openOwn, { seed, calls: 1000 })).toBe("");
+      await memory.close();
+    }
+  },
+  3_600_000,
+);
+
+test("a scope within a scope has both policies", async () => {
+  const memory = await open();
+  const ada = memory.scoped({ user: "ada", policy: { maxValueBytes: 20 } });
+  const talk = ada.scoped({ conversation: "1", policy: { writable: [["notes"]] } });
+  expect(talk.place).toEqual(["user", "ada", "conv", "1"]);
+  await talk.store.put(["notes"], "k", { n: 1 });
+  expect(await codeOf(talk.store.put(["facts"], "k", { n: 1 }))).toBe("access_denied");
+  expect(await codeOf(talk.store.put(["notes"], "k", { n: "x".repeat(20) }))).toBe(
+    "quota_exceeded",
+  );
+  expect((await ada.store.get(["conv", "1", "notes"], "k")).value).toEqual({ n: 1 });
+  await memory.close();
+});
+
+test("a policy is told with its rule and its numbers [cap 104] [cap 105] [cap 88]", async () => {
+  const memory = await open();
+  const { store } = memory.scoped({
+    user: "ada",
+    policy: { readable: [["a"], ["b"]], writable: [["a"]], maxEntriesPerNamespace: 1, maxTtl: 1 },
+  });
+  await store.put(["a"], "k", { n: 1 });
+  const messages = [
+    [store.put(["b"], "k", { n: 1 }), /access_denied .*\["b"\] may not be written: .* \["a"\]/],
+    [store.get(["c"], "k"), /access_denied .*\["c"\] may not be read/],
+    [store.search([]), /access_denied .*\[\] may not be read: .* \["a"\] \["b"\]/],
+    [store.put(["a"], "l", { n: 1 }), /quota_exceeded .*would have 2 entries, .*exceeds max 1/],
+    [
+      store.put(["a"], "k", {}, undefined, { ttl: 2 }),
+      /quota_exceeded .*120000 ms exceeds max 60000/,
+    ],
+    [store.stats(), /access_denied .*whole memory/],
+    [store.sweepExpired(), /access_denied .*whole memory/],
+  ];
+  for (const [promise, message] of messages) {
+    const error = await promise.catch((caught) => caught);
+    expect(`${error.code} ${error.message}`).toMatch(message);
+  }
+  const small = memory.scoped({ user: "ada", policy: { maxValueBytes: 5 } });
+  await expect(small.store.put(["a"], "k", { n: 1 })).rejects.toThrow("Value size 7 exceeds max 5");
+  expect((await store.get(["a"], "k")).value).toEqual({ n: 1 });
+  await memory.close();
+});
+
+test("a read-only scope writes neither items nor threads", async () => {
+  const memory = await open();
+  const writer = memory.scoped({ global: true });
+  await writer.store.put(["a"], "k", { n: 1 });
+  await put(writer.checkpointer, "t");
+  const reader = memory.scoped({ global: "default", policy: { readOnly: true } });
+  expect((await reader.store.get(["a"], "k")).value).toEqual({ n: 1 });
+  expect(await codeOf(reader.store.delete(["a"], "k"))).toBe("access_denied");
+  expect(await codeOf(reader.store.clearNamespace(["a"]))).toBe("access_denied");
+  expect(await codeOf(put(reader.checkpointer, "u"))).toBe("access_denied");
+  expect(await codeOf(reader.checkpointer.deleteThread("t"))).toBe("access_denied");
+  expect(await reader.checkpointer.getTuple({ configurable: { thread_id: "t" } })).toBeDefined();
+  await memory.close();
+});
+
+test("scopes of an index find by meaning within their place only", async () => {
+  const embed = async (texts) =>
+    texts.map((text) => [text.length, 1, text.includes("tea") ? 9 : 0]);
+  const memory = await open({ index: { dims: 3, embeddings: embed } });
+  const ada = memory.scoped({ user: "ada" });
+  await ada.store.put(["n"], "k", { text: "green tea" });
+  await memory.scoped({ user: "bob" }).store.put(["n"], "k", { text: "black tea" });
+  const hits = await ada.store.search([], { query: "tea" });
+  expect(hits.map(({ value }) => value.text)).toEqual(["green tea"]);
+  const near = await ada.store.search([], { near: { namespace: ["n"], key: "k" } });
+  expect(near).toEqual([]);
+  expect((await ada.store.whyNot(["n"], "gone", { query: "tea" })).reason).toBe("noItem");
+  await memory.close();
+});
+
+test("changes are told to those whose scope they are in", async () => {
+  const memory = await open();
+  const heard = { ada: [], bob: [], all: [] };
+  const ada = memory.scoped({ user: "ada" });
+  ada.onChange((changes) => heard.ada.push(changes));
+  memory.scoped({ user: "bob" }).onChange((changes) => heard.bob.push(changes));
+  memory.onChange((changes) => heard.all.push(changes));
+  await ada.store.put(["n"], "k", { n: 1 });
+  await put(ada.checkpointer, "t");
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(heard.bob).toEqual([]);
+  expect(heard.ada).toEqual([
+    { namespaces: [["n"]], threads: [], everything: false },
+    { namespaces: [], threads: ["t"], everything: false },
+  ]);
+  expect(heard.all.map(({ namespaces, threads }) => [namespaces, threads])).toEqual([
+    [[["user", "ada", "n"]], []],
+    [[], ["user/ada/t"]],
+  ]);
+  await memory.close();
+});
+
+test("every access is told before and after it, and never a value [cap 103]", async () => {
+  const memory = await open();
+  const events = [];
+  const { store, checkpointer } = memory.scoped({
+    user: "ada",
+    policy: { maxValueBytes: 30 },
+    actor: "agent-1",
+    nodeId: () => "recall",
+    onAccess: (event) => events.push(event),
+  });
+  await store.put(["n"], "k", { text: "secret" });
+  await store.search(["n"], { query: "secret" });
+  await store.put(["n"], "k", { text: "x".repeat(40) }).catch(() => {});
+  await store.delete(["n"], "k");
+  await store.clearNamespace(["n"]);
+  await put(checkpointer, "t");
+  const told = events.map(({ phase, operation, success, count, code }) =>
+    phase === "before" ? operation : `${operation} ${success} ${code ?? count}`,
+  );
+  expect(told.slice(0, 10)).toEqual([
+    "store",
+    "store true 1",
+    "recall",
+    "recall true 1",
+    "store",
+    "store false quota_exceeded",
+    "delete",
+    "delete true 1",
+    "clear",
+    "clear true 0",
+  ]);
+  expect(events[0]).toEqual({
+    phase: "before",
+    time: expect.any(Number),
+    scope: "user/ada",
+    operation: "store",
+    namespace: ["n"],
+    actor: "agent-1",
+    nodeId: "recall",
+  });
+  expect(events.at(-1)).toMatchObject({ operation: "store", threadId: "t", success: true });
+  expect(JSON.stringify(events)).not.toContain("secret");
+  await memory.close();
+});
+
+test("what a listener refuses does not happen [cap 103]", async () => {
+  const memory = await open();
+  const onAccess = ({ phase, operation }) => {
+    if (phase === "before" && operation === "delete") throw new Error("not today");
+  };
+  const { store } = memory.scoped({ user: "ada", onAccess });
+  await store.put(["n"], "k", { n: 1 });
+  await expect(store.delete(["n"], "k")).rejects.toThrow("not today");
+  expect(await store.get(["n"], "k")).not.toBeNull();
+  await memory.close();
+});
+
+test("a provider stores and recalls entries [cap 84] [cap 85] [cap 86] [cap 87] [cap 89]", async () => {
+  const memory = await open();
+  const provider = memory.provider();
+  expect(provider).toBeInstanceOf(MemoryProvider);
+  const namespace = resolveNamespace("user", { user_id: "ada@example.com" });
+  const metadata = { tags: ["drink"], class: "preference" };
+  await provider.store({ namespace, key: "tea", value: "likes green tea", metadata });
+  await provider.store({ namespace, key: "pet", value: { name: "Max", kind: "dog" } });
+  await provider.store({ namespace, key: "tea", value: "likes black tea", metadata });
+  const [tea] = await provider.recall({ namespace, key: "tea" });
+  expect(tea).toEqual({
+    id: `${namespace}/tea`,
+    namespace,
+    key: "tea",
+    value: "likes black tea",
+    metadata: { time: expect.any(String), ...metadata },
+  });
+  expect(await provider.recall({ namespace, key: "none" })).toEqual([]);
+  const [found] = await provider.recall({ namespace, query_text: "which tea?", top_k: 1 });
+  expect(found).toMatchObject({ key: "tea", score: expect.any(Number) });
+  expect(found.score).toBeGreaterThan(0);
+  expect(found.score).toBeLessThanOrEqual(1);
+  const filtered = await provider.recall({ namespace, filter: { class: "preference" } });
+  expect(filtered.map(({ key }) => key)).toEqual(["tea"]);
+  expect(await provider.recall({ namespace, top_k: 1 })).toHaveLength(1);
+  expect(await provider.recall({ namespace: "user:bob" })).toEqual([]);
+  // What lies deeper is of other namespaces.
+  expect(await provider.recall({ namespace: "user" })).toEqual([]);
+  const scoped = memory.scoped({ user: "ada@example.com" }).store;
+  expect((await scoped.search([])).length).toBe(2);
+  await provider.delete(namespace, "pet");
+  await expect(provider.delete(namespace, "pet")).rejects.toMatchObject({
+    code: "not_found",
+    message: expect.stringContaining(`namespace=${namespace}, key=pet`),
+  });
+  expect(await provider.clear_namespace(namespace)).toBe(1);
+  expect(await provider.recall({ namespace })).toEqual([]);
+  await memory.close();
+});
+
+test("a provider's errors are four [cap 88]", async () => {
+  const memory = await open();
+  const policy = { maxEntriesPerNamespace: 1, writable: [["a"]] };
+  const provider = memory.scoped({ user: "ada", policy }).provider();
+  await provider.store({ namespace: "a", key: "1", value: 1 });
+  expect(await codeOf(provider.store({ namespace: "a", key: "2", value: 1 }))).toBe(
+    "quota_exceeded",
+  );
+  expect(await codeOf(provider.store({ namespace: "b", key: "2", value: 1 }))).toBe(
+    "access_denied",
+  );
+  expect(await codeOf(provider.delete("a", "2"))).toBe("not_found");
+  expect(await codeOf(provider.store({ namespace: "", key: "2", value: 1 }))).toBe(
+    "provider_error",
+  );
+  expect(await codeOf(provider.recall({ namespace: "a", topk: 1 }))).toBe("provider_error");
+  await memory.close();
+  expect(await codeOf(provider.recall({ namespace: "a" }))).toBe("provider_error");
+});
+
+test("entries are there in the next run [cap 108]", async () => {
+  const path = temporaryFile();
+  const first = await openMemory({ path });
+  await first.scoped({ user: "ada" }).provider().store({ namespace: "n", key: "k", value: 1 });
+  await first.close();
+  const second = await openMemory({ path });
+  const [entry] = await second.scoped({ user: "ada" }).provider().recall({ namespace: "n" });
+  expect(entry.value).toBe(1);
+  await second.close();
+});
+
+test("a scope needs no closing, and ends with its memory", async () => {
+  const path = temporaryFile();
+  const memory = await openMemory({ path });
+  const scoped = memory.scoped({ user: "ada" });
+  await scoped.store.put(["n"], "k", { n: 1 });
+  await memory.close();
+  expect(await codeOf(scoped.store.get(["n"], "k"))).toBe("closed");
+  const again = await openMemory({ path });
+  const view = again.scoped({ user: "ada" });
+  await view.store.close();
+  expect(await codeOf(view.store.get(["n"], "k"))).toBe("closed");
+  expect((await again.store.stats()).items).toBe(1);
+  await again.close();
+});
+
+test("mistakes are told", async () => {
+  const memory = await open();
+  const mistakes = [
+    [{}, "scoped takes one of conversation, user, global, place, got none"],
+    [{ user: "a", conversation: "b" }, "got conversation and user"],
+    [{ user: "" }, "user must not be empty"],
+    [{ usr: "a" }, 'unknown option "usr" of scoped: did you mean "user"?'],
+    [{ user: "a", policy: { maxValues: 1 } }, 'unknown option "maxValues" of policy'],
+    [{ user: "a", policy: { maxTtl: 0 } }, "maxTtl must be a positive number of minutes"],
+    [{ user: "a", policy: { maxBytes: -1 } }, "maxBytes must be a whole number from 0"],
+    [{ place: ["a.b"] }, "must not contain '.'"],
+  ];
+  for (const [options, message] of mistakes) {
+    let told = "nothing";
+    try {
+      await memory.scoped(options).store.get(["n"], "k");
+    } catch (error) {
+      told = error.message;
+    }
+    expect(told).toContain(message);
+  }
+  expect(memory.scoped({ user: "a" })).toBeInstanceOf(ScopedMemory);
+  await memory.close();
+});
