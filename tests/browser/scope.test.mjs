@@ -84,7 +84,7 @@ test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 91] [cap 103] [cap 108] a provide
   const first = await openTab("provider");
   const events = await first.evaluate(async () => {
     const heard = [];
-    const onAccess = ({ phase, operation }) => heard.push(phase + " " + operation);
+    const onAccess = ({ phase, operation }) => heard.push(`${phase} ${operation}`);
     const provider = globalThis.memory.scoped({ user: "ada", onAccess }).provider();
     const namespace = globalThis.resolveNamespace("conversation", { thread_id: "1" });
     await provider.store({ namespace, key: "tea", value: "likes tea", metadata: { class: "a" } });

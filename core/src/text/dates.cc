@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <span>
+
+#include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
@@ -37,11 +40,13 @@ std::uint32_t ToNumber(std::string_view digits) {
 
 // 0 if it is none. Three letters are enough.
 std::uint32_t MonthOf(std::string_view word) {
-  const std::string spaced = ' ' + std::string(word) + ' ';
-  for (std::uint32_t i = 0; i < kMonths.size(); ++i) {
-    if (kMonths[i].contains(spaced)) return i + 1;
-  }
-  return 0;
+  static const WordList months(kMonths);
+  return months.GroupOf(word);
+}
+
+bool ComesBeforeMonth(std::string_view word) {
+  static const WordList words(std::span(&kBeforeMonth, 1));
+  return words.GroupOf(word) > 0;
 }
 
 std::string TwoDigits(std::uint32_t number) {
@@ -70,7 +75,7 @@ void DateReader::Word(std::string_view word, char joint) {
     if (day != 0) Day(day);
     return;
   }
-  announces_ = kBeforeMonth.contains(' ' + std::string(word) + ' ');
+  announces_ = ComesBeforeMonth(word);
   if (word != "of" && word != "the") Forget();
 }
 

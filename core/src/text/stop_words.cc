@@ -1,6 +1,11 @@
 #include "text/stop_words.h"
 
-#include <string>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
@@ -58,35 +63,24 @@ constexpr std::u32string_view kCharacters =
     U"的了是在和有我你他她它们们吗呢吧啊们这那就都也不着过被把给跟与及或之其于个はがをにのともでへ"
     U"やかね";
 
-std::string_view WordsOf(Language language) {
-  switch (language) {
-    case Language::kNone:
-      return "";
-    case Language::kEnglish:
-      return kEnglish;
-    case Language::kGerman:
-      return kGerman;
-    case Language::kFrench:
-      return kFrench;
-    case Language::kSpanish:
-      return kSpanish;
-    case Language::kItalian:
-      return kItalian;
-    case Language::kPortuguese:
-      return kPortuguese;
-  }
-  return "";
-}
+// By Language, and Cyrillic last.
+constexpr std::string_view kWords[] = {"",       kEnglish, kGerman,     kFrench,
+                                       kSpanish, kItalian, kPortuguese, kRussian};
 
-bool Holds(std::string_view words, std::string_view word) {
-  return words.contains(' ' + std::string(word) + ' ');
+bool Holds(std::size_t list, std::string_view word) {
+  static const std::vector<WordList> lists = [] {
+    std::vector<WordList> made;
+    for (const std::string_view& words : kWords) made.emplace_back(std::span(&words, 1));
+    return made;
+  }();
+  return lists[list].GroupOf(word) > 0;
 }
 
 }  // namespace
 
 bool IsStopWord(std::string_view word, Language language) {
   const bool is_ascii = word.empty() || static_cast<unsigned char>(word.front()) < 0x80;
-  return is_ascii ? Holds(WordsOf(language), word) : Holds(kRussian, word);
+  return Holds(is_ascii ? static_cast<std::size_t>(language) : std::size(kWords) - 1, word);
 }
 
 bool IsStopCharacter(char32_t code_point) { return kCharacters.contains(code_point); }

@@ -12,6 +12,7 @@
 #include "text/analysis.h"
 #include "text/auto_fields.h"
 #include "text/substring.h"
+#include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
@@ -58,12 +59,13 @@ std::uint64_t FlagsOfText(std::string_view text) {
 
 // As the word is written, not as it is stemmed.
 std::uint64_t FlagsOfWord(std::string_view word) {
-  std::uint64_t flags = 0;
-  if (kTimeWords.contains(Between(word)) || IsYear(word)) flags |= RecordReader::kTellsTime;
-  if (BeginsWithDigit(word) || kNumberWords.contains(Between(word))) {
-    flags |= RecordReader::kTellsNumber;
-  }
-  if (kStandingWords.contains(Between(word))) flags |= RecordReader::kStands;
+  static constexpr std::string_view kGroups[] = {kTimeWords, kNumberWords, kStandingWords};
+  static constexpr std::uint64_t kFlags[] = {0, RecordReader::kTellsTime,
+                                             RecordReader::kTellsNumber, RecordReader::kStands};
+  static const WordList words(kGroups);
+  std::uint64_t flags = kFlags[words.GroupOf(word)];
+  if (IsYear(word)) flags |= RecordReader::kTellsTime;
+  if (BeginsWithDigit(word)) flags |= RecordReader::kTellsNumber;
   return flags;
 }
 

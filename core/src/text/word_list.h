@@ -1,0 +1,30 @@
+// Words in groups, to be looked up: a binary search, made of texts that are easy to read.
+#ifndef KEEPSAKE_TEXT_WORD_LIST_H_
+#define KEEPSAKE_TEXT_WORD_LIST_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace keepsake::search {
+
+class WordList {
+ public:
+  // Each group has its words between spaces. They are borrowed.
+  explicit WordList(std::span<const std::string_view> groups);
+
+  // The group of a word, 1 for the first; 0 if it is in none.
+  std::uint32_t GroupOf(std::string_view word) const;
+
+ private:
+  struct Entry {
+    std::string_view word;
+    std::uint32_t group;
+  };
+  std::vector<Entry> entries_;  // by word
+};
+
+}  // namespace keepsake::search
+
+#endif  // KEEPSAKE_TEXT_WORD_LIST_H_
