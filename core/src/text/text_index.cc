@@ -49,7 +49,10 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
             .first_block = static_cast<std::uint32_t>(blocks_),
             .position = reader.position()};
   while (reader.Next()) {
-    Postings& postings = tokens_[std::string(reader.token())];
+    // Most are known: a text is made of those only that are not.
+    auto token = tokens_.find(reader.token());
+    if (token == tokens_.end()) token = tokens_.try_emplace(std::string(reader.token())).first;
+    Postings& postings = token->second;
     for (const RecordReader::InBlock& in : reader.Blocks(config)) {
       // What stands behind the last word is in the last block.
       const std::uint32_t block = std::min(in.block, item.blocks - 1);
@@ -59,7 +62,7 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
         postings.push_back({slot, block, static_cast<float>(in.weight)});
       }
     }
-    if (!reader.written().empty()) {
+    if (!reader.written().empty() && !written_.contains(reader.written())) {
       written_.try_emplace(std::string(reader.written()), reader.token());
     }
   }

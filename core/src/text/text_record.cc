@@ -248,25 +248,25 @@ bool RecordReader::Next() {
   return reader_.ok();
 }
 
-double RecordReader::Weighted(const TextConfig& config) const {
+double RecordReader::Weighted(const TextConfig& config) {
   double weighted = 0;
   for (const InBlock& block : Blocks(config)) weighted += block.weight;
   return weighted;
 }
 
-std::vector<RecordReader::InBlock> RecordReader::Blocks(const TextConfig& config) const {
-  std::vector<InBlock> blocks;
+std::span<const RecordReader::InBlock> RecordReader::Blocks(const TextConfig& config) {
+  blocks_.clear();
   for (const auto& [place, occurrences] : counts_) {
     const auto block = static_cast<std::uint32_t>(place / TextConfig::kMaxFields);
     const double weight =
         WeightOf(config, place % TextConfig::kMaxFields) * static_cast<double>(occurrences);
-    if (!blocks.empty() && blocks.back().block == block) {
-      blocks.back().weight += weight;
+    if (!blocks_.empty() && blocks_.back().block == block) {
+      blocks_.back().weight += weight;
     } else {
-      blocks.push_back({block, weight});
+      blocks_.push_back({block, weight});
     }
   }
-  return blocks;
+  return blocks_;
 }
 
 }  // namespace keepsake::search

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,13 +73,13 @@ class RecordReader {
   std::string_view token() const { return token_; }
   std::string_view written() const { return written_; }  // "" if it is the token
   // Its occurrences, each counted by the weight of its field.
-  double Weighted(const TextConfig& config) const;
-  // The same, block by block.
+  double Weighted(const TextConfig& config);
+  // The same, block by block: valid until the next call.
   struct InBlock {
     std::uint32_t block;
     double weight;
   };
-  std::vector<InBlock> Blocks(const TextConfig& config) const;
+  std::span<const InBlock> Blocks(const TextConfig& config);
 
   static constexpr std::uint64_t kAsks = 1, kTellsTime = 2, kTellsNumber = 4, kOfUser = 8,
                                  kOfAssistant = 16, kStands = 32;
@@ -99,6 +100,7 @@ class RecordReader {
   std::string_view token_;
   std::string_view written_;
   std::vector<PlaceCount> counts_;
+  std::vector<InBlock> blocks_;
 };
 
 }  // namespace keepsake::search
