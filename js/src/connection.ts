@@ -46,15 +46,19 @@ export type AccessListener = (
   outcome?: { answer?: unknown; error?: unknown },
 ) => void;
 
+interface ConnectionParts {
+  readonly acquire: () => Engine;
+  readonly configuration?: Operation | undefined;
+  readonly levels?: Levels | undefined;
+  readonly hear?: AccessListener | undefined;
+  /** Whose engine it uses, as long as that is open. */
+  readonly whole?: Connection | undefined;
+  readonly isLent?: boolean | undefined;
+}
+
 /** @internal */
 export class Connection {
-  readonly #acquire: () => Engine;
-  readonly #configuration: Operation | undefined;
-  /** Where its calls are at home; undefined for the whole memory. */
-  readonly levels: Levels | undefined;
-  readonly #hear: AccessListener | undefined;
-  // Whose engine it uses, as long as that is open.
-  readonly #whole: Connection | undefined;
+  readonly #parts: ConnectionParts;
   #engine: Engine | undefined;
   #configured: Promise<void> | undefined;
   #isConfigured: boolean;
@@ -62,19 +66,9 @@ export class Connection {
   #waiting = 0;
   #isClosed = false;
 
-  private constructor(
-    acquire: () => Engine,
-    configuration?: Operation,
-    levels?: Levels,
-    hear?: AccessListener,
-    whole?: Connection,
-  ) {
-    this.#whole = whole;
-    this.#acquire = acquire;
-    this.#configuration = configuration;
-    this.#isConfigured = configuration === undefined;
-    this.levels = levels;
-    this.#hear = hear;
+  private constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#isConfigured = parts.configuration === undefined;
   }
 
   /** A new in-memory engine, which nobody else can reach. */
@@ -86,21 +80,21 @@ export class Connection {
   static toDatabase(options: DatabaseOptions, configuration?: Operation): Connection {
     const resolved = resolveOptions(options);
     if (resolved.isVolatile) return Connection.#toPrivate(memoryEngine(resolved), configuration);
-    return new Connection(() => databaseEngine(resolved), configuration);
+    return new Connection({ acquire: () => databaseEngine(resolved), configuration });
   }
 
-  /** The engine that `acquire` finds, when it is needed. */
+  /** The engine that `acquire` finds, when it is needed, over a database of somebody else's. */
   static toEngine(acquire: () => Engine): Connection {
-    return new Connection(acquire);
+    return new Connection({ acquire, isLent: true });
   }
 
   static #toPrivate(engine: Engine, configuration?: Operation): Connection {
-    return new Connection(() => engine, configuration);
+    return new Connection({ acquire: () => engine, configuration });
   }
 
   /** Another connection to the same engine. */
   share(configuration?: Operation): Connection {
-    return new Connection(this.#acquire, configuration, this.levels, this.#hear, this.#whole);
+    return new Connection({ ...this.#parts, configuration });
   }
 
   /**
@@ -108,8 +102,7 @@ export class Connection {
    * operations.
    */
   within(level: ScopeLevel, hear?: AccessListener): Connection {
-    const levels = this.levels?.with(level) ?? new Levels([level]);
-    const outer = this.#hear;
+    const { levels, hear: outer, whole = this } = this.#parts;
     const both: AccessListener | undefined =
       hear &&
       outer &&
@@ -117,8 +110,23 @@ export class Connection {
         outer(operation, phase, outcome);
         hear(operation, phase, outcome);
       });
-    const whole = this.#whole ?? this;
-    return new Connection(this.#acquire, undefined, levels, both ?? hear ?? outer, whole);
+    return new Connection({
+      ...this.#parts,
+      configuration: undefined,
+      levels: levels?.with(level) ?? new Levels([level]),
+      hear: both ?? hear ?? outer,
+      whole,
+    });
+  }
+
+  /** Where its calls are at home; undefined for the whole memory. */
+  get levels(): Levels | undefined {
+    return this.#parts.levels;
+  }
+
+  /** Of a Durable Object or an application, which know no class that opens a file. */
+  get isLent(): boolean {
+    return this.#parts.isLent ?? false;
   }
 
   /** Answers all operations, or fails with the first that failed; at once if it is open. */
@@ -126,9 +134,10 @@ export class Connection {
     operations: Operations,
     now: number = Date.now(),
   ): MaybePromise<Answers<Operations>> {
-    return this.#hear === undefined
+    const { hear } = this.#parts;
+    return hear === undefined
       ? this.#call(operations, now)
-      : this.#callHeard(this.#hear, operations, now);
+      : this.#callHeard(hear, operations, now);
   }
 
   #call<const Operations extends readonly Operation[]>(
@@ -212,9 +221,9 @@ export class Connection {
 
   #open(): Engine {
     if (this.#isClosed) throw new KeepsakeError("closed", "it was closed");
-    if (this.#whole !== undefined) return this.#whole.#open();
+    if (this.#parts.whole !== undefined) return this.#parts.whole.#open();
     if (this.#engine === undefined) {
-      this.#engine = this.#acquire();
+      this.#engine = this.#parts.acquire();
       this.#engine.retain();
       abandoned.register(this, this.#engine, this);
     }
@@ -238,7 +247,8 @@ export class Connection {
 
   async #configure(engine: Engine, now: number): Promise<void> {
     try {
-      if (this.#configuration !== undefined) await engine.configure(this.#configuration, now);
+      const { configuration } = this.#parts;
+      if (configuration !== undefined) await engine.configure(configuration, now);
       this.#isConfigured = true;
     } catch (error) {
       this.#configured = undefined;

@@ -28,7 +28,9 @@ test("[cap 88] [cap 104] [cap 105] what a policy refuses is told by code and rul
   const refused = await workerd.call("refusals");
   const told = refused.map(({ code, message }) => `${code} ${message}`);
   expect(told).toEqual([
-    expect.stringMatching(/^access_denied .*\["facts"\] may not be written/),
+    expect.stringMatching(
+      /^access_denied \[keepsake\] memory\.store: .*\["facts"\] may not be written/,
+    ),
     expect.stringMatching(/^quota_exceeded .*Value size 51 exceeds max 40/),
     expect.stringMatching(/^access_denied .*whole memory/),
     expect.stringMatching(/^access_denied .*whole memory/),

@@ -56,6 +56,21 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     );
   });
 
+  test("a scope's quota counts what another connection wrote [cap 104]", async () => {
+    const other = memoryAt(library, path, { index });
+    const scope = { user: "ada", policy: { maxEntriesPerNamespace: 2 } };
+    const { store } = memory.scoped(scope);
+    await store.put(["n"], "a", { text: "apple" });
+    await other.scoped(scope).store.put(["n"], "b", { text: "pear" });
+    await expect(store.put(["n"], "c", { text: "plum" })).rejects.toMatchObject({
+      code: "quota_exceeded",
+      message: expect.stringMatching(/^\[keepsake\] memory\.store: .*would have 3 entries/),
+    });
+    expect(keysOf(await store.search([]))).toEqual(["a", "b"]);
+    expect(await memory.scoped({ user: "bob" }).store.search([])).toEqual([]);
+    await closeMemoryOf(other);
+  });
+
   test("what another connection wrote is seen by the next call", async () => {
     const other = memoryAt(library, path, { index });
     await memory.store.put(["n"], "a", { text: "apple" });

@@ -473,7 +473,9 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** @internal */
   protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
-    return attempt(this.constructor.name, body);
+    // As its caller knows it.
+    const { isLent } = this.connection;
+    return attempt(isLent ? "memory.checkpointer" : this.constructor.name, body);
   }
 
   async #call<const Op extends CoreOperation>(operation: Op): Promise<AnswerTo<Op>> {

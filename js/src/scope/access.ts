@@ -30,7 +30,7 @@ export interface AccessEvent {
 export interface AccessOptions {
   /**
    * Told before and after each access. What it throws before one, the call rejects with; so
-   * nothing happens that it was not told of.
+   * nothing happens that it was not told of. What it throws after one is an uncaught error.
    */
   onAccess?: ((event: AccessEvent) => void) | undefined;
   /** Who has access, as events say it. */
@@ -49,7 +49,15 @@ export function listenerOf(scope: string, options: AccessOptions): AccessListene
     const described = describe(operation);
     if (described === undefined) return;
     const event = { phase, time: Date.now(), scope, ...described, actor, nodeId: nodeId?.() };
-    onAccess(phase === "before" ? event : { ...event, ...told(outcome) });
+    if (phase === "before") return onAccess(event);
+    try {
+      onAccess({ ...event, ...told(outcome) });
+    } catch (error) {
+      // What was done is done: it is an error of the listener, not of the call.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   };
 }
 

@@ -180,7 +180,7 @@ export abstract class KeepsakeStore extends BaseStore {
       const answers = await this.#executeSettled(requests, doubtsOf(operations));
       return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
     } catch (error) {
-      throw named(this.constructor.name, error);
+      throw named(this.#called, error);
     }
   }
 
@@ -396,6 +396,11 @@ export abstract class KeepsakeStore extends BaseStore {
     return `[${this.constructor.name}]`;
   }
 
+  // As its caller knows it.
+  get #called(): string {
+    return this.connection.isLent ? "memory.store" : this.constructor.name;
+  }
+
   #forEvaluation(): Searchable {
     return {
       search: (prefix, options) => this.search(prefix, { ...options, refreshTtl: false }),
@@ -466,7 +471,7 @@ export abstract class KeepsakeStore extends BaseStore {
   #refuseReservedRoot(namespace: string[]): void {
     if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
     throw named(
-      this.constructor.name,
+      this.#called,
       new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"'),
     );
   }
@@ -479,7 +484,7 @@ export abstract class KeepsakeStore extends BaseStore {
     try {
       return checkOptions(call, known, options);
     } catch (error) {
-      throw named(this.constructor.name, error);
+      throw named(this.#called, error);
     }
   }
 
@@ -489,7 +494,7 @@ export abstract class KeepsakeStore extends BaseStore {
     if (typeof options === "object" && !("namespacePrefix" in options) && !Array.isArray(options))
       return options;
     throw named(
-      this.constructor.name,
+      this.#called,
       invalid(`search takes options such as { query, limit }: ${show(options)}`),
     );
   }
@@ -519,7 +524,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /** @internal */
   protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
-    return attempt(this.constructor.name, body);
+    return attempt(this.#called, body);
   }
 }
 
