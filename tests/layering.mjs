@@ -26,7 +26,7 @@ export const LAYERS = {
   "core/src": [
     ["engine"],
     ["wire"],
-    ["import", "transfer"],
+    ["import", "transfer", "erasure"],
     ["store", "checkpoint"],
     ["text"],
     ["vectors"],

@@ -31,6 +31,7 @@ export type KeepsakeErrorCode =
   | "unsupported"
   | "internal"
   | "model_mismatch"
+  | "held"
   | "embedding_failed"
   | "provider_error"
   | "newer_version";

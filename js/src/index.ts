@@ -36,6 +36,7 @@ export {
   type TierOptions,
 } from "./memory.js";
 export type { AccessEvent, AccessOptions } from "./scope/access.js";
+export type { ErasureCheck, ErasureReceipt, ForgetOptions, Hold } from "./scope/erasure.js";
 export { decodeLabel, encodeLabel } from "./scope/labels.js";
 export type { Policy } from "./scope/policy.js";
 export {

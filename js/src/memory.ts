@@ -19,6 +19,17 @@ import {
   type ImportReport,
   type ImportSource,
 } from "./import/options.js";
+import {
+  checkReceipt,
+  type ErasureCheck,
+  type ErasureReceipt,
+  type ForgetOptions,
+  forget,
+  type Hold,
+  hold,
+  holds,
+  release,
+} from "./scope/erasure.js";
 import { MemoryProvider } from "./scope/provider.js";
 import type { ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
@@ -129,6 +140,36 @@ export class Memory {
   /** The same as `store`, `recall`, `delete` and `clear_namespace` of entries. */
   provider(): MemoryProvider {
     return new MemoryProvider(this.store);
+  }
+
+  /**
+   * Forgets for good: items with their vectors and texts, threads with their pending writes, and
+   * every byte of them in the file. All of it goes, or nothing. The receipt can be checked later.
+   *
+   *     const receipt = await memory.forget({ namespaces: [["user", "ada"]] });
+   */
+  async forget(options: ForgetOptions): Promise<ErasureReceipt> {
+    return attempt("Memory", () => forget(this.#connection, options));
+  }
+
+  /** Whether this memory did what the receipt says, and whether there is such a thing again. */
+  async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
+    return attempt("Memory", () => checkReceipt(this.#connection, receipt));
+  }
+
+  /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`. */
+  async hold(namespace: string[], reason: string): Promise<void> {
+    await attempt("Memory", () => hold(this.#connection, namespace, reason));
+  }
+
+  /** Ends a hold. Without one it does nothing. */
+  async release(namespace: string[]): Promise<void> {
+    await attempt("Memory", () => release(this.#connection, namespace));
+  }
+
+  /** What must not be forgotten, and why. */
+  async holds(): Promise<Hold[]> {
+    return attempt("Memory", () => holds(this.#connection));
   }
 
   /** Moves everything into the database file, and to the disk. */

@@ -1,5 +1,6 @@
 // Scopes in Chromium: in the tab that owns the database, and in one that follows.
 
+import { forgotten, SECRET } from "../js/support/forgetting.mjs";
 import { startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { serveSource } from "./support/test-page.mjs";
@@ -10,10 +11,14 @@ let browser;
 beforeAll(async () => {
   server = await serveSource(`
     import { openMemory, resolveNamespace } from "keepsake";
+    import { fill, forgetAda, index } from "./tests/js/support/forgetting.mjs";
     import { differenceOf } from "./tests/js/support/isolation.mjs";
     const now = () => 1_800_000_000_000;
-    globalThis.open = async (name) => {
-      globalThis.memory = await openMemory({ name, now });
+    globalThis.fill = () => fill(globalThis.memory).then(() => null);
+    globalThis.forgetAda = () => forgetAda(globalThis.memory);
+    globalThis.open = async (name, options) => {
+      const more = options?.isIndexed ? { index } : {};
+      globalThis.memory = await openMemory({ name, now, storage: options?.storage, ...more });
       return (await globalThis.memory.diagnose()).owner ?? null;
     };
     globalThis.difference = (seed, calls) =>
@@ -26,12 +31,69 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-async function openTab(name) {
+async function openTab(...options) {
   const page = await browser.context.newPage();
   await page.goto(server.url);
-  await page.evaluate((given) => globalThis.open(given), name);
+  await page.evaluate((given) => globalThis.open(...given), options);
   return page;
 }
+
+/** Whether a file of OPFS or a block of IndexedDB holds the text. */
+const originHolds = (page, text) =>
+  page.evaluate(async (wanted) => {
+    const isIn = (bytes) => new TextDecoder("latin1").decode(bytes).includes(wanted);
+    const root = await navigator.storage.getDirectory();
+    const folder = await root.getDirectoryHandle("keepsake", { create: true });
+    for await (const handle of folder.values()) {
+      if (isIn(await (await handle.getFile()).arrayBuffer())) return true;
+    }
+    const settled = (request) =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = reject;
+      });
+    for (const { name } of await indexedDB.databases()) {
+      const database = await settled(indexedDB.open(name));
+      for (const store of database.objectStoreNames) {
+        const rows = await settled(database.transaction(store).objectStore(store).getAll());
+        if (rows.some((row) => ArrayBuffer.isView(row) && isIn(row))) return true;
+      }
+      database.close();
+    }
+    return false;
+  }, text);
+
+const closeIn = (page) => page.evaluate(() => globalThis.memory.close());
+
+test.each(["opfs", "indexeddb"])(
+  "[cap 86] what is forgotten is in no byte of %s",
+  async (storage) => {
+    const name = `forget-${storage}`;
+    const owner = await openTab(name, { storage, isIndexed: true });
+    const follower = await openTab(name, { storage, isIndexed: true });
+    await owner.evaluate(() => globalThis.fill());
+    await closeIn(follower);
+    await closeIn(owner);
+    expect(await originHolds(owner, SECRET)).toBe(true);
+    await owner.evaluate(
+      (given) => globalThis.open(...given),
+      [name, { storage, isIndexed: true }],
+    );
+    await owner.evaluate(() => globalThis.memory.forget({ namespaces: [[]], threads: "all" }));
+    await follower.evaluate(
+      (given) => globalThis.open(...given),
+      [name, { storage, isIndexed: true }],
+    );
+    const outcome = await follower.evaluate(() => globalThis.forgetAda());
+    expect(outcome).toMatchObject({
+      ...forgotten({ isScrubbed: true }),
+      erased: { items: 30, vectors: 30, threads: 1 },
+    });
+    await closeIn(follower);
+    await closeIn(owner);
+    expect(await originHolds(owner, SECRET)).toBe(false);
+  },
+);
 
 test("[cap 52] scopes are as memories of their own, in the owner and in a follower", async () => {
   const owner = await openTab("isolation");

@@ -206,8 +206,9 @@ TEST_P(EngineTest, what_needs_the_whole_database_must_be_alone_in_its_frame) {
                   .Add(Tag::kPut, Put("k", "1")));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(answers.code(i), StatusCode::kInvalidOperation);
-    EXPECT_EQ(answers.message(i),
-              "flush, begin_export, import_from and finish_import must be alone in a frame");
+    EXPECT_EQ(
+        answers.message(i),
+        "flush, begin_export, import_from, finish_import and forget must be alone in a frame");
   }
   EXPECT_EQ(answers.code(3), kOk);
   EXPECT_EQ(Execute(Frame().Add(Tag::kFlush, wire::Nothing{})).code(0), kOk);

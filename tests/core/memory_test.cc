@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -26,6 +28,15 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   std::string path() const { return (folder_ / "memory.db").string(); }
+  // Whether a file of the folder has the text.
+  bool Holds(const std::string& text) const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      std::ifstream stream(entry.path(), std::ios::binary);
+      const std::string bytes(std::istreambuf_iterator<char>(stream), {});
+      if (bytes.contains(text)) return true;
+    }
+    return false;
+  }
 
  private:
   std::filesystem::path folder_;
@@ -41,6 +52,25 @@ TEST(Memory, both_tiers_are_there_after_reopening_the_file) {
   Memory memory = Memory::Open({.path = file.path()}).value();
   EXPECT_EQ(memory.store().Get({"a"}, "k").value()->value, "1");
   EXPECT_TRUE(memory.checkpointer().GetTuple({"t", "", "1"}).value().has_value());
+}
+
+TEST(Memory, forgets_in_every_byte_of_the_folder) {
+  const TemporaryFile file("memory_test_");
+  Memory memory = Memory::Open({.path = file.path()}).value();
+  ASSERT_TRUE(memory.store().Put({"user", "ada"}, "k", "\"SECRET\"").ok());
+  ASSERT_TRUE(memory.checkpointer().Put(At("t", "", "1").New("a", "1", "\"SECRET\"")).ok());
+  ASSERT_TRUE(memory.store().Put({"user", "bob"}, "k", "1").ok());
+  EXPECT_TRUE(file.Holds("SECRET"));
+  ASSERT_TRUE(memory.erasures().Put({{"user", "ada"}, "case 7", 0}).ok());
+  const Erasure erasure{.id = "1", .digest = "", .namespaces = {{"user", "ada"}}, .threads = {"t"}};
+  EXPECT_EQ(memory.Forget(erasure).error().code(), StatusCode::kHeld);
+  ASSERT_TRUE(memory.erasures().Release({"user", "ada"}).ok());
+  const Result<Erased> erased = memory.Forget(erasure);
+  ASSERT_TRUE(erased.has_value()) << erased.error().message();
+  EXPECT_EQ(erased->items, 1U);
+  EXPECT_EQ(erased->checkpoints, 1U);
+  EXPECT_FALSE(file.Holds("SECRET"));
+  EXPECT_TRUE(memory.store().Get({"user", "bob"}, "k").value().has_value());
 }
 
 TEST(Memory, what_cannot_be_opened_is_an_error) {

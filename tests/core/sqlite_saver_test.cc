@@ -311,6 +311,7 @@ class WatchedDatabase final : public sql::Database {
     return database_.InTransaction(body);
   }
   Status Flush() override { return database_.Flush(); }
+  Status Scrub() override { return database_.Scrub(); }
   Result<std::uint64_t> SizeBytes() override { return database_.SizeBytes(); }
   Result<std::uint64_t> BeginExport() override { return database_.BeginExport(); }
   Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override {

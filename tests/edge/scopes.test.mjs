@@ -1,5 +1,6 @@
 // Scopes and policies in workerd: the object decides, not its caller.
 
+import { forgotten } from "../js/support/forgetting.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
 let workerd;
@@ -37,6 +38,17 @@ test("[cap 88] [cap 104] [cap 105] what a policy refuses is told by code and rul
     expect.stringMatching(/^access_denied .*who are you\?/),
     expect.stringMatching(/^access_denied .*eve is locked out/),
   ]);
+});
+
+test("[cap 86] what is forgotten is in no cell of the object's tables", async () => {
+  const { outcome, before, after, refused } = await workerd.call("forget");
+  expect(outcome).toMatchObject({
+    ...forgotten({ isScrubbed: false }),
+    erased: { items: 30, threads: 1 },
+  });
+  expect(before).toBeGreaterThan(60);
+  expect(after).toBe(0);
+  expect(refused).toMatchObject({ code: "held" });
 });
 
 test("a forged configuration does nothing", async () => {

@@ -240,6 +240,15 @@ inline std::vector<GoldenFrame> DatabaseFrames() {
       Golden("put_rows", Tag::kPutRows, wire::PutRows{BytesOf("KSPR")}, std::uint64_t{8}),
       Golden("finish_import", Tag::kFinishImport, wire::FinishImport{"export-1", true}),
       Golden("limit_vectors", Tag::kLimitVectors, wire::LimitVectors{33'554'432}),
+      Golden("forget", Tag::kForget,
+             Erasure{"e1", "d1", {{"user", "ada"}}, R"({"a":1})", {"t"}, "user/ada/", true},
+             Erased{1'700'000'000'000, 5, 4, 3, 2, 1'000}),
+      Golden("find_erasure", Tag::kFindErasure, wire::FindErasure{"e1"},
+             std::optional<ErasureRecord>({"d1", {1'700'000'000'000, 5, 4, 3, 2, 1'000}, true})),
+      Golden("hold", Tag::kHold, Hold{{"user", "ada"}, "case 7", 0}),
+      Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
+      Golden("list_holds", Tag::kListHolds, wire::Nothing{},
+             std::vector<Hold>{{{"user", "ada"}, "case 7", 1'700'000'000'000}}),
       Golden("import_state", Tag::kImportState, wire::Nothing{},
              std::optional<transfer::ImportState>({"export-1", 8, BytesOf("\x02\x80"), false})),
       Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{}, wire::FrameKind::kOpen),
@@ -275,6 +284,24 @@ inline GoldenFrame RememberedPut() {
   return golden;
 }
 
+// A put that is at home in two scopes.
+inline GoldenFrame ScopedPut() {
+  GoldenFrame golden = Golden("put_scoped", Tag::kPut, AnyPut());
+  const Policy policy{.readable = {{{"n"}, {}}},
+                      .writable = {{{"n"}}},
+                      .read_only = false,
+                      .max_entries_per_namespace = 5,
+                      .max_value_bytes = 1'000,
+                      .max_bytes = 10'000,
+                      .default_ttl_ms = 60'000,
+                      .max_ttl_ms = 120'000};
+  golden.request = wire::RequestBuilder(Header())
+                       .Within({{{"user", "ada"}, policy}, {{"conv", "t"}, {}}})
+                       .Add(Tag::kPut, AnyPut())
+                       .Build();
+  return golden;
+}
+
 // One status for a whole frame, here the commonest in the life of a host.
 inline GoldenFrame FailedFrame() {
   GoldenFrame golden = SeveralOperations();
@@ -292,6 +319,7 @@ inline std::vector<GoldenFrame> GoldenFrames() {
   all.push_back(SeveralOperations());
   all.push_back(FailedFrame());
   all.push_back(RememberedPut());
+  all.push_back(ScopedPut());
   return all;
 }
 

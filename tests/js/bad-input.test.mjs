@@ -189,7 +189,7 @@ describe.each(storeBackends)("$name", (backend) => {
 
   test("an error names the class that was called", async () => {
     const error = await expectRefused(() => store.put(["a.b"], "k", {}), "invalid_namespace");
-    expect(error.message).toMatch(/^\[keepsake\] \w*Store: /);
+    expect(error.message).toMatch(/^\[keepsake\] (\w*Store|memory\.store): /);
     expect(error.name).toBe("InvalidNamespaceError");
   });
 

@@ -360,6 +360,7 @@ test("the names that get a prefix are those of a file", async () => {
   await memory.checkpointer.put(threadConfig("t"), checkpointOf({ a: [1] }), metadataOf(), {
     a: 1,
   });
+  await memory.hold(["n"], "a reason");
   const there = connection.prepare("SELECT name FROM sqlite_master").pluck().all();
   // Responses to be sent again are kept for remote callers only.
   const wanted = known.filter((name) => name !== "answers").map((name) => `keepsake_${name}`);

@@ -383,6 +383,43 @@ const frames = [
   ["finish_import", { kind: "finishImport", exportId: "export-1", isWanted: true }, undefined],
   ["limit_vectors", { kind: "limitVectors", bytes: 33_554_432 }, undefined],
   [
+    "forget",
+    {
+      kind: "forget",
+      id: "e1",
+      digest: "d1",
+      namespaces: [["user", "ada"]],
+      filter: '{"a":1}',
+      threads: ["t"],
+      threadPrefix: "user/ada/",
+      dryRun: true,
+    },
+    { at: 1_700_000_000_000, items: 5, vectors: 4, threads: 3, checkpoints: 2, bytes: 1000 },
+  ],
+  [
+    "find_erasure",
+    { kind: "findErasure", id: "e1" },
+    {
+      digest: "d1",
+      erased: {
+        at: 1_700_000_000_000,
+        items: 5,
+        vectors: 4,
+        threads: 3,
+        checkpoints: 2,
+        bytes: 1000,
+      },
+      isScrubbed: true,
+    },
+  ],
+  ["hold", { kind: "hold", namespace: ["user", "ada"], reason: "case 7" }, undefined],
+  ["release", { kind: "release", namespace: ["user", "ada"] }, undefined],
+  [
+    "list_holds",
+    { kind: "listHolds" },
+    [{ namespace: ["user", "ada"], reason: "case 7", since: 1_700_000_000_000 }],
+  ],
+  [
     "import_state",
     { kind: "importState" },
     { exportId: "export-1", next: 8, cursor: new Uint8Array([2, 128]), isComplete: false },
@@ -436,6 +473,26 @@ test("a request that may be sent again has the golden bytes", () => {
   expect(wire.decodeResponse(response, [put])).toEqual([undefined]);
 });
 
+test("a request of two scopes has the golden bytes", () => {
+  const { request, response } = golden("put_scoped");
+  const policy = {
+    readable: [["n"], []],
+    writable: [["n"]],
+    readOnly: false,
+    maxEntriesPerNamespace: 5,
+    maxValueBytes: 1000,
+    maxBytes: 10_000,
+    defaultTtl: 60_000,
+    maxTtl: 120_000,
+  };
+  const levels = new wire.Levels([
+    { place: ["user", "ada"], policy },
+    { place: ["conv", "t"], policy: {} },
+  ]);
+  expect(hex(wire.encodeRequest({ ...header, levels }, [put]))).toBe(request);
+  expect(wire.decodeResponse(response, [put])).toEqual([undefined]);
+});
+
 test("a failed frame gives every operation its status", () => {
   const { request, response } = golden("failed_frame");
   expect(hex(wire.encodeRequest(header, several))).toBe(request);
@@ -474,7 +531,13 @@ test("every golden file is read", () => {
   const read = [...frames, ...opens].map(([name]) => `${name}.hex`);
   const files = readdirSync(folder).filter((file) => file.endsWith(".hex"));
   expect(files.sort()).toEqual(
-    [...read, "several_operations.hex", "failed_frame.hex", "put_remembered.hex"].sort(),
+    [
+      ...read,
+      "several_operations.hex",
+      "failed_frame.hex",
+      "put_remembered.hex",
+      "put_scoped.hex",
+    ].sort(),
   );
 });
 

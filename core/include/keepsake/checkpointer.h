@@ -147,6 +147,9 @@ struct RetentionRules {
   bool dry_run = false;         // says what would go, and keeps it
   PruneStrategy strategy = PruneStrategy::kByRules;
   std::string thread_prefix{};  // without `thread_ids`, as Scope has it: of threads that begin so
+  // What goes and shares a page with what stays becomes zeros. Rows that went are free pages
+  // still: sql::Database::Scrub().
+  bool overwrite = false;
 };
 
 struct Pruned {

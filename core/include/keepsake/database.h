@@ -61,6 +61,10 @@ class Database {
   // Moves the log into the database file, and flushes. If a good part of the file
   // is free, it is made smaller first.
   virtual Status Flush() = 0;
+  // Builds the file anew from what is in it, so that no byte of what was deleted is left in
+  // the file or its log. A host that has its own SQLite does nothing. Not within a
+  // transaction. Needs room for the file twice, on the disk and in linear memory.
+  virtual Status Scrub() = 0;
   // Size of the database file in bytes.
   virtual Result<std::uint64_t> SizeBytes() = 0;
 

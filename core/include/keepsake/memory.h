@@ -7,6 +7,7 @@
 
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
+#include "keepsake/erasure.h"
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
 #include "keepsake/status.h"
@@ -35,6 +36,12 @@ class Memory {
   sql::Database& database() { return *database_; }
   Store& store() { return *store_; }
   Checkpointer& checkpointer() { return *checkpointer_; }
+  // Holds, and records of what was forgotten.
+  Erasures erasures() { return Erasures(database_.get()); }
+  // Forgets for good: no byte of it is left in the file.
+  Result<Erased> Forget(const Erasure& erasure) {
+    return erasures().Forget(*store_, *checkpointer_, erasure, store_->options().clock->NowMs());
+  }
 
  private:
   Memory(std::unique_ptr<sql::Database> database, std::unique_ptr<Store> store,

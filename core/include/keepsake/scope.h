@@ -40,6 +40,10 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
+// What the threads of a scope at this place begin with: its labels, each with a "/" behind it,
+// "%" and "/" within them as in a URL. Persistent.
+std::string ThreadPrefixOf(const Namespace& place);
+
 struct ScopeLevel {
   Namespace place;  // within the level around it
   Policy policy;
@@ -58,8 +62,7 @@ class Scope {
   const std::vector<ScopeLevel>& levels() const { return levels_; }
   // Where it lies in the memory.
   const Namespace& place() const { return place_; }
-  // What its threads begin with there: the labels of the place, each with a "/" behind it,
-  // "%" and "/" within them as in a URL. Persistent.
+  // What its threads begin with there: ThreadPrefixOf(place()).
   const std::string& thread_prefix() const { return thread_prefix_; }
   bool is_read_only() const;
 
@@ -106,6 +109,8 @@ class ScopedStore {
   Result<std::vector<std::string>> List(const Namespace& ns);
   Result<std::uint64_t> ClearNamespace(const Namespace& ns);
   Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
+  // Replaces names of the scope by those of the memory, if all of it may be written.
+  Status Enter(struct Erasure& erasure) const;
 
  private:
   Status CheckQuotas(std::span<const Operation> operations);

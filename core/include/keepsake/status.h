@@ -50,6 +50,7 @@ enum class StatusCode : std::uint16_t {
   kUnsupported = 27,
   kInternal = 28,
   kModelMismatch = 29,  // vectors stored are another embedding model's
+  kHeld = 30,           // a hold refuses that something is forgotten
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

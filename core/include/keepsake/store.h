@@ -127,6 +127,13 @@ struct StoreUsage {
   bool operator==(const StoreUsage&) const = default;
 };
 
+// What Store::Erase() erased.
+struct ErasedItems {
+  std::uint64_t items = 0;
+  std::uint64_t vectors = 0;
+  std::uint64_t bytes = 0;  // of keys and values
+};
+
 // One step of Store::ImproveIndex().
 struct IndexStep {
   std::uint32_t vectors = 0;  // that it inserts at most
@@ -160,6 +167,11 @@ class Store {
   Result<std::vector<std::string>> List(const Namespace& ns);
   // Deletes all items of exactly this namespace; says how many there were.
   Result<std::uint64_t> ClearNamespace(const Namespace& ns);
+  // Deletes the items of these namespaces and of all below them, expired ones, too, which the
+  // filter lets through; `{}` is everything. With `dry_run` it only says what that would be.
+  // What was deleted is in free pages still: sql::Database::Scrub().
+  Result<ErasedItems> Erase(std::span<const Namespace> prefixes, const std::string& filter,
+                            bool dry_run);
   // Deletes expired items, at most `max_items`; says how many. Reads never
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;

@@ -84,6 +84,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "internal";
     case StatusCode::kModelMismatch:
       return "model_mismatch";
+    case StatusCode::kHeld:
+      return "held";
   }
   return "internal";
 }

@@ -48,36 +48,48 @@ std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes) {
   return static_cast<std::int64_t>(hash >> (64 - kNumberBits));
 }
 
-void Marks::Mark(NamespaceId ns, const LogRange& range) {
-  if (range.length == 0 || !logs_.contains(range.log)) return;
-  users_.emplace(range.log, ns);
-  std::int64_t first = ChunkAt(range.log, range.offset);
-  std::int64_t last = ChunkAt(range.log, range.offset + range.length - 1);
-  auto next = marked_.upper_bound(first);
-  if (next != marked_.begin() && std::prev(next)->second >= first - 1) {
+void Stretches::Add(Stretch stretch) {
+  auto [first, last] = stretch;
+  auto next = last_of_.upper_bound(first);
+  if (next != last_of_.begin() && std::prev(next)->second >= first - 1) {
     --next;
     if (next->second >= last) return;
     first = next->first;
   }
-  while (next != marked_.end() && next->first <= last + 1) {
+  while (next != last_of_.end() && next->first <= last + 1) {
     last = std::max(last, next->second);
-    next = marked_.erase(next);
+    next = last_of_.erase(next);
   }
-  marked_.emplace(first, last);
+  last_of_.emplace(first, last);
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> Marks::Gaps(LogId log) const {
-  std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
-  std::int64_t from = FirstChunk(log);
-  auto marked = marked_.upper_bound(from);
-  if (marked != marked_.begin()) --marked;
-  for (; marked != marked_.end() && marked->first <= LastChunk(log); ++marked) {
+std::vector<Stretches::Stretch> Stretches::Gaps(Stretch whole) const {
+  std::vector<Stretch> gaps;
+  auto [from, last] = whole;
+  auto marked = last_of_.upper_bound(from);
+  if (marked != last_of_.begin()) --marked;
+  for (; marked != last_of_.end() && marked->first <= last; ++marked) {
     if (marked->second < from) continue;
     if (marked->first > from) gaps.emplace_back(from, marked->first - 1);
     from = marked->second + 1;
   }
-  if (from <= LastChunk(log)) gaps.emplace_back(from, LastChunk(log));
+  if (from <= last) gaps.emplace_back(from, last);
   return gaps;
+}
+
+void Marks::Mark(NamespaceId ns, const LogRange& range) {
+  if (range.length == 0 || !logs_.contains(range.log)) return;
+  users_.emplace(range.log, ns);
+  const std::uint64_t last = range.offset + range.length - 1;
+  chunks_.Add({ChunkAt(range.log, range.offset), ChunkAt(range.log, last)});
+  if (!by_byte_) return;
+  bytes_[range.log].Add({static_cast<std::int64_t>(range.offset), static_cast<std::int64_t>(last)});
+}
+
+const Stretches& Marks::BytesOf(LogId log) const {
+  static const Stretches kNone;
+  const auto bytes = bytes_.find(log);
+  return bytes == bytes_.end() ? kNone : bytes->second;
 }
 
 Result<LogRange> ContentLogs::Append(LogId log, ByteView bytes) {
@@ -233,13 +245,46 @@ Result<std::uint64_t> ContentLogs::Sweep(const Marks& marks) {
       Status s = database_.Run("DELETE FROM log_users WHERE log = ? AND ns_id = ?", {log, user});
       if (!s.ok()) return std::unexpected(std::move(s));
     }
-    for (const auto& [first, last] : marks.Gaps(log)) {
+    for (const auto& [first, last] : marks.chunks().Gaps({FirstChunk(log), LastChunk(log)})) {
       const auto bytes = Free(first, last);
       if (!bytes) return bytes;
       freed += *bytes;
     }
+    if (!marks.by_byte()) continue;
+    if (Status s = Blank(log, marks.BytesOf(log)); !s.ok()) return std::unexpected(std::move(s));
   }
   return freed;
+}
+
+Status ContentLogs::Blank(LogId log, const Stretches& marked) {
+  struct Blanked {
+    std::int64_t chunk;
+    Bytes bytes;
+  };
+  std::vector<Blanked> blanked;
+  Status s = database_.Run(
+      "SELECT chunk, bytes FROM content WHERE chunk BETWEEN ? AND ?",
+      {FirstChunk(log), LastChunk(log)}, [&](const Row& row) {
+        const ByteView stored = row.Blob(1);
+        if (stored.empty()) return true;
+        const auto begin = static_cast<std::int64_t>(EndOf(log, row.Int(0), {}));
+        const auto last = begin + static_cast<std::int64_t>(stored.size()) - 1;
+        const auto gaps = marked.Gaps({begin, last});
+        if (gaps.empty()) return true;
+        Bytes bytes(stored.begin(), stored.end());
+        for (const auto& [from, to] : gaps) {
+          std::fill(bytes.begin() + (from - begin), bytes.begin() + (to - begin + 1), 0);
+        }
+        blanked.push_back({row.Int(0), std::move(bytes)});
+        return true;
+      });
+  for (const auto& [chunk, bytes] : blanked) {
+    if (!s.ok()) return s;
+    s = database_.Run("UPDATE content SET checksum = ?, bytes = ? WHERE chunk = ?",
+                      {ChecksumOf(chunk, bytes), bytes, chunk});
+  }
+  tails_.clear();
+  return s;
 }
 
 Result<std::uint64_t> ContentLogs::Free(std::int64_t first_chunk, std::int64_t last_chunk) {

@@ -48,22 +48,38 @@ NamespaceId OwnerOf(LogId log);
 // That of the chunk with this number.
 std::int64_t ChecksumOf(std::int64_t chunk, ByteView bytes);
 
-// What of some logs is referred to, chunk by chunk.
+// Numbers, as stretches that are apart from each other.
+class Stretches {
+ public:
+  using Stretch = std::pair<std::int64_t, std::int64_t>;  // first and last
+
+  void Add(Stretch stretch);
+  // The stretches of `whole` that are not among them.
+  std::vector<Stretch> Gaps(Stretch whole) const;
+
+ private:
+  std::map<std::int64_t, std::int64_t> last_of_;  // by the first
+};
+
+// What of some logs is referred to: chunk by chunk, and byte by byte if that is asked for.
 class Marks {
  public:
-  explicit Marks(const std::set<LogId>& logs) : logs_(logs) {}
+  Marks(const std::set<LogId>& logs, bool by_byte) : logs_(logs), by_byte_(by_byte) {}
 
   void Mark(NamespaceId ns, const LogRange& range);
   bool IsUsedBy(NamespaceId ns, LogId log) const { return users_.contains({log, ns}); }
   const std::set<LogId>& logs() const { return logs_; }
-  // First and last chunk of each stretch without a mark, from the log's first
-  // chunk to beyond its last.
-  std::vector<std::pair<std::int64_t, std::int64_t>> Gaps(LogId log) const;
+  bool by_byte() const { return by_byte_; }
+  const Stretches& chunks() const { return chunks_; }
+  // Offsets. REQUIRES: by_byte().
+  const Stretches& BytesOf(LogId log) const;
 
  private:
   const std::set<LogId>& logs_;
+  bool by_byte_;
   std::set<std::pair<LogId, NamespaceId>> users_;
-  std::map<std::int64_t, std::int64_t> marked_;  // first chunk → last chunk, apart from each other
+  Stretches chunks_;
+  std::map<LogId, Stretches> bytes_;
 };
 
 class ContentLogs {
@@ -85,6 +101,7 @@ class ContentLogs {
   Result<std::uint64_t> BytesOfRows(NamespaceId ns);
   // Frees what has no mark. A namespace that uses nothing more of another one's log
   // is no user of it any more. → bytes
+  // With marks by the byte, what has none in a chunk that stays becomes zeros.
   Result<std::uint64_t> Sweep(const Marks& marks);
 
  private:
@@ -101,6 +118,7 @@ class ContentLogs {
   Status Extend(Tail& tail, ByteView bytes);
   void Keep(LogId log, Tail tail);
   Result<std::uint64_t> Free(std::int64_t first_chunk, std::int64_t last_chunk);
+  Status Blank(LogId log, const Stretches& marked);
   Result<std::uint64_t> Number(std::string_view sql, std::initializer_list<sql::Param> params);
 
   sql::Database& database_;

@@ -291,11 +291,11 @@ Result<std::string> Pruning::IdBy(std::string_view sql, NamespaceId ns) {
   return id;
 }
 
-Status Pruning::Finish() {
+Status Pruning::Finish(bool overwrite) {
   const std::set<LogId> logs = std::exchange(touched_, {});
   const auto users = values_.logs().UsersOf(logs);
   if (!users) return users.error();
-  Marks marks(logs);
+  Marks marks(logs, overwrite);
   for (const NamespaceId user : *users) {
     if (Status s = MarkAll(user, marks); !s.ok()) return s;
   }

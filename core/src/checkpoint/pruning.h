@@ -33,7 +33,8 @@ class Pruning {
   Status ByRules(const RetentionRules& rules);
 
   // Frees the content. Once for all that was deleted, since it goes through what is left.
-  Status Finish();
+  // `overwrite`: as RetentionRules has it.
+  Status Finish(bool overwrite = false);
 
   // What went so far.
   const Pruned& pruned() const { return pruned_; }

@@ -156,7 +156,7 @@ class SqliteSaver final : public Checkpointer {
 
   Status DeleteThread(const std::string& thread_id) override {
     if (Status s = checkpoint::ValidateThreadId(thread_id); !s.ok()) return s;
-    return InPruning([&](Pruning& pruning) { return pruning.EraseThread(thread_id); }).status;
+    return InPruning([&](Pruning& pruning) { return pruning.EraseThread(thread_id); }, {}).status;
   }
 
   Status CopyThread(const std::string& source, const std::string& target) override {
@@ -179,14 +179,14 @@ class SqliteSaver final : public Checkpointer {
   Result<std::uint64_t> DeleteForRuns(std::span<const std::string> run_ids,
                                       const std::string& thread_prefix) override {
     const checkpoint::RunIds runs(run_ids);
-    return CountOf(
-        InPruning([&](Pruning& pruning) { return pruning.DeleteForRuns(runs, thread_prefix); }));
+    return CountOf(InPruning(
+        [&](Pruning& pruning) { return pruning.DeleteForRuns(runs, thread_prefix); }, {}));
   }
 
   Result<Pruned> Prune(const RetentionRules& rules) override {
     if (Status s = checkpoint::ValidateRules(rules); !s.ok()) return std::unexpected(std::move(s));
-    auto outcome =
-        InPruning([&](Pruning& pruning) { return pruning.ByRules(rules); }, rules.dry_run);
+    auto outcome = InPruning([&](Pruning& pruning) { return pruning.ByRules(rules); },
+                             {.dry_run = rules.dry_run, .overwrite = rules.overwrite});
     if (!outcome.status.ok()) return std::unexpected(std::move(outcome.status));
     return outcome.pruned;
   }
@@ -726,13 +726,18 @@ class SqliteSaver final : public Checkpointer {
     Pruned pruned;
   };
 
-  Outcome InPruning(FunctionRef<Status(Pruning&)> body, bool dry_run = false) {
+  struct PruningMode {
+    bool dry_run = false;
+    bool overwrite = false;
+  };
+
+  Outcome InPruning(FunctionRef<Status(Pruning&)> body, PruningMode mode) {
     Pruning pruning(database_, namespaces_, values_, checkpoints_);
     bool looked = false;
     Status status = database_.InTransaction([&]() -> Status {
       if (Status s = body(pruning); !s.ok()) return s;
-      if (Status s = pruning.Finish(); !s.ok()) return s;
-      looked = dry_run;
+      if (Status s = pruning.Finish(mode.overwrite); !s.ok()) return s;
+      looked = mode.dry_run;
       return looked ? DryRun() : Status();
     });
     return {looked ? Status() : std::move(status), pruning.pruned()};

@@ -30,6 +30,8 @@ class Answers {
   Status Keep(const wire::Request& request, ByteView response);
 
   Status DeleteAll();
+  // Answers that may hold values become a failure that says so: what they answer was done.
+  Status ForgetValues();
 
  private:
   Status DeleteOld(std::int64_t now_ms);

@@ -164,7 +164,8 @@ class Engine::Opened {
     if (call.Has(kAlone) && !is_alone) {
       return response.Fail(
           Status(StatusCode::kInvalidOperation,
-                 "flush, begin_export, import_from and finish_import must be alone in a frame"));
+                 "flush, begin_export, import_from, finish_import and forget must be alone in a "
+                 "frame"));
     }
     if (call.Has(kNeedsFile) && state_.database() == nullptr) {
       return response.Fail(

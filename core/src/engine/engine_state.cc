@@ -13,6 +13,7 @@
 namespace keepsake {
 
 Status EngineState::Start() {
+  erasures_.emplace(database_.get());
   if (database_ == nullptr) {
     store_ = MakeInMemoryStore(FreshOptions());
     saver_ = MakeMemorySaver();
@@ -22,7 +23,11 @@ Status EngineState::Start() {
   rows_out_.emplace(*database_);
   rows_in_.emplace(*database_);
   if (Status status = StartSaver(); !status.ok()) return status;
-  return StartStore(FreshOptions());
+  if (Status status = StartStore(FreshOptions()); !status.ok()) return status;
+  // What an erasure left when it was cut off. A file that has no room for that opens all the
+  // same; the record says that it is not done.
+  (void)erasures_->Scrub();
+  return Status();
 }
 
 // The host configures index and TTL by an operation.
@@ -87,6 +92,27 @@ Status EngineState::InKeptTransaction(FunctionRef<Status()> body) {
 Status EngineState::EndAbandonedExport() {
   if (!rows_out_ || std::exchange(has_looked_for_exports_, true)) return Status();
   return rows_out_->EndAbandoned(clock_.NowMs());
+}
+
+Result<Erased> EngineState::Forget(const Erasure& erasure) {
+  Erasure entered = erasure;
+  if (scoped_store_) {
+    if (Status status = scoped_store_->Enter(entered); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+  }
+  Result<Erased> erased =
+      erasures_->Forget(*store_, *saver_, entered, clock_.NowMs(), [&]() -> Status {
+        if (Status ended = rows_out_->End(); !ended.ok()) return ended;
+        if (Status ended = rows_in_->Discard(); !ended.ok()) return ended;
+        return answers_->ForgetValues();
+      });
+  if (database_ == nullptr || entered.dry_run) return erased;
+  ForgetUsage();
+  // Nothing of it stays in linear memory, either.
+  Status restarted = StartAnew();
+  if (erased && !restarted.ok()) return std::unexpected(std::move(restarted));
+  return erased;
 }
 
 // What an export of rows notes is no part of a file.

@@ -15,6 +15,7 @@
 #include "keepsake/checkpointer.h"
 #include "keepsake/clock.h"
 #include "keepsake/database.h"
+#include "keepsake/erasure.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/scope.h"
 #include "keepsake/status.h"
@@ -48,6 +49,7 @@ class EngineState {
   // Null in memory; so are the others of a database.
   sql::Database* database() { return database_.get(); }
   Answers* answers() { return answers_ ? &*answers_ : nullptr; }
+  Erasures& erasures() { return *erasures_; }
   transfer::RowExport& rows_out() { return *rows_out_; }
   transfer::RowImport& rows_in() { return *rows_in_; }
 
@@ -67,6 +69,9 @@ class EngineState {
   // What an earlier engine began and nobody ended. Once for each engine: what an export
   // notes costs every write a row.
   Status EndAbandonedExport();
+
+  // Forgets all that the erasure names, and whatever may hold something of it.
+  Result<Erased> Forget(const Erasure& erasure);
 
   // REQUIRES of these: there is a database.
   Result<std::uint64_t> BeginExport();
@@ -88,6 +93,7 @@ class EngineState {
   ManualClock clock_;
   std::unique_ptr<sql::Database> database_;
   std::optional<Answers> answers_;
+  std::optional<Erasures> erasures_;
   std::optional<transfer::RowExport> rows_out_;
   std::optional<transfer::RowImport> rows_in_;
   bool has_looked_for_exports_ = false;

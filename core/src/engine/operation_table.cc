@@ -184,6 +184,19 @@ constexpr OperationRow kOperations[] = {
                 [](auto& engine, auto&) { return engine.rows_in().State(); }),
     On<wire::LimitVectors>(Tag::kLimitVectors, kOfFile,
                            [](auto&, auto& op) { return LimitVectors(op.bytes); }),
+    On<Erasure>(Tag::kForget, kBeyondRows | kAlone,
+                [](auto& engine, auto& op) { return engine.Forget(op); }),
+    On<wire::FindErasure>(Tag::kFindErasure, kReads,
+                          [](auto& engine, auto& op) { return engine.erasures().Find(op.id); }),
+    On<Hold>(Tag::kHold, kWrites | kWhole,
+             [](auto& engine, auto& op) {
+               op.since_ms = engine.clock().NowMs();
+               return engine.erasures().Put(op);
+             }),
+    On<wire::OneNamespace>(Tag::kRelease, kWrites | kWhole,
+                           [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); }),
+    On<Nothing>(Tag::kListHolds, kReads | kWhole,
+                [](auto& engine, auto&) { return engine.erasures().Holds(); }),
 
     On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),

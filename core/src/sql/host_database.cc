@@ -167,6 +167,7 @@ class HostDatabase final : public Database {
   bool is_guarded() const override { return true; }
 
   Status Flush() override { return Status(); }
+  Status Scrub() override { return Status(); }
 
   Result<std::uint64_t> SizeBytes() override {
     return static_cast<std::uint64_t>(std::max(0.0, host_.size(host_.context)));

@@ -116,6 +116,25 @@ constexpr SchemaStatement kVersion1[] = {
      "  PRIMARY KEY(log, ns_id)"
      ") STRICT, WITHOUT ROWID"},
     {kCheckpoints, "CREATE INDEX log_users_ns ON log_users(ns_id)"},
+
+    // What was forgotten, as numbers, and what must not be.
+    {kGovernance,
+     "CREATE TABLE erasures("
+     "  erasure_id TEXT PRIMARY KEY,"
+     "  digest TEXT NOT NULL,"
+     "  at_ms INTEGER NOT NULL,"
+     "  items INTEGER NOT NULL,"
+     "  vectors INTEGER NOT NULL,"
+     "  threads INTEGER NOT NULL,"
+     "  checkpoints INTEGER NOT NULL,"
+     "  bytes INTEGER NOT NULL"
+     ") STRICT, WITHOUT ROWID"},
+    {kGovernance,
+     "CREATE TABLE holds("
+     "  ns TEXT PRIMARY KEY,"
+     "  reason TEXT NOT NULL,"
+     "  since_ms INTEGER NOT NULL"
+     ") STRICT, WITHOUT ROWID"},
 };
 
 constexpr SchemaVersion kVersions[] = {kVersion1};
@@ -237,7 +256,8 @@ Status Migrate(Database& database, std::int64_t version, Schema schema, NewTable
     if (version > 0) {
       groups = GroupsMade(database, schema);
     } else if (made == NewTables::kAll) {
-      groups = std::set<TableGroup>{kMeta, kAnswers, kItems, kVectors, kTexts, kCheckpoints};
+      groups = std::set<TableGroup>{kMeta,  kAnswers,     kItems,     kVectors,
+                                    kTexts, kCheckpoints, kGovernance};
     }
     if (!groups) return groups.error();
     for (const SchemaVersion& step : schema.subspan(static_cast<std::size_t>(version))) {

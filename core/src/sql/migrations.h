@@ -17,7 +17,15 @@
 
 namespace keepsake::sql {
 
-enum class TableGroup : std::uint8_t { kMeta, kAnswers, kItems, kVectors, kTexts, kCheckpoints };
+enum class TableGroup : std::uint8_t {
+  kMeta,
+  kAnswers,
+  kItems,
+  kVectors,
+  kTexts,
+  kCheckpoints,
+  kGovernance
+};
 
 struct SchemaStatement {
   TableGroup group;

@@ -287,6 +287,25 @@ Status SqliteDatabase::Flush() {
   // Where there is no room for that, the log must move all the same: that makes some.
   const Status status = GiveBackFreePages();
   if (!status.ok() && status.code() != StatusCode::kStorageFull) return status;
+  return MoveLog();
+}
+
+Status SqliteDatabase::Scrub() {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("scrub"); !status.ok()) return status;
+  if (exporting_) {
+    return Status(StatusCode::kInvalidArgument, "export must end before the file is scrubbed");
+  }
+  // Pages are filled from cleared ones, so that none has an end that was somebody else's.
+  Status status = Run("PRAGMA secure_delete = ON");
+  if (status.ok()) status = Run("VACUUM");
+  const Status reset = Run("PRAGMA secure_delete = OFF");
+  if (status.ok()) status = reset;
+  return status.ok() && !InMemory() ? MoveLog() : status;
+}
+
+// To the database file; none of it is left in the log.
+Status SqliteDatabase::MoveLog() {
   const int result_code = sqlite3_wal_checkpoint_v2(connection_.get(), "main",
                                                     SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   return result_code == SQLITE_OK ? Status() : Remember(LastStatus(connection_.get(), path_));

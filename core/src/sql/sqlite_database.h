@@ -37,6 +37,7 @@ class SqliteDatabase final : public Database {
              const RowCallback& on_row) override;
   Status InTransaction(FunctionRef<Status()> body) override;
   Status Flush() override;
+  Status Scrub() override;
   Result<std::uint64_t> SizeBytes() override;
   Result<std::uint64_t> BeginExport() override;
   Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override;
@@ -58,6 +59,7 @@ class SqliteDatabase final : public Database {
   void DeleteLogWeMade();
 
   Status GiveBackFreePages();
+  Status MoveLog();
   Status FlushLog();
   Status ExportFromMemory();
   Status CheckImportable(SqliteDatabase& source);

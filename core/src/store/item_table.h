@@ -38,6 +38,14 @@ struct FoundItem {
   Item item;
 };
 
+// What is known of an item that may be erased. Views are valid while it is offered.
+struct ItemTrace {
+  std::int64_t id = 0;
+  std::string_view key;
+  std::string_view value;
+  std::uint64_t vectors = 0;
+};
+
 // The vectors of an item, one after the other, in the order of their paths.
 struct ItemAndVectors {
   std::int64_t id = 0;
@@ -107,6 +115,11 @@ class ItemTable {
 
   // Restarts the TTLs of `refreshed` that have one, then puts and deletes.
   virtual Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) = 0;
+  // Offers all items whose namespace begins so, expired ones, too.
+  virtual Status ReadBelow(std::string_view encoded_prefix,
+                           FunctionRef<void(const ItemTrace&)> offer) = 0;
+  // Deletes items, and whatever was made of them or of others that went before.
+  virtual Status Erase(std::span<const std::int64_t> ids) = 0;
   // Says how many items there were.
   virtual Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns,
                                                 std::int64_t now_ms) = 0;

@@ -44,6 +44,15 @@ Status CheckPolicy(const Policy& policy) {
 
 }  // namespace
 
+std::string ThreadPrefixOf(const Namespace& place) {
+  std::string prefix;
+  for (const std::string& label : place) {
+    AppendAsUrl(label, prefix);
+    prefix += '/';
+  }
+  return prefix;
+}
+
 Result<Scope> Scope::Make(std::vector<ScopeLevel> levels) {
   if (levels.empty() || levels.size() > kMaxLevels) {
     return Error(StatusCode::kInvalidArgument, "a scope has 1 to " + std::to_string(kMaxLevels) +
@@ -53,15 +62,12 @@ Result<Scope> Scope::Make(std::vector<ScopeLevel> levels) {
   for (const ScopeLevel& level : levels) {
     if (Status status = CheckPlace(level.place); !status.ok()) return std::unexpected(status);
     if (Status status = CheckPolicy(level.policy); !status.ok()) return std::unexpected(status);
-    for (const std::string& label : level.place) {
-      scope.place_.push_back(label);
-      AppendAsUrl(label, scope.thread_prefix_);
-      scope.thread_prefix_ += '/';
-    }
+    scope.place_.insert(scope.place_.end(), level.place.begin(), level.place.end());
   }
   if (Status status = ValidateNamespace(scope.place_); !status.ok()) {
     return std::unexpected(std::move(status));
   }
+  scope.thread_prefix_ = ThreadPrefixOf(scope.place_);
   scope.levels_ = std::move(levels);
   return scope;
 }

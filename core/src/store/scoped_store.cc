@@ -9,6 +9,7 @@
 
 #include "base/heap_sort.h"
 #include "json/utf8.h"
+#include "keepsake/erasure.h"
 #include "keepsake/scope.h"
 
 namespace keepsake {
@@ -429,6 +430,23 @@ Result<std::uint64_t> ScopedStore::ClearNamespace(const Namespace& ns) {
   if (!status.ok()) return std::unexpected(std::move(status));
   if (usage_ != nullptr) usage_->Forget(EncodeNamespace(entered));
   return store_.ClearNamespace(entered);
+}
+
+Status ScopedStore::Enter(Erasure& erasure) const {
+  const Gate gate(scope_);
+  for (Namespace& ns : erasure.namespaces) {
+    if (Status status = gate.Enter(ns, Access::kWrite, kPrefix); !status.ok()) return status;
+  }
+  const bool has_threads = !erasure.threads.empty() || erasure.thread_prefix;
+  if (has_threads && scope_.is_read_only()) {
+    return {StatusCode::kAccessDenied,
+            "memory access denied: threads may not be written: the policy is read only"};
+  }
+  for (std::string& thread : erasure.threads) thread = scope_.thread_prefix() + thread;
+  if (erasure.thread_prefix)
+    *erasure.thread_prefix = scope_.thread_prefix() + *erasure.thread_prefix;
+  if (usage_ != nullptr) usage_->Clear();
+  return {};
 }
 
 Result<WhyNot> ScopedStore::ExplainAbsence(const SearchOp& search, const ItemRef& item) {

@@ -20,6 +20,22 @@ Result<T> Only(Result<std::vector<OperationResult>> results) {
   return std::get<T>(std::move(results->front()));
 }
 
+// Without those that lie within others, so that no item is below two.
+std::vector<Namespace> Outermost(std::span<const Namespace> prefixes) {
+  std::vector<Namespace> kept;
+  for (const Namespace& prefix : prefixes) {
+    const auto lies_in = [](const Namespace& inner, const Namespace& outer) {
+      return EncodeNamespace(inner).starts_with(EncodeNamespace(outer));
+    };
+    if (std::ranges::any_of(kept, [&](const Namespace& one) { return lies_in(prefix, one); })) {
+      continue;
+    }
+    std::erase_if(kept, [&](const Namespace& one) { return lies_in(one, prefix); });
+    kept.push_back(prefix);
+  }
+  return kept;
+}
+
 Status StatusOf(const Result<std::vector<OperationResult>>& results) {
   return results ? Status() : results.error();
 }
@@ -113,6 +129,31 @@ Result<StoreUsage> Store::Measure(const Namespace& ns, bool below) {
 Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
   if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
   return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());
+}
+
+Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std::string& filter,
+                                 bool dry_run) {
+  const Result<json::Filter> wanted = json::Filter::Parse(filter);
+  if (!wanted) return std::unexpected(wanted.error());
+  ErasedItems erased;
+  ItemIds ids;
+  for (const Namespace& prefix : Outermost(prefixes)) {
+    constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
+    Status status = ValidateNamespace(prefix, kAnyPrefix);
+    if (status.ok()) {
+      status = items().ReadBelow(EncodeNamespace(prefix), [&](const ItemTrace& item) {
+        if (!wanted->Matches(item.value)) return;
+        ids.push_back(item.id);
+        ++erased.items;
+        erased.vectors += item.vectors;
+        erased.bytes += item.key.size() + item.value.size();
+      });
+    }
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  if (dry_run) return erased;
+  if (Status status = items().Erase(ids); !status.ok()) return std::unexpected(std::move(status));
+  return erased;
 }
 
 Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item) {

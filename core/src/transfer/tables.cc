@@ -26,6 +26,11 @@ constexpr Column kWrites[] = {Int("ns_id"), Text("checkpoint_id"), Text("task_id
 constexpr Column kContent[] = {Int("chunk"), Int("checksum"), Blob("bytes")};
 constexpr Column kLogUsers[] = {Int("log"), Int("ns_id")};
 
+constexpr Column kErasures[] = {Text("erasure_id"), Text("digest"), Int("at_ms"),
+                                Int("items"),       Int("vectors"), Int("threads"),
+                                Int("checkpoints"), Int("bytes")};
+constexpr Column kHolds[] = {Text("ns"), Text("reason"), Int("since_ms")};
+
 constexpr Table kTables[] = {
     {1, "meta", kMeta, 1},
     {2, "store_kv", kItems, 1},
@@ -37,6 +42,8 @@ constexpr Table kTables[] = {
     {8, "writes", kWrites, 3},
     {9, "content", kContent, 1},
     {10, "log_users", kLogUsers, 2},
+    {11, "erasures", kErasures, 1},
+    {12, "holds", kHolds, 1},
 };
 
 std::string Joined(std::span<const Column> columns, std::string_view between,

@@ -10,6 +10,7 @@
 #include "import/foreign_file.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
+#include "keepsake/erasure.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
 #include "keepsake/scope.h"
@@ -124,6 +125,15 @@ auto Fields(Is<DeltaChannelHistory> auto& x) { return std::tie(x.channel, x.seed
 auto Fields(Is<CheckpointerStats> auto& x) {
   return std::tie(x.threads, x.checkpoints, x.writes, x.bytes);
 }
+
+auto Fields(Is<Erasure> auto& x) {
+  return std::tie(x.id, x.digest, x.namespaces, x.filter, x.threads, x.thread_prefix, x.dry_run);
+}
+auto Fields(Is<Erased> auto& x) {
+  return std::tie(x.at_ms, x.items, x.vectors, x.threads, x.checkpoints, x.bytes);
+}
+auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.is_scrubbed); }
+auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
 
 auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability, x.vfs); }
 auto Fields(Is<transfer::ImportState> auto& x) {

@@ -58,6 +58,11 @@ enum class Tag : std::uint8_t {
   kFinishImport = 137,
   kImportState = 138,
   kLimitVectors = 139,
+  kForget = 140,
+  kFindErasure = 141,
+  kHold = 142,
+  kRelease = 143,
+  kListHolds = 144,
 
   kForeignOpen = 192,
   kForeignItems = 193,
@@ -162,6 +167,10 @@ struct LimitVectors {
   std::uint64_t bytes = 0;
 };
 
+struct FindErasure {
+  std::string id;
+};
+
 auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
@@ -187,6 +196,7 @@ auto Fields(Is<EndRows> auto& x) { return std::tie(x.export_id); }
 auto Fields(Is<PutRows> auto& x) { return std::tie(x.piece); }
 auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted); }
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
+auto Fields(Is<FindErasure> auto& x) { return std::tie(x.id); }
 
 }  // namespace keepsake::wire
 

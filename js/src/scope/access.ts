@@ -11,7 +11,7 @@ export interface AccessEvent {
   time: number;
   /** The scope, as `user/ada`; "" for the whole memory. */
   scope: string;
-  operation: "recall" | "store" | "delete" | "clear";
+  operation: "recall" | "store" | "delete" | "clear" | "forget";
   /** Of items, within the scope. */
   namespace?: string[] | undefined;
   /** Of checkpoints, within the scope. */
@@ -71,8 +71,9 @@ function countOf(answer: unknown): number {
   if (typeof answer === "number") return answer;
   if (Array.isArray(answer)) return answer.length;
   if (answer === null) return 0;
-  const { checkpoints } = Object(answer) as { checkpoints?: unknown };
-  return typeof checkpoints === "number" ? checkpoints : 1;
+  // Of a pruning or an erasure.
+  const { checkpoints, items = 0 } = Object(answer) as Partial<Record<string, number>>;
+  return typeof checkpoints === "number" ? checkpoints + items : 1;
 }
 
 // Undefined for what touches neither items nor threads of anybody.
@@ -113,6 +114,8 @@ function describe(operation: Operation): Described | undefined {
     case "deleteForRuns":
     case "prune":
       return { operation: "delete" };
+    case "forget":
+      return { operation: "forget" };
     default:
       return undefined;
   }

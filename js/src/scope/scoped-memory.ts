@@ -7,6 +7,13 @@ import { attempt, named } from "../errors.js";
 import type { StoreOptions } from "../store/options.js";
 import { SqliteStore } from "../store/store.js";
 import { listenerOf } from "./access.js";
+import {
+  checkReceipt,
+  type ErasureCheck,
+  type ErasureReceipt,
+  type ForgetOptions,
+  forget,
+} from "./erasure.js";
 import { MemoryProvider } from "./provider.js";
 import { levelOf, type ScopeOptions } from "./scope.js";
 
@@ -50,6 +57,16 @@ export class ScopedMemory {
   /** The same as `store`, `recall`, `delete` and `clear_namespace` of entries. */
   provider(): MemoryProvider {
     return new MemoryProvider(this.store);
+  }
+
+  /** Forgets for good: everything in the scope, or what the options name of it. */
+  async forget(options?: ForgetOptions): Promise<ErasureReceipt> {
+    return attempt("ScopedMemory", () => forget(this.#connection, options));
+  }
+
+  /** As `memory.checkReceipt()`, of a receipt of this scope. */
+  async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
+    return attempt("ScopedMemory", () => checkReceipt(this.#connection, receipt));
   }
 
   /** Calls `listener` after something was written in the scope. Answers how to stop. */

@@ -39,6 +39,9 @@ import type {
   CheckpointList,
   CheckpointTuple,
   DeltaChannelHistory,
+  Erased,
+  ErasureRecord,
+  ErasureRequest,
   ForeignCheckpoint,
   ForeignItem,
   ForeignPage,
@@ -105,6 +108,17 @@ interface TwoThreads {
 function writeTwoThreads(writer: Writer, { source, target }: TwoThreads): void {
   writer.text(source);
   writer.text(target);
+}
+
+function readErased(reader: Reader): Erased {
+  return {
+    at: reader.i64(),
+    items: reader.i64(),
+    vectors: reader.i64(),
+    threads: reader.i64(),
+    checkpoints: reader.i64(),
+    bytes: reader.i64(),
+  };
 }
 
 /** By kind. */
@@ -481,6 +495,61 @@ export const OPERATIONS = {
     tag: 139,
     write: (writer, { bytes }) => writer.i64(bytes),
     read: readNothing,
+  }),
+  forget: row<ErasureRequest, Erased>({
+    tag: 140,
+    write(
+      writer,
+      { id, digest, namespaces: prefixes, filter, threads: ids, threadPrefix, dryRun },
+    ) {
+      writer.text(id);
+      writer.text(digest);
+      writer.list(prefixes, (out, prefix) => out.texts(prefix));
+      writer.text(filter);
+      writer.texts(ids);
+      writer.optional(threadPrefix, writeText);
+      writer.flag(dryRun);
+    },
+    read: readErased,
+    changes: ({ dryRun }) => (dryRun ? undefined : everything()),
+    makesRoom: always,
+    usesVectors: always,
+  }),
+  findErasure: row<{ readonly id: string }, ErasureRecord | undefined>({
+    tag: 141,
+    write: (writer, { id }) => writer.text(id),
+    read: (reader) =>
+      reader.optional((record) => ({
+        digest: record.text(),
+        erased: readErased(record),
+        isScrubbed: record.flag(),
+      })),
+  }),
+  hold: row<{ readonly namespace: Namespace; readonly reason: string }, undefined>({
+    tag: 142,
+    write(writer, { namespace, reason }) {
+      writer.texts(namespace);
+      writer.text(reason);
+      writer.i64(0); // since when, which the core knows
+    },
+    read: readNothing,
+    changes: ({ namespace }) => namespaces(namespace),
+  }),
+  release: row<{ readonly namespace: Namespace }, undefined>({
+    tag: 143,
+    write: (writer, { namespace }) => writer.texts(namespace),
+    read: readNothing,
+    changes: ({ namespace }) => namespaces(namespace),
+  }),
+  listHolds: row<unknown, { namespace: string[]; reason: string; since: number }[]>({
+    tag: 144,
+    write: writeNothing,
+    read: (reader) =>
+      reader.list((held) => ({
+        namespace: readTexts(held),
+        reason: held.text(),
+        since: held.i64(),
+      })),
   }),
 
   foreignOpen: row<OpenOptions, ForeignTableInfo[]>({

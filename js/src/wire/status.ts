@@ -30,6 +30,7 @@ export const STATUS_CODES = [
   "unsupported",
   "internal",
   "model_mismatch",
+  "held",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];

@@ -432,3 +432,32 @@ export interface ImportState {
   cursor: Uint8Array;
   isComplete: boolean;
 }
+
+/** @internal */
+export interface ErasureRequest {
+  readonly id: string;
+  readonly digest: string;
+  readonly namespaces: readonly Namespace[];
+  readonly filter: string;
+  readonly threads: readonly string[];
+  /** And all threads that begin so. */
+  readonly threadPrefix: string | undefined;
+  readonly dryRun: boolean;
+}
+
+/** @internal */
+export interface Erased {
+  at: number;
+  items: number;
+  vectors: number;
+  threads: number;
+  checkpoints: number;
+  bytes: number;
+}
+
+/** @internal */
+export interface ErasureRecord {
+  digest: string;
+  erased: Erased;
+  isScrubbed: boolean;
+}

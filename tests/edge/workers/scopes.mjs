@@ -7,6 +7,7 @@ import {
   openMemory,
   resolveNamespace,
 } from "keepsake/cloudflare";
+import { fill, forgetAda, SECRET } from "../../js/support/forgetting.mjs";
 import { differenceOf } from "../../js/support/isolation.mjs";
 import { refusal, serve } from "./serve.mjs";
 
@@ -16,6 +17,22 @@ export class Memory extends KeepsakeObject {
     if (typeof caller?.user !== "string") throw new Error("who are you?");
     if (caller.user === "eve") throw new KeepsakeError("access_denied", "eve is locked out");
     return { user: caller.user, policy: { maxValueBytes: 40, writable: [["notes"], ["user"]] } };
+  }
+
+  /** How many cells of its tables hold the text. */
+  cellsWith(text) {
+    const { sql } = this.ctx.storage;
+    const bytes = new TextEncoder().encode(text).join();
+    const holds = (cell) =>
+      cell instanceof ArrayBuffer
+        ? new Uint8Array(cell).join().includes(bytes)
+        : String(cell).includes(text);
+    const tables = [...sql.exec("SELECT name FROM sqlite_master WHERE type = 'table'")];
+    return tables
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith("_cf_"))
+      .flatMap((name) => [...sql.exec(`SELECT * FROM "${name}"`).raw()].flat())
+      .filter(holds).length;
   }
 }
 
@@ -115,6 +132,17 @@ export default serve({
     const now = () => 1_800_000_000_000;
     const memory = keepsake(env.MEMORY, `random ${seed}`, { caller: "admin", now });
     return differenceOf(memory, () => openMemory({ path: ":memory:", now }), { seed, calls });
+  },
+
+  /** Forgets one of two users, and says in how many cells she was and is. */
+  async forget(env) {
+    const cells = (name) => env.MEMORY.get(env.MEMORY.idFromName(name)).cellsWith(SECRET);
+    await fill(as(env, "filled", "admin"));
+    const outcome = await forgetAda(as(env, "forget", "admin"));
+    const memory = as(env, "forget", "admin");
+    await memory.hold(["user", "bob"], "case 7");
+    const refused = await refusal(() => memory.forget({ namespaces: [["user"]] }));
+    return { outcome, before: await cells("filled"), after: await cells("forget"), refused };
   },
 
   /** A provider through a stub. */

@@ -161,6 +161,9 @@ class InMemoryStore final : public Store, private ItemTable {
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override;
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Status ReadBelow(std::string_view encoded_prefix,
+                   FunctionRef<void(const ItemTrace&)> offer) override;
+  Status Erase(std::span<const std::int64_t> ids) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
   using Buckets = std::map<std::string, Bucket, std::less<>>;
@@ -481,6 +484,21 @@ Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool belo
     }
   }
   return usage;
+}
+
+Status InMemoryStore::ReadBelow(std::string_view encoded_prefix,
+                                FunctionRef<void(const ItemTrace&)> offer) {
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
+    for (const auto& [key, record] : bucket.records) {
+      offer({record.id, key, record.value, record.slots.size()});
+    }
+  }
+  return {};
+}
+
+Status InMemoryStore::Erase(std::span<const std::int64_t> ids) {
+  for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
+  return {};
 }
 
 Result<std::uint64_t> InMemoryStore::DeleteNamespace(std::string_view encoded_ns,

@@ -79,6 +79,10 @@ constexpr std::string_view kMeasure =
 constexpr std::string_view kMeasureBelow =
     "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)"
     " FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)";
+constexpr std::string_view kReadBelow =
+    "SELECT item_id, key, value,"
+    " (SELECT count(*) FROM store_vectors v WHERE v.item_id = i.item_id)"
+    " FROM store_kv i WHERE ns >= ? AND ns < ?";
 constexpr std::string_view kCount =
     "SELECT count(*), count(DISTINCT ns) FROM store_kv WHERE expires_at IS NULL OR expires_at > ?";
 constexpr std::string_view kCountVectors =
@@ -236,6 +240,9 @@ class SqliteStore final : public Store, private ItemTable {
     return text_.Search(search, most, options().text, meaning, plan);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Status ReadBelow(std::string_view encoded_prefix,
+                   FunctionRef<void(const ItemTrace&)> offer) override;
+  Status Erase(std::span<const std::int64_t> ids) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
   Result<ItemHits> RankByListing(const CheckedSearch& search);
@@ -256,6 +263,7 @@ class SqliteStore final : public Store, private ItemTable {
   Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
+  Status DeleteAllOf(std::span<const std::int64_t> ids);
   // A transaction that writes items.
   Status WriteItems(FunctionRef<Status()> body);
 
@@ -620,6 +628,31 @@ Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
   return cleared;
 }
 
+Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
+                              FunctionRef<void(const ItemTrace&)> offer) {
+  const sql::PrefixRange range{std::string(encoded_prefix)};
+  return database_.Run(kReadBelow, {range.first(), range.end()}, [&](const Row& row) {
+    offer({row.Int(0), row.Text(1), row.Text(2), static_cast<std::uint64_t>(row.Int(3))});
+    return true;
+  });
+}
+
+// Codes and the graph hold something of vectors that are gone: they are made anew.
+Status SqliteStore::Erase(std::span<const std::int64_t> ids) {
+  return WriteItems([&]() -> Status {
+    Status status = vectors_.Clear();
+    if (status.ok() && !ids.empty()) status = DeleteAllOf(ids);
+    return status;
+  });
+}
+
+Status SqliteStore::DeleteAllOf(std::span<const std::int64_t> ids) {
+  const std::string list = IdList(ids);
+  Status status = vectors_.DeleteOfItems(list);
+  if (status.ok()) status = text_.Remove(ids);
+  return status.ok() ? database_.Run(kDeleteItems, {list}) : status;
+}
+
 Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
   ItemIds ids;
   Status status = database_.Run(kExpiredItems, {options().clock->NowMs(), std::int64_t{max_items}},
@@ -628,12 +661,7 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
                                   return true;
                                 });
   if (status.ok() && !ids.empty()) {
-    const std::string list = IdList(ids);
-    status = WriteItems([&]() -> Status {
-      Status step = vectors_.DeleteOfItems(list);
-      if (step.ok()) step = text_.Remove(ids);
-      return step.ok() ? database_.Run(kDeleteItems, {list}) : step;
-    });
+    status = WriteItems([&] { return DeleteAllOf(ids); });
   }
   if (!status.ok()) return std::unexpected(status);
   return ids.size();

@@ -1,0 +1,93 @@
+// Erasures forget for good: items and threads with all that was made of them. Each leaves a
+// record that says what went, and nothing of what it was. A hold refuses them.
+#ifndef KEEPSAKE_ERASURE_H_
+#define KEEPSAKE_ERASURE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "keepsake/checkpointer.h"
+#include "keepsake/database.h"
+#include "keepsake/function_ref.h"
+#include "keepsake/namespace.h"
+#include "keepsake/status.h"
+#include "keepsake/store.h"
+
+namespace keepsake {
+
+// What is to be forgotten.
+struct Erasure {
+  std::string id;      // the caller's, 1 to 64 bytes: the same again is answered as before
+  std::string digest;  // of the request, as the caller wants to find it in the record
+  std::vector<Namespace> namespaces;  // with all below them; {} is everything
+  std::string filter;                 // of the items there, "" for all
+  std::vector<std::string> threads;
+  std::optional<std::string> thread_prefix;  // and all threads that begin so, "" for all
+  bool dry_run = false;                      // says what would go, and keeps it
+};
+
+struct Erased {
+  std::int64_t at_ms = 0;
+  std::uint64_t items = 0;
+  std::uint64_t vectors = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t bytes = 0;  // of keys, values, checkpoints and their content
+
+  bool operator==(const Erased&) const = default;
+};
+
+struct ErasureRecord {
+  std::string digest;
+  Erased erased;
+  // No byte is left in free pages or in the log. Never of a host's own SQLite, whose pages
+  // are its own.
+  bool is_scrubbed = false;
+};
+
+// Nothing below a namespace is forgotten, nor the threads of a scope there.
+struct Hold {
+  Namespace ns;
+  std::string reason;
+  std::int64_t since_ms = 0;
+};
+
+// Not thread-safe.
+class Erasures {
+ public:
+  // Borrowed; null in memory, where records and holds are gone with the object.
+  explicit Erasures(sql::Database* database) : database_(database) {}
+
+  // Erases rows in one transaction, with `also` for whatever else may hold something of them,
+  // then scrubs. kHeld if a hold is in the way. If only the scrubbing failed, the same call
+  // again goes on with it. REQUIRES: no transaction runs.
+  Result<Erased> Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
+                        std::int64_t now_ms, FunctionRef<Status()> also = nullptr);
+  // Scrubs what an erasure left, also one that was cut off. REQUIRES: no transaction runs.
+  Status Scrub();
+  Result<std::optional<ErasureRecord>> Find(const std::string& id);
+
+  // Replaces the reason of a hold that is there.
+  Status Put(const Hold& hold);
+  Status Release(const Namespace& ns);
+  Result<std::vector<Hold>> Holds();  // by namespace
+
+ private:
+  Result<Erased> Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
+                       std::int64_t now_ms);
+  Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
+  Status Keep(const Erasure& erasure, const Erased& erased);
+  Result<bool> IsScrubPending();
+
+  sql::Database* database_;
+  // In memory, by id and by namespace.
+  std::vector<std::pair<std::string, ErasureRecord>> records_;
+  std::vector<Hold> holds_;
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_ERASURE_H_

@@ -1,0 +1,242 @@
+#include "keepsake/erasure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/utf8.h"
+#include "keepsake/scope.h"
+
+namespace keepsake {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 1024;  // of a digest or a reason
+
+constexpr std::string_view kFind =
+    "SELECT digest, at_ms, items, vectors, threads, checkpoints, bytes"
+    " FROM erasures WHERE erasure_id = ?";
+constexpr std::string_view kKeep =
+    "INSERT INTO erasures(erasure_id, digest, at_ms, items, vectors, threads, checkpoints, bytes)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr std::string_view kHolds = "SELECT ns, reason, since_ms FROM holds ORDER BY ns";
+constexpr std::string_view kHold =
+    "INSERT INTO holds(ns, reason, since_ms) VALUES(?, ?, ?)"
+    " ON CONFLICT(ns) DO UPDATE SET reason = excluded.reason";
+constexpr std::string_view kRelease = "DELETE FROM holds WHERE ns = ?";
+constexpr std::string_view kBeginScrub =
+    "INSERT OR REPLACE INTO meta(name, value) VALUES('scrub', 'pending')";
+constexpr std::string_view kIsPending = "SELECT 1 FROM meta WHERE name = 'scrub'";
+constexpr std::string_view kEndScrub = "DELETE FROM meta WHERE name = 'scrub'";
+
+std::int64_t Signed(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+Status CheckText(std::string_view name, const std::string& text, std::size_t least,
+                 std::size_t most) {
+  if (text.size() >= least && text.size() <= most && json::IsWellFormedUtf8(text) &&
+      text.find('\0') == std::string::npos) {
+    return {};
+  }
+  return {StatusCode::kInvalidArgument, std::string(name) + " must have " + std::to_string(least) +
+                                            " to " + std::to_string(most) + " bytes of text"};
+}
+
+Status CheckErasure(const Erasure& erasure) {
+  if (Status status = CheckText("id of an erasure", erasure.id, 1, 64); !status.ok()) {
+    return status;
+  }
+  return CheckText("digest of an erasure", erasure.digest, 0, kMaxTextBytes);
+}
+
+// Those named that are there, and those that begin so.
+Result<std::vector<std::string>> ThreadsOf(Checkpointer& saver, const Erasure& erasure) {
+  std::vector<std::string> threads;
+  if (erasure.threads.empty() && !erasure.thread_prefix) return threads;
+  ListThreads list;
+  if (erasure.threads.empty()) list.thread_prefix = *erasure.thread_prefix;
+  auto found = saver.Threads(list);
+  if (!found) return std::unexpected(std::move(found.error()));
+  for (ThreadInfo& info : *found) {
+    const std::string& id = info.thread_id;
+    const bool is_wanted = (erasure.thread_prefix && id.starts_with(*erasure.thread_prefix)) ||
+                           std::ranges::find(erasure.threads, id) != erasure.threads.end();
+    if (is_wanted) threads.push_back(std::move(info.thread_id));
+  }
+  return threads;
+}
+
+Status Held(const Hold& hold) {
+  std::string message = "nothing may be forgotten while a hold is on [";
+  for (const std::string& label : hold.ns) {
+    if (&label != &hold.ns.front()) message += ", ";
+    message += json::Quoted(label);
+  }
+  return {StatusCode::kHeld, message + "]: " + hold.reason + "; release() it first"};
+}
+
+Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasure,
+                         std::vector<std::string> threads) {
+  const auto items = store.Erase(erasure.namespaces, erasure.filter, erasure.dry_run);
+  if (!items) return std::unexpected(items.error());
+  Erased erased{.items = items->items, .vectors = items->vectors, .bytes = items->bytes};
+  erased.threads = threads.size();
+  if (threads.empty()) return erased;
+  RetentionRules rules;
+  rules.thread_ids = std::move(threads);
+  rules.dry_run = erasure.dry_run;
+  rules.strategy = PruneStrategy::kDelete;
+  rules.overwrite = true;
+  const Result<Pruned> pruned = saver.Prune(rules);
+  if (!pruned) return std::unexpected(pruned.error());
+  erased.checkpoints = pruned->checkpoints;
+  erased.bytes += pruned->bytes;
+  return erased;
+}
+
+}  // namespace
+
+Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
+                                std::int64_t now_ms, FunctionRef<Status()> also) {
+  if (database_ == nullptr || erasure.dry_run) return Erase(store, saver, erasure, now_ms);
+  Result<Erased> erased;
+  Status status = database_->InTransaction([&]() -> Status {
+    if (also != nullptr) {
+      if (Status done = also(); !done.ok()) return done;
+    }
+    erased = Erase(store, saver, erasure, now_ms);
+    return erased ? Status() : erased.error();
+  });
+  if (status.ok()) status = Scrub();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return erased;
+}
+
+Result<Erased> Erasures::Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
+                               std::int64_t now_ms) {
+  if (Status status = CheckErasure(erasure); !status.ok()) return std::unexpected(status);
+  const Result<std::optional<ErasureRecord>> done = Find(erasure.id);
+  if (!done) return std::unexpected(done.error());
+  if (*done) return (*done)->erased;
+  Result<std::vector<std::string>> threads = ThreadsOf(saver, erasure);
+  if (!threads) return std::unexpected(threads.error());
+  if (Status status = CheckHolds(erasure, *threads); !status.ok()) return std::unexpected(status);
+  Result<Erased> erased = EraseRows(store, saver, erasure, *std::move(threads));
+  if (!erased) return erased;
+  erased->at_ms = now_ms;
+  if (erasure.dry_run) return erased;
+  if (Status status = Keep(erasure, *erased); !status.ok()) return std::unexpected(status);
+  return erased;
+}
+
+// A hold protects what lies below it, and what it lies in as far as that is asked for whole.
+Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads) {
+  const Result<std::vector<Hold>> holds = Holds();
+  if (!holds) return holds.error();
+  for (const Hold& hold : *holds) {
+    const std::string held = EncodeNamespace(hold.ns);
+    for (const Namespace& ns : erasure.namespaces) {
+      const std::string encoded = EncodeNamespace(ns);
+      if (encoded.starts_with(held) || held.starts_with(encoded)) return Held(hold);
+    }
+    const std::string prefix = ThreadPrefixOf(hold.ns);
+    for (const std::string& thread : threads) {
+      if (thread.starts_with(prefix)) return Held(hold);
+    }
+  }
+  return {};
+}
+
+Status Erasures::Keep(const Erasure& erasure, const Erased& erased) {
+  if (database_ == nullptr) {
+    records_.emplace_back(erasure.id, ErasureRecord{erasure.digest, erased, true});
+    return {};
+  }
+  Status status = database_->Run(
+      kKeep, {std::string_view(erasure.id), std::string_view(erasure.digest), erased.at_ms,
+              Signed(erased.items), Signed(erased.vectors), Signed(erased.threads),
+              Signed(erased.checkpoints), Signed(erased.bytes)});
+  return status.ok() && !database_->is_guarded() ? database_->Run(kBeginScrub) : status;
+}
+
+Result<bool> Erasures::IsScrubPending() {
+  bool is_pending = false;
+  if (database_ == nullptr || database_->is_guarded()) return is_pending;
+  Status status =
+      database_->Run(kIsPending, {}, [&](const sql::Row&) { return is_pending = true; });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return is_pending;
+}
+
+Status Erasures::Scrub() {
+  const Result<bool> is_pending = IsScrubPending();
+  if (!is_pending || !*is_pending) return is_pending ? Status() : is_pending.error();
+  Status status = database_->Scrub();
+  return status.ok() ? database_->Run(kEndScrub) : status;
+}
+
+Result<std::optional<ErasureRecord>> Erasures::Find(const std::string& id) {
+  std::optional<ErasureRecord> record;
+  if (database_ == nullptr) {
+    const auto found =
+        std::ranges::find(records_, id, &std::pair<std::string, ErasureRecord>::first);
+    if (found != records_.end()) record = found->second;
+    return record;
+  }
+  Status status = database_->Run(kFind, {std::string_view(id)}, [&](const sql::Row& row) {
+    const auto count = [&](int column) { return static_cast<std::uint64_t>(row.Int(column)); };
+    record = {std::string(row.Text(0)),
+              {row.Int(1), count(2), count(3), count(4), count(5), count(6)},
+              false};
+    return true;
+  });
+  const Result<bool> is_pending = IsScrubPending();
+  if (status.ok() && !is_pending) status = is_pending.error();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  if (record) record->is_scrubbed = !*is_pending && !database_->is_guarded();
+  return record;
+}
+
+Status Erasures::Put(const Hold& hold) {
+  // Also that no scope could be there.
+  if (const auto scope = Scope::Make({{hold.ns, {}}}); !scope) return scope.error();
+  Status status = CheckText("reason of a hold", hold.reason, 1, kMaxTextBytes);
+  if (!status.ok()) return status;
+  const std::string encoded = EncodeNamespace(hold.ns);
+  if (database_ != nullptr) {
+    return database_->Run(
+        kHold, {std::string_view(encoded), std::string_view(hold.reason), hold.since_ms});
+  }
+  const auto place = std::ranges::lower_bound(holds_, hold.ns, {}, &Hold::ns);
+  if (place != holds_.end() && place->ns == hold.ns) {
+    place->reason = hold.reason;
+  } else {
+    holds_.insert(place, hold);
+  }
+  return {};
+}
+
+Status Erasures::Release(const Namespace& ns) {
+  if (Status status = ValidateNamespace(ns); !status.ok()) return status;
+  const std::string encoded = EncodeNamespace(ns);
+  if (database_ != nullptr) return database_->Run(kRelease, {std::string_view(encoded)});
+  std::erase_if(holds_, [&](const Hold& hold) { return hold.ns == ns; });
+  return {};
+}
+
+Result<std::vector<Hold>> Erasures::Holds() {
+  if (database_ == nullptr) return holds_;
+  std::vector<Hold> holds;
+  Status damage;
+  Status status = database_->Run(kHolds, {}, [&](const sql::Row& row) {
+    Result<Namespace> ns = DecodeNamespace(row.Text(0));
+    if (!ns) {
+      damage = ns.error();
+      return false;
+    }
+    holds.push_back({*std::move(ns), std::string(row.Text(1)), row.Int(2)});
+    return true;
+  });
+  if (status.ok()) status = std::move(damage);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return holds;
+}
+
+}  // namespace keepsake

@@ -1,0 +1,201 @@
+// Forgetting for good, the receipt of it, and what must not be forgotten.
+
+import { checkFlag, checkList, checkOptions, checkText, type NamesOf, show } from "../checks.js";
+import type { Connection } from "../connection.js";
+import { invalid, KeepsakeError } from "../errors.js";
+import { encodeFilter } from "../store/json-value.js";
+import { checkNamespace } from "../store/store-operations.js";
+import type { Erased } from "../wire/types.js";
+
+/** What is to be forgotten. In a scope it is everything there, unless it is said. */
+export interface ForgetOptions {
+  /** Prefixes of namespaces, with all items below them; `[[]]` is all of them. */
+  namespaces?: string[][] | undefined;
+  /** Only the items there that match, as in a search. */
+  filter?: Record<string, unknown> | undefined;
+  /** Ids of threads, or `"all"`: their checkpoints, pending writes and subgraphs. */
+  threads?: string[] | "all" | undefined;
+  /** Only says what would go. @default false */
+  dryRun?: boolean | undefined;
+}
+
+const FORGET: NamesOf<ForgetOptions> = { namespaces: 1, filter: 1, threads: 1, dryRun: 1 };
+
+/** What was forgotten. Plain JSON; keep it to show later that it was done. */
+export interface ErasureReceipt {
+  id: string;
+  /** ISO 8601. */
+  time: string;
+  /** Where the scope lies; `[]` for the whole memory. */
+  place: string[];
+  namespaces: string[][];
+  filter?: Record<string, unknown> | undefined;
+  threads: string[] | "all";
+  /** What went: items, their vectors, threads and their checkpoints, and bytes of all that. */
+  erased: { items: number; vectors: number; threads: number; checkpoints: number; bytes: number };
+  dryRun: boolean;
+  /** SHA-256 of what was asked for, in hexadecimal. */
+  digest: string;
+}
+
+const RECEIPT: NamesOf<ErasureReceipt> = {
+  id: 1,
+  time: 1,
+  place: 1,
+  namespaces: 1,
+  filter: 1,
+  threads: 1,
+  erased: 1,
+  dryRun: 1,
+  digest: 1,
+};
+
+/** What a memory knows of a receipt. */
+export interface ErasureCheck {
+  /** This memory did that: it has a record of it, and nothing in the receipt was changed. */
+  isGenuine: boolean;
+  /**
+   * No byte is left in free pages or in the log of the file. False in Durable Objects and over
+   * a connection of the application's: the rows are gone, but the pages are the host's.
+   */
+  isScrubbed: boolean;
+  /** What is there now under the same names: it came later, or the receipt is not genuine. */
+  found: { items: number; threads: number };
+}
+
+/** What must not be forgotten. */
+export interface Hold {
+  namespace: string[];
+  reason: string;
+  /** ISO 8601. */
+  since: string;
+}
+
+type Asked = Pick<ErasureReceipt, "place" | "namespaces" | "filter" | "threads">;
+
+/** @internal */
+export async function forget(
+  connection: Connection,
+  given: ForgetOptions | undefined,
+): Promise<ErasureReceipt> {
+  const options = checkOptions("forget", FORGET, given);
+  const asked = askedOf(connection, options);
+  const dryRun = checkFlag("dryRun", options.dryRun) ?? false;
+  const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const digest = await digestOf(id, asked);
+  const [{ at, ...erased }] = await connection.call([requestFor(asked, { id, digest, dryRun })]);
+  return { id, time: new Date(at).toISOString(), ...asked, erased, dryRun, digest };
+}
+
+function askedOf(connection: Connection, options: ForgetOptions): Asked {
+  const { filter, threads } = options;
+  const place = [...(connection.levels?.place ?? [])];
+  const namespaces =
+    options.namespaces && checkList("namespaces", options.namespaces).map(checkNamespace);
+  if (threads !== undefined && threads !== "all") {
+    if (!Array.isArray(threads)) throw invalid(`threads must be a list or "all": ${show(threads)}`);
+    for (const thread of threads) checkText("a thread of forget", thread);
+  }
+  const isOpen = namespaces === undefined && threads === undefined;
+  if (isOpen && place.length === 0) {
+    throw invalid(
+      'forget of a whole memory takes namespaces or threads: { namespaces: [["user", "ada"]] }',
+    );
+  }
+  if (filter !== undefined && namespaces === undefined && threads !== undefined) {
+    throw invalid("filter of forget chooses among items: say in which namespaces, too");
+  }
+  const everyThread = isOpen && filter === undefined ? "all" : [];
+  return {
+    place,
+    ...(filter !== undefined && { filter }),
+    namespaces: namespaces ?? (isOpen ? [[]] : []),
+    threads: threads === undefined ? everyThread : threads === "all" ? "all" : [...threads],
+  };
+}
+
+function requestFor(asked: Asked, rest: { id: string; digest: string; dryRun: boolean }) {
+  const { namespaces, filter, threads } = asked;
+  return {
+    kind: "forget",
+    ...rest,
+    namespaces,
+    filter: encodeFilter(filter),
+    threads: threads === "all" ? [] : threads,
+    threadPrefix: threads === "all" ? "" : undefined,
+  } as const;
+}
+
+async function digestOf(id: string, { place, namespaces, filter, threads }: Asked) {
+  if (globalThis.crypto?.subtle === undefined) {
+    throw new KeepsakeError(
+      "unsupported",
+      "forget needs crypto.subtle for its receipt, which a page has over https or on localhost",
+    );
+  }
+  const text = JSON.stringify([id, place, namespaces, filter ?? null, threads]);
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** @internal */
+export async function checkReceipt(
+  connection: Connection,
+  receipt: ErasureReceipt,
+): Promise<ErasureCheck> {
+  const { id, time, place, digest, dryRun } = checkOptions("checkReceipt", RECEIPT, receipt);
+  const here = connection.levels?.place ?? [];
+  if (!Array.isArray(place) || place.join("\n") !== here.join("\n")) {
+    throw invalid(
+      `checkReceipt must be asked where the receipt was made: in ${JSON.stringify(place)}, this is ${JSON.stringify(here)}`,
+    );
+  }
+  const asked = askedOf(connection, {
+    namespaces: receipt.namespaces,
+    filter: receipt.filter,
+    threads: receipt.threads,
+  });
+  const whatIsThere = requestFor(asked, { id: "check", digest: "", dryRun: true });
+  const [{ items, threads }] = await connection.call([whatIsThere]);
+  const [record] = await connection.call([{ kind: "findErasure", id: checkText("id", id) }]);
+  const isGenuine =
+    record !== undefined &&
+    dryRun === false &&
+    record.digest === digest &&
+    digest === (await digestOf(id, asked)) &&
+    time === new Date(record.erased.at).toISOString() &&
+    sameCounts(record.erased, receipt.erased);
+  return { isGenuine, isScrubbed: record?.isScrubbed ?? false, found: { items, threads } };
+}
+
+function sameCounts(kept: Erased, told: ErasureReceipt["erased"]): boolean {
+  const { at: _, ...counts } = kept;
+  return Object.entries(counts).every(
+    ([name, count]) => told?.[name as keyof typeof told] === count,
+  );
+}
+
+/** @internal */
+export async function hold(
+  connection: Connection,
+  namespace: string[],
+  reason: string,
+): Promise<void> {
+  const request = { namespace: checkNamespace(namespace), reason: checkText("reason", reason) };
+  await connection.call([{ kind: "hold", ...request }]);
+}
+
+/** @internal */
+export async function release(connection: Connection, namespace: string[]): Promise<void> {
+  await connection.call([{ kind: "release", namespace: checkNamespace(namespace) }]);
+}
+
+/** @internal */
+export async function holds(connection: Connection): Promise<Hold[]> {
+  const [found] = await connection.call([{ kind: "listHolds" }]);
+  return found.map(({ namespace, reason, since }) => ({
+    namespace,
+    reason,
+    since: new Date(since).toISOString(),
+  }));
+}

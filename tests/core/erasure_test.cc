@@ -1,0 +1,315 @@
+// What was forgotten is in no byte of a file any more; what is held is not forgotten.
+#include "keepsake/erasure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpointer_contract.h"
+#include "engine/engine_state.h"
+#include "file_vfs_test_files.h"
+#include "keepsake/scope.h"
+
+namespace keepsake::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using sql::FileVfs;
+using sql::MemoryFiles;
+
+constexpr std::int64_t kNow = 1'700'000'000'000;
+// In all that belongs to Ada, and in nothing else.
+constexpr std::string_view kSecret = "SECRET-of-ada";
+
+std::string Secret(int i) { return std::string(kSecret) + "-" + std::to_string(i); }
+
+bool Holds(const std::vector<std::uint8_t>& bytes, std::string_view text) {
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).contains(text);
+}
+
+bool AnyHolds(MemoryFiles& files, std::string_view text) {
+  return Holds(files[0].bytes, text) || Holds(files[1].bytes, text) || Holds(files[2].bytes, text);
+}
+
+// An engine over files, or in memory without any.
+struct Opened {
+  explicit Opened(MemoryFiles* files = nullptr, const std::string& vfs_name = "erasure") {
+    std::unique_ptr<sql::Database> database;
+    if (files != nullptr) {
+      vfs = FileVfs::Register(vfs_name, files->Host()).value();
+      database = sql::OpenDatabase({.path = "erasure", .vfs = vfs_name}).value();
+    }
+    state = std::make_unique<EngineState>(std::move(database));
+    EXPECT_TRUE(state->Start().ok());
+    state->clock().Set(kNow);
+    const IndexConfig index{.dims = 4, .fields = {"text"}};
+    EXPECT_TRUE(state->store().Configure(index, std::nullopt).ok());
+  }
+
+  std::unique_ptr<FileVfs> vfs;
+  std::unique_ptr<EngineState> state;
+};
+
+std::vector<float> VectorOf(int i) { return {1.0F, 0.25F * static_cast<float>(i), 0.5F, 0.125F}; }
+
+void PutItem(Store& store, const Namespace& ns, const std::string& key, const std::string& text,
+             int i) {
+  const Operation put =
+      PutOp{.ns = ns,
+            .key = key,
+            .value = "{\"text\":\"" + text + "\",\"n\":" + std::to_string(i) + "}",
+            .index = {},
+            .vectors = {{.path = "text", .values = VectorOf(i)}}};
+  const auto done = store.Batch({&put, 1});
+  ASSERT_TRUE(done.has_value()) << done.error().message();
+}
+
+void PutCheckpoint(Checkpointer& saver, const std::string& thread, int step,
+                   const std::string& text) {
+  const std::string id = std::to_string(100 + step);
+  At next = At(thread, "", id).Parent(step == 0 ? "" : std::to_string(99 + step));
+  ASSERT_TRUE(saver.Put(next.New("messages", id, text)).ok());
+  ASSERT_TRUE(saver.PutWrites({thread, "", id}, std::vector{Write("w", 0, "a", text)}).ok());
+}
+
+// Ada's and Bob's items and threads; Bob has a fork of a thread of Ada's, of its first half.
+void Fill(EngineState& state) {
+  std::string told = "[";
+  for (int i = 0; i < 40; ++i) {
+    PutItem(state.store(), {"user", "ada", "facts"}, Secret(i), "told " + Secret(i), i);
+    PutItem(state.store(), {"user", "bob", "facts"}, "k" + std::to_string(i), "bob's own", i);
+    told += "\"" + (i < 20 ? "shared-" + std::to_string(i) : Secret(i)) + "\",";
+    PutCheckpoint(state.saver(), "user/ada/t", i, told + "\"\"]");
+    PutCheckpoint(state.saver(), "user/bob/t", i, "[\"bob's own\"]");
+  }
+  // What was overwritten and deleted before is in free pages.
+  PutItem(state.store(), {"user", "ada", "facts"}, Secret(0), "else", 0);
+  ASSERT_TRUE(state.store().Delete({"user", "ada", "facts"}, Secret(1)).ok());
+  ASSERT_TRUE(state.saver().ForkThread("user/ada/t", "119", "user/bob/fork").ok());
+  const auto hits =
+      state.store().Search({.ns_prefix = {}, .query = "told", .mode = SearchMode::kText});
+  ASSERT_TRUE(hits.has_value());
+}
+
+Erasure OfAda() {
+  return {
+      .id = "e1", .digest = "d1", .namespaces = {{"user", "ada"}}, .thread_prefix = "user/ada/"};
+}
+
+std::vector<CheckpointTuple> ListOf(EngineState& state, const std::string& thread) {
+  return state.saver().List({.thread_id = thread}).value();
+}
+
+void ExpectOnlyBob(EngineState& state) {
+  EXPECT_EQ(state.store().Stats()->items, 40);
+  EXPECT_EQ(state.store().Measure({"user", "ada"}, true)->items, 0);
+  EXPECT_THAT(ListOf(state, "user/ada/t"), IsEmpty());
+  EXPECT_THAT(ListOf(state, "user/bob/t"), SizeIs(40));
+  const auto hits = state.store().Search(
+      {.ns_prefix = {}, .query = "own", .limit = 50, .mode = SearchMode::kText});
+  EXPECT_THAT(*hits, SizeIs(40));
+  const auto near = state.store().Search(
+      {.ns_prefix = {}, .limit = 50, .mode = SearchMode::kVector, .query_vector = VectorOf(3)});
+  EXPECT_THAT(*near, SizeIs(40));
+}
+
+TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Fill(*opened.state);
+  const auto fork = ListOf(*opened.state, "user/bob/fork");
+  const auto own = ListOf(*opened.state, "user/bob/t");
+  ASSERT_TRUE(AnyHolds(files, kSecret));
+
+  const auto erased = opened.state->Forget(OfAda());
+  ASSERT_TRUE(erased.has_value()) << erased.error().message();
+  EXPECT_EQ(erased->items, 39);
+  EXPECT_EQ(erased->vectors, 39);
+  EXPECT_EQ(erased->threads, 1);
+  EXPECT_EQ(erased->checkpoints, 40);
+  EXPECT_EQ(erased->at_ms, kNow);
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+  ExpectOnlyBob(*opened.state);
+  EXPECT_EQ(ListOf(*opened.state, "user/bob/fork"), fork) << "what is shared stays";
+  EXPECT_EQ(ListOf(*opened.state, "user/bob/t"), own);
+
+  const auto record = opened.state->erasures().Find("e1");
+  ASSERT_TRUE(*record);
+  EXPECT_EQ((*record)->digest, "d1");
+  EXPECT_EQ((*record)->erased, *erased);
+  EXPECT_TRUE((*record)->is_scrubbed);
+  EXPECT_EQ(opened.state->Forget(OfAda()), *erased) << "answered as before";
+}
+
+TEST(Erasure, in_memory_forgets_the_same) {
+  Opened opened;
+  Fill(*opened.state);
+  const auto fork = ListOf(*opened.state, "user/bob/fork");
+  const auto erased = opened.state->Forget(OfAda());
+  ASSERT_TRUE(erased.has_value()) << erased.error().message();
+  EXPECT_EQ(erased->items, 39);
+  EXPECT_EQ(erased->vectors, 39);
+  EXPECT_EQ(erased->threads, 1);
+  EXPECT_EQ(erased->checkpoints, 40);
+  ExpectOnlyBob(*opened.state);
+  EXPECT_EQ(ListOf(*opened.state, "user/bob/fork"), fork);
+}
+
+TEST(Erasure, a_dry_run_says_what_would_go_and_keeps_it) {
+  MemoryFiles files("erasure");
+  for (MemoryFiles* where : {&files, static_cast<MemoryFiles*>(nullptr)}) {
+    Opened opened(where);
+    Fill(*opened.state);
+    Erasure erasure = OfAda();
+    erasure.dry_run = true;
+    const auto would = opened.state->Forget(erasure);
+    ASSERT_TRUE(would.has_value()) << would.error().message();
+    EXPECT_EQ(opened.state->store().Stats()->items, 79);
+    EXPECT_EQ(*opened.state->erasures().Find("e1"), std::nullopt);
+    EXPECT_EQ(opened.state->Forget(OfAda()), *would);
+  }
+}
+
+TEST(Erasure, goes_by_filter_and_by_thread) {
+  Opened opened;
+  Fill(*opened.state);
+  const Erasure some{.id = "some",
+                     .digest = "",
+                     .namespaces = {{"user", "ada"}, {"user"}},
+                     .filter = R"({"n":{"$gte":38}})",
+                     .threads = {"user/bob/t", "user/nobody/t"}};
+  const auto erased = opened.state->Forget(some);
+  ASSERT_TRUE(erased.has_value()) << erased.error().message();
+  EXPECT_EQ(erased->items, 4) << "each once";
+  EXPECT_EQ(erased->threads, 1);
+  EXPECT_EQ(opened.state->store().Stats()->items, 75);
+  EXPECT_THAT(ListOf(*opened.state, "user/ada/t"), SizeIs(40));
+}
+
+TEST(Erasure, takes_what_has_expired_and_was_not_swept) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  const Operation put = PutOp{.ns = {"user", "ada"},
+                              .key = "k",
+                              .value = "\"" + Secret(1) + "\"",
+                              .index = {},
+                              .ttl_ms = 1,
+                              .vectors = {}};
+  ASSERT_TRUE(opened.state->store().Batch({&put, 1}).has_value());
+  opened.state->clock().Set(kNow + 1000);
+  const auto erased = opened.state->Forget(OfAda());
+  ASSERT_TRUE(erased.has_value());
+  EXPECT_EQ(erased->items, 1);
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+}
+
+TEST(Erasure, a_hold_refuses_it_and_everything_stays) {
+  MemoryFiles files("erasure");
+  for (MemoryFiles* where : {&files, static_cast<MemoryFiles*>(nullptr)}) {
+    Opened opened(where);
+    Fill(*opened.state);
+    Erasures& erasures = opened.state->erasures();
+    ASSERT_TRUE(erasures.Put({{"user", "ada", "facts"}, "case 7", kNow}).ok());
+    const auto refused = opened.state->Forget(OfAda());
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code(), StatusCode::kHeld);
+    EXPECT_THAT(refused.error().message(), HasSubstr(R"(["user", "ada", "facts"]: case 7)"));
+    EXPECT_EQ(opened.state->store().Stats()->items, 79);
+    EXPECT_THAT(ListOf(*opened.state, "user/ada/t"), SizeIs(40));
+
+    ASSERT_TRUE(erasures.Put({{"user", "ada"}, "case 8", kNow}).ok());
+    const Erasure of_thread{.id = "t", .digest = "", .threads = {"user/ada/t"}};
+    EXPECT_EQ(opened.state->Forget(of_thread).error().code(), StatusCode::kHeld);
+    const Erasure of_bob{
+        .id = "b", .digest = "", .namespaces = {{"user", "bob"}}, .thread_prefix = "user/bob/"};
+    EXPECT_TRUE(opened.state->Forget(of_bob).has_value());
+
+    EXPECT_THAT(*erasures.Holds(), SizeIs(2));
+    ASSERT_TRUE(erasures.Release({"user", "ada", "facts"}).ok());
+    ASSERT_TRUE(erasures.Release({"user", "ada"}).ok());
+    EXPECT_THAT(*erasures.Holds(), IsEmpty());
+    EXPECT_TRUE(opened.state->Forget(OfAda()).has_value());
+  }
+}
+
+TEST(Erasure, in_a_scope_reaches_what_is_there) {
+  Opened opened;
+  Fill(*opened.state);
+  const Scope ada = Scope::Make({{{"user", "ada"}, {}}}).value();
+  ScopedStore scoped(opened.state->store(), ada);
+  Erasure everything{.id = "e", .digest = "", .namespaces = {{}}, .thread_prefix = ""};
+  ASSERT_TRUE(scoped.Enter(everything).ok());
+  EXPECT_THAT(everything.namespaces, ElementsAre(Namespace{"user", "ada"}));
+  EXPECT_EQ(everything.thread_prefix, "user/ada/");
+  ASSERT_TRUE(opened.state->Forget(everything).has_value());
+  ExpectOnlyBob(*opened.state);
+
+  const Scope reader = Scope::Make({{{"user", "bob"}, {.read_only = true}}}).value();
+  Erasure refused{.id = "r", .digest = "", .namespaces = {{}}};
+  EXPECT_EQ(ScopedStore(opened.state->store(), reader).Enter(refused).code(),
+            StatusCode::kAccessDenied);
+}
+
+TEST(Erasure, survives_reopening_with_its_record_and_holds) {
+  MemoryFiles files("erasure");
+  {
+    Opened opened(&files);
+    Fill(*opened.state);
+    ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+    ASSERT_TRUE(opened.state->erasures().Put({{"user", "bob"}, "case 9", kNow}).ok());
+  }
+  Opened again(&files);
+  ExpectOnlyBob(*again.state);
+  EXPECT_TRUE((**again.state->erasures().Find("e1")).is_scrubbed);
+  ASSERT_THAT(*again.state->erasures().Holds(), SizeIs(1));
+  EXPECT_EQ(again.state->erasures().Holds()->front().reason, "case 9");
+}
+
+// Wherever the machine stops: all is there, or nothing, and no byte when it was opened again.
+TEST(Erasure, is_done_or_not_at_all_wherever_it_is_cut_off) {
+  MemoryFiles filled("erasure");
+  {
+    Opened opened(&filled, "erasure-filler");
+    Fill(*opened.state);
+  }
+  bool done = false;
+  int kept = 0, continued = 0;
+  for (std::int64_t room = 0; !done; room += 30'011) {
+    SCOPED_TRACE("after " + std::to_string(room) + " bytes");
+    MemoryFiles files = filled.CopyOfBytes();
+    {
+      Opened opened(&files, "erasure-writer");
+      files.room = room;
+      done = opened.state->Forget(OfAda()).has_value();
+      files.room = 0;
+    }
+    MemoryFiles image = files.CopyOfBytes();
+    Opened recovered(&image, "erasure-recovered");
+    const auto record = recovered.state->erasures().Find("e1");
+    ASSERT_TRUE(record.has_value());
+    if (!*record) {
+      ASSERT_FALSE(done);
+      ASSERT_EQ(recovered.state->store().Stats()->items, 79);
+      ASSERT_THAT(ListOf(*recovered.state, "user/ada/t"), SizeIs(40));
+      ++kept;
+      continue;
+    }
+    if (!done) ++continued;
+    ASSERT_TRUE((*record)->is_scrubbed);
+    ASSERT_FALSE(AnyHolds(image, kSecret));
+    ExpectOnlyBob(*recovered.state);
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(continued, 0);
+}
+
+}  // namespace
+}  // namespace keepsake::testing

@@ -1,0 +1,138 @@
+// What was forgotten is gone from both tiers and from every byte of the file.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { openMemory } from "keepsake";
+import { checkpointsOf, fill, index, SECRET } from "./support/forgetting.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+function bytesHold(path, text) {
+  const folder = dirname(path);
+  return readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(text));
+}
+
+test("forget leaves nothing of a user in any byte, and all of the others [cap 86]", async () => {
+  const path = temporaryFile("forget.db");
+  const memory = await openMemory({ path, index });
+  const { ada, bob } = await fill(memory);
+  const fork = await checkpointsOf(bob.checkpointer, "fork");
+  expect(fork).toHaveLength(15);
+  expect(bytesHold(path, SECRET)).toBe(true);
+
+  const before = Date.now();
+  const would = await ada.forget({ dryRun: true });
+  expect(would).toMatchObject({ dryRun: true, place: ["user", "ada"], threads: "all" });
+  expect((await memory.stats()).store.items).toBe(60);
+  const receipt = await ada.forget();
+  expect(receipt.erased).toEqual(would.erased);
+  expect(receipt.erased).toMatchObject({ items: 30, vectors: 30, threads: 1, checkpoints: 30 });
+  expect(Date.parse(receipt.time)).toBeGreaterThanOrEqual(before);
+  expect(bytesHold(path, SECRET)).toBe(false);
+
+  expect(await ada.store.search([], { query: "told" })).toEqual([]);
+  expect(await ada.checkpointer.getTuple({ configurable: { thread_id: "t" } })).toBeUndefined();
+  expect(await bob.store.search([], { limit: 50 })).toHaveLength(30);
+  expect(await bob.store.search([], { query: "own", limit: 50 })).toHaveLength(30);
+  expect(await checkpointsOf(bob.checkpointer, "fork")).toEqual(fork);
+
+  await memory.close();
+  expect(bytesHold(path, SECRET)).toBe(false);
+  const again = await openMemory({ path, index });
+  const there = again.scoped({ user: "ada" });
+  const kept = JSON.parse(JSON.stringify(receipt));
+  expect(await there.checkReceipt(kept)).toEqual({
+    isGenuine: true,
+    isScrubbed: true,
+    found: { items: 0, threads: 0 },
+  });
+  await there.store.put(["facts"], "later", { text: "told anew" });
+  expect((await there.checkReceipt(kept)).found).toEqual({ items: 1, threads: 0 });
+  for (const forged of [
+    { ...kept, id: "another" },
+    { ...kept, time: new Date(0).toISOString() },
+    { ...kept, namespaces: [["facts"]] },
+    { ...kept, erased: { ...kept.erased, items: 31 } },
+    { ...kept, dryRun: true },
+  ]) {
+    expect((await there.checkReceipt(forged)).isGenuine).toBe(false);
+  }
+  await expect(again.checkReceipt(kept)).rejects.toMatchObject({
+    code: "invalid_argument",
+    message: expect.stringMatching(/where the receipt was made: in \["user","ada"\]/),
+  });
+  await again.close();
+});
+
+test("forget goes by namespace, filter and thread", async () => {
+  const memory = await openMemory({ path: ":memory:" });
+  const { ada } = await fill(memory);
+  const some = await memory.forget({ namespaces: [["user"]], filter: { n: { $gte: 28 } } });
+  expect(some.erased).toMatchObject({ items: 2, threads: 0 });
+  expect(some.threads).toEqual([]);
+  const thread = await memory.forget({ threads: ["user/bob/t", "nobody"] });
+  expect(thread.erased).toMatchObject({ items: 0, threads: 1, checkpoints: 30 });
+  const threads = await ada.forget({ threads: "all" });
+  expect(threads.erased).toMatchObject({ items: 0, threads: 1 });
+  expect((await ada.forget({ filter: { n: 1 } })).erased).toMatchObject({ items: 1, threads: 0 });
+  expect((await ada.forget()).erased).toMatchObject({ items: 27, threads: 0 });
+  expect((await memory.stats()).store.items).toBe(30);
+  await memory.close();
+});
+
+test("what is held is not forgotten until it is released", async () => {
+  const memory = await openMemory({ path: temporaryFile("held.db") });
+  const { ada } = await fill(memory);
+  await memory.hold(["user", "ada"], "case 7");
+  expect(await memory.holds()).toEqual([
+    { namespace: ["user", "ada"], reason: "case 7", since: expect.stringMatching(/^20/) },
+  ]);
+  for (const refused of [
+    () => ada.forget(),
+    () => memory.forget({ namespaces: [[]] }),
+    () => memory.forget({ threads: ["user/ada/t"] }),
+  ]) {
+    await expect(refused()).rejects.toMatchObject({
+      code: "held",
+      message: expect.stringMatching(
+        /a hold is on \["user", "ada"\]: case 7; release\(\) it first/,
+      ),
+    });
+  }
+  expect((await memory.stats()).store.items).toBe(60);
+  await expect(memory.hold(["user", "bob"], "")).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
+  await memory.release(["user", "ada"]);
+  expect(await memory.holds()).toEqual([]);
+  expect((await ada.forget()).erased.items).toBe(30);
+  await memory.close();
+});
+
+test("forget says what it wants, and its accesses are told of [cap 103]", async () => {
+  const memory = await openMemory({ path: ":memory:" });
+  const events = [];
+  const ada = memory.scoped({ user: "ada", onAccess: (event) => events.push(event) });
+  await ada.forget();
+  expect(events.map(({ phase, operation, success }) => [phase, operation, success])).toEqual([
+    ["before", "forget", undefined],
+    ["after", "forget", true],
+  ]);
+  for (const [options, message] of [
+    [undefined, /takes namespaces or threads/],
+    [{ filter: { a: 1 } }, /takes namespaces or threads/],
+    [{ threads: ["t"], filter: { a: 1 } }, /in which namespaces/],
+    [{ namespace: ["a"] }, /unknown option "namespace".*did you mean "namespaces"/],
+    [{ namespaces: ["a"] }, /namespace must be an array of labels/],
+    [{ threads: "some" }, /threads must be a list or "all"/],
+  ]) {
+    await expect(memory.forget(options)).rejects.toThrow(message);
+  }
+  const reader = memory.scoped({ user: "ada", policy: { readOnly: true } });
+  await expect(reader.forget()).rejects.toMatchObject({ code: "access_denied" });
+  await expect(ada.checkReceipt({ nothing: 1 })).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
+  await memory.close();
+});
