@@ -1,4 +1,4 @@
-// What scopes, policies and events of access cost: each off and on, in one interleaved run.
+// What scopes, policies, events and the look for secrets cost: each off and on, in one interleaved run.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,8 +15,10 @@ const policy = {
   maxValueBytes: 100_000,
   maxBytes: 1_000_000_000,
 };
+// A second memory leaves secrets alone; all others look for them, as by default.
 const VARIANTS = {
   "whole memory": (memory) => memory,
+  "secrets allowed": (_, allowing) => allowing,
   "a scope": (memory) => memory.scoped({ user: "ada" }),
   "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
   "with events": (memory) => memory.scoped({ user: "ada", onAccess: () => {} }),
@@ -33,9 +35,9 @@ function cpuMicros(since) {
   return user + system;
 }
 
-async function measure(memory, times) {
+async function measure(memory, allowing, times) {
   for (const [name, view] of Object.entries(VARIANTS)) {
-    const { store } = view(memory);
+    const { store } = view(memory, allowing);
     for (const [work, run] of Object.entries(WORK)) {
       const count = work === "search" ? ITEMS / 20 : ITEMS;
       const since = process.cpuUsage();
@@ -48,21 +50,23 @@ async function measure(memory, times) {
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies and events cost",
+  "What scopes, policies, events and the look for secrets cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {
   const folder = mkdtempSync(join(tmpdir(), "keepsake-governance-"));
   const path = kind === "file" ? join(folder, "a.db") : ":memory:";
   const memory = await openMemory({ path });
+  const other = kind === "file" ? join(folder, "b.db") : path;
+  const allowing = await openMemory({ path: other, secrets: "allow" });
   const times = Object.fromEntries(
     Object.keys(WORK).map((work) => [
       work,
       Object.fromEntries(Object.keys(VARIANTS).map((name) => [name, []])),
     ]),
   );
-  await measure(memory, structuredClone(times)); // warm
-  for (let round = 0; round < ROUNDS; ++round) await measure(memory, times);
+  await measure(memory, allowing, structuredClone(times)); // warm
+  for (let round = 0; round < ROUNDS; ++round) await measure(memory, allowing, times);
   const rows = Object.entries(times).map(([work, by]) => {
     const base = median(by["whole memory"]);
     return [
@@ -75,5 +79,6 @@ for (const kind of ["memory", "file"]) {
   });
   console.log(`${table(["CPU of a call", ...Object.keys(VARIANTS)], rows)}\n`);
   await memory.close();
+  await allowing.close();
   rmSync(folder, { recursive: true });
 }

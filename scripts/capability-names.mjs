@@ -119,6 +119,7 @@ export const capabilityGroups = [
       103: "An event before and after each access",
       104: "Policy: allowed prefixes, entries and bytes",
       105: "A value that is too large is refused with its size",
+      106: "Secrets are masked or refused before they are stored",
       108: "What was stored is there in the next run",
     },
   },

@@ -33,6 +33,7 @@ export type KeepsakeErrorCode =
   | "model_mismatch"
   | "held"
   | "embedding_failed"
+  | "secret_found"
   | "provider_error"
   | "newer_version";
 

@@ -60,6 +60,7 @@ export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./st
 export type { Value } from "./store/json-value.js";
 export type { IndexOptions, StoreOptions, TtlOptions } from "./store/options.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
+export type { MaskedSecrets, SecretHandling } from "./store/secrets.js";
 export {
   InMemoryStore,
   KeepsakeStore,

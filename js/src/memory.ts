@@ -292,8 +292,8 @@ export class Memory {
 }
 
 // What expires is swept for the whole memory, and history pruned.
-function scopedOptionsOf({ index, ttl, text, searchMode, now, serde }: MemoryOptions) {
-  const scoped: ScopedTierOptions = { index, text, searchMode, now, serde };
+function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: MemoryOptions) {
+  const scoped: ScopedTierOptions = { index, text, searchMode, secrets, now, serde };
   if (ttl) scoped.ttl = { ...ttl, sweepIntervalMinutes: undefined };
   return scoped;
 }

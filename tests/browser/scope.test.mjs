@@ -119,6 +119,19 @@ test("[cap 52] scopes are as memories of their own, in the owner and in a follow
   expect(await follower.evaluate(() => globalThis.difference(2, 300))).toBe("");
 });
 
+test("[cap 106] secrets are masked in a page", async () => {
+  const page = await openTab("secrets");
+  const seen = await page.evaluate(async () => {
+    const { store } = globalThis.memory;
+    const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
+    return { told, stored: (await store.get(["n"], "k")).value };
+  });
+  expect(seen).toEqual({
+    told: { masked: ["card number"] },
+    stored: { text: "card [card number]" },
+  });
+});
+
 test("[cap 88] [cap 90] [cap 104] [cap 105] a policy holds in a follower", async () => {
   await openTab("policy");
   const follower = await openTab("policy");

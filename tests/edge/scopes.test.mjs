@@ -51,6 +51,13 @@ test("[cap 86] what is forgotten is in no cell of the object's tables", async ()
   expect(refused).toMatchObject({ code: "held" });
 });
 
+test("[cap 106] secrets are masked before they reach the object", async () => {
+  const { told, stored, refused } = await workerd.call("secrets");
+  expect(told).toEqual({ masked: ["card number"] });
+  expect(stored).toEqual({ text: "card [card number]" });
+  expect(refused).toMatchObject({ code: "secret_found" });
+});
+
 test("a forged configuration does nothing", async () => {
   const { code, item } = await workerd.call("forged");
   expect(code).toBe("invalid_operation");

@@ -16,7 +16,7 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // an index took 2, and compiling search and JSON for size, too, gave 15. One table of operations
 // gave 2 back; the names of all options, and what each mistake is told, take 4; scopes,
 // policies and providers 11, lists of words that are sorted 1.
-const SIZE_CEILING = 262_500;
+const SIZE_CEILING = 264_500;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

@@ -47,7 +47,7 @@ const rows = [
   ["fileMode in decimals", () => openMemory({ path: ":memory:", fileMode: 600 }), "invalid_argument", "openMemory: fileMode must be a number such as 0o600 that its owner can use: 600"],
   ["embeddings beside index", () => openMemory({ path: ":memory:", embeddings: colours }), "invalid_argument", 'openMemory: unknown option "embeddings": did you mean "index"?'],
   ["a database of better-sqlite3", () => openMemory(new Database(":memory:")), "invalid_argument", "openMemory: it opens its database itself: give { path }, or this connection to memoryOver() of keepsake/sqlite"],
-  ["memoryOver with a path", () => memoryOver(new Database(":memory:"), { path: "agent.db" }), "invalid_argument", 'unknown option "path" of memoryOver: it takes index, ttl, text, searchMode, now, serde, retention'],
+  ["memoryOver with a path", () => memoryOver(new Database(":memory:"), { path: "agent.db" }), "invalid_argument", 'unknown option "path" of memoryOver: it takes index, ttl, text, searchMode, secrets, now, serde, retention'],
   ["SqliteStore with a path alone", () => new SqliteStore("agent.db"), "invalid_argument", 'SqliteStore: it takes options by name, such as { path: … }: "agent.db"'],
   ["SqliteStore with nothing", () => new SqliteStore(), "invalid_argument", 'SqliteStore: it takes options with a path, such as { path: "agent.db" }'],
   ["SqliteStore with two arguments", () => new SqliteStore({ path: ":memory:" }, { index }), "invalid_argument", "SqliteStore: it takes all of its options in one: { path, index }"],
@@ -55,7 +55,7 @@ const rows = [
   ["SqliteSaver with a second argument", () => new SqliteSaver({ path: ":memory:" }, serde), "invalid_argument", "SqliteSaver: it takes a serde by name: { path, serde }"],
   ["SqliteSaver with an index", () => new SqliteSaver({ path: ":memory:", index }), "invalid_argument", 'SqliteSaver: unknown option "index": it takes path, name, durability, lockTimeout, fileMode, storage, worker, wasmUrl, serde, retention'],
   ["fromConnString with options", () => SqliteSaver.fromConnString({ path: ":memory:" }), "invalid_argument", 'SqliteSaver: path must be a non-empty string, such as "agent.db": an object'],
-  ["InMemoryStore with a path", () => new InMemoryStore({ path: "agent.db" }), "invalid_argument", 'InMemoryStore: unknown option "path": it takes index, ttl, text, searchMode, now'],
+  ["InMemoryStore with a path", () => new InMemoryStore({ path: "agent.db" }), "invalid_argument", 'InMemoryStore: unknown option "path": it takes index, ttl, text, searchMode, secrets, now'],
   ["MemorySaver with options", () => new MemorySaver({ serde }), "invalid_argument", "MemorySaver: serde must have the method dumpsTyped: an object; MemorySaver takes it alone, SqliteSaver by name"],
   ["a serde of half", () => new SqliteSaver({ path: ":memory:", serde: { dumpsTyped() {} } }), "invalid_argument", "SqliteSaver: serde must have the method loadsTyped: an object; MemorySaver takes it alone, SqliteSaver by name"],
   // index, ttl, text, retention

@@ -6,6 +6,7 @@ import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import { type TextOptions, textToCore } from "./ranking.js";
+import type { SecretHandling } from "./secrets.js";
 import { minutesToMs } from "./store-operations.js";
 
 /** What is embedded, and by which model. */
@@ -51,6 +52,12 @@ export interface StoreOptions {
   text?: TextOptions | undefined;
   /** Of searches with a query that name none: "hybrid" suits most, with an index. @default "auto" */
   searchMode?: SearchMode | undefined;
+  /**
+   * Of keys, tokens, passwords in URLs and card numbers in values: `mask` stores `[github token]`
+   * in their place, and `put()` resolves to what was masked; `refuse` is `secret_found`.
+   * @default "mask"
+   */
+  secrets?: SecretHandling | undefined;
   /** Milliseconds since 1970; for tests. @default Date.now */
   now?: (() => number) | undefined;
 }
@@ -63,6 +70,7 @@ export const STORE_OPTIONS: NamesOf<StoreOptions> = {
   ttl: 1,
   text: 1,
   searchMode: 1,
+  secrets: 1,
   now: 1,
 };
 const INDEX: NamesOf<IndexOptions> = {

@@ -36,6 +36,7 @@ import {
 import { type Doubt, doubtsOf, settle } from "./filter-doubts.js";
 import { checkStoreOptions, configurationOf, STORE_OPTIONS, type StoreOptions } from "./options.js";
 import { explanationOf } from "./ranking.js";
+import { checkSecretHandling, guardSecrets, type SecretHandling } from "./secrets.js";
 import {
   checkKey,
   checkNamespace,
@@ -133,6 +134,7 @@ export abstract class KeepsakeStore extends BaseStore {
   readonly #dims: number | undefined;
   readonly #now: () => number;
   // How its operations are read.
+  readonly #secrets: SecretHandling;
   readonly #reading: Parameters<typeof toCore>[1];
   readonly #sweepIntervalMs: number | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -154,6 +156,7 @@ export abstract class KeepsakeStore extends BaseStore {
         index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
+      this.#secrets = checkSecretHandling(options.secrets);
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       this.#reading = { searchMode, hasModel: this.#model !== undefined };
@@ -177,8 +180,11 @@ export abstract class KeepsakeStore extends BaseStore {
       const requests = toCore(operations, this.#reading);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
+      const masked = guardSecrets(requests, this.#secrets);
       const answers = await this.#executeSettled(requests, doubtsOf(operations));
-      return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
+      return requests.map(
+        (request, i) => masked?.get(i) ?? fromCore(request, answers[i]),
+      ) as OperationResults<Op>;
     } catch (error) {
       throw named(this.#called, error);
     }
@@ -194,7 +200,10 @@ export abstract class KeepsakeStore extends BaseStore {
     return item as Item | null;
   }
 
-  /** `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none. */
+  /**
+   * `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none.
+   * Resolves to `MaskedSecrets` if it masked something.
+   */
   override async put(
     namespace: string[],
     key: string,
@@ -206,7 +215,9 @@ export abstract class KeepsakeStore extends BaseStore {
     const { ttl } = this.#check("put", PUT_OPTIONS, options);
     const put: PutOperation = { namespace, key, value, ttl };
     if (index !== undefined) put.index = index;
-    await this.batch([put]);
+    // Void but for what was masked, as LangGraph has it.
+    const [masked] = await this.batch([put]);
+    return (masked ?? undefined) as undefined;
   }
 
   override async delete(namespace: string[], key: string): Promise<void> {

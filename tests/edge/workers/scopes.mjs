@@ -145,6 +145,17 @@ export default serve({
     return { outcome, before: await cells("filled"), after: await cells("forget"), refused };
   },
 
+  /** A secret through a stub: what was told, and what is there. */
+  async secrets(env) {
+    const { store } = as(env, "secrets", "admin");
+    const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
+    const refusing = as(env, "secrets", "admin", { secrets: "refuse" });
+    const refused = await refusal(() =>
+      refusing.store.put(["n"], "l", { text: "card 4111 1111 1111 1111" }),
+    );
+    return { told, stored: (await store.get(["n"], "k")).value, refused };
+  },
+
   /** A provider through a stub. */
   async provider(env) {
     const provider = as(env, "provider", "admin").provider();

@@ -1,0 +1,193 @@
+// Secrets in values: found by the form that their makers give them, before anything is
+// embedded or stored.
+
+import { checkChoice } from "../checks.js";
+import { KeepsakeError } from "../errors.js";
+import type { StoreOperation } from "../wire/operations.js";
+
+/** What happens to a put whose value holds a secret. */
+export type SecretHandling = "mask" | "refuse" | "allow";
+
+/** What `put()` resolves to if it masked something; else it resolves to undefined. */
+export interface MaskedSecrets {
+  /** The kind of each, such as `github token`. */
+  masked: string[];
+}
+
+const HANDLINGS: Record<SecretHandling, 1> = { mask: 1, refuse: 1, allow: 1 };
+
+interface Kind {
+  name: string;
+  /** One of these is part of each; most values hold none of them. */
+  signs: string[];
+  form: RegExp;
+  /** Which of the groups is the secret. @default the whole match */
+  group?: number;
+  isSecret?: (match: string) => boolean;
+}
+
+// Not within a longer word: "task-…" holds no "sk-…".
+// A line break is "\\n" in JSON, and its n no letter of a word.
+const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
+const form = (text: string) => new RegExp(START + text, "g");
+// Of what people or style sheets write with dashes, nothing looks so.
+const isMixed = (text: string) => /\d/.test(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
+
+const KINDS: readonly Kind[] = [
+  {
+    name: "private key",
+    signs: ["PRIVATE KEY"],
+    // To its end, or to that of the text.
+    form: /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:[^"\\]|\\.)*?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|(?:[^"\\]|\\.)*)/g,
+  },
+  {
+    name: "anthropic key",
+    signs: ["sk-ant-"],
+    form: form("sk-ant-[\\w-]{20,}"),
+    isSecret: isMixed,
+  },
+  { name: "openai key", signs: ["sk-"], form: form("sk-[\\w-]{20,}"), isSecret: isMixed },
+  { name: "aws key", signs: ["AKIA", "ASIA"], form: form("A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])") },
+  {
+    name: "github token",
+    signs: ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+    form: form("(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\\w{50,})"),
+  },
+  { name: "gitlab token", signs: ["glpat-"], form: form("glpat-[\\w-]{20,}") },
+  {
+    name: "google key",
+    signs: ["AIza", "ya29.", "GOCSPX-"],
+    form: form("(?:AIza[\\w-]{35}|ya29\\.[\\w-]{30,}|GOCSPX-[\\w-]{24,})"),
+    isSecret: isMixed,
+  },
+  {
+    name: "slack token",
+    signs: ["xox"],
+    form: form("xox[abeoprs]-[A-Za-z0-9-]{20,}"),
+    isSecret: (text) => /\d/.test(text),
+  },
+  {
+    name: "stripe key",
+    signs: ["_live_", "_test_", "whsec_"],
+    form: form("(?:(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
+  },
+  { name: "sendgrid key", signs: ["SG."], form: form("SG\\.[\\w-]{16,}\\.[\\w-]{32,}") },
+  { name: "npm token", signs: ["npm_"], form: form("npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])") },
+  { name: "pypi token", signs: ["pypi-"], form: form("pypi-[\\w-]{50,}") },
+  {
+    name: "hugging face token",
+    signs: ["hf_"],
+    form: form("hf_[A-Za-z0-9]{30,}"),
+    isSecret: isMixed,
+  },
+  { name: "digitalocean token", signs: ["do"], form: form("do[opr]_v1_[0-9a-f]{64}") },
+  { name: "telegram token", signs: [":AA"], form: form("\\d{8,10}:AA[\\w-]{33}(?![\\w-])") },
+  {
+    name: "json web token",
+    signs: ["eyJ"],
+    form: form("eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{16,}"),
+  },
+  {
+    name: "bearer token",
+    signs: ["earer "],
+    form: form("[Bb]earer ([\\w.~+/-]{20,}=*)"),
+    group: 1,
+    isSecret: isMixed,
+  },
+  {
+    name: "password in a url",
+    signs: ["://"],
+    form: /:\/\/[^\s"@/:?#]+:([^\s"@/?#\\]+)@[\w.-]/g,
+    group: 1,
+  },
+];
+
+// Digits in fours, as on the card, or in one piece.
+const CARD: Kind = {
+  name: "card number",
+  signs: [],
+  form: form(
+    String.raw`(?<!\d[.])(?:[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)`,
+  ),
+  isSecret: (text) => BEGINNING.test(text) && hasCheckDigit(text.replace(/\D/g, "")),
+};
+const FOUR_DIGITS = /\d{4}/;
+// Of the numbers that are given to cards.
+const BEGINNING = /^(?:4|5[1-5]|2[2-7]|3[47]|6(?:011|4|5))/;
+
+/** @internal */
+export function checkSecretHandling(handling: SecretHandling | undefined): SecretHandling {
+  return handling === undefined ? "mask" : checkChoice("secrets", HANDLINGS, handling);
+}
+
+/**
+ * Masks or refuses secrets in the values of puts. Answers what was masked, by the position of
+ * the operation; undefined for nothing. @internal
+ */
+export function guardSecrets(
+  operations: StoreOperation[],
+  handling: SecretHandling,
+): Map<number, MaskedSecrets> | undefined {
+  if (handling === "allow") return undefined;
+  let reports: Map<number, MaskedSecrets> | undefined;
+  operations.forEach((operation, position) => {
+    if (operation.kind !== "put" || operation.value === null) return;
+    const { text, masked } = maskSecrets(operation.value);
+    if (masked.length === 0) return;
+    if (handling === "refuse") throw refused(operation.key, masked);
+    operations[position] = { ...operation, value: text };
+    reports ??= new Map();
+    reports.set(position, { masked });
+  });
+  return reports;
+}
+
+function refused(key: string, kinds: string[]): KeepsakeError {
+  return new KeepsakeError(
+    "secret_found",
+    `the value of ${JSON.stringify(key)} holds a secret (${[...new Set(kinds)].join(", ")}): leave it out, or open the memory with secrets: "mask" or "allow"`,
+  );
+}
+
+/** Of a JSON text. A secret never reaches over the end of a string. @internal */
+export function maskSecrets(json: string): { text: string; masked: string[] } {
+  const masked: string[] = [];
+  let text = json;
+  for (const kind of KINDS) {
+    if (kind.signs.some((sign) => text.includes(sign))) text = without(kind, text, masked);
+  }
+  if (FOUR_DIGITS.test(text)) text = without(CARD, text, masked);
+  return { text, masked };
+}
+
+function without({ name, form, group = 0, isSecret }: Kind, text: string, masked: string[]) {
+  return text.replace(form, (...match) => {
+    const [whole, secret] = [match[0], match[group]] as [string, string];
+    if (isSecret?.(secret) === false) return whole;
+    masked.push(name);
+    const at = match.find((part) => typeof part === "number") as number;
+    const mask = isInString(text, at) ? `[${name}]` : `"[${name}]"`;
+    return whole.replace(secret, () => mask);
+  });
+}
+
+// A number of JSON may be a card's, too.
+function isInString(json: string, at: number): boolean {
+  let isInside = false;
+  for (let i = 0; i < at; i++) {
+    if (json[i] === "\\") i++;
+    else if (json[i] === '"') isInside = !isInside;
+  }
+  return isInside;
+}
+
+// Luhn's.
+function hasCheckDigit(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    const doubled = digit * 2 > 9 ? digit * 2 - 9 : digit * 2;
+    sum += i % 2 === 0 ? digit : doubled;
+  }
+  return sum % 10 === 0;
+}
