@@ -78,6 +78,7 @@ function buildNode() {
 function buildEsm() {
   return build({
     ...forNode,
+    entryPoints: [...entryPoints, "js/src/cli.ts"],
     format: "esm",
     splitting: true,
     chunkNames: "chunk-[hash]",

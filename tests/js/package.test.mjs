@@ -174,6 +174,11 @@ describe("the installed package", () => {
     },
   );
 
+  test("brings the command line", () => {
+    const help = run(join(folder, "node_modules/.bin/keepsake"), ["--help"], { cwd: folder });
+    expect(help).toMatch(/npx keepsake COMMAND FILE/);
+  });
+
   test("keepsake/inline is the package itself in Node", () => {
     const script = `import * as a from "keepsake"; import * as b from "keepsake/inline";
       console.log(a.openMemory === b.openMemory);`;

@@ -1,0 +1,104 @@
+// Arguments of commands: words by their place, and options by their names.
+
+import { parseArgs } from "node:util";
+import { invalid, messageOf } from "../errors.js";
+
+/** An option of a command. @internal */
+export interface Option {
+  type: "string" | "boolean";
+  /** Of what it takes: "N". */
+  takes?: string;
+  multiple?: true;
+  says: string;
+}
+
+/** What a command is given. @internal */
+export class Arguments {
+  readonly words: readonly string[];
+  readonly #values: Record<string, unknown>;
+
+  constructor(words: readonly string[], values: Record<string, unknown>) {
+    this.words = words;
+    this.#values = values;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    return this.#values[name] as string | undefined;
+  }
+
+  texts(name: string): string[] | undefined {
+    return this.#values[name] as string[] | undefined;
+  }
+
+  number(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const number = Number(text);
+    if (text.trim() !== "" && Number.isFinite(number) && number >= 0) return number;
+    throw invalid(`--${name} takes a number: ${JSON.stringify(text)}`);
+  }
+
+  json(name: string): Record<string, unknown> | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : (parsed(`--${name}`, text) as Record<string, unknown>);
+  }
+}
+
+/** @internal */
+export function parse(
+  given: string[],
+  options: Record<string, Option>,
+  words: readonly string[],
+): Arguments {
+  const { positionals, values } = attempt(() =>
+    parseArgs({
+      args: given,
+      options: Object.fromEntries(
+        Object.entries(options).map(([name, { type, multiple = false }]) => [
+          name,
+          { type, multiple },
+        ]),
+      ),
+      allowPositionals: true,
+    }),
+  );
+  const least = words.filter((word) => !word.startsWith("[")).length;
+  if (positionals.length < least || positionals.length > words.length) {
+    const missing = words[positionals.length];
+    throw invalid(
+      positionals.length < least
+        ? `${missing} is missing`
+        : `there is a word too many: ${JSON.stringify(positionals[words.length])}`,
+    );
+  }
+  return new Arguments(positionals, values);
+}
+
+function attempt<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw invalid(messageOf(error));
+  }
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(`${name} takes JSON, such as '{"kind":"fact"}': ${text}`);
+  }
+}
+
+/** `users/ada`, or `["a/b"]` where a label has a slash; "" is everything. @internal */
+export function namespaceOf(text: string | undefined): string[] {
+  if (text === undefined || text === "" || text === "/") return [];
+  if (!text.startsWith("[")) return text.split("/");
+  const labels = parsed("a namespace", text);
+  if (Array.isArray(labels) && labels.every((label) => typeof label === "string")) return labels;
+  throw invalid(`a namespace is users/ada or ["users","ada"]: ${text}`);
+}

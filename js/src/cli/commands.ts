@@ -1,0 +1,426 @@
+// What `npx keepsake` can do, a row for each command.
+
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { CheckpointDiff } from "../checkpointer/diff.js";
+import { checkChoice } from "../checks.js";
+import { invalid, KeepsakeError } from "../errors.js";
+import { type Memory, openMemory } from "../memory.js";
+import type { ErasureReceipt } from "../scope/erasure.js";
+import { SearchMode } from "../wire/types.js";
+import { type Arguments, namespaceOf, type Option } from "./arguments.js";
+import { brief, bytes, type Printed, pathOf, plural, table } from "./output.js";
+
+/** @internal */
+export interface Command {
+  /** Its arguments by their place; one in brackets may be left out. */
+  words: readonly string[];
+  says: string;
+  options: Record<string, Option>;
+  /** The file may be new. */
+  creates?: true;
+  run(memory: Memory, given: Arguments): Promise<Printed>;
+}
+
+const LIMIT: Option = { type: "string", takes: "N", says: "at most so many, 0 for all" };
+const IN: Option = { type: "string", takes: "NAMESPACE", says: "only below it: users/ada" };
+const FILTER: Option = {
+  type: "string",
+  takes: "JSON",
+  says: 'fields that match: {"kind":"fact"}',
+};
+const YES: Option = { type: "boolean", says: "do it; without it, only say what would go" };
+
+const word = (given: Arguments, at: number): string => given.words[at] ?? "";
+const limitOf = (given: Arguments, usual: number) => {
+  const limit = given.number("limit") ?? usual;
+  return limit === 0 ? 0xffff_ffff : limit;
+};
+
+/** By name. @internal */
+export const COMMANDS: Record<string, Command> = {
+  inspect: {
+    words: ["FILE"],
+    says: "how much it holds, and where",
+    options: {},
+    async run(memory) {
+      const [stats, namespaces, holds] = await Promise.all([
+        memory.stats(),
+        countsOf(memory),
+        memory.holds(),
+      ]);
+      const { store, checkpointer } = stats;
+      const text = [
+        table(
+          ["", ""],
+          [
+            ["file", bytes(stats.bytes)],
+            ["items", `${store.items} in ${plural(store.namespaces, "namespace")}`],
+            ["vectors", `${store.vectors}${store.pending > 0 ? `, ${store.pending} wait` : ""}`],
+            [
+              "threads",
+              `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`,
+            ],
+            ...holds.map(({ namespace, reason }) => ["held", `${pathOf(namespace)}: ${reason}`]),
+          ],
+        ).trimStart(),
+        ...(namespaces.length === 0
+          ? []
+          : [
+              table(
+                ["NAMESPACE", "ITEMS"],
+                namespaces.map((row) => [pathOf(row.namespace), row.items]),
+              ),
+            ]),
+      ].join("\n");
+      return { data: { ...stats, namespaces, holds }, text };
+    },
+  },
+
+  ls: {
+    words: ["FILE", "[NAMESPACE]"],
+    says: "namespaces below one, and the keys in it",
+    options: {},
+    async run(memory, given) {
+      const prefix = namespaceOf(given.words[1]);
+      const namespaces = (await memory.store.listNamespaces({ prefix, limit: 0xffff_ffff })).filter(
+        (namespace) => namespace.length > prefix.length,
+      );
+      const keys = prefix.length === 0 ? [] : await memory.store.listKeys(prefix);
+      const lines = [...namespaces.map((namespace) => `${pathOf(namespace)}/`), ...keys];
+      return { data: { namespaces, keys }, text: linesOf(lines, "nothing here") };
+    },
+  },
+
+  get: {
+    words: ["FILE", "NAMESPACE", "KEY"],
+    says: "one item, as JSON",
+    options: {},
+    async run(memory, given) {
+      const namespace = namespaceOf(word(given, 1));
+      const item = await memory.store.get(namespace, word(given, 2), { refreshTtl: false });
+      if (item === null) {
+        const there = pathOf(namespace);
+        throw new KeepsakeError(
+          "not_found",
+          `no item ${JSON.stringify(word(given, 2))} in ${there}`,
+        );
+      }
+      return { data: item, text: `${JSON.stringify(item.value, undefined, 2)}\n` };
+    },
+  },
+
+  search: {
+    words: ["FILE", "QUERY"],
+    says: "items by words, the best first",
+    options: {
+      in: IN,
+      filter: FILTER,
+      limit: LIMIT,
+      mode: { type: "string", takes: "MODE", says: "text or contains" },
+      why: { type: "boolean", says: "what each score is made of" },
+    },
+    async run(memory, given) {
+      const mode = given.text("mode") as keyof typeof SearchMode | undefined;
+      const hits = await memory.store.search(namespaceOf(given.text("in")), {
+        query: word(given, 1),
+        filter: given.json("filter"),
+        limit: limitOf(given, 10),
+        explain: given.flag("why"),
+        refreshTtl: false,
+        ...(mode && { mode: checkChoice("--mode", SearchMode, mode) as never }),
+      });
+      const rows = hits.map(({ namespace, key, value, score, explain }) => [
+        score === undefined ? undefined : score.toFixed(3),
+        `${pathOf(namespace)}/${key}`,
+        brief(value, 80),
+        ...(given.flag("why") ? [partsOf(explain)] : []),
+      ]);
+      const head = ["SCORE", "ITEM", "VALUE", ...(given.flag("why") ? ["WHY"] : [])];
+      return { data: hits, text: rows.length === 0 ? "nothing found\n" : table(head, rows) };
+    },
+  },
+
+  threads: {
+    words: ["FILE"],
+    says: "threads, the last used first",
+    options: { limit: LIMIT },
+    async run(memory, given) {
+      const threads = [];
+      const limit = limitOf(given, 50);
+      for await (const thread of memory.checkpointer.listThreads({ limit })) threads.push(thread);
+      const rows = threads.map((thread) => [
+        thread.threadId,
+        thread.checkpoints,
+        bytes(thread.bytes),
+        thread.lastActivity?.toISOString(),
+      ]);
+      const text = table(["THREAD", "CHECKPOINTS", "BYTES", "LAST USED"], rows);
+      return { data: threads, text: rows.length === 0 ? "no threads\n" : text };
+    },
+  },
+
+  log: {
+    words: ["FILE", "THREAD"],
+    says: "the checkpoints of a thread, the newest first",
+    options: { limit: LIMIT },
+    async run(memory, given) {
+      const checkpoints = [];
+      const config = { configurable: { thread_id: word(given, 1) } };
+      for await (const tuple of memory.checkpointer.list(config, { limit: limitOf(given, 50) })) {
+        const { checkpoint, metadata, pendingWrites } = tuple;
+        checkpoints.push({
+          id: checkpoint.id,
+          namespace: tuple.config.configurable?.checkpoint_ns ?? "",
+          parent: tuple.parentConfig?.configurable?.checkpoint_id as string | undefined,
+          time: checkpoint.ts,
+          step: metadata?.step,
+          source: metadata?.source,
+          channels: Object.keys(checkpoint.channel_values),
+          pendingWrites: pendingWrites?.length ?? 0,
+        });
+      }
+      if (checkpoints.length === 0) throw noThread(word(given, 1));
+      const rows = checkpoints.map(({ id, time, step, source, channels }) => [
+        id,
+        step,
+        source,
+        time,
+        channels.join(", "),
+      ]);
+      const text = table(["CHECKPOINT", "STEP", "SOURCE", "TIME", "CHANNELS"], rows);
+      return { data: checkpoints, text };
+    },
+  },
+
+  diff: {
+    words: ["FILE", "THREAD", "BEFORE", "AFTER"],
+    says: "what changed between two checkpoints of a thread",
+    options: {},
+    async run(memory, given) {
+      const at = (checkpoint_id: string) => ({
+        configurable: { thread_id: word(given, 1), checkpoint_id },
+      });
+      const diff = await memory.checkpointer.diff(at(word(given, 2)), at(word(given, 3)));
+      return { data: diff, text: linesOf(linesOfDiff(diff), "nothing changed") };
+    },
+  },
+
+  export: {
+    words: ["FILE", "TARGET"],
+    says: "the whole memory into a new file",
+    options: {
+      format: { type: "string", takes: "FORMAT", says: "sqlite (as usual) or portable" },
+    },
+    async run(memory, given) {
+      const target = word(given, 1);
+      const format = checkChoice(
+        "--format",
+        { sqlite: 1, portable: 1 },
+        (given.text("format") ?? "sqlite") as "sqlite" | "portable",
+      );
+      if (existsSync(target)) throw invalid(`${target} is there already: choose another name`);
+      const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
+      await pipeline(Readable.fromWeb(memory.exportStream({ format }) as never), file);
+      const size = file.bytesWritten;
+      return { data: { target, format, bytes: size }, text: `${target}: ${bytes(size)}\n` };
+    },
+  },
+
+  import: {
+    words: ["FILE", "SOURCE"],
+    says: "adds what LangGraph's savers and stores wrote; with --replace, a keepsake export",
+    options: {
+      replace: {
+        type: "boolean",
+        says: "SOURCE is an export; everything in FILE is replaced by it",
+      },
+      overwrite: {
+        type: "boolean",
+        says: "items and checkpoints of SOURCE win over those of FILE",
+      },
+    },
+    creates: true,
+    async run(memory, given) {
+      const source = word(given, 1);
+      if (!existsSync(source)) throw noFile(source);
+      if (given.flag("replace")) {
+        await memory.import(Readable.toWeb(createReadStream(source)) as never);
+        const { store, checkpointer } = await memory.stats();
+        const counts = { items: store.items, checkpoints: checkpointer.checkpoints };
+        return { data: counts, text: imported(counts) };
+      }
+      const onConflict = given.flag("overwrite") ? "replace" : "keep";
+      const report = await memory.importFrom(source, { onConflict });
+      const skipped = report.skipped.map(({ what, why }) => `skipped ${what}: ${why}\n`);
+      const kept = report.kept > 0 ? `${report.kept} were there already, and stayed\n` : "";
+      return { data: report, text: imported(report) + kept + skipped.join("") };
+    },
+  },
+
+  prune: {
+    words: ["FILE"],
+    says: "deletes old checkpoints of threads",
+    options: {
+      thread: {
+        type: "string",
+        takes: "ID",
+        multiple: true,
+        says: "only of this one; may be repeated",
+      },
+      "keep-last": { type: "string", takes: "N", says: "so many of each thread stay" },
+      "max-age": { type: "string", takes: "DAYS", says: "older ones go" },
+      "max-bytes": { type: "string", takes: "N", says: "the oldest go until the rest fits" },
+      yes: YES,
+    },
+    async run(memory, given) {
+      const days = given.number("max-age");
+      const rules = {
+        threadIds: given.texts("thread"),
+        keepLast: given.number("keep-last"),
+        maxAge: days === undefined ? undefined : days * 24 * 60,
+        maxBytes: given.number("max-bytes"),
+      };
+      const { keepLast, maxAge, maxBytes } = rules;
+      if (keepLast === undefined && maxAge === undefined && maxBytes === undefined) {
+        throw invalid("say what may go: --keep-last, --max-age or --max-bytes");
+      }
+      const dryRun = !given.flag("yes");
+      const pruned = await memory.checkpointer.prune({ ...rules, dryRun });
+      const what = `${plural(pruned.checkpoints, "checkpoint")}, ${bytes(pruned.bytes)}`;
+      return { data: { ...pruned, dryRun }, text: told(dryRun, what, "pruned") };
+    },
+  },
+
+  forget: {
+    words: ["FILE"],
+    says: "erases items and threads in every byte, and prints the receipt",
+    options: {
+      in: { ...IN, multiple: true, says: "what is below it: users/ada; may be repeated" },
+      filter: FILTER,
+      thread: { type: "string", takes: "ID", multiple: true, says: "this thread; may be repeated" },
+      user: { type: "string", takes: "ID", says: "everything of memory.scoped({ user: ID })" },
+      yes: YES,
+    },
+    async run(memory, given) {
+      const dryRun = !given.flag("yes");
+      const user = given.text("user");
+      const namespaces = given.texts("in")?.map(namespaceOf);
+      const options = {
+        namespaces,
+        threads: given.texts("thread"),
+        filter: given.json("filter"),
+        dryRun,
+      };
+      const receipt =
+        user === undefined
+          ? await memory.forget(options)
+          : await memory.scoped({ user }).forget(options);
+      const text = told(dryRun, erasedText(receipt), "forgotten");
+      return {
+        data: receipt,
+        text: dryRun ? text : `${text}${JSON.stringify(receipt, undefined, 2)}\n`,
+      };
+    },
+  },
+
+  hold: {
+    words: ["FILE", "NAMESPACE", "REASON"],
+    says: "refuses to forget what is below a namespace, until it is released",
+    options: {},
+    async run(memory, given) {
+      await memory.hold(namespaceOf(word(given, 1)), word(given, 2));
+      return heldNow(memory);
+    },
+  },
+
+  release: {
+    words: ["FILE", "NAMESPACE"],
+    says: "ends a hold",
+    options: {},
+    async run(memory, given) {
+      await memory.release(namespaceOf(word(given, 1)));
+      return heldNow(memory);
+    },
+  },
+
+  doctor: {
+    words: ["FILE"],
+    says: "where it is kept, by whom, and whether it opens",
+    options: {},
+    async run(memory) {
+      const diagnosis = { node: process.version, ...(await memory.diagnose()) };
+      const rows = Object.entries(diagnosis).map(([name, value]) => [
+        name,
+        typeof value === "string" ? value : brief(value),
+      ]);
+      return {
+        data: diagnosis,
+        text: `${table(["", ""], rows).trimStart()}it opens, and answers\n`,
+      };
+    },
+  },
+};
+
+/** Opens the file, runs the command, and closes it. @internal */
+export async function execute(command: Command, given: Arguments): Promise<Printed> {
+  const path = word(given, 0);
+  if (!command.creates && !existsSync(path)) throw noFile(path);
+  const memory = await openMemory({ path });
+  try {
+    return await command.run(memory, given);
+  } finally {
+    await memory.close();
+  }
+}
+
+const noFile = (path: string) => new KeepsakeError("not_found", `there is no file ${path}`);
+const noThread = (id: string) =>
+  new KeepsakeError(
+    "not_found",
+    `no thread ${JSON.stringify(id)}: \`keepsake threads\` lists them`,
+  );
+
+const partsOf = (explain: Record<string, number> = {}) =>
+  Object.entries(explain)
+    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+    .join(", ");
+
+async function countsOf(memory: Memory): Promise<{ namespace: string[]; items: number }[]> {
+  const namespaces = await memory.store.listNamespaces({ limit: 0xffff_ffff });
+  const keys = await Promise.all(namespaces.map((namespace) => memory.store.listKeys(namespace)));
+  return namespaces.map((namespace, i) => ({ namespace, items: keys[i]?.length ?? 0 }));
+}
+
+async function heldNow(memory: Memory): Promise<Printed> {
+  const holds = await memory.holds();
+  const lines = holds.map(({ namespace, reason }) => `${pathOf(namespace)}: ${reason}`);
+  return { data: holds, text: linesOf(lines, "nothing is held") };
+}
+
+const linesOf = (lines: string[], none: string) =>
+  `${lines.length === 0 ? none : lines.join("\n")}\n`;
+
+function linesOfDiff({ added, removed, changed }: CheckpointDiff): string[] {
+  return [
+    ...Object.entries(added).map(([name, value]) => `+ ${name} ${brief(value)}`),
+    ...Object.entries(removed).map(([name, value]) => `- ${name} ${brief(value)}`),
+    ...Object.entries(changed).flatMap(([name, { before, after, appended }]) =>
+      appended === undefined
+        ? [`- ${name} ${brief(before)}`, `+ ${name} ${brief(after)}`]
+        : appended.map((element) => `+ ${name}[] ${brief(element)}`),
+    ),
+  ];
+}
+
+const imported = ({ items, checkpoints }: { items: number; checkpoints: number }) =>
+  `${plural(items, "item")} and ${plural(checkpoints, "checkpoint")}\n`;
+
+function erasedText({ erased }: ErasureReceipt): string {
+  const { items, threads, checkpoints } = erased;
+  return `${plural(items, "item")}, ${plural(threads, "thread")} with ${plural(checkpoints, "checkpoint")}, ${bytes(erased.bytes)}`;
+}
+
+const told = (dryRun: boolean, what: string, done: string) =>
+  dryRun ? `would be ${done}: ${what}\nSay --yes to do it.\n` : `${done}: ${what}\n`;

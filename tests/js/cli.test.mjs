@@ -1,0 +1,277 @@
+// `npx keepsake`, run as a program: what it prints, writes, and exits with.
+
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
+import BetterSqlite3 from "better-sqlite3";
+import { openMemory, SqliteSaver } from "keepsake";
+import { checkpointsOf } from "./support/forgetting.mjs";
+import { projectRoot } from "./support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+const program = join(projectRoot, "dist/cli.js");
+
+afterAll(removeTemporaryFolders);
+
+function keepsake(...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    encoding: "utf8",
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  return { status, stdout, stderr };
+}
+
+function jsonOf(...words) {
+  const { status, stdout, stderr } = keepsake(...words, "--json");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+const idOf = (step) => `1ef4f797-8335-6428-8001-${String(step).padStart(12, "0")}`;
+const checkpoint = (step, messages) => ({
+  v: 4,
+  id: idOf(step),
+  ts: new Date(1_700_000_000_000 + step * 1000).toISOString(),
+  channel_values: { messages },
+  channel_versions: { messages: step + 1 },
+  versions_seen: {},
+});
+const putSteps = async (saver, thread_id, steps) => {
+  let config = { configurable: { thread_id, checkpoint_ns: "" } };
+  for (let step = 0; step < steps; step++) {
+    const messages = Array.from({ length: step + 1 }, (_, i) => `message ${i}`);
+    const metadata = { source: "loop", step, parents: {} };
+    config = await saver.put(config, checkpoint(step, messages), metadata, { messages: step + 1 });
+  }
+};
+
+let path;
+
+beforeAll(async () => {
+  path = temporaryFile("agent.db");
+  const memory = await openMemory({ path });
+  const { store, checkpointer } = memory;
+  await store.put(["users", "ada"], "drink", { text: "She prefers green tea", kind: "taste" });
+  await store.put(["users", "ada"], "town", { text: "She lives in Ghent", kind: "place" });
+  await store.put(["users", "a/b"], "drink", { text: "black coffee", kind: "taste" });
+  await putSteps(checkpointer, "t1", 4);
+  await putSteps(checkpointer, "t2", 2);
+  await putSteps(memory.scoped({ user: "ada" }).checkpointer, "own", 1);
+  await memory.scoped({ user: "ada" }).store.put(["n"], "k", { text: "hers" });
+  await memory.close();
+});
+
+const copy = () => {
+  const target = temporaryFile("copy.db");
+  copyFileSync(path, target);
+  return target;
+};
+
+test("help teaches, and says all commands", () => {
+  for (const words of [["--help"], ["help"]]) {
+    const { status, stdout } = keepsake(...words);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/inspect FILE +how much it holds/);
+    expect(stdout).toMatch(/exit code is 0 when it was done/);
+  }
+  const { status, stdout } = keepsake("search", "--help");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/npx keepsake search FILE QUERY/);
+  expect(stdout).toMatch(/--limit N +at most so many/);
+  expect(keepsake()).toMatchObject({ status: 2, stdout: "" });
+});
+
+test("a wrong call names what is wrong and how to call it", () => {
+  for (const [words, message] of [
+    [["serch", path, "tea"], /the command must be one of inspect, ls, .*: "serch"/],
+    [["search", path], /QUERY is missing[\s\S]*keepsake search --help/],
+    [["ls", path, "a", "b"], /a word too many: "b"/],
+    [["search", path, "tea", "--limt", "3"], /Unknown option '--limt'/],
+    [["search", path, "tea", "--limit", "many"], /--limit takes a number: "many"/],
+    [["search", path, "tea", "--filter", "kind"], /--filter takes JSON/],
+    [["prune", path], /say what may go/],
+    [["forget", path], /takes namespaces or threads/],
+  ]) {
+    const { status, stdout, stderr } = keepsake(...words);
+    expect(stderr).toMatch(message);
+    expect({ status: status > 0, stdout }).toEqual({ status: true, stdout: "" });
+  }
+});
+
+test("a file that is not there is not made, and one of another program is refused", () => {
+  const missing = temporaryFile("missing.db");
+  expect(keepsake("inspect", missing)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^keepsake: not_found: there is no file/),
+  });
+  expect(existsSync(missing)).toBe(false);
+  const other = temporaryFile("other.db");
+  new BetterSqlite3(other).exec("CREATE TABLE a(b)").close();
+  const { status, stderr } = keepsake("inspect", other, "--json");
+  expect(status).toBe(1);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: "foreign_file" } });
+});
+
+test("a memory that a program has open is busy", async () => {
+  const target = copy();
+  const open = await openMemory({ path: target });
+  expect(keepsake("ls", target)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^keepsake: busy: /),
+  });
+  await open.close();
+});
+
+test("inspect, ls and get show what is there", () => {
+  expect(jsonOf("inspect", path)).toMatchObject({
+    store: { items: 4, namespaces: 3 },
+    checkpointer: { threads: 3, checkpoints: 7 },
+    namespaces: expect.arrayContaining([{ namespace: ["users", "ada"], items: 2 }]),
+    holds: [],
+  });
+  const { stdout } = keepsake("inspect", path);
+  expect(stdout).toMatch(/items +4 in 3 namespaces/);
+  expect(stdout).toMatch(/users\/ada +2/);
+  expect(keepsake("ls", path).stdout).toBe('user/ada/n/\n["users","a/b"]/\nusers/ada/\n');
+  expect(keepsake("ls", path, "users/ada").stdout).toBe("drink\ntown\n");
+  expect(jsonOf("ls", path, '["users","a/b"]')).toEqual({ namespaces: [], keys: ["drink"] });
+  expect(JSON.parse(keepsake("get", path, "users/ada", "drink").stdout)).toEqual({
+    text: "She prefers green tea",
+    kind: "taste",
+  });
+  expect(jsonOf("get", path, "users/ada", "drink")).toMatchObject({ key: "drink" });
+  expect(keepsake("get", path, "users/ada", "none")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/not_found: no item "none" in users\/ada/),
+  });
+});
+
+test("search finds, filters, and says why", () => {
+  const { stdout } = keepsake("search", path, "tea");
+  expect(stdout).toMatch(/SCORE +ITEM +VALUE\n\d\.\d+ +users\/ada\/drink +\{"text":"She prefers/);
+  const hits = jsonOf(
+    "search",
+    path,
+    "drinks tea coffee",
+    "--in",
+    "users",
+    "--filter",
+    '{"kind":"taste"}',
+    "--why",
+  );
+  expect(hits.map(({ key }) => key)).toEqual(["drink", "drink"]);
+  expect(hits[0].explain).toMatchObject({});
+  expect(keepsake("search", path, "tea", "--why").stdout).toMatch(/WHY\n/);
+  expect(jsonOf("search", path, "She", "--limit", "1")).toHaveLength(1);
+  expect(keepsake("search", path, "elephants").stdout).toBe("nothing found\n");
+});
+
+test("threads, log and diff tell the history", () => {
+  expect(
+    jsonOf("threads", path).map(({ threadId, checkpoints }) => [threadId, checkpoints]),
+  ).toEqual([
+    ["t1", 4],
+    ["t2", 2],
+    ["user/ada/own", 1],
+  ]);
+  expect(keepsake("threads", path).stdout).toMatch(
+    /^THREAD +CHECKPOINTS +BYTES +LAST USED\nt1 +4 /,
+  );
+  const log = jsonOf("log", path, "t1");
+  expect(log.map(({ id, step }) => [id, step])).toEqual(
+    [3, 2, 1, 0].map((step) => [idOf(step), step]),
+  );
+  expect(log[0]).toMatchObject({ parent: idOf(2), source: "loop", channels: ["messages"] });
+  expect(keepsake("log", path, "none")).toMatchObject({ status: 1 });
+  expect(keepsake("diff", path, "t1", idOf(1), idOf(3)).stdout).toBe(
+    '+ messages[] "message 2"\n+ messages[] "message 3"\n',
+  );
+});
+
+test("export and import carry everything, and replace nothing unasked", async () => {
+  for (const format of ["sqlite", "portable"]) {
+    const target = temporaryFile(`out.${format}`);
+    const made = jsonOf("export", path, target, "--format", format);
+    expect(made).toEqual({ target, format, bytes: statSync(target).size });
+    expect(keepsake("export", path, target)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/is there already/),
+    });
+    const fresh = temporaryFile("fresh.db");
+    expect(keepsake("import", fresh, target, "--replace").stdout).toBe(
+      "4 items and 7 checkpoints\n",
+    );
+    expect(keepsake("ls", fresh).stdout).toBe(keepsake("ls", path).stdout);
+  }
+});
+
+test("import adds what LangGraph's own saver wrote", async () => {
+  const source = temporaryFile("official.db");
+  const official = OfficialSaver.fromConnString(source);
+  await putSteps(official, "theirs", 3);
+  official.db.close();
+  const target = copy();
+  expect(keepsake("import", target, source).stdout).toBe("0 items and 3 checkpoints\n");
+  expect(keepsake("import", target, source).stdout).toMatch(/3 were there already, and stayed/);
+  const saver = new SqliteSaver({ path: target });
+  expect(await checkpointsOf(saver, "theirs")).toHaveLength(3);
+  await saver.close();
+});
+
+test("prune and forget only say what would go, until they are told --yes", () => {
+  const target = copy();
+  const before = readFileSync(target);
+  expect(keepsake("prune", target, "--keep-last", "1").stdout).toMatch(
+    /^would be pruned: 4 checkpoints, .*\nSay --yes to do it\.\n$/,
+  );
+  expect(keepsake("forget", target, "--user", "ada").stdout).toMatch(
+    /^would be forgotten: 1 item, 1 thread with 1 checkpoint, /,
+  );
+  expect(jsonOf("inspect", target)).toMatchObject({ checkpointer: { checkpoints: 7 } });
+  expect(readFileSync(target).equals(before)).toBe(true);
+
+  expect(jsonOf("prune", target, "--keep-last", "1", "--thread", "t1", "--yes")).toMatchObject({
+    checkpoints: 3,
+    dryRun: false,
+  });
+  const { stdout } = keepsake("forget", target, "--in", "users/ada", "--thread", "t2", "--yes");
+  expect(stdout).toMatch(/^forgotten: 2 items, 1 thread with 2 checkpoints, /);
+  const receipt = JSON.parse(stdout.slice(stdout.indexOf("{")));
+  expect(receipt).toMatchObject({ namespaces: [["users", "ada"]], threads: ["t2"], dryRun: false });
+  expect(readFileSync(target).includes("green tea")).toBe(false);
+  expect(jsonOf("forget", target, "--user", "ada", "--yes")).toMatchObject({
+    place: ["user", "ada"],
+    erased: { items: 1, threads: 1 },
+  });
+});
+
+test("what is held is not forgotten until it is released", () => {
+  const target = copy();
+  expect(keepsake("hold", target, "users/ada", "case 7").stdout).toBe("users/ada: case 7\n");
+  expect(keepsake("inspect", target).stdout).toMatch(/held +users\/ada: case 7/);
+  expect(keepsake("forget", target, "--in", "users", "--yes")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^keepsake: held: .*case 7/),
+  });
+  expect(jsonOf("release", target, "users/ada")).toEqual([]);
+  expect(jsonOf("forget", target, "--in", "users", "--yes").erased).toMatchObject({ items: 3 });
+});
+
+test("doctor says where it is kept", () => {
+  expect(jsonOf("doctor", path)).toMatchObject({ persistence: "file", node: process.version });
+  expect(keepsake("doctor", path).stdout).toMatch(
+    /persistence +file\n[\s\S]*it opens, and answers\n$/,
+  );
+});
+
+test("a damaged file is an error that says so, and stays as it is", () => {
+  const target = temporaryFile("damaged.db");
+  writeFileSync(target, "this is no database, however long it may be".repeat(200));
+  const before = readFileSync(target);
+  expect(keepsake("inspect", target)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^keepsake: not_a_database: /),
+  });
+  expect(readFileSync(target).equals(before)).toBe(true);
+});
