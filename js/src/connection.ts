@@ -44,6 +44,8 @@ export type AccessListener = (
   operation: Operation,
   phase: "before" | "after",
   outcome?: { answer?: unknown; error?: unknown },
+  /** Where the operation is at home, within what the listener listens to. */
+  within?: readonly string[],
 ) => void;
 
 interface ConnectionParts {
@@ -77,10 +79,16 @@ export class Connection {
   }
 
   /** The engine of a database; one in memory is a new one each time. */
-  static toDatabase(options: DatabaseOptions, configuration?: Operation): Connection {
+  static toDatabase(
+    options: DatabaseOptions,
+    configuration?: Operation,
+    hear?: AccessListener,
+  ): Connection {
     const resolved = resolveOptions(options);
-    if (resolved.isVolatile) return Connection.#toPrivate(memoryEngine(resolved), configuration);
-    return new Connection({ acquire: () => databaseEngine(resolved), configuration });
+    if (resolved.isVolatile) {
+      return Connection.#toPrivate(memoryEngine(resolved), configuration, hear);
+    }
+    return new Connection({ acquire: () => databaseEngine(resolved), configuration, hear });
   }
 
   /** The engine that `acquire` finds, when it is needed, over a database of somebody else's. */
@@ -88,8 +96,8 @@ export class Connection {
     return new Connection({ acquire, isLent: true });
   }
 
-  static #toPrivate(engine: Engine, configuration?: Operation): Connection {
-    return new Connection({ acquire: () => engine, configuration });
+  static #toPrivate(engine: Engine, configuration?: Operation, hear?: AccessListener): Connection {
+    return new Connection({ acquire: () => engine, configuration, hear });
   }
 
   /** Another connection to the same engine. */
@@ -103,18 +111,22 @@ export class Connection {
    */
   within(level: ScopeLevel, hear?: AccessListener): Connection {
     const { levels, hear: outer, whole = this } = this.#parts;
+    const fromOutside: AccessListener | undefined =
+      outer &&
+      ((operation, phase, outcome, place = []) =>
+        outer(operation, phase, outcome, [...level.place, ...place]));
     const both: AccessListener | undefined =
       hear &&
-      outer &&
-      ((operation, phase, outcome) => {
-        outer(operation, phase, outcome);
-        hear(operation, phase, outcome);
+      fromOutside &&
+      ((operation, phase, outcome, place) => {
+        fromOutside(operation, phase, outcome, place);
+        hear(operation, phase, outcome, place);
       });
     return new Connection({
       ...this.#parts,
       configuration: undefined,
       levels: levels?.with(level) ?? new Levels([level]),
-      hear: both ?? hear ?? outer,
+      hear: both ?? hear ?? fromOutside,
       whole,
     });
   }

@@ -19,6 +19,7 @@ import {
   type ImportReport,
   type ImportSource,
 } from "./import/options.js";
+import { ACCESS_OPTIONS, type AccessOptions, listenerOf } from "./scope/access.js";
 import {
   checkReceipt,
   type ErasureCheck,
@@ -49,11 +50,15 @@ export interface TierOptions extends StoreOptions {
 }
 
 /** Options of both tiers, and of their database. */
-export interface MemoryOptions extends TierOptions, DatabaseOptions {}
+export interface MemoryOptions extends TierOptions, DatabaseOptions, AccessOptions {}
 
 /** @internal */
 export const TIER_OPTIONS: NamesOf<TierOptions> = { ...STORE_OPTIONS, serde: 1, retention: 1 };
-const MEMORY_OPTIONS: NamesOf<MemoryOptions> = { ...DATABASE_OPTIONS, ...TIER_OPTIONS };
+const MEMORY_OPTIONS: NamesOf<MemoryOptions> = {
+  ...DATABASE_OPTIONS,
+  ...TIER_OPTIONS,
+  ...ACCESS_OPTIONS,
+};
 
 /** How much both tiers hold. */
 export interface MemoryStats {
@@ -308,7 +313,7 @@ function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: 
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
     checkDatabaseOptions(MEMORY_OPTIONS, options);
-    const connection = Connection.toDatabase(options);
+    const connection = Connection.toDatabase(options, undefined, listenerOf("", options ?? {}));
     const memory = new Memory(options, connection);
     try {
       await memory.open();

@@ -9,6 +9,7 @@ import {
   ScopedMemory,
   scopeOf,
   storeNamespace,
+  traceAccess,
 } from "keepsake";
 import { differenceOf } from "./support/isolation.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -255,6 +256,87 @@ test("every access is told before and after it, and never a value [cap 103]", as
   });
   expect(events.at(-1)).toMatchObject({ operation: "store", threadId: "t", success: true });
   expect(JSON.stringify(events)).not.toContain("secret");
+  await memory.close();
+});
+
+test("who listens further out hears where it was [cap 103]", async () => {
+  const events = { whole: [], ada: [], talk: [] };
+  const listen = (name) => ({ onAccess: (event) => events[name].push(event) });
+  const memory = await open(listen("whole"));
+  const ada = memory.scoped({ user: "ada", ...listen("ada") });
+  const talk = ada.scoped({ conversation: "a/1", ...listen("talk") });
+  await talk.store.put(["n"], "k", { n: 1 });
+  await put(talk.checkpointer, "t");
+  await memory.store.get(["user", "ada", "n"], "k");
+  const seen = (name) =>
+    events[name]
+      .filter(({ phase }) => phase === "after")
+      .map(({ scope, operation, namespace, threadId }) => [
+        scope,
+        operation,
+        namespace ?? threadId,
+      ]);
+  expect(seen("talk")).toEqual([
+    ["user/ada/conv/a/1", "store", ["n"]],
+    ["user/ada/conv/a/1", "store", "t"],
+  ]);
+  expect(seen("ada")).toEqual([
+    ["user/ada", "store", ["conv", "a/1", "n"]],
+    ["user/ada", "store", "conv/a%2F1/t"],
+  ]);
+  expect(seen("whole")).toEqual([
+    ["", "store", ["user", "ada", "conv", "a/1", "n"]],
+    ["", "store", "user/ada/conv/a%2F1/t"],
+    ["", "recall", ["user", "ada", "n"]],
+  ]);
+  await expect(open({ onAccess: 1 })).rejects.toThrow(/onAccess must be a function: 1/);
+  await memory.close();
+});
+
+test("accesses are spans by OpenTelemetry's names [cap 103]", async () => {
+  const spans = [];
+  const tracer = {
+    startSpan(name, { startTime, attributes }) {
+      const span = { name, startTime, attributes };
+      spans.push(span);
+      return {
+        setStatus: (status) => Object.assign(span, { status }),
+        end: (endTime) => Object.assign(span, { endTime }),
+      };
+    },
+  };
+  const memory = await open();
+  const { store, checkpointer } = memory.scoped({
+    user: "ada",
+    actor: "agent-1",
+    policy: { maxValueBytes: 30 },
+    onAccess: traceAccess(tracer),
+  });
+  await store.put(["n"], "k", { text: "a secret thing" });
+  await store.search(["n"], { query: "secret" });
+  await store.put(["n"], "k", { text: "x".repeat(40) }).catch(() => {});
+  await put(checkpointer, "t");
+  expect(spans.map(({ name, status }) => [name, status?.message])).toEqual([
+    ["update_memory user/ada", undefined],
+    ["search_memory user/ada", undefined],
+    ["update_memory user/ada", "quota_exceeded"],
+    ["update_memory user/ada", undefined],
+  ]);
+  expect(spans[1].attributes).toEqual({
+    "gen_ai.operation.name": "search_memory",
+    "gen_ai.memory.store.id": "user/ada",
+    "gen_ai.agent.id": "agent-1",
+    "keepsake.operation": "recall",
+    "keepsake.namespace": "n",
+    "keepsake.count": 1,
+  });
+  expect(spans[2]).toMatchObject({
+    status: { code: 2 },
+    attributes: { "error.type": "quota_exceeded" },
+  });
+  expect(spans[3].attributes["gen_ai.conversation.id"]).toBe("t");
+  for (const { startTime, endTime } of spans) expect(endTime).toBeGreaterThanOrEqual(startTime);
+  expect(JSON.stringify(spans)).not.toContain("secret thing");
   await memory.close();
 });
 

@@ -1,8 +1,10 @@
 // What is told of every access: who, where, what, with which outcome; never a value.
 
+import { type NamesOf, show } from "../checks.js";
 import type { AccessListener } from "../connection.js";
-import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
+import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Operation } from "../wire/operations.js";
+import { threadPrefixOf } from "../wire/scope.js";
 
 /** An access to a memory, before it and after it. */
 export interface AccessEvent {
@@ -19,6 +21,8 @@ export interface AccessEvent {
   /** `actor` and `nodeId` of the options. */
   actor?: string | undefined;
   nodeId?: string | undefined;
+  /** After it: when it began, in milliseconds since 1970. */
+  began?: number | undefined;
   /** After it: whether it succeeded, and how many items or checkpoints it answered or changed. */
   success?: boolean | undefined;
   count?: number | undefined;
@@ -39,25 +43,50 @@ export interface AccessOptions {
   nodeId?: (() => string | undefined) | undefined;
 }
 
+/** @internal */
+export const ACCESS_OPTIONS: NamesOf<AccessOptions> = { onAccess: 1, actor: 1, nodeId: 1 };
+
 type Described = Pick<AccessEvent, "operation" | "namespace" | "threadId">;
 
 /** @internal */
 export function listenerOf(scope: string, options: AccessOptions): AccessListener | undefined {
   const { onAccess, actor, nodeId } = options;
   if (onAccess === undefined) return undefined;
-  return (operation, phase, outcome) => {
+  if (typeof onAccess !== "function")
+    throw invalid(`onAccess must be a function: ${show(onAccess)}`);
+  const began = new WeakMap<Operation, number>();
+  return (operation, phase, outcome, within = []) => {
     const described = describe(operation);
     if (described === undefined) return;
-    const event = { phase, time: Date.now(), scope, ...described, actor, nodeId: nodeId?.() };
+    const time = Date.now();
+    const event = {
+      phase,
+      time,
+      scope,
+      ...placed(described, within),
+      actor,
+      nodeId: nodeId?.(),
+    };
+    if (phase === "before") began.set(operation, time);
     if (phase === "before") return onAccess(event);
     try {
-      onAccess({ ...event, ...told(outcome) });
+      onAccess({ ...event, began: began.get(operation), ...told(outcome) });
     } catch (error) {
       // What was done is done: it is an error of the listener, not of the call.
       queueMicrotask(() => {
         throw error;
       });
     }
+  };
+}
+
+// As it is called where the listener listens.
+function placed(described: Described, within: readonly string[]): Described {
+  const { operation, namespace, threadId } = described;
+  return {
+    operation,
+    ...(namespace && { namespace: [...within, ...namespace] }),
+    ...(threadId !== undefined && { threadId: threadPrefixOf(within) + threadId }),
   };
 }
 

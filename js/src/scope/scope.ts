@@ -4,7 +4,7 @@ import { checkOptions, checkText, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { checkNamespace } from "../store/store-operations.js";
 import type { ScopeLevel } from "../wire/scope.js";
-import type { AccessOptions } from "./access.js";
+import { ACCESS_OPTIONS, type AccessOptions } from "./access.js";
 import { decodeLabel, encodeLabel } from "./labels.js";
 import { type Policy, toWirePolicy } from "./policy.js";
 
@@ -28,9 +28,7 @@ const SCOPE_OPTIONS: NamesOf<ScopeOptions> = {
   global: 1,
   place: 1,
   policy: 1,
-  onAccess: 1,
-  actor: 1,
-  nodeId: 1,
+  ...ACCESS_OPTIONS,
 };
 
 const KINDS = ["conversation", "user", "global", "place"] as const;

@@ -37,8 +37,8 @@ function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
   writer.optional(policy.maxTtl, writeCount);
 }
 
-// As the core has it.
-function threadPrefixOf(place: readonly string[]): string {
+/** What the threads of a scope at this place begin with, as the core has it. @internal */
+export function threadPrefixOf(place: readonly string[]): string {
   const escaped = place.map((label) => label.replaceAll("%", "%25").replaceAll("/", "%2F"));
   return escaped.map((label) => `${label}/`).join("");
 }
