@@ -13,17 +13,19 @@ import type { BaseStore } from "@langchain/langgraph-checkpoint";
  *     const store = unwrapStore<SqliteStore>(config.store);
  *     await store.put(["users", id], "note", { text }, false, { ttl: 60 });
  *
- * A store that is not wrapped is returned as it is, and nothing as undefined.
+ * A store that is not wrapped is returned as it is, and nothing as undefined. It takes the
+ * `store` of a node's config, of a `Runtime` and of a tool's `ToolRuntime`, which is typed as
+ * another class.
  */
-export function unwrapStore<S extends BaseStore = BaseStore>(store: BaseStore): S;
+export function unwrapStore<S extends BaseStore = BaseStore>(store: object): S;
 export function unwrapStore<S extends BaseStore = BaseStore>(
-  store: BaseStore | null | undefined,
+  store: object | null | undefined,
 ): S | undefined;
 export function unwrapStore<S extends BaseStore = BaseStore>(
-  store: BaseStore | null | undefined,
+  store: object | null | undefined,
 ): S | undefined {
   if (store === null || store === undefined) return undefined;
-  const wrapper = store as BaseStore & { lg_name?: string; store?: BaseStore };
+  const wrapper = store as { lg_name?: string; store?: BaseStore };
   const isWrapped = wrapper.lg_name === "AsyncBatchedStore" && wrapper.store !== undefined;
   return (isWrapped ? wrapper.store : store) as S;
 }
