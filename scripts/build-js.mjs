@@ -20,6 +20,7 @@ const declaredEntries = [
   "index",
   "testing",
   "sqlite",
+  "langchain",
   "workerd",
   "edge-light",
   "cloudflare",
@@ -72,7 +73,7 @@ const externalGlue = {
 };
 
 function buildNode() {
-  return Promise.all([buildEsm(), buildCommonJs()]);
+  return Promise.all([buildEsm(), buildCommonJs(), buildAdapters()]);
 }
 
 function buildEsm() {
@@ -95,6 +96,17 @@ function buildCommonJs() {
     banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "importMetaUrl" },
   });
+}
+
+// What knows no runtime, nor the engine: one file for all of them, apart from the rest.
+function buildAdapters() {
+  const adapters = { ...common, platform: "neutral", entryPoints: ["js/src/langchain.ts"] };
+  const forms = { ".js": "esm", ".cjs": "cjs" };
+  return Promise.all(
+    Object.entries(forms).map(([extension, format]) =>
+      build({ ...adapters, format, target: "es2022", outExtension: { ".js": extension } }),
+    ),
+  );
 }
 
 // The glue is in each of these files. The worker is one file, whatever loads it: no import

@@ -9,8 +9,18 @@ import { fileURLToPath } from "node:url";
 // From the top: a file imports from its own folder, or from layers below its own.
 export const LAYERS = {
   "js/src": [
-    ["index", "testing", "workerd", "edge-light", "slim", "cloudflare.ts", "sqlite.ts", "cli.ts"],
-    ["cloudflare", "sqlite", "cli"],
+    [
+      "index",
+      "testing",
+      "workerd",
+      "edge-light",
+      "slim",
+      "cloudflare.ts",
+      "sqlite.ts",
+      "langchain.ts",
+      "cli.ts",
+    ],
+    ["cloudflare", "sqlite", "langchain", "cli"],
     ["memory"],
     ["scope"],
     ["import"],

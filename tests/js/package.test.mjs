@@ -142,6 +142,42 @@ export async function main(): Promise<string> {
 }
 `;
 
+const agentSource = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+import { openMemory } from "keepsake";
+import { forgetTool, memoryMiddleware, recallNode, recallTool, rememberNode, rememberTool, withMemory } from "keepsake/langchain";
+import { createAgent, fakeModel } from "langchain";
+
+const State = Annotation.Root({
+  question: Annotation<string>(),
+  results: Annotation<object[]>(),
+  count: Annotation<number>(),
+  stored: Annotation<boolean>(),
+  key: Annotation<string>(),
+});
+export async function main(): Promise<string> {
+  const memory = await openMemory({ path: ":memory:" });
+  const scope = { memory, scope: "user" } as const;
+  const model = fakeModel();
+  const agent = createAgent({
+    model,
+    tools: [rememberTool(scope), recallTool(scope), forgetTool(scope)],
+    middleware: [memoryMiddleware({ ...scope, maxTokens: 100, pinned: true })],
+    checkpointer: memory.checkpointer,
+  });
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: "hello" }] });
+  const graph = new StateGraph(State)
+    .addNode("recall", recallNode({ scope: "user", querySelector: "question" }))
+    .addNode("store", rememberNode({ key: "{{question}}", valueSelector: (state) => state.question }))
+    .addEdge(START, "recall")
+    .addEdge("recall", "store")
+    .compile({ store: memory.store });
+  const { count } = await graph.invoke({ question: "who?" });
+  const answer = await withMemory(model, { memory: memory.scoped({ user: "ada" }), namespace: [] }).invoke("hello");
+  return [messages.length, count.toFixed(), answer.text].join();
+}
+`;
+
 // Only after the peers are there, which look at the globals themselves.
 const serverSource = (module) => `
 import "@langchain/core/documents";
@@ -186,12 +222,24 @@ describe("the installed package", () => {
     expect(run(process.execPath, args, { cwd: folder })).toBe("true\n");
   });
 
+  test("keepsake/langchain is there for import and require, apart from the engine", () => {
+    const names = (load) => `${load}; console.log(Object.keys(entry).sort().join())`;
+    const imported = names('import * as entry from "keepsake/langchain"');
+    const required = names('const entry = require("keepsake/langchain")');
+    const evaluate = (type, script) =>
+      run(process.execPath, [`--input-type=${type}`, "--eval", script], { cwd: folder });
+    expect(evaluate("module", imported)).toContain("memoryMiddleware");
+    expect(evaluate("commonjs", required)).toBe(evaluate("module", imported));
+  });
+
   test.each([
-    ["NodeNext as ESM", "consumer.mts", "NodeNext", "NodeNext"],
-    ["NodeNext as CommonJS", "consumer.cts", "NodeNext", "NodeNext"],
-    ["a bundler", "bundled.ts", "ESNext", "Bundler"],
-  ])("type-checks strictly for %s", (_, file, module, moduleResolution) => {
-    writeFileSync(join(folder, file), consumerSource);
+    ["NodeNext as ESM", "consumer.mts", "NodeNext", "NodeNext", consumerSource],
+    ["NodeNext as CommonJS", "consumer.cts", "NodeNext", "NodeNext", consumerSource],
+    ["a bundler", "bundled.ts", "ESNext", "Bundler", consumerSource],
+    ["an agent as ESM", "agent.mts", "NodeNext", "NodeNext", agentSource],
+    ["an agent as CommonJS", "agent.cts", "NodeNext", "NodeNext", agentSource],
+  ])("type-checks strictly for %s", (_, file, module, moduleResolution, source) => {
+    writeFileSync(join(folder, file), source);
     const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];
     const target = ["--target", "ES2022", "--lib", "ES2023,ESNext.Disposable,DOM"];
     const resolution = ["--module", module, "--moduleResolution", moduleResolution];

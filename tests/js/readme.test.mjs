@@ -19,10 +19,9 @@ beforeAll(() => {
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules", "keepsake"));
   symlinkSync(join(root, "node_modules", "@langchain"), join(folder, "node_modules", "@langchain"));
-  symlinkSync(
-    join(root, "node_modules", "better-sqlite3"),
-    join(folder, "node_modules", "better-sqlite3"),
-  );
+  for (const name of ["better-sqlite3", "langchain"]) {
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
   const foreign = new Database(join(folder, "store_kv.db"));
   foreign.exec(`CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, UNIQUE(ns, key));
     INSERT INTO store_kv VALUES('["users","ada"]', 'drink', '{"text":"tea"}')`);

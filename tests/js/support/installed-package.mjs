@@ -44,6 +44,8 @@ export function installPackage(tarball) {
     const path = join("node_modules/@langchain", peer);
     symlinkSync(join(projectRoot, path), join(folder, path));
   }
+  const langchain = "node_modules/langchain";
+  symlinkSync(join(projectRoot, langchain), join(folder, langchain));
   return folder;
 }
 

@@ -1,0 +1,23 @@
+export type { EntryFormat } from "./langchain/item-text.js";
+export { type MemoryMiddleware, memoryMiddleware } from "./langchain/middleware.js";
+export {
+  type MemoryNode,
+  type NodeOptions,
+  type RecallNodeOptions,
+  type RememberNodeOptions,
+  recallNode,
+  rememberNode,
+  type Selector,
+} from "./langchain/nodes.js";
+export type { HasStore, PlaceOptions, Run } from "./langchain/place.js";
+export type { InjectionPosition, RecallOptions } from "./langchain/recall.js";
+export type { Source, Superseded } from "./langchain/remember.js";
+export {
+  forgetTool,
+  type MemoryTool,
+  type RecallToolOptions,
+  recallTool,
+  rememberTool,
+  type ToolOptions,
+} from "./langchain/tools.js";
+export { type Model, ModelWithMemory, withMemory } from "./langchain/with-memory.js";

@@ -1,0 +1,108 @@
+// Whose items: a store, and a namespace in it, found from the config of each run.
+
+import { checkList, type NamesOf, show } from "../checks.js";
+import { invalid } from "../errors.js";
+import { unwrapStore } from "../langgraph.js";
+import { levelOf, type ScopeName, type ScopeVariables, scopeOf } from "../scope/scope.js";
+import type { SearchOptions } from "../store/store.js";
+import { checkNamespace, type Item, type SearchItem } from "../store/store-operations.js";
+
+/** What a run tells of itself: a node's config, a tool's runtime or a middleware's. */
+export interface Run {
+  // biome-ignore lint/suspicious/noExplicitAny: as LangChain has it.
+  configurable?: Record<string, any> | undefined;
+  context?: unknown;
+  store?: unknown;
+  state?: unknown;
+  executionInfo?: unknown;
+}
+
+/** What is asked of a store: all of LangGraph's have it. */
+export interface ItemStore {
+  get(namespace: string[], key: string): Promise<Item | null>;
+  put(namespace: string[], key: string, value: object): Promise<void>;
+  delete(namespace: string[], key: string): Promise<void>;
+  search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
+}
+
+/** A memory, or a scope of one. */
+export interface HasStore {
+  readonly store: object;
+  /** Where a scope lies. */
+  readonly place?: readonly string[] | undefined;
+}
+
+/** Whose items: a `scope`, a `namespace`, or a namespace within a scope. */
+export interface PlaceOptions {
+  /** A memory or a scope of one, or what answers it for a run. @default the graph's store */
+  memory?: HasStore | ((run: Run) => HasStore) | undefined;
+  /** A store, in the place of a memory. */
+  store?: object | undefined;
+  /**
+   * Whose: found from `configurable` and `context` of the run, as `scopeOf()` does it. `"user"`
+   * needs a `user_id`.
+   */
+  scope?: ScopeName | undefined;
+  /** Where: within the scope if there is one. @default [] */
+  namespace?: string[] | ((run: Run) => string[]) | undefined;
+}
+
+/** @internal */
+export const PLACE_OPTIONS: NamesOf<PlaceOptions> = { memory: 1, store: 1, scope: 1, namespace: 1 };
+
+/** A place in a store. @internal */
+export interface Place {
+  store: ItemStore;
+  labels: string[];
+  /** The scope that `memory` is. */
+  owner: readonly string[] | undefined;
+}
+
+/** Refuses what names nobody, before the first run. @internal */
+export function checkPlace(call: string, { memory, store, scope, namespace }: PlaceOptions): void {
+  if (scope === undefined && namespace === undefined) {
+    throw invalid(
+      `${call} must be told whose items: give it a scope, such as "user", or a namespace, such as ["facts"]`,
+    );
+  }
+  if (Array.isArray(namespace)) checkNamespace(namespace);
+  else if (namespace !== undefined && typeof namespace !== "function") {
+    checkList("namespace", namespace as never);
+  }
+  if (memory !== undefined && store !== undefined) {
+    throw invalid(`${call} takes a memory or a store, not both`);
+  }
+  if (store !== undefined) checkStore(call, store);
+  if (memory !== undefined && typeof memory !== "function") checkStore(call, memory?.store);
+}
+
+/** @internal */
+export function placeOf(call: string, options: PlaceOptions, run: Run): Place {
+  const { memory, store, scope, namespace } = options;
+  const owner = typeof memory === "function" ? memory(run) : memory;
+  const within = typeof namespace === "function" ? namespace(run) : (namespace ?? []);
+  const found = unwrapStore(store ?? owner?.store ?? (run.store as object | undefined));
+  return {
+    store: checkStore(call, found),
+    owner: owner?.place,
+    labels: [...(scope === undefined ? [] : scopeLabels(scope, run)), ...checkNamespace(within)],
+  };
+}
+
+/** What scopes are found by, of a run. @internal */
+export function variablesOf({ configurable, context }: Run): ScopeVariables {
+  return { ...(Object(context) as object), ...configurable };
+}
+
+function scopeLabels(scope: ScopeName, run: Run): readonly string[] {
+  return levelOf("scope", scopeOf(scope, { configurable: variablesOf(run) })).place;
+}
+
+function checkStore(call: string, store: unknown): ItemStore {
+  if (typeof (store as Partial<ItemStore> | null | undefined)?.search === "function") {
+    return store as ItemStore;
+  }
+  throw invalid(
+    `${call} has no store${store === undefined || store === null ? "" : `, got ${show(store)}`}: give it memory or store, or give the graph or agent a store`,
+  );
+}

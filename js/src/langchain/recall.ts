@@ -1,0 +1,233 @@
+// What of a memory is shown to a model, for a turn of a conversation: once for all calls of the
+// turn, within a budget, and nothing if nothing fits the question.
+
+import type { BaseMessage } from "@langchain/core/messages";
+import {
+  checkChoice,
+  checkFlag,
+  checkListener,
+  checkNumber,
+  checkOptions,
+  checkWhole,
+  type NamesOf,
+  show,
+} from "../checks.js";
+import { invalid } from "../errors.js";
+import type { SearchOptions } from "../store/store.js";
+import type { SearchItem } from "../store/store-operations.js";
+import { type EntryFormat, fenced, lineOf, textOf, titled } from "./item-text.js";
+import {
+  checkPlace,
+  PLACE_OPTIONS,
+  type Place,
+  type PlaceOptions,
+  placeOf,
+  type Run,
+} from "./place.js";
+import { wordsOf } from "./words.js";
+
+/** Where recalled text stands among the messages that a model gets. */
+export type InjectionPosition = "before_system" | "after_system" | "before_user";
+
+/** What is recalled, and how it is shown. */
+export interface RecallOptions extends PlaceOptions {
+  /** What is looked for. @default the text of the user's last message */
+  querySelector?:
+    | ((messages: BaseMessage[], run: Run) => string | undefined | Promise<string | undefined>)
+    | undefined;
+  /** Items at most. @default 10 */
+  topK?: number | undefined;
+  /** Of items, as a store's `search()` takes it. */
+  filter?: Record<string, unknown> | undefined;
+  /**
+   * The gate: what has a lower score is not shown. Scores by words are 0…1; 0.2 leaves out what
+   * shares one word of many. What has no score, as in mode `contains`, needs −1. @default 0.2
+   */
+  minScore?: number | undefined;
+  /** More options of `search()`: `mode`, `recency`, `boosts`. @default { mode: "hybrid" } */
+  search?:
+    | Omit<SearchOptions, "query" | "filter" | "limit" | "offset" | "minScore" | "near">
+    | undefined;
+  /**
+   * `before_user`: a message of its own just before the user's last one, so that all before it
+   * stays as it was. The others are in a system message, and cost the caches of prompts.
+   * @default "before_user" of memoryMiddleware(), "after_system" of withMemory()
+   */
+  injectionPosition?: InjectionPosition | undefined;
+  /** A line for each item: `"- {{value.text}} ({{metadata.class}})"`, or a function. */
+  formatTemplate?: EntryFormat | undefined;
+  /** Of all that is added, pinned items included. @default 1000 */
+  maxTokens?: number | undefined;
+  /** How tokens are counted. @default a third of the bytes in UTF-8, which is rather too many */
+  countTokens?: ((text: string) => number) | undefined;
+  /**
+   * Items that are always in the system message, in the order in which they were made: those of
+   * this filter; `true` for `{ pinned: true }`. @default none
+   */
+  pinned?: true | Record<string, unknown> | undefined;
+  /** Leaves out what a message says already. @default true */
+  skipSeen?: boolean | undefined;
+  /** Once for all model calls until the user says more, or for each call. @default "turn" */
+  recallEach?: "turn" | "call" | undefined;
+}
+
+const RECALL_OPTIONS: NamesOf<RecallOptions> = {
+  ...PLACE_OPTIONS,
+  querySelector: 1,
+  topK: 1,
+  filter: 1,
+  minScore: 1,
+  search: 1,
+  injectionPosition: 1,
+  formatTemplate: 1,
+  maxTokens: 1,
+  countTokens: 1,
+  pinned: 1,
+  skipSeen: 1,
+  recallEach: 1,
+};
+const POSITIONS = { before_system: 1, after_system: 1, before_user: 1 };
+const EACH = { turn: 1, call: 1 };
+
+const MOST_PINNED = 1000;
+// "Do I like tea?" does not say that I like tea.
+const QUESTION = /[^.!?。！？\n]*[?？]/g;
+const encoder = new TextEncoder();
+
+/** What is added to the messages of a model call; "" for nothing. @internal */
+export interface Recalled {
+  pinned: string;
+  recalled: string;
+}
+
+/** Recalls for model calls, and knows what the calls of a turn have in common. @internal */
+export class Recaller {
+  readonly position: InjectionPosition;
+  readonly #call: string;
+  readonly #options: RecallOptions;
+  // By the user's message that began the turn: a run hands on the same object. `who` keeps
+  // apart runs that share a message.
+  readonly #turns = new WeakMap<BaseMessage, { who: string; found: Recalled }>();
+
+  constructor(call: string, given: RecallOptions, position: InjectionPosition) {
+    const options = checkRecallOptions(call, given);
+    this.position = options.injectionPosition ?? position;
+    this.#call = call;
+    this.#options = options;
+  }
+
+  /** What the model is to read beside these messages. */
+  async recall(messages: BaseMessage[], run: Run): Promise<Recalled> {
+    const place = placeOf(this.#call, this.#options, run);
+    const message = messages[lastOfUser(messages)];
+    // A turn begins where the user spoke last: only what comes after it is the same turn.
+    const isLater = message !== messages.at(-1) && this.#options.recallEach !== "call";
+    const who = JSON.stringify([place.owner, place.labels, run.configurable?.thread_id]);
+    const known = message && this.#turns.get(message);
+    if (isLater && known?.who === who) return known.found;
+    const found = await this.#recallNow(place, messages, run);
+    if (message) this.#turns.set(message, { who, found });
+    return found;
+  }
+
+  async #recallNow(place: Place, messages: BaseMessage[], run: Run): Promise<Recalled> {
+    const { formatTemplate } = this.#options;
+    const [pinned, hits] = await Promise.all([
+      this.#pinned(place),
+      this.#hits(place, messages, run),
+    ]);
+    const isPinned = new Set(pinned.map(nameOf));
+    const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(nameOf(hit)));
+    const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatTemplate));
+    const { maxTokens = 1000 } = this.#options;
+    const above = this.#fit(lines(pinned), (some) => titled("Pinned Memory", some), maxTokens);
+    const left = maxTokens - (above === "" ? 0 : this.#count(above));
+    const { topK = 10 } = this.#options;
+    return { pinned: above, recalled: this.#fit(lines(news.slice(0, topK)), this.#block, left) };
+  }
+
+  async #pinned({ store, labels }: Place): Promise<SearchItem[]> {
+    const { pinned } = this.#options;
+    if (pinned === undefined) return [];
+    const filter = pinned === true ? { pinned: true } : pinned;
+    const items = await store.search(labels, { filter, limit: MOST_PINNED });
+    return items.sort(
+      (a, b) => Number(a.createdAt) - Number(b.createdAt) || (nameOf(a) < nameOf(b) ? -1 : 1),
+    );
+  }
+
+  async #hits({ store, labels }: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
+    const { querySelector, topK = 10, filter, minScore = 0.2, search } = this.#options;
+    const query = querySelector
+      ? await querySelector(messages, run)
+      : messages[lastOfUser(messages)]?.text;
+    if (!query) return [];
+    const options: SearchOptions = { mode: "hybrid", ...search, query, limit: 2 * topK };
+    if (filter !== undefined) options.filter = filter;
+    const hits = await store.search(labels, options);
+    return hits.filter(({ score = -1 }) => score >= minScore);
+  }
+
+  #unseen(hits: SearchItem[], messages: BaseMessage[]): SearchItem[] {
+    if (this.#options.skipSeen === false) return hits;
+    const said = messages
+      .map((message) => phraseOf(message.text.replace(QUESTION, "\n")))
+      .join("\n");
+    return hits.filter(({ value }) => {
+      const phrase = phraseOf(textOf(value));
+      return phrase.trim() === "" || !said.includes(phrase);
+    });
+  }
+
+  // The first lines that fit; one that is too long does not stand in the way of the next.
+  #fit(lines: string[], block: (lines: string[]) => string, most: number): string {
+    const fitting: string[] = [];
+    for (const line of lines) {
+      if (line !== "" && this.#count(block([...fitting, line])) <= most) fitting.push(line);
+    }
+    return fitting.length === 0 ? "" : block(fitting);
+  }
+
+  readonly #block = (lines: string[]): string =>
+    this.position === "before_user" ? fenced(lines) : titled("Memory Context", lines);
+
+  #count(text: string): number {
+    const { countTokens } = this.#options;
+    if (countTokens === undefined) return Math.ceil(encoder.encode(text).length / 3);
+    return checkNumber("what countTokens answers", countTokens(text), 0);
+  }
+}
+
+/** Where the user's last message is, or -1. @internal */
+export function lastOfUser(messages: readonly BaseMessage[]): number {
+  return messages.findLastIndex((message) => message.type === "human");
+}
+
+function nameOf({ namespace, key }: SearchItem): string {
+  return JSON.stringify([namespace, key]);
+}
+
+// With an end, so that "tea" is not seen in "team".
+function phraseOf(text: string): string {
+  return ` ${wordsOf(text).join(" ")} `;
+}
+
+function checkRecallOptions(call: string, given: RecallOptions): RecallOptions {
+  const options = checkOptions(call, RECALL_OPTIONS, given);
+  checkPlace(call, options);
+  const { topK, minScore, injectionPosition, maxTokens, recallEach, pinned } = options;
+  if (topK !== undefined) checkWhole("topK", topK, 1, MOST_PINNED);
+  if (minScore !== undefined) checkNumber("minScore", minScore, -1, 1);
+  if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
+  if (injectionPosition !== undefined) {
+    checkChoice("injectionPosition", POSITIONS, injectionPosition);
+  }
+  if (recallEach !== undefined) checkChoice("recallEach", EACH, recallEach);
+  checkFlag("skipSeen", options.skipSeen);
+  checkListener("countTokens", options.countTokens);
+  checkListener("querySelector", options.querySelector);
+  if (pinned !== undefined && pinned !== true && typeof pinned !== "object") {
+    throw invalid(`pinned must be true or a filter: ${show(pinned)}`);
+  }
+  return options;
+}

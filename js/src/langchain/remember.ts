@@ -1,0 +1,134 @@
+// Stores a text unless it is known: without a model, by its words.
+//
+//   known    each of its sentences is in some item, word for word and in order: nothing is stored.
+//            So what was just recalled is not stored again.
+//   merged   it has all words of an item, and few more: it takes that item's place.
+//   replaced the caller says which item it takes the place of.
+//   stored   else; items that are alike are named, so that the caller may decide.
+//
+// What is displaced stays in `supersedes`, with the reason.
+
+import type { Item, SearchItem } from "../store/store-operations.js";
+import { textOf, unfenced } from "./item-text.js";
+import type { Place } from "./place.js";
+import { isWithin, likeness, wordsOf } from "./words.js";
+
+/** Where a text comes from, as far as is known. */
+export interface Source {
+  thread_id?: string | undefined;
+  checkpoint_id?: string | undefined;
+  message_id?: string | undefined;
+}
+
+/** A text that another one took the place of. */
+export interface Superseded {
+  text: string;
+  reason: "merged" | "replaced";
+}
+
+/** What became of a text. */
+export interface Remembered {
+  outcome: "known" | "merged" | "replaced" | "stored" | "missing";
+  key: string;
+  /** The item that has it, or that it displaced, or those that are alike. */
+  others: (SearchItem | Item)[];
+}
+
+const CANDIDATES = 10;
+// Of the words of the new text, those that the item has which it takes the place of.
+const MERGED_SHARE = 2 / 3;
+const ALIKE = 0.5;
+const SUPERSEDED_KEPT = 10;
+const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
+
+/** @internal */
+export async function remember(
+  place: Place,
+  given: string,
+  source: { source?: Source },
+  replaces?: string,
+): Promise<Remembered> {
+  const text = unfenced(given);
+  if (replaces !== undefined) return replace(place, text, source, replaces);
+  const candidates = await likely(place, text);
+  const knowing = candidates.filter((item) => saysAny(item, text));
+  if (sentencesOf(text).every((words) => knowing.some((item) => says(item, words)))) {
+    return { outcome: "known", key: knowing[0]?.key ?? "", others: knowing };
+  }
+  const words = wordsOf(text);
+  const own = candidates.filter(({ namespace }) => namespace.length === place.labels.length);
+  const lesser = own.find(({ value }) => isLess(wordsOf(textOf(value)), words));
+  if (lesser) {
+    await supersede(place, lesser, text, source, "merged");
+    return { outcome: "merged", key: lesser.key, others: [lesser] };
+  }
+  const key = keyOf(words);
+  await place.store.put(place.labels, key, { text, ...source });
+  const others = own.filter(({ value }) => likeness(wordsOf(textOf(value)), words) >= ALIKE);
+  return { outcome: "stored", key, others };
+}
+
+async function replace(
+  place: Place,
+  text: string,
+  source: { source?: Source },
+  key: string,
+): Promise<Remembered> {
+  const old = await place.store.get(place.labels, key);
+  if (old === null) return { outcome: "missing", key, others: [] };
+  await supersede(place, old, text, source, "replaced");
+  return { outcome: "replaced", key, others: [old] };
+}
+
+// All else that the item had stays: it may be pinned.
+function supersede(
+  { store, labels }: Place,
+  { key, value }: Item,
+  text: string,
+  source: { source?: Source },
+  reason: Superseded["reason"],
+): Promise<void> {
+  const earlier = Array.isArray(value.supersedes) ? value.supersedes : [];
+  const supersedes = [...earlier, { text: textOf(value), reason }].slice(-SUPERSEDED_KEPT);
+  return store.put(labels, key, { ...value, text, ...source, supersedes });
+}
+
+// Quotes would be a condition.
+function likely({ store, labels }: Place, text: string): Promise<SearchItem[]> {
+  const query = text.replace(/["“”„*]/g, " ");
+  return store.search(labels, { query, mode: "hybrid", limit: CANDIDATES, refreshTtl: false });
+}
+
+function sentencesOf(text: string): string[][] {
+  return text
+    .split(SENTENCE_END)
+    .map(wordsOf)
+    .filter((words) => words.length > 0);
+}
+
+function saysAny(item: SearchItem, text: string): boolean {
+  return sentencesOf(text).some((words) => says(item, words));
+}
+
+// Recalled lines begin with the key.
+function says({ key, value }: SearchItem, words: string[]): boolean {
+  return isWithin(words, [...wordsOf(key), ...wordsOf(textOf(value))]);
+}
+
+function isLess(known: string[], words: string[]): boolean {
+  return known.length >= words.length * MERGED_SHARE && isWithin(known, words);
+}
+
+// The same words make the same key, so that two calls at once store one item. Short, because
+// models read it with each item; of 64 bits, because a key that meets another would replace it.
+function keyOf(words: string[]): string {
+  const text = words.join(" ");
+  return hashOf(text, 0x811c9dc5) + hashOf(text, 0x9747b28c);
+}
+
+// FNV-1a.
+function hashOf(text: string, seed: number): string {
+  let hash = seed;
+  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
+  return (hash >>> 0).toString(36).padStart(7, "0");
+}

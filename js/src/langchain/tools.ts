@@ -1,0 +1,182 @@
+// Tools with which a model remembers, recalls and forgets by itself.
+
+import type { BaseMessage } from "@langchain/core/messages";
+import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
+import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
+import type { SearchOptions } from "../store/store.js";
+import type { Item, SearchItem } from "../store/store-operations.js";
+import { type EntryFormat, fenced, lineOf, textOf } from "./item-text.js";
+import { checkPlace, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
+import { lastOfUser } from "./recall.js";
+import { type Remembered, remember, type Source } from "./remember.js";
+
+/** How a tool is called, and whose items it is for. */
+export interface ToolOptions extends PlaceOptions {
+  /** What the model calls it. @default "remember", "recall" or "forget" */
+  name?: string | undefined;
+  /** What the model is told of it. */
+  description?: string | undefined;
+}
+
+/** What `recallTool()` finds. */
+export interface RecallToolOptions extends ToolOptions {
+  /** Items at most, unless the model asks for fewer. @default 5 */
+  topK?: number | undefined;
+  /** Of items, as a store's `search()` takes it. */
+  filter?: Record<string, unknown> | undefined;
+  /** What has a lower score is not shown. @default all hits */
+  minScore?: number | undefined;
+  /** A line for each item. @default "- {{key}}: {{value}}" */
+  formatTemplate?: EntryFormat | undefined;
+}
+
+/** A tool that answers a text. */
+export type MemoryTool<Input> = DynamicStructuredTool<
+  Record<string, unknown>,
+  Input,
+  Input,
+  string
+>;
+
+const TOOL_OPTIONS: NamesOf<ToolOptions> = { ...PLACE_OPTIONS, name: 1, description: 1 };
+const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
+  ...TOOL_OPTIONS,
+  topK: 1,
+  filter: 1,
+  minScore: 1,
+  formatTemplate: 1,
+};
+
+const REMEMBER = `Stores one fact for later conversations: a preference, a decision, a name, a date. \
+Write it as a short statement that is clear without this conversation. Do not store what was \
+just recalled. If it corrects or updates something that is stored, give the key of that as "replaces".`;
+const RECALL = `Looks up what was stored in earlier conversations. Ask with the words that the \
+stored facts would have. Each line of the answer is a key and what is stored under it.`;
+const FORGET = `Deletes one stored fact, for ever. Use it when the user asks for it, or when the \
+fact is wrong and nothing takes its place.`;
+
+const text = (description: string) => ({ type: "string", description });
+
+/**
+ * A tool that stores a fact, unless it is known: see README. The thread, the checkpoint and the
+ * message that it comes from are kept as `source`.
+ */
+export function rememberTool(
+  options: ToolOptions,
+): MemoryTool<{ text: string; replaces?: string | undefined }> {
+  checkToolOptions("rememberTool", TOOL_OPTIONS, options);
+  const parameters = {
+    text: text("The fact, as a short statement."),
+    replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
+  };
+  return toolOf(options, "remember", REMEMBER, parameters, ["text"], async (input, run) => {
+    if (input.text.trim() === "") return "Not stored: the text is empty.";
+    const place = placeOf("rememberTool", options, run);
+    return answerOf(await remember(place, input.text, sourceOf(run), input.replaces || undefined));
+  });
+}
+
+/** A tool that finds stored facts by words, and by meaning if the store has an index. */
+export function recallTool(
+  options: RecallToolOptions,
+): MemoryTool<{ query: string; limit?: number | undefined }> {
+  checkToolOptions("recallTool", RECALL_TOOL_OPTIONS, options);
+  const { topK = 5, filter, minScore = -1, formatTemplate } = options;
+  checkWhole("topK", topK, 1);
+  checkNumber("minScore", minScore, -1, 1);
+  const parameters = {
+    query: text("What to look for."),
+    limit: { type: "integer", minimum: 1, maximum: topK, description: "Facts at most." },
+  };
+  return toolOf(options, "recall", RECALL, parameters, ["query"], async (input, run) => {
+    const { store, labels } = placeOf("recallTool", options, run);
+    const { query, limit = topK } = input;
+    const search: SearchOptions = { query, mode: "hybrid", limit: Math.min(limit, topK) };
+    if (filter !== undefined) search.filter = filter;
+    const hits = query.trim() === "" ? [] : await store.search(labels, search);
+    const lines = hits
+      .filter(({ score }) => score === undefined || score >= minScore)
+      .map((item) => lineOf(item, formatTemplate));
+    return lines.length === 0 ? "Nothing is stored about that." : fenced(lines);
+  });
+}
+
+/** A tool that deletes a fact by its key. */
+export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
+  checkToolOptions("forgetTool", TOOL_OPTIONS, options);
+  const parameters = { key: text("The key of the fact, as recalled.") };
+  return toolOf(options, "forget", FORGET, parameters, ["key"], async ({ key }, run) => {
+    const { store, labels } = placeOf("forgetTool", options, run);
+    const item = await store.get(labels, key);
+    if (item === null) return noneUnder(key);
+    await store.delete(labels, key);
+    return `Forgotten: ${quoted(item)}.`;
+  });
+}
+
+function checkToolOptions<Options extends ToolOptions>(
+  call: string,
+  known: NamesOf<Options>,
+  options: Options,
+): void {
+  const { name, description } = checkOptions(call, known, options);
+  checkPlace(call, options);
+  if (name !== undefined) checkText("name", name);
+  if (description !== undefined) checkText("description", description);
+}
+
+function toolOf<Input>(
+  options: ToolOptions,
+  name: string,
+  description: string,
+  properties: Record<string, object>,
+  required: string[],
+  body: (input: Input, run: Run) => Promise<string>,
+): MemoryTool<Input> {
+  const fields = {
+    name: options.name ?? name,
+    description: options.description ?? description,
+    schema: { type: "object", properties, required, additionalProperties: false },
+  };
+  const run = (input: unknown, runtime: ToolRuntime) => body(input as Input, runtime as Run);
+  return tool(run as never, fields as never) as unknown as MemoryTool<Input>;
+}
+
+function answerOf({ outcome, key, others }: Remembered): string {
+  const [first] = others;
+  switch (outcome) {
+    case "known":
+      return `Not stored: it is known already, as ${others.map(quoted).join(", ")}. If it corrects that, call again with "replaces".`;
+    case "missing":
+      return `Not stored: ${noneUnder(key)}`;
+    case "merged":
+    case "replaced":
+      return `Stored as "${key}", in the place of ${quoted(first as Item)}.`;
+    case "stored":
+      return first === undefined
+        ? `Stored as "${key}".`
+        : `Stored as "${key}". These are alike; forget what is no longer true: ${others.map(quoted).join(", ")}.`;
+  }
+}
+
+function noneUnder(key: string): string {
+  return `nothing is stored under ${JSON.stringify(key)}. Recall tells the keys.`;
+}
+
+function quoted(item: SearchItem | Item): string {
+  return lineOf(item, ({ key, value }) => `${JSON.stringify(key)} (${textOf(value)})`);
+}
+
+/** The conversation that a run is part of, as far as it says. @internal */
+export function sourceOf({ configurable, executionInfo, state }: Run): { source?: Source } {
+  const { checkpointId } = Object(executionInfo) as { checkpointId?: string };
+  const { messages } = Object(state) as { messages?: BaseMessage[] };
+  const source: Source = {};
+  if (configurable?.thread_id !== undefined) {
+    source.thread_id = String(configurable.thread_id);
+    if (checkpointId !== undefined) source.checkpoint_id = checkpointId;
+  }
+  const said = Array.isArray(messages) ? messages[lastOfUser(messages)] : undefined;
+  if (said?.id !== undefined) source.message_id = said.id;
+  return Object.keys(source).length === 0 ? {} : { source };
+}

@@ -1,0 +1,115 @@
+// Memory for a chat model that is called without an agent.
+
+import type {
+  BaseLanguageModelInput,
+  StructuredOutputMethodOptions,
+} from "@langchain/core/language_models/base";
+import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
+import {
+  type BaseMessage,
+  coerceMessageLikeToMessage,
+  HumanMessage,
+} from "@langchain/core/messages";
+import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { show } from "../checks.js";
+import { invalid } from "../errors.js";
+import { arranged } from "./messages.js";
+import type { Run } from "./place.js";
+import { Recaller, type RecallOptions } from "./recall.js";
+
+/** What a chat model is here. */
+export interface Model<Output = BaseMessage> {
+  invoke(input: BaseLanguageModelInput, options?: RunnableConfig): Promise<Output>;
+  stream(input: BaseLanguageModelInput, options?: RunnableConfig): Promise<AsyncIterable<Output>>;
+}
+
+// What only a whole chat model can do.
+interface WholeModel<Output> {
+  bindTools?(tools: BindToolsInput[], kwargs?: object): Model<Output>;
+  withStructuredOutput?(schema: object, options?: StructuredOutputMethodOptions): Model<never>;
+}
+
+/**
+ * The model, which reads beside its messages what a memory knows of the user's last one. By
+ * default of the conversation (`conversation_id` or `thread_id`), in a system message after
+ * those that are there.
+ *
+ *     const model = withMemory(chatModel, { memory });
+ *     await model.invoke(messages, config);
+ */
+export function withMemory<Output = BaseMessage>(
+  model: Model<Output>,
+  options: RecallOptions = {},
+): ModelWithMemory<Output> {
+  if (typeof model?.invoke !== "function") {
+    throw invalid(`withMemory takes a chat model: ${show(model)}`);
+  }
+  const whose = options.namespace === undefined ? { scope: "conversation" as const } : {};
+  const recaller = new Recaller("withMemory", { ...whose, ...options }, "after_system");
+  return new ModelWithMemory(model, recaller);
+}
+
+/** A chat model with a memory: `withMemory()` makes one. */
+export class ModelWithMemory<Output = BaseMessage> extends Runnable<
+  BaseLanguageModelInput,
+  Output
+> {
+  override lc_namespace = ["keepsake", "langchain"];
+  readonly #model: Model<Output>;
+  readonly #recaller: Recaller;
+
+  /** @internal */
+  constructor(model: Model<Output>, recaller: Recaller) {
+    super();
+    this.#model = model;
+    this.#recaller = recaller;
+  }
+
+  override async invoke(
+    input: BaseLanguageModelInput,
+    options?: Partial<RunnableConfig>,
+  ): Promise<Output> {
+    return this.#model.invoke(await this.#withMemory(input, options), options);
+  }
+
+  override async *_streamIterator(
+    input: BaseLanguageModelInput,
+    options?: Partial<RunnableConfig>,
+  ): AsyncGenerator<Output> {
+    yield* await this.#model.stream(await this.#withMemory(input, options), options);
+  }
+
+  /** The same with tools. */
+  bindTools(tools: BindToolsInput[], kwargs?: object): ModelWithMemory<Output> {
+    const { bindTools } = this.#model as WholeModel<Output>;
+    if (bindTools === undefined) throw invalid("withMemory: the model takes no tools");
+    return new ModelWithMemory(bindTools.call(this.#model, tools, kwargs), this.#recaller);
+  }
+
+  /** The same, which answers an object. */
+  withStructuredOutput<Answer>(
+    schema: object,
+    options?: StructuredOutputMethodOptions,
+  ): ModelWithMemory<Answer> {
+    const { withStructuredOutput } = this.#model as WholeModel<Output>;
+    if (withStructuredOutput === undefined) {
+      throw invalid("withMemory: the model has no structured output");
+    }
+    const model = withStructuredOutput.call(this.#model, schema, options);
+    return new ModelWithMemory(model as Model<Answer>, this.#recaller);
+  }
+
+  async #withMemory(
+    input: BaseLanguageModelInput,
+    options?: Partial<RunnableConfig>,
+  ): Promise<BaseMessage[]> {
+    const messages = messagesOf(input);
+    const found = await this.#recaller.recall(messages, ensureConfig(options) as Run);
+    return arranged(messages, found, this.#recaller.position);
+  }
+}
+
+function messagesOf(input: BaseLanguageModelInput): BaseMessage[] {
+  if (typeof input === "string") return [new HumanMessage(input)];
+  return Array.isArray(input) ? input.map(coerceMessageLikeToMessage) : input.toChatMessages();
+}

@@ -1,0 +1,36 @@
+// keepsake/langchain in a page, with LangChain's build for browsers.
+
+import {
+  expectExchanges,
+  expectPositions,
+  expectTwentyTurns,
+} from "../js/support/remembering-facts.mjs";
+import { openTab, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
+import { servePage } from "./support/test-page.mjs";
+
+afterAll(cleanUp);
+
+let page;
+let errors;
+
+beforeAll(async () => {
+  const { url } = await servePage("langchain");
+  ({ page, errors } = await openTab(await startChromium(), url));
+});
+
+afterEach(() => expect(errors).toEqual([]));
+
+const run = (name) => page.evaluate((agent) => globalThis.run(agent), name);
+
+test("[cap 98] an agent remembers for twenty turns", async () => {
+  expectTwentyTurns(await run("twentyTurns"), expect);
+});
+
+test("[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory", async () => {
+  expectExchanges(await run("exchanges"), expect);
+});
+
+test("[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted", async () => {
+  expectPositions(await run("positions"), expect);
+});

@@ -1,0 +1,9 @@
+// Agents that remember, in a page.
+
+import { openMemory } from "keepsake";
+import { exchanges, positions, twentyTurns } from "../../js/support/remembering.mjs";
+
+const agents = { exchanges, positions, twentyTurns };
+
+/** What the agent of this name answers over a database of its own. */
+globalThis.run = async (name) => agents[name](await openMemory({ name }));

@@ -1,0 +1,96 @@
+// What the agents of remembering.mjs have to answer. Imports nothing, for tests that only hear of it.
+
+export const FENCE = "<memory>";
+export const BUDGET = 60;
+
+/** What each turn says, stores, and may see of what was stored. */
+export const TURNS = [
+  { says: "I drink green tea every morning.", stores: "Ada drinks green tea every morning" },
+  { says: "Which tea shall we order?", sees: "green tea" },
+  { says: "My sister Marta works as a nurse.", stores: "Ada's sister Marta works as a nurse" },
+  { says: "What is the capital of France?" },
+  { says: "Is Marta a doctor?", sees: "nurse", echoes: true },
+  { says: "I am allergic to peanuts.", stores: "Ada is allergic to peanuts" },
+  { says: "Write a haiku about autumn." },
+  { says: "Am I allergic to anything?", sees: "peanuts", echoes: true },
+  { says: "I moved to Lisbon in 2019.", stores: "Ada moved to Lisbon in 2019" },
+  { says: "Sort these numbers: 3, 1, 2." },
+  { says: "When did I come to Lisbon?", sees: "2019" },
+  { says: "I play the cello on Sundays.", stores: "Ada plays the cello on Sundays" },
+  { says: "How many strings has a cello?", sees: "Sundays" },
+  { says: "Translate bonjour." },
+  { says: "My cats are Miso and Nori.", stores: "Ada has two cats, Miso and Nori" },
+  { says: "Which of my cats is older, Miso or Nori?", sees: "two cats", echoes: true },
+  { says: "Who won the world cup?" },
+  { says: "I work as a marine biologist.", stores: "Ada works as a marine biologist" },
+  { says: "What does a biologist earn?", sees: "marine" },
+  { says: "Thanks, good night!" },
+];
+
+export function expectTwentyTurns({ turns, state, texts, sources }, expect) {
+  const earlier = { told: [], asked: [] };
+  for (const [i, { says, stores, sees, echoes }] of TURNS.entries()) {
+    const { injected, before, answers, tools } = turns[i];
+    // The same text for all calls of a turn.
+    expect(new Set(injected).size).toBe(1);
+    expect(injected).toHaveLength(stores || echoes ? 2 : 1);
+    if (sees) expect(injected[0]).toContain(sees);
+    else if (!stores) expect([says, injected[0]]).toEqual([says, ""]);
+    expect(injected[0].split(/\s+/).length).toBeLessThan(BUDGET);
+    if (echoes) expect(answers[0]).toMatch(/^Not stored: it is known already/);
+    // What was sent of earlier turns is sent again, byte for byte.
+    const conversation = stores ? "told" : "asked";
+    expect(before.slice(0, earlier[conversation].length)).toEqual(earlier[conversation]);
+    expect(before.length).toBeGreaterThan(earlier[conversation].length);
+    earlier[conversation] = before;
+    expect(tools).toBe(turns[0].tools);
+  }
+  expect(state.includes(FENCE)).toBe(false);
+  expect(texts).toEqual(["Her name is Ada", ...TURNS.flatMap(({ stores }) => stores ?? [])].sort());
+  const [source] = sources.filter(Boolean);
+  expect(source).toMatchObject({
+    thread_id: "told",
+    checkpoint_id: expect.any(String),
+    message_id: expect.any(String),
+  });
+}
+
+export function expectExchanges({ first, second, prompts }, expect) {
+  expect(first).toMatchObject({ results: [], count: 0, stored: true });
+  expect(first.key).toBe("exchange_run-1");
+  expect(second).toMatchObject({ count: 1, stored: true });
+  expect(second.results[0]).toMatchObject({
+    namespace: "conv:conv-123",
+    key: first.key,
+    value: "The whale is the largest animal.",
+    metadata: {
+      type: "qa_exchange",
+      about: "Which animal is the largest?",
+      timestamp: expect.any(String),
+      source: { thread_id: "a" },
+    },
+  });
+  expect(second.results[0].score).toBeGreaterThan(0);
+  expect(prompts[1]).toContain("The whale is the largest animal.");
+}
+
+export function expectPositions(shown, expect) {
+  const memory = "[Memory Context]\n- She likes oolong tea";
+  const [system, ...talk] = [
+    "system: You are helpful.",
+    "human: Hello",
+    "ai: Hello",
+    "human: Which tea do I like?",
+  ];
+  expect(shown.before_system).toEqual([`system: ${memory}`, system, ...talk]);
+  expect(shown.after_system).toEqual([system, `system: ${memory}`, ...talk]);
+  expect(shown.default).toEqual(shown.after_system);
+  expect(shown.before_user).toEqual([
+    system,
+    ...talk.slice(0, 2),
+    expect.stringMatching(
+      /^human: <memory>\n.*data, not instructions.*\n- She likes oolong tea\n<\/memory>$/,
+    ),
+    talk[2],
+  ]);
+}

@@ -1,0 +1,185 @@
+// Agents that remember, over a scripted model: run in Node, in a page and in a Worker, where each
+// answers plain facts, which remembering-facts.mjs holds against what they have to be.
+
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import {
+  memoryMiddleware,
+  recallNode,
+  rememberNode,
+  rememberTool,
+  withMemory,
+} from "keepsake/langchain";
+import { AIMessage, createAgent, createMiddleware, fakeModel } from "langchain";
+import { BUDGET, FENCE, TURNS } from "./remembering-facts.mjs";
+
+/**
+ * Twenty turns of two conversations: one in which the user tells of herself, and one that knows
+ * of it from memory alone. Where it echoes, the model tries to store what it has just read.
+ */
+export async function twentyTurns({ store, checkpointer }) {
+  const scope = { store, scope: "user" };
+  const model = fakeModel();
+  const recall = memoryMiddleware({
+    ...scope,
+    maxTokens: BUDGET,
+    countTokens: (text) => text.split(/\s+/).length,
+    pinned: true,
+  });
+  // What is left of a request when recall has changed it.
+  let tools;
+  const spy = createMiddleware({
+    name: "spy",
+    wrapModelCall(request, handler) {
+      tools = JSON.stringify(
+        request.tools.map(({ name, description, schema }) => [name, description, schema]),
+      );
+      return handler(request);
+    },
+  });
+  const agent = createAgent({
+    model,
+    tools: [rememberTool(scope)],
+    systemPrompt: "You help Ada.",
+    middleware: [recall, spy],
+    checkpointer,
+    store,
+  });
+  const conversation = (stores) => ({
+    configurable: { thread_id: stores ? "told" : "asked", user_id: "ada" },
+  });
+  await store.put(["user", "ada"], "name", { text: "Her name is Ada", pinned: true });
+  const turns = [];
+  for (const { says, stores, echoes } of TURNS) {
+    const first = model.calls.length;
+    if (stores) model.respond(callOf("remember", { text: stores }));
+    if (echoes) model.respond((messages) => callOf("remember", { text: lineIn(messages) }));
+    model.respond(new AIMessage("Fine."));
+    const { messages } = await agent.invoke(
+      { messages: [{ role: "user", content: says }] },
+      conversation(stores),
+    );
+    const calls = model.calls.slice(first);
+    turns.push({
+      injected: calls.map((call) => recalledIn(call.messages)),
+      before: linesBefore(calls[0].messages),
+      tools,
+      answers: messages
+        .slice(-3)
+        .filter((message) => message.type === "tool")
+        .map(({ text }) => text),
+    });
+  }
+  const states = await Promise.all([true, false].map((told) => agent.getState(conversation(told))));
+  const items = await store.search(["user", "ada"], { limit: 100 });
+  return {
+    turns,
+    state: JSON.stringify(states.map(({ values }) => values.messages)),
+    texts: items.map(({ value }) => value.text).sort(),
+    sources: items.map(({ value }) => value.source ?? null),
+  };
+}
+
+function callOf(name, args) {
+  return new AIMessage({
+    content: "",
+    tool_calls: [{ name, args, id: "echo", type: "tool_call" }],
+  });
+}
+
+/** The message of recalled text, "" if there is none. */
+function recalledIn(messages) {
+  return messages.find(({ type, text }) => type === "human" && text.startsWith(FENCE))?.text ?? "";
+}
+
+function lineIn(messages) {
+  return recalledIn(messages)
+    .split("\n")
+    .find((line) => line.startsWith("- "));
+}
+
+// All before the user's last message but what was recalled.
+function linesBefore(messages) {
+  const last = messages.findLastIndex(
+    ({ type, text }) => type === "human" && !text.startsWith(FENCE),
+  );
+  return messages
+    .slice(0, last)
+    .filter(({ text }) => !text.startsWith(FENCE))
+    .map(({ type, content, tool_calls }) => JSON.stringify([type, content, tool_calls]));
+}
+
+const Exchange = Annotation.Root({
+  query: Annotation(),
+  results: Annotation(),
+  count: Annotation(),
+  answer: Annotation(),
+  stored: Annotation(),
+  key: Annotation(),
+});
+
+/**
+ * The workflow that S2 ends with: start, recall, model, store, end; run twice over one memory.
+ */
+export async function exchanges({ store, checkpointer }) {
+  const model = fakeModel()
+    .respond(new AIMessage("The whale is the largest animal."))
+    .respond(new AIMessage("As I said, the whale."));
+  const graph = new StateGraph(Exchange)
+    .addNode("recall_context", recallNode({ scope: "conversation", querySelector: "query" }))
+    .addNode("llm", async ({ query, results }, config) => {
+      const context = JSON.stringify(results.map(({ value }) => value));
+      const messages = [
+        ["system", `You are a helpful assistant. Context:\n${context}`],
+        ["user", query],
+      ];
+      return { answer: (await model.invoke(messages, config)).text };
+    })
+    .addNode(
+      "store_exchange",
+      rememberNode({
+        scope: "conversation",
+        key: "exchange_{{#sys.execution_id#}}",
+        valueSelector: ["answer"],
+        metadata: { type: "qa_exchange" },
+        metadataSelectors: { timestamp: ["sys", "timestamp"], about: "query" },
+      }),
+    )
+    .addEdge(START, "recall_context")
+    .addEdge("recall_context", "llm")
+    .addEdge("llm", "store_exchange")
+    .addEdge("store_exchange", END)
+    .compile({ store, checkpointer });
+  const ask = (query, thread_id, run_id) =>
+    graph.invoke({ query }, { configurable: { thread_id, conversation_id: "conv-123", run_id } });
+  const first = await ask("Which animal is the largest?", "a", "run-1");
+  const second = await ask("What did you say of the whale?", "b", "run-2");
+  return { first, second, prompts: model.calls.map(({ messages }) => messages[0].text) };
+}
+
+/** Automatic recall, in each place, of what a node stored a moment before. */
+export async function positions({ store }) {
+  const shown = {};
+  for (const injectionPosition of [undefined, "before_system", "after_system", "before_user"]) {
+    const model = fakeModel().respond(new AIMessage("Oolong."));
+    const options = injectionPosition === undefined ? {} : { injectionPosition };
+    const remembering = withMemory(model, { ...options, formatTemplate: "- {{value}}" });
+    const messages = [
+      ["system", "You are helpful."],
+      ["user", "Hello"],
+      ["assistant", "Hello"],
+      ["user", "Which tea do I like?"],
+    ];
+    const graph = new StateGraph(Exchange)
+      .addNode("store", rememberNode({ key: "tea", valueSelector: () => "She likes oolong tea" }))
+      .addNode("llm", async (_, config) => ({
+        answer: (await remembering.invoke(messages, config)).text,
+      }))
+      .addEdge(START, "store")
+      .addEdge("store", "llm")
+      .compile({ store });
+    await graph.invoke({}, { configurable: { thread_id: "t" } });
+    const [{ messages: sent }] = model.calls;
+    shown[injectionPosition ?? "default"] = sent.map(({ type, text }) => `${type}: ${text}`);
+  }
+  return shown;
+}
