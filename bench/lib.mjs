@@ -3,6 +3,7 @@
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 /** A file of real texts, from which nothing is copied; undefined without `--texts=file.json`. */
 export const textsFile = process.argv
@@ -73,6 +74,46 @@ export function keepBest(best, timings) {
   }
 }
 
+/** Another build of the package, of which `--other=dist/index.js` is the entry; undefined without. */
+export async function otherBuild() {
+  const option = process.argv.find((each) => each.startsWith("--other="));
+  return option && (await import(pathToFileURL(option.slice("--other=".length))));
+}
+
+// Rounds of some pieces of work, in which the subjects take turns, each time another one first.
+// → {work: {subject's name: [CPU ms, ms on the clock]}}, the medians of the rounds
+export async function takeTurns(subjects, rounds, { prepare = () => undefined, work }) {
+  const times = {};
+  for (let round = 0; round < rounds; round++) {
+    const prepared = await prepare(round);
+    for (const [name, body] of Object.entries(work)) {
+      for (let i = 0; i < subjects.length; i++) {
+        const subject = subjects[(i + round) % subjects.length];
+        const before = [cpuNow(), performance.now()];
+        await body(subject, prepared, round);
+        times[name] ??= {};
+        times[name][subject.name] ??= [];
+        times[name][subject.name].push([cpuNow() - before[0], performance.now() - before[1]]);
+      }
+    }
+  }
+  for (const of of Object.values(times)) {
+    for (const [name, all] of Object.entries(of)) {
+      of[name] = [0, 1].map((i) => median(all.map((pair) => pair[i])));
+    }
+  }
+  return times;
+}
+
+function median(numbers) {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1];
+}
+
+function cpuNow() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 // Runs body(0) … body(count − 1) one after another.
 export async function timed(count, body) {
   const start = now();
@@ -83,8 +124,7 @@ export async function timed(count, body) {
 // In milliseconds.
 export function now() {
   if (!countsCpu) return performance.now();
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
+  return cpuNow();
 }
 
 async function folderBytes(folder) {
