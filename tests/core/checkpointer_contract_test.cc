@@ -1043,6 +1043,27 @@ TYPED_TEST(CheckpointerContract, threads_are_listed_by_their_last_activity) {
   EXPECT_THAT(this->ThreadIds({.cursor = ListThreads::Cursor{"2", "c"}}), ElementsAre("e"));
 }
 
+TYPED_TEST(CheckpointerContract, what_changes_after_threads_were_listed_is_in_the_next_list) {
+  this->PutChain("a", 2);
+  this->PutChain("b", 3);
+  this->PutChain("c", 4);
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("c", "b", "a"));
+  this->PutChain("a", 6);
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("a", "c", "b"));
+  this->Put(At("b", "only:1", "9"));
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("a", "c", "b")) << "it has a root";
+  ASSERT_TRUE(this->saver().RenameThread("c", "x").ok());
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("a", "x", "b"));
+  ASSERT_TRUE(this->saver().DeleteThread("x").ok());
+  this->PutWrites({"w", "", "1"}, {Write("a", 0, "x", "1")});
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("a", "b", "w"));
+  this->Put(At("w", "only:1", "8"));
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("w", "a", "b")) << "its root has writes alone";
+  EXPECT_THAT(this->ThreadIds({.thread_prefix = "b"}), ElementsAre("b"));
+  ASSERT_TRUE(this->saver().CopyThread("b", "copy").ok());
+  EXPECT_THAT(this->ThreadIds(), ElementsAre("w", "a", "b", "copy"));
+}
+
 TYPED_TEST(CheckpointerContract, a_renamed_thread_is_the_same_under_another_name) {
   this->PutChain("t", 2);
   this->PutChain("t", 1, "child");

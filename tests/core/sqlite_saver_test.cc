@@ -283,7 +283,10 @@ TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) 
   for (const char* table : {"checkpoints", "log_users"}) {
     ASSERT_TRUE(database_->Run("UPDATE " + std::string(table) + " SET ns_id = 7").ok());
   }
-  ASSERT_TRUE(database_->Run("INSERT INTO thread_namespaces VALUES (33554431, 'x', '')").ok());
+  ASSERT_TRUE(database_
+                  ->Run("INSERT INTO thread_namespaces(ns_id, thread_id, checkpoint_ns) "
+                        "VALUES (33554431, 'x', '')")
+                  .ok());
   ASSERT_TRUE(saver_->Put(At("new", "", "1").New("a", "1", LongText('b'))).ok());
   ASSERT_TRUE(saver_->Prune({}).has_value());
   EXPECT_THAT(Values(**saver_->GetTuple({"copy", "", ""})), ElementsAre("a@1=" + LongText('a')));

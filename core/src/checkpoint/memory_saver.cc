@@ -491,28 +491,27 @@ class MemorySaver final : public Checkpointer {
   }
 
   Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override {
-    const auto sort_key = [](const ThreadInfo& info) {
-      return std::pair<const std::string&, const std::string&>(info.newest_checkpoint_id,
-                                                               info.thread_id);
-    };
-    const auto comes_before = [&](const auto& a, const auto& b) {
+    using Entry = std::pair<std::string_view, std::string_view>;  // newest checkpoint, thread
+    const auto comes_before = [](const Entry& a, const Entry& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     };
-    std::vector<ThreadInfo> infos;
+    std::vector<Entry> entries;
     for (const auto& [thread_id, thread] : threads_) {
       if (IsEmpty(thread_id) || !thread_id.starts_with(list.thread_prefix)) continue;
-      ThreadInfo info = Describe(thread_id, thread);
+      const ThreadNamespace* newest = NewestOf(thread);
+      const Entry entry(newest == nullptr ? "" : std::string_view(NewestId(*newest)), thread_id);
       const bool is_after =
           !list.cursor ||
-          comes_before(std::pair<const std::string&, const std::string&>(
-                           list.cursor->newest_checkpoint_id, list.cursor->thread_id),
-                       sort_key(info));
-      if (is_after) infos.push_back(std::move(info));
+          comes_before({list.cursor->newest_checkpoint_id, list.cursor->thread_id}, entry);
+      if (is_after) entries.push_back(entry);
     }
-    HeapSort(infos, [&](const ThreadInfo& a, const ThreadInfo& b) {
-      return comes_before(sort_key(a), sort_key(b));
-    });
-    if (infos.size() > list.limit) infos.resize(list.limit);
+    HeapSort(entries, comes_before);
+    if (entries.size() > list.limit) entries.resize(list.limit);
+    std::vector<ThreadInfo> infos;
+    for (const Entry& entry : entries) {
+      const auto thread = threads_.find(std::string(entry.second));
+      infos.push_back(Describe(thread->first, thread->second));
+    }
     return infos;
   }
 
@@ -688,17 +687,30 @@ class MemorySaver final : public Checkpointer {
     return pruned;
   }
 
+  // The namespace with the newest checkpoint: the root if it has any. Null if none has.
+  static const ThreadNamespace* NewestOf(const Thread& thread) {
+    const ThreadNamespace* newest = nullptr;
+    for (const auto& [checkpoint_ns, ns] : thread) {
+      if (ns.checkpoints().empty()) continue;
+      if (newest == nullptr || NewestId(ns) > NewestId(*newest)) newest = &ns;
+      if (checkpoint_ns.empty()) break;
+    }
+    return newest;
+  }
+
+  static const std::string& NewestId(const ThreadNamespace& ns) {
+    return ns.checkpoints().rbegin()->first;
+  }
+
   static ThreadInfo Describe(const std::string& thread_id, const Thread& thread) {
     ThreadInfo info;
     info.thread_id = thread_id;
-    for (const auto& [checkpoint_ns, ns] : thread) {
+    for (const ThreadNamespace& ns : std::views::values(thread)) {
       info.checkpoints += ns.checkpoints().size();
       info.bytes += ns.bytes();
-      const bool has_root = !info.newest_checkpoint_id.empty() && thread.contains("") &&
-                            !thread.at("").checkpoints().empty();
-      if (ns.checkpoints().empty() || has_root) continue;
-      const auto& [id, stored] = *ns.checkpoints().rbegin();
-      if (id <= info.newest_checkpoint_id) continue;
+    }
+    if (const ThreadNamespace* newest = NewestOf(thread)) {
+      const auto& [id, stored] = *newest->checkpoints().rbegin();
       info.newest_checkpoint_id = id;
       info.checkpoint = stored.checkpoint;
       info.metadata = stored.metadata;

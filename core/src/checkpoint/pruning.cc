@@ -187,6 +187,7 @@ Status Pruning::DeleteDoomed(NamespaceId ns, const Doom& doom) {
     deleted = true;
   }
   if (!deleted) return {};
+  if (Status s = namespaces_.list().NoteChanged(ns); !s.ok()) return s;
   const auto left =
       Sum("SELECT EXISTS (SELECT 1 FROM checkpoints WHERE ns_id = ?) "
           "OR EXISTS (SELECT 1 FROM writes WHERE ns_id = ?)",

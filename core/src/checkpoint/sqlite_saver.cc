@@ -192,32 +192,11 @@ class SqliteSaver final : public Checkpointer {
   }
 
   Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override {
-    std::vector<ThreadInfo> threads;
-    const std::string no_thread;
-    const std::string& after_id = list.cursor ? list.cursor->newest_checkpoint_id : no_thread;
-    const std::string& after_thread = list.cursor ? list.cursor->thread_id : no_thread;
-    const sql::PrefixRange range(list.thread_prefix);
-    Status s = database_.Run(
-        "SELECT thread_id, newest FROM (SELECT thread_id, "
-        "COALESCE(MAX(CASE WHEN checkpoint_ns = '' THEN newest END), MAX(newest), '') AS newest "
-        "FROM (SELECT thread_id, checkpoint_ns, (SELECT MAX(checkpoint_id) FROM checkpoints c "
-        "WHERE c.ns_id = s.ns_id) AS newest FROM thread_namespaces s "
-        "WHERE thread_id >= ? AND thread_id < ?) GROUP BY thread_id) "
-        "WHERE ? OR newest < ? OR (newest = ? AND thread_id > ?) "
-        "ORDER BY newest DESC, thread_id LIMIT ?",
-        {range.first(), range.end(), std::int64_t{!list.cursor}, after_id, after_id, after_thread,
-         std::int64_t{list.limit}},
-        [&](const Row& row) {
-          ThreadInfo info;
-          info.thread_id = row.Text(0);
-          info.newest_checkpoint_id = row.Text(1);
-          threads.push_back(std::move(info));
-          return true;
-        });
-    for (auto thread = threads.begin(); s.ok() && thread != threads.end(); ++thread) {
-      s = Describe(*thread);
+    auto threads = namespaces_.list().Read(list);
+    if (!threads) return threads;
+    for (ThreadInfo& thread : *threads) {
+      if (Status s = Describe(thread); !s.ok()) return std::unexpected(std::move(s));
     }
-    if (!s.ok()) return std::unexpected(std::move(s));
     return threads;
   }
 
@@ -269,6 +248,7 @@ class SqliteSaver final : public Checkpointer {
   Status Store(const NewCheckpoint& next) {
     const auto ns = namespaces_.FindOrMake(next.key.thread_id, next.key.checkpoint_ns);
     if (!ns) return ns.error();
+    if (Status s = namespaces_.list().NoteChanged(*ns); !s.ok()) return s;
     const auto relative = ReadRelative(*ns, next.parent_checkpoint_id);
     if (!relative) return relative.error();
     return Insert(next, *ns, *relative, [&](ByteView row) {
@@ -285,7 +265,8 @@ class SqliteSaver final : public Checkpointer {
           "INSERT OR REPLACE INTO checkpoints(ns_id, checkpoint_id, checkpoint) VALUES ("
           "(SELECT ns_id FROM thread_namespaces CROSS JOIN checkpoints USING (ns_id) WHERE "
           "thread_id = ? "
-          "AND checkpoint_ns = ? AND ns_id = ? AND checkpoint_id = ? AND checkpoint = ?), ?, ?)",
+          "AND checkpoint_ns = ? AND ns_id = ? AND listed = 0 AND checkpoint_id = ? "
+          "AND checkpoint = ?), ?, ?)",
           {next.key.thread_id, next.key.checkpoint_ns, last.ns, next.parent_checkpoint_id,
            last.relative.row, next.key.checkpoint_id, row});
     });

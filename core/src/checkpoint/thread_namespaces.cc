@@ -95,11 +95,17 @@ Status ThreadNamespaces::Rename(std::string_view thread_id, std::string_view new
 
 Status ThreadNamespaces::Remove(NamespaceId ns) {
   for (const std::string_view sql :
-       {"DELETE FROM checkpoints WHERE ns_id = ?", "DELETE FROM writes WHERE ns_id = ?",
-        "DELETE FROM thread_namespaces WHERE ns_id = ?"}) {
+       {"DELETE FROM checkpoints WHERE ns_id = ?", "DELETE FROM writes WHERE ns_id = ?"}) {
     if (Status s = database_.Run(sql, {ns}); !s.ok()) return s;
   }
-  return logs_.RemoveUser(ns);
+  std::string thread_id;
+  Status s = database_.Run("DELETE FROM thread_namespaces WHERE ns_id = ? RETURNING thread_id",
+                           {ns}, [&](const Row& row) {
+                             thread_id = row.Text(0);
+                             return true;
+                           });
+  if (s.ok()) s = list_.NoteFewer(thread_id);
+  return s.ok() ? logs_.RemoveUser(ns) : s;
 }
 
 }  // namespace keepsake::checkpoint

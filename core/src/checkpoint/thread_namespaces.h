@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/content_logs.h"
+#include "checkpoint/thread_list.h"
 #include "keepsake/database.h"
 #include "keepsake/status.h"
 
@@ -22,7 +23,10 @@ struct ThreadNamespace {
 
 class ThreadNamespaces {
  public:
-  ThreadNamespaces(sql::Database& database, ContentLogs& logs) : database_(database), logs_(logs) {}
+  ThreadNamespaces(sql::Database& database, ContentLogs& logs)
+      : database_(database), logs_(logs), list_(database) {}
+
+  ThreadList& list() { return list_; }
 
   // kNoNamespace if there is none.
   Result<NamespaceId> Find(std::string_view thread_id, std::string_view checkpoint_ns);
@@ -41,6 +45,7 @@ class ThreadNamespaces {
 
   sql::Database& database_;
   ContentLogs& logs_;
+  ThreadList list_;
 };
 
 }  // namespace keepsake::checkpoint

@@ -83,10 +83,18 @@ constexpr SchemaStatement kVersion1[] = {
      "CREATE TABLE thread_namespaces("
      "  ns_id INTEGER PRIMARY KEY,"
      "  thread_id TEXT NOT NULL,"
-     "  checkpoint_ns TEXT NOT NULL"
+     "  checkpoint_ns TEXT NOT NULL,"
+     "  newest TEXT NOT NULL DEFAULT '',"
+     "  listed INTEGER NOT NULL DEFAULT 0"
      ") STRICT"},
     {kCheckpoints,
      "CREATE UNIQUE INDEX thread_namespaces_key ON thread_namespaces(thread_id, checkpoint_ns)"},
+    // `listed` is of checkpoint/thread_list.h.
+    {kCheckpoints,
+     "CREATE INDEX thread_namespaces_newest ON thread_namespaces(newest DESC, thread_id) "
+     "WHERE listed = 1"},
+    {kCheckpoints,
+     "CREATE INDEX thread_namespaces_changed ON thread_namespaces(thread_id) WHERE listed = 0"},
     {kCheckpoints,
      "CREATE TABLE checkpoints("
      "  ns_id INTEGER NOT NULL,"

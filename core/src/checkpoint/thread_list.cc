@@ -1,0 +1,94 @@
+#include "checkpoint/thread_list.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sql/prefix_range.h"
+
+namespace keepsake::checkpoint {
+namespace {
+
+using sql::Row;
+
+// The newest of the root, or else of all namespaces.
+constexpr std::string_view kSettle =
+    "UPDATE thread_namespaces AS n SET (listed, newest) = "
+    "(SELECT CASE WHEN is_first THEN 1 ELSE 2 END, CASE WHEN is_first THEN COALESCE("
+    "CASE WHEN n.checkpoint_ns = '' THEN "
+    "(SELECT MAX(checkpoint_id) FROM checkpoints c WHERE c.ns_id = n.ns_id) END, "
+    "(SELECT MAX((SELECT MAX(checkpoint_id) FROM checkpoints c WHERE c.ns_id = t.ns_id)) "
+    "FROM thread_namespaces t WHERE t.thread_id = n.thread_id), '') ELSE '' END "
+    "FROM (SELECT NOT EXISTS (SELECT 1 FROM thread_namespaces t WHERE t.thread_id = n.thread_id "
+    "AND t.checkpoint_ns < n.checkpoint_ns) AS is_first)) "
+    "WHERE listed = 0";
+
+constexpr std::string_view kReadAll =
+    "SELECT thread_id, newest FROM thread_namespaces INDEXED BY thread_namespaces_newest "
+    "WHERE listed = 1 AND newest <= ? AND (newest < ? OR thread_id > ?) "
+    "AND thread_id >= ? AND thread_id < ? ORDER BY newest DESC, thread_id LIMIT ?";
+// Those of a scope may be few among many.
+constexpr std::string_view kReadOfPrefix =
+    "SELECT thread_id, newest FROM thread_namespaces INDEXED BY thread_namespaces_key "
+    "WHERE listed = 1 AND newest <= ? AND (newest < ? OR thread_id > ?) "
+    "AND thread_id >= ? AND thread_id < ? ORDER BY newest DESC, thread_id LIMIT ?";
+
+}  // namespace
+
+Status ThreadList::NoteChanged(NamespaceId ns) {
+  return database_.Run("UPDATE thread_namespaces SET listed = 0 WHERE ns_id = ? AND listed <> 0",
+                       {ns});
+}
+
+Status ThreadList::NoteFewer(std::string_view thread_id) {
+  return database_.Run(
+      "UPDATE thread_namespaces SET listed = 0 WHERE listed <> 0 AND ns_id = (SELECT ns_id FROM "
+      "thread_namespaces WHERE thread_id = ? ORDER BY checkpoint_ns LIMIT 1)",
+      {thread_id});
+}
+
+Result<std::vector<ThreadInfo>> ThreadList::Read(const ListThreads& list) {
+  std::vector<ThreadInfo> threads;
+  bool is_read = false;
+  Status s = database_.InTransaction([&]() -> Status {
+    if (Status settled = Settle(); !settled.ok()) return settled;
+    Status read = ReadSettled(list, threads);
+    is_read = read.ok();
+    return read;
+  });
+  // Where there is no room, what was found out is found out again by the next list.
+  if (!s.ok() && !(is_read && s.code() == StatusCode::kStorageFull)) {
+    return std::unexpected(std::move(s));
+  }
+  return threads;
+}
+
+Status ThreadList::Settle() {
+  Status s = database_.Run(
+      "UPDATE thread_namespaces SET listed = 0 WHERE listed = 1 AND thread_id IN "
+      "(SELECT thread_id FROM thread_namespaces WHERE listed = 0)");
+  return s.ok() ? database_.Run(kSettle) : s;
+}
+
+Status ThreadList::ReadSettled(const ListThreads& list, std::vector<ThreadInfo>& threads) {
+  static constexpr std::uint8_t kBlob[] = {0};  // SQLite sorts every blob after every text
+  const sql::PrefixRange range(list.thread_prefix);
+  sql::Param newest = ByteView(kBlob);
+  std::string_view thread_id;
+  if (list.cursor) {
+    newest = std::string_view(list.cursor->newest_checkpoint_id);
+    thread_id = list.cursor->thread_id;
+  }
+  return database_.Run(
+      list.thread_prefix.empty() ? kReadAll : kReadOfPrefix,
+      {newest, newest, thread_id, range.first(), range.end(), std::int64_t{list.limit}},
+      [&](const Row& row) {
+        ThreadInfo info;
+        info.thread_id = row.Text(0);
+        info.newest_checkpoint_id = row.Text(1);
+        threads.push_back(std::move(info));
+        return true;
+      });
+}
+
+}  // namespace keepsake::checkpoint
