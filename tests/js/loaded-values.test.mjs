@@ -28,7 +28,15 @@ async function readBack(value) {
   const config = await putCheckpoint(saver, threadConfig("t"), { value });
   await saver.putWrites(config, [["value", value]], "task");
   const { checkpoint, pendingWrites } = await saver.getTuple(config);
-  return [checkpoint.channel_values.value, pendingWrites[0][2]];
+  return [checkpoint.channel_values.value, pendingWrites[0][2], await readBackLarge(value)];
+}
+
+// Large values of a list are made when they are asked for.
+async function readBackLarge(value) {
+  const config = threadConfig("large");
+  await putCheckpoint(saver, config, { large: { value, padding: "x".repeat(20_000) } });
+  for await (const { checkpoint } of saver.list(config))
+    return checkpoint.channel_values.large.value;
 }
 
 async function expectSame(value) {
@@ -175,4 +183,27 @@ test("lists of messages at random are what the serialiser makes of them", async 
     return kind === 2 ? members : Object.fromEntries(members.map((m, i) => [`k${i}`, m]));
   };
   for (let i = 0; i < 300; i += 1) await expectSame(make(0));
+});
+
+it("[cap 71] lists the large values of a chat, each its own", async () => {
+  const config = threadConfig("chat");
+  const messages = [new PromptTemplate({ template: "{a}", inputVariables: ["a"] })];
+  const put = [];
+  for (let i = 0; i < 12; i++) {
+    messages.push(new HumanMessage({ id: `m${i}`, content: "a".repeat(4000) }));
+    put.unshift(
+      await putCheckpoint(saver, config, { messages: i < 9 ? messages.slice(1) : messages }),
+    );
+  }
+  const listed = [];
+  for await (const tuple of saver.list(config)) listed.push(tuple);
+  expect(listed.map(({ config }) => config)).toEqual(put);
+  for (const { config, checkpoint } of listed) {
+    const { messages: expected } = (await saver.getTuple(config)).checkpoint.channel_values;
+    expect({ ...checkpoint.channel_values }.messages).toStrictEqual(expected);
+    expect(checkpoint.channel_values.messages).toBe(checkpoint.channel_values.messages);
+    checkpoint.channel_values.messages.at(-1).content = "changed";
+  }
+  listed[1].checkpoint.channel_values.messages = "set";
+  expect(listed[1].checkpoint.channel_values.messages).toBe("set");
 });

@@ -57,7 +57,7 @@ import {
 } from "./config.js";
 import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
 import { LatestLists, wholeAgain } from "./latest-lists.js";
-import { dump, load } from "./serde/serde.js";
+import { dump, LaterValues, load } from "./serde/serde.js";
 
 export type { CheckpointerStats, Pruned, PruneStrategy };
 
@@ -137,6 +137,7 @@ const PRUNE: NamesOf<PruneOptions & RetentionPruneOptions> = {
 
 // The first page is small, since most callers want one checkpoint and stop.
 const FIRST_PAGE = 4;
+const FIRST_THREADS = 16;
 const LARGEST_PAGE = 256;
 
 /** What every saver of keepsake does. Made synchronously, opened by the first call. */
@@ -185,11 +186,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     let left = await this.attempt(() => limitOf(checkOptions("list", LIST, options).limit));
     const { filter, matches } = await this.attempt(() => this.#filterOf(options?.filter));
     let cursor: CheckpointKey | undefined;
+    const later = new LaterValues(this.serde);
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
       const limit = matches ? size : Math.min(size, left);
       const page = await this.attempt(() => this.#page(config, options, { filter, cursor, limit }));
       for (const tuple of page) {
-        const found = await this.attempt(() => this.#toTuple(tuple));
+        const found = await this.attempt(() => this.#toTuple(tuple, later));
         if (matches && !matches(found.metadata)) continue;
         yield found;
         if (--left === 0) return;
@@ -371,15 +373,14 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       limitOf(checkOptions("listThreads", LIST_THREADS, options).limit),
     );
     let cursor: { newestCheckpointId: string; threadId: string } | undefined;
-    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
-      const page = await this.attempt(() =>
-        this.#call({ kind: "listThreads", cursor, limit: size }),
-      );
+    for (let size = FIRST_THREADS; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
+      const limit = Math.min(size, left);
+      const page = await this.attempt(() => this.#call({ kind: "listThreads", cursor, limit }));
       for (const thread of page) {
         yield await this.attempt(() => this.#toSummary(thread));
         if (--left === 0) return;
       }
-      if (page.length < size) return;
+      if (page.length < limit) return;
       cursor = page.at(-1);
     }
   }
@@ -526,19 +527,26 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return { filter: "", matches };
   }
 
-  async #toTuple(tuple: CoreTuple): Promise<CheckpointTuple> {
+  // With `later`, large values are made when they are asked for.
+  async #toTuple(tuple: CoreTuple, later?: LaterValues): Promise<CheckpointTuple> {
     const { key, parentCheckpointId } = tuple;
+    const loaded = later === undefined ? tuple.values : [];
     const [checkpoint, metadata, pendingWrites, ...values] = await Promise.all([
       this.#load(tuple.checkpoint) as MaybePromise<Checkpoint>,
       this.#load(tuple.metadata) as MaybePromise<CheckpointMetadata>,
       this.#toWrites(tuple.pendingWrites),
-      ...tuple.values.map(({ value }) => this.#load(value)),
+      ...loaded.map(({ value }) => this.#load(value)),
     ]);
     // Not by assignment, so that a channel "__proto__" is a channel like any other.
     checkpoint.channel_values = Object.fromEntries([
       ...Object.entries(checkpoint.channel_values ?? {}),
-      ...tuple.values.map(({ channel }, i) => [channel, values[i]] as const),
+      ...loaded.map(({ channel }, i) => [channel, values[i]] as const),
     ]);
+    if (later !== undefined) {
+      for (const { channel, value } of tuple.values) {
+        await later.add(checkpoint.channel_values, channel, value);
+      }
+    }
     const result: CheckpointTuple = { config: configOf(key), checkpoint, metadata, pendingWrites };
     if (parentCheckpointId !== "") {
       const parent = { ...key, checkpointId: parentCheckpointId };

@@ -23,7 +23,7 @@ const PROBE = { id: "probe", content: "", role: "user", name: "probe", tool_call
 const decoder = new TextDecoder();
 const serializer = new JsonPlusSerializer();
 
-let builders: Promise<ReadonlyMap<unknown, Builder>> | undefined;
+let builders: ReadonlyMap<unknown, Builder> | undefined;
 
 /** The value; `bytes` may be overwritten as soon as this returns. @internal */
 export function loadJson(bytes: Uint8Array): MaybePromise<unknown> {
@@ -34,13 +34,48 @@ export function loadJson(bytes: Uint8Array): MaybePromise<unknown> {
   return text.includes('"lc"') ? revive(value) : value;
 }
 
-async function revive(value: unknown): Promise<unknown> {
-  builders ??= findBuilders();
-  const root = [value];
-  const reviver = new Reviver(await builders);
-  reviver.reviveMembers(root);
-  await Promise.all(reviver.pending);
-  return root[0];
+function revive(value: unknown): MaybePromise<unknown> {
+  return builders === undefined
+    ? findBuilders().then(() => revive(value))
+    : reviveBy(builders, value);
+}
+
+function reviveBy(known: ReadonlyMap<unknown, Builder>, value: unknown): MaybePromise<unknown> {
+  const top = [value];
+  const reviver = new Reviver(known);
+  reviver.reviveMembers(top);
+  const { pending } = reviver;
+  return pending.length === 0 ? top[0] : Promise.all(pending).then(() => top[0]);
+}
+
+/**
+ * Loads the values of a channel when they are asked for. Of a list that grew, what was found out
+ * of one holds for those before it. @internal
+ */
+export class LaterJson {
+  // A text that needs nothing that has to be waited for.
+  #known = "";
+
+  /** How to make the value; undefined if somebody must be waited for. */
+  async prepare(bytes: Uint8Array): Promise<(() => unknown) | undefined> {
+    const text = decoder.decode(bytes);
+    if (text.includes('"__proto__"')) return undefined;
+    if (!text.includes('"lc"')) return () => JSON.parse(text);
+    builders ?? (await findBuilders());
+    const known = builders as ReadonlyMap<unknown, Builder>;
+    if (!this.#isKnown(text)) {
+      if (!new Reviver(known).knowsAll(JSON.parse(text))) return undefined;
+      this.#known = text;
+    }
+    return () => reviveBy(known, JSON.parse(text));
+  }
+
+  // All elements of a list are those with which a known one begins.
+  #isKnown(text: string): boolean {
+    const elements = text.endsWith("]") ? text.slice(0, -1) : text;
+    const isBeginning = this.#known.startsWith(elements);
+    return (isBeginning && this.#known[elements.length] === ",") || this.#known === text;
+  }
 }
 
 class Reviver {
@@ -60,6 +95,15 @@ class Reviver {
     }
   }
 
+  /** Whether all that is more than plain data is made at once. */
+  knowsAll(parent: unknown): boolean {
+    if (typeof parent !== "object" || parent === null) return true;
+    const { lc } = parent as Members;
+    if (lc === 1 || lc === 2) return this.#readMessage(parent as Members) !== undefined;
+    const members = Array.isArray(parent) ? parent : Object.values(parent);
+    return members.every((member) => this.knowsAll(member));
+  }
+
   #reviveMember(parent: Members, key: string): void {
     const value = parent[key];
     if (typeof value !== "object" || value === null) return;
@@ -77,13 +121,18 @@ class Reviver {
     parent[key] = await serializer.loadsTyped("json", JSON.stringify(value));
   }
 
-  #toMessage({ lc, type, id, kwargs }: Members): object | undefined {
+  #toMessage(record: Members): object | undefined {
+    const message = this.#readMessage(record);
+    return message && new message.messageClass(message.fields);
+  }
+
+  #readMessage({ lc, type, id, kwargs }: Members) {
     if (lc !== 1 || type !== "constructor" || !Array.isArray(id) || id.length !== 3) return;
     if (id[0] !== "langchain_core" || id[1] !== "messages") return;
     const builder = this.#builders.get(id[2]);
     if (builder === undefined || !isObject(kwargs) || !isPlain(kwargs, DEEPEST)) return;
     const fields = renamed(kwargs, builder);
-    return fields && new builder.messageClass(fields);
+    return fields && { messageClass: builder.messageClass, fields };
   }
 }
 
@@ -118,9 +167,9 @@ function renamed(kwargs: Members, { fieldOf }: Builder): Members | undefined {
   return Object.fromEntries(Object.entries(kwargs).map(([key, v]) => [fieldOf(key) as string, v]));
 }
 
-async function findBuilders(): Promise<ReadonlyMap<unknown, Builder>> {
+async function findBuilders(): Promise<void> {
   const found = await Promise.all(Object.keys(MESSAGE_CLASSES).map(findBuilder));
-  return new Map(found.flatMap((entry) => (entry === undefined ? [] : [entry])));
+  builders ??= new Map(found.flatMap((entry) => (entry === undefined ? [] : [entry])));
 }
 
 async function findBuilder(name: string): Promise<[string, Builder] | undefined> {

@@ -6,7 +6,7 @@ import type { MaybePromise } from "../../engine/answers.js";
 import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
-import { loadJson } from "./load.js";
+import { LaterJson, loadJson } from "./load.js";
 
 const { dumpsTyped, loadsTyped } = JsonPlusSerializer.prototype;
 const encoder = new TextEncoder();
@@ -36,6 +36,35 @@ export function dumpChannel(
 ): MaybePromise<Blob> {
   const list = isKnown(serde) ? dumpList(value, base) : undefined;
   return list ?? dump(serde, value);
+}
+
+// A smaller value is made at once.
+const WORTH_WAITING = 16 * 1024;
+
+/** Adds values to an object; large ones are made when they are asked for. @internal */
+export class LaterValues {
+  readonly #serde: SerializerProtocol;
+  readonly #channels = new Map<string, LaterJson>();
+
+  constructor(serde: SerializerProtocol) {
+    this.#serde = serde;
+  }
+
+  async add(values: object, channel: string, blob: Blob): Promise<void> {
+    const make = await this.#prepare(channel, blob);
+    const define = (member: PropertyDescriptor) =>
+      Object.defineProperty(values, channel, { enumerable: true, configurable: true, ...member });
+    const set = (value: unknown) => define({ value, writable: true });
+    if (make === undefined) set(await load(this.#serde, blob));
+    else define({ set, get: () => (set(make()) as Record<string, unknown>)[channel] });
+  }
+
+  #prepare(channel: string, { type, bytes }: Blob): MaybePromise<(() => unknown) | undefined> {
+    if (type !== "json" || bytes.length < WORTH_WAITING || !isKnown(this.#serde)) return undefined;
+    const later = this.#channels.get(channel) ?? new LaterJson();
+    this.#channels.set(channel, later);
+    return later.prepare(bytes);
+  }
 }
 
 /** The value; the bytes may be overwritten as soon as this returns. @internal */
