@@ -1,4 +1,4 @@
-// Makes the capability table of README.md from the names of the tests.
+// Makes the capability table of docs/capabilities.md from the names of the tests.
 //
 //   node scripts/capabilities.mjs          writes it
 //   node scripts/capabilities.mjs --check  fails if it is not current
@@ -102,19 +102,19 @@ export async function capabilityTables() {
 export async function withCapabilities(readme) {
   const [before, rest] = readme.split(BEGIN);
   const after = rest?.split(END)[1];
-  if (after === undefined) throw new Error(`README.md must contain ${BEGIN} and ${END}`);
+  if (after === undefined) throw new Error(`docs/capabilities.md must contain ${BEGIN} and ${END}`);
   return `${before}${BEGIN}\n\n${await capabilityTables()}\n\n${END}${after}`;
 }
 
 async function main() {
-  const path = join(root, "README.md");
+  const path = join(root, "docs/capabilities.md");
   const readme = readFileSync(path, "utf8");
   const current = await withCapabilities(readme);
   if (!process.argv.includes("--check")) {
     writeFileSync(path, current);
   } else if (readme !== current) {
     console.error(
-      "The capability table of README.md is not current: run node scripts/capabilities.mjs",
+      "The capability table of docs/capabilities.md is not current: run node scripts/capabilities.mjs",
     );
     process.exitCode = 1;
   }

@@ -1,6 +1,6 @@
 # Installs the library into a folder outside of the tree. There, builds and runs against what was
 # installed: examples/cpp, twice, since the second run has to find what the first one left; and
-# the program that README.md shows, word for word.
+# the program that docs/cpp.md shows, word for word.
 #
 #   cmake -D BUILD=<of the library> -D SOURCE=<of Keepsake> -D CXX=<compiler> -D BUILD_TYPE=<…>
 #         -P cpp_example.cmake
@@ -27,12 +27,12 @@ function(expect_output name expected)
   endif()
 endfunction()
 
-# Writes the only block of README.md in `language` to a file, after `before`.
+# Writes the only block of docs/cpp.md in `language` to a file, after `before`.
 function(write_snippet language file before)
-  file(READ ${SOURCE}/README.md text)
+  file(READ ${SOURCE}/docs/cpp.md text)
   string(FIND "${text}" "\n```${language}\n" start)
   if(start EQUAL -1)
-    message(FATAL_ERROR "README.md has no block of ${language}")
+    message(FATAL_ERROR "docs/cpp.md has no block of ${language}")
   endif()
   string(LENGTH "\n```${language}\n" fence)
   math(EXPR start "${start} + ${fence}")

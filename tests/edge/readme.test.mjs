@@ -1,18 +1,18 @@
-// Every Worker snippet of the README runs as it stands, in workerd.
+// Every Worker snippet of README.md and docs/ runs as it stands, in workerd.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { snippetsOf } from "../js/support/documentation.mjs";
 import { temporaryFolder } from "../js/support/temporary.mjs";
 import { bundleWorker } from "./support/bundle.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
-const readme = readFileSync(join(process.cwd(), "README.md"), "utf8");
-const snippets = [...readme.matchAll(/```js worker\n(.*?)```/gs)].map((match) => match[1]);
+const snippets = snippetsOf("js worker").map(({ code }) => code);
 const answers = [{ drink: "green tea", hasThread: false }, ["you said fine"]];
 
 afterAll(cleanUp);
 
-test("the README has as many Worker snippets as there are answers", () =>
+test("there are as many Worker snippets as there are answers", () =>
   expect(snippets).toHaveLength(answers.length));
 
 test.each(snippets.map((code, i) => [i + 1, code]))("Worker snippet %d runs", async (i, code) => {

@@ -1,10 +1,11 @@
 // The packed package on files in Deno and Bun, and there and in Node on one file.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { storeContract } from "keepsake/testing";
+import { documentation } from "../js/support/documentation.mjs";
 import { run } from "../js/support/installed-package.mjs";
 import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
 import { SPECIFICATION_SIZE } from "../validation/specification-size.mjs";
@@ -68,9 +69,8 @@ beforeAll(async () => {
 
 afterAll(removeTemporaryFolders);
 
-test("Deno needs the flags that the README names, and no more", () => {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [, flags] = /`deno run ([^`]*)`/.exec(readme);
+test("Deno needs the flags that the documentation names, and no more", () => {
+  const [, flags] = /`deno run ([^`]*)`/.exec(documentation);
   const given = flags.split(" ");
   const program = `
     import { openMemory } from "keepsake";

@@ -1,12 +1,12 @@
-// The capability table of the README is made from the names of the tests.
+// The capability table of docs/ is made from the names of the tests.
 
 import { readFileSync } from "node:fs";
 import { capabilityTables, lackingProofs, withCapabilities } from "../../scripts/capabilities.mjs";
 
-const readme = () => readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const page = () => readFileSync(new URL("../../docs/capabilities.md", import.meta.url), "utf8");
 
-test("the table in the README is current: else run node scripts/capabilities.mjs", async () => {
-  expect(readme()).toBe(await withCapabilities(readme()));
+test("the table is current: else run node scripts/capabilities.mjs", async () => {
+  expect(page()).toBe(await withCapabilities(page()));
 });
 
 test("the table has the rows that the store contract proves, with their marks", async () => {
@@ -24,6 +24,6 @@ test("a capability of search that a platform does not show is an error", () => {
   expect(lackingProofs({ ...proven, native: new Set() })).toContain("63 in C++");
 });
 
-test("a README without the markers is refused", async () => {
+test("a page without the markers is refused", async () => {
   await expect(withCapabilities("# Keepsake")).rejects.toThrow(/must contain/);
 });

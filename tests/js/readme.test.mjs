@@ -1,16 +1,16 @@
-// Every JavaScript snippet of the README runs as it stands, in a folder of its own.
+// Every JavaScript snippet of README.md and docs/ runs as it stands, in a folder of its own, and
+// every link leads to something that is in the package.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import Database from "better-sqlite3";
 import { transformSync } from "esbuild";
+import { pages, snippetsOf } from "./support/documentation.mjs";
 
 const root = process.cwd();
-const snippets = [
-  ...readFileSync(join(root, "README.md"), "utf8").matchAll(/```js\n(.*?)```/gs),
-].map((match) => match[1]);
+const snippets = snippetsOf("js");
 
 let folder;
 
@@ -30,14 +30,46 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the README has snippets", () => expect(snippets.length).toBeGreaterThanOrEqual(4));
+test("there are snippets", () => expect(snippets.length).toBeGreaterThanOrEqual(10));
 
-test.each(snippets.map((code, i) => [i + 1, code]))(
-  "snippet %d of the README runs",
-  (number, code) => {
+test.each(snippets.map(({ path, code }, i) => [i + 1, path, code]))(
+  "snippet %d, of %s, runs",
+  (number, _path, code) => {
     const file = join(folder, `snippet-${number}.mjs`);
     // Node 20 does not parse `await using`; esbuild lowers it as a user's bundler would.
     writeFileSync(file, transformSync(code, { target: "node20", format: "esm" }).code);
     execFileSync(process.execPath, [file], { cwd: folder, encoding: "utf8", stdio: "pipe" });
   },
 );
+
+// As GitHub makes them.
+const anchorsOf = (text) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+test.each(pages.map(({ path, text }) => [path, text]))(
+  "every link of %s leads somewhere",
+  (path, text) => {
+    const packed = /^(docs\/[\w-]+\.md|README\.md|LICENSE|THIRD_PARTY_NOTICES\.md)$/;
+    const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link]) => link)
+      .filter((link) => !/^https?:/.test(link))
+      .filter((link) => {
+        const [file, anchor] = link.split("#");
+        const target = file === "" ? path : normalize(join(dirname(path), file));
+        if (!packed.test(target) || !existsSync(join(root, target))) return true;
+        const page = pages.find((one) => one.path === target);
+        return anchor !== undefined && !anchorsOf(page.text).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  },
+);
+
+test("the README can be read to its end", () => {
+  const [{ text }] = pages;
+  expect(text.split("\n").length).toBeLessThanOrEqual(180);
+});

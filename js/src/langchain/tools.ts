@@ -58,7 +58,7 @@ fact is wrong and nothing takes its place.`;
 const text = (description: string) => ({ type: "string", description });
 
 /**
- * A tool that stores a fact, unless it is known: see README. The thread, the checkpoint and the
+ * A tool that stores a fact, unless it is known: see docs/agents.md. The thread, the checkpoint and the
  * message that it comes from are kept as `source`.
  */
 export function rememberTool(

@@ -3,9 +3,10 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { documentation } from "../../js/support/documentation.mjs";
 import {
   installPackage,
   packProject,
@@ -115,9 +116,8 @@ export function bundleWithRollup() {
 /** No bundler: the sources themselves, and an import map to the package as it is. */
 export function serveSources() {
   const folder = newApp("esbuild");
-  const readme = readFileSync(join(projectRoot, "README.md"), "utf8");
-  const [, importMap] = /<script type="importmap">([^<]*)<\/script>/.exec(readme);
-  // LangChain's packages, as a CDN serves them: those that the README names.
+  const [, importMap] = /<script type="importmap">([^<]*)<\/script>/.exec(documentation);
+  // LangChain's packages, as a CDN serves them: those that docs/browser.md names.
   const { imports } = JSON.parse(importMap);
   const peers = Object.keys(imports).filter((name) => name !== "keepsake");
   const entryPoints = peers.map((name) => ({ in: name, out: name }));
