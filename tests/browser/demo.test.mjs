@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
@@ -396,4 +397,21 @@ test("without a network and a server the page reloads, remembers and says so", a
   await tab.getByRole("button", { name: "New thread", exact: true }).click();
   await tab.locator("#welcome").waitFor();
   await expect(say(tab, QUESTION)).resolves.toContain("Porto");
+});
+
+test("everything can be forgotten, with a receipt", async () => {
+  await tab.locator("#memory-count", { hasText: "item" }).waitFor();
+  await tab.getByRole("button", { name: "Forget everything" }).click();
+  await tab.locator("#confirm-text", { hasText: "No byte of them stays" }).waitFor();
+  const [download] = await Promise.all([
+    tab.waitForEvent("download"),
+    tab.getByRole("button", { name: "Forget", exact: true }).click(),
+  ]);
+  const receipt = JSON.parse(readFileSync(await download.path(), "utf8"));
+  expect(receipt).toMatchObject({ threads: "all", dryRun: false });
+  expect(receipt.erased.items).toBeGreaterThan(0);
+  await tab.locator("#memory-empty", { hasText: "Nothing here yet" }).waitFor();
+  await tab.locator("#welcome h3").waitFor();
+  await tab.getByRole("button", { name: "Forget everything" }).click();
+  await tab.locator("#notices", { hasText: "There is nothing to forget" }).waitFor();
 });

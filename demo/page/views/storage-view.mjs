@@ -21,6 +21,7 @@ export class StorageView {
     onClick("shorten", () => this.#shorten());
     onClick("export", () => this.#export());
     onClick("import", () => byId("import-file").click());
+    onClick("forget", () => this.#forget());
     byId("import-file").addEventListener(
       "change",
       app.notices.guarded(() => this.#import()),
@@ -98,6 +99,29 @@ export class StorageView {
       memory.import(file, { onProgress: this.#progress("Importing") }),
     );
     this.#app.notices.say(`Imported “${file.name}”.`);
+  }
+
+  async #forget() {
+    const everything = { namespaces: [[]], threads: "all" };
+    const forget = (options) => this.#app.database.use((memory) => memory.forget(options));
+    const { erased: would } = await forget({ ...everything, dryRun: true });
+    const what = `${counted(would.items, "item")} and ${counted(would.threads, "thread")}`;
+    if (would.items + would.threads === 0) {
+      this.#app.notices.say("There is nothing to forget.");
+      return;
+    }
+    const agreed = await confirmed({
+      title: "Forget everything?",
+      text: `${what} go for good, in every tab. No byte of them stays on this device, and nothing brings them back.`,
+      yes: "Forget",
+    });
+    if (!agreed) return;
+    const receipt = await forget(everything);
+    this.#app.showThread();
+    saveAs("keepsake-receipt.json", new Blob([JSON.stringify(receipt, undefined, 2)]));
+    this.#app.notices.say(
+      `${what} were forgotten. The receipt says what went, and not what it was.`,
+    );
   }
 
   #progress(doing) {
