@@ -36,12 +36,13 @@ export class MemoryView {
   }
 
   async #showNamespaces() {
-    const { namespaces, stats } = await this.#app.database.use(async ({ store }) => ({
-      namespaces: await withCounts(store, await store.listNamespaces({ limit: MOST_NAMESPACES })),
-      stats: await store.stats(),
-    }));
+    const namespaces = await this.#app.database.use(async ({ store }) => {
+      const all = await store.listNamespaces({ limit: MOST_NAMESPACES });
+      return withCounts(store, all.filter(isMemory));
+    });
     this.#namespaces.show(namespaces);
-    byId("memory-count").textContent = stats.items === 0 ? "" : counted(stats.items, "item");
+    const items = namespaces.reduce((sum, { count }) => sum + count, 0);
+    byId("memory-count").textContent = items === 0 ? "" : counted(items, "item");
     this.#sayEmpty(
       namespaces.length === 0,
       "Nothing here yet. Load a conversation, or tell the agent something: what it keeps appears here, from every tab.",
@@ -61,6 +62,9 @@ export class MemoryView {
   }
 }
 
+// The page's list of threads is none of what the agent knows.
+const isMemory = ([root]) => root !== THREADS[0];
+
 function withCounts(store, namespaces) {
   return Promise.all(
     namespaces.map(async (namespace) => ({
@@ -79,7 +83,8 @@ async function found(store, query) {
   ]);
   const paths = new Set(about.map(pathOf));
   const others = holding.filter((item) => !paths.has(pathOf(item)));
-  return [...about, ...others.map((item) => ({ ...item, score: undefined }))];
+  const items = [...about, ...others.map((item) => ({ ...item, score: undefined }))];
+  return items.filter(({ namespace }) => isMemory(namespace));
 }
 
 function pathOf({ namespace, key }) {
@@ -163,10 +168,7 @@ class ItemRow {
     );
   }
 
-  // The list of threads is deleted from where it is shown, with the checkpoints.
   #removal({ namespace, key }) {
-    if (namespace[0] === THREADS[0])
-      return h("p", { class: "note" }, "Delete it in the list of threads.");
     const remove = this.#app.notices.guarded(() => this.#delete(namespace, key));
     return h("button", { type: "button", class: "danger", click: remove }, "Delete item");
   }

@@ -112,7 +112,7 @@ export class StorageView {
     }
     const agreed = await confirmed({
       title: "Forget everything?",
-      text: `${what} go for good, in every tab. No byte of them stays on this device, and nothing brings them back.`,
+      text: `${what} go for good, in every tab. No byte of them stays in what this site stores, and nothing brings them back.`,
       yes: "Forget",
     });
     if (!agreed) return;
