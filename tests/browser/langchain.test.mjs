@@ -1,8 +1,11 @@
 // keepsake/langchain in a page, with LangChain's build for browsers.
 
 import {
+  expectBesideWindow,
   expectExchanges,
+  expectNewest,
   expectPositions,
+  expectThreeTools,
   expectTwentyTurns,
 } from "../js/support/remembering-facts.mjs";
 import { openTab, startChromium } from "./support/chromium.mjs";
@@ -33,4 +36,16 @@ test("[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over o
 
 test("[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted", async () => {
   expectPositions(await run("positions"), expect);
+});
+
+test("[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent", async () => {
+  expectThreeTools(await run("threeTools"), expect);
+});
+
+test("[cap 96] what the window says is not repeated", async () => {
+  expectBesideWindow(await run("besideWindow"), expect);
+});
+
+test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
+  expectNewest(await run("newest"), expect);
 });

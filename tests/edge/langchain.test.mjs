@@ -1,8 +1,11 @@
 // keepsake/langchain inside a Durable Object, with LangChain's build for browsers.
 
 import {
+  expectBesideWindow,
   expectExchanges,
+  expectNewest,
   expectPositions,
+  expectThreeTools,
   expectTwentyTurns,
 } from "../js/support/remembering-facts.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
@@ -15,14 +18,28 @@ beforeAll(async () => {
   workerd = await startWorkerd("langchain", { classes: { AGENT: "Agent" } });
 });
 
+const run = (name) => workerd.call("run", name);
+
 test("[cap 98] an agent remembers for twenty turns", async () => {
-  expectTwentyTurns(await workerd.call("twentyTurns"), expect);
+  expectTwentyTurns(await run("twentyTurns"), expect);
 });
 
 test("[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory", async () => {
-  expectExchanges(await workerd.call("exchanges"), expect);
+  expectExchanges(await run("exchanges"), expect);
 });
 
 test("[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted", async () => {
-  expectPositions(await workerd.call("positions"), expect);
+  expectPositions(await run("positions"), expect);
+});
+
+test("[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent", async () => {
+  expectThreeTools(await run("threeTools"), expect);
+});
+
+test("[cap 96] what the window says is not repeated", async () => {
+  expectBesideWindow(await run("besideWindow"), expect);
+});
+
+test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
+  expectNewest(await run("newest"), expect);
 });

@@ -17,10 +17,20 @@ import {
 } from "keepsake/langchain";
 import { AIMessage, createAgent, fakeModel } from "langchain";
 import { ANSWERED, FACTS, UNANSWERED } from "./support/gate-questions.mjs";
-import { exchanges, positions, twentyTurns } from "./support/remembering.mjs";
 import {
+  besideWindow,
+  exchanges,
+  newest,
+  positions,
+  threeTools,
+  twentyTurns,
+} from "./support/remembering.mjs";
+import {
+  expectBesideWindow,
   expectExchanges,
+  expectNewest,
   expectPositions,
+  expectThreeTools,
   expectTwentyTurns,
 } from "./support/remembering-facts.mjs";
 
@@ -34,16 +44,30 @@ beforeEach(async () => {
 
 afterEach(() => memory.close());
 
-test("[cap 98] in twenty turns nothing before the user's message changes, and nothing is stored twice", async () => {
-  expectTwentyTurns(await twentyTurns(memory), expect);
+const run = (agent) => agent(memory);
+
+test("[cap 98] an agent remembers for twenty turns", async () => {
+  expectTwentyTurns(await run(twentyTurns), expect);
 });
 
-test("[cap 92] [cap 99] [cap 100] [cap 108] recall, model and store as nodes, twice over one memory", async () => {
-  expectExchanges(await exchanges(memory), expect);
+test("[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory", async () => {
+  expectExchanges(await run(exchanges), expect);
 });
 
 test("[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted", async () => {
-  expectPositions(await positions(memory), expect);
+  expectPositions(await run(positions), expect);
+});
+
+test("[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent", async () => {
+  expectThreeTools(await run(threeTools), expect);
+});
+
+test("[cap 96] what the window says is not repeated", async () => {
+  expectBesideWindow(await run(besideWindow), expect);
+});
+
+test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
+  expectNewest(await run(newest), expect);
 });
 
 const ADA = { configurable: { user_id: "ada" } };

@@ -1,9 +1,16 @@
 // Agents that remember, in a page.
 
 import { openMemory } from "keepsake";
-import { exchanges, positions, twentyTurns } from "../../js/support/remembering.mjs";
+import {
+  besideWindow,
+  exchanges,
+  newest,
+  positions,
+  threeTools,
+  twentyTurns,
+} from "../../js/support/remembering.mjs";
 
-const agents = { exchanges, positions, twentyTurns };
+const agents = { besideWindow, exchanges, newest, positions, threeTools, twentyTurns };
 
 /** What the agent of this name answers over a database of its own. */
 globalThis.run = async (name) => agents[name](await openMemory({ name }));

@@ -94,3 +94,28 @@ export function expectPositions(shown, expect) {
     talk[2],
   ]);
 }
+
+export function expectThreeTools(answers, expect) {
+  expect(answers).toEqual([
+    expect.stringMatching(/^Stored as "\w+"\.$/),
+    expect.stringMatching(/^Forgotten: "\w+" \(Ada likes oolong tea\)\.$/),
+    expect.stringMatching(/^Stored as "\w+"\.$/),
+    expect.stringMatching(/^<memory>\n.*\n- \w+: Ada likes green tea\n<\/memory>$/),
+  ]);
+}
+
+export function expectBesideWindow(shown, expect) {
+  expect(shown).toEqual([
+    "system: [Memory Context]\n- green: I like green tea",
+    "human: I like oolong tea.",
+    "ai: So you do.",
+    "human: Do I like green tea?",
+  ]);
+}
+
+export function expectNewest(keys, expect) {
+  expect(keys).toEqual([
+    ["k6", "k5", "k4", "k3", "k2"],
+    ["k6", "k5"],
+  ]);
+}

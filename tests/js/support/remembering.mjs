@@ -3,8 +3,10 @@
 
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import {
+  forgetTool,
   memoryMiddleware,
   recallNode,
+  recallTool,
   rememberNode,
   rememberTool,
   withMemory,
@@ -182,4 +184,53 @@ export async function positions({ store }) {
     shown[injectionPosition ?? "default"] = sent.map(({ type, text }) => `${type}: ${text}`);
   }
   return shown;
+}
+
+/** A model that uses all three tools, over the store of its agent. */
+export async function threeTools({ store }) {
+  const hers = { scope: "user" };
+  const keyIn = (messages) => messages.at(-1).text.match(/"(\w+)"/)[1];
+  const model = fakeModel()
+    .respond(callOf("remember", { text: "Ada likes oolong tea" }))
+    .respond((messages) => callOf("forget", { key: keyIn(messages) }))
+    .respond(callOf("remember", { text: "Ada likes green tea" }))
+    .respond(callOf("recall", { query: "Which tea?" }))
+    .respond(new AIMessage("Green tea."));
+  const tools = [rememberTool(hers), recallTool(hers), forgetTool(hers)];
+  const agent = createAgent({ model, tools, store });
+  const config = { configurable: { user_id: "ada" } };
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Go." }] }, config);
+  return messages.filter(({ type }) => type === "tool").map(({ text }) => text);
+}
+
+/** What is shown beside a window that says one of two things. */
+export async function besideWindow({ store }) {
+  await store.put(["facts"], "oolong", { text: "I like oolong tea" });
+  await store.put(["facts"], "green", { text: "I like green tea" });
+  const model = fakeModel().respond(new AIMessage("Yes."));
+  const remembering = withMemory(model, { store, namespace: ["facts"] });
+  const window = [
+    ["user", "I like oolong tea."],
+    ["assistant", "So you do."],
+  ];
+  await remembering.invoke([...window, ["user", "Do I like green tea?"]]);
+  return model.calls[0].messages.map(({ type, text }) => `${type}: ${text}`);
+}
+
+/** The newest entries, without a query: of a provider, and of the graph's store. */
+export async function newest(memory) {
+  const provider = memory.provider();
+  for (let i = 0; i < 7; i++) {
+    await provider.store({ namespace: "conv:9", key: `k${i}`, value: i });
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const run = async (options, store) => {
+    const graph = new StateGraph(Exchange)
+      .addNode("recall", recallNode(options))
+      .addEdge(START, "recall")
+      .compile({ store });
+    const { results } = await graph.invoke({}, { configurable: { thread_id: "9" } });
+    return results.map(({ key }) => key);
+  };
+  return [await run({ provider }), await run({ topK: 2 }, memory.store)];
 }
