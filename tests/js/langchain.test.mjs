@@ -5,7 +5,7 @@ import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { tool } from "@langchain/core/tools";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
-import { KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
+import { InMemoryStore, KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
 import {
   forgetTool,
   memoryMiddleware,
@@ -392,6 +392,35 @@ describe("tools", () => {
     expect(await remember("  ")).toBe("Not stored: the text is empty.");
   });
 
+  test("what a policy refuses, the model is told", async () => {
+    const scoped = (policy) => ({
+      memory: memory.scoped({ user: "ada", policy }),
+      scope: undefined,
+      namespace: ["facts"],
+    });
+    const input = { text: "Ada likes tea" };
+    expect(await call(rememberTool, input, ADA, scoped({ readOnly: true }))).toMatch(/^Refused: /);
+    expect(await call(rememberTool, input, ADA, scoped({ maxEntriesPerNamespace: 0 }))).toMatch(
+      /^Refused: /,
+    );
+    await memory.close();
+    await expect(remember("Ada likes tea")).rejects.toMatchObject({ code: "closed" });
+  });
+
+  test("only the text of a fact is embedded, and its thread makes nothing belong together", async () => {
+    const embedded = [];
+    const embeddings = (texts) => texts.map((text) => [embedded.push(text), 1]);
+    const store = new InMemoryStore({ index: { dims: 2, embeddings }, searchMode: "text" });
+    const run = { configurable: { user_id: "ada", thread_id: "1" } };
+    const facts = FACTS.slice(0, 6);
+    for (const text of facts) {
+      await call(rememberTool, { text }, run, { memory: undefined, store });
+    }
+    expect(embedded.filter((text) => !facts.includes(text))).toEqual([]);
+    const hits = await store.search(["user", "ada"], { query: "Who is Marta?" });
+    expect(hits.map(({ value }) => value.text)).toEqual(["Her sister Marta works as a nurse"]);
+  });
+
   test("in another script words are words, too", async () => {
     await remember("她住在里斯本");
     expect(await remember("她住在里斯本。")).toMatch(/^Not stored/);
@@ -440,7 +469,7 @@ describe("nodes", () => {
       metadata: {
         class: "preference",
         about: "tea",
-        source: { thread_id: "7", checkpoint_id: expect.any(String) },
+        sources: [{ thread_id: "7", checkpoint_id: expect.any(String) }],
       },
     });
     expect(entry.metadata).not.toHaveProperty("none");
@@ -584,6 +613,10 @@ test.each([
     "memoryMiddleware takes a memory or a store, not both",
   ],
   [() => rememberTool({ namespace: "facts" }), 'namespace must be a list: "facts"'],
+  [
+    () => forgetTool({ namespace: [] }),
+    'namespace of forgetTool must not be empty without a scope: give it one, such as ["facts"]',
+  ],
   [() => recallTool({ scope: "user", topK: "5" }), 'topK must be a whole number from 1: "5"'],
   [
     () => forgetTool({ scope: "user", key: "k" }),

@@ -104,7 +104,7 @@ export function recallNode(options: RecallNodeOptions): MemoryNode {
 
 /**
  * A node that stores an entry in a provider: `stored`, and the `key` with its slots filled. The
- * thread and the checkpoint are kept as `source` of its metadata.
+ * thread and the checkpoint are kept in `sources` of its metadata.
  *
  *     graph.addNode("store", rememberNode({ key: "exchange_{{#sys.execution_id#}}", valueSelector: "answer" }))
  */
@@ -126,11 +126,16 @@ export function rememberNode(options: RememberNodeOptions): MemoryNode {
       name,
       select(selector, variables, run),
     ]);
+    const source = sourceOf(run);
     await providerOf("rememberNode", given, run).store({
       namespace: namespaceOf(given, run),
       key: rendered,
       value,
-      metadata: { ...sourceOf(run), ...metadata, ...Object.fromEntries(selected) },
+      metadata: {
+        ...(source && { sources: [source] }),
+        ...metadata,
+        ...Object.fromEntries(selected),
+      },
     });
     return { [names.stored ?? "stored"]: true, [names.key ?? "key"]: rendered };
   };

@@ -20,7 +20,7 @@ export interface Run {
 /** What is asked of a store: all of LangGraph's have it. */
 export interface ItemStore {
   get(namespace: string[], key: string): Promise<Item | null>;
-  put(namespace: string[], key: string, value: object): Promise<void>;
+  put(namespace: string[], key: string, value: object, index?: string[]): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
 }

@@ -38,14 +38,15 @@ const CANDIDATES = 10;
 // Of the words of the new text, those that the item has which it takes the place of.
 const MERGED_SHARE = 2 / 3;
 const ALIKE = 0.5;
-const SUPERSEDED_KEPT = 10;
+// Of what an item displaced, and of its sources.
+const KEPT = 10;
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
 /** @internal */
 export async function remember(
   place: Place,
   given: string,
-  source: { source?: Source },
+  source: Source | undefined,
   replaces?: string,
 ): Promise<Remembered> {
   const text = unfenced(given);
@@ -63,7 +64,7 @@ export async function remember(
     return { outcome: "merged", key: lesser.key, others: [lesser] };
   }
   const key = keyOf(words);
-  await place.store.put(place.labels, key, { text, ...source });
+  await put(place, key, { text, ...sourcesOf({}, source) });
   const others = own.filter(({ value }) => likeness(wordsOf(textOf(value)), words) >= ALIKE);
   return { outcome: "stored", key, others };
 }
@@ -71,7 +72,7 @@ export async function remember(
 async function replace(
   place: Place,
   text: string,
-  source: { source?: Source },
+  source: Source | undefined,
   key: string,
 ): Promise<Remembered> {
   const old = await place.store.get(place.labels, key);
@@ -82,15 +83,28 @@ async function replace(
 
 // All else that the item had stays: it may be pinned.
 function supersede(
-  { store, labels }: Place,
+  place: Place,
   { key, value }: Item,
   text: string,
-  source: { source?: Source },
+  source: Source | undefined,
   reason: Superseded["reason"],
 ): Promise<void> {
-  const earlier = Array.isArray(value.supersedes) ? value.supersedes : [];
-  const supersedes = [...earlier, { text: textOf(value), reason }].slice(-SUPERSEDED_KEPT);
-  return store.put(labels, key, { ...value, text, ...source, supersedes });
+  const supersedes = latest(value.supersedes, { text: textOf(value), reason });
+  return put(place, key, { ...value, text, supersedes, ...sourcesOf(value, source) });
+}
+
+// In a list, where a search does not take the thread for what belongs together.
+function sourcesOf(value: Item["value"], source: Source | undefined): { sources?: Source[] } {
+  return source === undefined ? {} : { sources: latest(value.sources, source) };
+}
+
+function latest<T>(list: unknown, last: T): T[] {
+  return [...(Array.isArray(list) ? list : []), last].slice(-KEPT);
+}
+
+// Only the text is embedded, whatever else the index says.
+function put({ store, labels }: Place, key: string, value: object): Promise<void> {
+  return store.put(labels, key, value, ["text"]);
 }
 
 // Quotes would be a condition.

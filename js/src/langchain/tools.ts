@@ -3,6 +3,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
 import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
+import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { type EntryFormat, fenced, lineOf, textOf } from "./item-text.js";
@@ -47,6 +48,8 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   formatTemplate: 1,
 };
 
+const REFUSALS: readonly KeepsakeErrorCode[] = ["access_denied", "quota_exceeded", "too_large"];
+
 const REMEMBER = `Stores one fact for later conversations: a preference, a decision, a name, a date. \
 Write it as a short statement that is clear without this conversation. Do not store what was \
 just recalled. If it corrects or updates something that is stored, give the key of that as "replaces".`;
@@ -59,12 +62,13 @@ const text = (description: string) => ({ type: "string", description });
 
 /**
  * A tool that stores a fact, unless it is known: see docs/agents.md. The thread, the checkpoint and the
- * message that it comes from are kept as `source`.
+ * message that it comes from are kept in `sources`.
  */
 export function rememberTool(
   options: ToolOptions,
 ): MemoryTool<{ text: string; replaces?: string | undefined }> {
   checkToolOptions("rememberTool", TOOL_OPTIONS, options);
+  checkItemPlace("rememberTool", options);
   const parameters = {
     text: text("The fact, as a short statement."),
     replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
@@ -104,6 +108,7 @@ export function recallTool(
 /** A tool that deletes a fact by its key. */
 export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
   checkToolOptions("forgetTool", TOOL_OPTIONS, options);
+  checkItemPlace("forgetTool", options);
   const parameters = { key: text("The key of the fact, as recalled.") };
   return toolOf(options, "forget", FORGET, parameters, ["key"], async ({ key }, run) => {
     const { store, labels } = placeOf("forgetTool", options, run);
@@ -125,6 +130,14 @@ function checkToolOptions<Options extends ToolOptions>(
   if (description !== undefined) checkText("description", description);
 }
 
+// A search may be of everything; an item is somewhere.
+function checkItemPlace(call: string, { scope, namespace }: ToolOptions): void {
+  if (scope !== undefined || !Array.isArray(namespace) || namespace.length > 0) return;
+  throw invalid(
+    `namespace of ${call} must not be empty without a scope: give it one, such as ["facts"]`,
+  );
+}
+
 function toolOf<Input>(
   options: ToolOptions,
   name: string,
@@ -138,8 +151,16 @@ function toolOf<Input>(
     description: options.description ?? description,
     schema: { type: "object", properties, required, additionalProperties: false },
   };
-  const run = (input: unknown, runtime: ToolRuntime) => body(input as Input, runtime as Run);
+  const run = (input: unknown, runtime: ToolRuntime) =>
+    body(input as Input, runtime as Run).catch(refusalOf);
   return tool(run as never, fields as never) as unknown as MemoryTool<Input>;
+}
+
+// What a policy refuses is for the model to know; all else ends the run.
+function refusalOf(error: unknown): string {
+  if (error instanceof KeepsakeError && REFUSALS.includes(error.code))
+    return `Refused: ${error.message}`;
+  throw error;
 }
 
 function answerOf({ outcome, key, others }: Remembered): string {
@@ -168,7 +189,7 @@ function quoted(item: SearchItem | Item): string {
 }
 
 /** The conversation that a run is part of, as far as it says. @internal */
-export function sourceOf({ configurable, executionInfo, state }: Run): { source?: Source } {
+export function sourceOf({ configurable, executionInfo, state }: Run): Source | undefined {
   const { checkpointId } = Object(executionInfo) as { checkpointId?: string };
   const { messages } = Object(state) as { messages?: BaseMessage[] };
   const source: Source = {};
@@ -178,5 +199,5 @@ export function sourceOf({ configurable, executionInfo, state }: Run): { source?
   }
   const said = Array.isArray(messages) ? messages[lastOfUser(messages)] : undefined;
   if (said?.id !== undefined) source.message_id = said.id;
-  return Object.keys(source).length === 0 ? {} : { source };
+  return Object.keys(source).length === 0 ? undefined : source;
 }

@@ -47,7 +47,7 @@ export function expectTwentyTurns({ turns, state, texts, sources }, expect) {
   }
   expect(state.includes(FENCE)).toBe(false);
   expect(texts).toEqual(["Her name is Ada", ...TURNS.flatMap(({ stores }) => stores ?? [])].sort());
-  const [source] = sources.filter(Boolean);
+  const [source] = sources;
   expect(source).toMatchObject({
     thread_id: "told",
     checkpoint_id: expect.any(String),
@@ -67,7 +67,7 @@ export function expectExchanges({ first, second, prompts }, expect) {
       type: "qa_exchange",
       about: "Which animal is the largest?",
       timestamp: expect.any(String),
-      source: { thread_id: "a" },
+      sources: [{ thread_id: "a" }],
     },
   });
   expect(second.results[0].score).toBeGreaterThan(0);

@@ -77,7 +77,7 @@ export async function twentyTurns({ store, checkpointer }) {
     turns,
     state: JSON.stringify(states.map(({ values }) => values.messages)),
     texts: items.map(({ value }) => value.text).sort(),
-    sources: items.map(({ value }) => value.source ?? null),
+    sources: items.flatMap(({ value }) => value.sources ?? []),
   };
 }
 
