@@ -178,6 +178,8 @@ export async function main(): Promise<string> {
 }
 `;
 
+const example = (name) => readFileSync(join(projectRoot, `examples/langchain/${name}.ts`), "utf8");
+
 // Only after the peers are there, which look at the globals themselves.
 const serverSource = (module) => `
 import "@langchain/core/documents";
@@ -238,6 +240,8 @@ describe("the installed package", () => {
     ["a bundler", "bundled.ts", "ESNext", "Bundler", consumerSource],
     ["an agent as ESM", "agent.mts", "NodeNext", "NodeNext", agentSource],
     ["an agent as CommonJS", "agent.cts", "NodeNext", "NodeNext", agentSource],
+    ["the example of an agent", "remembering.mts", "NodeNext", "NodeNext", example("remembering")],
+    ["the example of a workflow", "workflow.mts", "NodeNext", "NodeNext", example("workflow")],
   ])("type-checks strictly for %s", (_, file, module, moduleResolution, source) => {
     writeFileSync(join(folder, file), source);
     const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];

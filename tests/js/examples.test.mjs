@@ -1,0 +1,41 @@
+// The examples in TypeScript run as they stand; package.test.mjs checks their types.
+
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { transformSync } from "esbuild";
+import { projectRoot, run } from "./support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+/** What the example prints, in an empty folder. */
+function printed(name) {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(projectRoot, join(folder, "node_modules/keepsake"));
+  for (const peer of ["@langchain", "langchain"]) {
+    symlinkSync(join(projectRoot, "node_modules", peer), join(folder, "node_modules", peer));
+  }
+  const source = readFileSync(join(projectRoot, "examples", `${name}.ts`), "utf8");
+  const { code } = transformSync(source, { loader: "ts", target: "node20", format: "esm" });
+  writeFileSync(join(folder, "example.mjs"), code);
+  return run(process.execPath, ["example.mjs"], { cwd: folder });
+}
+
+test("[cap 108] an agent knows in the next conversation what it was told", () => {
+  const output = printed("langchain/remembering");
+  expect(output).toContain('text: "Ada\'s flight to Porto is on 3 May"');
+  expect(output).toMatch(/thread_id: 'monday'/);
+  expect(output).toMatch(/^I was shown: <memory>\n.*\n- \w+: Ada's flight to Porto is on 3 May\n/m);
+  expect(output).toMatch(/^messages of the thread: 2$/m);
+});
+
+test("[cap 92] a workflow finds in its second run what the first one stored", () => {
+  expect(printed("langchain/workflow")).toBe(
+    [
+      'recalled 0, answered "The blue whale is the largest animal.", stored exchange_1',
+      'recalled 1, answered "I know: The blue whale is the largest animal.", stored exchange_2',
+      "",
+    ].join("\n"),
+  );
+});
