@@ -1,3 +1,12 @@
+export {
+  type Episode,
+  Episodes,
+  type EpisodesOptions,
+  type EpisodeWeights,
+  episodes,
+  type RecallEpisodesOptions,
+  type RecalledEpisode,
+} from "./langchain/episodes.js";
 export type { EntryFormat } from "./langchain/item-text.js";
 export { type MemoryMiddleware, memoryMiddleware } from "./langchain/middleware.js";
 export {

@@ -3,6 +3,7 @@
 import {
   expectBesideWindow,
   expectExchanges,
+  expectLessons,
   expectNewest,
   expectPositions,
   expectThreeTools,
@@ -48,4 +49,8 @@ test("[cap 96] what the window says is not repeated", async () => {
 
 test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
   expectNewest(await run("newest"), expect);
+});
+
+test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => {
+  expectLessons(await run("lessons"), expect);
 });

@@ -39,3 +39,15 @@ test("[cap 92] a workflow finds in its second run what the first one stored", ()
     ].join("\n"),
   );
 });
+
+test("[cap 65] a task that is repeated succeeds more often with episodes", () => {
+  const lines = printed("langchain/episodes").trim().split("\n");
+  const [without, remembering] = lines.map((line) =>
+    line.split(":")[1].trim().split(/\s+/).map(Number),
+  );
+  expect(without).toHaveLength(10);
+  expect(Math.max(...without)).toBeLessThan(50);
+  // What was learnt is not unlearnt.
+  expect(remembering).toEqual(remembering.toSorted((a, b) => a - b));
+  expect(remembering[9]).toBe(100);
+});

@@ -20,6 +20,7 @@ import { ANSWERED, FACTS, UNANSWERED } from "./support/gate-questions.mjs";
 import {
   besideWindow,
   exchanges,
+  lessons,
   newest,
   positions,
   threeTools,
@@ -28,6 +29,7 @@ import {
 import {
   expectBesideWindow,
   expectExchanges,
+  expectLessons,
   expectNewest,
   expectPositions,
   expectThreeTools,
@@ -68,6 +70,10 @@ test("[cap 96] what the window says is not repeated", async () => {
 
 test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
   expectNewest(await run(newest), expect);
+});
+
+test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => {
+  expectLessons(await run(lessons), expect);
 });
 
 const ADA = { configurable: { user_id: "ada" } };

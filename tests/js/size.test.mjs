@@ -11,8 +11,8 @@ import { gzipSync } from "node:zlib";
 // finds enough 2. Scopes and policies take 8, forgetting and holds 7.
 const WASM_CEILING = 593_500;
 const GLUE_CEILING = 4_000;
-// Middleware, tools and nodes, beside LangChain's own.
-const LANGCHAIN_CEILING = 14_500;
+// Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5.
+const LANGCHAIN_CEILING = 16_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));

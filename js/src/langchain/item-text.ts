@@ -25,10 +25,14 @@ export function lineOf(
   item: SearchItem | Item,
   format: EntryFormat = "- {{key}}: {{value}}",
 ): string {
-  const line =
-    typeof format === "function" ? format(item) : fill(format, slotsOf(item), () => "", textOf);
-  // A text of several lines must not look like several entries, nor end the block.
-  return line.trim().replace(/\r?\n/g, "\n  ").replace(FENCE, "&lt;");
+  return asLine(
+    typeof format === "function" ? format(item) : fill(format, slotsOf(item), () => "", textOf),
+  );
+}
+
+/** A text of several lines must not look like several entries, nor end the block. */
+export function asLine(text: string): string {
+  return text.trim().replace(/\r?\n/g, "\n  ").replace(FENCE, "&lt;");
 }
 
 /** What a template may name: `{{key}}`, `{{value}}`, `{{value.since}}`, `{{metadata.class}}`. */

@@ -6,7 +6,7 @@ import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { type EntryFormat, fenced, lineOf, textOf } from "./item-text.js";
+import { asLine, type EntryFormat, fenced, lineOf, textOf } from "./item-text.js";
 import { checkPlace, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
@@ -185,7 +185,7 @@ function noneUnder(key: string): string {
 }
 
 function quoted(item: SearchItem | Item): string {
-  return lineOf(item, ({ key, value }) => `${JSON.stringify(key)} (${textOf(value)})`);
+  return asLine(`${JSON.stringify(item.key)} (${textOf(item.value)})`);
 }
 
 /** The conversation that a run is part of, as far as it says. @internal */

@@ -4,13 +4,14 @@ import { openMemory } from "keepsake";
 import {
   besideWindow,
   exchanges,
+  lessons,
   newest,
   positions,
   threeTools,
   twentyTurns,
 } from "../../js/support/remembering.mjs";
 
-const agents = { besideWindow, exchanges, newest, positions, threeTools, twentyTurns };
+const agents = { besideWindow, exchanges, lessons, newest, positions, threeTools, twentyTurns };
 
 /** What the agent of this name answers over a database of its own. */
 globalThis.run = async (name) => agents[name](await openMemory({ name }));

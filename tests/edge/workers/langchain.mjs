@@ -4,6 +4,7 @@ import { KeepsakeObject } from "keepsake/cloudflare";
 import {
   besideWindow,
   exchanges,
+  lessons,
   newest,
   positions,
   threeTools,
@@ -11,7 +12,7 @@ import {
 } from "../../js/support/remembering.mjs";
 import { serve } from "./serve.mjs";
 
-const agents = { besideWindow, exchanges, newest, positions, threeTools, twentyTurns };
+const agents = { besideWindow, exchanges, lessons, newest, positions, threeTools, twentyTurns };
 
 export class Agent extends KeepsakeObject {
   run(name) {

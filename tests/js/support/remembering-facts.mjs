@@ -119,3 +119,10 @@ export function expectNewest(keys, expect) {
     ["k6", "k5"],
   ]);
 }
+
+export function expectLessons(lessons, expect) {
+  expect(lessons.split("\n").slice(2, -1)).toEqual([
+    "- worked: kick it in (a locked wooden door): it opened",
+    "- FAILED: push it (a locked wooden door): nothing moved",
+  ]);
+}

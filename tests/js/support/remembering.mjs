@@ -3,6 +3,7 @@
 
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import {
+  episodes,
   forgetTool,
   memoryMiddleware,
   recallNode,
@@ -233,4 +234,14 @@ export async function newest(memory) {
     return results.map(({ key }) => key);
   };
   return [await run({ provider }), await run({ topK: 2 }, memory.store)];
+}
+
+/** What was learnt of two doors. */
+export async function lessons(memory) {
+  const tries = episodes(memory.scoped({ user: "ada" }));
+  const door = { state: "a locked wooden door", outcome: "nothing moved" };
+  await tries.record({ ...door, action: "push it", reward: -1 });
+  await tries.record({ ...door, action: "kick it in", outcome: "it opened", reward: 1 });
+  await tries.record({ state: "rain", action: "wait", outcome: "it went by", reward: 1 });
+  return tries.lessons("a wooden door");
 }
