@@ -8,7 +8,11 @@ export {
   type RecalledEpisode,
 } from "./langchain/episodes.js";
 export type { EntryFormat } from "./langchain/item-text.js";
-export { type MemoryMiddleware, memoryMiddleware } from "./langchain/middleware.js";
+export {
+  type MemoryMiddleware,
+  type MemoryMiddlewareOptions,
+  memoryMiddleware,
+} from "./langchain/middleware.js";
 export {
   type MemoryNode,
   type NodeOptions,

@@ -3,7 +3,7 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { tool } from "@langchain/core/tools";
-import { Annotation, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
 import { InMemoryStore, KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
 import {
@@ -272,6 +272,54 @@ describe("memoryMiddleware", () => {
     ).toBe(1);
   });
 
+  test("two of them show what is hers and what is everybody's", async () => {
+    await put("tea", "She likes oolong tea");
+    await memory.store.put(["global", "default"], "rule", { text: "Order tea on Fridays" });
+    const model = fakeModel().respond(new AIMessage("On Friday."));
+    const middleware = [
+      memoryMiddleware(hers()),
+      memoryMiddleware({ memory, scope: "global", name: "rules" }),
+    ];
+    await createAgent({ model, middleware }).invoke(said("Order the tea that I like"), ADA);
+    const { messages } = model.calls[0];
+    expect(textsOf(messages).at(-1)).toBe("human: Order the tea that I like");
+    expect(recalled(messages)).toEqual([
+      "- tea: She likes oolong tea",
+      "- rule: Order tea on Fridays",
+    ]);
+  });
+
+  test("a turn that waits for a human goes on with what is recalled, in another process too", async () => {
+    await put("tea", "She likes oolong tea");
+    const model = fakeModel()
+      .respond(
+        new AIMessage({
+          content: "",
+          tool_calls: [{ name: "order", args: {}, id: "1", type: "tool_call" }],
+        }),
+      )
+      .respond(new AIMessage("Ordered."));
+    const order = tool(() => `You said ${interrupt("Shall I?")}.`, {
+      name: "order",
+      description: "Orders.",
+      schema: { type: "object", properties: {} },
+    });
+    const config = { configurable: { user_id: "ada", thread_id: "1" } };
+    const agent = () =>
+      createAgent({
+        model,
+        tools: [order],
+        middleware: [memoryMiddleware(hers())],
+        checkpointer: memory.checkpointer,
+      });
+    await agent().invoke(said("Which tea? Order it."), config);
+    const { messages } = await agent().invoke(new Command({ resume: "yes" }), config);
+    expect(messages.at(-2).text).toBe("You said yes.");
+    const [asked, resumed] = model.calls.map((call) => textsOf(call.messages));
+    expect(resumed.slice(0, asked.length)).toEqual(asked);
+    expect(recalled(model.calls[1].messages)).toEqual(["- tea: She likes oolong tea"]);
+  });
+
   test("what has no score does not pass: a store without search shows nothing", async () => {
     const store = new OfficialStore();
     await store.put(["user", "ada"], "tea", { text: "She likes oolong tea" });
@@ -395,7 +443,9 @@ describe("tools", () => {
     expect(await remember("Ada flies", "none")).toBe(
       'Not stored: nothing is stored under "none". Recall tells the keys.',
     );
-    expect(await remember("  ")).toBe("Not stored: the text is empty.");
+    expect(await remember(" 🎉 ")).toBe("Not stored: the text has no words.");
+    const block = (await call(recallTool, { query: "house" })).replace(/^- .*\n/m, "");
+    expect(await remember(block)).toBe("Not stored: the text has no words.");
   });
 
   test("what a policy refuses, the model is told", async () => {
@@ -619,6 +669,10 @@ test.each([
     "memoryMiddleware takes a memory or a store, not both",
   ],
   [() => rememberTool({ namespace: "facts" }), 'namespace must be a list: "facts"'],
+  [
+    () => memoryMiddleware({ scope: "user", formatTemplate: 3 }),
+    "formatTemplate must be a text or a function: 3",
+  ],
   [
     () => forgetTool({ namespace: [] }),
     'namespace of forgetTool must not be empty without a scope: give it one, such as ["facts"]',

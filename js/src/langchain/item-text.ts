@@ -1,5 +1,7 @@
 // What a model reads of an item.
 
+import { checkText, show } from "../checks.js";
+import { invalid } from "../errors.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { asText, fill } from "./template.js";
 
@@ -25,9 +27,14 @@ export function lineOf(
   item: SearchItem | Item,
   format: EntryFormat = "- {{key}}: {{value}}",
 ): string {
-  return asLine(
-    typeof format === "function" ? format(item) : fill(format, slotsOf(item), () => "", textOf),
-  );
+  if (typeof format === "string") return asLine(fill(format, slotsOf(item), () => "", textOf));
+  return asLine(checkText("what formatTemplate answers", format(item)));
+}
+
+/** Refuses what is no format, before the first item. */
+export function checkFormat(format: unknown): void {
+  if (format === undefined || typeof format === "string" || typeof format === "function") return;
+  throw invalid(`formatTemplate must be a text or a function: ${show(format)}`);
 }
 
 /** A text of several lines must not look like several entries, nor end the block. */

@@ -3,9 +3,10 @@
 
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
+import { checkOptions, checkText, type NamesOf } from "../checks.js";
 import { besideUser } from "./messages.js";
 import type { Run } from "./place.js";
-import { type Recalled, Recaller, type RecallOptions } from "./recall.js";
+import { RECALL_OPTIONS, type Recalled, Recaller, type RecallOptions } from "./recall.js";
 
 // By which LangChain knows a middleware; createMiddleware() does no more, and would bring all
 // of LangChain along.
@@ -20,6 +21,14 @@ export type MemoryMiddleware = AgentMiddleware<
   readonly []
 >;
 
+/** What is recalled, how it is shown, and what the middleware is called. */
+export interface MemoryMiddlewareOptions extends RecallOptions {
+  /** An agent takes several, of different names: one for a user, one for all. @default "memory" */
+  name?: string | undefined;
+}
+
+const OPTIONS: NamesOf<MemoryMiddlewareOptions> = { name: 1, ...RECALL_OPTIONS };
+
 /**
  * Shows an agent what a memory knows of the user's last message, in a message just before it.
  * System prompt, tools and all earlier messages stay as they were, so that caches of prompts
@@ -27,7 +36,9 @@ export type MemoryMiddleware = AgentMiddleware<
  *
  *     createAgent({ model, middleware: [memoryMiddleware({ memory, scope: "user" })] });
  */
-export function memoryMiddleware(options: RecallOptions): MemoryMiddleware {
+export function memoryMiddleware(given: MemoryMiddlewareOptions): MemoryMiddleware {
+  const { name = "memory", ...options } = checkOptions("memoryMiddleware", OPTIONS, given);
+  checkText("name", name);
   const recaller = new Recaller("memoryMiddleware", options, "before_user");
   const wrapModelCall: MemoryMiddleware["wrapModelCall"] = async (request, handler) => {
     const found = await recaller.recall(request.messages, request.runtime as Run);
@@ -38,7 +49,7 @@ export function memoryMiddleware(options: RecallOptions): MemoryMiddleware {
     }
     return handler(changed);
   };
-  return { [BRAND]: true, name: "KeepsakeMemory", wrapModelCall } as unknown as MemoryMiddleware;
+  return { [BRAND]: true, name, wrapModelCall } as unknown as MemoryMiddleware;
 }
 
 // An agent has one system message.

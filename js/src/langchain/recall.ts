@@ -15,7 +15,7 @@ import {
 import { invalid } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
-import { type EntryFormat, fenced, lineOf, textOf, titled } from "./item-text.js";
+import { checkFormat, type EntryFormat, fenced, lineOf, textOf, titled } from "./item-text.js";
 import {
   checkPlace,
   PLACE_OPTIONS,
@@ -71,7 +71,8 @@ export interface RecallOptions extends PlaceOptions {
   recallEach?: "turn" | "call" | undefined;
 }
 
-const RECALL_OPTIONS: NamesOf<RecallOptions> = {
+/** @internal */
+export const RECALL_OPTIONS: NamesOf<RecallOptions> = {
   ...PLACE_OPTIONS,
   querySelector: 1,
   topK: 1,
@@ -109,8 +110,8 @@ export class Recaller {
   // apart runs that share a message.
   readonly #turns = new WeakMap<BaseMessage, { who: string; found: Recalled }>();
 
-  constructor(call: string, given: RecallOptions, position: InjectionPosition) {
-    const options = checkRecallOptions(call, given);
+  constructor(call: string, options: RecallOptions, position: InjectionPosition) {
+    checkRecallOptions(call, options);
     this.position = options.injectionPosition ?? position;
     this.#call = call;
     this.#options = options;
@@ -212,7 +213,7 @@ function phraseOf(text: string): string {
   return ` ${wordsOf(text).join(" ")} `;
 }
 
-function checkRecallOptions(call: string, given: RecallOptions): RecallOptions {
+function checkRecallOptions(call: string, given: RecallOptions): void {
   const options = checkOptions(call, RECALL_OPTIONS, given);
   checkPlace(call, options);
   const { topK, minScore, injectionPosition, maxTokens, recallEach, pinned } = options;
@@ -224,10 +225,10 @@ function checkRecallOptions(call: string, given: RecallOptions): RecallOptions {
   }
   if (recallEach !== undefined) checkChoice("recallEach", EACH, recallEach);
   checkFlag("skipSeen", options.skipSeen);
+  checkFormat(options.formatTemplate);
   checkListener("countTokens", options.countTokens);
   checkListener("querySelector", options.querySelector);
   if (pinned !== undefined && pinned !== true && typeof pinned !== "object") {
     throw invalid(`pinned must be true or a filter: ${show(pinned)}`);
   }
-  return options;
 }

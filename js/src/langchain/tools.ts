@@ -6,10 +6,19 @@ import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { asLine, type EntryFormat, fenced, lineOf, textOf } from "./item-text.js";
+import {
+  asLine,
+  checkFormat,
+  type EntryFormat,
+  fenced,
+  lineOf,
+  textOf,
+  unfenced,
+} from "./item-text.js";
 import { checkPlace, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
+import { wordsOf } from "./words.js";
 
 /** How a tool is called, and whose items it is for. */
 export interface ToolOptions extends PlaceOptions {
@@ -74,7 +83,7 @@ export function rememberTool(
     replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
   };
   return toolOf(options, "remember", REMEMBER, parameters, ["text"], async (input, run) => {
-    if (input.text.trim() === "") return "Not stored: the text is empty.";
+    if (wordsOf(unfenced(input.text)).length === 0) return "Not stored: the text has no words.";
     const place = placeOf("rememberTool", options, run);
     return answerOf(await remember(place, input.text, sourceOf(run), input.replaces || undefined));
   });
@@ -88,6 +97,7 @@ export function recallTool(
   const { topK = 5, filter, minScore = -1, formatTemplate } = options;
   checkWhole("topK", topK, 1);
   checkNumber("minScore", minScore, -1, 1);
+  checkFormat(formatTemplate);
   const parameters = {
     query: text("What to look for."),
     limit: { type: "integer", minimum: 1, maximum: topK, description: "Facts at most." },
