@@ -409,6 +409,16 @@ describe("tools", () => {
     expect(await remember("She lives in Lisbon with Marta")).toMatch(/^Stored/);
   });
 
+  test("words that a long text has here and there are not known by it", async () => {
+    const long = `Ada ${"went on and on ".repeat(50)} likes ${"and so on ".repeat(50)} tea`;
+    await memory.store.put(["user", "ada", "notes"], "long", { text: long });
+    expect(await remember("Ada likes tea")).toMatch(/^Stored/);
+    expect(await remember("Ada no longer likes tea")).toMatch(/^Stored as .* These are alike/);
+    const answer = await remember("went on and on went on");
+    expect(answer).toMatch(/^Not stored.*…\)/);
+    expect(answer.length).toBeLessThan(400);
+  });
+
   test("two calls at once store one item", async () => {
     await Promise.all([1, 2, 3].map(() => remember("Ada likes oolong tea")));
     expect(await items()).toHaveLength(1);

@@ -38,6 +38,8 @@ const CANDIDATES = 10;
 // Of the words of the new text, those that the item has which it takes the place of.
 const MERGED_SHARE = 2 / 3;
 const ALIKE = 0.5;
+// Of the length of a sentence: within so many words of an item it is known.
+const SAID_WITHIN = 1.5;
 // Of what an item displaced, and of its sources.
 const KEPT = 10;
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
@@ -124,9 +126,11 @@ function saysAny(item: SearchItem, text: string): boolean {
   return sentencesOf(text).some((words) => says(item, words));
 }
 
-// Recalled lines begin with the key.
+// Recalled lines begin with the key. In a long text the words of nearly any sentence follow each
+// other somehow, so that they have to be near each other.
 function says({ key, value }: SearchItem, words: string[]): boolean {
-  return isWithin(words, [...wordsOf(key), ...wordsOf(textOf(value))]);
+  const span = Math.floor(words.length * SAID_WITHIN);
+  return isWithin(words, [...wordsOf(key), ...wordsOf(textOf(value))], span);
 }
 
 function isLess(known: string[], words: string[]): boolean {

@@ -57,6 +57,8 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   formatTemplate: 1,
 };
 
+// Signs of an item that a tool's answer quotes.
+const QUOTED = 200;
 const REFUSALS: readonly KeepsakeErrorCode[] = ["access_denied", "quota_exceeded", "too_large"];
 
 const REMEMBER = `Stores one fact for later conversations: a preference, a decision, a name, a date. \
@@ -195,7 +197,9 @@ function noneUnder(key: string): string {
 }
 
 function quoted(item: SearchItem | Item): string {
-  return asLine(`${JSON.stringify(item.key)} (${textOf(item.value)})`);
+  const said = textOf(item.value);
+  const shown = said.length <= QUOTED ? said : `${said.slice(0, QUOTED).toWellFormed()}…`;
+  return asLine(`${JSON.stringify(item.key)} (${shown})`);
 }
 
 /** The conversation that a run is part of, as far as it says. @internal */

@@ -11,8 +11,16 @@ export function wordsOf(text: string): string[] {
   return plain.toLowerCase().match(WORD) ?? [];
 }
 
-/** Whether all words of `part` are in `whole`, in their order. */
-export function isWithin(part: readonly string[], whole: readonly string[]): boolean {
+/** Whether all words of `part` are in `whole`, in their order, and within so many words of it. */
+export function isWithin(
+  part: readonly string[],
+  whole: readonly string[],
+  span = whole.length,
+): boolean {
+  return whole.some((word, at) => word === part[0] && isInOrder(part, whole.slice(at, at + span)));
+}
+
+function isInOrder(part: readonly string[], whole: readonly string[]): boolean {
   let next = 0;
   for (const word of whole) if (word === part[next]) next++;
   return next === part.length;
