@@ -392,8 +392,9 @@ describe("a storm of four processes on one file", () => {
       const ledgers = [];
       const start = (slot, generation) => {
         const ledger = temporaryFile(`ledger-${slot}-${generation}`);
-        ledgers.push(ledger);
-        const child = spawn(process.execPath, [worker, path, ledger, `${slot}-${generation}`], {
+        const name = `${slot}-${generation}`;
+        ledgers.push({ ledger, name });
+        const child = spawn(process.execPath, [worker, path, ledger, name], {
           stdio: ["ignore", "ignore", "pipe"],
         });
         child.errors = "";
@@ -425,10 +426,8 @@ describe("a storm of four processes on one file", () => {
 
       const memory = memoryAt("better-sqlite3", path, { index });
       let items = 0;
-      for (const ledger of ledgers) {
+      for (const { ledger, name } of ledgers) {
         const { put, deleting, deleted, checkpoint } = ledgerOf(ledger);
-        const [name] = put[0] ?? [];
-        if (name === undefined) continue;
         const stored = await memory.store.search(["storm", name], { limit: 100_000 });
         const keys = new Set(stored.map(({ key }) => key));
         expect(keys.size).toBe(stored.length);
