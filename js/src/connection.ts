@@ -6,9 +6,10 @@ import { checkOptions, type NamesOf } from "./checks.js";
 import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
+import { whenIndexed } from "./engine/indexing.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError } from "./errors.js";
-import type { Operation } from "./wire/operations.js";
+import { type Operation, rowOf } from "./wire/operations.js";
 import { Levels, type ScopeLevel } from "./wire/scope.js";
 
 /** @internal */
@@ -153,6 +154,15 @@ export class Connection {
   }
 
   #call<const Operations extends readonly Operation[]>(
+    operations: Operations,
+    now: number,
+  ): MaybePromise<Answers<Operations>> {
+    return operations.some((one) => rowOf(one).isIndexing)
+      ? whenIndexed(() => this.#callOnce(operations, now))
+      : this.#callOnce(operations, now);
+  }
+
+  #callOnce<const Operations extends readonly Operation[]>(
     operations: Operations,
     now: number,
   ): MaybePromise<Answers<Operations>> {

@@ -32,6 +32,8 @@ export type KeepsakeErrorCode =
   | "internal"
   | "model_mismatch"
   | "held"
+  /** Only between threads and machines: the call is made again by itself. */
+  | "indexing"
   | "embedding_failed"
   | "secret_found"
   | "provider_error"

@@ -377,3 +377,50 @@ describe.each([
     await expect(search).rejects.toMatchObject({ code: "invalid_argument" });
   });
 });
+
+describe.each([
+  ["InMemoryStore", () => new InMemoryStore()],
+  ["SqliteStore", () => new SqliteStore({ path: ":memory:" })],
+])("%s: a first search of many texts", (_, make) => {
+  test("lets others run meanwhile, and finds what is there", async () => {
+    const store = make();
+    const text = (i) => `note ${i} ${"of tea, coal and rain in the harbour ".repeat(5)}`;
+    await store.batch(
+      Array.from({ length: 1500 }, (_, i) => ({
+        namespace: N,
+        key: `k${i}`,
+        value: { text: text(i) },
+      })),
+    );
+    let turns = 0;
+    const timer = setInterval(() => turns++);
+    const hits = await store.search(N, { query: "note 1234" });
+    clearInterval(timer);
+    expect(hits[0].key).toBe("k1234");
+    expect(turns).toBeGreaterThan(3);
+    await store.close();
+  });
+
+  test("is one of several calls that are asked for at once", async () => {
+    const store = make();
+    const long = "tea and coal ".repeat(400);
+    for (let i = 0; i < 40; i++) await store.put(N, `k${i}`, { text: `${long} n${i}` });
+    const [first, again, got, both] = await Promise.all([
+      store.search(N, { query: "n7" }),
+      store.search(N, { query: "n8" }),
+      store.get(N, "k9"),
+      store.batch([
+        { namespacePrefix: N, query: "n10" },
+        { namespace: N, key: "new", value: { text: "samovar" } },
+      ]),
+    ]);
+    expect([first[0].key, again[0].key, got.key, both[0][0].key]).toEqual([
+      "k7",
+      "k8",
+      "k9",
+      "k10",
+    ]);
+    expect(keysOf(await store.search(N, { query: "samovar" }))).toEqual(["new"]);
+    await store.close();
+  });
+});

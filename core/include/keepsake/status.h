@@ -51,6 +51,7 @@ enum class StatusCode : std::uint16_t {
   kInternal = 28,
   kModelMismatch = 29,  // vectors stored are another embedding model's
   kHeld = 30,           // a hold refuses that something is forgotten
+  kIndexing = 31,       // more is to be indexed first: the same call again goes on with it
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

@@ -6,6 +6,7 @@
 #ifndef KEEPSAKE_STORE_H_
 #define KEEPSAKE_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -190,14 +191,20 @@ class Store {
   Result<std::uint64_t> EmbedPending(std::span<const ItemVectors> items);
 
   // Takes vectors into the graph that searches among very many of them go by, or saves a
-  // piece of it. A host calls it when it is idle, with some 10 vectors (each takes up to
-  // half a millisecond), until it is done. Answers don't depend on it, speed does.
+  // piece of it; and analyses texts that were put where searches by words were. A host calls
+  // it when it is idle, with some 10 vectors (each takes up to half a millisecond), until it
+  // is done. Answers don't depend on it, speed does.
   virtual Result<IndexProgress> ImproveIndex(const IndexStep& step) = 0;
 
   // The texts of `operations` that have no vectors yet and will be stored or asked
   // for: not those of a put that a later one replaces. Empty without an index.
   // Refuses what Batch() would refuse, before anything is spent on embedding.
   Result<EmbeddingPlan> PrepareEmbedding(std::span<const Operation> operations) const;
+
+  // How much text one of the calls that follow analyses for searches by words, in bytes: about
+  // a megabyte takes a second. A search that needs more fails with kIndexing, and goes on when
+  // it is asked again. Without a limit, which is the default, the first search does it all.
+  void LimitTextWork(std::optional<std::size_t> bytes) { text_left_ = bytes; }
 
   const StoreOptions& options() const { return options_; }
   // Gives a store that has no index, TTL or text configuration one.
@@ -212,6 +219,8 @@ class Store {
         text_configured_(options_.text != TextConfig{}) {}
 
   virtual ItemTable& items() = 0;
+  // Bytes left of LimitTextWork().
+  std::optional<std::size_t>& text_left() { return text_left_; }
   // Hook of Configure(): checks dims against what is stored.
   virtual Status CheckIndex(const IndexConfig& index) = 0;
   // Hook of EmbedPending(): vectors fit the index.
@@ -225,6 +234,7 @@ class Store {
   StoreOptions options_;
   bool ttl_configured_ = false;
   bool text_configured_ = false;
+  std::optional<std::size_t> text_left_;
 };
 
 }  // namespace keepsake

@@ -86,6 +86,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "model_mismatch";
     case StatusCode::kHeld:
       return "held";
+    case StatusCode::kIndexing:
+      return "indexing";
   }
   return "internal";
 }

@@ -23,6 +23,9 @@ using wire::ResponseWriter;
 // After a larger response the buffer is given back.
 constexpr std::size_t kKeptResponseBytes = 1024 * 1024;
 
+// A search by words answers kIndexing after so many bytes of text: some 30 ms of work.
+constexpr std::size_t kTextAtOnce = 32 * 1024;
+
 using BatchResult = Result<std::vector<OperationResult>>;
 
 // An operation and what is known of it.
@@ -109,7 +112,10 @@ class Engine::Opened {
                                AnyHas(calls, kWrites) && !AnyHas(calls, kBeyondRows);
     if (is_remembered) return RunOnce(request, calls);
     if (state_.database() == nullptr || !HasSeveralUnits(calls)) {
+      // What is indexed here is kept, whatever the answer is.
+      state_.store().LimitTextWork(kTextAtOnce);
       AnswerAll(request, calls);
+      state_.store().LimitTextWork(std::nullopt);
       return Status();
     }
     return state_.InKeptTransaction([&] {

@@ -19,6 +19,8 @@ constexpr double kJudgedAgain = 0.1;
 // Words that more of all items hold say nothing of it.
 constexpr double kMostHolders = 0.25;
 constexpr double kErrors = 4, kTimes = 1.15;
+// So many postings tell: of more, every second token is looked at, or every third, ….
+constexpr std::size_t kPostingsJudged = 100'000;
 // Removed items are dropped when so many of all are, and there are so many.
 constexpr std::size_t kMostRemoved = 64;
 
@@ -68,6 +70,7 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
   }
   blocks_ += item.blocks;
   length_ += item.length;
+  squared_lengths_ += static_cast<double>(item.length) * item.length;
   slots_[id] = slot;
   if (is_in_sequence_) {
     const bool is_last =
@@ -76,7 +79,11 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
          std::tie(items_[sequence_.back()].group, items_[sequence_.back()].position,
                   items_[sequence_.back()].id) < std::tie(item.group, item.position, item.id));
     is_in_sequence_ = is_last;
-    if (is_last) sequence_.push_back(slot);
+    if (is_last) {
+      places_.resize(slot + 1);
+      places_[slot] = static_cast<std::uint32_t>(sequence_.size());
+      sequence_.push_back(slot);
+    }
   }
   items_.push_back(item);
 }
@@ -86,6 +93,7 @@ void TextShelf::Remove(std::int64_t id) {
   if (found == slots_.end()) return;
   Item& item = items_[found->second];
   length_ -= item.length;
+  squared_lengths_ -= static_cast<double>(item.length) * item.length;
   item.id = 0;
   is_in_sequence_ = false;
   slots_.erase(found);
@@ -124,18 +132,21 @@ bool TextShelf::IsCoherent() const {
 // Of a word that n of all N items hold, n (n - 1) / N pairs of neighbours hold it by chance.
 void TextShelf::JudgeCoherence() const {
   judged_at_ = live();
-  std::vector<std::size_t> places(items_.size());
-  for (std::size_t place = 0; place < Sequence().size(); ++place) places[Sequence()[place]] = place;
+  const std::vector<std::uint32_t>& places = Places();
   double pairs = 0, by_chance = 0;
-  std::vector<std::size_t> holders;
+  std::vector<std::uint32_t> holders;
+  std::size_t all = 0, number = 0;
+  for (const auto& [token, postings] : tokens_) all += postings.size();
+  const std::size_t step = 1 + all / kPostingsJudged;
   for (const auto& [token, postings] : tokens_) {
+    if (number++ % step != 0) continue;
     holders.clear();
     for (const Posting& posting : postings) {
       if (posting.weight > 0 && items_[posting.slot].id != 0) {
         holders.push_back(places[posting.slot]);
       }
     }
-    HeapSort(holders, std::less());
+    if (!std::ranges::is_sorted(holders)) HeapSort(holders, std::less());
     holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
     const auto count = static_cast<double>(holders.size());
     if (count > kMostHolders * static_cast<double>(live())) continue;
@@ -157,7 +168,16 @@ std::size_t TextShelf::SlotOf(std::int64_t id) const {
 }
 
 const std::vector<std::uint32_t>& TextShelf::Sequence() const {
-  if (is_in_sequence_) return sequence_;
+  if (!is_in_sequence_) MakeSequence();
+  return sequence_;
+}
+
+const std::vector<std::uint32_t>& TextShelf::Places() const {
+  if (!is_in_sequence_) MakeSequence();
+  return places_;
+}
+
+void TextShelf::MakeSequence() const {
   sequence_.clear();
   for (std::size_t slot = 0; slot < items_.size(); ++slot) {
     if (items_[slot].id != 0) sequence_.push_back(static_cast<std::uint32_t>(slot));
@@ -167,8 +187,11 @@ const std::vector<std::uint32_t>& TextShelf::Sequence() const {
     return std::tie(one.group, one.position, one.id) <
            std::tie(other.group, other.position, other.id);
   });
+  places_.resize(items_.size());
+  for (std::size_t place = 0; place < sequence_.size(); ++place) {
+    places_[sequence_[place]] = static_cast<std::uint32_t>(place);
+  }
   is_in_sequence_ = true;
-  return sequence_;
 }
 
 void TextIndex::Put(std::int64_t id, std::string_view encoded_ns, ByteView record,

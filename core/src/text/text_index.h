@@ -48,6 +48,7 @@ class TextShelf {
   std::size_t size() const { return items_.size(); }  // removed ones included
   std::size_t live() const { return slots_.size(); }
   std::uint64_t length() const { return length_; }  // of all together
+  double squared_lengths() const { return squared_lengths_; }
   std::size_t blocks() const { return blocks_; }
   const Item& item(std::size_t slot) const { return items_[slot]; }
   const Tokens& tokens() const { return tokens_; }
@@ -64,10 +65,13 @@ class TextShelf {
   bool IsCoherent() const;
   // Slots that are not removed: group by group, by position, then as they were first put.
   const std::vector<std::uint32_t>& Sequence() const;
+  // The place in it of each slot that is not removed.
+  const std::vector<std::uint32_t>& Places() const;
 
  private:
   void DropRemoved();
   void JudgeCoherence() const;
+  void MakeSequence() const;
   std::uint32_t NumberOf(std::string_view name, std::vector<std::string>& names,
                          std::map<std::string, std::uint32_t, std::less<>>& numbers);
 
@@ -78,8 +82,9 @@ class TextShelf {
   std::vector<std::string> speakers_ = {""}, groups_ = {""};
   std::map<std::string, std::uint32_t, std::less<>> speaker_numbers_, group_numbers_;
   std::uint64_t length_ = 0;
+  double squared_lengths_ = 0;
   std::size_t blocks_ = 0;
-  mutable std::vector<std::uint32_t> sequence_;
+  mutable std::vector<std::uint32_t> sequence_, places_;
   mutable bool is_in_sequence_ = true;
   mutable std::size_t judged_at_ = 0;  // how many items IsCoherent() knows of
   mutable bool is_coherent_ = false;

@@ -84,13 +84,11 @@ class TextRanking {
   struct Candidate {
     const Shelf* shelf = nullptr;  // null: it has no text
     const TextShelf::Item* item = nullptr;
-    std::int64_t id = 0;    // 0: it was removed
-    std::size_t place = 0;  // in the sequence of its shelf
-    double length_norm = 1;
+    std::int64_t id = 0;      // 0: it was removed
+    std::uint32_t place = 0;  // in the sequence of its shelf
     bool is_speaker = false;  // the question names who speaks here
     double dated = 0;         // how well its dates are those asked for
     double in_context = 0;    // BM25 with what neighbours have of the terms
-    double nearness = 0;      // by vector; about 1 for those that are near
     TextScore score;
   };
 
@@ -103,20 +101,16 @@ class TextRanking {
       blocks += texts->blocks();
       items_ += static_cast<double>(texts->live());
       lengths += static_cast<double>(texts->length());
+      squares += texts->squared_lengths();
     }
     candidates_.resize(slots);
     for (const Shelf& shelf : shelves_) AddShelf(shelf);
     mean_length_ = items_ > 0 ? std::max(lengths / items_, 1.0) : 1;
-    for (const Candidate& candidate : candidates_) {
-      const double off = candidate.item->length - mean_length_;
-      if (candidate.id != 0) squares += off * off;
-    }
-    const double spread = items_ > 0 ? std::sqrt(squares / items_) / mean_length_ : 0;
-    const double penalty =
+    const double mean = items_ > 0 ? lengths / items_ : 0;
+    const double variance = items_ > 0 ? std::max(squares / items_ - mean * mean, 0.0) : 0;
+    const double spread = std::sqrt(variance) / mean_length_;
+    length_penalty_ =
         std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0);
-    for (Candidate& candidate : candidates_) {
-      candidate.length_norm = 1 - penalty + penalty * candidate.item->length / mean_length_;
-    }
     windows_.assign(blocks, 0);
     counts_.assign(candidates_.size(), 0);
     plan_.items = static_cast<std::uint64_t>(items_);
@@ -124,15 +118,13 @@ class TextRanking {
   }
 
   void AddShelf(const Shelf& shelf) {
+    const std::vector<std::uint32_t>& places = shelf.texts->Places();
     for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
       Candidate& candidate = candidates_[shelf.first + slot];
       candidate.shelf = &shelf;
       candidate.item = &shelf.texts->item(slot);
       candidate.id = candidate.item->id;
-    }
-    const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
-    for (std::size_t place = 0; place < sequence.size(); ++place) {
-      candidates_[shelf.first + sequence[place]].place = place;
+      candidate.place = places[slot];
     }
   }
 
@@ -162,6 +154,7 @@ class TextRanking {
           named.push_back(speaker);
         }
       }
+      if (std::ranges::find(is_named, true) == is_named.end()) continue;
       for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
         candidates_[shelf.first + slot].is_speaker = is_named[shelf.texts->item(slot).speaker];
       }
@@ -272,7 +265,7 @@ class TextRanking {
       }
       const std::size_t index = held[begin].candidate;
       Candidate& candidate = candidates_[index];
-      const double normed = count / candidate.length_norm;
+      const double normed = count / LengthNorm(*candidate.item);
       candidate.score.words += idf * Saturated(normed, weights_.saturation);
       ScorePassages(std::span(held).subspan(begin, end - begin), idf);
       AddCount(index, normed);
@@ -306,6 +299,10 @@ class TextRanking {
         next = passage + 1;
       }
     }
+  }
+
+  double LengthNorm(const TextShelf::Item& item) const {
+    return 1 - length_penalty_ + length_penalty_ * item.length / mean_length_;
   }
 
   double PassageNorm(const TextShelf::Item& item, std::uint32_t passage) const {
@@ -503,13 +500,16 @@ class TextRanking {
 
   // 0 for the last of those that are given, 1 for their mean.
   void NoteNearness() {
+    nearness_.assign(candidates_.size(), 0);
     const double last = *meaning_.nearest.back().score;
     double mean = 0;
     for (const auto& hit : meaning_.nearest) mean += *hit.score - last;
     mean /= static_cast<double>(meaning_.nearest.size());
     if (!(mean > 0)) return;
     for (const auto& hit : meaning_.nearest) {
-      candidates_[CandidateOf(hit.id)].nearness = (*hit.score - last) / mean;
+      const std::size_t candidate = CandidateOf(hit.id);
+      nearness_.resize(candidates_.size());
+      nearness_[candidate] = (*hit.score - last) / mean;
     }
   }
 
@@ -527,15 +527,15 @@ class TextRanking {
     std::vector<double> near(candidates_.size());
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& candidate = candidates_[i];
-      near[i] += candidate.nearness;
-      if (candidate.shelf == nullptr || candidate.nearness == 0) continue;
+      near[i] += nearness_[i];
+      if (candidate.shelf == nullptr || nearness_[i] == 0) continue;
       const bool asks = (candidate.item->flags & RecordReader::kAsks) != 0;
       if (const auto later = Neighbour(i, 1)) {
         near[*later] += (weights_.near_earlier + (asks ? weights_.near_answer : 0)) *
-                        ShareOf(candidate) * candidate.nearness;
+                        ShareOf(candidate) * nearness_[i];
       }
       if (const auto earlier = Neighbour(i, -1)) {
-        near[*earlier] += weights_.near_later * ShareOf(candidate) * candidate.nearness;
+        near[*earlier] += weights_.near_later * ShareOf(candidate) * nearness_[i];
       }
     }
     return near;
@@ -617,8 +617,10 @@ class TextRanking {
   std::vector<Candidate> candidates_;
   double items_ = 0;
   double mean_length_ = 1;
+  double length_penalty_ = 0;
   double most_ = 0;  // the weight of all terms: about what an item has that holds all
 
+  std::vector<double> nearness_;      // of candidates, by vector; about 1 for those that are near
   std::vector<double> windows_;       // scores of passages, by their first blocks
   std::vector<double> counts_;        // of one term, neighbours' included
   std::vector<std::size_t> touched_;  // whose counts are not 0

@@ -154,10 +154,8 @@ export class Owner {
   async #improve(vectors: number): Promise<IndexProgress> {
     const step = [{ kind: "improveIndex", vectors, isWanted: false }] as const;
     const [progress] = answersIn(this.#run(frame(...step)), step);
-    if (!progress.isDone) {
-      await this.#commit(false);
-      this.#writeLater();
-    }
+    await this.#commit(false);
+    if (!progress.isDone) this.#writeLater();
     return progress;
   }
 

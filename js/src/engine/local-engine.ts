@@ -211,7 +211,7 @@ export class LocalEngine implements Engine {
     const response = this.#execute(session, request, spareOf(operations));
     const answers = answersIn(response, operations);
     this.#tellChanges(operations, levels);
-    if (operations.some((one) => rowOf(one).usesVectors?.(one))) this.#idleIndex?.touch();
+    if (operations.some((one) => rowOf(one).usesIndex)) this.#idleIndex?.touch();
     return answers;
   }
 

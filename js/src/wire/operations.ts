@@ -85,8 +85,10 @@ export interface OperationRow<Request, Answer> {
   readonly changes?: (request: Request) => Changes | undefined;
   /** Whether it makes room, and so may use the reserve of a full disk. */
   readonly makesRoom?: (request: Request) => boolean;
-  /** Whether it goes through vectors, or changes them. */
-  readonly usesVectors?: (request: Request) => boolean;
+  /** Whether it goes through an index, or changes what is in one. */
+  readonly usesIndex?: true;
+  /** Whether it may have to be asked again, until an index is made. */
+  readonly isIndexing?: true;
   /** What it is of an export of the whole file. */
   readonly exports?: "begin" | "read" | "end";
   /** Must not be sent again if nobody knows whether it was done. */
@@ -138,13 +140,14 @@ export const OPERATIONS = {
     read: readNothing,
     changes: ({ namespace }) => namespaces(namespace),
     makesRoom: ({ value }) => value === null,
-    usesVectors: always,
+    usesIndex: true,
   }),
   search: row<SearchRequest, SearchItem[]>({
     tag: 18,
     write: writeSearch,
     read: (reader) => reader.list(readSearchItem),
-    usesVectors: ({ queryVector, near }) => queryVector !== undefined || near !== undefined,
+    usesIndex: true,
+    isIndexing: true,
   }),
   listNamespaces: row<ListNamespacesRequest, string[][]>({
     tag: 19,
@@ -167,7 +170,7 @@ export const OPERATIONS = {
     read: readCount,
     changes: ({ namespace }) => namespaces(namespace),
     makesRoom: always,
-    usesVectors: always,
+    usesIndex: true,
   }),
   sweepExpired: row<{ readonly maxItems: number }, number>({
     tag: 22,
@@ -175,7 +178,7 @@ export const OPERATIONS = {
     read: readCount,
     changes: everything,
     makesRoom: always,
-    usesVectors: always,
+    usesIndex: true,
   }),
   configureStore: row<StoreConfiguration, undefined>({
     tag: 23,
@@ -213,6 +216,7 @@ export const OPERATIONS = {
   }),
   explainAbsence: row<{ readonly search: SearchRequest } & ItemRef, WhyNot>({
     tag: 25,
+    isIndexing: true,
     write(writer, { search, namespace, key }) {
       writeSearch(writer, search);
       writeItemRef(writer, { namespace, key });
@@ -267,7 +271,7 @@ export const OPERATIONS = {
       }),
     read: readCount,
     changes: everything,
-    usesVectors: always,
+    usesIndex: true,
   }),
 
   putCheckpoint: row<NewCheckpoint, undefined>({
@@ -513,7 +517,7 @@ export const OPERATIONS = {
     read: readErased,
     changes: ({ dryRun }) => (dryRun ? undefined : everything()),
     makesRoom: always,
-    usesVectors: always,
+    usesIndex: true,
   }),
   findErasure: row<{ readonly id: string }, ErasureRecord | undefined>({
     tag: 141,

@@ -31,6 +31,7 @@ export const STATUS_CODES = [
   "internal",
   "model_mismatch",
   "held",
+  "indexing",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];

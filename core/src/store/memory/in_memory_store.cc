@@ -14,6 +14,8 @@
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
+#include "store/prefix_set.h"
+#include "store/text_work.h"
 #include "text/text_record.h"
 #include "text/text_search.h"
 #include "vectors/cosine.h"
@@ -173,8 +175,11 @@ class InMemoryStore final : public Store, private ItemTable {
   // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
   std::optional<search::SlotSet> Select(const json::Filter& filter);
 
-  // Texts are analysed by the first search by text that covers them.
-  void AnalyseTexts(std::string_view encoded_prefix);
+  // Texts are analysed by the first search by text that covers them, in portions.
+  Status AnalyseTexts(std::string_view encoded_prefix, TextWork& work);
+  void MakeTextsAnew();
+  // What was put where searches were.
+  Status AnalyseNewTexts(TextWork& work);
   void WriteOne(const CheckedPut& put, std::int64_t now_ms);
   Record& FindOrCreate(const CheckedPut& put);
   void ForgetText(const Record& record);
@@ -197,6 +202,7 @@ class InMemoryStore final : public Store, private ItemTable {
   search::TextIndex text_;
   TextRecords text_records_;                                     // of what is in text_
   std::set<std::pair<std::string, std::int64_t>> without_text_;  // namespaces and ids
+  PrefixSet searched_;                                           // by text
   std::string text_made_for_;  // a fingerprint; "" until the first search by text
 };
 
@@ -277,7 +283,10 @@ Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSear
                                                                std::size_t most,
                                                                const search::Meaning& meaning,
                                                                search::TextPlan& plan) {
-  AnalyseTexts(search.encoded_prefix);
+  TextWork work(text_left());
+  if (Status status = AnalyseTexts(search.encoded_prefix, work); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
   const TextConfig& config = options().text;
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   MemoryTextSource source(text_records_, records_by_id_, search, query, config);
@@ -305,24 +314,38 @@ Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
   return items;
 }
 
-void InMemoryStore::AnalyseTexts(std::string_view encoded_prefix) {
+void InMemoryStore::MakeTextsAnew() {
   std::string wanted = search::FingerprintOf(options().text);
-  if (text_made_for_ != wanted) {
-    text_.Clear();
-    text_records_.clear();
-    for (const auto& [id, record] : records_by_id_) {
-      without_text_.emplace(record->bucket->encoded_ns, id);
-    }
-    text_made_for_ = std::move(wanted);
+  if (text_made_for_ == wanted) return;
+  text_.Clear();
+  text_records_.clear();
+  for (const auto& [id, record] : records_by_id_) {
+    without_text_.emplace(record->bucket->encoded_ns, id);
   }
+  text_made_for_ = std::move(wanted);
+}
+
+Status InMemoryStore::AnalyseTexts(std::string_view encoded_prefix, TextWork& work) {
+  MakeTextsAnew();
+  searched_.Add(std::string(encoded_prefix));
   auto next = without_text_.lower_bound({std::string(encoded_prefix), 0});
   while (next != without_text_.end() && next->first.starts_with(encoded_prefix)) {
     const auto& [ns, id] = *next;
-    const Bytes& record = text_records_[id] =
-        search::MakeTextEntry(records_by_id_.at(id)->value, options().text).record;
+    const std::string& value = records_by_id_.at(id)->value;
+    if (!work.Analyse(value.size())) return TextWork::NotDone();
+    const Bytes& record = text_records_[id] = search::MakeTextEntry(value, options().text).record;
     text_.Put(id, ns, record, options().text);
     next = without_text_.erase(next);
   }
+  return {};
+}
+
+Status InMemoryStore::AnalyseNewTexts(TextWork& work) {
+  if (text_made_for_.empty()) return {};
+  for (const std::string& prefix : searched_) {
+    if (Status status = AnalyseTexts(prefix, work); !status.ok()) return status;
+  }
+  return {};
 }
 
 Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
@@ -525,8 +548,11 @@ Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
 }
 
 Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
-  if (index_ == nullptr) return IndexProgress{};
-  const bool has_more = index_->ImproveGraph(step.vectors, step.is_wanted);
+  std::optional<std::size_t> left = TextWork::kWhenIdle;
+  TextWork work(left);
+  bool has_more = !AnalyseNewTexts(work).ok();
+  if (index_ == nullptr) return IndexProgress{.is_done = !has_more};
+  has_more = index_->ImproveGraph(step.vectors, step.is_wanted) || has_more;
   return IndexProgress{
       .vectors = index_->codes().size(), .in_graph = index_->in_graph(), .is_done = !has_more};
 }

@@ -208,9 +208,7 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
-  Result<IndexProgress> ImproveIndex(const IndexStep& step) override {
-    return options().index ? vectors_.Improve(options().index->dims, step) : IndexProgress{};
-  }
+  Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
   Status CheckIndex(const IndexConfig& index) override;
 
@@ -237,7 +235,8 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search, std::size_t most,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override {
-    return text_.Search(search, most, options().text, meaning, plan);
+    TextWork work(text_left());
+    return text_.Search(search, most, options().text, meaning, plan, work);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
@@ -687,6 +686,17 @@ Result<StoreStats> SqliteStore::Stats() {
   if (!in_graph) return std::unexpected(in_graph.error());
   stats.in_graph = *in_graph;
   return stats;
+}
+
+Result<IndexProgress> SqliteStore::ImproveIndex(const IndexStep& step) {
+  Result<IndexProgress> progress =
+      options().index ? vectors_.Improve(options().index->dims, step) : IndexProgress{};
+  std::optional<std::size_t> left = TextWork::kWhenIdle;
+  TextWork work(left);
+  const Status status = text_.Improve(options().text, work);
+  if (!status.ok() && status.code() != StatusCode::kIndexing) return std::unexpected(status);
+  if (progress && !status.ok()) progress->is_done = false;
+  return progress;
 }
 
 Result<PendingEmbeddings> SqliteStore::ReadPending(std::uint32_t limit) {

@@ -24,8 +24,8 @@ constexpr std::string_view kPut = "INSERT OR REPLACE INTO store_text(item_id, re
 constexpr std::string_view kDelete =
     "DELETE FROM store_text WHERE item_id IN (SELECT value FROM json_each(?))";
 constexpr std::string_view kLoad =
-    "SELECT i.item_id, i.ns, t.record FROM store_kv i LEFT JOIN store_text t"
-    " ON t.item_id = i.item_id WHERE i.ns >= ? AND i.ns < ?";
+    "SELECT i.item_id, i.ns, t.record, i.key FROM store_kv i LEFT JOIN store_text t"
+    " ON t.item_id = i.item_id WHERE (i.ns, i.key) >= (?, ?) AND i.ns < ? ORDER BY i.ns, i.key";
 constexpr std::string_view kValues =
     "SELECT item_id, value FROM store_kv"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ns = ?";
@@ -41,7 +41,7 @@ constexpr std::string_view kEmbedded =
     " CROSS JOIN store_vectors v ON v.vector_id = (SELECT vector_id FROM store_vectors"
     " WHERE item_id = c.value ORDER BY path LIMIT 1)";
 
-constexpr std::size_t kAnalysedAtOnce = 500;
+constexpr std::size_t kAnalysedAtOnce = 200;
 
 class SqliteTextSource final : public search::TextSource {
  public:
@@ -98,7 +98,9 @@ class SqliteTextSource final : public search::TextSource {
 
 Status SqliteTextIndex::Start() {
   index_.Clear();
-  loaded_.clear();
+  loaded_.Clear();
+  begun_.Clear();
+  loading_.clear();
   pending_.clear();
   is_made_ = false;
   return database_.Run(kReadConfig, {}, [&](const Row&) {
@@ -107,17 +109,11 @@ Status SqliteTextIndex::Start() {
   });
 }
 
-bool SqliteTextIndex::IsLoaded(std::string_view encoded_prefix) const {
-  return std::ranges::any_of(
-      loaded_, [&](const std::string& prefix) { return encoded_prefix.starts_with(prefix); });
-}
-
 Status SqliteTextIndex::Put(std::int64_t item_id, std::string_view encoded_ns) {
   if (!is_made_) return {};
-  const bool is_loaded = IsLoaded(encoded_ns);
-  const bool has_record = !is_loaded || index_.Holds(item_id);
-  Status status = has_record ? Remove(std::span(&item_id, 1)) : Status();
-  if (is_loaded) pending_[std::string(encoded_ns)].insert(item_id);
+  const bool may_have_record = !loaded_.Covers(encoded_ns) || index_.Holds(item_id);
+  Status status = may_have_record ? Remove(std::span(&item_id, 1)) : Status();
+  if (begun_.Covers(encoded_ns)) pending_[std::string(encoded_ns)].insert(item_id);
   return status;
 }
 
@@ -151,25 +147,44 @@ Status SqliteTextIndex::MakeFor(const TextConfig& config) {
   return status;
 }
 
-Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig& config) {
-  if (IsLoaded(encoded_prefix)) return {};
+Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig& config,
+                             TextWork& work) {
+  if (loaded_.Covers(encoded_prefix)) return {};
+  begun_.Add(encoded_prefix);
+  Place& next = loading_.try_emplace(encoded_prefix, Place{encoded_prefix, ""}).first->second;
   const sql::PrefixRange range(encoded_prefix);
-  Status status = database_.Run(kLoad, {range.first(), range.end()}, [&](const Row& row) {
-    const std::int64_t id = row.Int(0);
-    if (IsLoaded(row.Text(1))) return true;
-    if (!row.IsNull(2) && search::IsSealed(id, row.Blob(2))) {
-      index_.Put(id, row.Text(1), row.Blob(2), config);
-    } else {
-      pending_[std::string(row.Text(1))].insert(id);
-    }
-    return true;
-  });
-  if (status.ok()) loaded_.insert(encoded_prefix);
-  return status;
+  const Place begin = next;
+  bool is_done = true;
+  Status status =
+      database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
+        is_done = work.Read(row.IsNull(2) ? 0 : row.Blob(2).size());
+        if (is_done) {
+          LoadRow(row, config);
+        } else {
+          next = {std::string(row.Text(1)), std::string(row.Text(3))};
+        }
+        return is_done;
+      });
+  if (!status.ok()) return status;
+  if (!is_done) return TextWork::NotDone();
+  loading_.erase(encoded_prefix);
+  loaded_.Add(encoded_prefix);
+  return {};
+}
+
+void SqliteTextIndex::LoadRow(const Row& row, const TextConfig& config) {
+  const std::int64_t id = row.Int(0);
+  if (index_.Holds(id) || loaded_.Covers(row.Text(1))) return;
+  if (!row.IsNull(2) && search::IsSealed(id, row.Blob(2))) {
+    index_.Put(id, row.Text(1), row.Blob(2), config);
+  } else {
+    pending_[std::string(row.Text(1))].insert(id);
+  }
 }
 
 // In steps, so that one that is cut short is not in vain.
-Status SqliteTextIndex::AnalysePending(std::string_view encoded_prefix, const TextConfig& config) {
+Status SqliteTextIndex::AnalysePending(std::string_view encoded_prefix, const TextConfig& config,
+                                       TextWork& work) {
   for (auto pending = pending_.lower_bound(encoded_prefix);
        pending != pending_.end() && pending->first.starts_with(encoded_prefix);
        pending = pending_.lower_bound(encoded_prefix)) {
@@ -178,54 +193,71 @@ Status SqliteTextIndex::AnalysePending(std::string_view encoded_prefix, const Te
     const std::size_t count = std::min(ids.size(), kAnalysedAtOnce);
     const std::vector<std::int64_t> some(
         ids.begin(), std::next(ids.begin(), static_cast<std::ptrdiff_t>(count)));
-    Status status = database_.InTransaction([&] { return Analyse(ns, some, config); });
+    Result<std::vector<std::int64_t>> done;
+    Status status = database_.InTransaction([&] {
+      done = Analyse(ns, some, config, work);
+      return done ? Status() : done.error();
+    });
     if (!status.ok()) {
       (void)Start();
       return status;
     }
-    for (const std::int64_t id : some) ids.erase(id);
+    for (const std::int64_t id : *done) ids.erase(id);
     if (ids.empty()) pending_.erase(ns);
+    if (done->size() < some.size()) return TextWork::NotDone();
   }
   return {};
 }
 
-Status SqliteTextIndex::Analyse(std::string_view encoded_ns, std::span<const std::int64_t> ids,
-                                const TextConfig& config) {
+Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view encoded_ns,
+                                                           std::span<const std::int64_t> ids,
+                                                           const TextConfig& config,
+                                                           TextWork& work) {
   const std::string list = IdList(ids);
-  std::vector<std::pair<std::int64_t, Bytes>> records;
+  std::vector<std::int64_t> done;
+  std::vector<Bytes> records;
+  bool are_all = true;
   Status status = database_.Run(kValues, {list, encoded_ns}, [&](const Row& row) {
+    are_all = work.Analyse(row.Text(1).size());
+    if (!are_all) return false;
     const search::TextEntry entry = search::MakeTextEntry(row.Text(1), config);
-    records.emplace_back(row.Int(0), search::SealedRecord(row.Int(0), entry.record));
+    done.push_back(row.Int(0));
+    records.push_back(search::SealedRecord(row.Int(0), entry.record));
     return true;
   });
-  for (const auto& [id, record] : records) {
-    if (status.ok()) status = database_.Run(kPut, {id, ByteView(record)});
-    if (status.ok()) index_.Put(id, encoded_ns, record, config);
+  for (std::size_t i = 0; i < done.size() && status.ok(); ++i) {
+    status = database_.Run(kPut, {done[i], ByteView(records[i])});
+    if (status.ok()) index_.Put(done[i], encoded_ns, records[i], config);
   }
-  return status;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  // Those that are no more need none either.
+  if (are_all) done.assign(ids.begin(), ids.end());
+  return done;
+}
+
+Status SqliteTextIndex::Improve(const TextConfig& config, TextWork& work) {
+  if (!is_made_ || pending_.empty()) return {};
+  Status status = MakeFor(config);
+  return status.ok() ? AnalysePending("", config, work) : status;
 }
 
 // What turns out to be damaged is made anew, once.
-Result<std::vector<search::TextHit>> SqliteTextIndex::Search(const CheckedSearch& search,
-                                                             std::size_t most,
-                                                             const TextConfig& config,
-                                                             const search::Meaning& meaning,
-                                                             search::TextPlan& plan) {
-  auto hits = SearchOnce(search, most, config, meaning, plan);
+Result<std::vector<search::TextHit>> SqliteTextIndex::Search(
+    const CheckedSearch& search, std::size_t most, const TextConfig& config,
+    const search::Meaning& meaning, search::TextPlan& plan, TextWork& work) {
+  auto hits = SearchOnce(search, most, config, meaning, plan, work);
   if (hits || hits.error().code() != StatusCode::kCorrupt) return hits;
   if (!Forget().ok()) return hits;
   plan = {};
-  return SearchOnce(search, most, config, meaning, plan);
+  return SearchOnce(search, most, config, meaning, plan, work);
 }
 
-Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(const CheckedSearch& search,
-                                                                 std::size_t most,
-                                                                 const TextConfig& config,
-                                                                 const search::Meaning& meaning,
-                                                                 search::TextPlan& plan) {
+Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(
+    const CheckedSearch& search, std::size_t most, const TextConfig& config,
+    const search::Meaning& meaning, search::TextPlan& plan, TextWork& work) {
   Status status = MakeFor(config);
-  if (status.ok()) status = Load(search.encoded_prefix, config);
-  if (status.ok()) status = AnalysePending(search.encoded_prefix, config);
+  if (status.ok()) status = Load(search.encoded_prefix, config, work);
+  if (status.ok()) status = AnalysePending(search.encoded_prefix, config, work);
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
   SqliteTextSource source(database_, search, query, config);

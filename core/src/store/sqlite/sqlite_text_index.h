@@ -3,7 +3,8 @@
 //
 // Until the first search by text a put pays nothing for it. The first search below a prefix
 // reads the records there, and analyses items that have none. What is put later is analysed by
-// the next search that covers it. So an item costs one row more, when it is first searched.
+// the next search that covers it, or before, while nobody calls. So an item costs one row more,
+// when it is first searched. Both are done in portions, as far as a TextWork allows.
 //
 // Rows of store_kv are the truth: a record that is damaged is made anew from its item.
 #ifndef KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
@@ -22,6 +23,8 @@
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 #include "store/checked_batch.h"
+#include "store/prefix_set.h"
+#include "store/text_work.h"
 #include "text/text_index.h"
 #include "text/text_search.h"
 
@@ -44,27 +47,38 @@ class SqliteTextIndex {
   Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, std::size_t most,
                                               const TextConfig& config,
                                               const search::Meaning& meaning,
-                                              search::TextPlan& plan);
+                                              search::TextPlan& plan, TextWork& work);
+  // Analyses what was put where searches were. kIndexing if that is more than `work` allows.
+  Status Improve(const TextConfig& config, TextWork& work);
 
  private:
+  // The first item that is to be read.
+  struct Place {
+    std::string encoded_ns;
+    std::string key;
+  };
+
   Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search, std::size_t most,
                                                   const TextConfig& config,
                                                   const search::Meaning& meaning,
-                                                  search::TextPlan& plan);
+                                                  search::TextPlan& plan, TextWork& work);
   Status MakeFor(const TextConfig& config);
   // Reads the records below a prefix, once.
-  Status Load(const std::string& encoded_prefix, const TextConfig& config);
-  Status AnalysePending(std::string_view encoded_prefix, const TextConfig& config);
-  Status Analyse(std::string_view encoded_ns, std::span<const std::int64_t> ids,
-                 const TextConfig& config);
+  Status Load(const std::string& encoded_prefix, const TextConfig& config, TextWork& work);
+  void LoadRow(const sql::Row& row, const TextConfig& config);
+  Status AnalysePending(std::string_view encoded_prefix, const TextConfig& config, TextWork& work);
+  // Says which of these items need no analysis any more.
+  Result<std::vector<std::int64_t>> Analyse(std::string_view encoded_ns,
+                                            std::span<const std::int64_t> ids,
+                                            const TextConfig& config, TextWork& work);
   Status Forget();
-  // Whether the index in memory covers the namespaces that begin so.
-  bool IsLoaded(std::string_view encoded_prefix) const;
 
   sql::Database& database_;
   bool is_made_ = false;  // there may be records
   search::TextIndex index_;
-  std::set<std::string, std::less<>> loaded_;  // prefixes
+  PrefixSet loaded_;                      // what the index in memory covers
+  PrefixSet begun_;                       // the same, and what it covers in part
+  std::map<std::string, Place> loading_;  // where loading a prefix goes on
   // Items without a record, by namespace, as far as it is loaded.
   std::map<std::string, std::set<std::int64_t>, std::less<>> pending_;
 };

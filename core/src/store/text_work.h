@@ -1,0 +1,46 @@
+// How much one call may do for an index of texts. What is left over is done by the next ones,
+// so that no call holds up everything else for long.
+#ifndef KEEPSAKE_STORE_TEXT_WORK_H_
+#define KEEPSAKE_STORE_TEXT_WORK_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "keepsake/status.h"
+
+namespace keepsake {
+
+class TextWork {
+ public:
+  // A few milliseconds' worth, for a step while nobody calls.
+  static constexpr std::size_t kWhenIdle = 4096;
+
+  // `left`: bytes of text that may be analysed, or nullopt for no limit. Borrowed.
+  explicit TextWork(std::optional<std::size_t>& left) : left_(left) {}
+
+  // Whether one more text, or record, may be worked on; it counts then.
+  bool Analyse(std::size_t bytes) { return Take(bytes); }
+  bool Read(std::size_t bytes) { return Take(bytes / kReadsPerAnalysis); }
+
+  static Status NotDone() {
+    return {StatusCode::kIndexing, "the index of texts is being made: ask again"};
+  }
+
+ private:
+  static constexpr std::size_t kOfEach = 64;
+  static constexpr std::size_t kReadsPerAnalysis = 2;
+
+  bool Take(std::size_t bytes) {
+    if (!left_) return true;
+    if (*left_ == 0) return false;
+    *left_ -= std::min(*left_, bytes + kOfEach);
+    return true;
+  }
+
+  std::optional<std::size_t>& left_;
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_TEXT_WORK_H_
