@@ -2,13 +2,15 @@
 // beside plain FTS5 and plain BM25 in the same run. No option is set, but the language.
 //
 //   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
-//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--fit]
+//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--table=file] [--fit]
 //
 // The data is read where it lies and is no part of the project:
 //   realtalk   the folder of Chat_*.json of REALTALK       beam     100K/N/… of BEAM
 //   realmem    the folder of *_dialogues_256k.json         squad    CMRC, ARCD, XQuAD, …
 //   cranfield  the folder of cran.all.1400, cran.qry and cranqrel
 // Name only what may be looked at: the others tell whether a figure is honest.
+// --table searches by words and by the meaning of `keepsake/embed` together, too, with a table
+// that `cutWordVectors()` made.
 // --fit fits the weights of the core to all sets that are named (bench/core/text_fit.cc).
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +19,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { InMemoryStore } from "keepsake";
+import { staticEmbedder } from "keepsake/embed";
 import { Bm25 } from "./bm25.mjs";
 import { introduce, progress, table } from "./lib.mjs";
 
@@ -87,6 +90,9 @@ const KINDS = {
   cranfield: (folder) => [cranfieldOf(folder)],
   squad: (file) => [squadOf(file)],
 };
+
+const tableFile = optionOf("table");
+const embedder = tableFile && staticEmbedder(readFileSync(tableFile));
 
 const idsIn = (value) =>
   typeof value === "number"
@@ -218,7 +224,11 @@ class PlainBm25 {
 }
 
 class Ours {
-  #store = new InMemoryStore({ text: { language: optionOf("language") ?? "english" } });
+  #store;
+  constructor(options) {
+    const text = { language: optionOf("language") ?? "english" };
+    this.#store = new InMemoryStore({ text, ...options });
+  }
   async add(items) {
     await this.#store.batch(items.map(({ key, value }) => ({ namespace: ["t"], key, value })));
   }
@@ -227,6 +237,20 @@ class Ours {
   }
   async close() {
     await this.#store.close();
+  }
+}
+
+// With a table of word vectors: words and meaning together.
+class OursWithTable extends Ours {
+  constructor() {
+    super({
+      index: {
+        dims: embedder.dims,
+        embeddings: embedder,
+        fields: ["text", "content", "messages[*].content"],
+      },
+      searchMode: "hybrid",
+    });
   }
 }
 
@@ -257,12 +281,13 @@ async function worthOf(finder, talk, questions) {
 }
 
 async function row(kind, talks) {
-  const sums = [0, 0, 0];
+  const finders = [Fts5, PlainBm25, Ours, ...(embedder ? [OursWithTable] : [])];
+  const sums = finders.map(() => 0);
   let count = 0;
   for (const talk of talks) {
     const asked = talk.questions.filter(({ gold }) => gold.length > 0);
     progress(`${kind}: ${talk.id}`);
-    for (const [i, Finder] of [Fts5, PlainBm25, Ours].entries()) {
+    for (const [i, Finder] of finders.entries()) {
       sums[i] += await worthOf(new Finder(), talk, asked);
     }
     count += asked.length;
@@ -309,6 +334,7 @@ if (process.argv.includes("--fit")) {
   printFit(sets);
 } else {
   const header = ["", "measure", "questions", "FTS5", "BM25", "Keepsake, no option"];
+  if (embedder) header.push("with a table of words");
   console.log(table(header, []));
   // Row by row: some sets take minutes.
   for (const [kind, talks] of Object.entries(sets)) {

@@ -21,11 +21,14 @@ const declaredEntries = [
   "testing",
   "sqlite",
   "langchain",
+  "embed",
   "workerd",
   "edge-light",
   "cloudflare",
   "slim",
 ];
+// They know no runtime, nor the engine.
+const ADAPTERS = ["js/src/langchain.ts", "js/src/embed.ts"];
 // Over the lean module.
 if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 
@@ -98,9 +101,9 @@ function buildCommonJs() {
   });
 }
 
-// What knows no runtime, nor the engine: one file for all of them, apart from the rest.
+// One file each for all runtimes, apart from the rest.
 function buildAdapters() {
-  const adapters = { ...common, platform: "neutral", entryPoints: ["js/src/langchain.ts"] };
+  const adapters = { ...common, platform: "neutral", entryPoints: ADAPTERS };
   const forms = { ".js": "esm", ".cjs": "cjs" };
   return Promise.all(
     Object.entries(forms).map(([extension, format]) =>

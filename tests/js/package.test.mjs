@@ -224,13 +224,16 @@ describe("the installed package", () => {
     expect(run(process.execPath, args, { cwd: folder })).toBe("true\n");
   });
 
-  test("keepsake/langchain is there for import and require, apart from the engine", () => {
+  test.each([
+    ["langchain", "memoryMiddleware"],
+    ["embed", "staticEmbedder"],
+  ])("keepsake/%s is there for import and require, apart from the engine", (entry, name) => {
     const names = (load) => `${load}; console.log(Object.keys(entry).sort().join())`;
-    const imported = names('import * as entry from "keepsake/langchain"');
-    const required = names('const entry = require("keepsake/langchain")');
+    const imported = names(`import * as entry from "keepsake/${entry}"`);
+    const required = names(`const entry = require("keepsake/${entry}")`);
     const evaluate = (type, script) =>
       run(process.execPath, [`--input-type=${type}`, "--eval", script], { cwd: folder });
-    expect(evaluate("module", imported)).toContain("memoryMiddleware");
+    expect(evaluate("module", imported)).toContain(name);
     expect(evaluate("commonjs", required)).toBe(evaluate("module", imported));
   });
 

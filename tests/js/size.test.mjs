@@ -13,6 +13,7 @@ const WASM_CEILING = 598_000;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5.
 const LANGCHAIN_CEILING = 16_000;
+const EMBED_CEILING = 6_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
@@ -23,6 +24,7 @@ test.each([
   ["keepsake.wasm", WASM_CEILING],
   ["keepsake.mjs", GLUE_CEILING],
   ["langchain.js", LANGCHAIN_CEILING],
+  ["embed.js", EMBED_CEILING],
 ])("%s takes less than %i bytes as gzip", (file, ceiling) => {
   const size = gzippedSize(file);
   console.log(`${file}: ${size} bytes as gzip`);

@@ -1,0 +1,4 @@
+// Entry `keepsake/embed`: meaning without a service, from a published table of word vectors.
+
+export { type StaticEmbedder, staticEmbedder } from "./embed/embedder.js";
+export { type CutOptions, cutWordVectors, type TableSource } from "./embed/read.js";

@@ -1,0 +1,74 @@
+// Vectors of texts out of a table of words: no service, no model to run, some microseconds each.
+
+import { hashOf } from "./hash.js";
+import { decodeTable, type WordTable } from "./table.js";
+import { charactersOf, forEachWord, otherForms } from "./words.js";
+
+/** An embedding model for `index.embeddings`, made of a table of words. */
+export interface StaticEmbedder {
+  /** For `index.dims`. */
+  readonly dims: number;
+  /** Names the table: vectors of another one are not compared with these. */
+  readonly model: string;
+  embedDocuments(texts: string[]): Promise<number[][]>;
+  embedQuery(text: string): Promise<number[]>;
+}
+
+/**
+ * The embedder of a table that `cutWordVectors()` made. A text is the sum of its words. All texts
+ * without a known word have the same vector.
+ * @throws KeepsakeError `invalid_argument` if these are not the bytes of a whole table
+ */
+export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder {
+  const bytes = table instanceof Uint8Array ? table : new Uint8Array(table);
+  const words = decodeTable(bytes);
+  const embed = (text: string) => vectorOf(text, words);
+  return {
+    dims: words.dims,
+    model: `static-${words.dims}-${hashOf(bytes)}`,
+    embedDocuments: async (texts) => texts.map(embed),
+    embedQuery: async (text) => embed(text),
+  };
+}
+
+function vectorOf(text: string, table: WordTable): number[] {
+  const sum = new Float64Array(table.dims);
+  const add = (row: number) => {
+    const scale = table.scales[row] as number;
+    const at = row * table.dims;
+    for (let d = 0; d < sum.length; d++) {
+      sum[d] = (sum[d] as number) + scale * (table.rows[at + d] as number);
+    }
+  };
+  forEachWord(text, (word) => {
+    const rows = table.arePieces ? piecesOf(word, table) : rowsOf(word, table);
+    for (const row of rows) add(row);
+  });
+  const length = Math.hypot(...sum);
+  // A vector of zeros has no direction, and is refused by a store.
+  if (length === 0) sum[0] = 1;
+  return Array.from(sum, (x) => x / (length || 1));
+}
+
+// Of the word, or else of the first of its other forms that is known.
+function rowsOf(word: string, { rowOf }: WordTable): number[] {
+  const known = [word, ...otherForms(word)].find((form) => rowOf.has(form));
+  const forms = known === undefined ? charactersOf(word) : [known];
+  return forms.flatMap((form) => rowOf.get(form) ?? []);
+}
+
+// The longest piece first, as WordPiece does it: none if the word has a part that is no piece.
+function piecesOf(word: string, { rowOf: rows }: WordTable): number[] {
+  const pieces: number[] = [];
+  for (let begin = 0; begin < word.length; ) {
+    let end = word.length;
+    let row: number | undefined;
+    for (; end > begin && row === undefined; end--) {
+      row = rows.get((begin > 0 ? "##" : "") + word.slice(begin, end));
+    }
+    if (row === undefined) return [];
+    pieces.push(row);
+    begin = end + 1;
+  }
+  return pieces;
+}

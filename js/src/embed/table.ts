@@ -1,0 +1,156 @@
+// A table of word vectors, ready to be averaged: a vector of a text is the sum of the rows of its
+// words, and nothing else is to be done. What that takes is done once, when the table is made
+// (smooth inverse frequency: Arora, Liang, Ma, "A Simple but Tough-to-Beat Baseline for Sentence
+// Embeddings", 2017): rare words weigh more, and what all texts have in common is taken away.
+//
+//   file  := magic:u32 version:u16 dims:u16 words:u32 bytes:u32 flags:u32
+//            scale:f32[words] word:text[bytes] row:i8[words][dims]
+//
+// Little-endian. `word` has the words, each behind a newline but the first. A row is its bytes
+// times its scale. flags: 1 the words are pieces, and those that begin with ## go on.
+
+import { invalid } from "../errors.js";
+
+/** Words, the most frequent first, and a vector of each. */
+export interface WordVectors {
+  readonly dims: number;
+  readonly words: readonly string[];
+  /** Row by row. */
+  readonly vectors: Float32Array;
+  /** Pieces of words, whose vectors have their weights already: model2vec's. @default false */
+  readonly arePieces?: boolean | undefined;
+}
+
+/** @internal */
+export interface WordTable {
+  readonly dims: number;
+  readonly rowOf: ReadonlyMap<string, number>;
+  readonly scales: Float32Array;
+  readonly rows: Int8Array;
+  readonly arePieces: boolean;
+}
+
+const MAGIC = 0x54574b53; // "SKWT"
+const VERSION = 1;
+const HEADER_BYTES = 20;
+const ARE_PIECES = 1;
+const MOST_ON_A_SIDE = 127;
+// Of a word of this frequency half of the vector counts.
+const HALF_WEIGHT = 1e-3;
+const POWER_STEPS = 30;
+
+/** The table of these vectors, a byte for each number: the contents of a file. @internal */
+export function encodeTable({ dims, words, vectors, arePieces = false }: WordVectors): Uint8Array {
+  const rows = arePieces ? vectors : weighted(words.length, dims, vectors);
+  const text = new TextEncoder().encode(words.join("\n"));
+  const scalesAt = HEADER_BYTES;
+  const textAt = scalesAt + 4 * words.length;
+  const rowsAt = textAt + text.length;
+  const bytes = new Uint8Array(rowsAt + words.length * dims);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setUint16(4, VERSION, true);
+  view.setUint16(6, dims, true);
+  view.setUint32(8, words.length, true);
+  view.setUint32(12, text.length, true);
+  view.setUint32(16, arePieces ? ARE_PIECES : 0, true);
+  bytes.set(text, textAt);
+  for (let i = 0; i < words.length; i++) {
+    const row = rows.subarray(i * dims, (i + 1) * dims);
+    const scale = row.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / MOST_ON_A_SIDE;
+    view.setFloat32(scalesAt + 4 * i, scale, true);
+    if (scale === 0) continue;
+    for (let d = 0; d < dims; d++) {
+      view.setInt8(rowsAt + i * dims + d, Math.round((row[d] as number) / scale));
+    }
+  }
+  return bytes;
+}
+
+/** @internal */
+export function decodeTable(bytes: Uint8Array): WordTable {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < HEADER_BYTES || view.getUint32(0, true) !== MAGIC) {
+    throw invalid("the table must be a file that cutWordVectors() made");
+  }
+  if (view.getUint16(4, true) !== VERSION) {
+    throw invalid("the table was made by a newer keepsake: make it anew, or update this one");
+  }
+  const dims = view.getUint16(6, true);
+  const count = view.getUint32(8, true);
+  const textAt = HEADER_BYTES + 4 * count;
+  const rowsAt = textAt + view.getUint32(12, true);
+  if (bytes.length !== rowsAt + count * dims) {
+    throw invalid(
+      `the table is cut short: ${bytes.length} bytes where it has ${rowsAt + count * dims}`,
+    );
+  }
+  const scales = new Float32Array(count);
+  for (let i = 0; i < count; i++) scales[i] = view.getFloat32(HEADER_BYTES + 4 * i, true);
+  const words = new TextDecoder().decode(bytes.subarray(textAt, rowsAt)).split("\n");
+  return {
+    dims,
+    rowOf: new Map(words.map((word, i) => [word, i])),
+    scales,
+    rows: new Int8Array(bytes.buffer, bytes.byteOffset + rowsAt, count * dims),
+    arePieces: (view.getUint32(16, true) & ARE_PIECES) !== 0,
+  };
+}
+
+// How often the word of a rank is used, by Zipf's law as Mandelbrot corrected it.
+function frequencies(count: number): Float64Array {
+  const each = new Float64Array(count).map((_, rank) => 1 / (rank + 2.7));
+  const all = each.reduce((sum, x) => sum + x, 0);
+  return each.map((x) => x / all);
+}
+
+// Each row times the weight of its word, without the mean of all words in texts and without the
+// direction in which texts differ most.
+function weighted(count: number, dims: number, vectors: Float32Array): Float32Array {
+  const often = frequencies(count);
+  const mean = new Float64Array(dims);
+  for (let i = 0; i < count; i++) addTo(mean, vectors, i * dims, often[i] as number);
+  const rows = new Float32Array(count * dims);
+  const weights = often.map((p) => HALF_WEIGHT / (HALF_WEIGHT + p));
+  for (let i = 0; i < count; i++) {
+    for (let d = 0; d < dims; d++) {
+      const off = (vectors[i * dims + d] as number) - (mean[d] as number);
+      rows[i * dims + d] = (weights[i] as number) * off;
+    }
+  }
+  const common = mainDirection(rows, often, dims);
+  for (let i = 0; i < count; i++) {
+    const along = dot(common, rows, i * dims);
+    for (let d = 0; d < dims; d++) {
+      rows[i * dims + d] = (rows[i * dims + d] as number) - along * (common[d] as number);
+    }
+  }
+  return rows;
+}
+
+// The first principal component, each row counted as often as its word is used: by powers.
+function mainDirection(rows: Float32Array, often: Float64Array, dims: number): Float64Array {
+  let direction = new Float64Array(dims).fill(1 / Math.sqrt(dims));
+  for (let step = 0; step < POWER_STEPS; step++) {
+    const next = new Float64Array(dims);
+    for (let i = 0; i < often.length; i++) {
+      addTo(next, rows, i * dims, (often[i] as number) * dot(direction, rows, i * dims));
+    }
+    const length = Math.hypot(...next);
+    if (length === 0) return next;
+    direction = next.map((x) => x / length);
+  }
+  return direction;
+}
+
+function addTo(sum: Float64Array, rows: Float32Array, at: number, factor: number): void {
+  for (let d = 0; d < sum.length; d++) {
+    sum[d] = (sum[d] as number) + factor * (rows[at + d] as number);
+  }
+}
+
+function dot(a: Float64Array, rows: Float32Array, at: number): number {
+  let sum = 0;
+  for (let d = 0; d < a.length; d++) sum += (a[d] as number) * (rows[at + d] as number);
+  return sum;
+}
