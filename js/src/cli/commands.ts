@@ -1,27 +1,20 @@
 // What `npx keepsake` can do, a row for each command.
 
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
 import { checkChoice } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import { KnowledgeGraph } from "../mcp/graph.js";
+import { importLines } from "../mcp/import-lines.js";
 import { type Memory, openMemory } from "../memory.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
 import { SearchMode } from "../wire/types.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
+import type { Command } from "./command.js";
+import { mcp, namespaceFor, PLACE } from "./mcp.js";
 import { brief, bytes, type Printed, pathOf, plural, table } from "./output.js";
-
-/** @internal */
-export interface Command {
-  /** Its arguments by their place; one in brackets may be left out. */
-  words: readonly string[];
-  says: string;
-  options: Record<string, Option>;
-  /** The file may be new. */
-  creates?: true;
-  run(memory: Memory, given: Arguments): Promise<Printed>;
-}
 
 const LIMIT: Option = { type: "string", takes: "N", says: "at most so many, 0 for all" };
 const IN: Option = { type: "string", takes: "NAMESPACE", says: "only below it: users/ada" };
@@ -37,6 +30,14 @@ const limitOf = (given: Arguments, usual: number) => {
   const limit = given.number("limit") ?? usual;
   return limit === 0 ? 0xffff_ffff : limit;
 };
+
+const onlyOf = (format: string, options: Record<string, Option>) =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [
+      name,
+      { ...option, says: `${format} only: ${option.says}` },
+    ]),
+  );
 
 /** By name. @internal */
 export const COMMANDS: Record<string, Command> = {
@@ -232,6 +233,11 @@ export const COMMANDS: Record<string, Command> = {
     words: ["FILE", "SOURCE"],
     says: "adds what LangGraph's savers and stores wrote; with --replace, a keepsake export",
     options: {
+      format: {
+        type: "string",
+        takes: "FORMAT",
+        says: "sqlite (as usual), or mcp: the lines of @modelcontextprotocol/server-memory",
+      },
       replace: {
         type: "boolean",
         says: "SOURCE is an export; everything in FILE is replaced by it",
@@ -240,11 +246,13 @@ export const COMMANDS: Record<string, Command> = {
         type: "boolean",
         says: "items and checkpoints of SOURCE win over those of FILE",
       },
+      ...onlyOf("mcp", PLACE),
     },
     creates: true,
     async run(memory, given) {
       const source = word(given, 1);
       if (!existsSync(source)) throw noFile(source);
+      const isGraph = importsGraph(given);
       if (given.flag("replace")) {
         await memory.import(Readable.toWeb(createReadStream(source)) as never);
         const { store, checkpointer } = await memory.stats();
@@ -252,7 +260,9 @@ export const COMMANDS: Record<string, Command> = {
         return { data: counts, text: imported(counts) };
       }
       const onConflict = given.flag("overwrite") ? "replace" : "keep";
-      const report = await memory.importFrom(source, { onConflict });
+      const report = await (isGraph
+        ? importGraph(memory, source, given)
+        : memory.importFrom(source, { onConflict }));
       const skipped = report.skipped.map(({ what, why }) => `skipped ${what}: ${why}\n`);
       const kept = report.kept > 0 ? `${report.kept} were there already, and stayed\n` : "";
       return { data: report, text: imported(report) + kept + skipped.join("") };
@@ -361,11 +371,14 @@ export const COMMANDS: Record<string, Command> = {
       };
     },
   },
+
+  mcp,
 };
 
 /** Opens the file, runs the command, and closes it. @internal */
-export async function execute(command: Command, given: Arguments): Promise<Printed> {
+export async function execute(command: Command, given: Arguments): Promise<Printed | undefined> {
   const path = word(given, 0);
+  if ("serve" in command) return void (await command.serve(path, given));
   if (!command.creates && !existsSync(path)) throw noFile(path);
   const memory = await openMemory({ path });
   try {
@@ -391,6 +404,26 @@ async function countsOf(memory: Memory): Promise<{ namespace: string[]; items: n
   const namespaces = await memory.store.listNamespaces({ limit: 0xffff_ffff });
   const keys = await Promise.all(namespaces.map((namespace) => memory.store.listKeys(namespace)));
   return namespaces.map((namespace, i) => ({ namespace, items: keys[i]?.length ?? 0 }));
+}
+
+// Whether it is one of MCP. Throws if there are words that don't go with it.
+function importsGraph(given: Arguments): boolean {
+  const formats = { sqlite: false, mcp: true };
+  const format = (given.text("format") ?? "sqlite") as keyof typeof formats;
+  const isGraph = formats[checkChoice("--format", formats, format)];
+  if (isGraph && given.flag("replace")) {
+    throw invalid("--replace takes an export, and no --format mcp");
+  }
+  const place = Object.keys(PLACE).find((name) => given.text(name) !== undefined);
+  if (!isGraph && place !== undefined) {
+    throw invalid(`--${place} is for --format mcp: the rows of SOURCE say where they are`);
+  }
+  return isGraph;
+}
+
+async function importGraph(memory: Memory, source: string, given: Arguments) {
+  const graph = new KnowledgeGraph(memory.store, namespaceFor(given));
+  return importLines(graph, readFileSync(source, "utf8"), given.flag("overwrite"));
 }
 
 async function heldNow(memory: Memory): Promise<Printed> {

@@ -3,7 +3,8 @@
 import { checkChoice } from "../checks.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse } from "./arguments.js";
-import { COMMANDS, type Command, execute } from "./commands.js";
+import type { Command } from "./command.js";
+import { COMMANDS, execute } from "./commands.js";
 
 /** Where it prints. @internal */
 export interface Streams {
@@ -39,8 +40,9 @@ export async function run(words: string[], streams: Streams): Promise<number> {
     }
     const given = parse(rest, { ...command.options, ...OPTIONS }, command.words);
     code = FAILED;
-    const { data, text } = await execute(command, given);
-    streams.out(isJson ? `${JSON.stringify(data)}\n` : text);
+    const printed = await execute(command, given);
+    if (printed === undefined) return DONE;
+    streams.out(isJson ? `${JSON.stringify(printed.data)}\n` : printed.text);
     return DONE;
   } catch (error) {
     streams.error(isJson ? jsonOf(error) : textOf(error, name, code));

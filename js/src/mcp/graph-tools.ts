@@ -1,0 +1,167 @@
+// The nine tools of @modelcontextprotocol/server-memory: the same names, schemas and answers.
+
+import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import type { KnowledgeGraph } from "./graph.js";
+
+/** @internal */
+export interface GraphTool {
+  title: string;
+  description: string;
+  annotations: ToolAnnotations;
+  inputSchema: z.ZodRawShape;
+  outputSchema: z.ZodRawShape;
+  /** What it answers as data, and as a text. */
+  // biome-ignore lint/suspicious/noExplicitAny: each has the input of its schema.
+  run(graph: KnowledgeGraph, input: any): Promise<[data: Record<string, unknown>, text: unknown]>;
+}
+
+const names = (text: string) => z.array(z.string()).describe(text);
+
+const ENTITY = z.object({
+  name: z.string().describe("The name of the entity"),
+  entityType: z.string().describe("The type of the entity"),
+  observations: names("An array of observation contents associated with the entity"),
+});
+const RELATION = z.object({
+  from: z.string().describe("The name of the entity where the relation starts"),
+  to: z.string().describe("The name of the entity where the relation ends"),
+  relationType: z.string().describe("The type of the relation"),
+});
+const ADDITION = z.object({
+  entityName: z.string().describe("The name of the entity to add the observations to"),
+  contents: names("An array of observation contents to add"),
+});
+const DELETION = z.object({
+  entityName: z.string().describe("The name of the entity containing the observations"),
+  observations: names("An array of observations to delete"),
+});
+const GRAPH = { entities: z.array(ENTITY), relations: z.array(RELATION) };
+const DONE = { success: z.boolean(), message: z.string() };
+
+const hints = (readOnlyHint: boolean, destructiveHint: boolean, idempotentHint: boolean) => ({
+  readOnlyHint,
+  destructiveHint,
+  idempotentHint,
+  openWorldHint: false,
+});
+const READS = hints(true, false, true);
+const ADDS = hints(false, false, false);
+const DELETES = hints(false, true, true);
+
+/** By name. @internal */
+export const GRAPH_TOOLS: Record<string, GraphTool> = {
+  create_entities: {
+    title: "Create Entities",
+    description: "Create multiple new entities in the knowledge graph",
+    annotations: ADDS,
+    inputSchema: { entities: z.array(ENTITY) },
+    outputSchema: { entities: z.array(ENTITY) },
+    async run(graph, input) {
+      const entities = await graph.createEntities(input.entities);
+      return [{ entities }, entities];
+    },
+  },
+  create_relations: {
+    title: "Create Relations",
+    description:
+      "Create multiple new relations between entities in the knowledge graph. Relations should be in active voice",
+    annotations: ADDS,
+    inputSchema: { relations: z.array(RELATION) },
+    outputSchema: { relations: z.array(RELATION) },
+    async run(graph, input) {
+      const relations = await graph.createRelations(input.relations);
+      return [{ relations }, relations];
+    },
+  },
+  add_observations: {
+    title: "Add Observations",
+    description: "Add new observations to existing entities in the knowledge graph",
+    annotations: ADDS,
+    inputSchema: { observations: z.array(ADDITION) },
+    outputSchema: {
+      results: z.array(
+        z.object({ entityName: z.string(), addedObservations: z.array(z.string()) }),
+      ),
+    },
+    async run(graph, input) {
+      const results = await graph.addObservations(input.observations);
+      return [{ results }, results];
+    },
+  },
+  delete_entities: {
+    title: "Delete Entities",
+    description: "Delete multiple entities and their associated relations from the knowledge graph",
+    annotations: DELETES,
+    inputSchema: { entityNames: names("An array of entity names to delete") },
+    outputSchema: DONE,
+    async run(graph, input) {
+      await graph.deleteEntities(input.entityNames);
+      return deleted("Entities");
+    },
+  },
+  delete_observations: {
+    title: "Delete Observations",
+    description: "Delete specific observations from entities in the knowledge graph",
+    annotations: DELETES,
+    inputSchema: { deletions: z.array(DELETION) },
+    outputSchema: DONE,
+    async run(graph, input) {
+      await graph.deleteObservations(input.deletions);
+      return deleted("Observations");
+    },
+  },
+  delete_relations: {
+    title: "Delete Relations",
+    description: "Delete multiple relations from the knowledge graph",
+    annotations: DELETES,
+    inputSchema: { relations: z.array(RELATION).describe("An array of relations to delete") },
+    outputSchema: DONE,
+    async run(graph, input) {
+      await graph.deleteRelations(input.relations);
+      return deleted("Relations");
+    },
+  },
+  read_graph: {
+    title: "Read Graph",
+    description: "Read the entire knowledge graph",
+    annotations: READS,
+    inputSchema: {},
+    outputSchema: GRAPH,
+    async run(graph) {
+      const all = await graph.read();
+      return [{ ...all }, all];
+    },
+  },
+  search_nodes: {
+    title: "Search Nodes",
+    description: "Search for nodes in the knowledge graph based on a query",
+    annotations: READS,
+    inputSchema: {
+      query: z
+        .string()
+        .describe("The search query to match against entity names, types, and observation content"),
+    },
+    outputSchema: GRAPH,
+    async run(graph, input) {
+      const found = await graph.search(input.query);
+      return [{ ...found }, found];
+    },
+  },
+  open_nodes: {
+    title: "Open Nodes",
+    description: "Open specific nodes in the knowledge graph by their names",
+    annotations: READS,
+    inputSchema: { names: names("An array of entity names to retrieve") },
+    outputSchema: GRAPH,
+    async run(graph, input) {
+      const found = await graph.open(input.names);
+      return [{ ...found }, found];
+    },
+  },
+};
+
+function deleted(what: string): [Record<string, unknown>, string] {
+  const message = `${what} deleted successfully`;
+  return [{ success: true, message }, message];
+}

@@ -1,0 +1,277 @@
+// The knowledge graph of the official memory server, over a store: an item for each entity and
+// each relation.
+
+import type { SqliteStore } from "../store/store.js";
+
+/** What a graph has nodes of. */
+export interface Entity {
+  name: string;
+  entityType: string;
+  observations: string[];
+}
+
+/** An edge: `from` and `to` are names of entities. */
+export interface Relation {
+  from: string;
+  to: string;
+  relationType: string;
+}
+
+/** Both, in the order in which they came. */
+export interface Graph {
+  entities: Entity[];
+  relations: Relation[];
+}
+
+/** What is said of an entity, or no longer. */
+export interface Saying {
+  entityName: string;
+  observations: string[];
+}
+
+/** How many of a graph came in. */
+export interface Added {
+  added: number;
+  /** Were there already, and stayed. */
+  kept: number;
+}
+
+/** What is asked of a store. @internal */
+export type GraphStore = Pick<SqliteStore, "search" | "batch">;
+
+// A value, and the item that has it.
+interface Node<T> {
+  key: string;
+  order: number;
+  value: T;
+}
+
+interface Nodes {
+  entities: Node<Entity>[];
+  relations: Node<Relation>[];
+}
+
+interface Change {
+  namespace: string[];
+  key: string;
+  value: object | null;
+}
+
+const ALL = 0xffff_ffff;
+
+/** An entity of what may be anything. @internal */
+export function entityOf(value: unknown): Entity | undefined {
+  const { name, entityType, observations } = Object(value) as Entity;
+  if (![name, entityType].every(isText) || !Array.isArray(observations)) return undefined;
+  return observations.every(isText) ? { name, entityType, observations } : undefined;
+}
+
+/** A relation of what may be anything. @internal */
+export function relationOf(value: unknown): Relation | undefined {
+  const { from, to, relationType } = Object(value) as Relation;
+  return [from, to, relationType].every(isText) ? { from, to, relationType } : undefined;
+}
+
+const isText = (value: unknown) => typeof value === "string";
+
+/**
+ * The graph below a namespace. Each call reads it and writes what changed, in one batch.
+ * REQUIRES: nobody else writes to it meanwhile.
+ * @internal
+ */
+export class KnowledgeGraph {
+  readonly #store: GraphStore;
+  readonly #entities: string[];
+  readonly #relations: string[];
+
+  constructor(store: GraphStore, namespace: readonly string[]) {
+    this.#store = store;
+    this.#entities = [...namespace, "entities"];
+    this.#relations = [...namespace, "relations"];
+  }
+
+  /** Answers those that are new by name. Two of one call may have the same name. */
+  async createEntities(given: Entity[]): Promise<Entity[]> {
+    const { entities } = await this.#read();
+    const names = new Set(entities.map(({ value }) => value.name));
+    const fresh = given.filter(({ name }) => !names.has(name));
+    await this.#write(putsOf(this.#entities, entities, fresh, nameOfEntity));
+    return fresh;
+  }
+
+  /** Answers those that are new. Their ends need not be there. */
+  async createRelations(given: Relation[]): Promise<Relation[]> {
+    const { relations } = await this.#read();
+    const names = new Set(relations.map(({ value }) => identityOf(value)));
+    const fresh = given.filter((relation) => !names.has(identityOf(relation)));
+    await this.#write(putsOf(this.#relations, relations, fresh, nameOfRelation));
+    return fresh;
+  }
+
+  /** Answers what was new of each. Throws if one of the entities is not there. */
+  async addObservations(
+    given: { entityName: string; contents: string[] }[],
+  ): Promise<{ entityName: string; addedObservations: string[] }[]> {
+    const { entities } = await this.#read();
+    const touched = new Set<Node<Entity>>();
+    const results = given.map(({ entityName, contents }) => {
+      const node = entities.find(({ value }) => value.name === entityName);
+      // In the words of the official server.
+      if (node === undefined) throw new Error(`Entity with name ${entityName} not found`);
+      const { observations } = node.value;
+      const addedObservations = contents.filter((content) => !observations.includes(content));
+      observations.push(...addedObservations);
+      if (addedObservations.length > 0) touched.add(node);
+      return { entityName, addedObservations };
+    });
+    await this.#write([...touched].map((node) => putOf(this.#entities, node)));
+    return results;
+  }
+
+  /** With all their relations. */
+  async deleteEntities(names: string[]): Promise<void> {
+    const gone = new Set(names);
+    const { entities, relations } = await this.#read();
+    await this.#write([
+      ...deletesOf(this.#entities, entities, ({ name }) => gone.has(name)),
+      ...deletesOf(this.#relations, relations, ({ from, to }) => gone.has(from) || gone.has(to)),
+    ]);
+  }
+
+  async deleteObservations(given: Saying[]): Promise<void> {
+    const { entities } = await this.#read();
+    const touched = new Set<Node<Entity>>();
+    for (const { entityName, observations } of given) {
+      const node = entities.find(({ value }) => value.name === entityName);
+      if (node === undefined) continue;
+      node.value.observations = node.value.observations.filter((o) => !observations.includes(o));
+      touched.add(node);
+    }
+    await this.#write([...touched].map((node) => putOf(this.#entities, node)));
+  }
+
+  async deleteRelations(given: Relation[]): Promise<void> {
+    const gone = new Set(given.map(identityOf));
+    const { relations } = await this.#read();
+    const isGone = (relation: Relation) => gone.has(identityOf(relation));
+    await this.#write(deletesOf(this.#relations, relations, isGone));
+  }
+
+  async read(): Promise<Graph> {
+    const { entities, relations } = await this.#read();
+    return {
+      entities: entities.map(({ value }) => value),
+      relations: relations.map(({ value }) => value),
+    };
+  }
+
+  /** What has the query as a part of its name, its type or an observation. */
+  async search(query: string): Promise<Graph> {
+    const part = query.toLowerCase();
+    const has = (text: string) => text.toLowerCase().includes(part);
+    return this.#around(
+      ({ name, entityType, observations }) =>
+        has(name) || has(entityType) || observations.some(has),
+    );
+  }
+
+  async open(names: string[]): Promise<Graph> {
+    const wanted = new Set(names);
+    return this.#around(({ name }) => wanted.has(name));
+  }
+
+  /** What has a name that is taken stays as it is, unless it is to be replaced. */
+  async add({ entities, relations }: Graph, replace: boolean): Promise<Added> {
+    const there = await this.#read();
+    const byName = new Map(there.entities.map((node) => [node.value.name, node]));
+    const known = new Set(there.relations.map(({ value }) => identityOf(value)));
+    const fresh = entities.filter(({ name }) => !byName.has(name));
+    const freshRelations = relations.filter((relation) => !known.has(identityOf(relation)));
+    const replaced = entities.flatMap((value) => {
+      const node = byName.get(value.name);
+      return replace && node !== undefined ? [{ ...node, value }] : [];
+    });
+    await this.#write([
+      ...putsOf(this.#entities, there.entities, fresh, nameOfEntity),
+      ...replaced.map((node) => putOf(this.#entities, node)),
+      ...putsOf(this.#relations, there.relations, freshRelations, nameOfRelation),
+    ]);
+    const added = fresh.length + replaced.length + freshRelations.length;
+    return { added, kept: entities.length + relations.length - added };
+  }
+
+  // Entities, and the relations of which one end is among them.
+  async #around(isFound: (entity: Entity) => boolean): Promise<Graph> {
+    const { entities, relations } = await this.read();
+    const found = entities.filter(isFound);
+    const names = new Set(found.map(({ name }) => name));
+    return {
+      entities: found,
+      relations: relations.filter(({ from, to }) => names.has(from) || names.has(to)),
+    };
+  }
+
+  async #read(): Promise<Nodes> {
+    const [entities, relations] = await Promise.all([
+      this.#nodes(this.#entities, entityOf),
+      this.#nodes(this.#relations, relationOf),
+    ]);
+    return { entities, relations };
+  }
+
+  // What somebody else put there, and is neither, is left alone.
+  async #nodes<T>(namespace: string[], of: (value: unknown) => T | undefined): Promise<Node<T>[]> {
+    const items = await this.#store.search(namespace, { limit: ALL, refreshTtl: false });
+    const nodes = items.flatMap(({ key, value: stored }) => {
+      const value = of(stored);
+      return value === undefined ? [] : [{ key, order: Number(stored.order ?? 0), value }];
+    });
+    return nodes.sort((a, b) => a.order - b.order);
+  }
+
+  async #write(changes: Change[]): Promise<void> {
+    if (changes.length > 0) await this.#store.batch(changes);
+  }
+}
+
+const nameOfEntity = ({ name }: Entity) => name;
+const nameOfRelation = ({ from, relationType, to }: Relation) => `${from} ${relationType} ${to}`;
+const identityOf = ({ from, relationType, to }: Relation) =>
+  JSON.stringify([from, relationType, to]);
+
+const putOf = (namespace: string[], { key, order, value }: Node<object>): Change => ({
+  namespace,
+  key,
+  value: { ...value, order },
+});
+
+// Behind those that are there, under keys that are free.
+function putsOf<T extends object>(
+  namespace: string[],
+  there: Node<T>[],
+  values: T[],
+  nameOf: (value: T) => string,
+): Change[] {
+  const taken = new Set(there.map(({ key }) => key));
+  const last = there.at(-1)?.order ?? 0;
+  return values.map((value, i) => {
+    const key = freeKey(nameOf(value), taken);
+    taken.add(key);
+    return putOf(namespace, { key, order: last + 1 + i, value });
+  });
+}
+
+function freeKey(name: string, taken: ReadonlySet<string>): string {
+  let key = name;
+  for (let count = 2; taken.has(key); count++) key = `${name} #${count}`;
+  return key;
+}
+
+function deletesOf<T>(
+  namespace: string[],
+  nodes: Node<T>[],
+  isGone: (value: T) => boolean,
+): Change[] {
+  const gone = nodes.filter(({ value }) => isGone(value));
+  return gone.map(({ key }) => ({ namespace, key, value: null }));
+}

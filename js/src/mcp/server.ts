@@ -1,0 +1,89 @@
+// A server of the Model Context Protocol over a keepsake file.
+
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import {
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { ItemStore } from "../langchain/place.js";
+import { factTools } from "./fact-tools.js";
+import { KnowledgeGraph } from "./graph.js";
+import { GRAPH_TOOLS } from "./graph-tools.js";
+import type { SharedFile } from "./shared-file.js";
+
+// As the official server has it.
+const GRAPH_URI = "memory://knowledge-graph";
+
+/** Serves a client on stdin and stdout, until it closes them. @internal */
+export async function serve(file: SharedFile, namespace: string[], version: string): Promise<void> {
+  const server = serverOf(file, namespace, version);
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve);
+    process.stdin.once("close", resolve);
+    process.stdout.once("error", () => resolve());
+    server.server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport());
+  await ended;
+}
+
+function serverOf(file: SharedFile, namespace: string[], version: string): McpServer {
+  const server = new McpServer({ name: "keepsake", version });
+  const withGraph = <T>(body: (graph: KnowledgeGraph) => Promise<T>) =>
+    file.use(({ store }) => body(new KnowledgeGraph(store, namespace)));
+  const tellOfChange = serveGraph(server, withGraph);
+  for (const [name, { run, ...about }] of Object.entries(GRAPH_TOOLS)) {
+    server.registerTool(name, about, async (input: unknown) => {
+      const [structuredContent, answer] = await withGraph((graph) => run(graph, input));
+      if (!about.annotations.readOnlyHint) tellOfChange();
+      return { ...textOf(answer), structuredContent };
+    });
+  }
+  for (const { name, run, isReader, ...about } of factTools(namespace)) {
+    const annotations = { readOnlyHint: isReader, openWorldHint: false };
+    server.registerTool(name, { ...about, annotations }, async (input: unknown) =>
+      textOf(
+        await file.use(({ store }) =>
+          run(store as unknown as ItemStore, input as Record<string, unknown>),
+        ),
+      ),
+    );
+  }
+  return server;
+}
+
+// The graph as a resource. Answers how those who subscribed to it hear of a change.
+function serveGraph(
+  server: McpServer,
+  withGraph: <T>(body: (graph: KnowledgeGraph) => Promise<T>) => Promise<T>,
+): () => void {
+  const mimeType = "application/json";
+  const about = {
+    title: "Knowledge Graph",
+    description: "The full knowledge graph with all entities and relations",
+    mimeType,
+  };
+  server.registerResource("knowledge-graph", GRAPH_URI, about, async (uri) => {
+    const graph = await withGraph((each) => each.read());
+    return { contents: [{ uri: uri.href, mimeType, text: JSON.stringify(graph, null, 2) }] };
+  });
+  const subscribed = new Set<string>();
+  server.server.registerCapabilities({ resources: { subscribe: true } });
+  server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
+    subscribed.add(params.uri);
+    return {};
+  });
+  server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+    subscribed.delete(params.uri);
+    return {};
+  });
+  return () => {
+    if (subscribed.has(GRAPH_URI)) void server.server.sendResourceUpdated({ uri: GRAPH_URI });
+  };
+}
+
+function textOf(answer: unknown) {
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
+  return { content: [{ type: "text" as const, text }] };
+}

@@ -1,0 +1,410 @@
+// `npx keepsake mcp`: what it answers beside the official server, and several clients at once.
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { openMemory } from "keepsake";
+import { snippetsOf } from "./support/documentation.mjs";
+import { projectRoot } from "./support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./support/temporary.mjs";
+
+const program = join(projectRoot, "dist/cli.js");
+const official = join(
+  projectRoot,
+  "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+);
+const clients = [];
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  removeTemporaryFolders();
+});
+
+async function connect(args, env = {}) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env: { ...process.env, NODE_OPTIONS: "", ...env },
+    stderr: "ignore",
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(transport);
+  clients.push(client);
+  return client;
+}
+
+const ours = (path, ...options) => connect([program, "mcp", path, ...options]);
+const theirs = (path) => connect([official], { MEMORY_FILE_PATH: path });
+const call = (client, name, input = {}) => client.callTool({ name, arguments: input });
+const textOf = async (answer) => (await answer).content[0].text;
+
+function keepsake(...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    encoding: "utf8",
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  return { status, stdout, stderr };
+}
+
+const entity = (name, entityType, ...observations) => ({ name, entityType, observations });
+const relation = (from, relationType, to) => ({ from, to, relationType });
+
+// What clients do, and what they should not do.
+const SESSION = [
+  ["read_graph"],
+  ["search_nodes", { query: "tea" }],
+  [
+    "create_entities",
+    {
+      entities: [
+        entity("Ada", "person", "drinks green tea", "lives in Graz", "drinks green tea"),
+        entity("Bob", "person"),
+        entity("Graz", "town", "a Schloßberg, and trams"),
+      ],
+    },
+  ],
+  [
+    "create_entities",
+    { entities: [entity("Ada", "robot", "new"), entity("Éva", "person", "Çay")] },
+  ],
+  // Two of one name at once, and names that are no usual ones.
+  ["create_entities", { entities: [entity("Twin", "a", "1"), entity("Twin", "b", "2")] }],
+  ["create_entities", { entities: [entity("", "", ""), entity("a/b.c #2", "x", '\n\t"🍵"')] }],
+  ["create_entities", { entities: [] }],
+  ["create_entities", { entities: [{ ...entity("Extra", "x"), color: "red" }], more: 1 }],
+  [
+    "create_relations",
+    {
+      relations: [
+        relation("Ada", "lives in", "Graz"),
+        relation("Ada", "lives in", "Graz"),
+        relation("Ada", "knows", "Bob"),
+        relation("Ada knows", "x", "Bob"),
+        relation("Ada", "knows x", "Bob"),
+        relation("nobody", "knows", "nothing"),
+      ],
+    },
+  ],
+  [
+    "create_relations",
+    { relations: [relation("Ada", "knows", "Bob"), relation("Bob", "knows", "Ada")] },
+  ],
+  [
+    "add_observations",
+    {
+      observations: [
+        { entityName: "Ada", contents: ["drinks green tea", "is 36", "is 36"] },
+        { entityName: "Ada", contents: ["is 36", "paints"] },
+        { entityName: "Twin", contents: ["3"] },
+      ],
+    },
+  ],
+  [
+    "add_observations",
+    {
+      observations: [
+        { entityName: "Bob", contents: ["x"] },
+        { entityName: "None", contents: ["x"] },
+      ],
+    },
+  ],
+  ["read_graph"],
+  ["search_nodes", { query: "GREEN tea" }],
+  ["search_nodes", { query: "person" }],
+  ["search_nodes", { query: "ça" }],
+  ["search_nodes", { query: "" }],
+  ["search_nodes", { query: "elephants" }],
+  ["open_nodes", { names: ["Bob", "Ada", "None"] }],
+  ["open_nodes", { names: [] }],
+  [
+    "delete_observations",
+    { deletions: [{ entityName: "Ada", observations: ["is 36", "never said"] }] },
+  ],
+  ["delete_observations", { deletions: [{ entityName: "None", observations: ["x"] }] }],
+  [
+    "delete_relations",
+    { relations: [relation("Ada", "knows", "Bob"), relation("no", "such", "one")] },
+  ],
+  ["delete_entities", { entityNames: ["Twin", "None"] }],
+  ["read_graph"],
+  ["create_entities", { entities: [entity("Twin", "c", "again")] }],
+  ["delete_entities", { entityNames: ["Ada"] }],
+  ["read_graph"],
+  // Calls that are wrong.
+  ["create_entities", { entities: [{ name: "no type" }] }],
+  ["create_entities", {}],
+  ["search_nodes", { query: 7 }],
+  ["open_nodes", { names: "Bob" }],
+  ["no_such_tool", {}],
+  ["read_graph", { unasked: true }],
+];
+
+test("a recorded session is answered as the official server answers it, and so are its schemas", async () => {
+  const [mine, reference] = await Promise.all([
+    ours(temporaryFile("graph.db")),
+    theirs(temporaryFile("graph.jsonl")),
+  ]);
+  const tools = (await reference.listTools()).tools;
+  expect(tools).toHaveLength(9);
+  expect((await mine.listTools()).tools.slice(0, 9)).toEqual(tools);
+  for (const [name, input] of SESSION) {
+    const expected = await call(reference, name, input);
+    expect({ name, input, ...(await call(mine, name, input)) }).toEqual({
+      name,
+      input,
+      ...expected,
+    });
+  }
+  const uri = "memory://knowledge-graph";
+  expect(await mine.listResources()).toEqual(await reference.listResources());
+  expect(await mine.readResource({ uri })).toEqual(await reference.readResource({ uri }));
+  expect(mine.getServerCapabilities()).toEqual(reference.getServerCapabilities());
+});
+
+test("the configuration of docs/mcp.md starts a server", async () => {
+  const [{ code }] = snippetsOf("json").filter(({ path }) => path === "docs/mcp.md");
+  const { command, args } = JSON.parse(code).mcpServers.memory;
+  expect([command, ...args.slice(0, 2)]).toEqual(["npx", "keepsake", "mcp"]);
+  const path = temporaryFile(basename(args[2]));
+  const client = await connect([program, ...args.slice(1).with(1, path)]);
+  const page = readFileSync(join(projectRoot, "docs/mcp.md"), "utf8");
+  for (const { name } of (await client.listTools()).tools) expect(page).toContain(`\`${name}\``);
+});
+
+test("who subscribed to the graph is told when it changes", async () => {
+  const client = await ours(temporaryFile("graph.db"));
+  const { ResourceUpdatedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const told = new Promise((resolve) =>
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) =>
+      resolve(params.uri),
+    ),
+  );
+  await client.subscribeResource({ uri: "memory://knowledge-graph" });
+  await call(client, "create_entities", { entities: [entity("Ada", "person")] });
+  expect(await told).toBe("memory://knowledge-graph");
+});
+
+test("two clients at work on one file lose nothing of each other's", async () => {
+  const path = temporaryFile("shared.db");
+  const both = await Promise.all([ours(path), ours(path)]);
+  await call(both[0], "create_entities", { entities: [entity("Shared", "thing")] });
+  const ROUNDS = 15;
+  await Promise.all(
+    both.flatMap((client, who) =>
+      Array.from({ length: ROUNDS }, async (_, i) => {
+        const made = entity(`of ${who}: ${i}`, "thing");
+        await call(client, "create_entities", { entities: [made] });
+        await call(client, "create_relations", {
+          relations: [relation(made.name, "is of", "Shared")],
+        });
+        const said = { entityName: "Shared", contents: [`said by ${who}: ${i}`] };
+        expect(
+          (await call(client, "add_observations", { observations: [said] })).isError,
+        ).toBeFalsy();
+      }),
+    ),
+  );
+  const graphs = await Promise.all(both.map((client) => call(client, "read_graph")));
+  expect(graphs[0]).toEqual(graphs[1]);
+  const { entities, relations } = graphs[0].structuredContent;
+  expect(entities).toHaveLength(1 + 2 * ROUNDS);
+  expect(relations).toHaveLength(2 * ROUNDS);
+  expect(new Set(entities[0].observations).size).toBe(2 * ROUNDS);
+  // The file is nobody's between calls.
+  expect(JSON.parse(keepsake("inspect", path, "--json").stdout).store.items).toBe(1 + 4 * ROUNDS);
+}, 60_000);
+
+test("remember, recall and forget keep facts, and recall finds the graph too", async () => {
+  const path = temporaryFile("facts.db");
+  const client = await ours(path);
+  await call(client, "create_entities", {
+    entities: [entity("Graz", "town", "has an opera house")],
+  });
+  await call(client, "create_relations", {
+    relations: [relation("Ada", "sings at the opera of", "Graz")],
+  });
+  expect(await textOf(call(client, "remember", { text: "Ada drinks oolong tea" }))).toMatch(
+    /^Stored as "/,
+  );
+  expect(await textOf(call(client, "remember", { text: "Ada drinks oolong tea" }))).toMatch(
+    /known already/,
+  );
+  const recalled = await textOf(call(client, "recall", { query: "who drinks tea?" }));
+  const [, key] = /^- (\w+): Ada drinks oolong tea$/m.exec(recalled);
+  const opera = await textOf(call(client, "recall", { query: "opera" }));
+  expect(opera).toMatch(/^- entity Graz \(town\): has an opera house$/m);
+  expect(opera).toMatch(/^- relation: Ada sings at the opera of Graz$/m);
+  expect(
+    (await textOf(call(client, "recall", { query: "opera", limit: 1 }))).match(/^- /gm),
+  ).toHaveLength(1);
+  expect(await textOf(call(client, "forget", { key }))).toMatch(/^Forgotten: .*oolong/);
+  expect(await textOf(call(client, "recall", { query: "oolong" }))).toBe(
+    "Nothing is stored about that.",
+  );
+  expect(await call(client, "recall", { query: "tea", limit: 99 })).toMatchObject({
+    isError: true,
+  });
+});
+
+test("--user and --app keep to themselves, where an agent's scope finds it", async () => {
+  const path = temporaryFile("scopes.db");
+  const [ada, bob, app] = [
+    await ours(path, "--user", "ada@example.com"),
+    await ours(path, "--user", "bob"),
+    await ours(path, "--app", "desk", "--in", "notes"),
+  ];
+  for (const [client, name] of [
+    [ada, "Ada"],
+    [bob, "Bob"],
+    [app, "App"],
+  ]) {
+    await call(client, "create_entities", { entities: [entity(name, "x")] });
+    await call(client, "remember", { text: `${name} was here` });
+  }
+  expect((await call(ada, "read_graph")).structuredContent.entities).toEqual([entity("Ada", "x")]);
+  expect(await textOf(call(bob, "recall", { query: "here" }))).not.toMatch(/Ada|App/);
+  const memory = await openMemory({ path });
+  const hers = memory.scoped({ user: "ada@example.com" });
+  expect((await hers.store.search([], { query: "here" }))[0].value.text).toBe("Ada was here");
+  expect(await hers.store.get(["entities"], "Ada")).not.toBeNull();
+  expect(
+    await memory.scoped({ global: "desk" }).store.get(["notes", "entities"], "App"),
+  ).not.toBeNull();
+  await memory.close();
+});
+
+test("a file of the official server is imported, line by line, with a report", async () => {
+  const [source, path] = [temporaryFile("memory.jsonl"), temporaryFile("imported.db")];
+  const reference = await theirs(source);
+  for (const [name, input] of SESSION.slice(0, 12)) await call(reference, name, input);
+  writeFileSync(
+    source,
+    `${readFileSync(source, "utf8")}\n{"type":"entity",\n\n{"type":"entity","name":"half"}\n[]`,
+  );
+  const lines = readFileSync(source, "utf8").split("\n").length;
+  const report = JSON.parse(keepsake("import", path, source, "--format", "mcp", "--json").stdout);
+  expect(report).toMatchObject({ items: 14, checkpoints: 0, kept: 0 });
+  expect(report.skipped).toEqual([
+    { what: "line 6", why: 'an earlier line has "Twin"' },
+    { what: expect.stringMatching(/^line /), why: expect.stringMatching(/^an earlier line has {/) },
+    { what: `line ${lines - 3}`, why: "it is no JSON" },
+    { what: `line ${lines - 1}`, why: expect.stringMatching(/no entity and no relation/) },
+    { what: `line ${lines}`, why: expect.stringMatching(/no entity and no relation/) },
+  ]);
+  const client = await ours(path);
+  const { entities } = (await call(client, "read_graph")).structuredContent;
+  expect(entities.map(({ name }) => name)).toEqual([
+    "Ada",
+    "Bob",
+    "Graz",
+    "Éva",
+    "Twin",
+    "",
+    "a/b.c #2",
+    "Extra",
+  ]);
+
+  await call(client, "add_observations", {
+    observations: [{ entityName: "Bob", contents: ["new"] }],
+  });
+  expect(keepsake("import", path, source, "--format", "mcp").stdout).toMatch(
+    /^0 items and 0 checkpoints\n14 were there already, and stayed\nskipped line 6: /,
+  );
+  const observationsOfBob = async () =>
+    (await call(client, "open_nodes", { names: ["Bob"] })).structuredContent.entities[0]
+      .observations;
+  expect(await observationsOfBob()).toEqual(["new"]);
+  keepsake("import", path, source, "--format", "mcp", "--overwrite");
+  expect(await observationsOfBob()).toEqual([]);
+});
+
+test("an import that is called wrongly says so, and makes nothing", () => {
+  const [source, path] = [temporaryFile("memory.jsonl"), temporaryFile("none.db")];
+  writeFileSync(source, "");
+  for (const [words, message] of [
+    [["--format", "jsonl"], /--format must be one of sqlite, mcp: "jsonl"/],
+    [["--format", "mcp", "--replace"], /--replace takes an export/],
+    [["--user", "ada"], /--user is for --format mcp/],
+  ]) {
+    expect(keepsake("import", path, source, ...words)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(message),
+    });
+  }
+});
+
+test("secrets are masked unless they are allowed", async () => {
+  const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+  for (const [options, kept] of [
+    [[], false],
+    [["--secrets", "allow"], true],
+  ]) {
+    const path = temporaryFile("secrets.db");
+    const client = await ours(path, ...options);
+    await call(client, "create_entities", { entities: [entity("Key", "secret", secret)] });
+    const [{ observations }] = (await call(client, "read_graph")).structuredContent.entities;
+    expect(observations).toEqual([kept ? secret : expect.not.stringContaining(secret)]);
+  }
+});
+
+test("a file that a program has open is busy, and is served once it is free", async () => {
+  const path = temporaryFile("busy.db");
+  const client = await ours(path);
+  const memory = await openMemory({ path });
+  const waiting = call(client, "create_entities", { entities: [entity("Ada", "person")] });
+  const first = await Promise.race([
+    waiting,
+    new Promise((resolve) => setTimeout(resolve, 500, "waits")),
+  ]);
+  expect(first).toBe("waits");
+  await memory.close();
+  expect((await waiting).isError).toBeFalsy();
+});
+
+test("what can't be served ends with the reason", () => {
+  const path = temporaryFile("other.db");
+  writeFileSync(path, "this is no database".repeat(500));
+  expect(keepsake("mcp", path)).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^keepsake: not_a_database: /),
+  });
+  expect(keepsake("mcp", temporaryFile("x.db"), "--secrets", "keep")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/--secrets must be one of mask, refuse, allow/),
+  });
+  // A client that goes away at once.
+  expect(keepsake("mcp", temporaryFile("x.db"))).toMatchObject({ status: 0, stdout: "" });
+});
+
+test("without the SDK it says what to install, and all else works", () => {
+  const folder = temporaryFolder();
+  for (const name of ["dist", "package.json"]) {
+    cpSync(join(projectRoot, name), join(folder, name), { recursive: true });
+  }
+  mkdirSync(join(folder, "node_modules"));
+  const langchain = "node_modules/@langchain";
+  symlinkSync(join(projectRoot, langchain), join(folder, langchain));
+  const path = temporaryFile();
+  const run = (...words) =>
+    spawnSync(process.execPath, [join(folder, "dist/cli.js"), ...words], {
+      encoding: "utf8",
+      env: { ...process.env, NODE_OPTIONS: "" },
+    });
+  expect(run("mcp", path)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /^keepsake: unsupported: .*npm install @modelcontextprotocol\/sdk zod/,
+    ),
+  });
+  writeFileSync(
+    join(folder, "memory.jsonl"),
+    JSON.stringify({ type: "entity", ...entity("A", "b") }),
+  );
+  expect(run("import", path, join(folder, "memory.jsonl"), "--format", "mcp")).toMatchObject({
+    status: 0,
+    stdout: "1 item and 0 checkpoints\n",
+  });
+});
