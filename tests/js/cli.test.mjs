@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteSaver } from "keepsake";
+import { snippetsOf } from "./support/documentation.mjs";
 import { checkpointsOf } from "./support/forgetting.mjs";
 import { projectRoot } from "./support/installed-package.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -165,6 +166,84 @@ test("search finds, filters, and says why", () => {
   expect(keepsake("search", path, "tea", "--why").stdout).toMatch(/WHY\n/);
   expect(jsonOf("search", path, "She", "--limit", "1")).toHaveLength(1);
   expect(keepsake("search", path, "elephants").stdout).toBe("nothing found\n");
+});
+
+describe("eval asks the user's own questions", () => {
+  const asked = (...lines) => {
+    const questions = temporaryFile("questions.jsonl");
+    const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
+    writeFileSync(questions, `${texts.join("\n")}\n`);
+    return ["--questions", questions];
+  };
+  const tea = { question: "green tea", namespace: "users", expected: ["drink"] };
+  const town = { question: "green tea", namespace: ["users", "ada"], expected: ["drink", "town"] };
+  const gone = { question: "bicycle", expected: ["bike"] };
+
+  test("and says what they find, and why some do not", () => {
+    const report = jsonOf("eval", path, ...asked(tea, "", town, gone));
+    expect(report).toMatchObject({ cases: 3, k: 10, mode: "text" });
+    expect(report.recall).toBeCloseTo((1 + 0.5 + 0) / 3);
+    expect(report.misses).toEqual([
+      { question: "green tea", namespace: ["users", "ada"], key: "town", reason: "noMatch" },
+      { question: "bicycle", namespace: [], key: "bike", reason: "noItem" },
+    ]);
+    const { stdout, status } = keepsake("eval", path, ...asked(tea, town));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^questions +2\nrecall@10 +0\.750\nMRR +1\.000\n/);
+    expect(stdout).toMatch(/\ngreen tea +users\/ada\/town +noMatch +–\n$/);
+  });
+
+  test("down to a rank, under a filter and in a mode", () => {
+    const both = {
+      question: "prefers tea, lives",
+      namespace: "users",
+      expected: ["drink", "town"],
+    };
+    const [miss] = jsonOf("eval", path, ...asked(both), "--k", "1").misses;
+    expect(miss).toMatchObject({ reason: "notOnPage", rank: expect.any(Number) });
+    expect(miss.rank).toBeGreaterThan(1);
+    const filtered = { ...tea, filter: { kind: "none" } };
+    expect(jsonOf("eval", path, ...asked(filtered)).misses).toMatchObject([{ reason: "filter" }]);
+    const part = { ...tea, question: "reen te" };
+    expect(jsonOf("eval", path, ...asked(part), "--mode", "contains").recall).toBe(1);
+  });
+
+  test("as docs/command-line.md has them", () => {
+    const [lines] = snippetsOf("jsonl").filter((each) => each.path === "docs/command-line.md");
+    const { cases, misses } = jsonOf("eval", path, ...asked(lines.code.trim()));
+    expect({ cases, misses }).toMatchObject({ cases: 2, misses: [] });
+  });
+
+  test("and fails below a recall that was asked for", () => {
+    const questions = asked(tea, gone);
+    expect(keepsake("eval", path, ...questions, "--min-recall", "0.5").status).toBe(0);
+    expect(keepsake("eval", path, ...questions, "--min-recall", "0.6")).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/recall@10 +0\.500/),
+      stderr: "keepsake: recall@10 is 0.500, below 0.6\n",
+    });
+  });
+
+  test("and names the line that is no question", () => {
+    for (const [words, message] of [
+      [[], /say what to ask: --questions/],
+      [["--questions", temporaryFile("none.jsonl")], /not_found: there is no file/],
+      [asked(), /has no questions/],
+      [asked(tea, "{"), /line 2 of .* takes JSON/],
+      [asked("7"), /line 1 of .* is no object/],
+      [asked({ ...tea, limit: 3 }), /unknown option "limit" of line 1/],
+      [asked({ question: "x" }), /expected of line 1 .* must be a list/],
+      [asked({ question: "x", expected: [] }), /expected of line 1 .* has no keys/],
+      [asked({ question: 7, expected: ["x"] }), /question of line 1 .* must be a string/],
+      [[...asked(tea), "--k", "0"], /--k must be a whole number from 1/],
+      [[...asked(tea), "--mode", "vector"], /--mode must be one of text, contains/],
+      [[...asked(tea), "--min-recall", "80"], /--min-recall takes a share from 0 to 1: 80/],
+    ]) {
+      const { status, stderr } = keepsake("eval", path, ...words);
+      expect(stderr).toMatch(message);
+      expect(status).toBe(1);
+    }
+  });
 });
 
 test("threads, log and diff tell the history", () => {

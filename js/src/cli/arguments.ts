@@ -86,7 +86,8 @@ function attempt<T>(body: () => T): T {
   }
 }
 
-function parsed(name: string, text: string): unknown {
+/** @internal */
+export function parsed(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

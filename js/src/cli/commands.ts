@@ -13,6 +13,7 @@ import type { ErasureReceipt } from "../scope/erasure.js";
 import { SearchMode } from "../wire/types.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
+import { evaluation } from "./eval.js";
 import { mcp, namespaceFor, PLACE } from "./mcp.js";
 import { brief, bytes, type Printed, pathOf, plural, table } from "./output.js";
 
@@ -371,6 +372,8 @@ export const COMMANDS: Record<string, Command> = {
       };
     },
   },
+
+  eval: evaluation,
 
   mcp,
 };

@@ -6,6 +6,8 @@ export interface Printed {
   data: unknown;
   /** For people. */
   text: string;
+  /** Why the exit code is that of a failure all the same. */
+  failure?: string;
 }
 
 type Cell = string | number | undefined;

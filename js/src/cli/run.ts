@@ -43,7 +43,9 @@ export async function run(words: string[], streams: Streams): Promise<number> {
     const printed = await execute(command, given);
     if (printed === undefined) return DONE;
     streams.out(isJson ? `${JSON.stringify(printed.data)}\n` : printed.text);
-    return DONE;
+    if (printed.failure === undefined) return DONE;
+    streams.error(`keepsake: ${printed.failure}\n`);
+    return FAILED;
   } catch (error) {
     streams.error(isJson ? jsonOf(error) : textOf(error, name, code));
     return code;
