@@ -11,7 +11,7 @@ all_parts='node browser edge declarations'
 
 package_sources() {
   find CMakeLists.txt CMakePresets.json cmake core wasm js/src package.json tsconfig*.json \
-    scripts/build-js.mjs scripts/emscripten.sh -type f ! -name '*.md' -print0 |
+    scripts/build-js.mjs scripts/sbom.mjs scripts/emscripten.sh -type f ! -name '*.md' -print0 |
     LC_ALL=C sort -z | xargs -0 cksum | cksum | cut -d ' ' -f 1
 }
 
@@ -65,5 +65,6 @@ build_dist() {
   rm -f build/package
   # shellcheck disable=SC2086 # a list of names
   node scripts/build-js.mjs "build/$(preset_of wasm)" "build/$(preset_of wasm-lean)" $package_parts
+  node scripts/sbom.mjs "build/$(preset_of wasm)" >dist/sbom.cdx.json
   echo "$package_kind $package_fingerprint $package_parts" >build/package
 }

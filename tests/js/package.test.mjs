@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Validation } from "@cyclonedx/cyclonedx-library";
 import { installPackage, packProject, projectRoot, run } from "./support/installed-package.mjs";
 import { removeTemporaryFolders } from "./support/temporary.mjs";
 
@@ -30,7 +31,7 @@ describe("the tarball", () => {
 
   test("holds nothing else than dist and these", () => {
     const expected =
-      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|docs\/.*\.md|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
+      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|dist\/sbom\.cdx\.json|docs\/.*\.md|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|jest|vitest/.test(file))).toEqual([]);
   });
@@ -60,6 +61,39 @@ describe("the tarball", () => {
       ),
     );
     expect(guilty).toEqual([]);
+  });
+});
+
+describe("the bill of materials", () => {
+  const text = readFileSync(join(projectRoot, "dist/sbom.cdx.json"), "utf8");
+  const bom = JSON.parse(text);
+
+  test("is in the tarball, and what CycloneDX says it should be", async () => {
+    expect(files).toContain("dist/sbom.cdx.json");
+    const { JsonStrictValidator } = Validation;
+    const validator = new JsonStrictValidator(bom.specVersion);
+    expect(await validator.validate(text)).toBeNull();
+    expect(await validator.validate(text.replace('"library"', '"bookshop"'))).not.toBeNull();
+  });
+
+  test("names this version, and all that the notices name", () => {
+    expect(bom.metadata.component).toMatchObject({
+      name: manifest.name,
+      version: manifest.version,
+    });
+    const notices = readFileSync(join(projectRoot, "THIRD_PARTY_NOTICES.md"), "utf8");
+    const rows = [...notices.matchAll(/^\| (?!What|–)(.+?) \|/gm)].map(([, row]) => row).join("\n");
+    const names = bom.components.map(({ name }) => name);
+    expect(names.filter((name) => !rows.includes(name))).toEqual([]);
+    expect(names).toHaveLength(rows.match(/\n/g).length + 1 + 3);
+    for (const { name, version } of bom.components) {
+      expect({ name, version }).toEqual({ name, version: expect.stringMatching(/^\d+\.\d/) });
+    }
+  });
+
+  test("is the same whenever it is made", () => {
+    expect(bom).not.toHaveProperty("serialNumber");
+    expect(bom.metadata).not.toHaveProperty("timestamp");
   });
 });
 
