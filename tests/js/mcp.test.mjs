@@ -166,9 +166,11 @@ test("a recorded session is answered as the official server answers it, and so a
 test("the configuration of docs/mcp.md starts a server", async () => {
   const [{ code }] = snippetsOf("json").filter(({ path }) => path === "docs/mcp.md");
   const { command, args } = JSON.parse(code).mcpServers.memory;
-  expect([command, ...args.slice(0, 2)]).toEqual(["npx", "keepsake", "mcp"]);
-  const path = temporaryFile(basename(args[2]));
-  const client = await connect([program, ...args.slice(1).with(1, path)]);
+  const packages = ["-p", "keepsake", "-p", "@modelcontextprotocol/sdk"];
+  const at = args.lastIndexOf("keepsake");
+  expect([command, ...args.slice(0, at)]).toEqual(["npx", "-y", ...packages]);
+  const file = temporaryFile(basename(args.at(-1)));
+  const client = await connect([program, ...args.slice(at + 1, -1), file]);
   const page = readFileSync(join(projectRoot, "docs/mcp.md"), "utf8");
   for (const { name } of (await client.listTools()).tools) expect(page).toContain(`\`${name}\``);
 });
@@ -318,6 +320,30 @@ test("a file of the official server is imported, line by line, with a report", a
   expect(await observationsOfBob()).toEqual(["new"]);
   keepsake("import", path, source, "--format", "mcp", "--overwrite");
   expect(await observationsOfBob()).toEqual([]);
+});
+
+test("an import goes where it is told", async () => {
+  const [source, path] = [temporaryFile("memory.jsonl"), temporaryFile("place.db")];
+  writeFileSync(source, JSON.stringify({ type: "entity", ...entity("Ada", "person") }));
+  keepsake("import", path, source, "--format", "mcp", "--user", "ada", "--in", "notes");
+  expect(keepsake("ls", path).stdout).toBe("user/ada/notes/entities/\n");
+});
+
+test("what a killed server answered is there, and the next client goes on", async () => {
+  const path = temporaryFile("killed.db");
+  const [victim, other] = [await ours(path), await ours(path)];
+  const answered = [];
+  const calls = Array.from({ length: 40 }, async (_, i) => {
+    await call(victim, "create_entities", { entities: [entity(`e${i}`, "x")] });
+    answered.push(`e${i}`);
+    if (i === 10) process.kill(victim.transport.pid, "SIGKILL");
+  });
+  await Promise.allSettled(calls);
+  expect(answered.length).toBeGreaterThan(10);
+  expect(answered.length).toBeLessThan(40);
+  await call(other, "create_entities", { entities: [entity("after", "x")] });
+  const { entities } = (await call(other, "read_graph")).structuredContent;
+  expect(entities.map(({ name }) => name)).toEqual(expect.arrayContaining([...answered, "after"]));
 });
 
 test("an import that is called wrongly says so, and makes nothing", () => {
