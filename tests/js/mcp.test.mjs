@@ -250,6 +250,15 @@ test("remember, recall and forget keep facts, and recall finds the graph too", a
   });
 });
 
+test("recall waits for the index of words, which each call makes anew", async () => {
+  const client = await ours(temporaryFile("large.db"));
+  const entities = Array.from({ length: 2000 }, (_, i) => entity(`e${i}`, "x", `green tea ${i}`));
+  await call(client, "create_entities", { entities });
+  const recalled = await textOf(call(client, "recall", { query: "green tea 1234" }));
+  expect(recalled).toMatch(/^- entity e1234 \(x\): green tea 1234$/m);
+  expect(await textOf(call(client, "remember", { text: "Ada likes tea" }))).toMatch(/^Stored as/);
+});
+
 test("--user and --app keep to themselves, where an agent's scope finds it", async () => {
   const path = temporaryFile("scopes.db");
   const [ada, bob, app] = [
