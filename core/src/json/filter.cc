@@ -141,7 +141,9 @@ Result<Filter> Filter::Parse(std::string_view text) {
   return filter;
 }
 
-bool Filter::Matches(std::string_view value) const { return AllHold(fields_, Root(value)); }
+bool Filter::Matches(std::string_view value) const {
+  return fields_.empty() || AllHold(fields_, Root(value));
+}
 
 std::vector<Filter::Test> Filter::Tests() const {
   std::vector<Test> tests;

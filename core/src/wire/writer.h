@@ -37,7 +37,7 @@ class Writer {
   template <typename T>
     requires std::integral<T> || std::floating_point<T>
   void Put(T value) {
-    PutRaw(&value, sizeof(value));
+    std::memcpy(Room(sizeof(value)), &value, sizeof(value));
   }
   void Put(bool value) { Put(static_cast<std::uint8_t>(value)); }
   template <typename E>
@@ -78,17 +78,18 @@ class Writer {
   }
 
  private:
-  void PutRaw(const void* data, std::size_t size) {
+  // For so many bytes, which are written next.
+  std::uint8_t* Room(std::size_t size) {
     constexpr std::size_t kFirst = 1024;
-    if (out_.size() - size_ < size) {
-      out_.resize(std::max({kFirst, 2 * out_.size(), size_ + size}));
-    }
-    if (size > 0) std::memcpy(out_.data() + size_, data, size);
+    const std::size_t begin = size_;
     size_ += size;
+    if (out_.size() < size_) out_.resize(std::max({kFirst, 2 * out_.size(), size_}));
+    return out_.data() + begin;
   }
   void PutCounted(const void* data, std::size_t count, std::size_t element_size) {
     Put(static_cast<std::uint32_t>(count));
-    PutRaw(data, count * element_size);
+    std::uint8_t* const room = Room(count * element_size);
+    if (count > 0) std::memcpy(room, data, count * element_size);
   }
 
   Bytes& out_;

@@ -6,12 +6,11 @@ import type { MaybePromise } from "./answers.js";
 
 /** What `ask` answers when the index is made. @internal */
 export function whenIndexed<T>(ask: () => MaybePromise<T>): MaybePromise<T> {
-  const askAgain = (error: unknown) => afterPortion(error, ask);
   try {
     const answer = ask();
-    return answer instanceof Promise ? answer.catch(askAgain) : answer;
+    return answer instanceof Promise ? answer.catch((error) => afterPortion(error, ask)) : answer;
   } catch (error) {
-    return askAgain(error);
+    return afterPortion(error, ask);
   }
 }
 

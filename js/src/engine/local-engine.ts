@@ -211,7 +211,7 @@ export class LocalEngine implements Engine {
     const response = this.#execute(session, request, spareOf(operations));
     const answers = answersIn(response, operations);
     this.#tellChanges(operations, levels);
-    if (operations.some((one) => rowOf(one).usesIndex)) this.#idleIndex?.touch();
+    if (this.#idleIndex !== undefined && operations.some(usesIndex)) this.#idleIndex.touch();
     return answers;
   }
 
@@ -268,11 +268,21 @@ const SPARED_BY_WRITES = 128 * 2 ** 20;
 const SPARED_BY_VECTORS = 256 * 2 ** 20;
 
 function spareOf(operations: readonly Operation[]): number | undefined {
-  if (operations.every((one) => rowOf(one).makesRoom?.(one))) return 0;
-  if (!operations.some((one) => rowOf(one).changes !== undefined)) return undefined;
-  const isOfVectors = operations.some((one) => one.kind === "put" && one.vectors?.length);
+  let makesRoom = true;
+  let isWrite = false;
+  let isOfVectors = false;
+  for (const one of operations) {
+    const row = rowOf(one);
+    makesRoom &&= row.makesRoom?.(one) ?? false;
+    isWrite ||= row.changes !== undefined;
+    isOfVectors ||= one.kind === "put" && (one.vectors?.length ?? 0) > 0;
+  }
+  if (makesRoom) return 0;
+  if (!isWrite) return undefined;
   return isOfVectors ? SPARED_BY_VECTORS : SPARED_BY_WRITES;
 }
+
+const usesIndex = (one: Operation) => rowOf(one).usesIndex;
 
 async function filesOf(name: string, database: ForeignDatabase): Promise<EngineFiles> {
   if (database instanceof Map) return database;

@@ -136,15 +136,15 @@ export function guardSecrets(
 ): Map<number, MaskedSecrets> | undefined {
   if (handling === "allow") return undefined;
   let reports: Map<number, MaskedSecrets> | undefined;
-  operations.forEach((operation, position) => {
-    if (operation.kind !== "put" || operation.value === null) return;
+  for (const [position, operation] of operations.entries()) {
+    if (operation.kind !== "put" || operation.value === null) continue;
     const { text, masked } = maskSecrets(operation.value);
-    if (masked.length === 0) return;
+    if (masked.length === 0) continue;
     if (handling === "refuse") throw refused(operation.key, masked);
     operations[position] = { ...operation, value: text };
     reports ??= new Map();
     reports.set(position, { masked });
-  });
+  }
   return reports;
 }
 

@@ -287,8 +287,12 @@ export function checkNamespace(namespace: string[]): string[] {
       `namespace must be an array of labels, such as ["users", "ada"]: ${show(namespace)}`,
     );
   }
-  // Unlike map(), this sees holes.
-  return Array.from(namespace, (label) => checkText("namespace label", label, "invalid_namespace"));
+  const labels: string[] = [];
+  // By number, which sees holes, and is quicker than an iterator.
+  for (let i = 0; i < namespace.length; i++) {
+    labels.push(checkText("namespace label", namespace[i], "invalid_namespace"));
+  }
+  return labels;
 }
 
 /** @internal */
