@@ -3,7 +3,14 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { tool } from "@langchain/core/tools";
-import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
 import { InMemoryStore, KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
 import {
@@ -636,6 +643,100 @@ describe("withMemory", () => {
   });
 });
 
+describe("withMemory of a graph", () => {
+  const config = { configurable: { thread_id: "7", user_id: "ada" } };
+  const asked = (content) => ({ messages: [{ role: "user", content }] });
+  const textsOf = (messages) => messages.map(({ type, text }) => `${type}: ${text}`);
+  const fence = expect.stringMatching(/^human: <memory>[\s\S]*oolong tea[\s\S]*<\/memory>$/);
+
+  beforeEach(() => memory.store.put(["user", "ada"], "tea", { text: "Ada likes oolong tea" }));
+
+  const chat = (model, node) =>
+    new StateGraph(MessagesAnnotation)
+      .addNode(
+        "ask",
+        node ?? (async ({ messages }) => ({ messages: [await model.invoke(messages)] })),
+      )
+      .addEdge(START, "ask");
+
+  test("[cap 93] [cap 96] shows nodes what is recalled, and leaves the state as it is", async () => {
+    const model = fakeModel().respond(new AIMessage("Oolong.")).respond(new AIMessage("Yes."));
+    const plain = chat(model).compile({ checkpointer: memory.checkpointer });
+    const graph = withMemory(plain, { memory, scope: "user" });
+    await graph.invoke(asked("Which tea does Ada like?"), config);
+    const { messages } = await graph.invoke(asked("Is oolong her tea?"), config);
+    const [first, second] = model.calls.map((call) => textsOf(call.messages));
+    expect(first).toEqual([fence, "human: Which tea does Ada like?"]);
+    const earlier = ["human: Which tea does Ada like?", "ai: Oolong."];
+    expect(second).toEqual([...earlier, fence, "human: Is oolong her tea?"]);
+    const said = [...earlier, "human: Is oolong her tea?", "ai: Yes."];
+    expect(textsOf(messages)).toEqual(said);
+    expect(textsOf((await graph.getState(config)).values.messages)).toEqual(said);
+    expect(JSON.stringify(await plain.getState(config))).not.toContain("<memory>");
+  });
+
+  test("takes out what a node hands on, in whatever form", async () => {
+    const forms = {
+      all: ({ messages }) => ({ messages: [...messages, new AIMessage("all")] }),
+      command: ({ messages }) =>
+        new Command({ update: { messages: [...messages, new AIMessage("command")] } }),
+      several: ({ messages }) => [{ messages }, new Command({ update: { messages } })],
+      nothing: () => ({}),
+    };
+    for (const [form, node] of Object.entries(forms)) {
+      let read;
+      const graph = withMemory(
+        chat(undefined, (state) => {
+          read = textsOf(state.messages);
+          return node(state);
+        }).compile(),
+        { memory, scope: "user" },
+      );
+      const { messages } = await graph.invoke(asked("Which tea does Ada like?"), config);
+      expect(read).toEqual([fence, "human: Which tea does Ada like?"]);
+      const answer = form === "all" || form === "command" ? [`ai: ${form}`] : [];
+      expect(textsOf(messages)).toEqual(["human: Which tea does Ada like?", ...answer]);
+    }
+  });
+
+  test("a graph within, an interrupt and streams go on as without", async () => {
+    const model = fakeModel().respond(new AIMessage("Oolong."));
+    const inner = chat(model).compile();
+    const plain = new StateGraph(MessagesAnnotation)
+      .addNode("confirm", () => ({ messages: [new AIMessage(interrupt("sure?"))] }))
+      .addNode("inner", inner)
+      .addEdge(START, "confirm")
+      .addEdge("confirm", "inner")
+      .compile({ checkpointer: memory.checkpointer });
+    const graph = withMemory(plain, { memory, scope: "user" });
+    const stopped = await graph.invoke(asked("Which tea does Ada like?"), config);
+    expect(stopped.__interrupt__[0].value).toBe("sure?");
+    const updates = [];
+    const resumed = await graph.stream(new Command({ resume: "yes" }), {
+      ...config,
+      streamMode: "updates",
+      subgraphs: true,
+    });
+    for await (const [, update] of resumed) updates.push(...Object.keys(update));
+    expect(updates).toEqual(["confirm", "ask", "inner"]);
+    expect(textsOf(model.calls[0].messages)).toEqual([
+      fence,
+      "human: Which tea does Ada like?",
+      "ai: yes",
+    ]);
+    expect(JSON.stringify(await graph.getState(config))).not.toContain("<memory>");
+  });
+
+  test("state without messages is none of its business", async () => {
+    const State = Annotation.Root({ n: Annotation() });
+    const plain = new StateGraph(State)
+      .addNode("add", ({ n }) => ({ n: n + 1 }))
+      .addEdge(START, "add")
+      .compile();
+    expect(await withMemory(plain, { memory }).invoke({ n: 1 })).toEqual({ n: 2 });
+  });
+});
+
 test.each([
   [
     () => memoryMiddleware({}),
@@ -706,7 +807,11 @@ test.each([
   ],
   [() => rememberNode({ key: "k" }), "rememberNode needs a valueSelector"],
   [() => rememberNode({ valueSelector: "x" }), "key must be a string, got undefined"],
-  [() => withMemory({}), "withMemory takes a chat model: an object"],
+  [() => withMemory({}), "withMemory takes a chat model or a compiled graph: an object"],
+  [
+    () => withMemory(createAgent({ model: fakeModel(), tools: [] })),
+    "withMemory takes a chat model or a graph: an agent takes middleware: [memoryMiddleware(…)]",
+  ],
 ])("a mistake is told with its remedy: %s", (make, message) => {
   expect(make).toThrow(new KeepsakeError("invalid_argument", message));
 });

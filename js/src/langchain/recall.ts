@@ -51,7 +51,7 @@ export interface RecallOptions extends PlaceOptions {
   /**
    * `before_user`: a message of its own just before the user's last one, so that all before it
    * stays as it was. The others are in a system message, and cost the caches of prompts.
-   * @default "before_user" of memoryMiddleware(), "after_system" of withMemory()
+   * @default "after_system" of withMemory() with a model, else "before_user"
    */
   injectionPosition?: InjectionPosition | undefined;
   /** A line for each item: `"- {{value.text}} ({{metadata.class}})"`, or a function. */

@@ -1,4 +1,4 @@
-// Memory for a chat model that is called without an agent.
+// Memory for a chat model that is called without an agent, and for a graph.
 
 import type {
   BaseLanguageModelInput,
@@ -13,9 +13,10 @@ import {
 import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { show } from "../checks.js";
 import { invalid } from "../errors.js";
+import { type Graph, graphWithMemory, isGraph } from "./graph-with-memory.js";
 import { arranged } from "./messages.js";
 import type { Run } from "./place.js";
-import { Recaller, type RecallOptions } from "./recall.js";
+import { type InjectionPosition, Recaller, type RecallOptions } from "./recall.js";
 
 /** What a chat model is here. */
 export interface Model<Output = BaseMessage> {
@@ -39,14 +40,32 @@ interface WholeModel<Output> {
  */
 export function withMemory<Output = BaseMessage>(
   model: Model<Output>,
+  options?: RecallOptions,
+): ModelWithMemory<Output>;
+/**
+ * The graph, whose nodes read in the `messages` of their state what a memory knows, just before
+ * the user's last one. The state and its checkpoints stay as they are without.
+ *
+ *     const graph = withMemory(new StateGraph(…).compile({ checkpointer }), { memory });
+ */
+export function withMemory<G extends Graph>(graph: G, options?: RecallOptions): G;
+export function withMemory(
+  target: Model | Graph,
   options: RecallOptions = {},
-): ModelWithMemory<Output> {
-  if (typeof model?.invoke !== "function") {
-    throw invalid(`withMemory takes a chat model: ${show(model)}`);
-  }
+): ModelWithMemory | Graph {
   const whose = options.namespace === undefined ? { scope: "conversation" as const } : {};
-  const recaller = new Recaller("withMemory", { ...whose, ...options }, "after_system");
-  return new ModelWithMemory(model, recaller);
+  const recallerAt = (position: InjectionPosition) =>
+    new Recaller("withMemory", { ...whose, ...options }, position);
+  if (isGraph(target)) return graphWithMemory(target, recallerAt("before_user"));
+  if (isGraph((target as { graph?: unknown } | undefined)?.graph)) {
+    throw invalid(
+      "withMemory takes a chat model or a graph: an agent takes middleware: [memoryMiddleware(…)]",
+    );
+  }
+  if (typeof target?.invoke !== "function") {
+    throw invalid(`withMemory takes a chat model or a compiled graph: ${show(target)}`);
+  }
+  return new ModelWithMemory(target, recallerAt("after_system"));
 }
 
 /** A chat model with a memory: `withMemory()` makes one. */
