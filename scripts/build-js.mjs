@@ -22,13 +22,14 @@ const declaredEntries = [
   "sqlite",
   "langchain",
   "embed",
+  "files",
   "workerd",
   "edge-light",
   "cloudflare",
   "slim",
 ];
 // They know no runtime, nor the engine.
-const ADAPTERS = ["js/src/langchain.ts", "js/src/embed.ts"];
+const ADAPTERS = ["js/src/langchain.ts", "js/src/embed.ts", "js/src/files.ts"];
 // Over the lean module.
 if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 
@@ -101,9 +102,16 @@ function buildCommonJs() {
   });
 }
 
-// One file each for all runtimes, apart from the rest.
+// One file each for all runtimes, apart from the rest. picomatch is in the one that needs it: a
+// package without dependencies is installed at once.
 function buildAdapters() {
-  const adapters = { ...common, platform: "neutral", entryPoints: ADAPTERS };
+  const adapters = {
+    ...common,
+    packages: undefined,
+    external: ["@langchain/*", "langchain"],
+    platform: "neutral",
+    entryPoints: ADAPTERS,
+  };
   const forms = { ".js": "esm", ".cjs": "cjs" };
   return Promise.all(
     Object.entries(forms).map(([extension, format]) =>

@@ -137,6 +137,11 @@ export class Connection {
     return this.#parts.levels;
   }
 
+  /** The same object for all connections that were made of one. */
+  get origin(): object {
+    return this.#parts.acquire;
+  }
+
   /** Of a Durable Object or an application, which know no class that opens a file. */
   get isLent(): boolean {
     return this.#parts.isLent ?? false;

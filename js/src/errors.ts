@@ -37,6 +37,7 @@ export type KeepsakeErrorCode =
   | "embedding_failed"
   | "secret_found"
   | "provider_error"
+  | "already_exists"
   | "newer_version";
 
 /** A database that could not be opened, and is kept under another name. */

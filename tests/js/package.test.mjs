@@ -261,6 +261,7 @@ describe("the installed package", () => {
   test.each([
     ["langchain", "memoryMiddleware"],
     ["embed", "staticEmbedder"],
+    ["files", "filesBackend"],
   ])("keepsake/%s is there for import and require, apart from the engine", (entry, name) => {
     const names = (load) => `${load}; console.log(Object.keys(entry).sort().join())`;
     const imported = names(`import * as entry from "keepsake/${entry}"`);

@@ -407,6 +407,11 @@ export abstract class KeepsakeStore extends BaseStore {
     return `[${this.constructor.name}]`;
   }
 
+  /** Which database its items are in, and where it is at home there. @internal */
+  get whereabouts(): { origin: object; place: readonly string[] } {
+    return { origin: this.connection.origin, place: this.connection.levels?.place ?? [] };
+  }
+
   // As its caller knows it.
   get #called(): string {
     return this.connection.isLent ? "memory.store" : this.constructor.name;

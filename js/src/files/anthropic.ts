@@ -1,0 +1,262 @@
+// Files as Anthropic's memory tool: six commands below /memories, whose answers a model was
+// trained to read.
+
+import { KeepsakeError } from "../errors.js";
+import { occurrencesOf, sizeOf } from "./content.js";
+import { type FileHome, Files, type FilesOptions, type StoredFile } from "./files.js";
+import { partsOf } from "./paths.js";
+
+/** A command of the tool, as a model calls it. */
+export type MemoryCommand =
+  | { command: "view"; path: string; view_range?: number[] | undefined }
+  | { command: "create"; path: string; file_text: string }
+  | { command: "str_replace"; path: string; old_str: string; new_str?: string | undefined }
+  | { command: "insert"; path: string; insert_line: number; insert_text: string }
+  | { command: "delete"; path: string }
+  | { command: "rename"; old_path: string; new_path: string };
+
+type Given<Name extends MemoryCommand["command"]> = Omit<
+  Extract<MemoryCommand, { command: Name }>,
+  "command"
+>;
+
+/**
+ * Handlers for the tool: `betaMemoryTool(anthropicMemory(memory))` of `@anthropic-ai/sdk`. They
+ * throw an Error whose message is for the model; `execute` answers it instead.
+ */
+export interface AnthropicMemory {
+  view(command: Given<"view">): Promise<string>;
+  create(command: Given<"create">): Promise<string>;
+  str_replace(command: Given<"str_replace">): Promise<string>;
+  insert(command: Given<"insert">): Promise<string>;
+  delete(command: Given<"delete">): Promise<string>;
+  rename(command: Given<"rename">): Promise<string>;
+  /** Any of them, for `memory_20250818({ execute })`. */
+  execute(command: MemoryCommand): Promise<string>;
+}
+
+const ROOT = "/memories";
+const MOST_LINES = 999_999;
+const NUMBER_WIDTH = 6;
+const LEVELS = 2;
+const AROUND = 2;
+
+/** Anthropic's memory tool over the files of a store. */
+export function anthropicMemory(home: FileHome, options?: FilesOptions): AnthropicMemory {
+  const files = new Files(home, options);
+  const handlers = {
+    view: (command: Given<"view">) => view(files, command),
+    create: (command: Given<"create">) => create(files, command),
+    str_replace: (command: Given<"str_replace">) => replace(files, command),
+    insert: (command: Given<"insert">) => insert(files, command),
+    delete: (command: Given<"delete">) => remove(files, command),
+    rename: (command: Given<"rename">) => rename(files, command),
+  };
+  const execute = async (command: MemoryCommand): Promise<string> => {
+    try {
+      const name = command?.command;
+      if (!Object.hasOwn(handlers, name)) throw new Error(`Unknown command: ${String(name)}`);
+      return await (handlers[name] as (given: MemoryCommand) => Promise<string>)(command);
+    } catch (error) {
+      // What the model can't mend is the caller's.
+      if (error instanceof KeepsakeError && !isOfModel(error)) throw error;
+      return `Error: ${(error as Error).message}`;
+    }
+  };
+  return { ...handlers, execute };
+}
+
+function isOfModel({ code }: KeepsakeError): boolean {
+  return code === "invalid_argument" || code === "already_exists" || code === "not_found";
+}
+
+async function view(files: Files, { path, view_range }: Given<"view">): Promise<string> {
+  const inner = innerOf(path);
+  const file = await files.find(inner);
+  if (file !== undefined) return numbered(path, textOf(path, file), view_range);
+  if (inner !== "/" && !(await files.isDirectory(inner))) throw missing(path);
+  const lines = await listed(files, inner, path.replace(/\/+$/, ""), LEVELS);
+  const size = lines.reduce((sum, line) => sum + line.size, 0);
+  return [
+    `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`,
+    `${sizeText(size)}\t${path}`,
+    ...lines.map((line) => `${sizeText(line.size)}\t${line.path}`),
+  ].join("\n");
+}
+
+interface Line {
+  path: string;
+  size: number;
+}
+
+// Sorted by name; a directory is as large as what is listed of it.
+async function listed(files: Files, inner: string, path: string, levels: number): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const entry of await files.ls(inner)) {
+    const name = partsOf(entry.path).at(-1) as string;
+    if (name.startsWith(".") || name === "node_modules") continue;
+    if (!entry.isDirectory) {
+      lines.push({ path: `${path}/${name}`, size: entry.size });
+      continue;
+    }
+    const below = await listed(files, entry.path, `${path}/${name}`, levels - 1);
+    const size = below.reduce((sum, line) => sum + line.size, 0);
+    lines.push({ path: `${path}/${name}/`, size }, ...(levels > 1 ? below : []));
+  }
+  return lines;
+}
+
+function numbered(path: string, text: string, range: number[] | undefined): string {
+  const lines = text.split("\n");
+  if (lines.length > MOST_LINES) {
+    throw new Error(
+      `File ${path} has too many lines (${lines.length}). Maximum is ${MOST_LINES.toLocaleString("en")} lines.`,
+    );
+  }
+  const [from = 1, to = -1] = range ?? [];
+  const first = Math.max(from, 1) - 1;
+  const shown = lines.slice(first, to === -1 ? lines.length : to);
+  return `Here's the content of ${path} with line numbers:\n${withNumbers(shown, first + 1)}`;
+}
+
+function withNumbers(lines: readonly string[], first: number): string {
+  return lines.map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
+}
+
+async function create(files: Files, { path, file_text }: Given<"create">): Promise<string> {
+  try {
+    await files.write(innerOf(path), file_text, { overwrite: false });
+  } catch (error) {
+    if (hasCode(error, "already_exists")) throw new Error(`File ${path} already exists`);
+    throw error;
+  }
+  return `File created successfully at: ${path}`;
+}
+
+async function replace(
+  files: Files,
+  { path, old_str, new_str = "" }: Given<"str_replace">,
+): Promise<string> {
+  let snippet = "";
+  await change(files, path, (text) => {
+    const count = old_str === "" ? 0 : occurrencesOf(text, old_str);
+    if (count === 0) {
+      throw new Error(
+        `No replacement was performed, old_str \`${old_str}\` did not appear verbatim in ${path}.`,
+      );
+    }
+    if (count > 1) {
+      throw new Error(
+        `No replacement was performed. Multiple occurrences of old_str \`${old_str}\` in lines: ${linesWith(text, old_str).join(", ")}. Please ensure it is unique`,
+      );
+    }
+    const at = text.indexOf(old_str);
+    const made = text.slice(0, at) + new_str + text.slice(at + old_str.length);
+    const line = lineAt(text, at);
+    const from = Math.max(line - AROUND, 1);
+    snippet = withNumbers(made.split("\n").slice(from - 1, line + AROUND), from);
+    return made;
+  });
+  return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet}`;
+}
+
+// The lines, from 1 on, in which the text begins.
+function linesWith(text: string, part: string): number[] {
+  const lines = new Set<number>();
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
+    lines.add(lineAt(text, at));
+  }
+  return [...lines];
+}
+
+function lineAt(text: string, at: number): number {
+  return text.slice(0, at).split("\n").length;
+}
+
+async function insert(
+  files: Files,
+  { path, insert_line, insert_text }: Given<"insert">,
+): Promise<string> {
+  await change(files, path, (text) => {
+    const lines = text.split("\n");
+    if (!(Number.isInteger(insert_line) && insert_line >= 0 && insert_line <= lines.length)) {
+      throw new Error(
+        `Invalid \`insert_line\` parameter: ${insert_line}. It should be within the range of lines of the file: [0, ${lines.length}]`,
+      );
+    }
+    return lines.toSpliced(insert_line, 0, insert_text.replace(/\n$/, "")).join("\n");
+  });
+  return `The file ${path} has been edited.`;
+}
+
+async function change(files: Files, path: string, make: (text: string) => string): Promise<void> {
+  const inner = innerOf(path);
+  try {
+    await files.update(inner, make);
+  } catch (error) {
+    if (inner === "/" || (hasCode(error, "not_found") && (await files.isDirectory(inner)))) {
+      throw new Error(`The path ${path} is not a file.`);
+    }
+    throw hasCode(error, "not_found") ? missing(path) : error;
+  }
+}
+
+async function remove(files: Files, { path }: Given<"delete">): Promise<string> {
+  const inner = innerOf(path);
+  if (inner === "/") throw new Error(`Cannot delete the ${ROOT} directory itself`);
+  try {
+    await files.delete(inner);
+  } catch (error) {
+    if (hasCode(error, "not_found")) throw new Error(`The path ${path} does not exist`);
+    throw error;
+  }
+  return `Successfully deleted ${path}`;
+}
+
+async function rename(files: Files, given: Given<"rename">): Promise<string> {
+  const { old_path, new_path } = given;
+  const [from, to] = [innerOf(old_path), innerOf(new_path)];
+  if (from === "/") throw new Error(`Cannot rename the ${ROOT} directory itself`);
+  try {
+    await files.rename(from, to);
+  } catch (error) {
+    if (hasCode(error, "not_found")) throw new Error(`The path ${old_path} does not exist`);
+    if (hasCode(error, "already_exists")) {
+      throw new Error(`The destination ${new_path} already exists`);
+    }
+    throw error;
+  }
+  return `Successfully renamed ${old_path} to ${new_path}`;
+}
+
+// The path of the store's files: that below /memories.
+function innerOf(path: string): string {
+  if (typeof path !== "string" || !(path === ROOT || path.startsWith(`${ROOT}/`))) {
+    throw new Error(`Path must start with ${ROOT}, got: ${String(path)}`);
+  }
+  const inner = path.slice(ROOT.length);
+  if (inner.split("/").includes("..")) {
+    throw new Error(`Path ${path} would escape ${ROOT} directory`);
+  }
+  return inner.replace(/\/+$/, "") || "/";
+}
+
+function textOf(path: string, { content }: StoredFile): string {
+  if (typeof content === "string") return content;
+  throw new Error(`Unsupported file type for ${path}: it holds ${sizeText(sizeOf(content))}`);
+}
+
+function missing(path: string): Error {
+  return new Error(`The path ${path} does not exist. Please provide a valid path.`);
+}
+
+function hasCode(error: unknown, code: KeepsakeError["code"]): boolean {
+  return error instanceof KeepsakeError && error.code === code;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes === 0) return "0B";
+  const power = Math.min(Math.floor(Math.log2(bytes) / 10), 3);
+  const size = bytes / 1024 ** power;
+  return (Number.isInteger(size) ? String(size) : size.toFixed(1)) + "BKMG"[power];
+}

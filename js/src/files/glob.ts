@@ -1,0 +1,25 @@
+// Which paths a glob pattern means, and which directories can hold them.
+
+import picomatch from "picomatch/posix.js";
+
+const OPTIONS = { dot: true } as const;
+// What may match a "/".
+const DEEP = /\*\*|[{(]/;
+
+export interface Glob {
+  matches(path: string): boolean;
+  /** The names that every match begins with. */
+  base: string[];
+  /** How many names a match has below `base` at most. */
+  depth: number;
+}
+
+export function globOf(pattern: string): Glob {
+  const matches = picomatch(pattern, OPTIONS);
+  const { base, glob, negated } = picomatch.scan(pattern);
+  if (negated || base.includes("\\")) return { matches, base: [], depth: Number.POSITIVE_INFINITY };
+  const fixed = base.split("/").filter((name) => name !== "" && name !== ".");
+  if (glob === "") return { matches, base: fixed.slice(0, -1), depth: 1 };
+  const depth = DEEP.test(glob) ? Number.POSITIVE_INFINITY : glob.split("/").length;
+  return { matches, base: fixed, depth };
+}
