@@ -5,7 +5,9 @@ import {
   expectExchanges,
   expectLessons,
   expectNewest,
+  expectNotebook,
   expectPositions,
+  expectShownGraph,
   expectThreeTools,
   expectTwentyTurns,
 } from "../js/support/remembering-facts.mjs";
@@ -53,4 +55,12 @@ test("[cap 101] [cap 102] without a query the newest are recalled", async () => 
 
 test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => {
   expectLessons(await run("lessons"), expect);
+});
+
+test("[cap 93] [cap 97] a graph is shown what is recalled, and keeps nothing of it", async () => {
+  expectShownGraph(await run("shownGraph"), expect);
+});
+
+test("notes are files, for deepagents and for Anthropic's memory tool", async () => {
+  expectNotebook(await run("notebook"), expect);
 });

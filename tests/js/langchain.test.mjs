@@ -29,7 +29,9 @@ import {
   exchanges,
   lessons,
   newest,
+  notebook,
   positions,
+  shownGraph,
   threeTools,
   twentyTurns,
 } from "./support/remembering.mjs";
@@ -38,7 +40,9 @@ import {
   expectExchanges,
   expectLessons,
   expectNewest,
+  expectNotebook,
   expectPositions,
+  expectShownGraph,
   expectThreeTools,
   expectTwentyTurns,
 } from "./support/remembering-facts.mjs";
@@ -81,6 +85,14 @@ test("[cap 101] [cap 102] without a query the newest are recalled", async () => 
 
 test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => {
   expectLessons(await run(lessons), expect);
+});
+
+test("[cap 93] [cap 97] a graph is shown what is recalled, and keeps nothing of it", async () => {
+  expectShownGraph(await run(shownGraph), expect);
+});
+
+test("notes are files, for deepagents and for Anthropic's memory tool", async () => {
+  expectNotebook(await run(notebook), expect);
 });
 
 const ADA = { configurable: { user_id: "ada" } };

@@ -6,13 +6,25 @@ import {
   exchanges,
   lessons,
   newest,
+  notebook,
   positions,
+  shownGraph,
   threeTools,
   twentyTurns,
 } from "../../js/support/remembering.mjs";
 import { serve } from "./serve.mjs";
 
-const agents = { besideWindow, exchanges, lessons, newest, positions, threeTools, twentyTurns };
+const agents = {
+  besideWindow,
+  exchanges,
+  lessons,
+  newest,
+  notebook,
+  positions,
+  shownGraph,
+  threeTools,
+  twentyTurns,
+};
 
 export class Agent extends KeepsakeObject {
   run(name) {

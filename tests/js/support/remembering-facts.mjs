@@ -126,3 +126,19 @@ export function expectLessons(lessons, expect) {
     "- FAILED: push it (a locked wooden door): nothing moved",
   ]);
 }
+
+export function expectShownGraph({ shown, kept }, expect) {
+  const said = "Which tea does Ada like?";
+  expect(shown).toEqual([expect.stringContaining("Ada likes oolong tea"), said]);
+  expect(kept).toEqual([said, "Oolong."]);
+}
+
+export function expectNotebook({ matches, found, map, seen }, expect) {
+  expect(matches).toEqual([{ path: "/plans/trip.md", line: 1, text: "Pack the green tea." }]);
+  expect(found).toEqual(["/plans/trip.md"]);
+  expect(map).toEqual([1, 2, 255]);
+  expect(seen.split("\n").slice(2)).toEqual([
+    "3B\t/memories/plans/map.png",
+    "32B\t/memories/plans/trip.md",
+  ]);
+}

@@ -1,7 +1,8 @@
 // Agents that remember, over a scripted model: run in Node, in a page and in a Worker, where each
 // answers plain facts, which remembering-facts.mjs holds against what they have to be.
 
-import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { anthropicMemory, filesBackend } from "keepsake/files";
 import {
   episodes,
   forgetTool,
@@ -244,4 +245,43 @@ export async function lessons(memory) {
   await tries.record({ ...door, action: "kick it in", outcome: "it opened", reward: 1 });
   await tries.record({ state: "rain", action: "wait", outcome: "it went by", reward: 1 });
   return tries.lessons("a wooden door");
+}
+
+/** What a graph is shown, and what its state holds afterwards. */
+export async function shownGraph({ store, checkpointer }) {
+  await store.put(["user", "ada"], "tea", { text: "Ada likes oolong tea" });
+  const model = fakeModel().respond(new AIMessage("Oolong."));
+  const plain = new StateGraph(MessagesAnnotation)
+    .addNode("ask", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "ask")
+    .compile({ store, checkpointer });
+  const config = { configurable: { thread_id: "shown", user_id: "ada" } };
+  const input = { messages: [{ role: "user", content: "Which tea does Ada like?" }] };
+  await withMemory(plain, { scope: "user" }).invoke(input, config);
+  const kept = (await plain.getState(config)).values.messages;
+  return {
+    shown: model.calls[0].messages.map(({ text }) => text),
+    kept: kept.map(({ text }) => text),
+  };
+}
+
+/** Notes in files, through both of their interfaces. */
+export async function notebook(memory) {
+  const hers = memory.scoped({ user: "ada" });
+  const [backend, tool] = [filesBackend(hers), anthropicMemory(hers)];
+  await backend.write("/plans/trip.md", "Pack the tea.\nBuy tickets.");
+  await backend.uploadFiles([["/plans/map.png", Uint8Array.of(1, 2, 255)]]);
+  await tool.execute({
+    command: "str_replace",
+    path: "/memories/plans/trip.md",
+    old_str: "tea",
+    new_str: "green tea",
+  });
+  const [{ matches }, { files }, [map]] = await Promise.all([
+    backend.grep("green tea"),
+    backend.glob("**/*.md"),
+    backend.downloadFiles(["/plans/map.png"]),
+  ]);
+  const seen = await tool.execute({ command: "view", path: "/memories/plans" });
+  return { matches, found: files.map(({ path }) => path), map: [...map.content], seen };
 }
