@@ -9,6 +9,11 @@ export {
   type MemoryNamespace,
   type StubOptions,
 } from "./cloudflare/keepsake-object.js";
+export {
+  type SearchProvider,
+  type SearchProviderOptions,
+  searchProvider,
+} from "./cloudflare/search-provider.js";
 export { limitVectorMemory } from "./edge/instance.js";
 export type { ObjectStorage } from "./edge/sql-host.js";
 export * from "./index.js";

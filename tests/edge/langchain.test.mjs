@@ -58,3 +58,10 @@ test("[cap 93] [cap 97] a graph is shown what is recalled, and keeps nothing of 
 test("notes are files, for deepagents and for Anthropic's memory tool", async () => {
   expectNotebook(await run("notebook"), expect);
 });
+
+test("a block of context of Cloudflare's agents is searched", async () => {
+  const { empty, full, found, none, placed } = await workerd.call("block");
+  expect([empty, full, none]).toEqual([[null, null], "3 items, to be searched", null]);
+  expect(found).toBe("- tea: Ada likes green tea\n- cup: Her cup for tea is blue");
+  expect(placed).toBe("- rain: It rains in Bergen");
+});

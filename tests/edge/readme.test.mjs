@@ -8,7 +8,11 @@ import { bundleWorker } from "./support/bundle.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
 const snippets = snippetsOf("js worker").map(({ code }) => code);
-const answers = [{ drink: "green tea", hasThread: false }, ["you said fine"]];
+const answers = [
+  { drink: "green tea", hasThread: false },
+  ["you said fine"],
+  "- tea: Ada likes green tea",
+];
 
 afterAll(cleanUp);
 
