@@ -156,7 +156,25 @@ test("a scope's files are its own", async () => {
   expect(await bob.find("/a.md")).toBeUndefined();
   expect(await bob.ls()).toEqual([]);
   expect((await bob.grep("hers")).matches).toEqual([]);
+  const all = new Files(memory, { namespace: ["user", "ada", "files"] });
+  await all.update("/a.md", (text) => `${text}, too`);
+  expect((await ada.read("/a.md")).content).toBe("hers, too");
   await memory.close();
+});
+
+test.each([
+  [undefined, "undefined"],
+  [{}, "an object"],
+  [{ store: new OfficialStore() }, "an object"],
+])("what has no store of keepsake is refused: %j", (home, shown) => {
+  expect(() => new Files(home)).toThrow(
+    expect.objectContaining({
+      code: "invalid_argument",
+      message: expect.stringContaining(
+        `files need a store of keepsake, a memory or a scope of one: ${shown};`,
+      ),
+    }),
+  );
 });
 
 describe("deepagents' backend", () => {

@@ -456,8 +456,9 @@ export class Files {
 
 function storeOf(home: FileHome): KeepsakeStore {
   const found = Object(home) as { store?: object };
-  const store = unwrapStore<KeepsakeStore>("listKeys" in found ? found : (found.store ?? found));
-  if (typeof store.listKeys === "function") return store;
+  // A memory has the names of a store's methods, to say where they are.
+  const store = unwrapStore<KeepsakeStore>(found.store ?? found);
+  if (typeof store?.listKeys === "function") return store;
   throw invalid(
     `files need a store of keepsake, a memory or a scope of one: ${show(home)}; InMemoryStore, SqliteStore and openMemory() make one`,
   );
