@@ -424,3 +424,44 @@ describe.each([
     await store.close();
   });
 });
+
+describe.each([
+  ["InMemoryStore", (options) => new InMemoryStore(options)],
+  ["SqliteStore", (options) => new SqliteStore({ path: ":memory:", ...options })],
+])("%s: how far away a day is", (_, make) => {
+  const now = () => Date.UTC(2023, 4, 10, 12);
+
+  test("what a text calls yesterday is the day before its own", async () => {
+    const store = make({ now });
+    const told = [
+      ["museum", "Yesterday I was in the museum", "2023-03-03"],
+      ["harbour", "Yesterday I was at the harbour", "2023-03-05"],
+      ["cinema", "I was in the cinema", "2023-03-09"],
+      ["hut", "Letzten Monat waren wir in der Hütte", "2023-02-20"],
+    ];
+    for (const [key, text, date] of told) await store.put(N, key, { text, date });
+    const first = async (query) => (await store.search(N, { query }))[0]?.key;
+    expect(await first("Where was I on 2 March 2023?")).toBe("museum");
+    expect(await first("Where was I on 4 March 2023?")).toBe("harbour");
+    expect(await first("Wo waren wir im Januar 2023?")).toBe("hut");
+    await store.close();
+  });
+
+  test("a question means days as of now", async () => {
+    const store = make({ now });
+    for (const [key, date] of Object.entries({
+      yesterday: "2023-05-09",
+      week: "2023-05-03",
+      month: "2023-04-12",
+      year: "2022-08-01",
+    })) {
+      await store.put(N, key, { text: "I was swimming", date });
+    }
+    const first = async (query) => (await store.search(N, { query }))[0]?.key;
+    expect(await first("What did I do yesterday?")).toBe("yesterday");
+    expect(await first("When was I swimming last week?")).toBe("week");
+    expect(await first("Was war letzten Monat?")).toBe("month");
+    expect(await first("去年")).toBe("year");
+    await store.close();
+  });
+});

@@ -8,12 +8,15 @@
 
 #include "text/analysis.h"
 #include "text/dates.h"
+#include "text/relative_dates.h"
 #include "text/substring.h"
 #include "text/text_record.h"
 #include "text/unicode.h"
 
 namespace keepsake::search {
 namespace {
+
+constexpr std::int64_t kMsPerDay = 86'400'000;
 
 // A character beside a pair that holds it says little more.
 constexpr double kCharacterWeight = 0.25;
@@ -258,7 +261,7 @@ std::u32string Characters(std::string_view text) {
 
 }  // namespace
 
-TextQuery ParseTextQuery(std::string_view text, Language language) {
+static TextQuery ParseWhole(std::string_view text, Language language) {
   QueryParser parser(language);
   if (text.size() <= kMaxQueryBytes) return parser.Parse(text, "");
   constexpr std::size_t kHalf = kMaxQueryBytes / 2;
@@ -269,6 +272,22 @@ TextQuery ParseTextQuery(std::string_view text, Language language) {
   while (end > 0 && !begins_character(end)) --end;
   while (begin < text.size() && !begins_character(begin)) ++begin;
   return parser.Parse(text.substr(0, end), text.substr(begin));
+}
+
+TextQuery ParseTextQuery(std::string_view text, Language language,
+                         std::optional<std::int64_t> now_ms) {
+  TextQuery query = ParseWhole(text, language);
+  // What names a date means that one.
+  if (!now_ms || !query.days.empty() || !query.periods.empty()) return query;
+  const std::string_view asked = text.substr(0, kMaxQueryBytes);
+  for (std::string& name : RelativeDatesIn(asked, *now_ms / kMsPerDay, Weeks::kAsDays)) {
+    if (const std::optional<std::int64_t> day = DayOfName(name)) {
+      query.days.push_back(*day);
+    } else {
+      query.periods.push_back(std::move(name));
+    }
+  }
+  return query;
 }
 
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +67,9 @@ struct TextQuery {
 inline constexpr std::size_t kMaxQueryBytes = 8192;
 inline constexpr std::ptrdiff_t kMaxTerms = 64;
 
-TextQuery ParseTextQuery(std::string_view text, Language language);
+// `now_ms`: what "yesterday" is seen from; without, it is only a word.
+TextQuery ParseTextQuery(std::string_view text, Language language,
+                         std::optional<std::int64_t> now_ms = std::nullopt);
 
 // Whether all phrases of the query stand in the value.
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config);

@@ -11,6 +11,8 @@
 #include "json/strings.h"
 #include "text/analysis.h"
 #include "text/auto_fields.h"
+#include "text/dates.h"
+#include "text/relative_dates.h"
 #include "text/substring.h"
 #include "text/word_list.h"
 
@@ -83,7 +85,12 @@ class RecordBuilder {
   void Add(std::uint32_t field, bool has_weight, std::string_view text) {
     // A field without weight says when all of an item was, not that the item tells it.
     if (has_weight) flags_ |= FlagsOfText(text);
+    if (has_weight) told_.append(text).append("\n");
     for (Token& token : Analyze(text, language_)) {
+      if (!has_weight && token.kind == Token::Kind::kDate && !day_) {
+        day_ = DayOfName(token.text);
+        date_field_ = field;
+      }
       std::string written;
       if (token.kind == Token::Kind::kWord) {
         written = ToLowerAscii(text.substr(token.begin, token.end - token.begin));
@@ -100,6 +107,7 @@ class RecordBuilder {
 
   TextEntry Take(std::string_view speaker, std::string_view role, std::string_view group,
                  double position) {
+    AddRelativeDates();
     TextEntry entry;
     entry.length = length_;
     flags_ |= FlagsOfRole(role);
@@ -130,7 +138,18 @@ class RecordBuilder {
     std::map<std::uint32_t, std::uint32_t> at;  // by place
   };
 
+  // "Yesterday" is the day before the item's own.
+  void AddRelativeDates() {
+    if (!day_ || (flags_ & RecordReader::kTellsTime) == 0) return;
+    for (const std::string& name : RelativeDatesIn(told_, *day_, Weeks::kLeftOut)) {
+      ++counts_[name].at[length_ / kBlockWords * TextConfig::kMaxFields + date_field_];
+    }
+  }
+
   Language language_;
+  std::string told_;                 // texts with a weight
+  std::optional<std::int64_t> day_;  // of the item, by a field without one
+  std::uint32_t date_field_ = 0;
   std::uint64_t flags_ = 0;
   std::uint32_t length_ = 0;
   std::map<std::string, Counts> counts_;

@@ -288,7 +288,8 @@ Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSear
     return std::unexpected(std::move(status));
   }
   const TextConfig& config = options().text;
-  const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
+  const search::TextQuery query =
+      search::ParseTextQuery(search.query, config.language, search.now_ms);
   MemoryTextSource source(text_records_, records_by_id_, search, query, config);
   return search::SearchText(text_, search.encoded_prefix, query, config, source, most, plan,
                             meaning);

@@ -259,7 +259,8 @@ Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(
   if (status.ok()) status = Load(search.encoded_prefix, config, work);
   if (status.ok()) status = AnalysePending(search.encoded_prefix, config, work);
   if (!status.ok()) return std::unexpected(std::move(status));
-  const search::TextQuery query = search::ParseTextQuery(search.query, config.language);
+  const search::TextQuery query =
+      search::ParseTextQuery(search.query, config.language, search.now_ms);
   SqliteTextSource source(database_, search, query, config);
   return search::SearchText(index_, search.encoded_prefix, query, config, source, most, plan,
                             meaning);
