@@ -581,10 +581,13 @@ describe("a site whose data is cleared under an open tab", () => {
     const { origin } = new URL(server.url);
     await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
     const other = await blankTab(context);
-    expect(await inTime(tryToOpen(other, { name: `${name} too` }))).toMatchObject({
+    // Chromium refuses files for now, or, after other tests, for good: then it is IndexedDB.
+    const opened = await inTime(tryToOpen(other, { name: `${name} too` }));
+    const refused = {
       code: "cannot_open",
       message: expect.stringContaining("close all tabs of this site"),
-    });
+    };
+    expect(opened).toMatchObject("value" in opened ? { value: "indexeddb" } : refused);
     await inTime(tryToPut(page, "b", 2));
     await inTime(page.evaluate(() => globalThis.memory.close()));
   });

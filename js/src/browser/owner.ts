@@ -154,8 +154,10 @@ export class Owner {
   async #improve(vectors: number): Promise<IndexProgress> {
     const step = [{ kind: "improveIndex", vectors, isWanted: false }] as const;
     const [progress] = answersIn(this.#run(frame(...step)), step);
-    await this.#commit(false);
-    if (!progress.isDone) this.#writeLater();
+    if (!progress.isDone) {
+      await this.#commit(false);
+      this.#writeLater();
+    }
     return progress;
   }
 
