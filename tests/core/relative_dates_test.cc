@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "text/dates.h"
 
 namespace keepsake::search {
@@ -56,6 +58,20 @@ TEST(RelativeDates, leave_weeks_out_where_a_day_is_wanted) {
   const std::int64_t today = DayOfName(kToday).value();
   EXPECT_THAT(RelativeDatesIn("last week, yesterday", today, Weeks::kLeftOut),
               ElementsAre("d2023-05-09"));
+}
+
+TEST(RelativeDates, are_not_those_within_longer_ones) {
+  EXPECT_THAT(In("the day before yesterday"), ElementsAre("d2023-05-08"));
+  EXPECT_THAT(In("上周末"), ElementsAre("d2023-05-06", "d2023-05-07"));
+  EXPECT_THAT(In("yesterday yesterday and yesterday"), ElementsAre("d2023-05-09"));
+  EXPECT_THAT(In("il bambino ha tre anni"), IsEmpty());
+}
+
+TEST(RelativeDates, have_years_of_four_digits) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t today : {kMost, kMost / 86'400'000, -kMost, std::int64_t{3'000'000}}) {
+    EXPECT_THAT(RelativeDatesIn("yesterday, last year", today, Weeks::kAsDays), IsEmpty());
+  }
 }
 
 TEST(RelativeDates, are_none_of_what_only_looks_like_one) {

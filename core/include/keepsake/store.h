@@ -201,9 +201,9 @@ class Store {
   // Refuses what Batch() would refuse, before anything is spent on embedding.
   Result<EmbeddingPlan> PrepareEmbedding(std::span<const Operation> operations) const;
 
-  // How much text one of the calls that follow analyses for searches by words, in bytes: about
-  // a megabyte takes a second. A search that needs more fails with kIndexing, and goes on when
-  // it is asked again. Without a limit, which is the default, the first search does it all.
+  // How much text the calls that follow may analyse for searches by words, all together, in
+  // bytes: about two megabytes take a second. A search that needs more fails with kIndexing. It
+  // goes on when it is asked again after a new limit. nullopt, the default: no limit.
   void LimitTextWork(std::optional<std::size_t> bytes) { text_left_ = bytes; }
 
   const StoreOptions& options() const { return options_; }

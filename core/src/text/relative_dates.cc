@@ -22,7 +22,9 @@ struct Phrase {
   int by;
 };
 
+// What is in another phrase comes behind it.
 constexpr Phrase kPhrases[] = {
+    {"day before yesterday", Unit::kDay, -2},
     {"today", Unit::kDay, 0},
     {"this morning", Unit::kDay, 0},
     {"tonight", Unit::kDay, 0},
@@ -77,7 +79,7 @@ constexpr Phrase kPhrases[] = {
     {"ano passado", Unit::kYear, -1},
 };
 
-// Written without spaces, wherever they stand.
+// Written without spaces, wherever they stand; in the same order.
 constexpr Phrase kSigns[] = {
     {"今天", Unit::kDay, 0},   {"昨天", Unit::kDay, -1},     {"前天", Unit::kDay, -2},
     {"这周", Unit::kWeek, 0},  {"本周", Unit::kWeek, 0},     {"上周末", Unit::kWeekend, -1},
@@ -108,9 +110,12 @@ constexpr std::array<std::string_view, 4> kUnits = {
 constexpr std::array<Unit, 5> kUnitOfGroup = {Unit::kDay, Unit::kDay, Unit::kWeek, Unit::kMonth,
                                               Unit::kYear};
 constexpr std::string_view kAfter[] = {" ago fa atras "};
-constexpr std::string_view kBefore[] = {" vor hace ha "};
+// Not "ha" of Portuguese: in Italian it tells an age.
+constexpr std::string_view kBefore[] = {" vor hace "};
 constexpr int kMostAgo = 1000;
 constexpr int kDaysOfWeek = 7;
+// Years with four digits.
+constexpr std::int64_t kFirstDay = -719'162, kLastDay = 2'932'896;
 
 using std::chrono::days;
 using std::chrono::sys_days;
@@ -139,6 +144,16 @@ std::vector<std::string_view> WordsOf(std::string_view folded) {
     begin = end + 1;
   }
   return words;
+}
+
+// Whether the part was in the text. It is a space then, wherever it was.
+bool TakeOut(std::string_view part, std::string& text) {
+  bool was_there = false;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.replace(at, part.size(), " ");
+    was_there = true;
+  }
+  return was_there;
 }
 
 class Names {
@@ -208,14 +223,16 @@ void AddAgo(const std::vector<std::string_view>& words, Names& names) {
 }  // namespace
 
 std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today, Weeks weeks) {
+  if (today < kFirstDay || today > kLastDay) return {};
   Names names(today, weeks);
-  const std::string folded = Folded(text);
+  std::string folded = Folded(text);
   for (const Phrase& phrase : kPhrases) {
-    if (folded.contains(' ' + std::string(phrase.text) + ' ')) names.Add(phrase.unit, phrase.by);
+    if (TakeOut(' ' + std::string(phrase.text) + ' ', folded)) names.Add(phrase.unit, phrase.by);
   }
   AddAgo(WordsOf(folded), names);
+  std::string signs(text);
   for (const Phrase& sign : kSigns) {
-    if (text.contains(sign.text)) names.Add(sign.unit, sign.by);
+    if (TakeOut(sign.text, signs)) names.Add(sign.unit, sign.by);
   }
   return names.Take();
 }

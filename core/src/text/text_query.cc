@@ -259,9 +259,7 @@ std::u32string Characters(std::string_view text) {
   return characters;
 }
 
-}  // namespace
-
-static TextQuery ParseWhole(std::string_view text, Language language) {
+TextQuery ParseWhole(std::string_view text, Language language) {
   QueryParser parser(language);
   if (text.size() <= kMaxQueryBytes) return parser.Parse(text, "");
   constexpr std::size_t kHalf = kMaxQueryBytes / 2;
@@ -273,6 +271,8 @@ static TextQuery ParseWhole(std::string_view text, Language language) {
   while (begin < text.size() && !begins_character(begin)) ++begin;
   return parser.Parse(text.substr(0, end), text.substr(begin));
 }
+
+}  // namespace
 
 TextQuery ParseTextQuery(std::string_view text, Language language,
                          std::optional<std::int64_t> now_ms) {

@@ -84,8 +84,7 @@ class RecordBuilder {
 
   void Add(std::uint32_t field, bool has_weight, std::string_view text) {
     // A field without weight says when all of an item was, not that the item tells it.
-    if (has_weight) flags_ |= FlagsOfText(text);
-    if (has_weight) told_.append(text).append("\n");
+    std::uint64_t flags = has_weight ? FlagsOfText(text) : 0;
     for (Token& token : Analyze(text, language_)) {
       if (!has_weight && token.kind == Token::Kind::kDate && !day_) {
         day_ = DayOfName(token.text);
@@ -94,7 +93,7 @@ class RecordBuilder {
       std::string written;
       if (token.kind == Token::Kind::kWord) {
         written = ToLowerAscii(text.substr(token.begin, token.end - token.begin));
-        if (has_weight) flags_ |= FlagsOfWord(written);
+        if (has_weight) flags |= FlagsOfWord(written);
       }
       Counts& counts = counts_[token.text];
       if (written != token.text && written.size() <= kMaxTokenBytes) counts.written = written;
@@ -103,6 +102,8 @@ class RecordBuilder {
         length_ += has_weight && !token.is_stop_word ? 1 : 0;
       }
     }
+    flags_ |= flags;
+    if ((flags & RecordReader::kTellsTime) != 0) told_.append(text).append("\n");
   }
 
   TextEntry Take(std::string_view speaker, std::string_view role, std::string_view group,
@@ -140,14 +141,14 @@ class RecordBuilder {
 
   // "Yesterday" is the day before the item's own.
   void AddRelativeDates() {
-    if (!day_ || (flags_ & RecordReader::kTellsTime) == 0) return;
+    if (!day_ || told_.empty()) return;
     for (const std::string& name : RelativeDatesIn(told_, *day_, Weeks::kLeftOut)) {
       ++counts_[name].at[length_ / kBlockWords * TextConfig::kMaxFields + date_field_];
     }
   }
 
   Language language_;
-  std::string told_;                 // texts with a weight
+  std::string told_;                 // texts that tell a time
   std::optional<std::int64_t> day_;  // of the item, by a field without one
   std::uint32_t date_field_ = 0;
   std::uint64_t flags_ = 0;
