@@ -51,7 +51,7 @@ test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => 
   expectLessons(await run("lessons"), expect);
 });
 
-test("[cap 93] [cap 97] a graph is shown what is recalled, and keeps nothing of it", async () => {
+test("[cap 93] a graph is shown what is recalled, and keeps nothing of it", async () => {
   expectShownGraph(await run("shownGraph"), expect);
 });
 

@@ -36,7 +36,7 @@ describe.each([
   };
   const pathsOf = (entries) => entries.map(({ path }) => path);
 
-  test("[cap 61] are written, read in pages, edited, moved and deleted", async () => {
+  test("are written, read in pages, edited, moved and deleted", async () => {
     await fill({ "/notes/today.md": "one\ntwo\nthree\n", "/notes/old/a.txt": "past" });
     expect(await files.read("/notes/today.md", { offset: 1, limit: 1 })).toMatchObject({
       content: "two",
