@@ -143,6 +143,13 @@ test("a word is found in the forms that people write", async () => {
   expect(chinese).not.toEqual(none);
 });
 
+test("a word with a line break is refused, for it would move all that come after it", async () => {
+  const table = rows();
+  table[2][0] = "two\nlines";
+  const rule = /^\[keepsake\] a word of the table must not contain a line break: "two\\nlines"/;
+  await expect(cutWordVectors(wink(table))).rejects.toMatchObject(refused(rule.source));
+});
+
 test("what is no table is refused, and says what is wrong", async () => {
   const table = await cutWordVectors(gloveText());
   const whole = "cutWordVectors\\(\\) made";

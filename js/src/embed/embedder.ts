@@ -1,6 +1,6 @@
 // Vectors of texts out of a table of words: no service, no model to run, some microseconds each.
 
-import { hashOf } from "./hash.js";
+import { fnv1a } from "../bytes.js";
 import { decodeTable, type WordTable } from "./table.js";
 import { charactersOf, forEachWord, otherForms } from "./words.js";
 
@@ -25,7 +25,7 @@ export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder 
   const embed = (text: string) => vectorOf(text, words);
   return {
     dims: words.dims,
-    model: `static-${words.dims}-${hashOf(bytes)}`,
+    model: `static-${words.dims}-${fnv1a(bytes).toString(16).padStart(8, "0")}`,
     embedDocuments: async (texts) => texts.map(embed),
     embedQuery: async (text) => embed(text),
   };

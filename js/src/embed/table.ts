@@ -41,6 +41,12 @@ const POWER_STEPS = 30;
 
 /** The table of these vectors, a byte for each number: the contents of a file. @internal */
 export function encodeTable({ dims, words, vectors, arePieces = false }: WordVectors): Uint8Array {
+  const broken = words.find((word) => word.includes("\n"));
+  if (broken !== undefined) {
+    throw invalid(
+      `a word of the table must not contain a line break: ${JSON.stringify(broken)}; take it out of the source`,
+    );
+  }
   const rows = arePieces ? vectors : weighted(words.length, dims, vectors);
   const text = new TextEncoder().encode(words.join("\n"));
   const scalesAt = HEADER_BYTES;

@@ -335,11 +335,6 @@ export class Files {
     });
   }
 
-  /** All files below a directory, with their contents. */
-  async readBelow(path: string): Promise<StoredFile[]> {
-    return this.#readAll(await this.#walk(partsOf(path)));
-  }
-
   // Answers whether the file is there; refuses a file in the place of a directory, and the
   // other way round.
   async #checkFree(parts: readonly string[]): Promise<boolean> {

@@ -8,6 +8,7 @@
 //
 // What is displaced stays in `supersedes`, with the reason.
 
+import { fnv1a } from "../bytes.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { textOf, unfenced } from "./item-text.js";
 import type { Place } from "./place.js";
@@ -140,13 +141,8 @@ function isLess(known: string[], words: string[]): boolean {
 // The same words make the same key, so that two calls at once store one item. Short, because
 // models read it with each item; of 64 bits, because a key that meets another would replace it.
 function keyOf(words: string[]): string {
-  const text = words.join(" ");
-  return hashOf(text, 0x811c9dc5) + hashOf(text, 0x9747b28c);
-}
-
-// FNV-1a.
-function hashOf(text: string, seed: number): string {
-  let hash = seed;
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
-  return (hash >>> 0).toString(36).padStart(7, "0");
+  const points = Array.from(words.join(" "), (char) => char.codePointAt(0) as number);
+  return [fnv1a(points), fnv1a(points, 0x9747b28c)]
+    .map((hash) => hash.toString(36).padStart(7, "0"))
+    .join("");
 }

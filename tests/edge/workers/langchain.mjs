@@ -1,30 +1,8 @@
 // Agents that remember, inside an object.
 
 import { KeepsakeObject, searchProvider } from "keepsake/cloudflare";
-import {
-  besideWindow,
-  exchanges,
-  lessons,
-  newest,
-  notebook,
-  positions,
-  shownGraph,
-  threeTools,
-  twentyTurns,
-} from "../../js/support/remembering.mjs";
+import { agents } from "../../js/support/remembering.mjs";
 import { serve } from "./serve.mjs";
-
-const agents = {
-  besideWindow,
-  exchanges,
-  lessons,
-  newest,
-  notebook,
-  positions,
-  shownGraph,
-  threeTools,
-  twentyTurns,
-};
 
 export class Agent extends KeepsakeObject {
   run(name) {

@@ -285,3 +285,16 @@ export async function notebook(memory) {
   const seen = await tool.execute({ command: "view", path: "/memories/plans" });
   return { matches, found: files.map(({ path }) => path), map: [...map.content], seen };
 }
+
+/** By name: each answers, over a memory, what remembering-facts.mjs expects. */
+export const agents = {
+  besideWindow,
+  exchanges,
+  lessons,
+  newest,
+  notebook,
+  positions,
+  shownGraph,
+  threeTools,
+  twentyTurns,
+};
