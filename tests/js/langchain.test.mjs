@@ -739,6 +739,92 @@ describe("withMemory of a graph", () => {
     expect(JSON.stringify(await graph.getState(config))).not.toContain("<memory>");
   });
 
+  test("hands on the very objects of a node, but for what it takes out", async () => {
+    const written = [];
+    const reducer = (left, right) => {
+      written.push(right);
+      return left.concat(right);
+    };
+    const State = Annotation.Root({ messages: Annotation({ reducer, default: () => [] }) });
+    const own = [new AIMessage("own")];
+    const answers = [() => ({ messages: own }), () => new Command({ update: { messages: own } })];
+    for (const answer of answers) {
+      let read;
+      const node = ({ messages }) => {
+        read = textsOf(messages);
+        return answer();
+      };
+      const plain = new StateGraph(State).addNode("ask", node).addEdge(START, "ask").compile();
+      const graph = withMemory(plain, { memory, scope: "user" });
+      await graph.invoke({ messages: [new HumanMessage("Which tea does Ada like?")] }, config);
+      expect(read).toEqual([fence, "human: Which tea does Ada like?"]);
+      expect(written.at(-1)).toBe(own);
+    }
+  });
+
+  test("streamEvents tells the same events as without, and what the model was shown", async () => {
+    const eventsOf = async (change) => {
+      const model = fakeModel().respond(new AIMessage("Oolong."));
+      const graph = change(chat(model).compile());
+      const events = [];
+      const stream = graph.streamEvents(asked("Which tea does Ada like?"), {
+        ...config,
+        version: "v2",
+      });
+      for await (const event of stream) events.push(event);
+      return events;
+    };
+    const plain = await eventsOf((graph) => graph);
+    const events = await eventsOf((graph) => withMemory(graph, { memory, scope: "user" }));
+    const named = (list) => list.map(({ event, name }) => `${event} ${name}`);
+    expect(named(events)).toEqual(named(plain));
+    const [start] = events.filter(({ event }) => event === "on_chat_model_start");
+    expect(textsOf(start.data.input.messages[0])).toEqual([
+      fence,
+      "human: Which tea does Ada like?",
+    ]);
+    expect(start.metadata.langgraph_node).toBe("ask");
+    const { output } = events.at(-1).data;
+    expect(textsOf(output.messages)).toEqual(["human: Which tea does Ada like?", "ai: Oolong."]);
+  });
+
+  test("streams of each mode have nothing of it", async () => {
+    for (const streamMode of ["values", "updates", "messages"]) {
+      const model = fakeModel().respond(new AIMessage("Oolong."));
+      const graph = withMemory(chat(model).compile(), { memory, scope: "user" });
+      const chunks = [];
+      const input = asked("Which tea does Ada like?");
+      for await (const chunk of await graph.stream(input, { ...config, streamMode })) {
+        chunks.push(chunk);
+      }
+      expect(textsOf(model.calls[0].messages)[0]).toEqual(fence);
+      expect(JSON.stringify(chunks)).toContain("Oolong.");
+      expect(JSON.stringify(chunks)).not.toContain("<memory>");
+    }
+  });
+
+  test("batch recalls for each input what is of its own user", async () => {
+    await memory.store.put(["user", "bob"], "tea", { text: "Bob likes green tea" });
+    const shown = new Map();
+    const plain = chat(undefined, ({ messages }, { configurable }) => {
+      shown.set(configurable.user_id, textsOf(messages));
+      return { messages: [new AIMessage(configurable.user_id)] };
+    }).compile({ checkpointer: memory.checkpointer });
+    const graph = withMemory(plain, { memory, scope: "user" });
+    const users = ["ada", "bob", "eve"];
+    const answers = await graph.batch(
+      users.map(() => asked("Which tea does she like?")),
+      users.map((user_id) => ({ configurable: { thread_id: user_id, user_id } })),
+    );
+    const question = "human: Which tea does she like?";
+    expect(answers.map(({ messages }) => textsOf(messages))).toEqual(
+      users.map((user) => [question, `ai: ${user}`]),
+    );
+    expect(shown.get("ada")).toEqual([fence, question]);
+    expect(shown.get("bob")).toEqual([expect.stringContaining("Bob likes green tea"), question]);
+    expect(shown.get("eve")).toEqual([question]);
+  });
+
   test("state without messages is none of its business", async () => {
     const State = Annotation.Root({ n: Annotation() });
     const plain = new StateGraph(State)

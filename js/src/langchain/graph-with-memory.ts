@@ -79,15 +79,23 @@ class Remembering extends Runnable {
   }
 }
 
-// What a node answers, be it all messages that it read, a command, or several of either.
+// What a node answers, be it all messages that it read, a command, or several of either. A copy
+// only of what something is taken out of: a node may answer what only it knows how to make.
 function without(added: ReadonlySet<BaseMessage>, answer: unknown): unknown {
   if (Array.isArray(answer)) {
-    return answer.filter((one) => !added.has(one)).map((one) => without(added, one));
+    const kept = answer.filter((one) => !added.has(one)).map((one) => without(added, one));
+    const isSame = kept.length === answer.length && kept.every((one, i) => one === answer[i]);
+    return isSame ? answer : kept;
   }
   if (typeof answer !== "object" || answer === null) return answer;
   const { messages, update } = answer as { messages?: unknown; update?: unknown };
-  if (Array.isArray(messages)) return { ...answer, messages: without(added, messages) };
+  if (Array.isArray(messages)) return withField(answer, "messages", without(added, messages));
   if (typeof update !== "object" || update === null) return answer;
-  const same = Object.create(Object.getPrototypeOf(answer)) as object;
-  return Object.assign(same, answer, { update: without(added, update) });
+  return withField(answer, "update", without(added, update));
+}
+
+function withField(whole: object, name: string, value: unknown): object {
+  if (whole[name as keyof typeof whole] === value) return whole;
+  const same = Object.create(Object.getPrototypeOf(whole)) as object;
+  return Object.assign(same, whole, { [name]: value });
 }
