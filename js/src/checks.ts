@@ -124,6 +124,7 @@ const SYNONYMS: Record<string, string> = {
   expires: "ttl",
   limit: "k",
   expected: "relevant",
+  olderthan: "maxAge",
   overwrite: "onConflict",
   type: "format",
 };

@@ -37,6 +37,12 @@ export {
 } from "./memory.js";
 export type { AccessEvent, AccessOptions } from "./scope/access.js";
 export type { ErasureCheck, ErasureReceipt, ForgetOptions, Hold } from "./scope/erasure.js";
+export type {
+  EvictedItem,
+  EvictionOrder,
+  EvictionReport,
+  EvictOptions,
+} from "./scope/eviction.js";
 export { decodeLabel, encodeLabel } from "./scope/labels.js";
 export type { Policy } from "./scope/policy.js";
 export {

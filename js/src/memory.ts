@@ -31,6 +31,7 @@ import {
   holds,
   release,
 } from "./scope/erasure.js";
+import { type EvictionReport, type EvictOptions, evict } from "./scope/eviction.js";
 import { MemoryProvider } from "./scope/provider.js";
 import type { ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
@@ -162,7 +163,7 @@ export class Memory {
     return attempt("Memory", () => checkReceipt(this.#connection, receipt));
   }
 
-  /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`. */
+  /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`, and `evict()` leaves its items. */
   async hold(namespace: string[], reason: string): Promise<void> {
     await attempt("Memory", () => hold(this.#connection, namespace, reason));
   }
@@ -175,6 +176,17 @@ export class Memory {
   /** What must not be forgotten, and why. */
   async holds(): Promise<Hold[]> {
     return attempt("Memory", () => holds(this.#connection));
+  }
+
+  /**
+   * Deletes what is needed least, by age, use and size, until the rules hold. Pinned and held
+   * items stay, and so does what is put while it runs. Others get their turn between portions;
+   * what a signal ended goes on by the next call.
+   *
+   *     const report = await memory.evict({ namespaces: [["user"]], maxItems: 1000, by: "use", dryRun: true });
+   */
+  async evict(options: EvictOptions): Promise<EvictionReport> {
+    return attempt("Memory", () => evict(this.#connection, options, this.#options.now));
   }
 
   /** Moves everything into the database file, and to the disk. */

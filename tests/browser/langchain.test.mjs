@@ -2,6 +2,7 @@
 
 import {
   expectBesideWindow,
+  expectEvicting,
   expectExchanges,
   expectLessons,
   expectNewest,
@@ -59,6 +60,10 @@ test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => 
 
 test("[cap 93] a graph is shown what is recalled, and keeps nothing of it", async () => {
   expectShownGraph(await run("shownGraph"), expect);
+});
+
+test("what is used least is evicted, but nothing pinned, held or new", async () => {
+  expectEvicting(await run("evicting"), expect);
 });
 
 test("notes are files, for deepagents and for Anthropic's memory tool", async () => {

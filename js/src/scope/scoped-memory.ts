@@ -14,6 +14,7 @@ import {
   type ForgetOptions,
   forget,
 } from "./erasure.js";
+import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { MemoryProvider } from "./provider.js";
 import { levelOf, type ScopeOptions } from "./scope.js";
 
@@ -67,6 +68,11 @@ export class ScopedMemory {
   /** As `memory.checkReceipt()`, of a receipt of this scope. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
     return attempt("ScopedMemory", () => checkReceipt(this.#connection, receipt));
+  }
+
+  /** As `memory.evict()`, of everything in the scope unless the options name a part of it. */
+  async evict(options: EvictOptions): Promise<EvictionReport> {
+    return attempt("ScopedMemory", () => evict(this.#connection, options, this.#options.now));
   }
 
   /** Calls `listener` after something was written in the scope. Answers how to stop. */

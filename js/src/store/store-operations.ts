@@ -350,7 +350,8 @@ function toItem(item: CoreItem): Item {
   };
 }
 
-function storedValue({ namespace, key, value }: CoreItem): Value {
+/** @internal */
+export function storedValue({ namespace, key, value }: CoreItem): Value {
   try {
     return decodeValue(value);
   } catch (cause) {

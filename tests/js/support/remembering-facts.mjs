@@ -133,6 +133,21 @@ export function expectShownGraph({ shown, kept }, expect) {
   expect(kept).toEqual([said, "Oolong."]);
 }
 
+export function expectEvicting({ would, before, did, left, all, news }, expect) {
+  expect(before).toBe(7);
+  expect(would.dryRun).toBe(true);
+  const gone = would.evicted.map(({ namespace, key, reason }) => [...namespace, key, reason]);
+  expect(gone).toEqual(["e1", "e3", "e5"].map((key) => ["episodes", key, "maxItems"]));
+  expect(would.kept).toMatchObject({ items: 4, pinned: 1, held: 1, changed: 0 });
+  expect(did).toEqual({ ...would, dryRun: false, time: expect.any(String) });
+  expect(left).toEqual(["e0", "e2", "e4", "letter", "own"]);
+  expect(all).toEqual({
+    evicted: 229,
+    kept: { items: 1, bytes: expect.any(Number), pinned: 0, held: 0, changed: 1 },
+  });
+  expect(news).toEqual([["n329", "new"]]);
+}
+
 export function expectNotebook({ matches, found, map, seen }, expect) {
   expect(matches).toEqual([{ path: "/plans/trip.md", line: 1, text: "Pack the green tea." }]);
   expect(found).toEqual(["/plans/trip.md"]);

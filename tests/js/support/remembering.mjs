@@ -286,9 +286,57 @@ export async function notebook(memory) {
   return { matches, found: files.map(({ path }) => path), map: [...map.content], seen };
 }
 
+/**
+ * What goes of a user's episodes by use, as told before and as done, beside what is pinned, held
+ * and put meanwhile.
+ */
+export async function evicting(memory) {
+  const hers = memory.scoped({ user: "ada" });
+  const tries = episodes(hers);
+  for (let i = 0; i < 6; i++) {
+    const pinned = i === 0;
+    await tries.record(
+      { state: "rain", action: "wait", outcome: "dry", reward: 1, pinned },
+      `e${i}`,
+    );
+  }
+  for (const key of ["e4", "e2", "e4"]) await tries.used(key);
+  await hers.store.put(["case"], "letter", { text: "evidence" });
+  await memory.hold(["user", "ada", "case"], "case 7");
+  await memory.store.put(["user", "bob"], "own", { text: "his own" });
+  const rule = { maxItems: 4, by: "use" };
+  const would = await hers.evict({ ...rule, dryRun: true });
+  const before = (await hers.store.search([], { limit: 100 })).length;
+  const did = await hers.evict(rule);
+  const left = await memory.store.search([], { limit: 100 });
+  const notes = Array.from({ length: 230 }, (_, i) => `n${100 + i}`);
+  await memory.store.batch(
+    notes.map((key) => ({ namespace: ["notes"], key, value: { text: "old" } })),
+  );
+  const meanwhile = [];
+  const all = await memory.evict({
+    namespaces: [["notes"]],
+    maxItems: 0,
+    onProgress({ left }) {
+      if (left === 0) return;
+      meanwhile.push(memory.store.put(["notes"], notes.at(-1), { text: "new" }));
+    },
+  });
+  await Promise.all(meanwhile);
+  return {
+    would,
+    before,
+    did,
+    left: left.map(({ key }) => key).sort(),
+    all: { evicted: all.evicted.length, kept: all.kept },
+    news: (await memory.store.search(["notes"])).map(({ key, value }) => [key, value.text]),
+  };
+}
+
 /** By name: each answers, over a memory, what remembering-facts.mjs expects. */
 export const agents = {
   besideWindow,
+  evicting,
   exchanges,
   lessons,
   newest,
