@@ -9,6 +9,21 @@ export {
 } from "./langchain/episodes.js";
 export type { EntryFormat } from "./langchain/item-text.js";
 export {
+  type FactChanges,
+  type FactsToConsolidate,
+  type KnownFact,
+  type LearnBudget,
+  Learner,
+  type LearnerOptions,
+  type LearnOptions,
+  type LearnReport,
+  type LearntChange,
+  learner,
+  type NewFact,
+  type TurnMessage,
+  type TurnToLearn,
+} from "./langchain/learner.js";
+export {
   type MemoryMiddleware,
   type MemoryMiddlewareOptions,
   memoryMiddleware,

@@ -4,6 +4,7 @@ import {
   expectBesideWindow,
   expectEvicting,
   expectExchanges,
+  expectLearning,
   expectLessons,
   expectNewest,
   expectNotebook,
@@ -64,6 +65,10 @@ test("[cap 93] a graph is shown what is recalled, and keeps nothing of it", asyn
 
 test("what is used least is evicted, but nothing pinned, held or new", async () => {
   expectEvicting(await run("evicting"), expect);
+});
+
+test("facts are learnt in the background, by a model of the user's", async () => {
+  expectLearning(await run("learning"), expect);
 });
 
 test("notes are files, for deepagents and for Anthropic's memory tool", async () => {

@@ -11,8 +11,9 @@ import { gzipSync } from "node:zlib";
 // finds enough 2. Scopes and policies take 8, forgetting and holds 7.
 const WASM_CEILING = 602_000;
 const GLUE_CEILING = 4_000;
-// Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7.
-const LANGCHAIN_CEILING = 16_500;
+// Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
+// learner with its queue and budget 4.
+const LANGCHAIN_CEILING = 20_800;
 const EMBED_CEILING = 6_000;
 // picomatch takes 9 KB of it.
 const FILES_CEILING = 25_000;

@@ -10,7 +10,8 @@ import { RECALL_OPTIONS, type Recalled, Recaller, type RecallOptions } from "./r
 
 // By which LangChain knows a middleware; createMiddleware() does no more, and would bring all
 // of LangChain along.
-const BRAND = Symbol.for("AgentMiddleware");
+/** @internal */
+export const BRAND = Symbol.for("AgentMiddleware");
 
 /** A middleware without state, context and tools of its own. */
 export type MemoryMiddleware = AgentMiddleware<

@@ -20,7 +20,7 @@ export interface Run {
 /** What is asked of a store: all of LangGraph's have it. */
 export interface ItemStore {
   get(namespace: string[], key: string): Promise<Item | null>;
-  put(namespace: string[], key: string, value: object, index?: string[]): Promise<void>;
+  put(namespace: string[], key: string, value: object, index?: false | string[]): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
 }
@@ -56,6 +56,24 @@ export interface Place {
   labels: string[];
   /** The scope that `memory` is. */
   owner: readonly string[] | undefined;
+}
+
+/** Below a place: turns that wait for a learner. They are no facts. @internal */
+export const UNLEARNT = "keepsake-unlearnt";
+// Of those, what one search looks past.
+const MOST_UNLEARNT = 100;
+
+/** What a search of a place finds, without what waits to be learnt. @internal */
+export async function facts(
+  { store, labels }: Place,
+  options: SearchOptions & { limit: number },
+): Promise<SearchItem[]> {
+  const isFact = ({ namespace }: SearchItem) => namespace.at(-1) !== UNLEARNT;
+  const hits = await store.search(labels, options);
+  if (hits.every(isFact)) return hits;
+  const { limit } = options;
+  const more = await store.search(labels, { ...options, limit: limit + MOST_UNLEARNT });
+  return more.filter(isFact).slice(0, limit);
 }
 
 /** Refuses what names nobody, before the first run. @internal */

@@ -18,12 +18,14 @@ import type { SearchItem } from "../store/store-operations.js";
 import { checkFormat, type EntryFormat, fenced, lineOf, textOf, titled } from "./item-text.js";
 import {
   checkPlace,
+  facts,
   PLACE_OPTIONS,
   type Place,
   type PlaceOptions,
   placeOf,
   type Run,
 } from "./place.js";
+import { tokensOf } from "./tokens.js";
 import { wordsOf } from "./words.js";
 
 /** Where recalled text stands among the messages that a model gets. */
@@ -93,7 +95,6 @@ const EACH = { turn: 1, call: 1 };
 const MOST_PINNED = 1000;
 // "Do I like tea?" does not say that I like tea.
 const QUESTION = /[^.!?。！？\n]*[?？]/g;
-const encoder = new TextEncoder();
 
 /** What is added to the messages of a model call; "" for nothing. @internal */
 export interface Recalled {
@@ -147,25 +148,24 @@ export class Recaller {
     return { pinned: above, recalled: this.#fit(lines(news.slice(0, topK)), this.#block, left) };
   }
 
-  async #pinned({ store, labels }: Place): Promise<SearchItem[]> {
+  async #pinned(place: Place): Promise<SearchItem[]> {
     const { pinned } = this.#options;
     if (pinned === undefined) return [];
     const filter = pinned === true ? { pinned: true } : pinned;
-    const items = await store.search(labels, { filter, limit: MOST_PINNED });
+    const items = await facts(place, { filter, limit: MOST_PINNED });
     return items.sort(
       (a, b) => Number(a.createdAt) - Number(b.createdAt) || (nameOf(a) < nameOf(b) ? -1 : 1),
     );
   }
 
-  async #hits({ store, labels }: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
+  async #hits(place: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
     const { querySelector, topK = 10, filter, minScore = 0.2, search } = this.#options;
     const query = querySelector
       ? await querySelector(messages, run)
       : messages[lastOfUser(messages)]?.text;
     if (!query) return [];
-    const options: SearchOptions = { mode: "hybrid", ...search, query, limit: 2 * topK };
-    if (filter !== undefined) options.filter = filter;
-    const hits = await store.search(labels, options);
+    const options = { mode: "hybrid" as const, ...search, query, limit: 2 * topK };
+    const hits = await facts(place, filter === undefined ? options : { ...options, filter });
     return hits.filter(({ score = -1 }) => score >= minScore);
   }
 
@@ -194,7 +194,7 @@ export class Recaller {
 
   #count(text: string): number {
     const { countTokens } = this.#options;
-    if (countTokens === undefined) return Math.ceil(encoder.encode(text).length / 3);
+    if (countTokens === undefined) return tokensOf(text);
     return checkNumber("what countTokens answers", countTokens(text), 0);
   }
 }

@@ -11,7 +11,7 @@
 import { fnv1a } from "../bytes.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { textOf, unfenced } from "./item-text.js";
-import type { Place } from "./place.js";
+import { facts, type Place } from "./place.js";
 import { isWithin, likeness, wordsOf } from "./words.js";
 
 /** Where a text comes from, as far as is known. */
@@ -45,16 +45,48 @@ const SAID_WITHIN = 1.5;
 const KEPT = 10;
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
-/** @internal */
+/** How a text is remembered. @internal */
+export interface RememberOptions {
+  /** The key of the item that it takes the place of. */
+  replaces?: string | undefined;
+  /** Keys of items that are about to go, unless they are pinned: what they say is not known. */
+  except?: ReadonlySet<string> | undefined;
+  /** Whatever else its item is to have. */
+  more?: object | undefined;
+}
+
+/** Twice is as once. @internal */
 export async function remember(
   place: Place,
   given: string,
   source: Source | undefined,
-  replaces?: string,
+  options: RememberOptions = {},
+): Promise<Remembered> {
+  const judged = await judge(place, given, options);
+  const text = unfenced(given);
+  const { outcome, key, others } = judged;
+  if (outcome === "stored") {
+    await put(place, key, { ...options.more, text, ...sourcesOf({}, source) });
+  } else if (outcome === "merged" || outcome === "replaced") {
+    await supersede(place, others[0] as Item, { ...options.more, text }, source, outcome);
+  }
+  return judged;
+}
+
+/** What `remember()` would do. @internal */
+export async function judge(
+  place: Place,
+  given: string,
+  { replaces, except }: RememberOptions = {},
 ): Promise<Remembered> {
   const text = unfenced(given);
-  if (replaces !== undefined) return replace(place, text, source, replaces);
-  const candidates = await likely(place, text);
+  if (replaces !== undefined) {
+    const old = await place.store.get(place.labels, replaces);
+    if (old === null) return { outcome: "missing", key: replaces, others: [] };
+    return { outcome: "replaced", key: replaces, others: [old] };
+  }
+  const found = await likely(place, text);
+  const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
   const knowing = candidates.filter((item) => saysAny(item, text));
   if (sentencesOf(text).every((words) => knowing.some((item) => says(item, words)))) {
     return { outcome: "known", key: knowing[0]?.key ?? "", others: knowing };
@@ -62,38 +94,29 @@ export async function remember(
   const words = wordsOf(text);
   const own = candidates.filter(({ namespace }) => namespace.length === place.labels.length);
   const lesser = own.find(({ value }) => isLess(wordsOf(textOf(value)), words));
-  if (lesser) {
-    await supersede(place, lesser, text, source, "merged");
-    return { outcome: "merged", key: lesser.key, others: [lesser] };
-  }
-  const key = keyOf(words);
-  await put(place, key, { text, ...sourcesOf({}, source) });
-  const others = own.filter(({ value }) => likeness(wordsOf(textOf(value)), words) >= ALIKE);
-  return { outcome: "stored", key, others };
+  if (lesser) return { outcome: "merged", key: lesser.key, others: [lesser] };
+  const others = own.filter(({ value }) => areAlike(textOf(value), text));
+  return { outcome: "stored", key: keyOf(words), others };
 }
 
-async function replace(
-  place: Place,
-  text: string,
-  source: Source | undefined,
-  key: string,
-): Promise<Remembered> {
-  const old = await place.store.get(place.labels, key);
-  if (old === null) return { outcome: "missing", key, others: [] };
-  await supersede(place, old, text, source, "replaced");
-  return { outcome: "replaced", key, others: [old] };
+/** Whether two texts share at least half of their words. @internal */
+export function areAlike(one: string, other: string): boolean {
+  return likeness(wordsOf(one), wordsOf(other)) >= ALIKE;
 }
 
 // All else that the item had stays: it may be pinned.
 function supersede(
   place: Place,
   { key, value }: Item,
-  text: string,
+  news: { text: string },
   source: Source | undefined,
   reason: Superseded["reason"],
 ): Promise<void> {
-  const supersedes = latest(value.supersedes, { text: textOf(value), reason });
-  return put(place, key, { ...value, text, supersedes, ...sourcesOf(value, source) });
+  const text = textOf(value);
+  const isSame = text === news.text;
+  const supersedes = isSame ? value.supersedes : latest(value.supersedes, { text, reason });
+  const kept = supersedes === undefined ? {} : { supersedes };
+  return put(place, key, { ...value, ...news, ...kept, ...sourcesOf(value, source) });
 }
 
 // In a list, where a search does not take the thread for what belongs together.
@@ -102,7 +125,9 @@ function sourcesOf(value: Item["value"], source: Source | undefined): { sources?
 }
 
 function latest<T>(list: unknown, last: T): T[] {
-  return [...(Array.isArray(list) ? list : []), last].slice(-KEPT);
+  const earlier: T[] = Array.isArray(list) ? list : [];
+  if (JSON.stringify(earlier.at(-1)) === JSON.stringify(last)) return earlier;
+  return [...earlier, last].slice(-KEPT);
 }
 
 // Only the text is embedded, whatever else the index says.
@@ -111,9 +136,9 @@ function put({ store, labels }: Place, key: string, value: object): Promise<void
 }
 
 // Quotes would be a condition.
-function likely({ store, labels }: Place, text: string): Promise<SearchItem[]> {
+function likely(place: Place, text: string): Promise<SearchItem[]> {
   const query = text.replace(/["“”„*]/g, " ");
-  return store.search(labels, { query, mode: "hybrid", limit: CANDIDATES, refreshTtl: false });
+  return facts(place, { query, mode: "hybrid", limit: CANDIDATES, refreshTtl: false });
 }
 
 function sentencesOf(text: string): string[][] {

@@ -4,7 +4,6 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
 import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
-import type { SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import {
   asLine,
@@ -15,7 +14,7 @@ import {
   textOf,
   unfenced,
 } from "./item-text.js";
-import { checkPlace, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
+import { checkPlace, facts, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
 import { wordsOf } from "./words.js";
@@ -87,7 +86,9 @@ export function rememberTool(
   return toolOf(options, "remember", REMEMBER, parameters, ["text"], async (input, run) => {
     if (wordsOf(unfenced(input.text)).length === 0) return "Not stored: the text has no words.";
     const place = placeOf("rememberTool", options, run);
-    return answerOf(await remember(place, input.text, sourceOf(run), input.replaces || undefined));
+    return answerOf(
+      await remember(place, input.text, sourceOf(run), { replaces: input.replaces || undefined }),
+    );
   });
 }
 
@@ -105,11 +106,15 @@ export function recallTool(
     limit: { type: "integer", minimum: 1, maximum: topK, description: "Facts at most." },
   };
   return toolOf(options, "recall", RECALL, parameters, ["query"], async (input, run) => {
-    const { store, labels } = placeOf("recallTool", options, run);
+    const place = placeOf("recallTool", options, run);
     const { query, limit = topK } = input;
-    const search: SearchOptions = { query, mode: "hybrid", limit: Math.min(limit, topK) };
-    if (filter !== undefined) search.filter = filter;
-    const hits = query.trim() === "" ? [] : await store.search(labels, search);
+    const search = {
+      query,
+      mode: "hybrid" as const,
+      limit: Math.min(limit, topK),
+      ...(filter !== undefined && { filter }),
+    };
+    const hits = query.trim() === "" ? [] : await facts(place, search);
     const lines = hits
       .filter(({ score }) => score === undefined || score >= minScore)
       .map((item) => lineOf(item, formatTemplate));

@@ -148,6 +148,27 @@ export function expectEvicting({ would, before, did, left, all, news }, expect) 
   expect(news).toEqual([["n329", "new"]]);
 }
 
+export function expectLearning({ asked, reports, shown, texts }, expect) {
+  expect(asked).toEqual([
+    [["user: I like oolong tea.", "assistant: Fine."], []],
+    [["user: Which tea do I like?", "assistant: Fine."], ["Ada likes oolong tea."]],
+    [["user: I like green tea.", "assistant: Fine."], ["Ada likes oolong tea."]],
+  ]);
+  expect(reports.map(({ calls, waiting, changes }) => [calls, waiting, changes.length])).toEqual([
+    [1, 0, 1],
+    [1, 0, 0],
+    [2, 0, 2],
+  ]);
+  expect(reports[2].changes.map(({ kind, outcome }) => `${kind} ${outcome}`)).toEqual([
+    "put stored",
+    "delete deleted",
+  ]);
+  // What waits to be learnt is shown to nobody.
+  expect(shown.map((messages) => messages.length)).toEqual([1, 4, 6]);
+  expect(shown[1][2]).toMatch(/^<memory>\n.*\n- \w+: Ada likes oolong tea\.\n<\/memory>$/);
+  expect(texts).toEqual(["Ada likes green tea."]);
+}
+
 export function expectNotebook({ matches, found, map, seen }, expect) {
   expect(matches).toEqual([{ path: "/plans/trip.md", line: 1, text: "Pack the green tea." }]);
   expect(found).toEqual(["/plans/trip.md"]);

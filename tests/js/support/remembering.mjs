@@ -6,6 +6,7 @@ import { anthropicMemory, filesBackend } from "keepsake/files";
 import {
   episodes,
   forgetTool,
+  learner,
   memoryMiddleware,
   recallNode,
   recallTool,
@@ -333,11 +334,54 @@ export async function evicting(memory) {
   };
 }
 
+/**
+ * An agent whose own model finds the facts after each turn: what it was shown, what a dry run would
+ * do, and what is stored.
+ */
+export async function learning({ store, checkpointer }) {
+  const scope = { store, scope: "user" };
+  const asked = [];
+  const reports = [];
+  const learns = learner({
+    ...scope,
+    extract({ messages, near }) {
+      asked.push([
+        messages.map(({ role, text }) => `${role}: ${text}`),
+        near.map(({ text }) => text),
+      ]);
+      const [{ text }] = messages;
+      return text.endsWith("?") ? undefined : { put: [text.replace("I like", "Ada likes")] };
+    },
+    consolidate({ facts }) {
+      const [old] = facts.filter(({ text }) => text.includes("oolong"));
+      return { delete: [old.key] };
+    },
+    onRun: (report) => reports.push(report),
+  });
+  const model = fakeModel();
+  const middleware = [learns.middleware(), memoryMiddleware(scope)];
+  const agent = createAgent({ model, middleware, checkpointer, store });
+  const say = async (content) => {
+    model.respond(new AIMessage("Fine."));
+    const config = { configurable: { thread_id: "learning", user_id: "ada" } };
+    await agent.invoke({ messages: [{ role: "user", content }] }, config);
+  };
+  const texts = async () =>
+    (await store.search(["user", "ada"], { limit: 100 })).map(({ value }) => value.text).sort();
+  for (const line of ["I like oolong tea.", "Which tea do I like?", "I like green tea."]) {
+    await say(line);
+    await learns.settled();
+  }
+  const shown = model.calls.map(({ messages }) => messages.map(({ text }) => text));
+  return { asked, reports, shown, texts: await texts() };
+}
+
 /** By name: each answers, over a memory, what remembering-facts.mjs expects. */
 export const agents = {
   besideWindow,
   evicting,
   exchanges,
+  learning,
   lessons,
   newest,
   notebook,

@@ -1,0 +1,546 @@
+// Facts that the user's own model finds in a conversation, after each turn and in the background.
+//
+//   noted      a turn is an item in the store until it is done: a restart loses nothing.
+//   read       the hook is given its messages and the facts that are like them. What it answers is
+//              kept with the turn before any of it is done, so that nobody is asked twice.
+//   done       each change goes through the rules of remember.ts. Done twice it is as done once.
+
+import type { BaseMessage } from "@langchain/core/messages";
+import { fnv1a } from "../bytes.js";
+import {
+  checkFlag,
+  checkList,
+  checkListener,
+  checkNumber,
+  checkOptions,
+  checkText,
+  checkWhole,
+  type NamesOf,
+} from "../checks.js";
+import { Turns } from "../engine/turns.js";
+import { invalid, KeepsakeError, messageOf } from "../errors.js";
+import type { Item, SearchItem } from "../store/store-operations.js";
+import { textOf, unfenced, withoutFenced } from "./item-text.js";
+import { BRAND, type MemoryMiddleware } from "./middleware.js";
+import type { MemoryNode } from "./nodes.js";
+import {
+  checkPlace,
+  facts,
+  PLACE_OPTIONS,
+  type Place,
+  type PlaceOptions,
+  placeOf,
+  type Run,
+  UNLEARNT,
+} from "./place.js";
+import { areAlike, judge, type Remembered, remember, type Source } from "./remember.js";
+import { tokensOf } from "./tokens.js";
+import { sourceOf } from "./tools.js";
+import { wordsOf } from "./words.js";
+
+/** What somebody said. */
+export interface TurnMessage {
+  role: "user" | "assistant";
+  text: string;
+  id?: string | undefined;
+}
+
+/** A fact that is stored. */
+export interface KnownFact {
+  key: string;
+  text: string;
+  value: Record<string, unknown>;
+}
+
+/** A fact to be stored: its text, and whatever else its item is to have. */
+export interface NewFact {
+  text: string;
+  [field: string]: unknown;
+}
+
+/** What a hook wants to be done, in this order. */
+export interface FactChanges {
+  /** New facts, or their texts. What is known already is not stored again. */
+  put?: (string | NewFact)[] | undefined;
+  /** Facts that take the place of stored ones, by key; the old text stays in `supersedes`. */
+  update?: (NewFact & { key: string })[] | undefined;
+  /** Keys. A pinned item stays. */
+  delete?: string[] | undefined;
+}
+
+/** What `extract` is given. */
+export interface TurnToLearn {
+  /** From the user's message to the answer. */
+  messages: TurnMessage[];
+  /** Stored facts that are like it, the nearest first. */
+  near: KnownFact[];
+  source?: Source | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What `consolidate` is given: facts that say nearly the same, the newest first. */
+export interface FactsToConsolidate {
+  facts: KnownFact[];
+  signal?: AbortSignal | undefined;
+}
+
+type Answer = FactChanges | null | undefined;
+
+/** How much the hooks may do in one run. */
+export interface LearnBudget {
+  /** Calls of hooks. @default 20 */
+  maxCalls?: number | undefined;
+  /** Tokens of all texts that hooks are given. A turn that is larger waits. @default no limit */
+  maxTokens?: number | undefined;
+}
+
+/** Whose facts, and who finds them. */
+export interface LearnerOptions extends PlaceOptions, LearnBudget {
+  /** Finds the facts in a turn: a call of your model. */
+  extract: (turn: TurnToLearn) => Answer | Promise<Answer>;
+  /** Makes one of facts that are alike. @default they stay beside each other */
+  consolidate?: ((group: FactsToConsolidate) => Answer | Promise<Answer>) | undefined;
+  /** Stored facts that `extract` is shown at most. @default 10 */
+  topK?: number | undefined;
+  /** How tokens are counted. @default a third of the bytes in UTF-8 */
+  countTokens?: ((text: string) => number) | undefined;
+  /** Keeps a Worker alive until the background is done: `(work) => ctx.waitUntil(work)`. */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+  /** Told of each run in the background. @default what failed is warned of on the console */
+  onRun?: ((report: LearnReport) => void) | undefined;
+}
+
+/** How one run goes. */
+export interface LearnOptions extends LearnBudget {
+  /** Asks the hooks, but only says what would be done: nothing is written. @default false */
+  dryRun?: boolean | undefined;
+  /** Ends it between two changes. What is not done stays. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A change, and what became of it. */
+export interface LearntChange {
+  kind: "put" | "update" | "delete";
+  /**
+   * `known`, `merged`, `replaced`, `stored` or `missing`, as remembered texts are. `deleted`, or
+   * not: `pinned`, or `kept` because something of the same answer was put there.
+   */
+  outcome: Remembered["outcome"] | "deleted" | "pinned" | "kept";
+  key: string;
+  text?: string | undefined;
+}
+
+/** What a run did, or would do. */
+export interface LearnReport {
+  dryRun: boolean;
+  /** Of hooks. */
+  calls: number;
+  tokens: number;
+  changes: LearntChange[];
+  /** Turns and groups of facts that are left for the next run. */
+  waiting: number;
+  /** Why it ended early: what a hook threw, or answered wrongly. It is asked again, last. */
+  error?: string | undefined;
+}
+
+const LEARNER: NamesOf<LearnerOptions> = {
+  ...PLACE_OPTIONS,
+  extract: 1,
+  consolidate: 1,
+  topK: 1,
+  maxCalls: 1,
+  maxTokens: 1,
+  countTokens: 1,
+  waitUntil: 1,
+  onRun: 1,
+};
+const LEARN: NamesOf<LearnOptions> = { maxCalls: 1, maxTokens: 1, dryRun: 1, signal: 1 };
+const CHANGES: NamesOf<FactChanges> = { put: 1, update: 1, delete: 1 };
+
+/** What waits, as it is stored. */
+interface Waiting {
+  kind: "turn" | "group";
+  /** Milliseconds since 1970: the oldest is first. */
+  at: number;
+  failures: number;
+  messages?: TurnMessage[];
+  source?: Source | undefined;
+  /** Of the facts of a group. */
+  keys?: string[];
+  /** What the hook answered. */
+  changes?: Change[];
+}
+type Entry = Waiting & { name: string };
+type Change =
+  | { kind: "put"; fact: NewFact }
+  | { kind: "update"; key: string; fact: NewFact }
+  | { kind: "delete"; key: string };
+
+const MOST_WAITING = 1000;
+// Those of one place run one after the other, whichever learner began them.
+const turnsOf = new WeakMap<object, Map<string, Turns>>();
+
+/**
+ * Learns from conversations by a model of yours: `extract` finds the facts in each turn, after
+ * the turn, in the background. What is not done yet is kept in the store.
+ *
+ *     const learns = learner({ memory, scope: "user", extract: async ({ messages, near }) => … });
+ *     createAgent({ model, middleware: [learns.middleware(), memoryMiddleware(hers)] });
+ */
+export function learner(options: LearnerOptions): Learner {
+  return new Learner(options);
+}
+
+/** Finds facts in what was said: `learner()` makes one. */
+export class Learner {
+  readonly #options: LearnerOptions;
+  readonly #background = new Set<Promise<unknown>>();
+
+  /** @internal */
+  constructor(given: LearnerOptions) {
+    const options = checkOptions("learner", LEARNER, given);
+    checkPlace("learner", options);
+    if (typeof options.extract !== "function") {
+      throw invalid("learner needs extract: a function that finds the facts in a turn");
+    }
+    for (const name of ["consolidate", "countTokens", "waitUntil", "onRun"] as const) {
+      checkListener(name, options[name]);
+    }
+    checkWhole("topK", options.topK ?? 0, 0, 100);
+    checkBudget(options);
+    this.#options = options;
+  }
+
+  /** For `createAgent()`: notes each turn when the model has answered. */
+  middleware(name: string = "learner"): MemoryMiddleware {
+    checkText("name", name);
+    const wrapModelCall: MemoryMiddleware["wrapModelCall"] = async (request, handler) => {
+      const answer = await handler(request);
+      const message = answer as unknown as BaseMessage & { tool_calls?: unknown[] };
+      if ((message.tool_calls?.length ?? 0) > 0) return answer;
+      const state = request.state as { messages?: BaseMessage[] };
+      const run = { ...(request.runtime as Run), state };
+      await this.note([...(state.messages ?? request.messages), message], run);
+      return answer;
+    };
+    return { [BRAND]: true, name, wrapModelCall } as unknown as MemoryMiddleware;
+  }
+
+  /** For a `StateGraph`: a node after the one that answers, which notes `messages`. */
+  node(): MemoryNode {
+    return async (state, run = {}) => {
+      await this.note(state?.messages, { ...run, state });
+      return {};
+    };
+  }
+
+  /**
+   * Keeps the last turn of these messages, and begins to learn from it in the background.
+   * Resolves when it is kept.
+   */
+  async note(messages: BaseMessage[], run: Run = {}): Promise<void> {
+    const said = turnIn(checkList("messages", messages));
+    if (said.length === 0) return;
+    const place = placeOf("learner", this.#options, run);
+    const source = sourceOf(run);
+    const name = nameOf(JSON.stringify([source?.thread_id, said]));
+    await keep(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
+    const work: Promise<void> = this.#workBehind(place).finally(() =>
+      this.#background.delete(work),
+    );
+    this.#background.add(work);
+    this.#options.waitUntil?.(work);
+  }
+
+  /** Learns now from all that waits for this run's user, within a budget. */
+  async run(run: Run = {}, given?: LearnOptions): Promise<LearnReport> {
+    const options = checkOptions("run", LEARN, given);
+    checkBudget(options);
+    checkFlag("dryRun", options.dryRun);
+    return this.#work(placeOf("learner", this.#options, run), options);
+  }
+
+  /** Resolves when nothing goes on in the background. */
+  async settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  async #workBehind(place: Place): Promise<void> {
+    const { onRun } = this.#options;
+    let isExpected = false;
+    const report = await this.#work(place, {}).catch((error: unknown): LearnReport => {
+      // Where the memory was closed the next start goes on.
+      isExpected = isClosed(error);
+      const said = messageOf(error);
+      return { dryRun: false, calls: 0, tokens: 0, changes: [], waiting: 1, error: said };
+    });
+    if (onRun !== undefined) return onRun(report);
+    if (report.error === undefined || isExpected) return;
+    console.warn(`[keepsake] learner: ${report.error}; the next turn tries again`);
+  }
+
+  #work(place: Place, options: LearnOptions): Promise<LearnReport> {
+    return turnsAt(place).take(() => new LearnRun(place, this.#options, options).all());
+  }
+}
+
+/** One run: what waits, the oldest first, until it is done or the budget is spent. */
+class LearnRun {
+  readonly #place: Place;
+  readonly #hooks: LearnerOptions;
+  readonly #options: LearnOptions;
+  readonly #report: LearnReport;
+
+  constructor(place: Place, hooks: LearnerOptions, options: LearnOptions) {
+    this.#place = place;
+    this.#hooks = hooks;
+    this.#options = options;
+    const dryRun = options.dryRun ?? false;
+    this.#report = { dryRun, calls: 0, tokens: 0, changes: [], waiting: 0 };
+  }
+
+  get #maxCalls(): number {
+    return this.#options.maxCalls ?? this.#hooks.maxCalls ?? 20;
+  }
+
+  async all(): Promise<LearnReport> {
+    const report = this.#report;
+    const entries = await waitingAt(this.#place);
+    while (entries.length > 0 && report.error === undefined) {
+      const entry = entries.shift() as Entry;
+      const next = await this.#one(entry);
+      if (next === "later") report.waiting++;
+      else if (next !== undefined) entries.push(next);
+    }
+    report.waiting += entries.length;
+    return report;
+  }
+
+  // Answers what is to be done afterwards, if anything.
+  async #one(entry: Entry): Promise<Entry | "later" | undefined> {
+    this.#options.signal?.throwIfAborted();
+    const current = await currentOf(this.#place, entry);
+    if (current === undefined) return undefined;
+    const changes = current.changes ?? (await this.#ask(current));
+    if (changes === "later") return "later";
+    // What was told before it was cut off is told no more.
+    const isResumed = current.changes !== undefined;
+    const news: string[] = [];
+    const going = new Set(changes.flatMap((one) => (one.kind === "delete" ? [one.key] : [])));
+    for (const change of changes) {
+      this.#options.signal?.throwIfAborted();
+      const done = await this.#apply(change, going, current.source);
+      this.#report.changes.push(done);
+      // What was put there stays there.
+      if (change.kind === "delete") continue;
+      if (done.outcome === "missing") continue;
+      going.delete(done.key);
+      if (done.outcome !== "known" || isResumed) news.push(change.fact.text);
+    }
+    if (this.#report.dryRun) return undefined;
+    const group = current.kind === "turn" ? await this.#groupOf(news) : undefined;
+    if (group !== undefined) await keep(this.#place, group);
+    await drop(this.#place, current);
+    return group;
+  }
+
+  async #ask(entry: Entry): Promise<Change[] | "later"> {
+    const { extract, consolidate } = this.#hooks;
+    const { signal } = this.#options;
+    if (this.#report.calls >= this.#maxCalls) return "later";
+    const near = await this.#factsFor(entry);
+    const { messages = [], source } = entry;
+    if (entry.kind === "group" && (near.length < 2 || consolidate === undefined)) return [];
+    if (!this.#canAfford([...messages, ...near])) return "later";
+    try {
+      const answer =
+        entry.kind === "turn"
+          ? await extract({ messages, near, source, signal })
+          : await consolidate?.({ facts: near, signal });
+      const changes = changesIn(answer, entry.kind === "turn" ? "extract" : "consolidate");
+      // From here on nobody is asked again.
+      if (!this.#report.dryRun) await keep(this.#place, { ...entry, changes });
+      return changes;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (isClosed(error)) throw error;
+      this.#report.error = messageOf(error);
+      // Last, so that it stands in the way of nothing.
+      if (!this.#report.dryRun) await keep(this.#place, { ...entry, failures: entry.failures + 1 });
+      return "later";
+    }
+  }
+
+  async #factsFor({ kind, messages = [], keys = [] }: Entry): Promise<KnownFact[]> {
+    const { store, labels } = this.#place;
+    if (kind === "group") {
+      const items = await Promise.all(keys.map((key) => store.get(labels, key)));
+      return items.filter((item) => item !== null).map(factOf);
+    }
+    const { topK = 10 } = this.#hooks;
+    const query = messages.map(({ text }) => text).join("\n");
+    if (topK === 0) return [];
+    const hits = await facts(this.#place, { query, mode: "hybrid", limit: topK });
+    return hits.filter(isAt(this.#place)).map(factOf);
+  }
+
+  // What it is given counts, whatever comes of it.
+  #canAfford(texts: readonly { text: string }[]): boolean {
+    const most = this.#options.maxTokens ?? this.#hooks.maxTokens ?? Number.POSITIVE_INFINITY;
+    const { countTokens = tokensOf } = this.#hooks;
+    const report = this.#report;
+    const tokens = texts.reduce(
+      (sum, { text }) => sum + checkNumber("what countTokens answers", countTokens(text), 0),
+      0,
+    );
+    if (report.tokens + tokens > most) return false;
+    report.calls++;
+    report.tokens += tokens;
+    return true;
+  }
+
+  async #apply(
+    change: Change,
+    going: ReadonlySet<string>,
+    source: Source | undefined,
+  ): Promise<LearntChange> {
+    const { kind } = change;
+    if (change.kind === "delete") {
+      const { key } = change;
+      return { kind, key, outcome: going.has(key) ? await this.#delete(key) : "kept" };
+    }
+    const { text, ...more } = change.fact;
+    const options = {
+      replaces: change.kind === "update" ? change.key : undefined,
+      except: going,
+      more,
+    };
+    const { outcome, key } = this.#report.dryRun
+      ? await judge(this.#place, text, options)
+      : await remember(this.#place, text, source, options);
+    return { kind, outcome, key, text };
+  }
+
+  async #delete(key: string): Promise<"deleted" | "pinned" | "missing"> {
+    const { store, labels } = this.#place;
+    const item = await store.get(labels, key);
+    if (item === null) return "missing";
+    if (item.value.pinned === true) return "pinned";
+    if (!this.#report.dryRun) await store.delete(labels, key);
+    return "deleted";
+  }
+
+  // Of what was stored, and what is like it.
+  async #groupOf(news: readonly string[]): Promise<Entry | undefined> {
+    if (this.#hooks.consolidate === undefined) return undefined;
+    const keys = new Set<string>();
+    for (const text of news) {
+      const query = wordsOf(text).join(" ");
+      const hits = await facts(this.#place, { query, mode: "hybrid", limit: 10 });
+      const alike = hits
+        .filter(isAt(this.#place))
+        .filter(({ value }) => areAlike(textOf(value), text));
+      if (alike.length > 1) for (const { key } of alike) keys.add(key);
+    }
+    if (keys.size === 0) return undefined;
+    const sorted = [...keys].sort();
+    const name = nameOf(JSON.stringify(sorted));
+    return { name, kind: "group", at: Date.now(), failures: 0, keys: sorted };
+  }
+}
+
+function checkBudget({ maxCalls, maxTokens }: LearnBudget): void {
+  if (maxCalls !== undefined) checkWhole("maxCalls", maxCalls, 0);
+  if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
+}
+
+// From where the user began to speak last. What tools answered is not said by anybody.
+function turnIn(messages: readonly BaseMessage[]): TurnMessage[] {
+  let from = messages.findLastIndex(({ type }) => type === "human");
+  while (messages[from - 1]?.type === "human") from--;
+  return messages.slice(Math.max(from, 0)).flatMap(({ type, text, id }) => {
+    const said = withoutFenced(text);
+    if ((type !== "human" && type !== "ai") || said === "") return [];
+    return [{ role: type === "human" ? "user" : "assistant", text: said, ...(id && { id }) }];
+  });
+}
+
+function changesIn(answer: Answer, hook: string): Change[] {
+  const given = checkOptions(`what ${hook} answers`, CHANGES, answer);
+  const list = <T>(name: keyof FactChanges) =>
+    checkList(`${name} of what ${hook} answers`, (given[name] ?? []) as T[]);
+  return [
+    ...list<string | NewFact>("put").map((fact) => ({ kind: "put" as const, fact: newFact(fact) })),
+    ...list<NewFact & { key: string }>("update").map(({ key, ...fact }) => ({
+      kind: "update" as const,
+      key: checkText("key of an update", key),
+      fact: newFact(fact as NewFact),
+    })),
+    ...list<string>("delete").map((key) => ({
+      kind: "delete" as const,
+      key: checkText("key to delete", key),
+    })),
+  ].filter((change) => change.kind === "delete" || wordsOf(change.fact.text).length > 0);
+}
+
+function newFact(fact: string | NewFact): NewFact {
+  const whole = typeof fact === "string" ? { text: fact } : fact;
+  return { ...whole, text: unfenced(checkText("text of a fact", whole?.text)) };
+}
+
+function factOf({ key, value }: Item | SearchItem): KnownFact {
+  return { key, text: textOf(value), value };
+}
+
+// A search is of what lies below, too.
+function isAt({ labels }: Place): (item: SearchItem) => boolean {
+  return ({ namespace }) => namespace.length === labels.length;
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof KeepsakeError && error.code === "closed";
+}
+
+function turnsAt({ store, labels }: Place): Turns {
+  const places = turnsOf.get(store) ?? new Map<string, Turns>();
+  turnsOf.set(store, places);
+  const name = JSON.stringify(labels);
+  const turns = places.get(name) ?? new Turns();
+  places.set(name, turns);
+  return turns;
+}
+
+// ---- what waits
+
+const encoder = new TextEncoder();
+
+function nameOf(text: string): string {
+  const bytes = encoder.encode(text);
+  return [fnv1a(bytes), fnv1a(bytes, 0x9747b28c)].map((hash) => hash.toString(36)).join("-");
+}
+
+function keep({ store, labels }: Place, { name, ...waiting }: Entry): Promise<void> {
+  return store.put([...labels, UNLEARNT], name, waiting, false);
+}
+
+function drop({ store, labels }: Place, { name }: Entry): Promise<void> {
+  return store.delete([...labels, UNLEARNT], name);
+}
+
+/** The oldest first, behind them what a hook failed at. */
+async function waitingAt({ store, labels }: Place): Promise<Entry[]> {
+  const items = await store.search([...labels, UNLEARNT], { limit: MOST_WAITING });
+  return items
+    .map(entryOf)
+    .sort((a, b) => a.failures - b.failures || a.at - b.at || (a.name < b.name ? -1 : 1));
+}
+
+// Another process may have done it.
+async function currentOf({ store, labels }: Place, { name }: Entry): Promise<Entry | undefined> {
+  const item = await store.get([...labels, UNLEARNT], name);
+  return item === null ? undefined : entryOf(item);
+}
+
+function entryOf({ key, value }: Item | SearchItem): Entry {
+  return { ...(value as unknown as Waiting), name: key };
+}
