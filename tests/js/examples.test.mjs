@@ -13,7 +13,7 @@ function printed(name) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(projectRoot, join(folder, "node_modules/keepsake"));
-  for (const peer of ["@langchain", "langchain"]) {
+  for (const peer of ["@langchain", "langchain", "deepagents"]) {
     symlinkSync(join(projectRoot, "node_modules", peer), join(folder, "node_modules", peer));
   }
   const source = readFileSync(join(projectRoot, "examples", `${name}.ts`), "utf8");
@@ -35,6 +35,39 @@ test("[cap 92] a workflow finds in its second run what the first one stored", ()
     [
       'recalled 0, answered "The blue whale is the largest animal.", stored exchange_1',
       'recalled 1, answered "I know: The blue whale is the largest animal.", stored exchange_2',
+      "",
+    ].join("\n"),
+  );
+});
+
+test("a human decides before anything is forgotten, in another process", () => {
+  expect(printed("langchain/approval")).toBe(
+    [
+      'may I: forget {"key":"tea"}',
+      "still there: 1",
+      'The tool said: Forgotten: "tea" (Ada likes oolong tea).',
+      "left: 0",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("a deep agent finds in the next conversation the file that it wrote", () => {
+  const output = printed("langchain/files");
+  expect(output).toMatch(/^I wrote it down\.\nI found: [\s\S]*\/plans\/trip\.md/);
+  expect(output).toMatch(/Buy tickets/);
+  expect(output).toMatch(/^an item below: files\/\S* \S+$/m);
+});
+
+test("[cap 54] a profile, shared knowledge, a tool and a cache are namespaces of a store", () => {
+  expect(printed("langchain/patterns")).toBe(
+    [
+      'profile: {"name":"Ada","drink":"oolong tea","city":"Porto"}',
+      "When do I get my money back? A refund takes three days.",
+      "Who painted this? nothing is known",
+      "- refunds: A refund takes three days.",
+      "It rains.",
+      "It rains. (cached)",
       "",
     ].join("\n"),
   );

@@ -279,6 +279,8 @@ describe("the installed package", () => {
     ["an agent as ESM", "agent.mts", "NodeNext", "NodeNext", agentSource],
     ["an agent as CommonJS", "agent.cts", "NodeNext", "NodeNext", agentSource],
     ["the example of an agent", "remembering.mts", "NodeNext", "NodeNext", example("remembering")],
+    ["the example of an approval", "approval.mts", "NodeNext", "NodeNext", example("approval")],
+    ["the example of patterns", "patterns.mts", "NodeNext", "NodeNext", example("patterns")],
     ["the example of episodes", "episodes.mts", "NodeNext", "NodeNext", example("episodes")],
     ["the example of a workflow", "workflow.mts", "NodeNext", "NodeNext", example("workflow")],
   ])("type-checks strictly for %s", (_, file, module, moduleResolution, source) => {

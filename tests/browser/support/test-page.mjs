@@ -20,6 +20,13 @@ export async function serveSource(source, options) {
   return serveFolder(await bundle({ stdin }), options);
 }
 
+/** A page of examples/, with its own index.html. */
+export async function serveExample(name) {
+  const folder = await bundle({ entryPoints: [`examples/${name}/page.ts`] });
+  cpSync(join(root, "examples", name, "index.html"), join(folder, "index.html"));
+  return serveFolder(folder);
+}
+
 /** The folder of the page: index.html, page.js, worker.js and keepsake.wasm. */
 export function buildPage(name) {
   return bundle({ entryPoints: [`tests/browser/pages/${name}.mjs`] });

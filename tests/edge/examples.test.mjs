@@ -1,0 +1,26 @@
+// The example of a Worker runs as it stands.
+
+import { bundleWorker } from "./support/bundle.mjs";
+import { cleanUp, startWorkerd } from "./support/workerd.mjs";
+
+afterAll(cleanUp);
+
+test("an agent in an object learns of its user, and tells nobody else", async () => {
+  const bundle = await bundleWorker("examples/worker/worker.ts");
+  const { miniflare } = await startWorkerd("example", { classes: { AGENT: "Agent" }, bundle });
+  const ask = async (path, body) => {
+    const method = body === undefined ? "GET" : "POST";
+    const response = await miniflare.dispatchFetch(`http://worker/users/${path}`, { method, body });
+    return response.text();
+  };
+  expect(await ask("ada/threads/1", "Ada likes oolong tea.")).toBe("I know nothing of that.");
+  // It learns in the background.
+  let facts = "[]";
+  while (facts === "[]") facts = await ask("ada/facts");
+  expect(facts).toBe('["Ada likes oolong tea."]');
+  const answer = await ask("ada/threads/2", "Which tea does Ada like?");
+  expect(answer).toMatch(/^<memory>\n.*\n- \w+: Ada likes oolong tea\.\n<\/memory>$/);
+  expect(await ask("bob/threads/1", "Which tea does Ada like?")).toBe("I know nothing of that.");
+  expect(await ask("bob/facts")).toBe("[]");
+  expect(await ask("ada")).toBe("not found\n");
+});
