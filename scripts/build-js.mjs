@@ -23,13 +23,14 @@ const declaredEntries = [
   "langchain",
   "embed",
   "files",
+  "inspector",
   "workerd",
   "edge-light",
   "cloudflare",
   "slim",
 ];
 // They know no runtime, nor the engine.
-const ADAPTERS = ["js/src/langchain.ts", "js/src/embed.ts", "js/src/files.ts"];
+const ADAPTERS = ["langchain", "embed", "files", "inspector"].map((name) => `js/src/${name}.ts`);
 // Over the lean module.
 if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 

@@ -1,0 +1,238 @@
+// <keepsake-inspector>: looks inside a memory.
+
+import { show } from "../checks.js";
+import { invalid } from "../errors.js";
+import type { Memory } from "../memory.js";
+import type { Changes } from "../wire/changes.js";
+import { h, newId } from "./dom.js";
+import { ItemsTab } from "./items-tab.js";
+import { SearchTab } from "./search-tab.js";
+import { StorageTab } from "./storage-tab.js";
+import { styleSheet } from "./styles.js";
+import type { Host, Tab } from "./tab.js";
+import { ThreadsTab } from "./threads-tab.js";
+import { explained } from "./words.js";
+
+const EVERYTHING: Changes = { namespaces: [], threads: [], everything: true };
+const MESSAGE_MS = 6000;
+
+// Where there are no elements, the module can be imported all the same.
+const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
+
+/**
+ * Shows what is in a memory: its items, searches with the reason of each hit, its threads, and
+ * how it is stored. It follows what other tabs write while it is on the page.
+ *
+ *     document.querySelector("keepsake-inspector").memory = await openMemory({ name: "agent" });
+ *
+ * It neither opens nor closes the memory. Its height is that of its box: 36rem unless you say.
+ */
+export class KeepsakeInspector extends Base {
+  #memory: Memory | undefined;
+  #inspection: Inspection | undefined;
+
+  /** What is looked at: a `Memory` of `openMemory()`; undefined for nothing. */
+  get memory(): Memory | undefined {
+    return this.#memory;
+  }
+
+  set memory(memory: Memory | undefined) {
+    if (memory !== undefined && !isMemory(memory)) {
+      throw invalid(
+        `<keepsake-inspector>: memory must be what openMemory() resolves to: ${show(memory)}`,
+      );
+    }
+    this.#memory = memory;
+    this.#begin();
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    this.#takeEarlier();
+    this.#begin();
+  }
+
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#end();
+  }
+
+  // What was set before the element was defined hides the accessor.
+  #takeEarlier(): void {
+    if (!Object.hasOwn(this, "memory")) return;
+    const { memory } = this;
+    delete (this as { memory?: unknown }).memory;
+    this.memory = memory;
+  }
+
+  #begin(): void {
+    this.#end();
+    if (!this.isConnected) return;
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [styleSheet()];
+    if (this.#memory) this.#inspection = new Inspection(this.#memory, root);
+    else root.replaceChildren(h("p", { class: "empty" }, "No memory is given yet."));
+  }
+
+  #end(): void {
+    this.#inspection?.end();
+    this.#inspection = undefined;
+  }
+}
+
+function isMemory(memory: unknown): memory is Memory {
+  if (typeof memory !== "object" || memory === null) return false;
+  const { store, checkpointer, onChange, forget, diagnose } = memory as Partial<Memory>;
+  const has = [onChange, forget, diagnose].every((call) => typeof call === "function");
+  return has && typeof store === "object" && typeof checkpointer === "object";
+}
+
+/** One memory in one element, from the moment it is shown. */
+class Inspection implements Host {
+  readonly memory: Memory;
+  readonly root: ShadowRoot;
+  readonly #stop: () => void;
+  readonly #items: ItemsTab;
+  readonly #search: SearchTab;
+  readonly #tabs: Tab[];
+  // What was written since a tab was last shown.
+  readonly #missed = new Map<Tab, Changes>();
+  readonly #buttons: HTMLElement[];
+  readonly #panels: HTMLElement[];
+  readonly #message = h("p", { class: "message" });
+  readonly #live = h("div", { class: "messages", role: "status" }, this.#message);
+  #shown = 0;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
+
+  constructor(memory: Memory, root: ShadowRoot) {
+    this.memory = memory;
+    this.root = root;
+    this.#items = new ItemsTab(this);
+    this.#search = new SearchTab(this);
+    this.#tabs = [this.#items, this.#search, new ThreadsTab(this), new StorageTab(this)];
+    this.#panels = this.#tabs.map(({ root: content }) =>
+      h("div", { class: "panel", role: "tabpanel", id: newId() }, content),
+    );
+    this.#buttons = this.#tabs.map(({ title }, i) => this.#button(title, i));
+    for (const tab of this.#tabs) this.#missed.set(tab, EVERYTHING);
+    const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the memory" });
+    tabs.append(...this.#buttons);
+    tabs.addEventListener("keydown", (event) => this.#pressed(event));
+    root.replaceChildren(h("div", { class: "inspector" }, tabs, ...this.#panels, this.#live));
+    this.#stop = memory.onChange((changes) => this.#changed(changes));
+    this.#show(0);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#stop();
+    clearTimeout(this.#hiding);
+  }
+
+  run(work: () => Promise<void>): void {
+    this.#try(work).catch((error) => this.fail(error));
+  }
+
+  say(text: string): void {
+    this.#tell(text, false);
+    this.#hiding = setTimeout(() => this.#hide(), MESSAGE_MS);
+  }
+
+  fail(error: unknown): void {
+    this.#tell(explained(error), true);
+  }
+
+  openItem(namespace: string[], key: string): void {
+    this.run(async () => {
+      const item = await this.memory.store.get(namespace, key, { refreshTtl: false });
+      if (item === null) throw new Error(`there is no item ${JSON.stringify(key)} any more`);
+      this.#show(0);
+      this.#items.show(item);
+    });
+  }
+
+  searchFor(namespace: string[], key: string): void {
+    this.#show(1);
+    this.#search.ask(namespace, key);
+  }
+
+  // Also what it throws at once.
+  async #try(work: () => Promise<void>): Promise<void> {
+    await work();
+  }
+
+  #tell(text: string, isError: boolean): void {
+    // What an element that is gone asked for concerns nobody.
+    if (this.#isOver) return;
+    clearTimeout(this.#hiding);
+    const hide = h("button", { type: "button", click: () => this.#hide() }, "Dismiss");
+    this.#message.replaceChildren(h("span", {}, text), hide);
+    this.#live.classList.toggle("error", isError);
+    this.#live.classList.add("shown");
+  }
+
+  #hide(): void {
+    this.#live.classList.remove("shown");
+    this.#message.replaceChildren();
+  }
+
+  #changed(changes: Changes): void {
+    for (const tab of this.#tabs) this.#missed.set(tab, both(this.#missed.get(tab), changes));
+    this.#catchUp();
+  }
+
+  #catchUp(): void {
+    const tab = this.#tabs[this.#shown];
+    const changes = tab && this.#missed.get(tab);
+    if (changes === undefined) return;
+    this.#missed.delete(tab as Tab);
+    tab?.refresh(changes);
+  }
+
+  #button(title: string, index: number): HTMLElement {
+    const panel = this.#panels[index];
+    const id = newId();
+    panel?.setAttribute("aria-labelledby", id);
+    const attributes = { type: "button", role: "tab", id, "aria-controls": panel?.id };
+    return h("button", { ...attributes, click: () => this.#show(index) }, title);
+  }
+
+  #show(index: number): void {
+    this.#shown = index;
+    for (const [i, button] of this.#buttons.entries()) {
+      button.setAttribute("aria-selected", String(i === index));
+      button.tabIndex = i === index ? 0 : -1;
+    }
+    for (const [i, panel] of this.#panels.entries()) panel.hidden = i !== index;
+    this.#catchUp();
+  }
+
+  #pressed(event: KeyboardEvent): void {
+    const last = this.#tabs.length - 1;
+    const targets: Record<string, number> = {
+      ArrowRight: this.#shown === last ? 0 : this.#shown + 1,
+      ArrowLeft: this.#shown === 0 ? last : this.#shown - 1,
+      Home: 0,
+      End: last,
+    };
+    const target = targets[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    this.#show(target);
+    this.#buttons[target]?.focus();
+  }
+}
+
+// All that a tab that is not shown missed. More than so many names are everything.
+const MOST_NAMES = 1000;
+
+function both(a: Changes | undefined, b: Changes): Changes {
+  if (a === undefined) return b;
+  if (a.everything || a.namespaces.length + a.threads.length > MOST_NAMES) return EVERYTHING;
+  return {
+    namespaces: [...a.namespaces, ...b.namespaces],
+    threads: [...a.threads, ...b.threads],
+    everything: b.everything,
+  };
+}

@@ -1,0 +1,158 @@
+// One item: its value, which can be edited, and what can be done with it.
+
+import type { Item } from "../store/store-operations.js";
+import { ask, field, h } from "./dom.js";
+import type { Host } from "./tab.js";
+import { moment, pathOf, pretty } from "./words.js";
+
+export class ItemView {
+  readonly root = h("div", { class: "scroll detail" });
+  #item: Item | undefined;
+  readonly #host: Host;
+  readonly #onGone: () => void;
+  readonly #value = h("textarea", { class: "code", spellcheck: "false", rows: 14 });
+  readonly #minutes = h("input", { type: "number", min: 1, step: "any", inputmode: "decimal" });
+  #shown = "";
+
+  constructor(host: Host, onGone: () => void) {
+    this.#host = host;
+    this.#onGone = onGone;
+    this.clear();
+  }
+
+  get item(): Item | undefined {
+    return this.#item;
+  }
+
+  clear(): void {
+    this.#item = undefined;
+    this.root.replaceChildren(h("p", { class: "empty" }, "Choose an item to see its value."));
+  }
+
+  show(item: Item): void {
+    this.#item = item;
+    this.#shown = pretty(item.value);
+    this.#value.value = this.#shown;
+    this.#minutes.value = "";
+    const isEditable = isPlainJson(item.value);
+    this.#value.readOnly = !isEditable;
+    this.root.replaceChildren(
+      h("p", { class: "path" }, pathOf(item.namespace)),
+      h("h3", {}, item.key),
+      h(
+        "dl",
+        { class: "facts" },
+        ...fact("Created", moment(item.createdAt)),
+        ...fact("Updated", moment(item.updatedAt)),
+      ),
+      field(
+        "Value, as JSON",
+        this.#value,
+        isEditable
+          ? undefined
+          : "It holds bytes, which JSON cannot say: it can be read here, not edited.",
+      ),
+      ...this.#actions(isEditable),
+    );
+  }
+
+  /** What another tab wrote, unless something was edited here. */
+  async refresh(): Promise<void> {
+    const item = this.#item;
+    if (item === undefined || this.#value.value !== this.#shown) return;
+    const now = await this.#read(item);
+    if (this.#item !== item) return;
+    if (now === null) this.clear();
+    else if (now.updatedAt.getTime() !== item.updatedAt.getTime()) this.show(now);
+  }
+
+  #actions(isEditable: boolean): HTMLElement[] {
+    const button = (text: string, kind: string, work: () => Promise<void>) =>
+      h("button", { type: "button", class: kind, click: () => this.#host.run(work) }, text);
+    const lasting = field(
+      "Expires after (minutes)",
+      this.#minutes,
+      "Empty: as this store does it. When it expires now, a store does not tell; saving sets it anew.",
+    );
+    const why = async () => {
+      if (this.#item) this.#host.searchFor(this.#item.namespace, this.#item.key);
+    };
+    return [
+      ...(isEditable ? [lasting] : []),
+      h(
+        "div",
+        { class: "actions" },
+        isEditable && button("Save", "primary", () => this.#save()),
+        button("Why is it not found?", "", why),
+        button("Delete item", "danger", () => this.#delete()),
+      ),
+    ];
+  }
+
+  #read({ namespace, key }: Item): Promise<Item | null> {
+    return this.#host.memory.store.get(namespace, key, { refreshTtl: false });
+  }
+
+  async #save(): Promise<void> {
+    const item = this.#item;
+    if (item === undefined) return;
+    const value = parseValue(this.#value.value);
+    const now = await this.#read(item);
+    if (now?.updatedAt.getTime() !== item.updatedAt.getTime() && !(await this.#overwrite(now)))
+      return;
+    const minutes = this.#minutes.value === "" ? undefined : Number(this.#minutes.value);
+    const { store } = this.#host.memory;
+    const masked = (await store.put(item.namespace, item.key, value, undefined, {
+      ttl: minutes,
+    })) as unknown as { masked: string[] } | undefined;
+    const stored = await this.#read(item);
+    if (stored) this.show(stored);
+    this.#host.say(
+      masked
+        ? `Saved. Masked, because they look like secrets: ${masked.masked.join(", ")}.`
+        : "Saved.",
+    );
+  }
+
+  async #overwrite(now: Item | null): Promise<boolean> {
+    const text =
+      now === null
+        ? "It was deleted since you opened it. Saving puts it there again."
+        : "It was written since you opened it. Saving replaces what was written.";
+    const question = { title: "Save it all the same?", text, yes: "Save", isDangerous: true };
+    return (await ask(this.#host.root, question)) !== undefined;
+  }
+
+  async #delete(): Promise<void> {
+    const item = this.#item;
+    if (item === undefined) return;
+    const agreed = await ask(this.#host.root, {
+      title: "Delete this item?",
+      text: `${pathOf(item.namespace, item.key)} is deleted. This cannot be undone.`,
+      yes: "Delete item",
+      isDangerous: true,
+    });
+    if (agreed === undefined) return;
+    await this.#host.memory.store.delete(item.namespace, item.key);
+    this.clear();
+    this.#host.say("Deleted.");
+    this.#onGone();
+  }
+}
+
+function parseValue(text: string): object {
+  const value: unknown = JSON.parse(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new Error('a value is a JSON object, such as {"text": "likes tea"}');
+}
+
+function isPlainJson(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (ArrayBuffer.isView(value)) return false;
+  return Object.values(value).every(isPlainJson);
+}
+
+/** A name and what is said of it. */
+export function fact(name: string, value: string): HTMLElement[] {
+  return [h("dt", {}, name), h("dd", {}, value)];
+}

@@ -1,0 +1,493 @@
+// <keepsake-inspector> in a page, as a person meets it.
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { openTab, startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
+import { servePage } from "./support/test-page.mjs";
+
+const MANY = 100_000;
+const LONG_THREAD = 1_000;
+const LONGEST_TASK_MS = 50;
+const PICTURES = "build/inspector";
+
+let browser;
+let url;
+let page;
+let errors;
+
+beforeAll(async () => {
+  // Nothing inline passes.
+  const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+  ({ url } = await servePage("inspector", { headers: { "content-security-policy": policy } }));
+  browser = await startChromium();
+  ({ page, errors } = await open("inspected"));
+  await page.evaluate(() => globalThis.seedItems());
+  mkdirSync(PICTURES, { recursive: true });
+});
+
+afterAll(cleanUp);
+afterEach(() => expect(errors).toEqual([]));
+
+async function open(name) {
+  const tab = await openTab(browser, `${url}?name=${name}`);
+  tab.page.setDefaultTimeout(20_000);
+  await tab.page.setViewportSize({ width: 1440, height: 900 });
+  await tab.page.waitForFunction(() => globalThis.ready);
+  return tab;
+}
+
+const tab = (name) => page.getByRole("tab", { name }).click();
+const node = (name) => page.getByRole("treeitem", { name });
+const option = (name) => page.getByRole("option", { name });
+const button = (name) => page.getByRole("button", { name, exact: true });
+const inDialog = (name) => page.getByRole("dialog").getByRole("button", { name });
+const message = (hasText) => page.locator(".messages.shown", { hasText });
+const value = () => page.getByLabel("Value, as JSON");
+const stored = (namespace, key) =>
+  page.evaluate(
+    async ([ns, name]) => (await globalThis.memory.store.get(ns, name))?.value ?? null,
+    [namespace, key],
+  );
+const put = (namespace, key, item, where = page) =>
+  where.evaluate((args) => globalThis.memory.store.put(...args), [namespace, key, item]);
+
+async function pictures(name) {
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [360, 768, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: `${PICTURES}/${name}-${width}-${colorScheme}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+test("what is no memory is refused, with what to give", async () => {
+  const refused = await page.evaluate(() => {
+    const element = document.createElement("keepsake-inspector");
+    try {
+      element.memory = { store: 1 };
+      return undefined;
+    } catch ({ code, message }) {
+      return { code, message };
+    }
+  });
+  expect(refused).toEqual({
+    code: "invalid_argument",
+    message:
+      "[keepsake] <keepsake-inspector>: memory must be what openMemory() resolves to: an object",
+  });
+});
+
+describe("items", () => {
+  test("namespaces are a tree, with how many items are below each", async () => {
+    await expect(node(/^▸\s*users\s*4$/).count()).resolves.toBe(0);
+    await node(/users/).filter({ hasText: "4" }).waitFor();
+    await node(/All items/)
+      .filter({ hasText: "5" })
+      .waitFor();
+    await node(/users/).click();
+    await page.keyboard.press("ArrowRight");
+    await node(/ada/).filter({ hasText: "3" }).waitFor();
+    expect(await node(/ada/).getAttribute("aria-level")).toBe("3");
+    expect(await node(/users/).getAttribute("aria-expanded")).toBe("true");
+  });
+
+  test("an item is read, edited, and stored", async () => {
+    await option(/ada \/ notes \/ sister/).click();
+    expect(JSON.parse(await value().inputValue())).toEqual({
+      text: "Her sister Mary lives in Porto",
+      kind: "fact",
+    });
+    await pictures("items");
+    await value().fill('{"text": "Her sister Mary lives in Lisbon"}');
+    await page.getByLabel("Expires after").fill("60");
+    await button("Save").click();
+    await message("Saved.").waitFor();
+    await option(/Lisbon/).waitFor();
+    await expect(stored(["users", "ada", "notes"], "sister")).resolves.toEqual({
+      text: "Her sister Mary lives in Lisbon",
+    });
+  });
+
+  test("what is no JSON is not stored, and the message says so", async () => {
+    await value().fill('{"text": ');
+    await button("Save").click();
+    await message(/JSON/).waitFor();
+    await value().fill("[1]");
+    await button("Save").click();
+    await message("A value is a JSON object").waitFor();
+    await expect(stored(["users", "ada", "notes"], "sister")).resolves.toEqual({
+      text: "Her sister Mary lives in Lisbon",
+    });
+    await button("Dismiss").click();
+  });
+
+  test("a secret is masked, and that is said", async () => {
+    const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    await value().fill(JSON.stringify({ text: `the token is ${token}` }));
+    await button("Save").click();
+    await message("github token").waitFor();
+    expect(await value().inputValue()).not.toContain(token);
+  });
+
+  test("what another tab wrote meanwhile is not overwritten without asking", async () => {
+    await value().fill('{"text": "mine"}');
+    const { page: other } = await open("inspected");
+    await put(["users", "ada", "notes"], "sister", { text: "theirs" }, other);
+    await other.close();
+    await page.bringToFront();
+    await option(/theirs/).waitFor();
+    await button("Save").click();
+    await inDialog("Cancel").click();
+    await expect(stored(["users", "ada", "notes"], "sister")).resolves.toEqual({ text: "theirs" });
+    await button("Save").click();
+    await inDialog("Save").click();
+    await option(/mine/).waitFor();
+    await expect(stored(["users", "ada", "notes"], "sister")).resolves.toEqual({ text: "mine" });
+  });
+
+  test("what another tab writes appears, and where it is counted", async () => {
+    const { page: other } = await open("inspected");
+    await page.bringToFront();
+    await put(["users", "ada", "notes"], "cat", { text: "Her cat is called Tide" }, other);
+    await option(/Tide/).waitFor();
+    await node(/All items/)
+      .filter({ hasText: "6" })
+      .waitFor();
+    await option(/Tide/).click();
+    await put(["users", "ada", "notes"], "cat", { text: "Her cat is called Wave" }, other);
+    await page.waitForFunction(
+      (text) =>
+        document
+          .querySelector("keepsake-inspector")
+          .shadowRoot.querySelector("textarea.code")
+          .value.includes(text),
+      "Wave",
+    );
+    await other.close();
+  });
+
+  test("deleting asks first, and looks different", async () => {
+    const colour = (name) => button(name).evaluate((element) => getComputedStyle(element).color);
+    expect(await colour("Delete item")).not.toBe(await colour("Why is it not found?"));
+    await button("Delete item").click();
+    await page.getByRole("dialog", { name: "Delete this item?" }).waitFor();
+    await page.keyboard.press("Enter");
+    await expect(stored(["users", "ada", "notes"], "cat")).resolves.not.toBeNull();
+    await button("Delete item").click();
+    await inDialog("Delete item").click();
+    await message("Deleted.").waitFor();
+    await option(/Wave/).waitFor({ state: "detached" });
+    await expect(stored(["users", "ada", "notes"], "cat")).resolves.toBeNull();
+  });
+
+  test("bytes are shown, and not edited", async () => {
+    await page.evaluate(() =>
+      globalThis.memory.store.put(["files"], "icon", { bytes: new Uint8Array([1, 2, 3]) }),
+    );
+    await node(/files/).click();
+    await option(/icon/).click();
+    await page.getByText("JSON cannot say").waitFor();
+    await expect(button("Save").count()).resolves.toBe(0);
+  });
+});
+
+describe("search", () => {
+  test("a hit says why it was found", async () => {
+    await tab("Search");
+    await page.getByLabel("Question").fill("who drinks coffee?");
+    await button("Search").click();
+    const hit = page.locator(".hits > li", { hasText: "users / bob / likes / drink" });
+    await hit.getByText("It holds “drinks”, “coffee”, as the question does.").waitFor();
+    await hit.getByText("Value and numbers").click();
+    await hit.locator(".note", { hasText: "words" }).waitFor();
+  });
+
+  test("a mode with snippets marks what was found", async () => {
+    await page.getByLabel("How").selectOption("contains");
+    await button("Search").click();
+    await page.getByText("Nothing is like").waitFor();
+    await page.getByLabel("How").selectOption("text");
+    await button("Search").click();
+    await page.locator(".hits mark", { hasText: "coffee" }).first().waitFor();
+    await pictures("search");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("a filter and a namespace narrow it", async () => {
+    await page.getByLabel("Below namespace").fill("users/bob");
+    await page.getByLabel("Filter, as JSON").first().fill('{"kind": "fact"}');
+    await button("Search").click();
+    await page.locator(".pane-1 .count", { hasText: /^1, / }).waitFor();
+    await page.getByLabel("Filter, as JSON").first().fill("kind");
+    await button("Search").click();
+    await message("The filter is no JSON").waitFor();
+    await button("Dismiss").click();
+    await page.getByLabel("Filter, as JSON").first().fill("");
+  });
+
+  test.each([
+    ["users/ada/likes/drink", "It is not below users / bob"],
+    ["users/bob/likes/tea", "There is no such item"],
+    ["users/bob/likes/drink", "It is one of the hits."],
+  ])("why %s is none, or is one", async (item, why) => {
+    await page.getByLabel("Item, as namespace/key").fill(item);
+    await button("Why not this one?").click();
+    await page.locator(".verdict", { hasText: why }).waitFor();
+  });
+
+  test("a hit leads to its item, and an item to the reason why it is not found", async () => {
+    await page.getByLabel("Below namespace").fill("");
+    await page.getByLabel("Question").fill("coffee");
+    await button("Search").click();
+    await button("users / bob / likes / drink").click();
+    await page.getByRole("tab", { name: "Items", selected: true }).waitFor();
+    expect(await value().inputValue()).toContain("Bob drinks black coffee");
+    await node(/tasks/).click();
+    await option(/Water the plants/).click();
+    await button("Why is it not found?").click();
+    await page
+      .locator(".verdict", { hasText: "tasks / 1: It holds nothing of the question." })
+      .waitFor();
+  });
+});
+
+describe("threads", () => {
+  let ids;
+
+  beforeAll(async () => {
+    ids = await page.evaluate(() => globalThis.seedThread("chat", 6));
+    await page.evaluate(([id]) => globalThis.branch("chat", id, 4), [ids[3]]);
+    await tab("Threads");
+  });
+
+  test("checkpoints are a tree, with their branches", async () => {
+    await option(/chat.*7 checkpoints/).click();
+    await option(/Step 2.*2 branches begin here/).waitFor();
+    await expect(option(/branch 2/).count()).resolves.toBe(2);
+  });
+
+  test("a checkpoint says what it changed", async () => {
+    await option(/Step 4.*branch 2/).click();
+    const change = page.locator(".change.added", { hasText: "messages, 1 more" });
+    expect(JSON.parse(await change.locator("pre").textContent())).toEqual([
+      "Answer 5: tea is served",
+    ]);
+    await page.getByText("Unchanged: mood.").waitFor();
+    await page.getByText("Whole state").click();
+    await page.getByLabel("Whole state").filter({ hasText: "Question 0" }).waitFor();
+    await pictures("threads");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("a fork begins with the history up to there", async () => {
+    await option(/Step 1/).click();
+    await page.locator("h3", { hasText: "Step 1" }).waitFor();
+    await button("Fork from here").click();
+    await page.getByLabel("Id of the new thread").fill("what-if");
+    await page.keyboard.press("Enter");
+    await message("Thread what-if begins at step 1").waitFor();
+    await option(/what-if.*3 checkpoints/).waitFor();
+    const newest = await page.evaluate(async () =>
+      globalThis.memory.checkpointer.getTuple({ configurable: { thread_id: "what-if" } }),
+    );
+    expect(newest.checkpoint.id).toBe(ids[2]);
+  });
+
+  test("deleting a thread asks first", async () => {
+    await button("Delete thread").click();
+    await inDialog("Delete thread").click();
+    await option(/what-if/).waitFor({ state: "detached" });
+    await option(/chat/).waitFor();
+  });
+
+  test("a long thread is read in portions, as it is scrolled", async () => {
+    await page.evaluate((steps) => globalThis.seedThread("long", steps), LONG_THREAD);
+    await option(/long/).click();
+    await page.locator(".count", { hasText: "long: 50 so far" }).waitFor();
+    const list = page.getByRole("listbox", { name: /Checkpoints/ });
+    await list.focus();
+    for (let i = 0; i < 3; i++) {
+      await page.keyboard.press("End");
+      await page.locator(".count", { hasText: `long: ${100 + 50 * i} so far` }).waitFor();
+    }
+  });
+});
+
+describe("storage", () => {
+  beforeAll(() => tab("Storage"));
+
+  const fact = (name) => page.locator("dt", { hasText: name }).locator("+ dd");
+
+  test("says where the memory is, and how much it is", async () => {
+    await fact("Kept in").filter({ hasText: "OPFS" }).waitFor();
+    await fact("This tab").filter({ hasText: "Owner" }).waitFor();
+    await fact("Threads").filter({ hasText: "2 threads" }).waitFor();
+    await fact("Database").filter({ hasText: "inspected" }).waitFor();
+    await pictures("storage");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("forgetting counts first, asks, and gives a receipt that can be checked", async () => {
+    await expect(button("Forget for good").isDisabled()).resolves.toBe(true);
+    await page.getByLabel("Below these namespaces").fill("users/bob");
+    await button("Count").click();
+    await page.getByText("This would go: 1 item, 0 threads").waitFor();
+    await expect(stored(["users", "bob", "likes"], "drink")).resolves.not.toBeNull();
+    await button("Forget for good").click();
+    await inDialog("Cancel").click();
+    await expect(stored(["users", "bob", "likes"], "drink")).resolves.not.toBeNull();
+    await button("Forget for good").click();
+    await inDialog("Forget for good").click();
+    await page.getByText("Forgotten: 1 item").waitFor();
+    await expect(stored(["users", "bob", "likes"], "drink")).resolves.toBeNull();
+    const receipt = await page.getByLabel("Receipt", { exact: true }).textContent();
+    await page.getByLabel("Receipt, as JSON").fill(receipt);
+    await button("Check").click();
+    await page.getByText("It is genuine. No byte of it is left in the file.").waitFor();
+    const forged = JSON.stringify({ ...JSON.parse(receipt), namespaces: [["users", "eve"]] });
+    await page.getByLabel("Receipt, as JSON").fill(forged);
+    await button("Check").click();
+    await page.getByText("or it was changed").waitFor();
+  });
+
+  test("what was counted is what goes: another entry is counted anew", async () => {
+    await page.getByLabel("Below these namespaces").fill("tasks");
+    await button("Count").click();
+    await page.getByText("This would go: 1 item").waitFor();
+    await page.getByLabel("Below these namespaces").fill("users");
+    await expect(button("Forget for good").isDisabled()).resolves.toBe(true);
+  });
+
+  test("an export comes back by an import, which asks first", async () => {
+    const saving = page.waitForEvent("download");
+    await button("Export").click();
+    const path = await (await saving).path();
+    expect(readFileSync(path).subarray(0, 15).toString()).toBe("SQLite format 3");
+    await put(["later"], "k", { text: "after the export" });
+    await page.getByLabel("File to import").setInputFiles(path);
+    await page.getByRole("dialog", { name: "Replace the whole memory?" }).waitFor();
+    await inDialog("Cancel").click();
+    await expect(stored(["later"], "k")).resolves.not.toBeNull();
+    await page.getByLabel("File to import").setInputFiles(path);
+    await inDialog("Replace everything").click();
+    await message("Imported").waitFor();
+    await expect(stored(["later"], "k")).resolves.toBeNull();
+    await expect(stored(["tasks"], "1")).resolves.not.toBeNull();
+  });
+});
+
+test("tabs are walked through by arrows, and nothing else is in the way of Tab", async () => {
+  await page.getByRole("tab", { name: "Storage" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("tab", { name: "Items", selected: true }).waitFor();
+  await page.keyboard.press("Tab");
+  const focused = await page.evaluate(() =>
+    document
+      .querySelector("keepsake-inspector")
+      .shadowRoot.activeElement.getAttribute("aria-label"),
+  );
+  expect(focused).toBe("Namespaces");
+});
+
+test("nothing is wider than the page, at 360 pixels", async () => {
+  await page.setViewportSize({ width: 360, height: 700 });
+  for (const name of ["Items", "Search", "Threads", "Storage"]) {
+    await tab(name);
+    const wide = await page.evaluate(() => {
+      const { shadowRoot } = document.querySelector("keepsake-inspector");
+      return [...shadowRoot.querySelectorAll(".panel:not([hidden]) *")]
+        .filter((element) => element.checkVisibility() && !element.closest(".hidden"))
+        .filter((element) => element.getBoundingClientRect().right > innerWidth)
+        .map((element) => element.outerHTML.slice(0, 100));
+    });
+    expect(wide).toEqual([]);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test("an element that left the page follows nothing, and one that returns does", async () => {
+  await tab("Items");
+  await page.evaluate(() => {
+    globalThis.inspector = document.querySelector("keepsake-inspector");
+    globalThis.inspector.remove();
+  });
+  await put(["gone"], "k", { text: "nobody looks" });
+  await page.evaluate(() => document.querySelector("main").append(globalThis.inspector));
+  await node(/gone/).waitFor();
+});
+
+describe("of 100,000 items", () => {
+  beforeAll(async () => {
+    await page.close();
+    ({ page, errors } = await open("many"));
+    await page.evaluate((count) => globalThis.seedMany(count), MANY);
+    await node(/many/).filter({ hasText: "100,000" }).waitFor();
+  });
+
+  test("only those in view are elements", async () => {
+    await node(/many/).click();
+    await page.locator(".count", { hasText: "many: 100,000 items" }).waitFor();
+    await option(/note-/).first().waitFor();
+    expect(await page.getByRole("option").count()).toBeLessThan(60);
+    expect(await page.getByRole("option").first().getAttribute("aria-setsize")).toBe("100000");
+  });
+
+  test("no task takes longer than 50 ms while they are scrolled", async () => {
+    const { longest, tasks } = await longestTaskWhile(page, async () => {
+      await page.evaluate(scrollThrough);
+    });
+    console.log(`${tasks} tasks, the longest: ${longest.toFixed(1)} ms`);
+    expect(tasks).toBeGreaterThan(200);
+    expect(longest).toBeGreaterThan(0.5);
+    expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS);
+  });
+
+  test("the last one is there after End", async () => {
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("End");
+    const last = page.locator('[aria-posinset="100000"]');
+    await last.filter({ hasText: "note-" }).waitFor();
+    await page.keyboard.press("Enter");
+    const shown = JSON.parse(await value().inputValue());
+    expect(await last.textContent()).toContain(shown.text);
+  });
+});
+
+// Slowly, in leaps, and to the ends, for some seconds.
+async function scrollThrough() {
+  const list = document
+    .querySelector("keepsake-inspector")
+    .shadowRoot.querySelector('[role="listbox"]');
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  for (const step of [40, 400, 4_000, 40_000, 400_000]) {
+    for (let i = 0; i < 40; i++) {
+      list.scrollTop += i < 30 ? step : -step;
+      await frame();
+    }
+    // Until what came into view is read.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+// By the processor's time, since other programs of the machine take theirs.
+async function longestTaskWhile(tab, work) {
+  const client = await tab.context().newCDPSession(tab);
+  const events = [];
+  client.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  const done = new Promise((resolve) => client.once("Tracing.tracingComplete", resolve));
+  const categories = "toplevel,disabled-by-default-devtools.timeline,__metadata";
+  await client.send("Tracing.start", { categories, transferMode: "ReportEvents" });
+  await work();
+  await client.send("Tracing.end");
+  await done;
+  const mains = events
+    .filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
+    .map(({ pid, tid }) => `${pid} ${tid}`);
+  const tasks = events.filter(
+    ({ name, pid, tid, tdur }) =>
+      name.endsWith("RunTask") && tdur !== undefined && mains.includes(`${pid} ${tid}`),
+  );
+  return { longest: Math.max(...tasks.map(({ tdur }) => tdur)) / 1000, tasks: tasks.length };
+}
