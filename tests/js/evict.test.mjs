@@ -113,6 +113,31 @@ test("in a scope it sees what is there, and its policy holds", async () => {
   expect(await keys()).toEqual(["y"]);
 });
 
+test("a listener is told of what is read and deleted, and can refuse it", async () => {
+  await put(["user", "ada", "n"], { x: {}, y: {} });
+  const events = [];
+  let isLocked = false;
+  const ada = memory.scoped({
+    user: "ada",
+    onAccess({ phase, operation, namespace, count }) {
+      if (isLocked && operation === "delete") throw new Error("locked");
+      if (phase === "after") events.push([operation, namespace.join("/"), count]);
+    },
+  });
+  await ada.evict({ maxItems: 1 });
+  expect(events).toEqual([
+    ["recall", "", 1],
+    ["recall", "n", 2],
+    ["recall", "n", 1],
+    ["recall", "n", 1],
+    ["recall", "n", 1],
+    ["delete", "n", 1],
+  ]);
+  isLocked = true;
+  await expect(ada.evict({ maxItems: 0 })).rejects.toThrow("locked");
+  expect(await keys()).toEqual(["y"]);
+});
+
 test("a hold above protects, one below leaves what is not in it", async () => {
   await put(["a"], { up: {} });
   await put(["a", "b"], { down: {} });

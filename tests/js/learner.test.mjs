@@ -6,6 +6,7 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
 import { InMemoryStore, openMemory } from "keepsake";
 import { learner, memoryMiddleware, recallTool, rememberTool } from "keepsake/langchain";
+import { createAgent, fakeModel } from "langchain";
 import { learning } from "./support/remembering.mjs";
 import { expectLearning } from "./support/remembering-facts.mjs";
 
@@ -311,6 +312,40 @@ test("what a hook throws or answers wrongly is told, and asked again last", asyn
     expect(report.error).toMatch(error);
   }
   expect((await waitingIn()).length).toBe(1);
+});
+
+test("what a policy refuses stands in the way of nothing else", async () => {
+  await using memory = await openMemory({ path: ":memory:", secrets: "refuse" });
+  const hers = memory.scoped({ user: "ada", policy: { maxValueBytes: 400 } });
+  const reports = [];
+  const learns = learner({
+    memory: hers,
+    namespace: ["facts"],
+    extract: () => ({
+      put: ["x".repeat(500), "her card is 4111 1111 1111 1111", "Ada likes tea"],
+    }),
+    onRun: (report) => reports.push(report),
+  });
+  const config = { configurable: { thread_id: "1" } };
+  await learns.note(turn("Hello"), config);
+  await learns.settled();
+  expect(reports[0].changes.map(({ outcome }) => outcome)).toEqual([
+    "refused",
+    "refused",
+    "stored",
+  ]);
+  expect(reports[0]).toMatchObject({ waiting: 0 });
+  // A turn that must not be kept is answered all the same.
+  const said = "My card is 4111 1111 1111 1111";
+  await expect(learns.note(turn(said), config)).rejects.toMatchObject({ code: "secret_found" });
+  const state = { messages: turn(said) };
+  expect(await learns.node()(state, config)).toEqual({});
+  expect(reports[1].error).toMatch(/must not be stored|secret|card number/);
+  const model = fakeModel().respond(new AIMessage("Fine."));
+  const agent = createAgent({ model, middleware: [learns.middleware()] });
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: said }] }, config);
+  expect(messages.at(-1).text).toBe("Fine.");
+  expect(reports).toHaveLength(3);
 });
 
 test("a signal ends it, and the hook has it", async () => {

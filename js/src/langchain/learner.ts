@@ -35,7 +35,7 @@ import {
 } from "./place.js";
 import { areAlike, judge, type Remembered, remember, type Source } from "./remember.js";
 import { tokensOf } from "./tokens.js";
-import { sourceOf } from "./tools.js";
+import { isRefusal, sourceOf } from "./tools.js";
 import { wordsOf } from "./words.js";
 
 /** What somebody said. */
@@ -123,9 +123,10 @@ export interface LearntChange {
   kind: "put" | "update" | "delete";
   /**
    * `known`, `merged`, `replaced`, `stored` or `missing`, as remembered texts are. `deleted`, or
-   * not: `pinned`, or `kept` because something of the same answer was put there.
+   * not: `pinned`, or `kept` because something of the same answer was put there. `refused`: the
+   * store takes no such fact, by its policy or because of a secret.
    */
-  outcome: Remembered["outcome"] | "deleted" | "pinned" | "kept";
+  outcome: Remembered["outcome"] | "deleted" | "pinned" | "kept" | "refused";
   key: string;
   text?: string | undefined;
 }
@@ -220,7 +221,7 @@ export class Learner {
       if ((message.tool_calls?.length ?? 0) > 0) return answer;
       const state = request.state as { messages?: BaseMessage[] };
       const run = { ...(request.runtime as Run), state };
-      await this.note([...(state.messages ?? request.messages), message], run);
+      await this.#noteOrTell([...(state.messages ?? request.messages), message], run);
       return answer;
     };
     return { [BRAND]: true, name, wrapModelCall } as unknown as MemoryMiddleware;
@@ -229,7 +230,7 @@ export class Learner {
   /** For a `StateGraph`: a node after the one that answers, which notes `messages`. */
   node(): MemoryNode {
     return async (state, run = {}) => {
-      await this.note(state?.messages, { ...run, state });
+      await this.#noteOrTell(state?.messages, { ...run, state });
       return {};
     };
   }
@@ -265,18 +266,32 @@ export class Learner {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
+  // What a store may not keep is no reason to lose the answer.
+  async #noteOrTell(messages: BaseMessage[], run: Run): Promise<void> {
+    try {
+      await this.note(messages, run);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.#tell(failure(error, 0), "the turn is not learnt from");
+    }
+  }
+
   async #workBehind(place: Place): Promise<void> {
-    const { onRun } = this.#options;
     let isExpected = false;
-    const report = await this.#work(place, {}).catch((error: unknown): LearnReport => {
+    const report = await this.#work(place, {}).catch((error: unknown) => {
       // Where the memory was closed the next start goes on.
       isExpected = isClosed(error);
-      const said = messageOf(error);
-      return { dryRun: false, calls: 0, tokens: 0, changes: [], waiting: 1, error: said };
+      return failure(error, 1);
     });
-    if (onRun !== undefined) return onRun(report);
-    if (report.error === undefined || isExpected) return;
-    console.warn(`[keepsake] learner: ${report.error}; the next turn tries again`);
+    this.#tell(report, isExpected ? undefined : "the next turn tries again");
+  }
+
+  #tell(report: LearnReport, consequence: string | undefined): void {
+    const { onRun } = this.#options;
+    if (onRun !== undefined) onRun(report);
+    else if (report.error !== undefined && consequence !== undefined) {
+      console.warn(`[keepsake] learner: ${report.error}; ${consequence}`);
+    }
   }
 
   #work(place: Place, options: LearnOptions): Promise<LearnReport> {
@@ -329,11 +344,13 @@ class LearnRun {
     const going = new Set(changes.flatMap((one) => (one.kind === "delete" ? [one.key] : [])));
     for (const change of changes) {
       this.#options.signal?.throwIfAborted();
-      const done = await this.#apply(change, going, current.source);
+      const done = await this.#apply(change, going, current.source).catch((error: unknown) =>
+        refusedAt(change, error),
+      );
       this.#report.changes.push(done);
       // What was put there stays there.
       if (change.kind === "delete") continue;
-      if (done.outcome === "missing") continue;
+      if (done.outcome === "missing" || done.outcome === "refused") continue;
       going.delete(done.key);
       if (done.outcome !== "known" || isResumed) news.push(change.fact.text);
     }
@@ -358,8 +375,7 @@ class LearnRun {
           ? await extract({ messages, near, source, signal })
           : await consolidate?.({ facts: near, signal });
       const changes = changesIn(answer, entry.kind === "turn" ? "extract" : "consolidate");
-      // From here on nobody is asked again.
-      if (!this.#report.dryRun) await keep(this.#place, { ...entry, changes });
+      await this.#keepAnswer(entry, changes);
       return changes;
     } catch (error) {
       signal?.throwIfAborted();
@@ -369,6 +385,14 @@ class LearnRun {
       if (!this.#report.dryRun) await keep(this.#place, { ...entry, failures: entry.failures + 1 });
       return "later";
     }
+  }
+
+  // From here on nobody is asked again, unless a policy refuses to keep the answer as a whole.
+  async #keepAnswer(entry: Entry, changes: Change[]): Promise<void> {
+    if (this.#report.dryRun) return;
+    await keep(this.#place, { ...entry, changes }).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+    });
   }
 
   async #factsFor({ kind, messages = [], keys = [] }: Entry): Promise<KnownFact[]> {
@@ -449,6 +473,14 @@ class LearnRun {
   }
 }
 
+// It would be refused again: what comes after it goes on.
+function refusedAt(change: Change, error: unknown): LearntChange {
+  if (!isRefusal(error)) throw error;
+  const { kind } = change;
+  const key = kind === "put" ? "" : change.key;
+  return { kind, outcome: "refused", key, ...(kind !== "delete" && { text: change.fact.text }) };
+}
+
 function checkBudget({ maxCalls, maxTokens }: LearnBudget): void {
   if (maxCalls !== undefined) checkWhole("maxCalls", maxCalls, 0);
   if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
@@ -495,6 +527,11 @@ function factOf({ key, value }: Item | SearchItem): KnownFact {
 // A search is of what lies below, too.
 function isAt({ labels }: Place): (item: SearchItem) => boolean {
   return ({ namespace }) => namespace.length === labels.length;
+}
+
+function failure(error: unknown, waiting: number): LearnReport {
+  const nothing = { dryRun: false, calls: 0, tokens: 0, changes: [] };
+  return { ...nothing, waiting, error: messageOf(error) };
 }
 
 function isClosed(error: unknown): boolean {

@@ -58,7 +58,12 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
 
 // Signs of an item that a tool's answer quotes.
 const QUOTED = 200;
-const REFUSALS: readonly KeepsakeErrorCode[] = ["access_denied", "quota_exceeded", "too_large"];
+const REFUSALS: readonly KeepsakeErrorCode[] = [
+  "access_denied",
+  "quota_exceeded",
+  "too_large",
+  "secret_found",
+];
 
 const REMEMBER = `Stores one fact for later conversations: a preference, a decision, a name, a date. \
 Write it as a short statement that is clear without this conversation. Do not store what was \
@@ -175,9 +180,13 @@ function toolOf<Input>(
 
 // What a policy refuses is for the model to know; all else ends the run.
 function refusalOf(error: unknown): string {
-  if (error instanceof KeepsakeError && REFUSALS.includes(error.code))
-    return `Refused: ${error.message}`;
+  if (isRefusal(error)) return `Refused: ${error.message}`;
   throw error;
+}
+
+/** Whether a store may not take it, by its rules: to try again is no use. @internal */
+export function isRefusal(error: unknown): error is KeepsakeError {
+  return error instanceof KeepsakeError && REFUSALS.includes(error.code);
 }
 
 function answerOf({ outcome, key, others }: Remembered): string {

@@ -5,6 +5,7 @@ import type { AccessListener } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Operation } from "../wire/operations.js";
 import { threadPrefixOf } from "../wire/scope.js";
+import { HOLD_PROBE } from "./eviction.js";
 
 /** An access to a memory, before it and after it. */
 export interface AccessEvent {
@@ -144,7 +145,8 @@ function describe(operation: Operation): Described | undefined {
     case "prune":
       return { operation: "delete" };
     case "forget":
-      return { operation: "forget" };
+      // It asks for holds, of what is not there.
+      return operation.id === HOLD_PROBE ? undefined : { operation: "forget" };
     default:
       return undefined;
   }

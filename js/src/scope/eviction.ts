@@ -103,6 +103,8 @@ const PORTION = 200;
 const NAMESPACES = 1000;
 // Nobody keeps anything there: a hold on it would be one on what it is in.
 const PROBE = "what-is-held";
+/** The id of that question. @internal */
+export const HOLD_PROBE = "evict";
 
 const byAge = (a: Judged, b: Judged) => a.updatedAt - b.updatedAt;
 const ORDERS: Record<EvictionOrder, (a: Judged, b: Judged) => number> = {
@@ -252,7 +254,7 @@ class Eviction {
       await this.#connection.call([
         {
           kind: "forget",
-          id: "evict",
+          id: HOLD_PROBE,
           digest: "",
           namespaces: namespaces.map((one) => [...one, PROBE]),
           filter: "",
