@@ -24,13 +24,16 @@ const declaredEntries = [
   "embed",
   "files",
   "inspector",
+  "react",
   "workerd",
   "edge-light",
   "cloudflare",
   "slim",
 ];
 // They know no runtime, nor the engine.
-const ADAPTERS = ["langchain", "embed", "files", "inspector"].map((name) => `js/src/${name}.ts`);
+const ADAPTERS = ["langchain", "embed", "files", "inspector", "react"].map(
+  (name) => `js/src/${name}.ts`,
+);
 // Over the lean module.
 if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 
@@ -109,7 +112,7 @@ function buildAdapters() {
   const adapters = {
     ...common,
     packages: undefined,
-    external: ["@langchain/*", "langchain"],
+    external: ["@langchain/*", "langchain", "react"],
     platform: "neutral",
     entryPoints: ADAPTERS,
   };

@@ -18,6 +18,7 @@ const EMBED_CEILING = 6_000;
 // picomatch takes 9 KB of it.
 const FILES_CEILING = 25_000;
 const INSPECTOR_CEILING = 25_000;
+const REACT_CEILING = 5_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
@@ -31,6 +32,7 @@ test.each([
   ["embed.js", EMBED_CEILING],
   ["files.js", FILES_CEILING],
   ["inspector.js", INSPECTOR_CEILING],
+  ["react.js", REACT_CEILING],
 ])("%s takes less than %i bytes as gzip", (file, ceiling) => {
   const size = gzippedSize(file);
   console.log(`${file}: ${size} bytes as gzip`);

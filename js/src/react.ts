@@ -1,0 +1,13 @@
+// Entry `keepsake/react`: hooks that follow a memory.
+
+"use client";
+
+export type { Answer, FollowedMemory } from "./react/follow.js";
+export {
+  type MemoriesOptions,
+  type MemorySearchOptions,
+  type ThreadsOptions,
+  useMemories,
+  useMemorySearch,
+  useThreads,
+} from "./react/hooks.js";

@@ -1,0 +1,116 @@
+// What user interfaces show of a memory, kept up to date.
+
+import type { ThreadSummary } from "../checkpointer/checkpointer.js";
+import { checkList, checkOptions, checkWhole, type NamesOf } from "../checks.js";
+import { named } from "../errors.js";
+import type { SearchOptions } from "../store/store.js";
+import type { SearchItem } from "../store/store-operations.js";
+import type { Changes } from "../wire/changes.js";
+import { type Answer, type FollowedMemory, useAnswer } from "./follow.js";
+
+/** Which items `useMemories()` lists. */
+export type MemoriesOptions = Pick<SearchOptions, "filter" | "limit" | "offset" | "refreshTtl">;
+
+/** What `useMemorySearch()` looks for. */
+export type MemorySearchOptions = SearchOptions;
+
+/** Which threads `useThreads()` lists. */
+export interface ThreadsOptions {
+  /** @default 50 */
+  limit?: number | undefined;
+}
+
+const MEMORIES: NamesOf<MemoriesOptions> = { filter: 1, limit: 1, offset: 1, refreshTtl: 1 };
+const THREADS: NamesOf<ThreadsOptions> = { limit: 1 };
+
+/**
+ * The items below a namespace, the newest first, 10 unless `limit` says otherwise. Follows
+ * what anybody writes there. Looking does not restart an item's time to live, unless
+ * `refreshTtl` is true.
+ *
+ *     const { data = [], error, loading } = useMemories(memory, ["users", "ada"], { limit: 20 });
+ */
+export function useMemories(
+  memory: FollowedMemory | undefined,
+  namespacePrefix: string[],
+  options?: MemoriesOptions,
+): Answer<SearchItem[]> {
+  const given = checked("useMemories", () => checkOptions("", MEMORIES, options));
+  return useItems("useMemories", memory, namespacePrefix, given);
+}
+
+/**
+ * The hits of a search below a namespace, the best first. Searches again when something is
+ * written there. An answer to an earlier query is dropped. Without a `query` or `near`,
+ * nothing is found.
+ *
+ *     const { data = [] } = useMemorySearch(memory, ["users", "ada"], { query, explain: true });
+ */
+export function useMemorySearch(
+  memory: FollowedMemory | undefined,
+  namespacePrefix: string[],
+  options: MemorySearchOptions,
+): Answer<SearchItem[]> {
+  return useItems("useMemorySearch", memory, namespacePrefix, options ?? {}, isEmpty);
+}
+
+/**
+ * The threads, the last active first. Follows every checkpoint that is put or deleted.
+ *
+ *     const { data: threads = [] } = useThreads(memory, { limit: 20 });
+ */
+export function useThreads(
+  memory: FollowedMemory | undefined,
+  options?: ThreadsOptions,
+): Answer<ThreadSummary[]> {
+  const limit = checked("useThreads", () =>
+    checkWhole("limit", checkOptions("", THREADS, options).limit ?? 50, 0),
+  );
+  return useAnswer("useThreads", memory, {
+    key: String(limit),
+    ask: async ({ checkpointer }) => {
+      const threads: ThreadSummary[] = [];
+      for await (const thread of checkpointer.listThreads({ limit })) threads.push(thread);
+      return threads;
+    },
+    concerns: ({ everything, threads }) => everything || threads.length > 0,
+  });
+}
+
+function useItems(
+  hook: string,
+  memory: FollowedMemory | undefined,
+  namespacePrefix: string[],
+  options: SearchOptions,
+  findsNothing: (options: SearchOptions) => boolean = () => false,
+): Answer<SearchItem[]> {
+  const prefix = checked(hook, () => checkList("namespacePrefix", namespacePrefix));
+  return useAnswer(hook, memory, {
+    key: keyOf([prefix, options]),
+    ask: async ({ store }) =>
+      findsNothing(options) ? [] : store.search(prefix, { refreshTtl: false, ...options }),
+    concerns: (changes) => isBelow(changes, prefix),
+  });
+}
+
+const isEmpty = ({ query, near }: SearchOptions) => !query?.trim() && near === undefined;
+
+function isBelow({ everything, namespaces }: Changes, prefix: readonly string[]): boolean {
+  const has = (namespace: string[]) => prefix.every((label, i) => label === namespace[i]);
+  return everything || namespaces.some(has);
+}
+
+// Objects that say the same are the same question, though a component makes them anew.
+function keyOf(asked: unknown): string {
+  return JSON.stringify(asked, (_, value) =>
+    ArrayBuffer.isView(value) ? Array.from(value as Float32Array) : value,
+  );
+}
+
+function checked<T>(hook: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw named(hook, error);
+  }
+}
