@@ -186,7 +186,7 @@ export class Memory {
    *     const report = await memory.evict({ namespaces: [["user"]], maxItems: 1000, by: "use", dryRun: true });
    */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return attempt("Memory", () => evict(this.#connection, options, this.#options.now));
+    return attempt("Memory", () => evict(this.#connection, options, this.store, this.#options.now));
   }
 
   /** Moves everything into the database file, and to the disk. */

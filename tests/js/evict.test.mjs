@@ -131,6 +131,7 @@ test("a listener is told of what is read and deleted, and can refuse it", async 
     ["recall", "n", 1],
     ["recall", "n", 1],
     ["recall", "n", 1],
+    ["recall", "n", 1],
     ["delete", "n", 1],
   ]);
   isLocked = true;
@@ -165,6 +166,35 @@ test("what is put in the same millisecond is kept", async () => {
   });
   expect(report.kept).toMatchObject({ items: 1, changed: 1 });
   expect(await keys()).toEqual(["k200"]);
+});
+
+test("what is put between the last look and the deletion is put back", async () => {
+  await put(["user", "ada", "n"], { x: { n: 1 }, y: { n: 1 }, z: { n: 1 } });
+  let race = () => {};
+  const onAccess = ({ phase, operation, namespace }) => {
+    if (phase === "before" && operation === "delete" && namespace[0] === "n") race();
+  };
+  const ada = memory.scoped({ user: "ada", onAccess });
+  const since = time;
+  race = () => {
+    race = () => {};
+    // At once, as the engine is of this thread.
+    memory.store.put(["user", "ada", "n"], "x", { n: 2 });
+    memory.store.delete(["user", "ada", "n"], "y");
+  };
+  const report = await ada.evict({ maxItems: 0 });
+  expect(gone(report)).toEqual(["z"]);
+  expect(report.kept).toMatchObject({ changed: 2 });
+  expect(await keys()).toEqual(["x"]);
+  const item = await ada.store.get(["n"], "x");
+  expect([item.value, item.updatedAt.getTime()]).toEqual([{ n: 2 }, since]);
+  expect(item.createdAt.getTime()).toBeLessThan(since);
+  race = () => {
+    race = () => {};
+    memory.store.put(["user", "ada", "n"], "x", { n: 3 });
+  };
+  await ada.evict({ maxItems: 0 });
+  expect((await ada.store.search([], { query: "3" })).map(({ key }) => key)).toEqual(["x"]);
 });
 
 test("a signal ends it between portions, and it goes on by the next call", async () => {

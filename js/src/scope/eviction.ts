@@ -11,9 +11,8 @@ import {
   type NamesOf,
 } from "../checks.js";
 import type { Connection } from "../connection.js";
-import type { MaybePromise } from "../engine/answers.js";
 import { invalid, KeepsakeError, tell } from "../errors.js";
-import type { StepOptions } from "../store/store.js";
+import type { KeepsakeStore, StepOptions } from "../store/store.js";
 import { checkNamespace, minutesToMs, storedValue } from "../store/store-operations.js";
 import type { Item, ItemRef } from "../wire/types.js";
 
@@ -117,13 +116,14 @@ const ORDERS: Record<EvictionOrder, (a: Judged, b: Judged) => number> = {
 export async function evict(
   connection: Connection,
   given: EvictOptions | undefined,
+  { putImported }: KeepsakeStore,
   clock: () => number = Date.now,
 ): Promise<EvictionReport> {
   const options = checkSteps(checkOptions("evict", EVICT, given));
   const dryRun = checkFlag("dryRun", options.dryRun) ?? false;
   const rules = rulesOf(options);
   const prefixes = prefixesOf(connection, options);
-  const run = new Eviction(connection, options, clock);
+  const run = new Eviction(connection, options, putImported, clock);
   const namespaces = await run.namespacesBelow(prefixes);
   const isHeld = await run.heldAmong(namespaces);
   const items = await run.judge(namespaces);
@@ -205,11 +205,18 @@ function chosenOf(
 class Eviction {
   readonly #connection: Connection;
   readonly #steps: StepOptions;
+  readonly #restore: KeepsakeStore["putImported"];
   readonly #clock: () => number;
 
-  constructor(connection: Connection, steps: StepOptions, clock: () => number) {
+  constructor(
+    connection: Connection,
+    steps: StepOptions,
+    restore: KeepsakeStore["putImported"],
+    clock: () => number,
+  ) {
     this.#connection = connection;
     this.#steps = steps;
+    this.#restore = restore;
     this.#clock = clock;
   }
 
@@ -276,7 +283,7 @@ class Eviction {
       const [keys] = await this.#connection.call([{ kind: "listKeys", namespace }], this.#clock());
       for (const portion of portionsOf(keys.map((key) => ({ namespace, key })))) {
         await this.#turn();
-        const items = await this.#read(portion);
+        const items = await this.#connection.call(portion.map(readOf), this.#clock());
         judged.push(...items.filter((item) => item !== null).map(judgementOf));
       }
     }
@@ -299,26 +306,27 @@ class Eviction {
     return removed;
   }
 
-  // An engine of this thread answers at once, so that nothing can come in between.
-  #removeUnchanged(portion: readonly Chosen[]): MaybePromise<Chosen[]> {
-    const remove = (items: readonly (Item | null)[]): MaybePromise<Chosen[]> => {
-      const same = portion.filter((item, i) => isAsJudged(item, items[i] ?? null));
-      const deletes = same.map(
-        ({ namespace, key }) => ({ kind: "put", namespace, key, value: null }) as const,
-      );
-      if (deletes.length === 0) return [];
-      const done = this.#connection.call(deletes, this.#clock());
-      return done instanceof Promise ? done.then(() => same) : same;
-    };
-    const items = this.#read(portion);
-    return items instanceof Promise ? items.then(remove) : remove(items);
+  // Read again, since judging may have taken long. What the deletion itself then sees is put back
+  // if it is something newer: engines of other threads may be asked in between.
+  async #removeUnchanged(portion: readonly Chosen[]): Promise<Chosen[]> {
+    const items = await this.#connection.call(portion.map(readOf), this.#clock());
+    const same = portion.filter((item, i) => isAsJudged(item, items[i]));
+    if (same.length === 0) return [];
+    const operations = [...same.map(readOf), ...same.map(deletionOf)];
+    const answers = await this.#connection.call(operations, this.#clock());
+    const deleted = answers.slice(0, same.length) as (Item | null)[];
+    for (const [i, item] of same.entries()) {
+      if (!isAsJudged(item, deleted[i])) await this.#putBack(deleted[i]);
+    }
+    return same.filter((item, i) => isAsJudged(item, deleted[i]));
   }
 
-  #read(refs: readonly ItemRef[]): MaybePromise<readonly (Item | null)[]> {
-    const gets = refs.map(
-      ({ namespace, key }) => ({ kind: "get", namespace, key, refreshTtl: false }) as const,
-    );
-    return this.#connection.call(gets, this.#clock());
+  async #putBack(item: Item | null | undefined): Promise<void> {
+    if (!item) return;
+    const [newer] = await this.#connection.call([readOf(item)], this.#clock());
+    if (newer !== null) return;
+    const { namespace, key, value, createdAt, updatedAt } = item;
+    await this.#restore({ kind: "put", namespace, key, value }, createdAt, updatedAt);
   }
 
   async #turn(): Promise<void> {
@@ -327,8 +335,16 @@ class Eviction {
   }
 }
 
-function isAsJudged(judged: Judged, item: Item | null): boolean {
-  if (item === null || item.updatedAt !== judged.updatedAt) return false;
+function readOf({ namespace, key }: ItemRef) {
+  return { kind: "get", namespace, key, refreshTtl: false } as const;
+}
+
+function deletionOf({ namespace, key }: ItemRef) {
+  return { kind: "put", namespace, key, value: null } as const;
+}
+
+function isAsJudged(judged: Judged, item: Item | null | undefined): boolean {
+  if (!item || item.updatedAt !== judged.updatedAt) return false;
   return fnv1a(encoder.encode(item.value)) === judged.hash;
 }
 

@@ -72,7 +72,9 @@ export class ScopedMemory {
 
   /** As `memory.evict()`, of everything in the scope unless the options name a part of it. */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return attempt("ScopedMemory", () => evict(this.#connection, options, this.#options.now));
+    return attempt("ScopedMemory", () =>
+      evict(this.#connection, options, this.store, this.#options.now),
+    );
   }
 
   /** Calls `listener` after something was written in the scope. Answers how to stop. */
