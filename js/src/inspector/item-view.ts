@@ -5,12 +5,16 @@ import { ask, field, h } from "./dom.js";
 import type { Host } from "./tab.js";
 import { moment, pathOf, pretty } from "./words.js";
 
+// Of the field for its value.
+const LEAST_LINES = 6;
+const MOST_LINES = 22;
+
 export class ItemView {
   readonly root = h("div", { class: "scroll detail" });
   #item: Item | undefined;
   readonly #host: Host;
   readonly #onGone: () => void;
-  readonly #value = h("textarea", { class: "code", spellcheck: "false", rows: 14 });
+  readonly #value = h("textarea", { class: "code", spellcheck: "false" });
   readonly #minutes = h("input", { type: "number", min: 1, step: "any", inputmode: "decimal" });
   #shown = "";
 
@@ -33,6 +37,8 @@ export class ItemView {
     this.#item = item;
     this.#shown = pretty(item.value);
     this.#value.value = this.#shown;
+    const lines = this.#shown.split("\n").length + 1;
+    this.#value.rows = Math.max(LEAST_LINES, Math.min(lines, MOST_LINES));
     this.#minutes.value = "";
     const isEditable = isPlainJson(item.value);
     this.#value.readOnly = !isEditable;
@@ -72,7 +78,7 @@ export class ItemView {
     const lasting = field(
       "Expires after (minutes)",
       this.#minutes,
-      "Empty: as this store does it. When it expires now, a store does not tell; saving sets it anew.",
+      "Empty: as the store does by itself. Saving sets it anew; when an item expires now, a store does not tell.",
     );
     const why = async () => {
       if (this.#item) this.#host.searchFor(this.#item.namespace, this.#item.key);

@@ -44,7 +44,7 @@ button:focus-visible, input:focus-visible, select:focus-visible, textarea:focus-
   border-radius: 10px;
   background: var(--paper);
 }
-.tabs { display: flex; flex: none; gap: 2px; padding: 6px 8px 0; border-bottom: 1px solid var(--line); }
+.tabs { display: flex; flex: none; gap: 2px; overflow-x: auto; padding: 6px 8px 0; border-bottom: 1px solid var(--line); }
 .tabs button {
   border: 0;
   border-radius: 8px 8px 0 0;
@@ -188,6 +188,10 @@ dialog form { display: flex; flex-direction: column; gap: 14px; }
 dialog p { overflow-wrap: anywhere; }
 dialog .actions { justify-content: flex-end; }
 
+@container (max-width: 420px) {
+  .tabs { padding-inline: 4px; }
+  .tabs button { flex: 1; padding: 8px 6px; }
+}
 @container (min-width: 640px) {
   .panes { grid-template-columns: minmax(12rem, 2fr) minmax(0, 3fr); }
   .pane + .pane { border-inline-start: 1px solid var(--line); }
