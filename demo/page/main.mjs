@@ -4,6 +4,7 @@ import { App } from "./app.mjs";
 import { byId, h, saveAs } from "./dom.mjs";
 import { keepPage, showWhetherOffline } from "./offline.mjs";
 import { ChatView } from "./views/chat-view.mjs";
+import { InsideView } from "./views/inside-view.mjs";
 import { MemoryView } from "./views/memory-view.mjs";
 import { SettingsView } from "./views/settings-view.mjs";
 import { StorageView } from "./views/storage-view.mjs";
@@ -22,6 +23,7 @@ const threadsView = new ThreadsView(app);
 const memoryView = new MemoryView(app);
 const storageView = new StorageView(app);
 new SettingsView(app);
+new InsideView(app);
 
 async function open() {
   byId("failure").hidden = true;

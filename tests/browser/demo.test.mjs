@@ -139,6 +139,23 @@ test("the inspector finds an item, shows its value and deletes it", async () => 
   await tab.getByLabel("Search the memory").fill("");
 });
 
+test("all of the memory can be looked into, and the look ends with the dialog", async () => {
+  await tab.getByRole("button", { name: "Look inside" }).click();
+  await tab.getByRole("treeitem", { name: /^\S?\s*memories/ }).click();
+  await tab
+    .getByRole("option", { name: /harbour/ })
+    .first()
+    .click();
+  await tab.getByLabel("Value, as JSON").waitFor();
+  await tab.getByRole("tab", { name: "Threads" }).click();
+  await tab
+    .getByRole("option", { name: /checkpoint/ })
+    .first()
+    .waitFor();
+  await tab.getByRole("button", { name: "Close" }).click();
+  await expect(tab.getByRole("tab").count()).resolves.toBe(0);
+});
+
 describe("a second tab", () => {
   let second;
   let errorsOfSecond;
