@@ -50,6 +50,28 @@ TEST(Diff, finds_what_moved) {
   EXPECT_EQ(brought, 300u);
 }
 
+TEST(Diff, finds_the_shortest_copy_wherever_it_is) {
+  constexpr std::size_t kShortest = 256;
+  std::mt19937 random(3);
+  const auto text = [&](std::size_t size) {
+    std::string made(size, ' ');
+    for (char& c : made) c = static_cast<char>(random() % 256);
+    return made;
+  };
+  const std::string base = text(3'000);
+  for (std::size_t from = 0; from + kShortest <= base.size(); from += 41) {
+    for (std::size_t to = 1; to < 500; to += 13) {
+      const std::string target = text(to) + base.substr(from, kShortest) + text(700);
+      std::size_t copied = 0;
+      for (const Edit& edit : Diff(BytesOf(base), BytesOf(target), 32, kShortest)) {
+        if (edit.is_copy) copied += edit.length;
+      }
+      // The bytes beside it may be the same by chance.
+      ASSERT_GE(copied, kShortest) << from << " to " << to;
+    }
+  }
+}
+
 TEST(Diff, makes_the_target_of_any_base) {
   std::mt19937 random(2);
   for (int round = 0; round < 2'000; ++round) {

@@ -37,12 +37,15 @@ std::size_t CommonSuffix(ByteView a, ByteView b) {
 // Where windows of the base are. Of equal ones the first.
 class Places {
  public:
-  Places(ByteView base, std::size_t window) : base_(base), window_(window) {
-    const std::size_t stride = window * (base.size() / (window * kMaxPlaces) + 1);
-    const std::size_t count = base.size() / stride + 1;
+  Places(ByteView base, std::size_t window)
+      : base_(base), window_(window), stride_(window * (base.size() / (window * kMaxPlaces) + 1)) {
+    const std::size_t count = base.size() / stride_ + 1;
     slots_.resize(std::bit_ceil(2 * count), kEmpty);
-    for (std::size_t at = 0; at + window <= base.size(); at += stride) Insert(at);
+    for (std::size_t at = 0; at + window <= base.size(); at += stride_) Insert(at);
   }
+
+  // From one to the next.
+  std::size_t stride() const { return stride_; }
 
   // base.size() if there is none.
   std::size_t Find(const std::uint8_t* bytes) const {
@@ -78,6 +81,7 @@ class Places {
 
   ByteView base_;
   std::size_t window_;
+  std::size_t stride_;
   std::vector<std::size_t> slots_;
 };
 
@@ -85,15 +89,28 @@ void Push(bool is_copy, std::size_t offset, std::size_t length, std::vector<Edit
   if (length > 0) edits.push_back({is_copy, offset, length});
 }
 
-// `shift` is where both middles begin.
+// `shift` is where both middles begin. Where nothing of the target is known, only samples are
+// looked up: as many windows in a row as there are bytes from one place to the next. The samples
+// are so far apart that a copy of `min_copy` bytes has the windows of one, wherever it begins.
 void DiffMiddles(ByteView base, ByteView target, std::size_t shift, std::size_t window,
                  std::size_t min_copy, std::vector<Edit>& edits) {
   std::size_t done = 0;  // of the target
   if (base.size() >= min_copy && target.size() >= min_copy) {
     const Places places(base, window);
+    const std::size_t sample = places.stride();
+    const std::size_t samples = std::max<std::size_t>((min_copy - window + 1) / sample, 1);
+    std::size_t left = sample;  // of the sample
+    bool is_known = false;      // something of it
     for (std::size_t at = 0; at + window <= target.size(); ++at) {
+      if (left-- == 0) {
+        if (!is_known) at += (samples - 1) * sample;
+        if (at + window > target.size()) break;
+        left = sample - 1;
+        is_known = false;
+      }
       std::size_t from = places.Find(target.data() + at);
       if (from == base.size()) continue;
+      is_known = true;
       const std::size_t back = CommonSuffix(base.first(from), target.subspan(done, at - done));
       const std::size_t ahead = CommonPrefix(base.subspan(from), target.subspan(at));
       if (back + ahead < min_copy) continue;
@@ -101,6 +118,7 @@ void DiffMiddles(ByteView base, ByteView target, std::size_t shift, std::size_t 
       Push(true, shift + from - back, back + ahead, edits);
       done = at + ahead;
       at = done - 1;
+      left = sample;
     }
   }
   Push(false, shift + done, target.size() - done, edits);
