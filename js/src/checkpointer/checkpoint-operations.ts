@@ -6,8 +6,9 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { Operation as CoreOperation } from "../wire/operations.js";
-import type { CheckpointKey } from "../wire/types.js";
+import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
+import type { OperationOf } from "../wire/operations.js";
+import type { Blob, CheckpointKey } from "../wire/types.js";
 import type { LatestLists } from "./latest-lists.js";
 import { dump, dumpChannel } from "./serde/serde.js";
 
@@ -21,11 +22,11 @@ export interface CheckpointParts {
 }
 
 /** With `latest`, lists are serialised as far as they are not what they were. @internal */
-export async function toPutOperation(
+export function toPutOperation(
   serde: SerializerProtocol,
   parts: CheckpointParts,
   latest?: LatestLists,
-) {
+): MaybePromise<OperationOf<"putCheckpoint">> {
   const { key, parentCheckpointId, checkpoint, metadata, newVersions } = parts;
   // Not by a spread of both, which is ten times as slow. Without a prototype a channel
   // "__proto__" is a channel like any other.
@@ -49,22 +50,23 @@ export async function toPutOperation(
     })),
     newVersions: Object.keys(newVersions),
   } as const;
+  const channels = Object.keys(versions).filter(
+    (channel) => Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel),
+  );
   // All is read before anything is awaited: the caller may change it afterwards.
-  const [shell, meta, ...channelValues] = await Promise.all([
+  const blobs = whenAllThere([
     dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }),
     dump(serde, metadata),
-    ...Object.keys(versions)
-      .filter((channel) => Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel))
-      .map(async (channel) => ({
-        channel,
-        version: JSON.stringify(versions[channel]),
-        value: await dumpChannel(serde, values[channel], latest?.listOf(key, channel)),
-      })),
+    ...channels.map((channel) => dumpChannel(serde, values[channel], latest?.listOf(key, channel))),
   ]);
-  return {
+  return whenThere(blobs, ([shell, meta, ...channelValues]) => ({
     ...operation,
-    checkpoint: shell,
-    metadata: meta,
-    values: channelValues,
-  } satisfies CoreOperation;
+    checkpoint: shell as Blob,
+    metadata: meta as Blob,
+    values: channels.map((channel, i) => ({
+      channel,
+      version: JSON.stringify(versions[channel]),
+      value: channelValues[i] as Blob,
+    })),
+  }));
 }

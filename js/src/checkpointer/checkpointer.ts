@@ -29,7 +29,7 @@ import {
   show,
 } from "../checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
-import type { MaybePromise } from "../engine/answers.js";
+import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named } from "../errors.js";
 import type { AnswerTo, Operation as CoreOperation } from "../wire/operations.js";
@@ -167,14 +167,15 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** The checkpoint that `config` names, or else the newest of its thread and namespace. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    return this.attempt(async () => {
+    return this.attempt(() => {
       // The specification: where there is no thread, there is nothing, and no error.
       if (configurableOf(config).thread_id === undefined) return undefined;
       const key = this.#keyOf(config, () => optionalId("checkpoint_id", getCheckpointId(config)));
-      const tuple = await this.#call({ kind: "getTuple", key });
-      if (tuple === undefined) return undefined;
-      const found = await this.#toTuple(tuple);
-      return key.checkpointId === "" ? found : { ...found, config };
+      return whenThere(this.#call({ kind: "getTuple", key }), (tuple) => {
+        if (tuple === undefined) return undefined;
+        if (key.checkpointId === "") return this.#toTuple(tuple);
+        return whenThere(this.#toTuple(tuple), (found) => ({ ...found, config }));
+      });
     });
   }
 
@@ -217,8 +218,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
         metadata,
         newVersions: newVersions ?? checkpoint.channel_versions,
       };
-      const operation = await toPutOperation(this.serde, parts, this.#latest);
-      await this.#put(operation);
+      await this.#put(await toPutOperation(this.serde, parts, this.#latest));
       await this.#retain(key.threadId);
       return configOf(key);
     });
@@ -255,22 +255,23 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = "",
   ): Promise<void> {
-    await this.attempt(async () => {
+    await this.attempt(() => {
       const key = this.#keyOf(config, () =>
         checkText("checkpoint_id", config.configurable?.checkpoint_id),
       );
-      const stored = await Promise.all(
-        writes.map(
-          async ([channel, value], i): Promise<CoreWrite> => ({
-            taskId: checkText("task_id", taskId),
-            idx: Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i,
-            channel,
-            value: await dump(this.serde, value),
-            taskPath,
-          }),
-        ),
+      const stored = writes.map(([channel, value], i): MaybePromise<CoreWrite> => {
+        const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i;
+        const write = {
+          taskId: checkText("task_id", taskId),
+          idx: idx as number,
+          channel,
+          taskPath,
+        };
+        return whenThere(dump(this.serde, value), (blob) => ({ ...write, value: blob }));
+      });
+      return whenThere(whenAllThere(stored), (all) =>
+        this.#call({ kind: "putWrites", key, writes: all }),
       );
-      await this.#call({ kind: "putWrites", key, writes: stored });
     });
   }
 
@@ -479,8 +480,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return attempt(isLent ? "memory.checkpointer" : this.constructor.name, body);
   }
 
-  async #call<const Op extends CoreOperation>(operation: Op): Promise<AnswerTo<Op>> {
-    return (await this.connection.call([operation]))[0];
+  #call<const Op extends CoreOperation>(operation: Op): MaybePromise<AnswerTo<Op>> {
+    return whenThere(this.connection.call([operation]), (answers) => answers[0]);
   }
 
   #keyOf(config: RunnableConfig, checkpointId: () => string): CheckpointKey {
@@ -528,31 +529,46 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   // With `later`, large values are made when they are asked for.
-  async #toTuple(tuple: CoreTuple, later?: LaterValues): Promise<CheckpointTuple> {
-    const { key, parentCheckpointId } = tuple;
+  #toTuple(tuple: CoreTuple, later?: LaterValues): MaybePromise<CheckpointTuple> {
     const loaded = later === undefined ? tuple.values : [];
-    const [checkpoint, metadata, pendingWrites, ...values] = await Promise.all([
-      this.#load(tuple.checkpoint) as MaybePromise<Checkpoint>,
-      this.#load(tuple.metadata) as MaybePromise<CheckpointMetadata>,
+    const parts = whenAllThere([
+      this.#load(tuple.checkpoint),
+      this.#load(tuple.metadata),
       this.#toWrites(tuple.pendingWrites),
       ...loaded.map(({ value }) => this.#load(value)),
     ]);
-    // Not by assignment, so that a channel "__proto__" is a channel like any other.
-    checkpoint.channel_values = Object.fromEntries([
-      ...Object.entries(checkpoint.channel_values ?? {}),
-      ...loaded.map(({ channel }, i) => [channel, values[i]] as const),
-    ]);
-    if (later !== undefined) {
-      for (const { channel, value } of tuple.values) {
-        await later.add(checkpoint.channel_values, channel, value);
-      }
+    return whenThere(parts, ([checkpoint, metadata, pendingWrites, ...values]) => {
+      const result: CheckpointTuple = {
+        config: configOf(tuple.key),
+        checkpoint: checkpoint as Checkpoint,
+        metadata: metadata as CheckpointMetadata,
+        pendingWrites: pendingWrites as CheckpointPendingWrite[],
+      };
+      // Not by assignment, so that a channel "__proto__" is a channel like any other.
+      result.checkpoint.channel_values = Object.fromEntries([
+        ...Object.entries(result.checkpoint.channel_values ?? {}),
+        ...loaded.map(({ channel }, i) => [channel, values[i]] as const),
+      ]);
+      const isFirst = tuple.parentCheckpointId === "";
+      const parent = { ...tuple.key, checkpointId: tuple.parentCheckpointId };
+      if (!isFirst) result.parentConfig = configOf(parent);
+      const lacksSends = !isFirst && result.checkpoint.v < 4;
+      if (later === undefined && !lacksSends) return result;
+      return this.#complete(result, tuple.values, later, lacksSends ? parent : undefined);
+    });
+  }
+
+  async #complete(
+    result: CheckpointTuple,
+    values: CoreTuple["values"],
+    later: LaterValues | undefined,
+    sender: CheckpointKey | undefined,
+  ): Promise<CheckpointTuple> {
+    const { checkpoint } = result;
+    for (const { channel, value } of later === undefined ? [] : values) {
+      await later?.add(checkpoint.channel_values, channel, value);
     }
-    const result: CheckpointTuple = { config: configOf(key), checkpoint, metadata, pendingWrites };
-    if (parentCheckpointId !== "") {
-      const parent = { ...key, checkpointId: parentCheckpointId };
-      if (checkpoint.v < 4) await this.#migratePendingSends(checkpoint, parent);
-      result.parentConfig = configOf(parent);
-    }
+    if (sender !== undefined) await this.#migratePendingSends(checkpoint, sender);
     return result;
   }
 
@@ -568,14 +584,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  async #toWrites(writes: CoreWrite[]): Promise<CheckpointPendingWrite[]> {
-    return Promise.all(
-      writes.map(
-        async ({ taskId, channel, value }): Promise<CheckpointPendingWrite> => [
-          taskId,
-          channel,
-          await this.#load(value),
-        ],
+  #toWrites(writes: CoreWrite[]): MaybePromise<CheckpointPendingWrite[]> {
+    return whenAllThere(
+      writes.map(({ taskId, channel, value }) =>
+        whenThere(this.#load(value), (loaded): CheckpointPendingWrite => [taskId, channel, loaded]),
       ),
     );
   }

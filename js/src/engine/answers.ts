@@ -12,6 +12,24 @@ export type Answers<Operations extends readonly Operation[]> = {
 /** What is there at once if nothing has to be waited for: each promise costs time. @internal */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** What `next` makes of it: at once if it is there. @internal */
+export function whenThere<T, Made>(
+  value: MaybePromise<T>,
+  next: (value: T) => MaybePromise<Made>,
+): MaybePromise<Made> {
+  return isPromise(value) ? value.then(next) : next(value);
+}
+
+/** All of them: at once if all are there. @internal */
+export function whenAllThere<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[]> {
+  return values.some(isPromise) ? Promise.all(values) : (values as T[]);
+}
+
+// Also what another realm or library takes for one.
+function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
+
 /** All answers of a response; throws the first failure among them. @internal */
 export function answersIn<const Operations extends readonly Operation[]>(
   response: Uint8Array,

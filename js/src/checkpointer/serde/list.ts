@@ -8,6 +8,7 @@
 // plain JSON values, and of LangChain's own messages the fields that are stored.
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import type { MaybePromise } from "../../engine/answers.js";
 import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import {
@@ -104,7 +105,7 @@ export class ListValue implements Blob {
 export function dumpList(
   list: unknown,
   base: ListValue | undefined,
-): Promise<ListValue> | undefined {
+): MaybePromise<ListValue> | undefined {
   if (!isPlainList(list) || list.length < WORTH_SPLITTING) return undefined;
   const known = base?.elements ?? [];
   const elements: Element[] = new Array(list.length);
@@ -129,6 +130,7 @@ export function dumpList(
     if (text !== undefined) keep(encoder.encode(text));
     else pending.push(dumpElement(value).then(keep));
   }
+  if (pending.length === 0) return new ListValue(elements);
   return Promise.all(pending).then(() => new ListValue(elements));
 }
 
