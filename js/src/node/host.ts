@@ -216,8 +216,11 @@ function open(path: string, files: (path: string) => EngineFiles): EngineFiles {
 
 let compiled: WebAssembly.Module | undefined;
 
-// Compiled by the first call, once per process and copy of the package.
+// Compiled by the first call, once per process and copy of the package. The module that is compiled
+// for speed: nobody downloads it.
 function compiledModule(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(fs.readFileSync(new URL("./keepsake.wasm", import.meta.url)));
+  compiled ??= new WebAssembly.Module(
+    fs.readFileSync(new URL("./keepsake-fast.wasm", import.meta.url)),
+  );
   return compiled;
 }
