@@ -197,6 +197,25 @@ TEST_P(EngineTest, a_failing_operation_undoes_itself_and_no_other) {
   EXPECT_EQ(stats.As<CheckpointerStats>(0).writes, 0U);
 }
 
+TEST_P(EngineTest, a_failing_write_of_a_superstep_undoes_itself_and_no_other) {
+  const PendingWrite write = golden::AnyWrite();
+  PendingWrite wrong = write;
+  wrong.task_id.clear();
+  const Answers answers =
+      Execute(Frame()
+                  .Add(Tag::kPutCheckpoint, Checkpoint("t"))
+                  .Add(Tag::kPutWrites, wire::PutWrites{{"t", "", "c"}, {wrong}})
+                  .Add(Tag::kPutWrites, wire::PutWrites{{"t", "", "c"}, {write}})
+                  .Add(Tag::kPutCheckpoint, Checkpoint("u")));
+  EXPECT_EQ(answers.code(0), kOk);
+  EXPECT_EQ(answers.code(1), StatusCode::kInvalidArgument);
+  EXPECT_EQ(answers.code(2), kOk);
+  EXPECT_EQ(answers.code(3), kOk);
+  const Answers stats = Execute(Frame().Add(Tag::kCheckpointerStats, wire::Nothing{}));
+  EXPECT_EQ(stats.As<CheckpointerStats>(0).checkpoints, 2U);
+  EXPECT_EQ(stats.As<CheckpointerStats>(0).writes, 1U);
+}
+
 TEST_P(EngineTest, what_needs_the_whole_database_must_be_alone_in_its_frame) {
   const Answers answers =
       Execute(Frame()

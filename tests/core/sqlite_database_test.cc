@@ -247,6 +247,25 @@ TEST_F(SqliteDatabaseTest, a_nested_transaction_that_fails_undoes_only_itself) {
   EXPECT_EQ(Contents(*database), "outer later ");
 }
 
+TEST_F(SqliteDatabaseTest, without_savepoints_a_nested_transaction_that_fails_undoes_all) {
+  auto database = Open(":memory:");
+  Status nested;
+  const Status status = database->InOneTransaction([&]() -> Status {
+    EXPECT_TRUE(Insert(*database, "outer").ok());
+    nested = database->InTransaction([&] { return Status(StatusCode::kNotFound, "on purpose"); });
+    return database->InTransaction([&] { return Insert(*database, "later"); });
+  });
+  EXPECT_EQ(nested.code(), StatusCode::kNotFound);
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_EQ(Contents(*database), "");
+  EXPECT_TRUE(database
+                  ->InOneTransaction([&] {
+                    return database->InTransaction([&] { return Insert(*database, "kept"); });
+                  })
+                  .ok());
+  EXPECT_EQ(Contents(*database), "kept ");
+}
+
 TEST_F(SqliteDatabaseTest, a_transaction_that_sqlite_ended_itself_is_not_half_committed) {
   auto database = Open(Path());
   ASSERT_TRUE(database->Run("CREATE TABLE u(v UNIQUE)").ok());

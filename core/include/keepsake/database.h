@@ -57,6 +57,9 @@ class Database {
   // Commits if `body` succeeds, else rolls back and returns its Status. Nested
   // calls are savepoints. Success means stored, as durable as was asked for.
   virtual Status InTransaction(FunctionRef<Status()> body) = 0;
+  // The same, without savepoints, which cost as much as a short statement: a nested call that
+  // fails undoes all of it.
+  virtual Status InOneTransaction(FunctionRef<Status()> body) { return InTransaction(body); }
 
   // Moves the log into the database file, and flushes. If a good part of the file
   // is free, it is made smaller first.

@@ -50,6 +50,10 @@ bool AnyHas(const std::vector<Call>& calls, int trait) {
   return std::ranges::any_of(calls, [&](const Call& call) { return call.Has(trait); });
 }
 
+bool AllHave(const std::vector<Call>& calls, int trait) {
+  return std::ranges::all_of(calls, [&](const Call& call) { return call.Has(trait); });
+}
+
 // All store operations together are one unit, each other operation is one.
 bool HasSeveralUnits(const std::vector<Call>& calls) {
   return calls.size() > 1 && !std::ranges::all_of(calls, &Call::IsBatched);
@@ -118,10 +122,21 @@ class Engine::Opened {
       state_.store().LimitTextWork(std::nullopt);
       return Status();
     }
+    if (AllHave(calls, kRepeatable) && AnswerWithoutSavepoints(request, calls)) return Status();
     return state_.InKeptTransaction([&] {
       AnswerAll(request, calls);
       return Status();
     });
+  }
+
+  // False, and nothing was done, if not all of it succeeded.
+  bool AnswerWithoutSavepoints(const wire::Request& request, const std::vector<Call>& calls) {
+    const Status status = state_.database()->InOneTransaction([&] {
+      return AnswerAll(request, calls).failures == 0
+                 ? Status()
+                 : Status(StatusCode::kInternal, "an operation failed");
+    });
+    return status.ok();
   }
 
   // A request that was answered gets its answer again.
@@ -129,14 +144,18 @@ class Engine::Opened {
     return state_.InKeptTransaction([&]() -> Status {
       const Result<bool> found = state_.answers()->Find(request, response_);
       if (!found) return found.error();
-      if (*found || !AnswerAll(request, calls)) return Status();
+      if (*found || !AnswerAll(request, calls).changed) return Status();
       return state_.answers()->Keep(request, response_);
     });
   }
 
-  // True if one succeeded that may have changed rows.
-  bool AnswerAll(const wire::Request& request, const std::vector<Call>& calls) {
-    bool changed = false;
+  struct Outcome {
+    bool changed = false;  // one succeeded that may have changed rows
+    std::uint32_t failures = 0;
+  };
+
+  Outcome AnswerAll(const wire::Request& request, const std::vector<Call>& calls) {
+    Outcome outcome;
     ResponseWriter response(response_, wire::FrameKind::kExecute, request.header.sequence,
                             static_cast<std::uint32_t>(calls.size()));
     std::optional<BatchResult> batch;
@@ -152,9 +171,10 @@ class Engine::Opened {
         else
           response.Fail(batch->error());
       }
-      changed = changed || (call.Has(kWrites) && response.failures() == failures);
+      if (call.Has(kWrites) && response.failures() == failures) outcome.changed = true;
     }
-    return changed;
+    outcome.failures = response.failures();
+    return outcome;
   }
 
   void AnswerOne(const Call& call, bool is_alone, ResponseWriter& response) {

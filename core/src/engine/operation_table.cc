@@ -109,10 +109,10 @@ constexpr OperationRow kOperations[] = {
         Tag::kEmbedPending, kWrites | kWhole,
         [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
 
-    On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites,
+    On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites | kRepeatable,
                       [](auto& engine, auto& op) { return engine.saver().Put(op); }),
     On<wire::PutWrites>(
-        Tag::kPutWrites, kWrites,
+        Tag::kPutWrites, kWrites | kRepeatable,
         [](auto& engine, auto& op) { return engine.saver().PutWrites(op.key, op.writes); }),
     On<CheckpointKey>(Tag::kGetTuple, kReads,
                       [](auto& engine, auto& op) { return engine.saver().GetTuple(op); }),

@@ -26,6 +26,8 @@ enum Trait : std::uint8_t {
   kNeedsFile = 8,
   // Of the whole memory: kAccessDenied in a scope.
   kWhole = 16,
+  // Nothing is remembered of its rows: it may be undone with others, and done again.
+  kRepeatable = 32,
 };
 
 struct OperationRow {

@@ -248,6 +248,14 @@ Status SqliteDatabase::InTransaction(FunctionRef<Status()> body) {
   return depth_ == 0 ? RunOutermost(body) : RunNested(body);
 }
 
+Status SqliteDatabase::InOneTransaction(FunctionRef<Status()> body) {
+  if (depth_ > 0) return RunNested(body);
+  has_savepoints_ = false;
+  Status status = RunOutermost(body);
+  has_savepoints_ = true;
+  return status;
+}
+
 Status SqliteDatabase::RunOutermost(FunctionRef<Status()> body) {
   if (Status status = Run("BEGIN"); !status.ok()) return status;
   ++depth_;
@@ -264,6 +272,11 @@ Status SqliteDatabase::RunOutermost(FunctionRef<Status()> body) {
 }
 
 Status SqliteDatabase::RunNested(FunctionRef<Status()> body) {
+  if (!has_savepoints_) {
+    Status status = body();
+    if (!status.ok() && rolled_back_.ok()) rolled_back_ = status;
+    return status;
+  }
   // The innermost savepoint of a name is meant, so that one name does for all.
   if (Status status = Run("SAVEPOINT nested"); !status.ok()) return status;
   ++depth_;

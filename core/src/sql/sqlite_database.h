@@ -36,6 +36,7 @@ class SqliteDatabase final : public Database {
   Status Run(std::string_view sql, std::span<const Param> params,
              const RowCallback& on_row) override;
   Status InTransaction(FunctionRef<Status()> body) override;
+  Status InOneTransaction(FunctionRef<Status()> body) override;
   Status Flush() override;
   Status Scrub() override;
   Result<std::uint64_t> SizeBytes() override;
@@ -68,8 +69,9 @@ class SqliteDatabase final : public Database {
   std::string path_;  // as it was asked for
   ConnectionPtr connection_;
   StatementCache statements_;
-  int depth_ = 0;       // of InTransaction()
-  Status rolled_back_;  // why SQLite itself ended the transaction
+  int depth_ = 0;  // of InTransaction()
+  bool has_savepoints_ = true;
+  Status rolled_back_;  // why the transaction can't be committed
   Status unusable_;     // why every later call fails
   bool log_existed_ = false;
   bool writing_ = false;

@@ -5,7 +5,14 @@ import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
 import type { Changes } from "../wire/changes.js";
-import { anySucceeded, encodeRequest } from "../wire/codec.js";
+import {
+  type Answer,
+  anySucceeded,
+  decodeResponse,
+  type ExecuteHeader,
+  encodeRequest,
+  requestOf,
+} from "../wire/codec.js";
 import { type Operation, rowOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import type { IndexProgress } from "../wire/types.js";
@@ -14,6 +21,7 @@ import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
 import type { DatabaseSession } from "./session.js";
+import type { EncodedCall, Runner, Together } from "./together.js";
 import { Turns } from "./turns.js";
 
 /** How to get sessions on one database. @internal */
@@ -26,6 +34,8 @@ export interface SessionSource {
   readonly persistence?: Persistence;
   /** Whether its index may be improved while nobody calls. @default false */
   readonly worksWhenIdle?: boolean;
+  /** Makes the writes of a tick one transaction. @default each is one */
+  readonly together?: (runner: Runner) => Together;
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
@@ -52,11 +62,17 @@ export class LocalEngine implements Engine {
   readonly #turns = new Turns();
   readonly #listeners = new ChangeListeners();
   readonly #idleIndex: IdleIndex | undefined;
+  readonly #together: Together | undefined;
 
   constructor(source: SessionSource, onClosed: () => void) {
     this.#source = source;
     this.#onClosed = onClosed;
     if (source.worksWhenIdle) this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
+    this.#together = source.together?.({
+      runAll: (all) => this.#runAll(all),
+      runAlone: (one) => this.#runAlone(one),
+      onDone: (operations, levels) => this.#noteDone(operations, levels),
+    });
   }
 
   get durability(): string {
@@ -76,6 +92,8 @@ export class LocalEngine implements Engine {
     now: number,
     levels?: Levels,
   ): MaybePromise<Answers<Operations>> {
+    if (this.#together?.takes(operations) && this.#isOpen())
+      return this.#together.add(operations, now, levels);
     return this.#serve(() => this.#run(operations, now, levels));
   }
 
@@ -91,6 +109,7 @@ export class LocalEngine implements Engine {
 
   // What failed is run once more if the session turned out to be without a database.
   #serve<T>(run: () => T, hasFailed: (result: T) => boolean = () => false): MaybePromise<T> {
+    this.#together?.flush();
     if (!this.#isOpen()) return this.#whenOpen(run);
     try {
       const result = run();
@@ -123,6 +142,7 @@ export class LocalEngine implements Engine {
   ): Promise<T> {
     const files = await filesOf(name, database);
     await this.#ready();
+    this.#together?.flush();
     const takeBack = this.#sessionNow().lend(files);
     try {
       const result = await body();
@@ -149,6 +169,7 @@ export class LocalEngine implements Engine {
 
   close(): void {
     if (this.#isClosed) return;
+    this.#together?.flush();
     this.#isClosed = true;
     this.#idleIndex?.stop();
     this.#discard();
@@ -206,13 +227,53 @@ export class LocalEngine implements Engine {
     levels?: Levels,
   ): Answers<Operations> {
     const session = this.#sessionNow();
-    const header = { clientId: this.#clientId, sequence: ++this.#sequence, now, levels };
-    const request = encodeRequest(header, operations);
+    const request = encodeRequest(this.#headerOf(now, levels), operations);
     const response = this.#execute(session, request, spareOf(operations));
     const answers = answersIn(response, operations);
+    this.#noteDone(operations, levels);
+    return answers;
+  }
+
+  #headerOf(now: number, levels: Levels | undefined): ExecuteHeader {
+    return { clientId: this.#clientId, sequence: ++this.#sequence, now, levels };
+  }
+
+  #noteDone(operations: readonly Operation[], levels: Levels | undefined): void {
     this.#tellChanges(operations, levels);
     if (this.#idleIndex !== undefined && operations.some(usesIndex)) this.#idleIndex.touch();
-    return answers;
+  }
+
+  // Undefined if nothing was done: the session was gone, or refused it.
+  #runAll(all: EncodedCall): readonly Answer<Operation>[] | undefined {
+    if (!this.#isOpen()) return undefined;
+    const session = this.#sessionNow();
+    try {
+      return decodeResponse(this.#executeEncoded(session, all), all.operations);
+    } catch (error) {
+      const isRefused = error instanceof KeepsakeError && this.#session === session;
+      if (!isRefused) throw error;
+      return undefined;
+    }
+  }
+
+  #runAlone(one: EncodedCall): MaybePromise<readonly unknown[]> {
+    const { operations, now, levels } = one;
+    if (this.#isOpen()) {
+      try {
+        const answers = answersIn(this.#executeEncoded(this.#sessionNow(), one), operations);
+        this.#noteDone(operations, levels);
+        return answers;
+      } catch (error) {
+        if (!this.#discardIfBroken()) throw error;
+      }
+    }
+    return this.#whenOpen(() => this.#run(operations, now, levels));
+  }
+
+  #executeEncoded(session: DatabaseSession, call: EncodedCall): Uint8Array {
+    const { operations, body, now, levels } = call;
+    const request = requestOf(this.#headerOf(now, levels), operations.length, body);
+    return this.#execute(session, request, spareOf(operations));
   }
 
   #improve(vectors: number): IndexProgress {

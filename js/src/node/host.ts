@@ -8,6 +8,7 @@ import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
+import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { fileError } from "./file-error.js";
@@ -20,6 +21,16 @@ import { Reserve, ReservingSession } from "./reserve.js";
 export interface ResolvedOptions extends DatabaseOptions {
   path: string;
   isVolatile: boolean;
+}
+
+// Before a test replaces it by a clock of its own.
+const { nextTick } = process;
+const settled = Promise.resolve();
+
+// Node runs all that waits for promises before the next tick, and that before what comes from
+// outside.
+function whenTickEnds(run: () => void): void {
+  settled.then(() => nextTick(run));
 }
 
 const SHARED = Symbol.for("keepsake.engines");
@@ -116,6 +127,7 @@ function fileSource({
     isPersistent: true,
     worksWhenIdle: true,
     durability,
+    together: (runner) => new Together(runner, whenTickEnds),
     async open() {
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
         throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);

@@ -142,23 +142,62 @@ export function withoutReplace(request: Uint8Array): Uint8Array {
 
 const requestWriter = new Writer();
 
+/** The operations of a request, encoded as they come. @internal */
+export class RequestBody {
+  readonly #writer = new Writer();
+
+  /** In bytes. */
+  get length(): number {
+    return this.#writer.length;
+  }
+
+  /** Throws a RangeError, and is what it was, if one of them can't be written. */
+  add(operations: readonly Operation[]): void {
+    const { length } = this.#writer;
+    try {
+      for (const operation of operations) writeOperation(this.#writer, operation);
+    } catch (error) {
+      this.#writer.truncate(length);
+      throw error;
+    }
+  }
+
+  /** All of it; begins anew. A view that is overwritten by what is added next. */
+  take(): Uint8Array {
+    const all = this.#writer.finish();
+    this.#writer.reset();
+    return all;
+  }
+}
+
+/** A request of `count` operations that are encoded already. As encodeRequest(). @internal */
+export function requestOf(header: ExecuteHeader, count: number, body: Uint8Array): Uint8Array {
+  beginRequest(header);
+  requestWriter.u32(count);
+  requestWriter.raw(body);
+  return requestWriter.finish();
+}
+
+function beginRequest(header: ExecuteHeader): void {
+  const { acknowledged, levels } = header;
+  requestWriter.reset();
+  const remember = acknowledged === undefined ? 0 : RequestFlag.remember;
+  const scoped = levels === undefined ? 0 : RequestFlag.scoped;
+  writeHeader(requestWriter, FrameKind.execute, remember | scoped, header);
+  if (acknowledged !== undefined) requestWriter.i64(acknowledged);
+  if (levels !== undefined) requestWriter.bytes(levels.bytes);
+}
+
 /**
  * A request of these operations. The view is overwritten by the next request
  * that is encoded: slice() what is to be kept or posted to a worker.
  * @internal
  */
 export function encodeRequest(header: ExecuteHeader, operations: readonly Operation[]): Uint8Array {
-  const writer = requestWriter;
-  const { acknowledged, levels } = header;
-  writer.reset();
-  const remember = acknowledged === undefined ? 0 : RequestFlag.remember;
-  const scoped = levels === undefined ? 0 : RequestFlag.scoped;
-  writeHeader(writer, FrameKind.execute, remember | scoped, header);
-  if (acknowledged !== undefined) writer.i64(acknowledged);
-  if (levels !== undefined) writer.bytes(levels.bytes);
-  writer.u32(operations.length);
-  for (const operation of operations) writeOperation(writer, operation);
-  return writer.finish();
+  beginRequest(header);
+  requestWriter.u32(operations.length);
+  for (const operation of operations) writeOperation(requestWriter, operation);
+  return requestWriter.finish();
 }
 
 /**

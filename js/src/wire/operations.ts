@@ -91,6 +91,8 @@ export interface OperationRow<Request, Answer> {
   readonly isIndexing?: true;
   /** What it is of an export of the whole file. */
   readonly exports?: "begin" | "read" | "end";
+  /** Whether it may share a transaction with other writes of its tick. */
+  readonly joins?: true;
   /** Must not be sent again if nobody knows whether it was done. */
   readonly isOnce?: true;
 }
@@ -141,6 +143,7 @@ export const OPERATIONS = {
     changes: ({ namespace }) => namespaces(namespace),
     makesRoom: ({ value }) => value === null,
     usesIndex: true,
+    joins: true,
   }),
   search: row<SearchRequest, SearchItem[]>({
     tag: 18,
@@ -279,6 +282,7 @@ export const OPERATIONS = {
     write: writeCheckpoint,
     read: readNothing,
     changes: ({ key }) => threads(key.threadId),
+    joins: true,
   }),
   putWrites: row<
     { readonly key: CheckpointKey; readonly writes: readonly PendingWrite[] },
@@ -291,6 +295,7 @@ export const OPERATIONS = {
     },
     read: readNothing,
     changes: ({ key }) => threads(key.threadId),
+    joins: true,
   }),
   getTuple: row<{ readonly key: CheckpointKey }, CheckpointTuple | undefined>({
     tag: 66,

@@ -33,6 +33,11 @@ export class Writer {
     if (this.#bytes.length > KEPT_BYTES) this.#resize(FIRST_BYTES);
   }
 
+  /** Takes back what was written after so many bytes. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
   /** What was written: a view, valid until the next reset(). */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
