@@ -15,6 +15,7 @@ import { explained } from "./words.js";
 
 const EVERYTHING: Changes = { namespaces: [], threads: [], everything: true };
 const MESSAGE_MS = 6000;
+const FOLLOW_MS = 1000;
 
 // Where there are no elements, the module can be imported all the same.
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
@@ -102,6 +103,8 @@ class Inspection implements Host {
   readonly #message = h("p", { class: "message" });
   readonly #live = h("div", { class: "messages", role: "status" }, this.#message);
   #shown = 0;
+  // Set while what is written waits to be shown.
+  #following: ReturnType<typeof setTimeout> | undefined;
   #hiding: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
@@ -128,6 +131,7 @@ class Inspection implements Host {
     this.#isOver = true;
     this.#stop();
     clearTimeout(this.#hiding);
+    clearTimeout(this.#following);
   }
 
   run(work: () => Promise<void>): void {
@@ -179,7 +183,13 @@ class Inspection implements Host {
 
   #changed(changes: Changes): void {
     for (const tab of this.#tabs) this.#missed.set(tab, both(this.#missed.get(tab), changes));
+    if (this.#following !== undefined) return;
     this.#catchUp();
+    // An agent that writes and writes is not to wait for what is counted anew.
+    this.#following = setTimeout(() => {
+      this.#following = undefined;
+      if (this.#missed.size > 0) this.#catchUp();
+    }, FOLLOW_MS);
   }
 
   #catchUp(): void {

@@ -31,6 +31,7 @@ export class NamespaceTree {
   readonly #open = new Set<string>([idOf([])]);
   readonly #counts = new Map<string, Count>();
   readonly #counting = new Map<string, Promise<Count>>();
+  #generation = 0;
   #top: Node = { namespace: [], children: new Map() };
   #visible: Node[] = [];
 
@@ -58,6 +59,7 @@ export class NamespaceTree {
       if (namespaces?.every((namespace) => !isBelow(namespace, prefix)) === true) continue;
       this.#counts.delete(id);
     }
+    this.#generation++;
     this.#counting.clear();
     this.#load();
   }
@@ -81,10 +83,21 @@ export class NamespaceTree {
   }
 
   async #countNow(namespace: string[]): Promise<Count> {
-    const count = await countBelow(this.#host, namespace);
-    // Unless something was written meanwhile.
-    if (this.#counting.delete(idOf(namespace))) this.#counts.set(idOf(namespace), count);
-    return count;
+    const generation = this.#generation;
+    const isCurrent = () => generation === this.#generation;
+    try {
+      const count = await countBelow(this.#host, namespace);
+      // Unless something was written meanwhile.
+      if (!isCurrent()) return count;
+      this.#counts.set(idOf(namespace), count);
+      this.#counting.delete(idOf(namespace));
+      // And counts the next one.
+      this.#list.update(this.#visible.length);
+      return count;
+    } catch (error) {
+      if (isCurrent()) this.#counting.delete(idOf(namespace));
+      throw error;
+    }
   }
 
   async #reload(): Promise<void> {
@@ -157,10 +170,7 @@ export class NamespaceTree {
       .slice(first, end)
       .find(({ namespace }) => !this.#counts.has(idOf(namespace)));
     if (missing === undefined || this.#counting.size > 0) return;
-    this.count(missing.namespace).then(
-      () => this.#list.update(this.#visible.length),
-      (error) => this.#host.fail(error),
-    );
+    this.count(missing.namespace).catch((error) => this.#host.fail(error));
   }
 }
 
@@ -193,8 +203,9 @@ function add(top: Node, namespace: string[]): void {
   }
 }
 
-// What a forgetting would take is what is there.
+// What a forgetting would take is what is there; of everything, statistics are cheaper.
 async function countBelow({ memory }: Host, namespace: string[]): Promise<Count> {
+  if (namespace.length === 0) return { items: (await memory.store.stats()).items };
   const { erased } = await memory.forget({ namespaces: [namespace], dryRun: true });
   return { items: erased.items, bytes: erased.bytes };
 }

@@ -17,6 +17,8 @@ const FIRST_THREADS = 100;
 const MOST_TEXT = 20_000;
 const LANE = 16;
 const MOST_LANES = 8;
+// Of checkpoints that are read again when one is added.
+const MOST_AGAIN = 1000;
 
 export class ThreadsTab implements Tab {
   readonly title = "Threads";
@@ -67,7 +69,8 @@ export class ThreadsTab implements Tab {
   refresh({ everything, threads }: Changes): void {
     this.#reload();
     const id = this.#threadId;
-    if (id !== undefined && (everything || threads.includes(id))) this.#startTree(id);
+    if (id === undefined || !(everything || threads.includes(id))) return;
+    this.#startTree(id, this.#tree?.steps.length);
   }
 
   #sayNothingChosen(): void {
@@ -136,10 +139,12 @@ export class ThreadsTab implements Tab {
     );
   }
 
-  #startTree(threadId: string): void {
+  // Reads as much as was there before, so that nothing moves.
+  #startTree(threadId: string, least = 0): void {
     const tree = new CheckpointTree(this.#host.memory.checkpointer, threadId);
     this.#host.run(async () => {
-      await tree.more();
+      do await tree.more();
+      while (tree.steps.length < Math.min(least, MOST_AGAIN) && !tree.isDone);
       // Another was chosen meanwhile.
       if (this.#threadId !== threadId) return;
       this.#tree = tree;

@@ -166,10 +166,16 @@ export class VirtualList {
     };
     const target = targets[key];
     if (target !== undefined) this.activate(target);
-    else if (key === "Enter" || key === " ") this.#options.choose(this.#active);
-    else if (!this.#options.onKey?.(key, this.#active)) return;
+    else if (this.#does(key)) this.#render(true);
+    else return;
     event.preventDefault();
-    this.#render(true);
+  }
+
+  // True if the key is one for rows.
+  #does(key: string): boolean {
+    if (key !== "Enter" && key !== " ") return this.#options.onKey?.(key, this.#active) ?? false;
+    this.#options.choose(this.#active);
+    return true;
   }
 }
 

@@ -6,8 +6,14 @@ import "keepsake/inspector";
 
 const PORTION = 5_000;
 
-const name = new URL(location.href).searchParams.get("name") ?? "inspected";
-const memory = await openMemory({ name });
+// Drinks are alike, and so are places.
+const embeddings = (texts) =>
+  texts.map((text) => [/tea|drink/.test(text), /pier|place/.test(text), 0.1].map(Number));
+const index = { dims: 3, fields: ["text"], embeddings };
+
+const { searchParams } = new URL(location.href);
+const name = searchParams.get("name") ?? "inspected";
+const memory = await openMemory({ name, ...(searchParams.has("index") && { index }) });
 globalThis.memory = memory;
 
 document.documentElement.lang = "en";
@@ -57,17 +63,15 @@ globalThis.seedMany = async (count) => {
 
 let clock = 0;
 
-/** A thread whose messages grow with each step. → the ids of its checkpoints */
-globalThis.seedThread = async (thread_id, steps) => {
+/** A thread with a list of messages that grows, up to so many. → the ids of its checkpoints */
+globalThis.seedThread = async (thread_id, steps, most = steps) => {
   const ids = [];
   let config = { configurable: { thread_id, checkpoint_ns: "" } };
   const messages = [];
   for (let step = 0; step < steps; step++) {
     messages.push(step % 2 ? `Answer ${step}: tea is served` : `Question ${step}: is there tea?`);
-    config = await step_(config, step, {
-      messages: [...messages],
-      mood: step > 2 ? "calm" : "eager",
-    });
+    const mood = step > 2 ? "calm" : "eager";
+    config = await step_(config, step, { messages: messages.slice(-most), mood });
     ids.push(config.configurable.checkpoint_id);
   }
   return ids;
