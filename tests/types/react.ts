@@ -1,0 +1,30 @@
+// What the hooks of `keepsake/react` follow is a memory or a part of one, and no store.
+
+import type {
+  Memory,
+  ScopedMemory,
+  SearchItem,
+  SqliteStore,
+  ThreadSummary,
+} from "../../js/src/index.js";
+import type { KeepsakeInspector } from "../../js/src/inspector.js";
+import { type Answer, useMemories, useMemorySearch, useThreads } from "../../js/src/react.js";
+
+export function shown(memory: Memory, scope: ScopedMemory, store: SqliteStore) {
+  const items: Answer<SearchItem[]> = useMemories(memory, ["notes"], { filter: { kind: "fact" } });
+  const hits: Answer<SearchItem[]> = useMemorySearch(scope, [], { query: "tea", minScore: 0.1 });
+  const threads: Answer<ThreadSummary[]> = useThreads(undefined, { limit: 3 });
+  // @ts-expect-error a store tells nobody of changes
+  useMemories(store, []);
+  // @ts-expect-error a list has no query
+  useMemories(memory, [], { query: "tea" });
+  return { items, hits, threads };
+}
+
+export function inspected(memory: Memory, scope: ScopedMemory, inspector: KeepsakeInspector) {
+  inspector.memory = memory;
+  inspector.memory = undefined;
+  document.createElement("keepsake-inspector").memory = memory;
+  // @ts-expect-error a scope has no statistics to be shown
+  inspector.memory = scope;
+}
