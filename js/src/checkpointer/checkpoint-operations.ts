@@ -40,33 +40,34 @@ export function toPutOperation(
   const unversioned = Object.entries(values).filter(
     ([channel]) => !Object.hasOwn(versions, channel),
   );
-  const operation = {
-    kind: "putCheckpoint",
-    key,
-    parentCheckpointId,
-    channelVersions: Object.entries(versions).map(([channel, version]) => ({
-      channel,
-      version: JSON.stringify(version),
-    })),
-    newVersions: Object.keys(newVersions),
-  } as const;
   const channels = Object.keys(versions).filter(
     (channel) => Object.hasOwn(newVersions, channel) && Object.hasOwn(values, channel),
   );
+  const texts = new Map<string, string>();
+  const channelVersions = Object.entries(versions).map(([channel, given]) => {
+    const version = JSON.stringify(given);
+    texts.set(channel, version);
+    return { channel, version };
+  });
+  const stored = Object.keys(newVersions);
   // All is read before anything is awaited: the caller may change it afterwards.
   const blobs = whenAllThere([
     dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }),
     dump(serde, metadata),
     ...channels.map((channel) => dumpChannel(serde, values[channel], latest?.listOf(key, channel))),
   ]);
-  return whenThere(blobs, ([shell, meta, ...channelValues]) => ({
-    ...operation,
-    checkpoint: shell as Blob,
-    metadata: meta as Blob,
+  return whenThere(blobs, (all) => ({
+    kind: "putCheckpoint",
+    key,
+    parentCheckpointId,
+    checkpoint: all[0] as Blob,
+    metadata: all[1] as Blob,
+    channelVersions,
+    newVersions: stored,
     values: channels.map((channel, i) => ({
       channel,
-      version: JSON.stringify(versions[channel]),
-      value: channelValues[i] as Blob,
+      version: texts.get(channel) as string,
+      value: all[i + 2] as Blob,
     })),
   }));
 }

@@ -32,7 +32,7 @@ import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connectio
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { attempt, invalid, KeepsakeError, named } from "../errors.js";
-import type { AnswerTo, Operation as CoreOperation } from "../wire/operations.js";
+import type { AnswerTo, Operation as CoreOperation, OperationOf } from "../wire/operations.js";
 import type {
   Blob,
   CheckpointerStats,
@@ -40,7 +40,6 @@ import type {
   ThreadInfo as CoreThread,
   CheckpointTuple as CoreTuple,
   PendingWrite as CoreWrite,
-  NewCheckpoint,
   Pruned,
   PruneStrategy,
   RetentionRules,
@@ -219,26 +218,27 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
         newVersions: newVersions ?? checkpoint.channel_versions,
       };
       await this.#put(await toPutOperation(this.serde, parts, this.#latest));
-      await this.#retain(key.threadId);
+      if (this.#retention !== undefined) await this.#retain(key.threadId, this.#retention);
       return configOf(key);
     });
   }
 
-  async #put(checkpoint: NewCheckpoint): Promise<void> {
+  async #put(checkpoint: OperationOf<"putCheckpoint">): Promise<void> {
     const shortened = this.#latest.shorten(checkpoint);
     try {
-      await this.#call({ kind: "putCheckpoint", ...shortened });
+      await this.#call(shortened);
     } catch (error) {
       // The parent is not what was put last: a fork, or another saver's.
       if (!(error instanceof KeepsakeError) || error.code !== "not_found") throw error;
-      await this.#call({ kind: "putCheckpoint", ...wholeAgain(checkpoint, shortened) });
+      await this.#call(wholeAgain(checkpoint, shortened));
     }
     this.#latest.keep(checkpoint, shortened);
   }
 
-  async #retain(threadId: string): Promise<void> {
-    if (this.#retention === undefined) return;
-    const { every = 100, ...retention } = this.#retention;
+  async #retain(
+    threadId: string,
+    { every = 100, ...retention }: AutomaticRetention,
+  ): Promise<void> {
     this.#touched.add(threadId);
     this.#putsSincePrune++;
     if (this.#putsSincePrune < every) return;

@@ -16,11 +16,11 @@ export function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey
   };
 }
 
-const MISSPELT = {
-  thread_id: ["threadId", "threadID"],
-  checkpoint_ns: ["checkpointNs"],
-  checkpoint_id: ["checkpointId"],
-};
+const MISSPELT = [
+  ["thread_id", ["threadId", "threadID"]],
+  ["checkpoint_ns", ["checkpointNs"]],
+  ["checkpoint_id", ["checkpointId"]],
+] as const;
 
 /** What a config says of a checkpoint, if it is where LangGraph has it. @internal */
 export function configurableOf(config: RunnableConfig | undefined): Record<string, unknown> {
@@ -29,7 +29,7 @@ export function configurableOf(config: RunnableConfig | undefined): Record<strin
     throw invalid(`a config must be { configurable: { thread_id } }: ${show(config)}`);
   }
   const configurable: Record<string, unknown> = config.configurable ?? {};
-  for (const [name, others] of Object.entries(MISSPELT)) {
+  for (const [name, others] of MISSPELT) {
     if (configurable[name] !== undefined) continue;
     if ((config as Record<string, unknown>)[name] !== undefined) {
       throw invalid(

@@ -31,7 +31,7 @@ export class LatestLists {
   }
 
   /** The same checkpoint, with what is new in its lists. */
-  shorten(checkpoint: NewCheckpoint): NewCheckpoint {
+  shorten<Checkpoint extends NewCheckpoint>(checkpoint: Checkpoint): Checkpoint {
     const values = checkpoint.values.map((value): NewValue => {
       const list = value.value;
       if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) return value;
@@ -40,7 +40,8 @@ export class LatestLists {
       if (middle === undefined) return { ...value, delta };
       return { ...value, delta, value: { type: list.type, bytes: middle } };
     });
-    return { ...checkpoint, values };
+    const isSame = values.every((value, i) => value === checkpoint.values[i]);
+    return isSame ? checkpoint : { ...checkpoint, values };
   }
 
   /** After this checkpoint was put as `shortened`. */
@@ -68,7 +69,10 @@ export class LatestLists {
 }
 
 /** The checkpoint with the stamps of `shortened`, and no value shortened. @internal */
-export function wholeAgain(checkpoint: NewCheckpoint, shortened: NewCheckpoint): NewCheckpoint {
+export function wholeAgain<Checkpoint extends NewCheckpoint>(
+  checkpoint: Checkpoint,
+  shortened: Checkpoint,
+): Checkpoint {
   const values = checkpoint.values.map((value, i) => {
     const stamp = shortened.values[i]?.delta?.stamp;
     return stamp === undefined ? value : { ...value, delta: { ...WHOLE, stamp } };

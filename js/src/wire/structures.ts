@@ -36,7 +36,8 @@ export function writeNothing(): void {}
 
 export function writeBlob(writer: Writer, blob: Blob): void {
   writer.text(blob.type);
-  writer.bytes(blob.bytes);
+  if (blob.text === undefined) writer.bytes(blob.bytes);
+  else writer.text(blob.text);
 }
 
 export function writeFieldVector(writer: Writer, vector: FieldVector): void {

@@ -9,6 +9,8 @@ export type Namespace = readonly string[];
 export interface Blob {
   readonly type: string;
   readonly bytes: Uint8Array;
+  /** What the bytes are in UTF-8, if that is known: it is encoded where it goes. */
+  readonly text?: string;
 }
 
 // ---- store

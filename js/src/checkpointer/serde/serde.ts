@@ -21,10 +21,31 @@ function isKnown(serde: SerializerProtocol): boolean {
   );
 }
 
+// Of a longer text a request would need room for three times as much.
+const LONGEST_TEXT = 64 * 1024;
+
+/** JSON that becomes bytes within the request. It has no lone surrogates: JSON escapes them. */
+class JsonText implements Blob {
+  readonly type = "json";
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get bytes(): Uint8Array {
+    return encoder.encode(this.text);
+  }
+}
+
 /** @internal */
 export function dump(serde: SerializerProtocol, value: unknown): MaybePromise<Blob> {
   const text = isKnown(serde) ? textOf(value) : undefined;
-  if (text !== undefined) return { type: "json", bytes: encoder.encode(text) };
+  if (text !== undefined) {
+    return text.length <= LONGEST_TEXT
+      ? new JsonText(text)
+      : { type: "json", bytes: encoder.encode(text) };
+  }
   return serde.dumpsTyped(value).then(([type, bytes]) => ({ type, bytes }));
 }
 
