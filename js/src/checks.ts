@@ -49,6 +49,30 @@ function rangeOf(least: number, most: number): string {
   return most >= Number.MAX_SAFE_INTEGER ? from : `${from} to ${most}`;
 }
 
+// A day, or a moment that says how far its clock is from UTC.
+const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+// Of a Date, on both sides of 1970.
+const MOST_MS = 8_640_000_000_000_000;
+
+/** Milliseconds since 1970 of a moment. @internal */
+export function checkTime(name: string, time: unknown): number {
+  if (typeof time === "number") return checkWhole(name, time, -MOST_MS, MOST_MS);
+  const ms = time instanceof Date ? time.getTime() : isoToMs(time);
+  if (!Number.isNaN(ms)) return ms;
+  const given = time instanceof Date ? "an invalid Date" : show(time);
+  throw invalid(
+    `${name} must be a Date, milliseconds since 1970, or ISO text with its zone, such as "2026-03-01" or "2026-03-01T09:30Z": ${given}`,
+  );
+}
+
+function isoToMs(text: unknown): number {
+  if (typeof text !== "string" || !ISO_TIME.test(text)) return Number.NaN;
+  // Some engines take the 31st of February for the 2nd of March.
+  const day = new Date(`${text.slice(0, 10)}T00:00Z`);
+  const isDay = !Number.isNaN(day.getTime()) && text.startsWith(day.toISOString().slice(0, 10));
+  return isDay ? Date.parse(text) : Number.NaN;
+}
+
 /** One of the names of `choices`. @internal */
 export function checkChoice<T extends string>(
   name: string,
@@ -127,6 +151,8 @@ const SYNONYMS: Record<string, string> = {
   olderthan: "maxAge",
   overwrite: "onConflict",
   type: "format",
+  replaces: "supersedes",
+  since: "validFrom",
 };
 
 /** The one of `known` that `name` was most likely to be. @internal */

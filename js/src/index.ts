@@ -82,10 +82,13 @@ export {
 } from "./store/store.js";
 export type {
   GetOperation,
+  Item,
   Operation,
   PutOperation,
+  PutOptions,
   SearchItem,
   SearchOperation,
+  Time,
 } from "./store/store-operations.js";
 export type {
   DatabaseBytes,

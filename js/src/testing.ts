@@ -16,6 +16,7 @@ import { searchCases } from "./testing/search.js";
 import { textCases } from "./testing/texts.js";
 import { ttlCases } from "./testing/ttl.js";
 import type { StoreCase } from "./testing/types.js";
+import { validityCases } from "./testing/validity.js";
 import { valueCases } from "./testing/values.js";
 import { vectorCases } from "./testing/vectors.js";
 
@@ -23,6 +24,7 @@ export { ColourEmbeddings, ManualClock } from "./testing/fakes.js";
 export type {
   EmbeddingsUnderTest,
   MakeStore,
+  PutCaseOptions,
   ReopenStore,
   SearchCaseOptions,
   StoreCase,
@@ -40,6 +42,7 @@ export const storeContract: readonly StoreCase[] = [
   ...namespaceCases,
   ...valueCases,
   ...ttlCases,
+  ...validityCases,
   ...vectorCases,
   ...textCases,
   ...persistenceCases,

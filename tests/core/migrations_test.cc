@@ -175,7 +175,9 @@ class NextVersionTest : public MigrationsTest {
     auto database = OpenDatabase({.path = Path()});
     EXPECT_TRUE(database.has_value());
     EXPECT_TRUE(
-        (*database)->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL)").ok());
+        (*database)
+            ->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL, NULL, NULL, NULL)")
+            .ok());
   }
 
   // Opens the file and brings it to the version of `schema`.

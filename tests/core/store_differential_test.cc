@@ -6,6 +6,8 @@
 namespace keepsake {
 namespace {
 
+constexpr std::int64_t kStart = 1'700'000'000'000;
+
 // Draws from small sets, so that operations meet each other.
 class RandomOperations {
  public:
@@ -65,7 +67,15 @@ class RandomOperations {
     for (std::uint32_t i = Below(3); i > 0; --i)
       put.vectors.push_back({std::to_string(i), Vector()});
     if (Below(100) == 0) put.ns.push_back("in.valid");
+    if (Below(4) == 0) put.validity = Validity{OptionalTime(), OptionalTime()};
+    if (Below(4) == 0) put.supersedes = ItemRef{Labels(1, 3), Key()};
     return put;
+  }
+
+  // Around the times that the clock will show.
+  std::int64_t Time() { return kStart - 200 + Below(3000); }
+  std::optional<std::int64_t> OptionalTime() {
+    return Below(2) == 0 ? std::nullopt : std::optional(Time());
   }
 
   Operation Search() {
@@ -89,6 +99,8 @@ class RandomOperations {
     const std::uint32_t kind = Below(6);
     search.plan = static_cast<SearchPlan>(Below(4));
     search.ef_search = Below(2) * 64;
+    search.include_superseded = Below(3) == 0;
+    if (!search.include_superseded && Below(3) == 0) search.as_of_ms = Time();
     if (kind < 2) {
       search.query_vector = Vector();
       if (Below(2) == 0) search.ranking = AnyRanking();
@@ -190,7 +202,7 @@ class StoreDifferentialTest : public testing::TestWithParam<std::uint32_t> {
     sqlite_ = sqlite_backend_.Open(options);
   }
 
-  ManualClock clock_{1'700'000'000'000};
+  ManualClock clock_{kStart};
   SqliteBackend sqlite_backend_;
   std::unique_ptr<Store> in_memory_;
   std::unique_ptr<Store> sqlite_;

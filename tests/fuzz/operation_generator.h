@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -162,7 +163,19 @@ class OperationGenerator {
     for (const char* path : {"$", "a", "b.0", "b.1"}) {
       if (source_.Chance(3) && MayHaveVectors()) put.vectors.push_back({path, Vector()});
     }
+    if (source_.Chance(4)) put.validity = Validity{OptionalTime(), OptionalTime()};
+    if (source_.Chance(4)) put.supersedes = ItemRef{Labels(), Key()};
     return put;
+  }
+  std::optional<std::int64_t> OptionalTime() {
+    if (source_.Chance(2)) return std::nullopt;
+    return Time();
+  }
+  // Near the time of the frames, which meet some of them.
+  std::int64_t Time() {
+    return Usually<std::int64_t>(
+        {kStart, kStart + 500, now_ms_, now_ms_ + 1000, now_ms_ + 60'000, 0, -Validity::kMostMs},
+        {Validity::kMostMs + 1, std::numeric_limits<std::int64_t>::min()});
   }
   SearchOp AnySearch() {
     SearchOp search{
@@ -178,6 +191,8 @@ class OperationGenerator {
     search.plan =
         source_.Of({SearchPlan::kAuto, SearchPlan::kExact, SearchPlan::kCodes, SearchPlan::kGraph});
     search.ef_search = source_.Of<std::uint32_t>({0, 0, 1, kMax});
+    search.include_superseded = source_.Chance(3);
+    if (search.include_superseded == IsRare() && source_.Chance(3)) search.as_of_ms = Time();
     if (source_.Chance(3)) search.ranking = AnyRanking();
     if (source_.Chance(6)) SearchNear(search);
     // What costs least is not the same in both backends.

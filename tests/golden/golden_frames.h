@@ -56,8 +56,8 @@ inline Bytes BytesOf(std::string_view text) { return Bytes(text.begin(), text.en
 
 inline Namespace AnyNamespace() { return {"users", "ü1", "記憶"}; }
 inline Item AnyItem() {
-  return {AnyNamespace(), "clé 🗝", "{\"text\":\"naïve \\ud83d\",\"n\":1}", 1'700'000'000'000,
-          1'700'000'000'123};
+  return {AnyNamespace(),    "clé 🗝",          "{\"text\":\"naïve \\ud83d\",\"n\":1}",
+          1'700'000'000'000, 1'700'000'000'123, Validity{-1, 1'800'000'000'000}};
 }
 inline FieldVector AnyVector() { return {"turns[*].text.3", {0.5F, -1.25F, 3.0F}}; }
 inline CheckpointKey AnyKey() { return {"thread-1", "parent:child", "1ef4f797-8335-6428-8001"}; }
@@ -78,8 +78,14 @@ inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kSt
 
 inline PutOp AnyPut() {
   const Item item = AnyItem();
-  return {item.ns, item.key,     item.value, {IndexChoice::Kind::kPaths, {"a.b", "c[-1]"}},
-          90'000,  {AnyVector()}};
+  return {.ns = item.ns,
+          .key = item.key,
+          .value = item.value,
+          .index = {IndexChoice::Kind::kPaths, {"a.b", "c[-1]"}},
+          .ttl_ms = 90'000,
+          .vectors = {AnyVector()},
+          .validity = item.validity,
+          .supersedes = ItemRef{{"users", "ü1"}, "🗝"}};
 }
 inline SearchOp AnySearch() {
   const Ranking ranking{.min_score = 0.25,
@@ -102,7 +108,9 @@ inline SearchOp AnySearch() {
           ranking,
           ItemRef{{"users", "ü1"}, "🗝"},
           SearchPlan::kGraph,
-          256};
+          256,
+          1'650'000'000'000,
+          true};
 }
 
 inline std::vector<GoldenFrame> StoreFrames() {
@@ -121,7 +129,7 @@ inline std::vector<GoldenFrame> StoreFrames() {
                                       {{"words", 2.5}},
                                       Snippet{"wo ist 🗝", {{0, 2}, {7, 11}}},
                                       "words: 3 candidates of 9 items"},
-                                     {{{"a"}, "k", "null", 0, -1}, std::nullopt}}),
+                                     {{{"a"}, "k", "null", 0, -1, Validity{{}, 5}}, std::nullopt}}),
       Golden("list_namespaces", Tag::kListNamespaces, list,
              std::vector<Namespace>{{"users", "ü1"}, {"x"}}),
       Golden("list_keys", Tag::kListKeys, wire::OneNamespace{AnyNamespace()},

@@ -23,6 +23,7 @@ const item = {
   value,
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_123,
+  validity: { from: -1, until: 1_800_000_000_000 },
 };
 const vector = { path: "turns[*].text.3", values: new Float32Array([0.5, -1.25, 3]) };
 const key = {
@@ -64,6 +65,8 @@ const put = {
   index: ["a.b", "c[-1]"],
   ttl: 90_000,
   vectors: [vector],
+  validity: item.validity,
+  supersedes: { namespace: ["users", "ü1"], key: "🗝" },
 };
 const search = {
   kind: "search",
@@ -89,6 +92,8 @@ const search = {
   near: { namespace: ["users", "ü1"], key: "🗝" },
   plan: "graph",
   efSearch: 256,
+  asOf: 1_650_000_000_000,
+  includeSuperseded: true,
 };
 
 // File, operation, answer.
@@ -135,6 +140,7 @@ const frames = [
         value: "null",
         createdAt: 0,
         updatedAt: -1,
+        validity: { from: undefined, until: 5 },
         score: undefined,
         parts: [],
         snippet: undefined,

@@ -14,12 +14,27 @@
 
 namespace keepsake {
 
+// When a fact holds: from `from_ms` on, until before `until_ms`. Without one it has no such end.
+// Both are milliseconds since 1970, within what Validity::kMostMs allows.
+struct Validity {
+  static constexpr std::int64_t kMostMs = 8'640'000'000'000'000;  // as a Date of JavaScript
+
+  std::optional<std::int64_t> from_ms{};
+  std::optional<std::int64_t> until_ms{};
+
+  bool Holds(std::int64_t at_ms) const {
+    return (!from_ms || *from_ms <= at_ms) && (!until_ms || at_ms < *until_ms);
+  }
+  bool operator==(const Validity&) const = default;
+};
+
 struct Item {
   Namespace ns;
   std::string key;
   std::string value;  // JSON, as it was put
   std::int64_t created_at_ms = 0;
   std::int64_t updated_at_ms = 0;
+  std::optional<Validity> validity{};  // none: it holds at any time
 
   bool operator==(const Item&) const = default;
 };
@@ -34,7 +49,14 @@ struct SearchItem {
   bool operator==(const SearchItem&) const = default;
 };
 
-// nullopt if there is no such item, or it has expired.
+struct ItemRef {
+  Namespace ns;
+  std::string key;
+
+  bool operator==(const ItemRef&) const = default;
+};
+
+// nullopt if there is no such item, or it has expired. Validity hides nothing from a get.
 struct GetOp {
   Namespace ns;
   std::string key;
@@ -66,6 +88,12 @@ struct PutOp {
   std::int64_t ttl_ms = kDefaultTtl;
   // Filled by the caller from PrepareEmbedding(), or by the store's Embedder.
   std::vector<FieldVector> vectors;
+  // Searches leave out what does not hold at their time: SearchOp::as_of_ms.
+  std::optional<Validity> validity{};
+  // Ends the validity of this item, if it is there, where that of the new one begins. That is
+  // now, if `validity` does not say. The order of a batch counts: what it puts may be superseded
+  // by what it puts later. An item can't supersede itself: kInvalidArgument.
+  std::optional<ItemRef> supersedes{};
 };
 
 // kAuto: kVector if the operation has a query and the store an index, kContains
@@ -89,13 +117,6 @@ enum class SearchPlan : std::uint8_t {
   kGraph = 3,  // the codes that a graph leads to, and those it does not cover; may miss some
 };
 
-struct ItemRef {
-  Namespace ns;
-  std::string key;
-
-  bool operator==(const ItemRef&) const = default;
-};
-
 struct SearchOp {
   Namespace ns_prefix;  // {}: the whole store
   std::string filter;   // JSON object, "" for none: {"kind":"a","n":{"$gte":2}}
@@ -114,6 +135,11 @@ struct SearchOp {
   // Of kGraph, "ef" in the paper: how many of what is found are held in view. More raises
   // recall and costs in proportion; 0 for as many as the vectors need, 160 to 640 and 4 · wanted.
   std::uint32_t ef_search = 0;
+  // Hits are what was valid then; nullopt: what is valid now.
+  std::optional<std::int64_t> as_of_ms{};
+  // Hits are valid or not. One that was superseded comes after its successor, and scores no
+  // higher, if that is a hit, too. Excludes as_of_ms.
+  bool include_superseded = false;
 };
 
 struct ListNamespacesOp {

@@ -103,6 +103,7 @@ enum class Absence : std::uint8_t {
   kNoMatch = 4,        // it holds nothing of the query
   kBelowMinScore = 5,  // Ranking::min_score
   kNotOnPage = 6,      // others come first, or it is before the offset
+  kNotValid = 7,       // it does not hold at the time of the search
 };
 struct WhyNot {
   Absence absence = Absence::kNone;

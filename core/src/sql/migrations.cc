@@ -35,7 +35,10 @@ constexpr SchemaStatement kVersion1[] = {
      "  created_at INTEGER NOT NULL,"
      "  updated_at INTEGER NOT NULL,"
      "  ttl INTEGER NOT NULL,"
-     "  expires_at INTEGER"
+     "  expires_at INTEGER,"
+     "  valid_from INTEGER,"
+     "  valid_until INTEGER,"
+     "  superseded_by INTEGER"
      ") STRICT"},
     {kItems, "CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key)"},
     {kItems, "CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL"},

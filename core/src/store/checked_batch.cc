@@ -91,6 +91,13 @@ Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
   return finite ? Status() : Invalid("vector must not contain NaN or Infinity");
 }
 
+bool IsTime(std::int64_t ms) { return ms >= -Validity::kMostMs && ms <= Validity::kMostMs; }
+
+Status NoTime(const std::string& name, std::int64_t ms) {
+  return Invalid(name + " must lie within " + std::to_string(Validity::kMostMs) +
+                 " milliseconds of 1970: " + std::to_string(ms));
+}
+
 constexpr std::size_t kMaxModelBytes = 1024;
 
 bool IsWithin(double number, double least, double most) {
@@ -128,7 +135,9 @@ bool NeedsText(const Ranking& ranking) {
 class Checker {
  public:
   Checker(const StoreOptions& options, QueryVectors query_vectors)
-      : options_(options), query_vectors_(query_vectors) {}
+      : options_(options), query_vectors_(query_vectors) {
+    batch_.now_ms = options_.clock->NowMs();
+  }
 
   Status Add(const Operation& operation, std::size_t position) {
     return std::visit([&](const auto& op) { return AddOne(op, position); }, operation);
@@ -136,8 +145,6 @@ class Checker {
 
   CheckedBatch Take(std::size_t size) {
     batch_.size = size;
-    batch_.now_ms = options_.clock->NowMs();
-    for (CheckedSearch& search : batch_.searches) search.now_ms = batch_.now_ms;
     KeepLastPuts();
     return std::move(batch_);
   }
@@ -164,12 +171,48 @@ class Checker {
       }
       if (Status status = CheckVectors(op.vectors, options_); !status.ok()) return status;
     }
-    batch_.puts.push_back({position, &op, EncodeNamespace(op.ns), ttl_ms});
+    CheckedPut put{
+        .position = position, .op = &op, .encoded_ns = EncodeNamespace(op.ns), .ttl_ms = ttl_ms};
+    if (op.validity || op.supersedes) {
+      if (Status status = SetValidity(put); !status.ok()) return status;
+    }
+    batch_.puts.push_back(std::move(put));
     return {};
+  }
+
+  // What supersedes holds from now on, unless it says since when.
+  Status SetValidity(CheckedPut& put) const {
+    const PutOp& op = *put.op;
+    if (!op.value) return Invalid("a deletion has no validity, and supersedes nothing");
+    put.validity = op.validity.value_or(Validity());
+    if (op.supersedes) {
+      if (Status status = CheckSuperseded(*op.supersedes, op); !status.ok()) return status;
+      put.superseded_ns = EncodeNamespace(op.supersedes->ns);
+      if (!put.validity.from_ms) put.validity.from_ms = batch_.now_ms;
+    }
+    const auto [from, until] = put.validity;
+    for (const auto& time : {from, until}) {
+      if (time && !IsTime(*time)) return NoTime("the validity of an item", *time);
+    }
+    if (!from || !until || *from < *until) return {};
+    return Invalid("the validity of an item must end after it begins: it begins at " +
+                   std::to_string(*from) + " and ends at " + std::to_string(*until));
+  }
+
+  static Status CheckSuperseded(const ItemRef& superseded, const PutOp& op) {
+    if (Status status = ValidateNamespace(superseded.ns, kExact); !status.ok()) return status;
+    if (Status status = CheckKey(superseded.key); !status.ok()) return status;
+    if (superseded != ItemRef{op.ns, op.key}) return {};
+    return Invalid("an item must not supersede itself (put the new fact under a key of its own): " +
+                   json::Quoted(op.key));
   }
 
   Status AddOne(const SearchOp& op, std::size_t position) {
     if (Status status = ValidateNamespace(op.ns_prefix, kScope); !status.ok()) return status;
+    if (op.as_of_ms && op.include_superseded) {
+      return Invalid("as_of and include_superseded exclude each other");
+    }
+    if (op.as_of_ms && !IsTime(*op.as_of_ms)) return NoTime("as_of", *op.as_of_ms);
     Result<json::Filter> filter = json::Filter::Parse(op.filter);
     if (!filter) return filter.error();
     const Result<bool> by_vector = IsByVector(op);
@@ -197,7 +240,11 @@ class Checker {
          .refresh_ttl = op.refresh_ttl && options_.ttl.refresh_on_read,
          .ranking = op.ranking.value_or(Ranking()),
          .plan = op.plan,
-         .ef_search = std::min(op.ef_search, kMostEf)});
+         .ef_search = std::min(op.ef_search, kMostEf),
+         .now_ms = batch_.now_ms,
+         .validity = op.include_superseded ? ValidityRange()
+                                           : ValidityRange::At(op.as_of_ms.value_or(batch_.now_ms)),
+         .include_superseded = op.include_superseded});
     if (!op.ranking) return {};
     const bool is_listing = op.query.empty() && !*by_vector;
     if (!by_text && !is_listing && NeedsText(*op.ranking)) {

@@ -15,6 +15,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "store/validity.h"
 #include "text/substring.h"
 
 namespace keepsake {
@@ -32,6 +33,8 @@ struct CheckedPut {
   const PutOp* op;
   std::string encoded_ns;
   std::int64_t ttl_ms;  // PutOp::kNoTtl or positive
+  Validity validity{};
+  std::string superseded_ns{};  // encoded, of what PutOp::supersedes names
 };
 
 // By text, what else contains the query is a hit, too, if `contains` is not empty. Of none of
@@ -54,6 +57,8 @@ struct CheckedSearch {
   std::uint32_t ef_search = 0;
   std::int64_t excluded_id = 0;  // of the item that `near` names; ids begin at 1
   std::int64_t now_ms = 0;       // as CheckedBatch has it
+  ValidityRange validity{};
+  bool include_superseded = false;
 };
 
 // Whether the search may find an item by its value, and by its key where it must contain

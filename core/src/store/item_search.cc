@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "json/utf8.h"
 #include "store/final_ranking.h"
 #include "store/fusion.h"
+#include "store/validity.h"
 
 namespace keepsake {
 namespace {
@@ -33,6 +35,28 @@ void DropBelow(const CheckedSearch& search, ItemHits& hits) {
       hits, [&](const auto& hit) { return !hit.score || *hit.score < *search.ranking.min_score; });
 }
 
+// Hits in their order, with what their table knows of them beside.
+struct FoundHits {
+  std::vector<SearchItem> items;
+  ItemIds with_ttl;              // parallel to items: 0 for one without
+  std::vector<FactMarks> marks;  // parallel to items, of a search that includes superseded ones
+
+  void Push(FoundHits& from, std::size_t i) {
+    items.push_back(std::move(from.items[i]));
+    with_ttl.push_back(from.with_ttl[i]);
+    if (!from.marks.empty()) marks.push_back(from.marks[i]);
+  }
+};
+
+// What is said of a hit that came before its successor: it is worth no more.
+void ScoreBehind(const SearchItem& successor, SearchItem& item) {
+  if (!item.score || (successor.score && *item.score <= *successor.score)) return;
+  if (!item.parts.empty() && successor.score && *item.score > 0) {
+    item.parts.push_back({"superseded", *successor.score / *item.score});
+  }
+  item.score = successor.score;
+}
+
 class ItemSearch {
  public:
   ItemSearch(ItemTable& table, const StoreOptions& options, ItemIds& refreshed)
@@ -41,36 +65,76 @@ class ItemSearch {
   Result<std::vector<SearchItem>> Run(const CheckedSearch& search);
 
  private:
-  Result<std::vector<SearchItem>> ByNear(const CheckedSearch& search);
-  Result<std::vector<SearchItem>> ByText(const CheckedSearch& search);
-  Result<std::vector<SearchItem>> ByListingOrVector(const CheckedSearch& search);
+  Result<FoundHits> Page(const CheckedSearch& search);
+  // With those that were superseded, none before its successor.
+  Result<FoundHits> PageWithSuperseded(const CheckedSearch& search);
+  Result<FoundHits> ByNear(const CheckedSearch& search);
+  Result<FoundHits> ByText(const CheckedSearch& search);
+  Result<FoundHits> ByListingOrVector(const CheckedSearch& search);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search);
   Status AddContaining(const CheckedSearch& search, std::vector<search::FusedHit>& hits);
   Result<ItemHits> Rank(const CheckedSearch& search);
   // None if candidates are not enough to answer.
   Result<std::optional<ItemHits>> RankByIndex(const CheckedSearch& search, const IndexUse& use);
-  // Notes those hits that have a TTL as their own.
-  Result<std::vector<SearchItem>> Fetch(const ItemHits& hits);
-  void Refresh(const CheckedSearch& search, std::size_t hit) {
-    if (search.refresh_ttl && ids_with_ttl_[hit] != 0) refreshed_.push_back(ids_with_ttl_[hit]);
-  }
+  Result<FoundHits> Fetch(const CheckedSearch& search, const ItemHits& hits);
 
   ItemTable& table_;
   const StoreOptions& options_;
   ItemIds& refreshed_;
-  ItemIds ids_with_ttl_;  // of what was fetched, 0 for an item without
   search::PlanTaken taken_;
   search::TextPlan text_plan_;
 };
 
 Result<std::vector<SearchItem>> ItemSearch::Run(const CheckedSearch& search) {
   if (search.limit == 0) return {};
+  Result<bool> with_superseded = false;
+  if (search.include_superseded) with_superseded = table_.HasSuperseded();
+  if (!with_superseded) return std::unexpected(std::move(with_superseded.error()));
+  Result<FoundHits> page = *with_superseded ? PageWithSuperseded(search) : Page(search);
+  if (!page) return std::unexpected(std::move(page.error()));
+  if (search.refresh_ttl) {
+    std::ranges::copy_if(page->with_ttl, std::back_inserter(refreshed_),
+                         [](std::int64_t id) { return id != 0; });
+  }
+  return std::move(page->items);
+}
+
+Result<FoundHits> ItemSearch::Page(const CheckedSearch& search) {
   table_.BeginSearch();
   if (search.near != nullptr) return ByNear(search);
   return search.by_text ? ByText(search) : ByListingOrVector(search);
 }
 
-Result<std::vector<SearchItem>> ItemSearch::ByNear(const CheckedSearch& search) {
+// Looks on until each successor is found that is a hit, or there are no more hits.
+Result<FoundHits> ItemSearch::PageWithSuperseded(const CheckedSearch& search) {
+  constexpr std::uint32_t kGrowth = 8, kMost = 1U << 28;
+  CheckedSearch wider = search;
+  wider.offset = 0;
+  wider.limit = std::min(search.offset + search.limit, kMost);
+  FoundHits hits;
+  std::vector<std::size_t> successors;
+  for (;;) {
+    Result<FoundHits> found = Page(wider);
+    if (!found) return found;
+    hits = std::move(*found);
+    successors = SuccessorsOf(hits.marks);
+    const bool is_all = hits.items.size() < wider.limit || wider.limit == kMost;
+    if (is_all || !LacksSuccessor(hits.marks, successors)) break;
+    wider.limit = wider.limit < kMost / kGrowth ? wider.limit * kGrowth : kMost;
+    wider.ranking.diversity = 0;  // it compares each hit with each
+  }
+  const std::vector<std::size_t> order = BehindSuccessors(successors);
+  for (const std::size_t i : order) {
+    if (successors[i] != kNoHit) ScoreBehind(hits.items[successors[i]], hits.items[i]);
+  }
+  FoundHits page;
+  for (std::size_t at = search.offset; at < order.size() && page.items.size() < search.limit;) {
+    page.Push(hits, order[at++]);
+  }
+  return page;
+}
+
+Result<FoundHits> ItemSearch::ByNear(const CheckedSearch& search) {
   const Result<ItemAndVectors> near = table_.ReadVectors(*search.near, search.now_ms);
   if (!near) return std::unexpected(near.error());
   if (near->vectors.empty()) {
@@ -84,23 +148,20 @@ Result<std::vector<SearchItem>> ItemSearch::ByNear(const CheckedSearch& search) 
   similar.near = nullptr;
   similar.query_vector = vector;
   similar.excluded_id = near->id;
-  return Run(similar);
+  return Page(similar);
 }
 
-Result<std::vector<SearchItem>> ItemSearch::ByListingOrVector(const CheckedSearch& search) {
+Result<FoundHits> ItemSearch::ByListingOrVector(const CheckedSearch& search) {
   Result<ItemHits> hits = Rank(search);
   if (!hits) return std::unexpected(std::move(hits.error()));
   DropBelow(search, *hits);
-  Result<std::vector<SearchItem>> items = Fetch(*hits);
-  if (!items) return items;
-  for (std::size_t i = 0; i < items->size(); ++i) {
-    if (search.by_vector && search.ranking.explain) (*items)[i].plan = Describe(taken_);
-    Refresh(search, i);
-  }
-  return items;
+  Result<FoundHits> found = Fetch(search, *hits);
+  if (!found || !search.by_vector || !search.ranking.explain) return found;
+  for (SearchItem& item : found->items) item.plan = Describe(taken_);
+  return found;
 }
 
-Result<std::vector<SearchItem>> ItemSearch::ByText(const CheckedSearch& search) {
+Result<FoundHits> ItemSearch::ByText(const CheckedSearch& search) {
   Result<std::vector<search::FusedHit>> ranked = RankByText(search);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRank(search)) {
@@ -108,17 +169,17 @@ Result<std::vector<SearchItem>> ItemSearch::ByText(const CheckedSearch& search) 
   }
   ItemHits hits;
   for (const search::FusedHit& hit : *ranked) hits.push_back({hit.id, hit.score});
-  Result<std::vector<SearchItem>> items = Fetch(hits);
-  if (!items) return items;
-  for (std::size_t i = 0; i < hits.size(); ++i) (*items)[i].parts = std::move((*ranked)[i].parts);
-  std::vector<SearchItem> page;
-  for (const std::size_t i : RankFinally(search, options_.text, *items)) {
+  Result<FoundHits> found = Fetch(search, hits);
+  if (!found) return found;
+  std::vector<SearchItem>& items = found->items;
+  for (std::size_t i = 0; i < hits.size(); ++i) items[i].parts = std::move((*ranked)[i].parts);
+  FoundHits page;
+  for (const std::size_t i : RankFinally(search, options_.text, items)) {
     if (search.ranking.explain) {
-      (*items)[i].plan = Describe(search, text_plan_);
-      if (search.by_vector) (*items)[i].plan += "; " + Describe(taken_);
+      items[i].plan = Describe(search, text_plan_);
+      if (search.by_vector) items[i].plan += "; " + Describe(taken_);
     }
-    page.push_back(std::move((*items)[i]));
-    Refresh(search, i);
+    page.Push(*found, i);
   }
   return page;
 }
@@ -206,18 +267,22 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
   return page.Take();
 }
 
-Result<std::vector<SearchItem>> ItemSearch::Fetch(const ItemHits& hits) {
+Result<FoundHits> ItemSearch::Fetch(const CheckedSearch& search, const ItemHits& hits) {
   Result<std::vector<FoundItem>> found = table_.ReadHits(hits);
   if (!found) return std::unexpected(std::move(found.error()));
-  std::vector<SearchItem> items;
-  items.reserve(hits.size());
+  FoundHits fetched;
+  fetched.items.reserve(hits.size());
   for (std::size_t i = 0; i < hits.size(); ++i) {
     FoundItem& item = (*found)[i];
-    items.push_back(
+    if (search.include_superseded) {
+      fetched.marks.push_back(
+          {MarkOf(EncodeNamespace(item.item.ns), item.item.key), item.successor});
+    }
+    fetched.items.push_back(
         {.item = std::move(item.item), .score = item.id != 0 ? hits[i].score : std::nullopt});
-    ids_with_ttl_.push_back(item.has_ttl ? item.id : 0);
+    fetched.with_ttl.push_back(item.has_ttl ? item.id : 0);
   }
-  return items;
+  return fetched;
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct FoundItem {
   std::int64_t id = 0;
   bool has_ttl = false;
   Item item;
+  std::int64_t successor = 0;  // as FactMarks has it
 };
 
 // What is known of an item that may be erased. Views are valid while it is offered.
@@ -92,6 +93,8 @@ class ItemTable {
 
   // Searches.
 
+  // Whether an item may be there that another superseded.
+  virtual Result<bool> HasSuperseded() = 0;
   // Before the first step of each.
   virtual void BeginSearch() {}
   // The page of a search, by listing or by vector, out of all items below the prefix.

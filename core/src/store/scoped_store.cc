@@ -112,6 +112,10 @@ class Entering {
                          std::to_string(*most) + ": " + Show(op.ns) + " " + json::Quoted(op.key));
       }
     }
+    if (op.supersedes) {
+      Status status = gate_.Enter(op.supersedes->ns, Access::kWrite, kExact);
+      if (!status.ok()) return status;
+    }
     return gate_.Enter(op.ns, Access::kWrite, kExact);
   }
 

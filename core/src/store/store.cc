@@ -185,8 +185,11 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
   if (hit == hits.end()) {
     const Result<json::Filter> filter = json::Filter::Parse(search.filter);
     if (!filter) return std::unexpected(filter.error());
-    const bool passes = filter->Matches(found->value);
-    return WhyNot{.absence = passes ? Absence::kNoMatch : Absence::kFiltered};
+    if (!filter->Matches(found->value)) return WhyNot{.absence = Absence::kFiltered};
+    const std::int64_t at_ms = search.as_of_ms.value_or(options_.clock->NowMs());
+    const bool holds =
+        search.include_superseded || !found->validity || found->validity->Holds(at_ms);
+    return WhyNot{.absence = holds ? Absence::kNoMatch : Absence::kNotValid};
   }
   const auto rank = static_cast<std::uint64_t>(hit - hits.begin());
   const std::uint64_t end = std::uint64_t{search.offset} + search.limit;

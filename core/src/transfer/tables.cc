@@ -10,8 +10,10 @@ constexpr Column Int(std::string_view name) { return {.name = name, .is_integer 
 constexpr Column Blob(std::string_view name) { return {.name = name, .is_blob = true}; }
 
 constexpr Column kMeta[] = {Text("name"), Text("value")};
-constexpr Column kItems[] = {Int("item_id"),    Text("ns"),        Text("key"), Text("value"),
-                             Int("created_at"), Int("updated_at"), Int("ttl"),  Int("expires_at")};
+constexpr Column kItems[] = {Int("item_id"),     Text("ns"),          Text("key"),
+                             Text("value"),      Int("created_at"),   Int("updated_at"),
+                             Int("ttl"),         Int("expires_at"),   Int("valid_from"),
+                             Int("valid_until"), Int("superseded_by")};
 constexpr Column kVectors[] = {Int("vector_id"), Int("item_id"), Text("path"), Blob("vector")};
 constexpr Column kPending[] = {Int("item_id"), Text("path")};
 // Older rows have a checksum that some hosts can't read: see vector_chunk.h.

@@ -30,8 +30,9 @@ struct IsForeignPage<import::ForeignPage<T>> : std::true_type {};
 
 auto Fields(Is<Blob> auto& x) { return std::tie(x.type, x.bytes); }
 
+auto Fields(Is<Validity> auto& x) { return std::tie(x.from_ms, x.until_ms); }
 auto Fields(Is<Item> auto& x) {
-  return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms);
+  return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms, x.validity);
 }
 auto Fields(Is<ScorePart> auto& x) { return std::tie(x.name, x.value); }
 auto Fields(Is<Snippet::Highlight> auto& x) { return std::tie(x.begin, x.end); }
@@ -42,18 +43,19 @@ auto Fields(Is<SearchItem> auto& x) {
 auto Fields(Is<GetOp> auto& x) { return std::tie(x.ns, x.key, x.refresh_ttl); }
 auto Fields(Is<IndexChoice> auto& x) { return std::tie(x.kind, x.paths); }
 auto Fields(Is<FieldVector> auto& x) { return std::tie(x.path, x.values); }
+auto Fields(Is<ItemRef> auto& x) { return std::tie(x.ns, x.key); }
 auto Fields(Is<PutOp> auto& x) {
-  return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors);
+  return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors, x.validity, x.supersedes);
 }
 auto Fields(Is<Boost> auto& x) { return std::tie(x.path, x.weight); }
 auto Fields(Is<Ranking> auto& x) {
   return std::tie(x.min_score, x.fusion, x.vector_weight, x.recency, x.half_life_ms, x.boosts,
                   x.diversity, x.explain, x.snippet_length);
 }
-auto Fields(Is<ItemRef> auto& x) { return std::tie(x.ns, x.key); }
 auto Fields(Is<SearchOp> auto& x) {
   return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
-                  x.query_vector, x.ranking, x.near, x.plan, x.ef_search);
+                  x.query_vector, x.ranking, x.near, x.plan, x.ef_search, x.as_of_ms,
+                  x.include_superseded);
 }
 auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
 auto Fields(Is<ListNamespacesOp> auto& x) {
@@ -182,7 +184,7 @@ struct EnumRange<Language> {
 };
 template <>
 struct EnumRange<Absence> {
-  static constexpr int kFirst = 0, kLast = 6;
+  static constexpr int kFirst = 0, kLast = 7;
 };
 template <>
 struct EnumRange<MatchType> {

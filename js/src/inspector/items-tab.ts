@@ -69,7 +69,8 @@ export class ItemsTab implements Tab {
   }
 
   #read(offset: number, limit: number): Promise<SearchItem[]> {
-    return this.#host.memory.store.search(this.#namespace, { offset, limit, refreshTtl: false });
+    const options = { offset, limit, refreshTtl: false, includeSuperseded: true };
+    return this.#host.memory.store.search(this.#namespace, options);
   }
 
   #choose(namespace: string[]): void {

@@ -135,6 +135,7 @@ export function whyMissed(why: WhyNot, prefix: readonly string[]): string {
     outsideNamespace: `It is not below ${where}, where the search looked.`,
     filter: "The filter refuses it.",
     noMatch: "It holds nothing of the question.",
+    notValid: "It does not hold now: it is over, has not begun, or was superseded.",
     belowMinScore: `Its score is below the threshold.${scores}`,
     notOnPage: `Other items come first, and the page was full.${scores}`,
   };

@@ -3,10 +3,10 @@
 // here is what only JavaScript can get wrong.
 
 import type {
-  Item,
   ListNamespacesOperation,
   MatchCondition,
   GetOperation as UpstreamGet,
+  Item as UpstreamItem,
   PutOperation as UpstreamPut,
   SearchOperation as UpstreamSearch,
   SearchItem as UpstreamSearchItem,
@@ -16,6 +16,7 @@ import {
   checkFlag,
   checkOptions,
   checkText,
+  checkTime,
   checkWhole,
   type NamesOf,
   show,
@@ -35,6 +36,7 @@ import {
   NO_TTL,
   SearchMode,
   SearchPlan,
+  type Validity,
 } from "../wire/types.js";
 import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
@@ -47,7 +49,21 @@ import {
   snippetOf,
 } from "./ranking.js";
 
-export type { Item, ListNamespacesOperation, MatchCondition };
+export type { ListNamespacesOperation, MatchCondition };
+
+/** A moment: a `Date`, milliseconds since 1970, or ISO text, such as "2026-03-01". */
+export type Time = Date | number | string;
+
+/** Since when a fact holds, and until when. */
+interface Interval {
+  /** Absent: from ever. */
+  validFrom?: Date;
+  /** It holds until before that. Absent: for ever. */
+  validUntil?: Date;
+}
+
+/** What a store keeps, and when it holds, if that was said. */
+export interface Item extends UpstreamItem, Interval {}
 
 /** As upstream's, and whether reading restarts the item's time to live. */
 export interface GetOperation extends UpstreamGet {
@@ -59,10 +75,19 @@ export interface GetOperation extends UpstreamGet {
 export interface PutOperation extends UpstreamPut {
   /** Minutes; null for ever. @default the store's `ttl.defaultTtl` */
   ttl?: number | null | undefined;
+  /** Since when it holds. Searches leave out what does not hold yet. @default from ever */
+  validFrom?: Time | undefined;
+  /** Until when it holds: at that moment it does no longer. @default for ever */
+  validUntil?: Time | undefined;
+  /**
+   * The key of the fact that this one replaces, or its place. That one is kept, and holds until
+   * this one begins: at `validFrom`, or now. It is no error if it is not there.
+   */
+  supersedes?: string | { namespace: string[]; key: string } | undefined;
 }
 
 /** A hit, and what was asked for about it. */
-export interface SearchItem extends UpstreamSearchItem {
+export interface SearchItem extends UpstreamSearchItem, Interval {
   /** What the score is made of, with `explain`. */
   explain?: Record<string, number>;
   /** How the hits were looked for, for people: with `explain`. */
@@ -101,13 +126,29 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
   efSearch?: number | undefined;
   /** @default true, if the store refreshes on read */
   refreshTtl?: boolean | undefined;
+  /** Finds what was valid then. @default now */
+  asOf?: Time | undefined;
+  /**
+   * Finds also what is not valid now. What was superseded comes after its successor, with no
+   * higher score. Excludes `asOf`. @default false
+   */
+  includeSuperseded?: boolean | undefined;
 }
 
 /** One operation of a batch. */
 export type Operation = GetOperation | PutOperation | SearchOperation | ListNamespacesOperation;
 
 const GET: NamesOf<GetOperation> = { namespace: 1, key: 1, refreshTtl: 1 };
-const PUT: NamesOf<PutOperation> = { namespace: 1, key: 1, value: 1, index: 1, ttl: 1 };
+/** What a put takes beside what LangGraph's does. */
+export type PutOptions = Omit<PutOperation, keyof UpstreamPut>;
+/** @internal */
+export const PUT_OPTIONS: NamesOf<PutOptions> = {
+  ttl: 1,
+  validFrom: 1,
+  validUntil: 1,
+  supersedes: 1,
+};
+const PUT: NamesOf<PutOperation> = { namespace: 1, key: 1, value: 1, index: 1, ...PUT_OPTIONS };
 const SEARCH: NamesOf<SearchOperation> = {
   filter: 1,
   query: 1,
@@ -118,6 +159,8 @@ const SEARCH: NamesOf<SearchOperation> = {
   plan: 1,
   efSearch: 1,
   refreshTtl: 1,
+  asOf: 1,
+  includeSuperseded: 1,
   namespacePrefix: 1,
   ...RANKING_OPTIONS,
 };
@@ -191,14 +234,38 @@ function getToCore(operation: GetOperation): OperationOf<"get"> {
 
 function putToCore(operation: PutOperation): CorePut {
   checkOptions("put", PUT, operation);
+  const namespace = checkNamespace(operation.namespace);
   return {
     kind: "put",
-    namespace: checkNamespace(operation.namespace),
+    namespace,
     key: checkKey(operation.key),
     value: operation.value === null ? null : encodeValue(operation.value),
     index: checkIndex(operation.index),
     ttl: ttlToMs(operation.ttl),
+    validity: validityToCore(operation),
+    supersedes: supersededToCore(operation.supersedes, namespace),
   };
+}
+
+function validityToCore({ validFrom, validUntil }: PutOptions): Validity | undefined {
+  if (validFrom === undefined && validUntil === undefined) return undefined;
+  return {
+    from: validFrom === undefined ? undefined : checkTime("validFrom", validFrom),
+    until: validUntil === undefined ? undefined : checkTime("validUntil", validUntil),
+  };
+}
+
+function supersededToCore(
+  item: PutOptions["supersedes"],
+  namespace: string[],
+): CorePut["supersedes"] {
+  if (item === undefined) return undefined;
+  if (typeof item === "string") return { namespace, key: checkKey(item) };
+  if (typeof item !== "object" || item === null || !("key" in item)) {
+    throw invalid(`supersedes must be a key, or { namespace, key } of an item: ${show(item)}`);
+  }
+  checkOptions("supersedes", ITEM, item);
+  return { namespace: checkNamespace(item.namespace), key: checkKey(item.key) };
 }
 
 function searchToCore(
@@ -213,6 +280,10 @@ function searchToCore(
   }
   checkChoice("mode", SearchMode, mode);
   const near = nearToCore(operation.near);
+  const includeSuperseded = checkFlag("includeSuperseded", operation.includeSuperseded);
+  if (includeSuperseded && operation.asOf !== undefined) {
+    throw invalid("asOf and includeSuperseded exclude each other: give the one or the other");
+  }
   // Where nobody embeds the question, the words are left, also if somebody else, another tab or
   // another Worker, has told the engine of an index.
   const isByWords = Boolean(query) && !hasModel && near === undefined && mode === "hybrid";
@@ -232,6 +303,8 @@ function searchToCore(
     efSearch: checkCount("efSearch", operation.efSearch),
     near: near?.near,
     queryVector: near?.queryVector,
+    asOf: operation.asOf === undefined ? undefined : checkTime("asOf", operation.asOf),
+    includeSuperseded,
   };
 }
 
@@ -341,13 +414,17 @@ export function fromCore(operation: StoreOperation, answer: unknown): unknown {
 }
 
 function toItem(item: CoreItem): Item {
-  return {
+  const found: Item = {
     value: storedValue(item) as Value & Item["value"],
     key: item.key,
     namespace: item.namespace,
     createdAt: new Date(item.createdAt),
     updatedAt: new Date(item.updatedAt),
   };
+  const { from, until } = item.validity ?? {};
+  if (from !== undefined) found.validFrom = new Date(from);
+  if (until !== undefined) found.validUntil = new Date(until);
+  return found;
 }
 
 /** @internal */

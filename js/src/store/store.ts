@@ -45,7 +45,9 @@ import {
   type Item,
   minutesToMs,
   type Operation,
+  PUT_OPTIONS,
   type PutOperation,
+  type PutOptions,
   type SearchItem,
   type SearchOperation,
   toCore,
@@ -69,8 +71,8 @@ export interface WhyNot {
   /**
    * `hit`: it is one. `noItem`: there is none, or it has expired. `outsideNamespace`,
    * `filter`: it is not below the prefix, the filter refuses it. `noMatch`: it holds
-   * nothing of the query. `belowMinScore`. `notOnPage`: others come first, or it comes
-   * before `offset`.
+   * nothing of the query. `notValid`: it does not hold at the time of the search.
+   * `belowMinScore`. `notOnPage`: others come first, or it comes before `offset`.
    */
   reason: Absence;
   /** Its place among all hits, 0 for the first; `diversity` left aside. */
@@ -105,7 +107,6 @@ export interface ListNamespacesOptions {
 }
 
 const GET_OPTIONS: NamesOf<Pick<GetOperation, "refreshTtl">> = { refreshTtl: 1 };
-const PUT_OPTIONS: NamesOf<Pick<PutOperation, "ttl">> = { ttl: 1 };
 const LIST_OPTIONS: NamesOf<ListNamespacesOptions> = {
   prefix: 1,
   suffix: 1,
@@ -202,6 +203,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none.
+   * `validFrom`, `validUntil` and `supersedes` say when a fact holds: `PutOperation`.
    * Resolves to `MaskedSecrets` if it masked something.
    */
   override async put(
@@ -209,12 +211,15 @@ export abstract class KeepsakeStore extends BaseStore {
     key: string,
     value: object,
     index?: false | string[],
-    options?: { ttl?: number | null | undefined },
+    options?: PutOptions,
   ): Promise<void> {
     this.#refuseReservedRoot(namespace);
-    const { ttl } = this.#check("put", PUT_OPTIONS, options);
+    const { ttl, validFrom, validUntil, supersedes } = this.#check("put", PUT_OPTIONS, options);
     const put: PutOperation = { namespace, key, value, ttl };
     if (index !== undefined) put.index = index;
+    if (validFrom !== undefined) put.validFrom = validFrom;
+    if (validUntil !== undefined) put.validUntil = validUntil;
+    if (supersedes !== undefined) put.supersedes = supersedes;
     // Void but for what was masked, as LangGraph has it.
     const [masked] = await this.batch([put]);
     return (masked ?? undefined) as undefined;

@@ -8,6 +8,11 @@ export type StoreNeed =
   | "index"
   /** Takes `ttl`, and `{ ttl }` and `{ refreshTtl }` per call. Times come from `now`. */
   | "ttl"
+  /**
+   * Puts take `validFrom`, `validUntil` and `supersedes`, searches `asOf` and
+   * `includeSuperseded`. Times come from `now`.
+   */
+  | "validity"
   /** Takes its time from `now`. */
   | "clock"
   /** Can be closed and opened again; the runner passes `reopen`. */
@@ -51,12 +56,23 @@ export interface SearchCaseOptions {
   plan?: "auto" | "exact" | "codes" | "graph";
   boosts?: Record<string, number>;
   explain?: boolean;
+  asOf?: Date | number | string;
+  includeSuperseded?: boolean;
+}
+
+/** How a case puts. */
+export interface PutCaseOptions {
+  /** Minutes. */
+  ttl?: number | null;
+  validFrom?: Date | number | string;
+  validUntil?: Date | number | string;
+  supersedes?: string | { namespace: string[]; key: string };
 }
 
 /** `plan` is there if it was asked to explain. */
 export type FoundItem = SearchItem & { plan?: string };
 
-/** Any `BaseStore`; the optional members are for the needs "ttl" and "extras". */
+/** Any `BaseStore`; the optional members are for the needs "ttl", "validity" and "extras". */
 export interface StoreUnderTest {
   batch(operations: Operation[]): Promise<unknown[]>;
   get(namespace: string[], key: string, options?: { refreshTtl?: boolean }): Promise<Item | null>;
@@ -67,7 +83,7 @@ export interface StoreUnderTest {
     // biome-ignore lint/suspicious/noExplicitAny: upstream's type of a value.
     value: Record<string, any>,
     index?: false | string[],
-    options?: { ttl?: number | null },
+    options?: PutCaseOptions,
   ): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   listNamespaces(options?: {

@@ -3,7 +3,7 @@
  * core/src/engine/operation_table.cc has the same tags; tests/golden holds both to it.
  */
 
-import { type Changes, everything, namespaces, threads } from "./changes.js";
+import { type Changes, everything, merge, namespaces, threads } from "./changes.js";
 import type { Reader } from "./reader.js";
 import {
   readBlob,
@@ -140,7 +140,10 @@ export const OPERATIONS = {
     tag: 17,
     write: writePut,
     read: readNothing,
-    changes: ({ namespace }) => namespaces(namespace),
+    changes: ({ namespace, supersedes }) =>
+      supersedes === undefined
+        ? namespaces(namespace)
+        : merge(namespaces(namespace), namespaces(supersedes.namespace)),
     makesRoom: ({ value }) => value === null,
     usesIndex: true,
     joins: true,

@@ -27,6 +27,7 @@ import {
   SearchPlan,
   type SearchRequest,
   type Snippet,
+  type Validity,
 } from "./types.js";
 import type { Writer } from "./writer.js";
 
@@ -60,6 +61,8 @@ export function writePut(writer: Writer, put: PutRequest): void {
   writeIndexChoice(writer, put.index);
   writer.i64(put.ttl ?? DEFAULT_TTL);
   writer.list(put.vectors ?? [], writeFieldVector);
+  writer.optional(put.validity, writeValidity);
+  writer.optional(put.supersedes, writeItemRef);
 }
 
 export function writeSearch(writer: Writer, search: SearchRequest): void {
@@ -75,6 +78,17 @@ export function writeSearch(writer: Writer, search: SearchRequest): void {
   writer.optional(search.near, writeItemRef);
   writer.u8(SearchPlan[search.plan ?? "auto"]);
   writer.u32(search.efSearch ?? 0);
+  writer.optional(search.asOf, writeTime);
+  writer.flag(search.includeSuperseded ?? false);
+}
+
+function writeTime(writer: Writer, time: number): void {
+  writer.i64(time);
+}
+
+function writeValidity(writer: Writer, { from, until }: Validity): void {
+  writer.optional(from, writeTime);
+  writer.optional(until, writeTime);
 }
 
 export function writeItemRef(writer: Writer, item: ItemRef): void {
@@ -186,6 +200,14 @@ export function readItem(reader: Reader): Item {
     value: reader.text(),
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
+    validity: reader.flag() ? readValidity(reader) : undefined,
+  };
+}
+
+function readValidity(reader: Reader): Validity {
+  return {
+    from: reader.flag() ? reader.i64() : undefined,
+    until: reader.flag() ? reader.i64() : undefined,
   };
 }
 
@@ -203,6 +225,7 @@ export function readSearchItem(reader: Reader): SearchItem {
     value: reader.text(),
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
+    validity: reader.flag() ? readValidity(reader) : undefined,
     score: reader.flag() ? reader.f64() : undefined,
     parts: reader.list(readPart),
     snippet: reader.flag() ? readSnippet(reader) : undefined,

@@ -21,6 +21,14 @@ export interface Item {
   value: string;
   createdAt: number;
   updatedAt: number;
+  /** Absent if it holds at any time. */
+  validity?: Validity | undefined;
+}
+
+/** When a fact holds: from the one moment on, until before the other. */
+export interface Validity {
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
 }
 
 export interface SearchItem extends Item {
@@ -119,6 +127,9 @@ export interface PutRequest {
   /** Milliseconds, DEFAULT_TTL or NO_TTL. */
   readonly ttl?: number | undefined;
   readonly vectors?: readonly FieldVector[] | undefined;
+  readonly validity?: Validity | undefined;
+  /** Whose validity ends where this one's begins. */
+  readonly supersedes?: ItemRef | undefined;
 }
 
 export interface ItemRef {
@@ -141,6 +152,9 @@ export interface SearchRequest {
   readonly plan?: SearchPlan | undefined;
   /** 0 for what suits the limit. */
   readonly efSearch?: number | undefined;
+  /** What was valid then; absent: now. */
+  readonly asOf?: number | undefined;
+  readonly includeSuperseded?: boolean | undefined;
 }
 
 export interface ListNamespacesRequest {
@@ -196,6 +210,7 @@ export const Absence = {
   noMatch: 4,
   belowMinScore: 5,
   notOnPage: 6,
+  notValid: 7,
 } as const;
 /** Why an item is no hit: `WhyNot.reason` has what each means. */
 export type Absence = keyof typeof Absence;

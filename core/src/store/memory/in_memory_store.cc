@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/heap_sort.h"
 #include "base/order.h"
 #include "store/checked_batch.h"
 #include "store/embedding.h"
@@ -36,6 +38,8 @@ struct Record {
   std::int64_t updated_at_ms = 0;
   std::int64_t ttl_ms = PutOp::kNoTtl;
   std::int64_t expires_at_ms = kNeverExpires;
+  Validity validity{};
+  std::int64_t successor = 0;       // as FactMarks has it
   std::vector<float> vectors;       // one after the other, each of the index's length
   std::vector<search::Slot> slots;  // of the vectors, in the same order
 
@@ -62,11 +66,15 @@ FoundItem Found(const Record& record) {
                    .key = *record.key,
                    .value = record.value,
                    .created_at_ms = record.created_at_ms,
-                   .updated_at_ms = record.updated_at_ms}};
+                   .updated_at_ms = record.updated_at_ms,
+                   .validity = record.validity == Validity() ? std::nullopt
+                                                             : std::optional(record.validity)},
+          .successor = record.successor};
 }
 
 bool IsWanted(const Record& record, const CheckedSearch& search) {
-  return record.IsVisible(search.now_ms) && Wants(search, record.id, *record.key, record.value);
+  return record.IsVisible(search.now_ms) && search.validity.Lets(record.validity) &&
+         Wants(search, record.id, *record.key, record.value);
 }
 
 // Rows are at hand: coding the query costs what reading so many does.
@@ -105,6 +113,7 @@ class MemoryTextSource final : public search::TextSource {
     for (const std::int64_t id : ids) {
       const Record& record = *records_.at(id);
       wanted.push_back(record.IsVisible(search_.now_ms) && id != search_.excluded_id &&
+                       search_.validity.Lets(record.validity) &&
                        search_.filter.Matches(record.value) &&
                        search::HoldsPhrases(query_, record.value, config_));
     }
@@ -153,6 +162,7 @@ class InMemoryStore final : public Store, private ItemTable {
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
+  Result<bool> HasSuperseded() override { return has_superseded_; }
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
   Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
@@ -181,6 +191,9 @@ class InMemoryStore final : public Store, private ItemTable {
   // What was put where searches were.
   Status AnalyseNewTexts(TextWork& work);
   void WriteOne(const CheckedPut& put, std::int64_t now_ms);
+  void EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
+  // What was superseded by one of these says so no longer.
+  void ForgetSuccessors(std::span<const std::int64_t> ids);
   Record& FindOrCreate(const CheckedPut& put);
   void ForgetText(const Record& record);
   // Before a record is destroyed.
@@ -194,6 +207,7 @@ class InMemoryStore final : public Store, private ItemTable {
   std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
   search::FieldColumns columns_;                // of what is in index_
   search::Slot next_slot_ = 0;
+  bool has_superseded_ = false;  // or had
   Buckets buckets_;
   std::set<std::pair<std::int64_t, Record*>> expiries_;  // of records that expire
   std::int64_t last_id_ = 0;  // the greatest there is, as SQLite numbers rows
@@ -380,6 +394,9 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   record.updated_at_ms = std::max(now_ms, record.created_at_ms);
   record.ttl_ms = put.ttl_ms;
   SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
+  record.validity = put.validity;
+  record.successor = 0;
+  if (put.op->supersedes) EndSuperseded(put, now_ms);
   if (!text_made_for_.empty()) {
     ForgetText(record);
     without_text_.emplace(put.encoded_ns, record.id);
@@ -389,6 +406,14 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   const IndexConfig* index = options().index ? &*options().index : nullptr;
   const std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
   if (!paths.empty()) pending_[record.id] = {&record, {paths.begin(), paths.end()}};
+}
+
+void InMemoryStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
+  Record* record = Find(put.superseded_ns, put.op->supersedes->key);
+  if (record == nullptr || !record->IsVisible(now_ms)) return;
+  record->validity = EndedAt(record->validity, *put.validity.from_ms);
+  record->successor = MarkOf(put.encoded_ns, put.op->key);
+  has_superseded_ = true;
 }
 
 void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
@@ -520,7 +545,20 @@ Status InMemoryStore::ReadBelow(std::string_view encoded_prefix,
   return {};
 }
 
+void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
+  ItemIds marks;
+  for (const std::int64_t id : ids) {
+    const Record& record = *records_by_id_.at(id);
+    marks.push_back(MarkOf(record.bucket->encoded_ns, *record.key));
+  }
+  HeapSort(marks, std::less());
+  for (auto& [id, record] : records_by_id_) {
+    if (std::ranges::binary_search(marks, record->successor)) record->successor = 0;
+  }
+}
+
 Status InMemoryStore::Erase(std::span<const std::int64_t> ids) {
+  if (has_superseded_) ForgetSuccessors(ids);
   for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
   return {};
 }

@@ -1,5 +1,6 @@
 #include "keepsake/sqlite_store.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <set>
@@ -26,31 +27,40 @@ using sql::Param;
 using sql::Row;
 
 // A namespace is a range of `ns` (see sql::PrefixRange), an item is visible until it
-// expires, and candidates come in the order of (ns, key) from the index on them.
+// expires, a search sees it where it is valid, and candidates come in the order of (ns, key)
+// from the index on them.
 constexpr std::string_view kGet =
-    "SELECT item_id, value, created_at, updated_at, ttl FROM store_kv"
+    "SELECT item_id, value, created_at, updated_at, ttl, valid_from, valid_until FROM store_kv"
     " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kListItems =
     "SELECT item_id FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
+    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)"
     " ORDER BY updated_at DESC, ns, key LIMIT ? OFFSET ?";
 constexpr std::string_view kScanValues =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
+    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)"
     " ORDER BY ns, key";
 constexpr std::string_view kScanVectors =
     "SELECT i.item_id, i.updated_at, v.vector"
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    " AND (i.valid_from IS NULL OR i.valid_from <= ?)"
+    " AND (i.valid_until IS NULL OR i.valid_until > ?)"
     " ORDER BY i.ns, i.key";
 // An item has as many rows as it has vectors. CROSS: the list is walked, not the tables.
 constexpr std::string_view kReadCandidates =
-    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, v.vector"
+    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, i.valid_from,"
+    " i.valid_until, i.superseded_by, v.vector"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
-    " WHERE i.expires_at IS NULL OR i.expires_at > ?";
+    " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
+    " AND (i.valid_from IS NULL OR i.valid_from <= ?)"
+    " AND (i.valid_until IS NULL OR i.valid_until > ?)";
 constexpr std::string_view kReadUnindexed =
-    "SELECT i.item_id, i.updated_at, i.value, i.ns, i.expires_at <= ?, i.key"
+    "SELECT i.item_id, i.updated_at, i.value, i.ns,"
+    " i.expires_at <= ? OR i.valid_from > ? OR i.valid_until <= ?, i.key"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value ORDER BY i.ns, i.key";
 constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
 constexpr std::string_view kVectorsOfKey =
@@ -60,7 +70,8 @@ constexpr std::string_view kVectorsOfKey =
 constexpr std::string_view kCountUpTo =
     "SELECT count(*) FROM (SELECT 1 FROM store_kv WHERE ns >= ? AND ns < ? LIMIT ?)";
 constexpr std::string_view kFetch =
-    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl"
+    "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, i.valid_from,"
+    " i.valid_until, i.superseded_by"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
 // Steps from namespace to namespace, whatever the number of their items.
 constexpr std::string_view kNamespaces =
@@ -91,20 +102,34 @@ constexpr std::string_view kCountVectors =
 
 // An expired item that is put again is a new one. A clock may have been set back.
 constexpr std::string_view kPut =
-    "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at,"
+    "  valid_from, valid_until)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT(ns, key) DO UPDATE SET value = excluded.value,"
     "  created_at = CASE WHEN expires_at <= excluded.updated_at"
     "   THEN excluded.created_at ELSE created_at END,"
     "  updated_at = CASE WHEN expires_at <= excluded.updated_at"
     "   THEN excluded.updated_at ELSE MAX(excluded.updated_at, created_at) END,"
-    "  ttl = excluded.ttl, expires_at = excluded.expires_at"
+    "  ttl = excluded.ttl, expires_at = excluded.expires_at, valid_from = excluded.valid_from,"
+    "  valid_until = excluded.valid_until, superseded_by = NULL"
     " RETURNING item_id";
+constexpr std::string_view kSupersede =
+    "UPDATE store_kv SET valid_until = min(COALESCE(valid_until, ?), ?), superseded_by = ?"
+    " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) RETURNING 1";
 constexpr std::string_view kDelete =
     "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
 constexpr std::string_view kRefreshTtl =
     "UPDATE store_kv SET expires_at = ? + ttl"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
+// Tells a database in which nothing was ever superseded, so that nobody need look for it.
+constexpr std::string_view kNoteSuperseded =
+    "INSERT OR IGNORE INTO meta(name, value) VALUES('has_superseded', '1')";
+constexpr std::string_view kAnySuperseded = "SELECT 1 FROM meta WHERE name = 'has_superseded'";
+constexpr std::string_view kNamesOfItems =
+    "SELECT i.ns, i.key FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
+constexpr std::string_view kForgetSuccessors =
+    "UPDATE store_kv SET superseded_by = NULL"
+    " WHERE superseded_by IN (SELECT value FROM json_each(?))";
 constexpr std::string_view kClear =
     "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
 constexpr std::string_view kExpiredItems =
@@ -117,6 +142,24 @@ constexpr std::string_view kWriteMeta = "INSERT OR REPLACE INTO meta(name, value
 constexpr std::string_view kDims = "index_dims";
 constexpr std::string_view kModel = "index_model";
 constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
+
+Param TimeParam(const std::optional<std::int64_t>& time_ms) {
+  return time_ms ? Param(*time_ms) : Param(std::monostate());
+}
+
+// Of two columns.
+std::optional<Validity> ValidityIn(const Row& row, int from, int until) {
+  Validity validity;
+  if (!row.IsNull(from)) validity.from_ms = row.Int(from);
+  if (!row.IsNull(until)) validity.until_ms = row.Int(until);
+  return validity == Validity() ? std::nullopt : std::optional(validity);
+}
+
+// Of kScanValues and kScanVectors. Borrows the range.
+std::array<Param, 5> ScanParams(const sql::PrefixRange& range, const CheckedSearch& search) {
+  return {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
+          search.validity.ended_after_ms};
+}
 
 Param ExpiryParam(std::int64_t expires_at_ms) {
   return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
@@ -135,7 +178,9 @@ struct ItemRow {
                        .key = std::string(row.Text(2)),
                        .value = std::string(kept_value),
                        .created_at_ms = row.Int(4),
-                       .updated_at_ms = row.Int(5)}} {}
+                       .updated_at_ms = row.Int(5),
+                       .validity = ValidityIn(row, 7, 8)},
+              .successor = row.Int(9)} {}
 
   std::string encoded_ns;
   FoundItem found;
@@ -225,6 +270,11 @@ class SqliteStore final : public Store, private ItemTable {
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
                         FunctionRef<bool(const Namespace&)> offer) override;
+  Result<bool> HasSuperseded() override {
+    const Result<std::int64_t> any = ReadInt(database_, kAnySuperseded);
+    if (!any) return std::unexpected(any.error());
+    return *any != 0;
+  }
   void BeginSearch() override { rows_.clear(); }
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
@@ -261,8 +311,11 @@ class SqliteStore final : public Store, private ItemTable {
 
   Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
+  Status EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
   Status DeleteItem(const CheckedPut& put);
   Status DeleteAllOf(std::span<const std::int64_t> ids);
+  // What was superseded by one of these says so no longer.
+  Status ForgetSuccessors(std::span<const std::int64_t> ids);
   // A transaction that writes items.
   Status WriteItems(FunctionRef<Status()> body);
 
@@ -300,7 +353,8 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
                       .key = std::string(get.key),
                       .value = std::string(row.Text(1)),
                       .created_at_ms = row.Int(2),
-                      .updated_at_ms = row.Int(3)}};
+                      .updated_at_ms = row.Int(3),
+                      .validity = ValidityIn(row, 5, 6)}};
     return false;
   });
   if (!status.ok()) return std::unexpected(status);
@@ -316,13 +370,14 @@ Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search) {
 Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
   const sql::PrefixRange range(search.encoded_prefix);
   ItemHits hits;
-  const Status status = database_.Run(kListItems,
-                                      {range.first(), range.end(), search.now_ms,
-                                       std::int64_t{search.limit}, std::int64_t{search.offset}},
-                                      [&](const Row& row) {
-                                        hits.push_back({row.Int(0), std::nullopt});
-                                        return true;
-                                      });
+  const Status status = database_.Run(
+      kListItems,
+      {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
+       search.validity.ended_after_ms, std::int64_t{search.limit}, std::int64_t{search.offset}},
+      [&](const Row& row) {
+        hits.push_back({row.Int(0), std::nullopt});
+        return true;
+      });
   if (!status.ok()) return std::unexpected(status);
   return hits;
 }
@@ -334,15 +389,14 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
   Status damage;
-  const Status status =
-      database_.Run(kScanValues, {range.first(), range.end(), search.now_ms}, [&](const Row& row) {
-        constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
-        const std::int64_t id = row.Int(kItemId);
-        if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
-        if (search.by_vector) damage = ScoreItem(id, scorer);
-        page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
-        return damage.ok();
-      });
+  const Status status = database_.Run(kScanValues, ScanParams(range, search), [&](const Row& row) {
+    constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
+    const std::int64_t id = row.Int(kItemId);
+    if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
+    if (search.by_vector) damage = ScoreItem(id, scorer);
+    page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
+    return damage.ok();
+  });
   if (!status.ok()) return std::unexpected(status);
   if (!damage.ok()) return std::unexpected(damage);
   return page.Take();
@@ -392,16 +446,19 @@ Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& pa
   if (vectors_.unindexed().size() == 0) return true;
   const std::string ids = IdList(vectors_.unindexed().ids());
   std::set<std::int64_t> found;
-  Status status = database_.Run(kReadUnindexed, {search.now_ms, ids}, [&](const Row& row) {
-    constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kNamespace = 3, kIsExpired = 4, kKey = 5;
-    const std::int64_t id = row.Int(kItemId);
-    found.insert(id);
-    const bool is_wanted = row.Int(kIsExpired) == 0 &&
-                           row.Text(kNamespace).starts_with(search.encoded_prefix) &&
-                           Wants(search, id, row.Text(kKey), row.Text(kValue));
-    if (is_wanted) page.PushUnscored(id, row.Int(kUpdatedAt));
-    return true;
-  });
+  const auto [begun_by_ms, ended_after_ms] = search.validity;
+  Status status = database_.Run(
+      kReadUnindexed, {search.now_ms, begun_by_ms, ended_after_ms, ids}, [&](const Row& row) {
+        constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kNamespace = 3, kIsOver = 4,
+                      kKey = 5;
+        const std::int64_t id = row.Int(kItemId);
+        found.insert(id);
+        const bool is_wanted = row.Int(kIsOver) == 0 &&
+                               row.Text(kNamespace).starts_with(search.encoded_prefix) &&
+                               Wants(search, id, row.Text(kKey), row.Text(kValue));
+        if (is_wanted) page.PushUnscored(id, row.Int(kUpdatedAt));
+        return true;
+      });
   if (!status.ok()) return std::unexpected(std::move(status));
   vectors_.unindexed().Shrink(std::move(found));
   return true;
@@ -417,19 +474,21 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
     if (const std::optional<double> best = scorer.TakeBest()) ranking.Push(*best, item);
   };
   const std::string list = IdList(ids);
-  Status status = database_.Run(kReadCandidates, {list, search.now_ms}, [&](const Row& row) {
-    if (row.Int(0) != item.id) {
-      end_item();
-      item.id = row.Int(0);
-      is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
-      if (is_wanted) {
-        const ItemRow& kept = KeepRow(row);
-        item.encoded_ns = kept.encoded_ns;
-        item.key = kept.found.item.key;
-      }
-    }
-    return !is_wanted || scorer.Add(row.Blob(7));
-  });
+  const auto [begun_by_ms, ended_after_ms] = search.validity;
+  Status status = database_.Run(kReadCandidates, {list, search.now_ms, begun_by_ms, ended_after_ms},
+                                [&](const Row& row) {
+                                  if (row.Int(0) != item.id) {
+                                    end_item();
+                                    item.id = row.Int(0);
+                                    is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
+                                    if (is_wanted) {
+                                      const ItemRow& kept = KeepRow(row);
+                                      item.encoded_ns = kept.encoded_ns;
+                                      item.key = kept.found.item.key;
+                                    }
+                                  }
+                                  return !is_wanted || scorer.Add(row.Blob(10));
+                                });
   if (status.ok()) status = scorer.status();
   if (status.ok()) end_item();
   return status;
@@ -458,16 +517,15 @@ Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
     const std::optional<double> best = scorer.TakeBest();
     if (id != 0 && id != search.excluded_id) page.Push(id, best, updated_at_ms);
   };
-  Status status =
-      database_.Run(kScanVectors, {range.first(), range.end(), search.now_ms}, [&](const Row& row) {
-        constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
-        if (row.Int(kItemId) != id) {
-          end_item();
-          id = row.Int(kItemId);
-          updated_at_ms = row.Int(kUpdatedAt);
-        }
-        return row.IsNull(kVector) || scorer.Add(row.Blob(kVector));
-      });
+  Status status = database_.Run(kScanVectors, ScanParams(range, search), [&](const Row& row) {
+    constexpr int kItemId = 0, kUpdatedAt = 1, kVector = 2;
+    if (row.Int(kItemId) != id) {
+      end_item();
+      id = row.Int(kItemId);
+      updated_at_ms = row.Int(kUpdatedAt);
+    }
+    return row.IsNull(kVector) || scorer.Add(row.Blob(kVector));
+  });
   if (status.ok()) status = scorer.status();
   if (!status.ok()) return std::unexpected(status);
   end_item();
@@ -561,11 +619,13 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   std::int64_t item_id = 0;
   Status status = database_.Run(kPut,
                                 {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms,
-                                 put.ttl_ms, ExpiryParam(ExpiryOf(put.ttl_ms, now_ms))},
+                                 put.ttl_ms, ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)),
+                                 TimeParam(put.validity.from_ms), TimeParam(put.validity.until_ms)},
                                 [&](const Row& row) {
                                   item_id = row.Int(0);
                                   return true;
                                 });
+  if (status.ok() && put.op->supersedes) status = EndSuperseded(put, now_ms);
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
   if (status.ok()) {
     status = vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors);
@@ -575,6 +635,16 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   if (!is_indexed) return is_indexed.error();
   const IndexConfig* index = options().index ? &*options().index : nullptr;
   return vectors_.Await(item_id, PathsToAwait(*put.op, index, *is_indexed));
+}
+
+Status SqliteStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
+  const std::int64_t from_ms = *put.validity.from_ms;
+  bool is_there = false;
+  Status status = database_.Run(kSupersede,
+                                {from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
+                                 put.superseded_ns, put.op->supersedes->key, now_ms},
+                                [&](const Row&) { return is_there = true; });
+  return status.ok() && is_there ? database_.Run(kNoteSuperseded) : status;
 }
 
 Result<bool> SqliteStore::IsFileIndexed() {
@@ -640,9 +710,25 @@ Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
 Status SqliteStore::Erase(std::span<const std::int64_t> ids) {
   return WriteItems([&]() -> Status {
     Status status = vectors_.Clear();
-    if (status.ok() && !ids.empty()) status = DeleteAllOf(ids);
-    return status;
+    if (!status.ok() || ids.empty()) return status;
+    status = ForgetSuccessors(ids);
+    return status.ok() ? DeleteAllOf(ids) : status;
   });
+}
+
+Status SqliteStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
+  const Result<bool> any = HasSuperseded();
+  if (!any) return any.error();
+  if (!*any) return {};
+  ItemIds marks;
+  const std::string list = IdList(ids);
+  Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
+    marks.push_back(MarkOf(row.Text(0), row.Text(1)));
+    return true;
+  });
+  if (!status.ok()) return status;
+  const std::string forgotten = IdList(marks);
+  return database_.Run(kForgetSuccessors, {forgotten});
 }
 
 Status SqliteStore::DeleteAllOf(std::span<const std::int64_t> ids) {

@@ -31,10 +31,12 @@ constexpr std::string_view kValues =
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ns = ?";
 constexpr std::string_view kThere =
     "SELECT item_id FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
-    " AND (expires_at IS NULL OR expires_at > ?)";
+    " AND (expires_at IS NULL OR expires_at > ?)"
+    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)";
 constexpr std::string_view kThereWithValues =
     "SELECT item_id, value FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
-    " AND (expires_at IS NULL OR expires_at > ?)";
+    " AND (expires_at IS NULL OR expires_at > ?)"
+    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)";
 constexpr std::string_view kEmbedded =
     "SELECT t.item_id, v.vector, t.record"
     " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
@@ -56,11 +58,13 @@ class SqliteTextSource final : public search::TextSource {
   Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
     const std::string list = IdList(ids);
     std::unordered_set<std::int64_t> wanted;
-    Status status = database_.Run(reads_values_ ? kThereWithValues : kThere, {list, search_.now_ms},
-                                  [&](const Row& row) {
-                                    if (IsWanted(row)) wanted.insert(row.Int(0));
-                                    return true;
-                                  });
+    const auto [begun_by_ms, ended_after_ms] = search_.validity;
+    Status status =
+        database_.Run(reads_values_ ? kThereWithValues : kThere,
+                      {list, search_.now_ms, begun_by_ms, ended_after_ms}, [&](const Row& row) {
+                        if (IsWanted(row)) wanted.insert(row.Int(0));
+                        return true;
+                      });
     if (!status.ok()) return std::unexpected(std::move(status));
     std::vector<bool> answers;
     for (const std::int64_t id : ids) answers.push_back(wanted.contains(id));
