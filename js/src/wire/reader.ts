@@ -5,6 +5,26 @@ const UINT32 = 0x1_0000_0000;
 // Without ignoreBOM a value that begins with U+FEFF would lose it.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+// Small responses are copied into one buffer after the other: a buffer of its own takes longer to
+// make, and to free, than the copy.
+const SHARED_BYTES = 64 * 1024;
+const MOST_SHARED_BYTES = 16 * 1024;
+let shared = new Uint8Array(0);
+let taken = 0;
+
+function copyOf(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes;
+  if (length > MOST_SHARED_BYTES) return bytes.slice();
+  if (taken + length > shared.length) {
+    shared = new Uint8Array(SHARED_BYTES);
+    taken = 0;
+  }
+  const copy = shared.subarray(taken, taken + length);
+  copy.set(bytes);
+  taken += length;
+  return copy;
+}
+
 /**
  * Takes values from a response; core/src/wire/README.md has the grammar. The
  * response may be wasm memory, as nothing that is taken is a view into it.
@@ -75,10 +95,17 @@ export class Reader {
 
   /** A view into a copy of the whole response: one copy for all byte arrays in it. */
   bytes(): Uint8Array {
-    const length = this.u32();
-    const start = this.#skip(length);
     this.#copy ??= this.#bytes.slice();
-    return this.#copy.subarray(start, start + length);
+    return this.#viewOf(this.#copy);
+  }
+
+  /**
+   * The same, for who reads them and forgets them: others have a part of the same buffer. Of one
+   * response, all byte arrays are taken by one of the two.
+   */
+  sharedBytes(): Uint8Array {
+    this.#copy ??= copyOf(this.#bytes);
+    return this.#viewOf(this.#copy);
   }
 
   /** Passes over bytes with their length. */
@@ -152,6 +179,12 @@ export class Reader {
       codes.push(code);
     }
     return String.fromCharCode.apply(null, codes);
+  }
+
+  #viewOf(copy: Uint8Array): Uint8Array {
+    const length = this.u32();
+    const start = this.#skip(length);
+    return copy.subarray(start, start + length);
   }
 
   /** Where the bytes begin that are skipped. */

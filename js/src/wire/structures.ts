@@ -190,7 +190,7 @@ export function readTexts(reader: Reader): string[] {
 }
 
 export function readBlob(reader: Reader): Blob {
-  return { type: reader.text(), bytes: reader.bytes() };
+  return { type: reader.text(), bytes: reader.sharedBytes() };
 }
 
 export function readItem(reader: Reader): Item {

@@ -91,6 +91,6 @@ export class LaterValues {
 /** The value; the bytes may be overwritten as soon as this returns. @internal */
 export function load(serde: SerializerProtocol, { type, bytes }: Blob): MaybePromise<unknown> {
   if (type === "json" && isKnown(serde)) return loadJson(bytes);
-  // Bytes are a view into a copy of the whole answer; a serde may hand them to the user.
-  return serde.loadsTyped(type, type === "json" ? bytes : bytes.slice());
+  // Bytes are a view of what others have a part of, too; a serde may hand them to the user.
+  return serde.loadsTyped(type, bytes.slice());
 }
