@@ -52,6 +52,12 @@ const stored = (namespace, key) =>
 const put = (namespace, key, item, where = page) =>
   where.evaluate((args) => globalThis.memory.store.put(...args), [namespace, key, item]);
 
+const valueHas = (text) =>
+  document
+    .querySelector("keepsake-inspector")
+    .shadowRoot.querySelector("textarea.code")
+    .value.includes(text);
+
 async function pictures(name) {
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
@@ -111,6 +117,29 @@ describe("items", () => {
     });
   });
 
+  test("what was saved can be undone, unless it was written since then", async () => {
+    const sister = () => stored(["users", "ada", "notes"], "sister");
+    await button("Undo").click();
+    await message("It is as it was.").waitFor();
+    await expect(sister()).resolves.toEqual({
+      text: "Her sister Mary lives in Porto",
+      kind: "fact",
+    });
+    await value().fill('{"text": "Her sister Mary lives in Lisbon"}');
+    await button("Save").click();
+    await message("Saved.").waitFor();
+    await put(["users", "ada", "notes"], "sister", {
+      text: "Her sister Mary lives in Lisbon",
+      n: 1,
+    });
+    await button("Undo").click();
+    await message("was written since then").waitFor();
+    await expect(sister()).resolves.toMatchObject({ n: 1 });
+    await button("Dismiss").click();
+    await put(["users", "ada", "notes"], "sister", { text: "Her sister Mary lives in Faro" });
+    await page.waitForFunction(valueHas, "Faro");
+  });
+
   test("what is no JSON is not stored, and the message says so", async () => {
     await value().fill('{"text": ');
     await button("Save").click();
@@ -119,7 +148,7 @@ describe("items", () => {
     await button("Save").click();
     await message("A value is a JSON object").waitFor();
     await expect(stored(["users", "ada", "notes"], "sister")).resolves.toEqual({
-      text: "Her sister Mary lives in Lisbon",
+      text: "Her sister Mary lives in Faro",
     });
     await button("Dismiss").click();
   });
@@ -158,14 +187,7 @@ describe("items", () => {
       .waitFor();
     await option(/Tide/).click();
     await put(["users", "ada", "notes"], "cat", { text: "Her cat is called Wave" }, other);
-    await page.waitForFunction(
-      (text) =>
-        document
-          .querySelector("keepsake-inspector")
-          .shadowRoot.querySelector("textarea.code")
-          .value.includes(text),
-      "Wave",
-    );
+    await page.waitForFunction(valueHas, "Wave");
     await other.close();
   });
 
@@ -176,6 +198,15 @@ describe("items", () => {
     await page.getByRole("dialog", { name: "Delete this item?" }).waitFor();
     await page.keyboard.press("Enter");
     await expect(stored(["users", "ada", "notes"], "cat")).resolves.not.toBeNull();
+    await button("Delete item").click();
+    await inDialog("Delete item").click();
+    await message("Deleted.").waitFor();
+    await expect(stored(["users", "ada", "notes"], "cat")).resolves.toBeNull();
+    await button("Undo").click();
+    await message("It is as it was.").waitFor();
+    await expect(stored(["users", "ada", "notes"], "cat")).resolves.toEqual({
+      text: "Her cat is called Wave",
+    });
     await button("Delete item").click();
     await inDialog("Delete item").click();
     await message("Deleted.").waitFor();

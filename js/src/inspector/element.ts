@@ -138,9 +138,10 @@ class Inspection implements Host {
     this.#try(work).catch((error) => this.fail(error));
   }
 
-  say(text: string): void {
+  say(text: string, undo?: () => Promise<void>): void {
     this.#tell(text, false);
-    this.#hiding = setTimeout(() => this.#hide(), MESSAGE_MS);
+    if (undo === undefined) this.#hiding = setTimeout(() => this.#hide(), MESSAGE_MS);
+    else this.#offer(undo);
   }
 
   fail(error: unknown): void {
@@ -174,6 +175,15 @@ class Inspection implements Host {
     this.#message.replaceChildren(h("span", {}, text), hide);
     this.#live.classList.toggle("error", isError);
     this.#live.classList.add("shown");
+  }
+
+  #offer(undo: () => Promise<void>): void {
+    const click = () => {
+      this.#hide();
+      this.run(undo);
+    };
+    const button = h("button", { type: "button", class: "primary", click }, "Undo");
+    this.#message.firstElementChild?.after(button);
   }
 
   #hide(): void {

@@ -106,18 +106,38 @@ export class ItemView {
     const now = await this.#read(item);
     if (now?.updatedAt.getTime() !== item.updatedAt.getTime() && !(await this.#overwrite(now)))
       return;
-    const minutes = this.#minutes.value === "" ? undefined : Number(this.#minutes.value);
-    const { store } = this.#host.memory;
-    const masked = (await store.put(item.namespace, item.key, value, undefined, {
-      ttl: minutes,
-    })) as unknown as { masked: string[] } | undefined;
+    const ttl = this.#minutes.value === "" ? undefined : Number(this.#minutes.value);
+    const masked = await this.#put(item, value, ttl);
     const stored = await this.#read(item);
     if (stored) this.show(stored);
     this.#host.say(
-      masked
-        ? `Saved. Masked, because they look like secrets: ${masked.masked.join(", ")}.`
-        : "Saved.",
+      masked ? `Saved. Masked, because it looks like a secret: ${masked.join(", ")}.` : "Saved.",
+      () => this.#putBack(now, stored),
     );
+  }
+
+  // What was masked, if anything.
+  async #put({ namespace, key }: Item, value: object, ttl?: number): Promise<string[] | undefined> {
+    const { store } = this.#host.memory;
+    const answer: unknown = await store.put(namespace, key, value, undefined, { ttl });
+    return (answer as { masked: string[] } | undefined)?.masked;
+  }
+
+  // The item as it was before `after` was there, or was no more.
+  async #putBack(before: Item | null, after: Item | null): Promise<void> {
+    const item = before ?? after;
+    if (item === null) return;
+    const now = await this.#read(item);
+    if (now?.updatedAt.getTime() !== after?.updatedAt.getTime())
+      throw new Error(
+        `${pathOf(item.namespace, item.key)} was written since then: it stays as it is`,
+      );
+    if (before === null) await this.#host.memory.store.delete(item.namespace, item.key);
+    else await this.#put(before, before.value);
+    const back = await this.#read(item);
+    if (back === null) this.clear();
+    else this.show(back);
+    this.#host.say("It is as it was. Its time to live begins anew.");
   }
 
   async #overwrite(now: Item | null): Promise<boolean> {
@@ -134,14 +154,14 @@ export class ItemView {
     if (item === undefined) return;
     const agreed = await ask(this.#host.root, {
       title: "Delete this item?",
-      text: `${pathOf(item.namespace, item.key)} is deleted. This cannot be undone.`,
+      text: `${pathOf(item.namespace, item.key)} is deleted.`,
       yes: "Delete item",
       isDangerous: true,
     });
     if (agreed === undefined) return;
     await this.#host.memory.store.delete(item.namespace, item.key);
     this.clear();
-    this.#host.say("Deleted.");
+    this.#host.say("Deleted.", () => this.#putBack(item, null));
     this.#onGone();
   }
 }

@@ -10,8 +10,8 @@ export interface Host {
   readonly root: ShadowRoot;
   /** Does it; what it rejects with is shown. */
   run(work: () => Promise<void>): void;
-  /** Shows a message, and reads it out. */
-  say(text: string): void;
+  /** Shows a message, and reads it out. One with `undo` stays until it is dismissed. */
+  say(text: string, undo?: () => Promise<void>): void;
   /** Shows an error, and reads it out. */
   fail(error: unknown): void;
   openItem(namespace: string[], key: string): void;
