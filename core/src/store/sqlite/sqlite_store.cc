@@ -35,19 +35,18 @@ constexpr std::string_view kGet =
 constexpr std::string_view kListItems =
     "SELECT item_id FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)"
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
     " ORDER BY updated_at DESC, ns, key LIMIT ? OFFSET ?";
 constexpr std::string_view kScanValues =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)"
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
     " ORDER BY ns, key";
 constexpr std::string_view kScanVectors =
     "SELECT i.item_id, i.updated_at, v.vector"
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR i.valid_from <= ?)"
-    " AND (i.valid_until IS NULL OR i.valid_until > ?)"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))"
     " ORDER BY i.ns, i.key";
 // An item has as many rows as it has vectors. CROSS: the list is walked, not the tables.
 constexpr std::string_view kReadCandidates =
@@ -56,8 +55,7 @@ constexpr std::string_view kReadCandidates =
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR i.valid_from <= ?)"
-    " AND (i.valid_until IS NULL OR i.valid_until > ?)";
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
 constexpr std::string_view kReadUnindexed =
     "SELECT i.item_id, i.updated_at, i.value, i.ns,"
     " i.expires_at <= ? OR i.valid_from > ? OR i.valid_until <= ?, i.key"
@@ -114,7 +112,8 @@ constexpr std::string_view kPut =
     "  valid_until = excluded.valid_until, superseded_by = NULL"
     " RETURNING item_id";
 constexpr std::string_view kSupersede =
-    "UPDATE store_kv SET valid_until = min(COALESCE(valid_until, ?), ?), superseded_by = ?"
+    "UPDATE store_kv SET valid_from = COALESCE(valid_from, ?),"
+    "  valid_until = min(COALESCE(valid_until, ?), ?), superseded_by = ?"
     " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) RETURNING 1";
 constexpr std::string_view kDelete =
     "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
@@ -143,16 +142,21 @@ constexpr std::string_view kDims = "index_dims";
 constexpr std::string_view kModel = "index_model";
 constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
 
-Param TimeParam(const std::optional<std::int64_t>& time_ms) {
-  return time_ms ? Param(*time_ms) : Param(std::monostate());
+// Both ends of an interval are there, or none: a search reads one column of what always holds.
+constexpr std::int64_t kEver = ValidityRange::kEver;
+
+std::array<Param, 2> ValidityParams(const Validity& validity) {
+  if (validity == Validity()) return {};
+  return {validity.from_ms.value_or(-kEver), validity.until_ms.value_or(kEver)};
 }
 
 // Of two columns.
 std::optional<Validity> ValidityIn(const Row& row, int from, int until) {
+  if (row.IsNull(from)) return std::nullopt;
   Validity validity;
-  if (!row.IsNull(from)) validity.from_ms = row.Int(from);
-  if (!row.IsNull(until)) validity.until_ms = row.Int(until);
-  return validity == Validity() ? std::nullopt : std::optional(validity);
+  if (row.Int(from) != -kEver) validity.from_ms = row.Int(from);
+  if (row.Int(until) != kEver) validity.until_ms = row.Int(until);
+  return validity;
 }
 
 // Of kScanValues and kScanVectors. Borrows the range.
@@ -616,15 +620,16 @@ Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refres
 }
 
 Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
+  const auto [from, until] = ValidityParams(put.validity);
   std::int64_t item_id = 0;
-  Status status = database_.Run(kPut,
-                                {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms,
-                                 put.ttl_ms, ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)),
-                                 TimeParam(put.validity.from_ms), TimeParam(put.validity.until_ms)},
-                                [&](const Row& row) {
-                                  item_id = row.Int(0);
-                                  return true;
-                                });
+  Status status =
+      database_.Run(kPut,
+                    {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms, put.ttl_ms,
+                     ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)), from, until},
+                    [&](const Row& row) {
+                      item_id = row.Int(0);
+                      return true;
+                    });
   if (status.ok() && put.op->supersedes) status = EndSuperseded(put, now_ms);
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
   if (status.ok()) {
@@ -641,7 +646,7 @@ Status SqliteStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
   const std::int64_t from_ms = *put.validity.from_ms;
   bool is_there = false;
   Status status = database_.Run(kSupersede,
-                                {from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
+                                {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
                                  put.superseded_ns, put.op->supersedes->key, now_ms},
                                 [&](const Row&) { return is_there = true; });
   return status.ok() && is_there ? database_.Run(kNoteSuperseded) : status;

@@ -32,11 +32,11 @@ constexpr std::string_view kValues =
 constexpr std::string_view kThere =
     "SELECT item_id FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
     " AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)";
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))";
 constexpr std::string_view kThereWithValues =
     "SELECT item_id, value FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
     " AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR valid_from <= ?) AND (valid_until IS NULL OR valid_until > ?)";
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))";
 constexpr std::string_view kEmbedded =
     "SELECT t.item_id, v.vector, t.record"
     " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
