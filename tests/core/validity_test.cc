@@ -242,6 +242,34 @@ TYPED_TEST(ValidityTest, near_and_filters_leave_out_what_is_not_valid) {
               UnorderedElementsAre("east", "north"));
 }
 
+TYPED_TEST(ValidityTest, an_index_finds_enough_where_most_are_superseded) {
+  std::mt19937 random(7);
+  const auto number = [&] { return static_cast<float>(random() % 1000) - 500; };
+  for (int i = 0; i < 1500; ++i) {
+    PutOp put = WithVector(Fact(std::to_string(i), "tea"), {number(), number()});
+    if (i % 10 != 0) put.supersedes = ItemRef{{"n"}, std::to_string(i - 1)};
+    this->Put(std::move(put));
+  }
+  ASSERT_TRUE(this->store_->ImproveIndex({.vectors = 1500, .is_wanted = true}));
+  SearchOp search{.ns_prefix = {"n"}, .limit = 20, .query_vector = {1, 2}};
+  search.plan = SearchPlan::kExact;
+  const std::vector<std::string> wanted = this->Keys(search);
+  ASSERT_EQ(wanted.size(), 20U);
+  for (const SearchPlan plan : {SearchPlan::kAuto, SearchPlan::kCodes, SearchPlan::kGraph}) {
+    search.plan = plan;
+    EXPECT_EQ(this->Keys(search), wanted) << static_cast<int>(plan);
+  }
+  search.limit = 1000;
+  EXPECT_EQ(this->Keys(search).size(), 150U);
+  search.include_superseded = true;
+  search.limit = 3;
+  const std::vector<std::string> first = this->Keys(search);
+  search.limit = 2000;
+  const std::vector<std::string> all = this->Keys(search);
+  ASSERT_EQ(all.size(), 1500U);
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), all.begin()));
+}
+
 TYPED_TEST(ValidityTest, an_absence_is_explained_by_validity) {
   this->Put(During(Fact("past", "tea"), {}, kStart));
   SearchOp search{.ns_prefix = {"n"}, .query = "tea", .mode = SearchMode::kText};
