@@ -1,4 +1,5 @@
-// What scopes, policies, events and the look for secrets cost: each off and on, in one interleaved run.
+// What scopes, policies, events, validity and the look for secrets cost: each off and on, in one
+// interleaved run.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,6 +16,11 @@ const policy = {
   maxValueBytes: 100_000,
   maxBytes: 1_000_000_000,
 };
+// What a put is told: nothing, since when its fact holds, or for each second one which it supersedes.
+const plain = () => undefined;
+const validFrom = new Date(2026, 0);
+const dated = () => ({ validFrom });
+const succeeding = (i) => (i % 2 === 1 ? { supersedes: `k${i - 1}` } : undefined);
 // A second memory leaves secrets alone; all others look for them, as by default.
 const VARIANTS = {
   "whole memory": (memory) => memory,
@@ -22,10 +28,15 @@ const VARIANTS = {
   "a scope": (memory) => memory.scoped({ user: "ada" }),
   "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
   "with events": (memory) => memory.scoped({ user: "ada", onAccess: () => {} }),
+  "with validFrom": (memory) => ({ store: memory.scoped({ user: "bob" }).store, options: dated }),
+  "half superseded": (memory) => ({
+    store: memory.scoped({ user: "eve" }).store,
+    options: succeeding,
+  }),
 };
 const value = { text: "She prefers oolong in the morning, and nothing after four.", n: 1 };
 const WORK = {
-  put: (store, i) => store.put(["notes"], `k${i}`, value),
+  put: (store, i, options) => store.put(["notes"], `k${i}`, value, undefined, options(i)),
   get: (store, i) => store.get(["notes"], `k${i}`),
   search: (store, i) => store.search(["notes"], { limit: 10, offset: i % 10 }),
 };
@@ -37,11 +48,11 @@ function cpuMicros(since) {
 
 async function measure(memory, allowing, times) {
   for (const [name, view] of Object.entries(VARIANTS)) {
-    const { store } = view(memory, allowing);
+    const { store, options = plain } = view(memory, allowing);
     for (const [work, run] of Object.entries(WORK)) {
       const count = work === "search" ? ITEMS / 20 : ITEMS;
       const since = process.cpuUsage();
-      for (let i = 0; i < count; ++i) await run(store, i);
+      for (let i = 0; i < count; ++i) await run(store, i, options);
       times[work][name].push(cpuMicros(since) / count);
     }
   }
@@ -50,7 +61,7 @@ async function measure(memory, allowing, times) {
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies, events and the look for secrets cost",
+  "What scopes, policies, events, validity and the look for secrets cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {
