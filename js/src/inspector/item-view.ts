@@ -50,6 +50,8 @@ export class ItemView {
         { class: "facts" },
         ...fact("Created", moment(item.createdAt)),
         ...fact("Updated", moment(item.updatedAt)),
+        ...(item.validFrom ? fact("Holds from", moment(item.validFrom)) : []),
+        ...(item.validUntil ? fact("Holds until", moment(item.validUntil)) : []),
       ),
       field(
         "Value, as JSON",
@@ -117,9 +119,12 @@ export class ItemView {
   }
 
   // What was masked, if anything.
-  async #put({ namespace, key }: Item, value: object, ttl?: number): Promise<string[] | undefined> {
+  async #put(item: Item, value: object, ttl?: number): Promise<string[] | undefined> {
+    const { namespace, key, validFrom, validUntil } = item;
     const { store } = this.#host.memory;
-    const answer: unknown = await store.put(namespace, key, value, undefined, { ttl });
+    // A put replaces when a fact holds, too.
+    const options = { ttl, validFrom, validUntil };
+    const answer: unknown = await store.put(namespace, key, value, undefined, options);
     return (answer as { masked: string[] } | undefined)?.masked;
   }
 

@@ -111,6 +111,7 @@ export class ItemsTab implements Tab {
         "span",
         { class: "line" },
         h("b", { class: "name" }, pathOf(below, item.key)),
+        isPast(item) && h("span", { class: "score" }, "held before"),
         h("time", { class: "count" }, moment(item.updatedAt)),
       ),
       h("span", { class: "preview" }, preview(item.value)),
@@ -129,3 +130,6 @@ export class ItemsTab implements Tab {
     this.#panes.show(2);
   }
 }
+
+// A fact that another one took the place of, mostly.
+const isPast = ({ validUntil }: Item) => validUntil !== undefined && validUntil <= new Date();

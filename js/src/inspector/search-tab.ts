@@ -34,6 +34,7 @@ export class SearchTab implements Tab {
   readonly #prefix = h("input", { type: "text", placeholder: "all, or users/ada" });
   readonly #mode = choice(MODES);
   readonly #limit = h("input", { type: "number", min: 1, max: 1000, value: 10, required: true });
+  readonly #asOf = h("input", { type: "date" });
   readonly #filter = h("input", { type: "text", placeholder: '{"kind": "fact"}' });
   readonly #missed = h("input", { type: "text", placeholder: "users/ada/drink" });
   readonly #offered = h("datalist", { id: newId() });
@@ -85,6 +86,7 @@ export class SearchTab implements Tab {
       field("How", this.#mode),
       field("Filter, as JSON", this.#filter),
       field("At most", this.#limit),
+      field("As of", this.#asOf, "Empty: what holds now."),
       h("div", { class: "actions" }, h("button", { class: "primary" }, "Search")),
     );
     const missing = h(
@@ -109,6 +111,7 @@ export class SearchTab implements Tab {
     const query = this.#query.value.trim();
     const mode = this.#mode.value as keyof typeof MODES;
     const options: SearchOptions = { limit: Number(this.#limit.value), refreshTtl: false };
+    if (this.#asOf.value !== "") options.asOf = this.#asOf.value;
     const filter = parseJson("The filter", this.#filter.value);
     if (filter) options.filter = filter;
     if (query !== "") Object.assign(options, { query, explain: true });
@@ -181,6 +184,7 @@ export class SearchTab implements Tab {
     const { prefix } = this.#asked();
     const items = await this.#host.memory.store.search(prefix, {
       limit: MOST_OFFERED,
+      includeSuperseded: true,
       refreshTtl: false,
     });
     const options = items.map(({ namespace, key }) =>

@@ -9,7 +9,10 @@ import type { Changes } from "../wire/changes.js";
 import { type Answer, type FollowedMemory, useAnswer } from "./follow.js";
 
 /** Which items `useMemories()` lists. */
-export type MemoriesOptions = Pick<SearchOptions, "filter" | "limit" | "offset" | "refreshTtl">;
+export type MemoriesOptions = Pick<
+  SearchOptions,
+  "filter" | "limit" | "offset" | "asOf" | "includeSuperseded" | "refreshTtl"
+>;
 
 /** What `useMemorySearch()` looks for. */
 export type MemorySearchOptions = SearchOptions;
@@ -20,7 +23,14 @@ export interface ThreadsOptions {
   limit?: number | undefined;
 }
 
-const MEMORIES: NamesOf<MemoriesOptions> = { filter: 1, limit: 1, offset: 1, refreshTtl: 1 };
+const MEMORIES: NamesOf<MemoriesOptions> = {
+  filter: 1,
+  limit: 1,
+  offset: 1,
+  asOf: 1,
+  includeSuperseded: 1,
+  refreshTtl: 1,
+};
 const THREADS: NamesOf<ThreadsOptions> = { limit: 1 };
 
 /**
