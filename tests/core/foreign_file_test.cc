@@ -292,7 +292,9 @@ TEST_F(ForeignFileTest, what_is_no_plain_table_is_refused_by_name) {
       {"CREATE VIEW store_kv(ns, key, value) AS WITH RECURSIVE n(i) AS"
        " (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT '[\"a\"]', i, '{}' FROM n",
        "store_kv must be a plain table, and is a view"},
-      {"CREATE VIRTUAL TABLE store_kv USING fts5(ns, key, value)", "is a virtual"},
+      {"PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES('table', 'store_kv',"
+       " 'store_kv', 0, 'CREATE VIRTUAL TABLE store_kv USING fts5(ns, key, value)')",
+       "is a virtual"},
       {"CREATE TABLE store_kv" + std::string(kColumns) + ", PRIMARY KEY(ns, key)) WITHOUT ROWID",
        "is WITHOUT ROWID"},
       {"CREATE TABLE store_kv" + std::string(kColumns) + ", _rowid_)", "a column called _rowid_"},
