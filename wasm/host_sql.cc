@@ -14,6 +14,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/database.h"
 #include "sql/host_database.h"
+#include "transfer/file_salvage.h"
 
 namespace {
 
@@ -131,3 +132,13 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions&) 
 }
 
 }  // namespace keepsake::import
+
+namespace keepsake::transfer {
+
+Result<Salvage> SalvageRows(sql::Database&, const sql::OpenOptions&) {
+  return Error(StatusCode::kUnsupported, "this build of keepsake reads no files");
+}
+
+Status DropUnreadable(sql::Database&, Checkpointer&, Salvage&) { return Status(); }
+
+}  // namespace keepsake::transfer

@@ -19,6 +19,7 @@ export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {
   durability: 1,
   lockTimeout: 1,
   fileMode: 1,
+  verifyPages: 1,
   storage: 1,
   worker: 1,
   wasmUrl: 1,

@@ -33,6 +33,7 @@ export {
   type MemoryOptions,
   type MemoryStats,
   openMemory,
+  salvageMemory,
   type TierOptions,
 } from "./memory.js";
 export type { AccessEvent, AccessOptions } from "./scope/access.js";
@@ -91,6 +92,8 @@ export type {
   Time,
 } from "./store/store-operations.js";
 export type {
+  CheckOptions,
+  CheckReport,
   DatabaseBytes,
   ExportFormat,
   ExportOptions,
@@ -98,4 +101,12 @@ export type {
   TransferProgress,
 } from "./transfer/options.js";
 export type { Changes } from "./wire/changes.js";
-export type { Absence, Fusion, Language, SearchMode, SearchPlan } from "./wire/types.js";
+export type {
+  Absence,
+  DamagedPage,
+  Fusion,
+  Language,
+  SalvageReport,
+  SearchMode,
+  SearchPlan,
+} from "./wire/types.js";

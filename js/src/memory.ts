@@ -1,7 +1,7 @@
 // Both tiers of an agent's memory over one database.
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { importFile } from "#importer";
+import { importFile, salvageFile } from "#importer";
 import {
   type AutomaticRetention,
   type CheckpointerStats,
@@ -38,9 +38,17 @@ import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import { SqliteStore, type StoreStats } from "./store/store.js";
-import type { DatabaseBytes, ExportOptions, TransferOptions } from "./transfer/options.js";
+import { checkDatabase } from "./transfer/check.js";
+import type {
+  CheckOptions,
+  CheckReport,
+  DatabaseBytes,
+  ExportOptions,
+  TransferOptions,
+} from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
+import type { SalvageReport } from "./wire/types.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {
@@ -118,7 +126,7 @@ export class Memory {
    */
   async open(): Promise<void> {
     this.#persistence = (await this.#connection.status()).persistence;
-    await this.store.stats();
+    await this.store.open();
   }
 
   /**
@@ -293,6 +301,25 @@ export class Memory {
     });
   }
 
+  /**
+   * Compares every page of the file with its checksum, and whether tables and indexes fit
+   * together. Other calls run in between. `unsupported` where the host's SQLite has the file.
+   */
+  async check(options?: CheckOptions): Promise<CheckReport> {
+    return attempt("Memory", () => checkDatabase(this.#connection, options));
+  }
+
+  /**
+   * Copies all that can still be read of this memory into a new one, whose options are given,
+   * and says what is lost. This one stays as it is. See also `salvageMemory()`.
+   *
+   *     const report = await memory.salvage({ path: "salvaged.db" });
+   */
+  async salvage(into: MemoryOptions): Promise<SalvageReport> {
+    const bytes = await this.export({ format: "sqlite" });
+    return salvageMemory(bytes, into);
+  }
+
   /** Closes the store, the checkpointer and the database. Twice is fine. */
   async close(): Promise<void> {
     const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
@@ -333,6 +360,28 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
     } catch (error) {
       await memory.close();
       throw error;
+    }
+  });
+}
+
+/**
+ * Copies all that can still be read of a damaged file into a new memory, and says what is lost.
+ * For a file that does not open any more. `source` is its path outside browsers, or its bytes;
+ * it stays as it is.
+ *
+ *     const report = await salvageMemory("agent.db", { path: "salvaged.db" });
+ */
+export async function salvageMemory(
+  source: ImportSource,
+  into: MemoryOptions,
+): Promise<SalvageReport> {
+  return attempt("salvageMemory", async () => {
+    checkDatabaseOptions(MEMORY_OPTIONS, into);
+    const connection = Connection.toDatabase(into);
+    try {
+      return await salvageFile(connection, source);
+    } finally {
+      connection.close();
     }
   });
 }

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { openMemory } from "keepsake";
+import { sealed } from "../js/support/sums.mjs";
 import { temporaryFile } from "../js/support/temporary.mjs";
 import { startChromium, startIncognito } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
@@ -326,7 +327,7 @@ async function databaseFromNode(change = () => {}) {
   change(database);
   database.pragma("wal_checkpoint(TRUNCATE)");
   database.close();
-  return readFileSync(path);
+  return sealed(readFileSync(path));
 }
 
 describe("a database that is damaged", () => {
@@ -375,6 +376,44 @@ describe("a database that is damaged", () => {
     expect(await tryToPut(one, "b", 2)).toEqual({});
     const aside = (await namesInOpfs(one)).filter((file) => file.startsWith(`${name}.corrupt-`));
     expect(aside).toHaveLength(1);
+  });
+
+  test("in one page: what is read is right or an error, and the rest is salvaged", async () => {
+    const path = temporaryFile();
+    const made = await openMemory({ path });
+    const puts = Array.from({ length: 201 }, (_, i) => ({
+      namespace: ["n"],
+      key: `k${i}`,
+      value: { text: `value ${i} ${"x".repeat(150)}` },
+    }));
+    await made.store.batch(puts);
+    await made.close();
+    const bytes = readFileSync(path);
+    const damaged = Math.floor(bytes.indexOf("value 100 ") / 4096) * 4096;
+    bytes[damaged + 2000] ^= 1;
+    const page = await blankTab();
+    await placeInOpfs(page, bytes.toString("base64"));
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    const found = await page.evaluate(async () => {
+      const { memory, keepsake } = globalThis;
+      const read = await globalThis.attempt(() => memory.store.search([], { limit: 1000 }));
+      const check = await memory.check();
+      const report = await memory.salvage({ name: "salvaged" });
+      const salvaged = await keepsake.openMemory({ name: "salvaged" });
+      const items = await salvaged.store.search([], { limit: 1000 });
+      const after = await salvaged.check();
+      await salvaged.close();
+      return { read, check, report, items: items.length, after };
+    });
+    expect(found.read).toMatchObject({ code: "corrupt" });
+    expect(found.check).toMatchObject({
+      isOk: false,
+      damagedPages: [{ page: damaged / 4096 + 1, heldBy: "store_kv" }],
+    });
+    expect(found.report.items).toBe(found.items);
+    expect(found.items + found.report.lostItemCount).toBe(201);
+    expect(found.items).toBeGreaterThan(100);
+    expect(found.after).toMatchObject({ isOk: true });
   });
 
   test("in IndexedDB: is set aside", async () => {

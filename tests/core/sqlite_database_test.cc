@@ -427,6 +427,7 @@ TEST_F(SqliteDatabaseTest, a_file_of_the_first_schema_is_imported_and_migrated) 
   {
     auto source = SqliteDatabase::OpenForWriting({.path = Path("source.db")});
     ASSERT_TRUE(source.has_value());
+    ASSERT_TRUE((*source)->Run("PRAGMA application_id = 1264936304").ok());
     ASSERT_TRUE(Migrate(**source, 0, kSchema.first(1)).ok());
     ASSERT_TRUE(Note(**source, "imported").ok());
   }

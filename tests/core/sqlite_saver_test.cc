@@ -315,6 +315,10 @@ class WatchedDatabase final : public sql::Database {
   }
   Status Flush() override { return database_.Flush(); }
   Status Scrub() override { return database_.Scrub(); }
+  Result<sql::PageCheck> CheckPages(std::uint32_t first, std::uint32_t count,
+                                    bool accepts) override {
+    return database_.CheckPages(first, count, accepts);
+  }
   Result<std::uint64_t> SizeBytes() override { return database_.SizeBytes(); }
   Result<std::uint64_t> BeginExport() override { return database_.BeginExport(); }
   Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override {

@@ -74,7 +74,7 @@ inline CheckpointTuple AnyTuple() {
           {{"messages", "2", AnyBlob()}, {"é", "0.5", JsonBlob("null")}},
           {AnyWrite(), {"task-2", 7, "messages", JsonBlob("[]"), ""}}};
 }
-inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kStrict, "node"}; }
+inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kStrict, "node", true}; }
 
 inline PutOp AnyPut() {
   const Item item = AnyItem();
@@ -257,6 +257,10 @@ inline std::vector<GoldenFrame> DatabaseFrames() {
       Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
       Golden("list_holds", Tag::kListHolds, wire::Nothing{},
              std::vector<Hold>{{{"user", "ada"}, "case 7", 1'700'000'000'000}}),
+      Golden("check_pages", Tag::kCheckPages, wire::CheckPages{1, 256, true},
+             sql::PageCheck{300, {{17, "store_kv"}}, "row 3 missing from index"}),
+      Golden("salvage", Tag::kSalvage, AnyOptions(),
+             transfer::Salvage{5, 4, 3, 2, {{17, "store_kv"}}, 1, {{{"a"}, "k"}}, 1, {AnyKey()}}),
       Golden("import_state", Tag::kImportState, wire::Nothing{},
              std::optional<transfer::ImportState>({"export-1", 8, BytesOf("\x02\x80"), false})),
       Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{}, wire::FrameKind::kOpen),

@@ -55,7 +55,7 @@ const tuple = {
   pendingWrites,
 };
 const emptyBlob = { type: "", bytes: new Uint8Array() };
-const options = { path: "memory.db", durability: "strict", vfs: "node" };
+const options = { path: "memory.db", durability: "strict", vfs: "node", verifies: true };
 
 const put = {
   kind: "put",
@@ -424,6 +424,30 @@ const frames = [
     "list_holds",
     { kind: "listHolds" },
     [{ namespace: ["user", "ada"], reason: "case 7", since: 1_700_000_000_000 }],
+  ],
+  [
+    "check_pages",
+    { kind: "checkPages", first: 1, count: 256, accepts: true },
+    {
+      pages: 300,
+      damaged: [{ page: 17, heldBy: "store_kv" }],
+      problem: "row 3 missing from index",
+    },
+  ],
+  [
+    "salvage",
+    { kind: "salvage", ...options },
+    {
+      items: 5,
+      vectors: 4,
+      checkpoints: 3,
+      writes: 2,
+      damagedPages: [{ page: 17, heldBy: "store_kv" }],
+      lostItemCount: 1,
+      lostItems: [{ namespace: ["a"], key: "k" }],
+      lostCheckpointCount: 1,
+      lostCheckpoints: [key],
+    },
   ],
   [
     "import_state",

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "keepsake/bytes.h"
 #include "keepsake/function_ref.h"
@@ -32,6 +33,19 @@ class Row {
   virtual double Real(int column) const = 0;
   virtual std::string_view Text(int column) const = 0;
   virtual ByteView Blob(int column) const = 0;
+};
+
+// A page of the file that is not as it was written.
+struct DamagedPage {
+  std::uint32_t number = 0;  // from 1
+  std::string held;          // the name of the table or index that needs it, "" if unknown
+};
+
+// What CheckPages() found.
+struct PageCheck {
+  std::uint32_t pages = 0;  // that the file has
+  std::vector<DamagedPage> damaged;
+  std::string problem;  // what does not fit together, in SQLite's words, "" if all does
 };
 
 // Called once per row; false stops the statement.
@@ -68,6 +82,12 @@ class Database {
   // the file or its log. A host that has its own SQLite does nothing. Not within a
   // transaction. Needs room for the file twice, on the disk and in linear memory.
   virtual Status Scrub() = 0;
+  // Compares the checksums of `count` pages from page `first` (from 1) on, in the order of the
+  // file. Before the first page the log is moved. With the last one, and only if none of these
+  // is damaged, SQLite says whether tables and indexes fit together.
+  // With `accepts`, a page is given the checksum of what it holds now: for a file that another
+  // program wrote to. kUnsupported where the host guards its own storage.
+  virtual Result<PageCheck> CheckPages(std::uint32_t first, std::uint32_t count, bool accepts) = 0;
   // Size of the database file in bytes.
   virtual Result<std::uint64_t> SizeBytes() = 0;
 
@@ -96,6 +116,9 @@ struct OpenOptions {
   std::string path;  // ":memory:" keeps nothing
   Durability durability = Durability::kRelaxed;
   std::string vfs;  // name of a registered SQLite VFS, "" for the default
+  // Whether a page whose checksum is wrong is kCorrupt when it is read. Where other SQLite
+  // programs write to the file, which know no checksums, only CheckPages() compares them.
+  bool verifies = false;
 };
 
 // Opens or creates a keepsake database and brings its schema up to date.

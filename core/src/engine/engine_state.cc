@@ -140,6 +140,17 @@ Status EngineState::ImportFrom(const sql::OpenOptions& source) {
   return status;
 }
 
+Result<transfer::Salvage> EngineState::Salvage(const sql::OpenOptions& source) {
+  Result<transfer::Salvage> salvage = transfer::SalvageRows(*database_, source);
+  if (!salvage) return salvage;
+  Status status = StartAnew();
+  if (status.ok()) status = transfer::DropUnreadable(*database_, *saver_, *salvage);
+  const Status restarted = StartAnew();
+  if (status.ok()) status = restarted;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return salvage;
+}
+
 Status EngineState::FinishImport(const wire::FinishImport& import) {
   if (!import.is_wanted) return rows_in_->Discard();
   bool replaced = false;

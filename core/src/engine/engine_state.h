@@ -20,6 +20,7 @@
 #include "keepsake/scope.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "transfer/file_salvage.h"
 #include "transfer/row_export.h"
 #include "transfer/row_import.h"
 #include "wire/operations.h"
@@ -78,6 +79,8 @@ class EngineState {
   Result<Bytes> ReadExport(const wire::ReadExport& piece);
   Status ImportFrom(const sql::OpenOptions& source);
   Status FinishImport(const wire::FinishImport& import);
+  // Fills a new database with what can be read of a damaged file.
+  Result<transfer::Salvage> Salvage(const sql::OpenOptions& source);
 
   Result<std::vector<import::ForeignTableInfo>> OpenForeign(const sql::OpenOptions& options);
   // Fails if none is open.

@@ -197,6 +197,12 @@ constexpr OperationRow kOperations[] = {
                            [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); }),
     On<Nothing>(Tag::kListHolds, kReads | kWhole,
                 [](auto& engine, auto&) { return engine.erasures().Holds(); }),
+    On<wire::CheckPages>(Tag::kCheckPages, kMoves | kAlone,
+                         [](auto& engine, auto& op) {
+                           return engine.database()->CheckPages(op.first, op.count, op.accepts);
+                         }),
+    On<sql::OpenOptions>(Tag::kSalvage, kMoves | kAlone,
+                         [](auto& engine, auto& op) { return engine.Salvage(op); }),
 
     On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),

@@ -173,6 +173,10 @@ class HostDatabase final : public Database {
     return static_cast<std::uint64_t>(std::max(0.0, host_.size(host_.context)));
   }
 
+  Result<PageCheck> CheckPages(std::uint32_t, std::uint32_t, bool) override {
+    return Error(StatusCode::kUnsupported,
+                 "the host checks what it stores itself; PRAGMA integrity_check does it by hand");
+  }
   Result<std::uint64_t> BeginExport() override { return std::unexpected(NoFile()); }
   Result<Bytes> ReadExport(std::uint64_t, std::uint32_t) override {
     return std::unexpected(NoFile());

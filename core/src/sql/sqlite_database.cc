@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sql/file_trees.h"
 #include "sql/migrations.h"
 #include "sql/sqlite_status.h"
 
@@ -130,6 +131,26 @@ Status ReadText(Database& database, std::string_view sql, std::string* text) {
   });
 }
 
+// Without it nobody would notice a damaged page.
+Status RequireSums(Database& database, std::string_view path) {
+  std::int64_t id = 0;
+  Status status = database.Run("PRAGMA application_id", {}, [&](const Row& row) {
+    id = row.Int(0);
+    return true;
+  });
+  if (!status.ok() || id == kApplicationId) return status;
+  return SqliteStatus(SQLITE_CORRUPT, path, "its header does not say that keepsake made it");
+}
+
+// A new one. All of it or none.
+Status MakeSchema(SqliteDatabase& database) {
+  const std::string mark = "PRAGMA application_id = " + std::to_string(kApplicationId);
+  return database.InTransaction([&]() -> Status {
+    const Status status = database.Run(mark);
+    return status.ok() ? Migrate(database, 0) : status;
+  });
+}
+
 // A file in pieces should be readable wherever it lands, also where no log can be
 // made beside it; bytes 18 and 19 say whether a reader must look for one.
 void MarkAsPlain(std::uint64_t offset, Bytes* piece) {
@@ -144,8 +165,12 @@ void MarkAsPlain(std::uint64_t offset, Bytes* piece) {
 
 void ConnectionCloser::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
-SqliteDatabase::SqliteDatabase(ConnectionPtr connection, std::string path)
-    : path_(std::move(path)), connection_(std::move(connection)), statements_(connection_.get()) {}
+SqliteDatabase::SqliteDatabase(std::unique_ptr<FileSums> sums, ConnectionPtr connection,
+                               std::string path)
+    : path_(std::move(path)),
+      sums_(std::move(sums)),
+      connection_(std::move(connection)),
+      statements_(connection_.get()) {}
 
 SqliteDatabase::~SqliteDatabase() {
   if (!writing_) DeleteLogWeMade();
@@ -162,23 +187,35 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(const Ope
 }
 
 Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForWriting(const OpenOptions& options) {
-  return Open(options, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  auto database = Open(options, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!database) return database;
+  if (Status status = FileSums::MakeRoom((*database)->connection_.get()); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  return database;
 }
 
 Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& options,
                                                              int flags) {
+  // The default VFS is registered by then.
+  if (sqlite3_initialize() != SQLITE_OK) {
+    return Error(StatusCode::kInternal, "SQLite could not be initialized");
+  }
+  auto sums = FileSums::Over(options.vfs);
+  if (!sums) return std::unexpected(std::move(sums.error()));
   sqlite3* opened = nullptr;
-  const int result_code =
-      sqlite3_open_v2(options.path.c_str(), &opened, flags | SQLITE_OPEN_EXRESCODE,
-                      options.vfs.empty() ? nullptr : options.vfs.c_str());
+  const int result_code = sqlite3_open_v2(options.path.c_str(), &opened,
+                                          flags | SQLITE_OPEN_EXRESCODE, (*sums)->name());
   ConnectionPtr connection(opened);
   if (connection == nullptr) return Error(StatusCode::kInternal, "out of linear memory");
   if (result_code != SQLITE_OK) {
     return std::unexpected(
         SqliteStatus(result_code, options.path, sqlite3_errmsg(connection.get())));
   }
-  std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(std::move(connection), options.path));
+  std::unique_ptr<SqliteDatabase> database(
+      new SqliteDatabase(std::move(*sums), std::move(connection), options.path));
   database->CheckpointOnClose(false);
+  FileSums::Verify(opened, options.verifies);
   if (!database->InMemory()) {
     database->log_existed_ = Exists(VfsOf(opened), LogName(opened));
     if (HoldsOneByte(MainFile(opened))) {
@@ -297,9 +334,13 @@ Status SqliteDatabase::Flush() {
   if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
   if (InMemory()) return Status();
   if (exporting_) return FlushLog();
-  // Where there is no room for that, the log must move all the same: that makes some.
+  // Where there is no room for that, the log must move all the same: that makes some. It must
+  // also move where a page is damaged.
   const Status status = GiveBackFreePages();
-  if (!status.ok() && status.code() != StatusCode::kStorageFull) return status;
+  if (!status.ok() && status.code() != StatusCode::kStorageFull &&
+      status.code() != StatusCode::kCorrupt) {
+    return status;
+  }
   return MoveLog();
 }
 
@@ -347,6 +388,88 @@ Status SqliteDatabase::FlushLog() {
                                   : Remember(SqliteStatus(result_code, path_, "flush failed"));
 }
 
+Result<std::uint64_t> SqliteDatabase::FileBytes() {
+  sqlite3_file* file = MainFile(connection_.get());
+  sqlite3_int64 size = 0;
+  const int result_code = file->pMethods->xFileSize(file, &size);
+  if (result_code == SQLITE_OK) return static_cast<std::uint64_t>(size);
+  return std::unexpected(SqliteStatus(result_code, path_, "size unknown"));
+}
+
+Status SqliteDatabase::ReadFile(std::uint64_t offset, std::span<std::uint8_t> into) {
+  const int result_code = FileSums::ReadRaw(connection_.get(), into, offset);
+  return result_code == SQLITE_OK ? Status() : SqliteStatus(result_code, path_, "read failed");
+}
+
+Bytes SqliteDatabase::ReadLogFile() {
+  sqlite3_vfs* vfs = VfsOf(connection_.get());
+  const char* name = LogName(connection_.get());
+  if (!Exists(vfs, name)) return {};
+  Bytes slot(static_cast<std::size_t>(vfs->szOsFile));
+  auto* file = reinterpret_cast<sqlite3_file*>(slot.data());
+  Bytes log;
+  sqlite3_int64 size = 0;
+  constexpr int kFlags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE;
+  if (vfs->xOpen(vfs, name, file, kFlags, nullptr) != SQLITE_OK) return log;
+  if (file->pMethods->xFileSize(file, &size) == SQLITE_OK)
+    log.resize(static_cast<std::size_t>(size));
+  if (file->pMethods->xRead(file, log.data(), static_cast<int>(size), 0) != SQLITE_OK) log.clear();
+  file->pMethods->xClose(file);
+  return log;
+}
+
+Result<PageCheck> SqliteDatabase::CheckPages(std::uint32_t first, std::uint32_t count,
+                                             bool accepts) {
+  if (!unusable_.ok()) return std::unexpected(unusable_);
+  if (Status status = RequireNoTransaction("check"); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  if (first == 1 && !InMemory() && !exporting_) {
+    if (Status status = MoveLog(); !status.ok()) return std::unexpected(std::move(status));
+  }
+  Result<PageCheck> check = InMemory() ? PageCheck() : ComparePages(first, count, accepts);
+  if (!check || !check->damaged.empty()) return check;
+  if (std::uint64_t{first} + count <= check->pages) return check;
+  Status status = ReadText(*this, "PRAGMA integrity_check(1)", &check->problem);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  if (check->problem == "ok") check->problem.clear();
+  return check;
+}
+
+Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_t count,
+                                               bool accepts) {
+  std::int64_t page_size = 0;
+  Status status = Run("PRAGMA page_size", {}, [&](const Row& row) {
+    page_size = row.Int(0);
+    return true;
+  });
+  const Result<std::uint64_t> bytes = FileBytes();
+  if (!bytes) status = bytes.error();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  PageCheck check{.pages =
+                      static_cast<std::uint32_t>(*bytes / static_cast<std::uint64_t>(page_size))};
+  Bytes page(static_cast<std::size_t>(page_size));
+  for (std::uint32_t number = first; number < first + count && number <= check.pages; ++number) {
+    status = ReadFile(std::uint64_t{number - 1} * page.size(), page);
+    if (!status.ok()) return std::unexpected(std::move(status));
+    if (HasSum(page, number)) continue;
+    if (!accepts) {
+      check.damaged.push_back({.number = number, .held = {}});
+    } else if (FileSums::WritePage(connection_.get(), page, number) != SQLITE_OK) {
+      return Error(StatusCode::kIoError,
+                   "page " + std::to_string(number) + " could not be written");
+    }
+  }
+  if (check.damaged.empty()) return check;
+  const auto trees = FileTrees::Of(*this);
+  if (!trees) return std::unexpected(trees.error());
+  (*trees)->ReadAll([](std::string_view, const TreeRow&) {});
+  for (DamagedPage& page_found : check.damaged) {
+    page_found.held = (*trees)->HeldBy(page_found.number);
+  }
+  return check;
+}
+
 Result<std::uint64_t> SqliteDatabase::SizeBytes() {
   std::uint64_t bytes = 0;
   Status status = Run("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", {},
@@ -367,14 +490,11 @@ Result<std::uint64_t> SqliteDatabase::BeginExport() {
     if (Status status = ExportFromMemory(); !status.ok()) return std::unexpected(std::move(status));
     return memory_export_->size();
   }
-  sqlite3_int64 bytes = 0;
-  sqlite3_file* file = MainFile(connection_.get());
-  if (const int result_code = file->pMethods->xFileSize(file, &bytes); result_code != SQLITE_OK) {
-    return std::unexpected(SqliteStatus(result_code, path_, "size unknown"));
-  }
+  Result<std::uint64_t> bytes = FileBytes();
+  if (!bytes) return bytes;
   exporting_ = true;
   CheckpointAtCommit(false);
-  return static_cast<std::uint64_t>(bytes);
+  return bytes;
 }
 
 Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t length) {
@@ -387,17 +507,14 @@ Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t len
     std::copy_n(memory_export_->begin() + static_cast<std::ptrdiff_t>(from), piece.size(),
                 piece.begin());
   } else {
-    sqlite3_file* file = MainFile(connection_.get());
-    sqlite3_int64 size = 0;
-    int result_code = file->pMethods->xFileSize(file, &size);
-    const auto from = std::min<std::uint64_t>(offset, static_cast<std::uint64_t>(size));
-    piece.resize(std::min<std::uint64_t>(length, static_cast<std::uint64_t>(size) - from));
-    if (result_code == SQLITE_OK && !piece.empty()) {
-      result_code = file->pMethods->xRead(file, piece.data(), static_cast<int>(piece.size()),
-                                          static_cast<sqlite3_int64>(from));
-    }
-    if (result_code != SQLITE_OK) {
-      return std::unexpected(SqliteStatus(result_code, path_, "export failed"));
+    const Result<std::uint64_t> size = FileBytes();
+    if (!size) return std::unexpected(size.error());
+    const auto from = std::min(offset, *size);
+    piece.resize(std::min<std::uint64_t>(length, *size - from));
+    if (!piece.empty()) {
+      if (Status status = ReadFile(from, piece); !status.ok()) {
+        return std::unexpected(std::move(status));
+      }
     }
   }
   MarkAsPlain(offset, &piece);
@@ -418,6 +535,7 @@ Status SqliteDatabase::ExportFromMemory() {
   }
   memory_export_.emplace(image, image + size);
   sqlite3_free(image);
+  PutSums(*memory_export_);
   exporting_ = true;
   return Status();
 }
@@ -443,6 +561,7 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
     return Status(StatusCode::kInvalidArgument,
                   "file to import must not be empty: \"" + source.path_ + "\"");
   }
+  if (Status status = RequireSums(source, source.path_); !status.ok()) return status;
   std::string verdict;
   if (Status status = ReadText(source, "PRAGMA quick_check(1)", &verdict); !status.ok()) {
     return status;
@@ -457,11 +576,9 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
                                                     source.path_ + "\"");
   }
   // SQLite reads a last page that ends early as if zeros followed.
-  sqlite3_file* file = MainFile(source.connection_.get());
-  sqlite3_int64 size = 0;
-  const int result_code = file->pMethods->xFileSize(file, &size);
-  if (result_code != SQLITE_OK) return SqliteStatus(result_code, source.path_, "size unknown");
-  if (size % std::strtoll(ours.c_str(), nullptr, 10) != 0) {
+  const Result<std::uint64_t> size = source.FileBytes();
+  if (!size) return size.error();
+  if (*size % std::strtoull(ours.c_str(), nullptr, 10) != 0) {
     return SqliteStatus(SQLITE_CORRUPT, source.path_, "it ends in the middle of a page");
   }
   // A missing table would fail every later call, and a trigger could undo a write.
@@ -490,7 +607,9 @@ Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
   sqlite3* target = connection_.get();
   sqlite3_backup* backup = sqlite3_backup_init(target, "main", source.connection_.get(), "main");
   if (backup == nullptr) return Remember(LastStatus(target, path_));
+  FileSums::AllowBlankPages(source.connection_.get(), true);
   sqlite3_backup_step(backup, kAllPages);
+  FileSums::AllowBlankPages(source.connection_.get(), false);
   const int result_code = sqlite3_backup_finish(backup);
   return result_code == SQLITE_OK ? Status()
                                   : Remember(SqliteStatus(result_code, path_, "import failed"));
@@ -530,9 +649,9 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
   if (Status status = (*database)->StartWriting(options.durability); !status.ok()) {
     return std::unexpected(std::move(status));
   }
-  if (Status status = Migrate(**database, *version); !status.ok()) {
-    return std::unexpected(std::move(status));
-  }
+  Status status = *version == 0 ? MakeSchema(**database) : RequireSums(**database, options.path);
+  if (status.ok() && *version > 0) status = Migrate(**database, *version);
+  if (!status.ok()) return std::unexpected(std::move(status));
   return std::unique_ptr<Database>(std::move(*database));
 }
 

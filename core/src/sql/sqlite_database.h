@@ -9,6 +9,7 @@
 #include <string>
 
 #include "keepsake/database.h"
+#include "sql/file_sums.h"
 #include "sql/statement_cache.h"
 
 struct sqlite3;
@@ -39,14 +40,21 @@ class SqliteDatabase final : public Database {
   Status InOneTransaction(FunctionRef<Status()> body) override;
   Status Flush() override;
   Status Scrub() override;
+  Result<PageCheck> CheckPages(std::uint32_t first, std::uint32_t count, bool accepts) override;
   Result<std::uint64_t> SizeBytes() override;
   Result<std::uint64_t> BeginExport() override;
   Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override;
   void EndExport() override;
   Status ImportFrom(const OpenOptions& source) override;
 
+  // The file as it is, without a look at checksums: its size in bytes, and some of them.
+  Result<std::uint64_t> FileBytes();
+  Status ReadFile(std::uint64_t offset, std::span<std::uint8_t> into);
+  // All of the log beside it, empty if there is none. REQUIRES: nothing was read by SQL yet.
+  Bytes ReadLogFile();
+
  private:
-  SqliteDatabase(ConnectionPtr connection, std::string path);
+  SqliteDatabase(std::unique_ptr<FileSums> sums, ConnectionPtr connection, std::string path);
   static Result<std::unique_ptr<SqliteDatabase>> Open(const OpenOptions& options, int flags);
 
   bool InMemory() const;
@@ -59,6 +67,7 @@ class SqliteDatabase final : public Database {
   void CheckpointOnClose(bool enabled);
   void DeleteLogWeMade();
 
+  Result<PageCheck> ComparePages(std::uint32_t first, std::uint32_t count, bool accepts);
   Status GiveBackFreePages();
   Status MoveLog();
   Status FlushLog();
@@ -66,7 +75,8 @@ class SqliteDatabase final : public Database {
   Status CheckImportable(SqliteDatabase& source);
   Status CopyPagesFrom(SqliteDatabase& source);
 
-  std::string path_;  // as it was asked for
+  std::string path_;                // as it was asked for
+  std::unique_ptr<FileSums> sums_;  // outlives the connection
   ConnectionPtr connection_;
   StatementCache statements_;
   int depth_ = 0;  // of InTransaction()

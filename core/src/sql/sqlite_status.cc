@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "sql/file_sums.h"
+
 namespace keepsake::sql {
 namespace {
 
@@ -61,7 +63,18 @@ Status SqliteStatus(int result_code, std::string_view path, std::string_view det
   return Status(meaning.code, std::move(message));
 }
 
+Status DamagedPageStatus(std::uint32_t page, std::string_view path) {
+  std::string message = "page " + std::to_string(page);
+  message.append(
+      " does not match its checksum: the file is damaged, or another program wrote to it;"
+      " check() says what the page held, salvage() copies what can still be read: \"");
+  return Status(StatusCode::kCorrupt, message.append(path).append("\""));
+}
+
 Status LastStatus(sqlite3* connection, std::string_view path) {
+  if (sqlite3_extended_errcode(connection) == SQLITE_IOERR_DATA) {
+    return DamagedPageStatus(FileSums::DamagedPage(connection), path);
+  }
   return SqliteStatus(sqlite3_extended_errcode(connection), path, sqlite3_errmsg(connection));
 }
 

@@ -15,6 +15,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/scope.h"
 #include "keepsake/store.h"
+#include "transfer/file_salvage.h"
 #include "transfer/row_import.h"
 
 namespace keepsake::wire {
@@ -137,7 +138,16 @@ auto Fields(Is<Erased> auto& x) {
 auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.is_scrubbed); }
 auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
 
-auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability, x.vfs); }
+auto Fields(Is<sql::DamagedPage> auto& x) { return std::tie(x.number, x.held); }
+auto Fields(Is<sql::PageCheck> auto& x) { return std::tie(x.pages, x.damaged, x.problem); }
+auto Fields(Is<transfer::Salvage> auto& x) {
+  return std::tie(x.items, x.vectors, x.checkpoints, x.writes, x.damaged, x.lost_item_count,
+                  x.lost_items, x.lost_checkpoint_count, x.lost_checkpoints);
+}
+
+auto Fields(Is<sql::OpenOptions> auto& x) {
+  return std::tie(x.path, x.durability, x.vfs, x.verifies);
+}
 auto Fields(Is<transfer::ImportState> auto& x) {
   return std::tie(x.export_id, x.next, x.cursor, x.is_complete);
 }

@@ -63,6 +63,8 @@ enum class Tag : std::uint8_t {
   kHold = 142,
   kRelease = 143,
   kListHolds = 144,
+  kCheckPages = 145,
+  kSalvage = 146,
 
   kForeignOpen = 192,
   kForeignItems = 193,
@@ -170,6 +172,11 @@ struct LimitVectors {
 struct FindErasure {
   std::string id;
 };
+struct CheckPages {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  bool accepts = false;
+};
 
 auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 auto Fields(Is<Nothing> auto&) { return std::tie(); }
@@ -197,6 +204,7 @@ auto Fields(Is<PutRows> auto& x) { return std::tie(x.piece); }
 auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted); }
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
 auto Fields(Is<FindErasure> auto& x) { return std::tie(x.id); }
+auto Fields(Is<CheckPages> auto& x) { return std::tie(x.first, x.count, x.accepts); }
 
 }  // namespace keepsake::wire
 

@@ -73,7 +73,8 @@ export class Owner {
     try {
       const session = await openSession({
         module: await module,
-        database: { path: settings.name, durability: settings.durability },
+        // Nobody else writes to it.
+        database: { path: settings.name, durability: settings.durability, verifies: true },
         files: tellingFiles(storage.files, isAtWork),
         onClose: () => {},
       });

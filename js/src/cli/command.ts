@@ -23,5 +23,10 @@ interface Service extends AnyCommand {
   serve(path: string, given: Arguments): Promise<void>;
 }
 
+/** One for a file that may not open. */
+interface Rescue extends AnyCommand {
+  rescue(path: string, given: Arguments): Promise<Printed>;
+}
+
 /** @internal */
-export type Command = Work | Service;
+export type Command = Work | Service | Rescue;

@@ -8,9 +8,9 @@ import { checkChoice } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { KnowledgeGraph } from "../mcp/graph.js";
 import { importLines } from "../mcp/import-lines.js";
-import { type Memory, openMemory } from "../memory.js";
+import { type Memory, openMemory, salvageMemory } from "../memory.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
-import { SearchMode } from "../wire/types.js";
+import { type SalvageReport, SearchMode } from "../wire/types.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
 import { evaluation } from "./eval.js";
@@ -356,6 +356,40 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
 
+  check: {
+    words: ["FILE"],
+    says: "compares every page with its checksum, and tables with their indexes",
+    options: {
+      accept: {
+        type: "boolean",
+        says: "another program wrote to the file: take its pages as they are now",
+      },
+    },
+    async run(memory, given) {
+      const report = await memory.check({ acceptPages: given.flag("accept") });
+      const { isOk, pages, damagedPages, problem } = report;
+      if (isOk) return { data: report, text: `${plural(pages, "page")}, all as written\n` };
+      const rows = damagedPages.map(({ page, heldBy }) => [page, heldBy || "unknown"]);
+      const text = problem === undefined ? table(["PAGE", "HELD BY"], rows) : `${problem}\n`;
+      const failure = `the file is damaged: \`keepsake salvage ${word(given, 0)} NEW\` copies what can be read`;
+      return { data: report, text, failure };
+    },
+  },
+
+  salvage: {
+    words: ["FILE", "NEW"],
+    says: "copies what can be read of a damaged file into a new one, and lists the rest",
+    options: {},
+    async rescue(path, given) {
+      const target = word(given, 1);
+      if (existsSync(target)) {
+        throw new KeepsakeError("already_exists", `there is a file ${target}: name a new one`);
+      }
+      const report = await salvageMemory(path, { path: target });
+      return { data: report, text: salvagedText(report) };
+    },
+  },
+
   doctor: {
     words: ["FILE"],
     says: "where it is kept, by whom, and whether it opens",
@@ -382,13 +416,37 @@ export const COMMANDS: Record<string, Command> = {
 export async function execute(command: Command, given: Arguments): Promise<Printed | undefined> {
   const path = word(given, 0);
   if ("serve" in command) return void (await command.serve(path, given));
-  if (!command.creates && !existsSync(path)) throw noFile(path);
+  if (!("run" in command && command.creates) && !existsSync(path)) throw noFile(path);
+  if ("rescue" in command) return command.rescue(path, given);
   const memory = await openMemory({ path });
   try {
     return await command.run(memory, given);
   } finally {
     await memory.close();
   }
+}
+
+function salvagedText(report: SalvageReport): string {
+  const { items, vectors, checkpoints, damagedPages, lostItems, lostCheckpoints } = report;
+  const counts = [
+    plural(items, "item"),
+    plural(vectors, "vector"),
+    plural(checkpoints, "checkpoint"),
+  ];
+  const lost = [
+    ...lostItems.map(({ namespace, key }) => ["item", `${pathOf(namespace)}/${key}`]),
+    ...lostCheckpoints.map(({ threadId, checkpointId }) => [
+      "checkpoint",
+      `${checkpointId} of ${threadId}`,
+    ]),
+  ];
+  const more = report.lostItemCount + report.lostCheckpointCount - lost.length;
+  return [
+    `salvaged ${counts.join(", ")}\n`,
+    `${plural(damagedPages.length, "page")} damaged, ${plural(lost.length + more, "known thing")} lost\n`,
+    lost.length === 0 ? "" : table(["LOST", ""], lost),
+    more === 0 ? "" : `and ${more} more\n`,
+  ].join("");
 }
 
 const noFile = (path: string) => new KeepsakeError("not_found", `there is no file ${path}`);

@@ -1,5 +1,6 @@
 // Where a database is and how it is kept, said in one type for every host.
 
+import { checkFlag } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 
 /** A browser's `Worker`, also where no types of browsers are. */
@@ -28,6 +29,13 @@ export interface DatabaseOptions {
    */
   fileMode?: number | undefined;
   /**
+   * In Node, Deno and Bun: whether a page whose checksum is wrong is `corrupt` when it is read, as
+   * it always is in browsers. `check()` compares checksums without it, too. Another SQLite program
+   * that writes to the file writes no checksums: its pages are `corrupt` then.
+   * @default false
+   */
+  verifyPages?: boolean | undefined;
+  /**
    * In browsers: what keeps the database. `auto` takes the best that there is, `opfs`
    * and `indexeddb` fail if it is not there, `memory` keeps nothing.
    * @default "auto"
@@ -43,7 +51,7 @@ const DURABILITIES = ["relaxed", "strict"];
 
 /** What every host checks. @internal */
 export function checkCommonOptions(options: DatabaseOptions): void {
-  const { durability, lockTimeout, fileMode } = options;
+  const { durability, lockTimeout, fileMode, verifyPages } = options;
   if (durability !== undefined && !DURABILITIES.includes(durability)) {
     throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
   }
@@ -53,6 +61,7 @@ export function checkCommonOptions(options: DatabaseOptions): void {
   if (fileMode !== undefined && !isFileMode(fileMode)) {
     throw invalid(`fileMode must be a number such as 0o600 that its owner can use: ${fileMode}`);
   }
+  checkFlag("verifyPages", verifyPages);
 }
 
 // Its owner must be able to read and write it.

@@ -26,6 +26,7 @@ import {
   type ForeignWrite,
   NO_TTL,
   type PendingWrite,
+  type SalvageReport,
 } from "../wire/types.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./options.js";
 import { decodePythonValue, isPythonType } from "./python-serde.js";
@@ -68,6 +69,20 @@ export async function importFile(
       } finally {
         await connection.call([{ kind: "foreignClose" }]);
       }
+    });
+  });
+}
+
+/** Fills a new memory with what can be read of a damaged file. @internal */
+export async function salvageFile(
+  connection: Connection,
+  source: ImportSource,
+): Promise<SalvageReport> {
+  return connection.exclusively(() => {
+    const { name, database } = foreignDatabase(source);
+    return connection.lending(name, database, async () => {
+      const [report] = await connection.call([{ kind: "salvage", path: name }]);
+      return report;
     });
   });
 }

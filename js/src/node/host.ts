@@ -120,6 +120,7 @@ function fileSource({
   durability = "relaxed",
   lockTimeout = DEFAULT_LOCK_TIMEOUT_MS,
   fileMode = DEFAULT_FILE_MODE,
+  verifyPages = false,
 }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
   return {
@@ -137,7 +138,7 @@ function fileSource({
       refuseOtherPrograms(path);
       const session = await openSession({
         module: compiledModule(),
-        database: { path, durability },
+        database: { path, durability, verifies: verifyPages },
         files: open(path, () => openNodeFiles(path, fileMode, reserve)),
       });
       return new ReservingSession(session, reserve);

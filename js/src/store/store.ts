@@ -367,6 +367,14 @@ export abstract class KeepsakeStore extends BaseStore {
     return this.attempt(() => tune(this.#forEvaluation(), cases, options));
   }
 
+  /**
+   * Opens the database, with this store's index and TTL. Reads no row of it.
+   * @internal
+   */
+  async open(): Promise<void> {
+    await this.#call(() => ({ kind: "size" }));
+  }
+
   async stats(): Promise<StoreStats> {
     return this.#call(() => ({ kind: "storeStats" }));
   }

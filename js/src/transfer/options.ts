@@ -1,6 +1,7 @@
 // What an export and an import may be told.
 
-import { checkListener, checkOptions, type NamesOf } from "../checks.js";
+import { checkFlag, checkListener, checkOptions, checkSteps, type NamesOf } from "../checks.js";
+import type { DamagedPage } from "../wire/types.js";
 
 /** How far an export or import is, in bytes. */
 export interface TransferProgress {
@@ -38,6 +39,33 @@ export interface ExportOptions extends TransferOptions {
 /** What an export made. A SQLite file is read to its end before anything is replaced. */
 export type DatabaseBytes = Uint8Array | Blob | ReadableStream<Uint8Array>;
 
+/** How a check goes about it. */
+export interface CheckOptions {
+  /** How far it is, in pages of the file. */
+  onProgress?: ((progress: TransferProgress) => void) | undefined;
+  /** Ends the check before the next pages. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Gives pages that don't match their checksum the checksum of what they hold now. For a file
+   * that another program wrote to, on purpose: it makes damage look right, too.
+   * @default false
+   */
+  acceptPages?: boolean | undefined;
+}
+
+/** What a check found. */
+export interface CheckReport {
+  /** Nothing is wrong. */
+  isOk: boolean;
+  /** How many pages the file has. */
+  pages: number;
+  /** Those that don't match their checksum. */
+  damagedPages: DamagedPage[];
+  /** What does not fit together, in SQLite's words. Only looked for if no page is damaged. */
+  problem?: string | undefined;
+}
+
+const CHECK: NamesOf<CheckOptions> = { onProgress: 1, signal: 1, acceptPages: 1 };
 const TRANSFER: NamesOf<TransferOptions> = { onProgress: 1 };
 const EXPORT: NamesOf<ExportOptions> = { format: 1, resume: 1, ...TRANSFER };
 
@@ -49,4 +77,11 @@ export function checkImport(options: TransferOptions | undefined): void {
 /** @internal */
 export function checkExport(options: ExportOptions | undefined): void {
   checkListener("onProgress", checkOptions("an export", EXPORT, options).onProgress);
+}
+
+/** @internal */
+export function checkCheck(given: CheckOptions | undefined): CheckOptions {
+  const options = checkSteps(checkOptions("check", CHECK, given));
+  checkFlag("acceptPages", options.acceptPages);
+  return options;
 }

@@ -38,6 +38,7 @@ import type {
   CheckpointKey,
   CheckpointList,
   CheckpointTuple,
+  DamagedPage,
   DeltaChannelHistory,
   Erased,
   ErasureRecord,
@@ -57,6 +58,7 @@ import type {
   Namespace,
   NewCheckpoint,
   OpenOptions,
+  PageCheck,
   PageRequest,
   PendingEmbeddings,
   PendingWrite,
@@ -64,6 +66,7 @@ import type {
   PutRequest,
   RetentionRules,
   RowsRequest,
+  SalvageReport,
   SearchItem,
   SearchRequest,
   StoreConfiguration,
@@ -123,6 +126,10 @@ function readErased(reader: Reader): Erased {
     checkpoints: reader.i64(),
     bytes: reader.i64(),
   };
+}
+
+function readDamagedPage(reader: Reader): DamagedPage {
+  return { page: reader.u32(), heldBy: reader.text() };
 }
 
 /** By kind. */
@@ -562,6 +569,39 @@ export const OPERATIONS = {
         reason: held.text(),
         since: held.i64(),
       })),
+  }),
+  checkPages: row<
+    { readonly first: number; readonly count: number; readonly accepts: boolean },
+    PageCheck
+  >({
+    tag: 145,
+    write(writer, { first, count, accepts }) {
+      writer.u32(first);
+      writer.u32(count);
+      writer.flag(accepts);
+    },
+    read: (reader) => ({
+      pages: reader.u32(),
+      damaged: reader.list(readDamagedPage),
+      problem: reader.text(),
+    }),
+  }),
+  salvage: row<OpenOptions, SalvageReport>({
+    tag: 146,
+    write: writeOpenOptions,
+    read: (reader) => ({
+      items: reader.i64(),
+      vectors: reader.i64(),
+      checkpoints: reader.i64(),
+      writes: reader.i64(),
+      damagedPages: reader.list(readDamagedPage),
+      lostItemCount: reader.i64(),
+      lostItems: reader.list((item) => ({ namespace: readTexts(item), key: item.text() })),
+      lostCheckpointCount: reader.i64(),
+      lostCheckpoints: reader.list(readKey),
+    }),
+    changes: everything,
+    isOnce: true,
   }),
 
   foreignOpen: row<OpenOptions, ForeignTableInfo[]>({

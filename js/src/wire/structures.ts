@@ -168,6 +168,7 @@ export function writeOpenOptions(writer: Writer, options: OpenOptions): void {
   writer.text(options.path);
   writer.u8(Durability[options.durability ?? "relaxed"]);
   writer.text(options.vfs ?? "");
+  writer.flag(options.verifies ?? false);
 }
 
 export function writePage(writer: Writer, page: { cursor: string; limit: number }): void {

@@ -383,6 +383,8 @@ export interface OpenOptions {
   readonly path: string;
   readonly durability?: Durability | undefined;
   readonly vfs?: string | undefined;
+  /** Whether a page whose checksum is wrong is `corrupt` when it is read. @default false */
+  readonly verifies?: boolean | undefined;
 }
 
 export const ForeignTable = {
@@ -460,6 +462,38 @@ export interface ErasureRequest {
   /** And all threads that begin so. */
   readonly threadPrefix: string | undefined;
   readonly dryRun: boolean;
+}
+
+/** A page of the file that is not as it was written, and what needs it. */
+export interface DamagedPage {
+  /** From 1. */
+  page: number;
+  /** A table or index of the file, `free`, or `""` if it is not known. */
+  heldBy: string;
+}
+
+/** @internal */
+export interface PageCheck {
+  pages: number;
+  damaged: DamagedPage[];
+  problem: string;
+}
+
+/** What a salvage saved, and what is lost. */
+export interface SalvageReport {
+  items: number;
+  vectors: number;
+  checkpoints: number;
+  writes: number;
+  damagedPages: DamagedPage[];
+  /** Items whose name is known and whose value is lost. */
+  lostItemCount: number;
+  /** The first 10,000 of them. */
+  lostItems: { namespace: string[]; key: string }[];
+  /** Checkpoints of which a part is lost. None of it was kept. */
+  lostCheckpointCount: number;
+  /** The first 10,000 of them. */
+  lostCheckpoints: CheckpointKey[];
 }
 
 /** @internal */

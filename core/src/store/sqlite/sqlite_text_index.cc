@@ -245,13 +245,16 @@ Status SqliteTextIndex::Improve(const TextConfig& config, TextWork& work) {
   return status.ok() ? AnalysePending("", config, work) : status;
 }
 
-// What turns out to be damaged is made anew, once.
+// What turns out to be damaged is made anew, once: if that fails, too, an item is damaged.
 Result<std::vector<search::TextHit>> SqliteTextIndex::Search(
     const CheckedSearch& search, std::size_t most, const TextConfig& config,
     const search::Meaning& meaning, search::TextPlan& plan, TextWork& work) {
   auto hits = SearchOnce(search, most, config, meaning, plan, work);
-  if (hits || hits.error().code() != StatusCode::kCorrupt) return hits;
+  if (hits) is_made_anew_ = false;
+  if (hits || hits.error().code() != StatusCode::kCorrupt || is_made_anew_) return hits;
   if (!Forget().ok()) return hits;
+  // In as many portions as it takes.
+  is_made_anew_ = true;
   plan = {};
   return SearchOnce(search, most, config, meaning, plan, work);
 }

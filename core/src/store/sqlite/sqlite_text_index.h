@@ -75,6 +75,7 @@ class SqliteTextIndex {
 
   sql::Database& database_;
   bool is_made_ = false;  // there may be records
+  bool is_made_anew_ = false;  // because of damage, and no search has ended since
   search::TextIndex index_;
   PrefixSet loaded_;                      // what the index in memory covers
   PrefixSet begun_;                       // the same, and what it covers in part

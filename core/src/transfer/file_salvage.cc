@@ -1,0 +1,218 @@
+#include "transfer/file_salvage.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sql/file_trees.h"
+#include "transfer/tables.h"
+
+namespace keepsake::transfer {
+namespace {
+
+using sql::Param;
+using sql::Row;
+using sql::TreeRow;
+
+constexpr std::string_view kItemNames = "store_kv_key";
+constexpr std::string_view kHasItem = "SELECT 1 FROM store_kv WHERE item_id = ?";
+constexpr std::string_view kHasAnything =
+    "SELECT 1 FROM store_kv UNION ALL SELECT 1 FROM thread_namespaces LIMIT 1";
+
+constexpr std::string_view kRoots =
+    "SELECT s.name, s.rootpage, s.type = 'index' OR l.wr FROM sqlite_schema AS s"
+    " LEFT JOIN pragma_table_list AS l ON l.name = s.name AND l.schema = 'main'"
+    " WHERE s.rootpage > 0";
+
+// What belongs to a row that is lost.
+constexpr std::string_view kDropLoose[] = {
+    "DELETE FROM store_vectors WHERE item_id NOT IN (SELECT item_id FROM store_kv)",
+    "DELETE FROM vector_pending WHERE item_id NOT IN (SELECT item_id FROM store_kv)",
+    "DELETE FROM checkpoints WHERE ns_id NOT IN (SELECT ns_id FROM thread_namespaces)",
+    "DELETE FROM writes WHERE ns_id NOT IN (SELECT ns_id FROM thread_namespaces)",
+};
+constexpr std::string_view kCheckpoints =
+    "SELECT thread_id, checkpoint_ns, checkpoint_id, ns_id"
+    " FROM checkpoints JOIN thread_namespaces USING(ns_id)";
+constexpr std::string_view kDropCheckpoint =
+    "DELETE FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ?";
+constexpr std::string_view kDropWrites = "DELETE FROM writes WHERE ns_id = ? AND checkpoint_id = ?";
+constexpr std::string_view kDropEmpty =
+    "DELETE FROM thread_namespaces WHERE ns_id NOT IN (SELECT ns_id FROM checkpoints)"
+    " AND ns_id NOT IN (SELECT ns_id FROM writes)";
+constexpr std::string_view kCounts =
+    "SELECT (SELECT count(*) FROM store_kv), (SELECT count(*) FROM store_vectors),"
+    " (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM writes)";
+
+// Codes are made anew from vectors: those of a lost vector would stay.
+bool IsMadeAnew(const Table& table) { return table.name == "vector_chunks"; }
+
+// Rows of `meta` that the new database has itself, or that tell of tables that are not copied.
+bool IsOfFile(std::string_view name) {
+  return name == "format" || name == "schema_version" || name == "text_index" ||
+         name.starts_with("transfer");
+}
+
+class Copy {
+ public:
+  explicit Copy(sql::Database& target) : target_(target) {
+    for (const Table& table : Tables()) {
+      constexpr std::string_view kReplace = "INSERT OR REPLACE";
+      statements_.push_back("INSERT OR IGNORE" + Put(table).substr(kReplace.size()));
+    }
+  }
+
+  void Take(std::string_view tree, const TreeRow& row) {
+    if (!status_.ok()) return;
+    if (tree == kItemNames) return NoteItem(row);
+    const auto table = std::ranges::find(Tables(), tree, &Table::name);
+    if (table == Tables().end() || IsMadeAnew(*table)) return;
+    found_any_ = true;
+    const std::size_t columns = table->columns.size();
+    if (row.values.size() < columns) return;
+    std::vector<Param> values(row.values.begin(),
+                              row.values.begin() + static_cast<std::ptrdiff_t>(columns));
+    if (row.row_id) values[0] = *row.row_id;
+    const auto* name = std::get_if<std::string_view>(values.data());
+    if (table->name == "meta" && name != nullptr && IsOfFile(*name)) return;
+    Status put = target_.Run(statements_[static_cast<std::size_t>(table - Tables().begin())],
+                             values, nullptr);
+    // A row that its table does not take is no row of ours, and the page is none either.
+    if (!put.ok() && put.code() != StatusCode::kInternal) status_ = std::move(put);
+  }
+
+  const Status& status() const { return status_; }
+  bool found_any() const { return found_any_; }
+
+  // Items that an index names, and no table has.
+  void ListLost(Salvage* salvage) {
+    for (auto& [id, item] : named_) {
+      if (HasItem(id)) continue;
+      ++salvage->lost_item_count;
+      if (salvage->lost_items.size() < kMostLostNames) salvage->lost_items.push_back(item);
+    }
+  }
+
+ private:
+  // An entry of the index: namespace, key, row id.
+  void NoteItem(const TreeRow& row) {
+    if (row.values.size() != 3) return;
+    const auto* ns = std::get_if<std::string_view>(&row.values[0]);
+    const auto* key = std::get_if<std::string_view>(&row.values[1]);
+    const auto* id = std::get_if<std::int64_t>(&row.values[2]);
+    if (ns == nullptr || key == nullptr || id == nullptr || HasItem(*id)) return;
+    Result<Namespace> labels = DecodeNamespace(*ns);
+    if (labels)
+      named_.push_back({*id, ItemRef{.ns = *std::move(labels), .key = std::string(*key)}});
+  }
+
+  bool HasItem(std::int64_t id) {
+    bool found = false;
+    Status read = target_.Run(kHasItem, {Param(id)}, [&](const Row&) { return found = true; });
+    if (status_.ok()) status_ = std::move(read);
+    return found;
+  }
+
+  sql::Database& target_;
+  std::vector<std::string> statements_;  // one for each of Tables()
+  Status status_;
+  bool found_any_ = false;
+  std::vector<std::pair<std::int64_t, ItemRef>> named_;
+};
+
+Result<sql::TreeLayout> LayoutOf(sql::Database& database) {
+  sql::TreeLayout layout;
+  Status status = database.Run(kRoots, {}, [&](const Row& row) {
+    layout.push_back({.name = std::string(row.Text(0)),
+                      .page = static_cast<std::uint32_t>(row.Int(1)),
+                      .is_index = row.Int(2) != 0});
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return layout;
+}
+
+// Where a new file has its tables, and one that was built anew.
+Result<std::vector<sql::TreeLayout>> UsualLayouts() {
+  auto scratch = sql::OpenDatabase({.path = ":memory:"});
+  if (!scratch) return std::unexpected(std::move(scratch.error()));
+  Result<sql::TreeLayout> fresh = LayoutOf(**scratch);
+  if (!fresh) return std::unexpected(std::move(fresh.error()));
+  if (Status status = (*scratch)->Run("VACUUM"); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  Result<sql::TreeLayout> rebuilt = LayoutOf(**scratch);
+  if (!rebuilt) return std::unexpected(std::move(rebuilt.error()));
+  return std::vector<sql::TreeLayout>{*std::move(fresh), *std::move(rebuilt)};
+}
+
+Status RequireNew(sql::Database& target) {
+  bool found = false;
+  Status status = target.Run(kHasAnything, {}, [&](const Row&) { return found = true; });
+  if (!status.ok() || !found) return status;
+  return Status(StatusCode::kInvalidArgument, "a memory to salvage into must be new");
+}
+
+}  // namespace
+
+Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source) {
+  if (Status status = RequireNew(target); !status.ok()) return std::unexpected(std::move(status));
+  auto trees = sql::FileTrees::Open(source);
+  if (!trees) return std::unexpected(std::move(trees.error()));
+  const auto usual = UsualLayouts();
+  if (!usual) return std::unexpected(usual.error());
+  Salvage salvage;
+  Status status = target.InTransaction([&]() -> Status {
+    Copy copy(target);
+    (*trees)->ReadAll([&](std::string_view tree, const TreeRow& row) { copy.Take(tree, row); },
+                      *usual);
+    copy.ListLost(&salvage);
+    if (!copy.status().ok()) return copy.status();
+    if (!copy.found_any()) {
+      return Status(StatusCode::kForeignFile,
+                    "no table of keepsake can be read in the file: \"" + source.path + "\"");
+    }
+    for (const std::string_view sql : kDropLoose) {
+      if (Status dropped = target.Run(sql); !dropped.ok()) return dropped;
+    }
+    return Status();
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  salvage.damaged = (*trees)->damaged();
+  return salvage;
+}
+
+Status DropUnreadable(sql::Database& target, Checkpointer& saver, Salvage& salvage) {
+  std::vector<std::pair<CheckpointKey, std::int64_t>> all;
+  Status status = target.Run(kCheckpoints, {}, [&](const Row& row) {
+    all.push_back({CheckpointKey{.thread_id = std::string(row.Text(0)),
+                                 .checkpoint_ns = std::string(row.Text(1)),
+                                 .checkpoint_id = std::string(row.Text(2))},
+                   row.Int(3)});
+    return true;
+  });
+  if (!status.ok()) return status;
+  return target.InTransaction([&]() -> Status {
+    for (const auto& [key, ns_id] : all) {
+      if (saver.GetTuple(key).has_value()) continue;
+      ++salvage.lost_checkpoint_count;
+      if (salvage.lost_checkpoints.size() < kMostLostNames) salvage.lost_checkpoints.push_back(key);
+      for (const std::string_view sql : {kDropCheckpoint, kDropWrites}) {
+        Status dropped =
+            target.Run(sql, {Param(ns_id), Param(std::string_view(key.checkpoint_id))});
+        if (!dropped.ok()) return dropped;
+      }
+    }
+    if (Status dropped = target.Run(kDropEmpty); !dropped.ok()) return dropped;
+    return target.Run(kCounts, {}, [&](const Row& row) {
+      salvage.items = static_cast<std::uint64_t>(row.Int(0));
+      salvage.vectors = static_cast<std::uint64_t>(row.Int(1));
+      salvage.checkpoints = static_cast<std::uint64_t>(row.Int(2));
+      salvage.writes = static_cast<std::uint64_t>(row.Int(3));
+      return true;
+    });
+  });
+}
+
+}  // namespace keepsake::transfer

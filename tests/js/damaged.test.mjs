@@ -1,0 +1,247 @@
+// Files that are not as they were written: what is read is right or `corrupt`, a check says what
+// is wrong, and a salvage keeps what can be read.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import BetterSqlite3 from "better-sqlite3";
+import { openMemory, salvageMemory } from "keepsake";
+import { expectRefused } from "./support/refusal.mjs";
+import { sealed } from "./support/sums.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+const PAGE = 4096;
+const ITEMS = 400;
+
+afterAll(removeTemporaryFolders);
+
+async function listOf(tuples) {
+  const list = [];
+  for await (const tuple of tuples) list.push(tuple);
+  return list;
+}
+
+const idOf = (step) => `1ef4f797-8335-6428-8001-${String(step).padStart(12, "0")}`;
+
+async function fill(memory) {
+  const puts = Array.from({ length: ITEMS }, (_, i) => ({
+    namespace: ["users", i % 2 === 0 ? "ada" : "bo"],
+    key: `k${i}`,
+    value: { text: `marker-${i}-${"x".repeat(i % 40 === 0 ? 9000 : 150)}` },
+  }));
+  await memory.store.batch(puts);
+  for (const thread_id of ["t1", "t2"]) {
+    let config = { configurable: { thread_id, checkpoint_ns: "" } };
+    for (let step = 0; step < 30; step++) {
+      const messages = Array.from({ length: step + 1 }, (_, i) => `${thread_id} message ${i}`);
+      const checkpoint = {
+        v: 4,
+        id: idOf(step),
+        ts: "2026-11-24T00:00:00.000Z",
+        channel_values: { messages },
+        channel_versions: { messages: step + 1 },
+        versions_seen: {},
+      };
+      const metadata = { source: "loop", step, parents: {} };
+      config = await memory.checkpointer.put(config, checkpoint, metadata, { messages: step + 1 });
+    }
+  }
+}
+
+let whole;
+
+beforeAll(async () => {
+  const path = temporaryFile("whole.db");
+  const memory = await openMemory({ path });
+  await fill(memory);
+  await memory.close();
+  whole = readFileSync(path);
+});
+
+// A file with bytes changed.
+function fileWith(change) {
+  const path = temporaryFile("damaged.db");
+  const bytes = Buffer.from(whole);
+  change(bytes);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const pageOf = (text) => Math.floor(whole.indexOf(text) / PAGE) + 1;
+const damage = (page) => fileWith((bytes) => (bytes[(page - 1) * PAGE + 2000] ^= 1));
+
+// Everything that the memory answers, or an error's code.
+async function answersOf(path) {
+  const answers = [];
+  const note = async (call) => {
+    try {
+      answers.push(String(JSON.stringify(await call())));
+    } catch (error) {
+      answers.push(`error ${error.code}`);
+    }
+  };
+  let memory;
+  await note(async () => {
+    memory = await openMemory({ path, verifyPages: true });
+  });
+  if (memory === undefined) return answers;
+  const { store, checkpointer } = memory;
+  await note(() => store.listNamespaces());
+  await note(() => store.search(["users"], { limit: 1000 }));
+  await note(() => store.search(["users"], { query: "marker 17" }));
+  for (let i = 0; i < ITEMS; i += 7) {
+    await note(() => store.get(["users", i % 2 === 0 ? "ada" : "bo"], `k${i}`));
+  }
+  for (const thread_id of ["t1", "t2"]) {
+    await note(() => checkpointer.getTuple({ configurable: { thread_id } }));
+    await note(() => listOf(checkpointer.list({ configurable: { thread_id } })));
+  }
+  await note(() => memory.close());
+  return answers;
+}
+
+test("with verifyPages, a damaged page is `corrupt` for the calls that need it, and for no others", async () => {
+  const page = pageOf("marker-200-");
+  const memory = await openMemory({ path: damage(page), verifyPages: true });
+  await expectRefused(
+    () => memory.store.search(["users"], { limit: 1000 }),
+    "corrupt",
+    /page \d+ does not match its checksum: the file is damaged, or/,
+  );
+  const tuple = await memory.checkpointer.getTuple({ configurable: { thread_id: "t1" } });
+  expect(tuple.checkpoint.channel_values.messages).toHaveLength(30);
+  await memory.close();
+});
+
+test("with verifyPages, a flipped bit is never a wrong answer", async () => {
+  const expected = await answersOf(fileWith(() => {}));
+  expect(expected.filter((answer) => answer.startsWith("error"))).toEqual([]);
+  let seed = 20261124;
+  const random = (below) => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    return seed % below;
+  };
+  const flips = Number(process.env.KEEPSAKE_FLIPS ?? 150);
+  let noticed = 0;
+  for (let i = 0; i < flips; i++) {
+    const at = random(whole.length);
+    const bit = random(8);
+    const found = await answersOf(fileWith((bytes) => (bytes[at] ^= 1 << bit)));
+    const wrong = found.filter(
+      (answer, n) => !answer.startsWith("error") && answer !== expected[n],
+    );
+    expect({ at, bit, wrong }).toEqual({ at, bit, wrong: [] });
+    if (found.some((answer) => answer.startsWith("error"))) noticed++;
+  }
+  expect(noticed).toBeGreaterThan(flips / 3);
+}, 600_000);
+
+test("a check reads every page, says how far it is, and what damaged ones hold", async () => {
+  await using memory = await openMemory({ path: fileWith(() => {}) });
+  const steps = [];
+  const report = await memory.check({ onProgress: (step) => steps.push(step) });
+  expect(report).toEqual({ isOk: true, pages: whole.length / PAGE, damagedPages: [] });
+  expect(steps.at(-1)).toEqual({ done: report.pages, total: report.pages });
+
+  const page = pageOf("marker-200-");
+  await using damaged = await openMemory({ path: damage(page) });
+  expect(await damaged.check()).toMatchObject({
+    isOk: false,
+    damagedPages: [{ page, heldBy: "store_kv" }],
+  });
+  const signal = AbortSignal.abort();
+  await expect(damaged.check({ signal })).rejects.toMatchObject({ name: "AbortError" });
+  await expectRefused(() => damaged.check({ accept: true }), "invalid_argument", /acceptPages/);
+});
+
+test("pages that another program wrote are accepted when that is asked for", async () => {
+  const path = fileWith(() => {});
+  const other = new BetterSqlite3(path);
+  other.prepare("UPDATE store_kv SET value = ? WHERE key = 'k201'").run('{"text":"by hand"}');
+  other.close();
+  await using memory = await openMemory({ path });
+  const { damagedPages } = await memory.check();
+  expect(damagedPages).toMatchObject([{ heldBy: "store_kv" }]);
+  expect(await memory.check({ acceptPages: true })).toMatchObject({ isOk: true });
+  expect(await memory.check()).toMatchObject({ isOk: true });
+  expect((await memory.store.get(["users", "bo"], "k201")).value).toEqual({ text: "by hand" });
+});
+
+test("a memory in memory has no pages to check", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  expect(await memory.check()).toEqual({ isOk: true, pages: 0, damagedPages: [] });
+});
+
+test("a salvage keeps what can be read, and names what is lost", async () => {
+  const to = temporaryFile("salvaged.db");
+  await using memory = await openMemory({ path: damage(pageOf("marker-201-")) });
+  const report = await memory.salvage({ path: to });
+  expect(report.lostItemCount).toBeGreaterThan(0);
+  expect(report.items + report.lostItemCount).toBe(ITEMS);
+  expect(report.lostItems).toContainEqual({ namespace: ["users", "bo"], key: "k201" });
+  expect(report).toMatchObject({ checkpoints: 60, lostCheckpoints: [] });
+
+  await using salvaged = await openMemory({ path: to });
+  expect(await salvaged.check()).toMatchObject({ isOk: true });
+  const items = await salvaged.store.search(["users"], { limit: 1000 });
+  expect(items).toHaveLength(report.items);
+  for (const { key, value } of items) expect(value.text).toContain(`marker-${key.slice(1)}-`);
+  expect(await salvaged.store.search(["users"], { query: "marker 17" })).not.toHaveLength(0);
+  const threads = await listOf(salvaged.checkpointer.listThreads());
+  expect(threads.map(({ threadId }) => threadId).sort()).toEqual(["t1", "t2"]);
+});
+
+// All pages where the text stands, those of the past too.
+function damageAll(text) {
+  return fileWith((bytes) => {
+    for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + 1)) {
+      bytes[(Math.floor(at / PAGE) + 1) * PAGE - 1] ^= 1;
+      at = (Math.floor(at / PAGE) + 1) * PAGE;
+    }
+  });
+}
+
+// One that holds values of threads.
+async function contentPage() {
+  await using memory = await openMemory({ path: damageAll("t1 message") });
+  const { damagedPages } = await memory.check();
+  return damagedPages.find(({ heldBy }) => heldBy === "content").page;
+}
+
+test("of checkpoints those go of which a part is lost", async () => {
+  const to = temporaryFile("salvaged.db");
+  const report = await salvageMemory(damage(await contentPage()), { path: to });
+  expect(report.lostCheckpointCount).toBeGreaterThan(0);
+  expect(report.items).toBe(ITEMS);
+  await using salvaged = await openMemory({ path: to });
+  for (const thread_id of ["t1", "t2"]) {
+    const kept = await listOf(salvaged.checkpointer.list({ configurable: { thread_id } }));
+    for (const { checkpoint, metadata } of kept) {
+      expect(checkpoint.channel_values.messages).toHaveLength(metadata.step + 1);
+    }
+  }
+});
+
+test("a file that does not open is salvaged by its path, and by its bytes", async () => {
+  const path = damage(1);
+  const opened = () => openMemory({ path, verifyPages: true });
+  await expectRefused(opened, "corrupt", /page 1 does not match/);
+  for (const source of [path, readFileSync(path)]) {
+    const to = temporaryFile("salvaged.db");
+    const report = await salvageMemory(source, { path: to });
+    expect(report).toMatchObject({ items: ITEMS, checkpoints: 60 });
+  }
+});
+
+test("a salvage goes into a new memory, from a file of ours", async () => {
+  const path = fileWith(() => {});
+  const taken = temporaryFile("taken.db");
+  const memory = await openMemory({ path: taken });
+  await memory.store.put(["a"], "k", { n: 1 });
+  await memory.close();
+  await expectRefused(() => salvageMemory(path, { path: taken }), "invalid_argument", /be new/);
+  const into = { path: temporaryFile("new.db") };
+  await expectRefused(() => salvageMemory(Buffer.alloc(9000, 7), into), "foreign_file");
+});
+
+test("a file has the checksums that its format says", () => {
+  expect(sealed(whole).equals(whole)).toBe(true);
+});
