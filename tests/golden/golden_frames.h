@@ -74,7 +74,9 @@ inline CheckpointTuple AnyTuple() {
           {{"messages", "2", AnyBlob()}, {"é", "0.5", JsonBlob("null")}},
           {AnyWrite(), {"task-2", 7, "messages", JsonBlob("[]"), ""}}};
 }
-inline sql::OpenOptions AnyOptions() { return {"memory.db", sql::Durability::kStrict, "node", true}; }
+inline sql::OpenOptions AnyOptions() {
+  return {"memory.db", sql::Durability::kStrict, "node", true};
+}
 
 inline PutOp AnyPut() {
   const Item item = AnyItem();

@@ -74,7 +74,7 @@ class SqliteTextIndex {
   Status Forget();
 
   sql::Database& database_;
-  bool is_made_ = false;  // there may be records
+  bool is_made_ = false;       // there may be records
   bool is_made_anew_ = false;  // because of damage, and no search has ended since
   search::TextIndex index_;
   PrefixSet loaded_;                      // what the index in memory covers
