@@ -16,7 +16,7 @@ export class ChatCompletions {
     this.#key = key;
     this.#url = `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
     this.#model = model;
-    this.name = `${model} at ${new URL(baseUrl).host}`;
+    this.name = `“${model}” at ${new URL(baseUrl).host}`;
   }
 
   // → the message of the first choice

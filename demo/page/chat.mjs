@@ -22,6 +22,8 @@ export class Chat extends EventTarget {
   isRunning = false;
   isRunningElsewhere = false;
   isLoaded = false;
+  /** Set while its past is shown: {moments, at}, all of `Agent.moments()` and the one shown. */
+  past;
   #database;
   #threads;
   #agent;
@@ -37,8 +39,32 @@ export class Chat extends EventTarget {
   async open(threadId) {
     Object.assign(this, { threadId, messages: [], question: undefined, isUnfinished: false });
     Object.assign(this, { isRunning: false, isRunningElsewhere: false, isLoaded: false });
+    this.past = undefined;
     this.#tell();
     await this.refresh();
+  }
+
+  /** The messages of now, or of the moment that is looked back at. */
+  get shown() {
+    return this.past ? this.past.moments[this.past.at].messages : this.messages;
+  }
+
+  async lookBack() {
+    const { threadId } = this;
+    const moments = await this.#database.use(() => this.#agent().moments(threadId));
+    if (threadId !== this.threadId || moments.length === 0) return;
+    this.past = { moments, at: moments.length - 1 };
+    this.#tell();
+  }
+
+  visit(at) {
+    this.past.at = at;
+    this.#tell();
+  }
+
+  comeBack() {
+    this.past = undefined;
+    this.#tell();
   }
 
   /** Reads the thread anew, unless this tab is about to write it. */

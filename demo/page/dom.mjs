@@ -8,7 +8,9 @@ export function h(tag, attributes = {}, ...children) {
     else if (typeof value === "boolean") element.toggleAttribute(name, value);
     else if (value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.filter((child) => child !== undefined && child !== null));
+  element.append(
+    ...children.filter((child) => child !== undefined && child !== null && child !== false),
+  );
   return element;
 }
 

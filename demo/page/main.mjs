@@ -6,6 +6,8 @@ import { keepPage, showWhetherOffline } from "./offline.mjs";
 import { ChatView } from "./views/chat-view.mjs";
 import { InsideView } from "./views/inside-view.mjs";
 import { MemoryView } from "./views/memory-view.mjs";
+import { showMoreBelow } from "./views/more-below.mjs";
+import { PastView } from "./views/past-view.mjs";
 import { SettingsView } from "./views/settings-view.mjs";
 import { StorageView } from "./views/storage-view.mjs";
 import { ThreadsView } from "./views/threads-view.mjs";
@@ -23,6 +25,7 @@ const threadsView = new ThreadsView(app);
 const memoryView = new MemoryView(app);
 const storageView = new StorageView(app);
 new SettingsView(app);
+new PastView(app);
 new InsideView(app);
 
 async function open() {
@@ -122,6 +125,8 @@ function showFailure(error) {
 
 showWhetherOffline(app.settings);
 showParts();
+for (const scroll of document.querySelectorAll(".scroll, #thread-list, .storage"))
+  showMoreBelow(scroll);
 byId("skip").addEventListener("click", skipToMessage);
 app.database.addEventListener(
   "change",

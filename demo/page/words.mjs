@@ -21,12 +21,17 @@ export function moment(date) {
 
 export const path = (namespace) => namespace.join(" › ");
 
-/** What a hit's score is made of. */
-export function parts(explain) {
-  return Object.entries(explain)
-    .filter(([, value]) => value !== 0)
-    .map(([name, value]) => `${name} ${value.toFixed(2)}`)
-    .join(", ");
+const REASONS = {
+  words: "it has words of the question",
+  context: "what stands beside it is about the question",
+  cues: "who said it, or when, suits the question",
+};
+
+/** Why an item was found, in a sentence. */
+export function whyFound(explain) {
+  const reasons = Object.entries(REASONS).filter(([name]) => explain[name] > 0);
+  if (reasons.length === 0) return "It has the letters of the question.";
+  return sentence(reasons.map(([, reason]) => reason).join(", and "));
 }
 
 /** Where the memory lives: {name, hint}. */
@@ -73,7 +78,9 @@ export function explained(error) {
   return advice ? `${sentence(what)} ${advice}` : sentence(what);
 }
 
+// Unless it begins with a name, such as that of a file or a model.
 function sentence(text) {
-  const capitalised = text.charAt(0).toUpperCase() + text.slice(1);
+  const isWord = /^\p{L}+[\s,:]/u.test(text);
+  const capitalised = isWord ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?…]$/.test(capitalised) ? capitalised : `${capitalised}.`;
 }

@@ -1,6 +1,7 @@
 // Serves the page on this machine until Ctrl-C. The server only hands out files: what the
 // page remembers never leaves the browser.
 import { createServer } from "node:http";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { UsageError } from "../options.mjs";
 import { buildPage } from "./build.mjs";
 
@@ -37,13 +38,38 @@ export async function servePage({ port } = {}) {
 }
 
 function handler(files) {
-  return ({ method, url }, response) => {
+  return ({ method, url, headers }, response) => {
     const file = files.get(new URL(url, "http://localhost").pathname);
     if (method !== "GET" && method !== "HEAD") return end(response, 405, "only GET and HEAD");
     if (file === undefined) return end(response, 404, "there is no such file");
-    response.writeHead(200, { "content-type": file.type, ...headersFor(url) });
-    return response.end(method === "HEAD" ? undefined : file.body);
+    const coding = codingFor(headers["accept-encoding"]);
+    const body = compressed(file, coding);
+    response.writeHead(200, {
+      "content-type": file.type,
+      "content-length": body.length,
+      vary: "accept-encoding",
+      ...(coding && { "content-encoding": coding }),
+      ...headersFor(url),
+    });
+    return response.end(method === "HEAD" ? undefined : body);
   };
+}
+
+const CODINGS = {
+  br: (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (body) => gzipSync(body),
+};
+
+function codingFor(accepted = "") {
+  const names = accepted.split(",").map((part) => part.split(";")[0].trim());
+  return Object.keys(CODINGS).find((name) => names.includes(name));
+}
+
+// Once for each file and coding.
+function compressed(file, coding) {
+  if (coding === undefined) return file.body;
+  file[coding] ??= CODINGS[coding](file.body);
+  return file[coding];
 }
 
 function end(response, status, text) {

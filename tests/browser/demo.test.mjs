@@ -3,8 +3,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
 
 const MAIN = join(process.cwd(), "demo/main.mjs");
@@ -62,6 +63,15 @@ async function say(page, text) {
   return answer.textContent();
 }
 
+// As the server sends it; fetch() would decompress it.
+function read(url, headers) {
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, async (response) => {
+      resolve({ headers: response.headers, body: Buffer.concat(await response.toArray()) });
+    }).on("error", reject);
+  });
+}
+
 const fact = (page, name, hasText) => page.locator(`#fact-${name}`, { hasText });
 
 async function listenTo(page, turns) {
@@ -89,7 +99,6 @@ test("a conversation is loaded with visible progress", async () => {
   await tab.getByRole("button", { name: "Load a conversation" }).click();
   await tab.locator("#heard", { hasText: `of ${TURNS} turns` }).waitFor();
   await tab.locator(".step .done").waitFor();
-  // And the recording's own item in the list of threads.
   await tab.getByText(`${TURNS} items`, { exact: true }).waitFor();
 });
 
@@ -99,6 +108,7 @@ test("an answer shows what was recalled, with namespace, key and score", async (
   await tab.getByText("Recalled 5 items").click();
   await tab.locator(".recalled .plan", { hasText: "words: " }).waitFor();
   const told = await tab.locator(".recalled li", { hasText: "Porto" }).first().textContent();
+  expect(told).toContain("It has words of the question");
   expect(told).toContain("memories › harbour › session-02 › 2.4");
   expect(told).toMatch(/0\.\d\d/);
 });
@@ -123,6 +133,22 @@ test("facts are kept for every thread", async () => {
   const answer = await say(tab, "What do you know about me?");
   expect(answer).toContain("allergic to peanuts");
   expect(answer).toContain("green tea");
+  // "Who am I?" is no question for words: all that it was told is the answer.
+  const all = await say(tab, "Who am I?");
+  expect(all).toContain("allergic to peanuts");
+  expect(all).toContain("green tea");
+});
+
+test("what is not known is not answered with something else", async () => {
+  await expect(say(tab, "What is my shoe size?")).resolves.toBe("You have not told me that.");
+  const unknown = "What did Mira say about elephants?";
+  await expect(say(tab, unknown)).resolves.toBe("I remember nothing about that.");
+});
+
+test("a name at the beginning stays as it was written", async () => {
+  const answer = await say(tab, "package.json is where I look first. gpt-4o is my usual model.");
+  expect(answer).toContain("“package.json is where I look first.”");
+  expect(answer).toContain("“gpt-4o is my usual model.”");
 });
 
 test("the inspector finds an item, shows its value and deletes it", async () => {
@@ -154,6 +180,45 @@ test("all of the memory can be looked into, and the look ends with the dialog", 
     .waitFor();
   await tab.getByRole("button", { name: "Close" }).click();
   await expect(tab.getByRole("tab").count()).resolves.toBe(0);
+});
+
+test("the list of threads is not counted as memory", async () => {
+  const [count] = /^\S+ items/.exec(await tab.locator("#memory-count").textContent());
+  await tab.locator("#hint-size", { hasText: count }).waitFor();
+});
+
+describe("the past of a thread", () => {
+  const turns = () => tab.locator(".said").allTextContents();
+
+  test("is looked back at, turn by turn, and left again", async () => {
+    await tab.getByRole("button", { name: "New thread", exact: true }).click();
+    await tab.locator("#welcome").waitFor();
+    await say(tab, "I play the cello.");
+    await say(tab, "I collect maps.");
+    await tab.getByRole("button", { name: "Look back" }).click();
+    await tab.getByText("As it was after turn 2 of 2").waitFor();
+    await tab.keyboard.press("ArrowLeft");
+    await tab.getByText("As it was after turn 1 of 2").waitFor();
+    await expect(turns()).resolves.toEqual([expect.stringContaining("cello")]);
+    await tab.getByRole("button", { name: "Back to now" }).click();
+    await expect(turns()).resolves.toHaveLength(2);
+  });
+
+  test("is gone on from in a new thread, and the old one stays", async () => {
+    await tab.getByRole("button", { name: "Look back" }).click();
+    await tab.locator("#past-at:focus").waitFor();
+    await tab.keyboard.press("Home");
+    await tab.getByRole("button", { name: "Go on from here in a new thread" }).click();
+    await tab.locator("#chat-title", { hasText: "(turn 1)" }).waitFor();
+    await say(tab, "I hate maps.");
+    await expect(turns()).resolves.toEqual([
+      expect.stringContaining("cello"),
+      expect.stringContaining("hate"),
+    ]);
+    await tab.getByRole("button", { name: /^I play the cello\. ?\d/ }).click();
+    await tab.locator(".said", { hasText: "collect" }).waitFor();
+    await expect(turns()).resolves.toHaveLength(2);
+  });
 });
 
 describe("a second tab", () => {
@@ -296,6 +361,8 @@ test("a file that is no database is refused in words, and changes nothing", asyn
 
 describe("a model of one's own", () => {
   const requests = [];
+  /** What each answer waits for. */
+  let held;
   let endpoint;
   let page;
 
@@ -307,6 +374,7 @@ describe("a model of one's own", () => {
       const body = JSON.parse((await request.toArray()).join(""));
       requests.push({ body, key: request.headers.authorization });
       const message = answerOf(body.messages);
+      await held;
       return response
         .writeHead(message ? 200 : 500)
         .end(message ? JSON.stringify({ choices: [{ message }] }) : "out of order");
@@ -331,6 +399,7 @@ describe("a model of one's own", () => {
 
   function answerOf(messages) {
     const { role, content } = messages.at(-1);
+    if (content.includes("bicycle?")) return { role: "assistant", content: "It is red." };
     if (role === "tool") return { role: "assistant", content: `Noted: ${JSON.parse(content).key}` };
     if (content.includes("fail")) return undefined;
     const args = JSON.stringify({ text: "Owns a red bicycle", topic: "things" });
@@ -344,6 +413,27 @@ describe("a model of one's own", () => {
     expect(requests[0].key).toBe("Bearer secret");
     const tools = requests[0].body.tools.map((tool) => tool.function.name);
     expect(tools).toEqual(["recall", "remember", "forget"]);
+  });
+
+  test("answers what was written meanwhile, too", async () => {
+    const message = page.getByLabel("Message", { exact: true });
+    let release;
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await message.fill("Which colour has my bicycle?");
+    await page.keyboard.press("Enter");
+    await page.locator(".working").waitFor();
+    await message.fill("And your bicycle?");
+    await page.keyboard.press("Enter");
+    await page.getByText("Sent when the agent has answered.").waitFor();
+    await expect(message.inputValue()).resolves.toBe("");
+    release();
+    held = undefined;
+    const answers = page.locator(".answer", { hasText: "It is red." });
+    await answers.nth(1).waitFor();
+    await expect(page.locator(".said").last().textContent()).resolves.toContain("And your");
+    await expect(page.locator("#waiting").textContent()).resolves.toBe("");
   });
 
   test("that fails is an error in words, and the thread can go on", async () => {
@@ -361,6 +451,98 @@ describe("a model of one's own", () => {
 });
 
 describe("for everybody", () => {
+  const SIZES = [
+    { width: 360, height: 740 },
+    { width: 768, height: 1024 },
+    { width: 1440, height: 900 },
+  ];
+
+  test("the page ends where it is seen to end, in a window of any size", async () => {
+    await tab.getByRole("button", { name: /^A boat and a bakery/ }).click();
+    await tab.locator(".heard").last().waitFor();
+    for (const size of SIZES) {
+      await tab.setViewportSize(size);
+      const heights = await tab.evaluate(() => {
+        const { scrollHeight, clientHeight } = document.documentElement;
+        return [scrollHeight, clientHeight];
+      });
+      expect(heights).toEqual([size.height, size.height]);
+    }
+  });
+
+  test("two parts stand side by side at 768 px", async () => {
+    await tab.setViewportSize(SIZES[1]);
+    const [threads, chat] = await Promise.all(
+      [".threads", ".chat"].map((part) => tab.locator(part).boundingBox()),
+    );
+    expect(threads.x + threads.width).toBeLessThan(chat.x);
+    await tab.setViewportSize(SIZES[2]);
+  });
+
+  test("what is written and not sent survives a reload", async () => {
+    await tab.getByRole("button", { name: "New thread", exact: true }).click();
+    await tab.locator("#welcome").waitFor();
+    const message = tab.getByLabel("Message", { exact: true });
+    await message.fill("half a thou");
+    await tab.reload();
+    await tab.locator("#welcome").waitFor();
+    await expect(message.inputValue()).resolves.toBe("half a thou");
+    await message.fill("");
+  });
+
+  test("what the page says covers no control", async () => {
+    for (const size of SIZES) {
+      await tab.setViewportSize(size);
+      if (size.width < 720) await tab.getByRole("button", { name: "Storage" }).click();
+      await tab.getByRole("button", { name: "Kill this tab’s worker" }).click();
+      await tab.getByText("The worker was killed").waitFor();
+      if (size.width < 720) await tab.getByRole("button", { name: "Chat", exact: true }).click();
+      const covered = await tab.evaluate(() => {
+        const notices = document.getElementById("notices").getBoundingClientRect();
+        return [...document.querySelectorAll("button, textarea, input, a.button")]
+          .filter((control) => control.checkVisibility() && !control.closest("#notices, .skip"))
+          .map((control) => [control.outerHTML, control.getBoundingClientRect()])
+          .filter(([, { top, bottom }]) => top < notices.bottom && bottom > notices.top)
+          .map(([html]) => html);
+      });
+      expect(covered).toEqual([]);
+      await tab.getByRole("button", { name: "Dismiss" }).click();
+    }
+  });
+
+  test("a box that goes on says so by a fade", async () => {
+    await tab.setViewportSize(SIZES[0]);
+    const scroll = tab.locator("#chat-scroll");
+    await scroll.and(tab.locator("[data-more]")).waitFor();
+    await scroll.evaluate((box) => {
+      box.scrollTop = box.scrollHeight;
+    });
+    await scroll.and(tab.locator(":not([data-more])")).waitFor();
+    await tab.setViewportSize(SIZES[2]);
+  });
+
+  test("what deletes looks unlike the rest", async () => {
+    const color = (name) =>
+      tab
+        .locator(".storage")
+        .getByRole("button", { name })
+        .evaluate((button) => getComputedStyle(button).backgroundColor);
+    const usual = await color("Export");
+    for (const name of ["Forget everything", "Shorten history", "Import"]) {
+      expect(await color(name)).not.toBe(usual);
+    }
+  });
+
+  test("the files are served compressed, and are the same then", async () => {
+    const url = await tab.locator("script[type=module]").evaluate(({ src }) => src);
+    const [plain, small] = await Promise.all(
+      ["identity", "br"].map((coding) => read(url, { "accept-encoding": coding })),
+    );
+    expect(small.headers["content-encoding"]).toBe("br");
+    expect(small.body.length * 3).toBeLessThan(plain.body.length);
+    expect(brotliDecompressSync(small.body).equals(plain.body)).toBe(true);
+  });
+
   test("nothing scrolls sideways at 360 px, in any part", async () => {
     await tab.setViewportSize({ width: 360, height: 740 });
     for (const part of ["Threads", "Memory", "Storage", "Chat"]) {

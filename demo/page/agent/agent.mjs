@@ -51,6 +51,18 @@ export class Agent {
     return { messages: values.messages ?? [], question, isUnfinished };
   }
 
+  /** → [{checkpointId, at, messages}], the thread after each of its turns, the first first */
+  async moments(threadId) {
+    const moments = [];
+    for await (const state of this.#graph.getStateHistory(configOf(threadId))) {
+      const { config, createdAt, values, tasks } = state;
+      if (tasks.length > 0 || !values.messages?.length) continue;
+      const { checkpoint_id: checkpointId } = config.configurable;
+      moments.unshift({ checkpointId, at: new Date(createdAt), messages: values.messages });
+    }
+    return moments;
+  }
+
   async #run(input, threadId, onMessages) {
     const config = { ...configOf(threadId), streamMode: "values" };
     for await (const { messages } of await this.#graph.stream(input, config)) {

@@ -49,26 +49,66 @@ const QUESTION =
 const GREETING =
   /^(hi|hello|hey|good (morning|evening|day)|thanks?|thank you|ok(ay)?)\b[\s\w]{0,12}[.!]*$/i;
 const FIRST_PERSON = /\b(i|i'm|me|my|mine)\b/i;
+const ABOUT_ALL_OF_THEM =
+  /\bwho am i\b|\b(know|knew|remember|learn(ed|t)?|heard?|told you|tell me|say)( of| about)? (me|myself)\b|\bhave i told you\b/i;
+// What a question about the person says beside its subject.
+const FILLING =
+  /\b(what|who|where|when|which|how|is|are|was|do|does|did|am|i|i'm|me|my|mine|you|the|a|an|to|tell|know|about|of|so|much|many|things?)\b|'s\b/gi;
 
 export const isGreeting = (text) => GREETING.test(text.trim());
 export const isQuestion = (text) => QUESTION.test(text.trim());
 export const isAboutThePerson = (text) => FIRST_PERSON.test(text);
+
+/** Whether anything about the person answers it: "who am I?" */
+export const isAboutAllOfThem = (text) => ABOUT_ALL_OF_THEM.test(text);
 
 /** What is to be forgotten; undefined if nothing is. */
 export function subjectToForget(text) {
   return FORGET.test(text.trim()) ? text.trim().replace(FORGET, "") : undefined;
 }
 
-/** The topic that a question asks for, if the patterns tell. */
+const LEAST_SHARED = 4;
+
+/**
+ * Whether the texts are likely to be about the question: together they have half of
+ * the words that it is about. `people` are named in most texts, and tell nothing.
+ */
+export function areAbout(question, texts, people) {
+  const names = new Set(people.flatMap(wordsOf));
+  const about = wordsOf(question.replace(FILLING, " ")).filter((word) => !names.has(word));
+  const words = texts.flatMap(wordsOf);
+  const found = about.filter((word) => words.some((other) => isAkin(word, other)));
+  return found.length * 2 >= about.length;
+}
+
+const SMALL_WORDS =
+  /^(and|or|not|in|on|at|for|with|by|there|that|this|did|has|have|had|why|say|says|said|called)$/;
+
+const wordsOf = (text) =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter(
+    (word) => word.length > 1 && !SMALL_WORDS.test(word),
+  );
+
+// "bakery" and "baking", "nuts" and "hazelnuts".
+function isAkin(a, b) {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < LEAST_SHARED) return short === long;
+  const beginning = short.slice(0, Math.max(LEAST_SHARED - 1, short.length - 3));
+  return long.startsWith(beginning) || long.includes(short);
+}
+
+/** The topic that a question asks for and nothing else: "where do I live?" */
 export function topicOf(question) {
-  return TOPICS.find((entry) => entry.question.test(question))?.topic;
+  const entry = TOPICS.find((each) => each.question.test(question));
+  const rest = question.replace(FILLING, " ").replace(entry?.question ?? "", " ");
+  return /[\p{L}\p{N}]/u.test(rest) ? undefined : entry?.topic;
 }
 
 /** → [{topic, text}], a fact for each statement about the person. */
 export function extractFacts(text) {
   return sentences(text).flatMap((sentence) => {
     const isRequest = REMEMBER.test(sentence);
-    const fact = capitalised(sentence.replace(REMEMBER, ""));
+    const fact = sentence.replace(REMEMBER, "");
     if (!isRequest && (isQuestion(sentence) || !FIRST_PERSON.test(sentence))) return [];
     return [{ topic: topicOfStatement(fact), text: fact }];
   });
@@ -78,11 +118,8 @@ function topicOfStatement(text) {
   return TOPICS.find((entry) => entry.statement.test(text))?.topic ?? "notes";
 }
 
+// A full stop within a word, as in package.json, ends none.
 function sentences(text) {
-  const found = text.match(/[^.!?\n]+(?:[.!?]+(?=\s|$)|\n|$)(?:[.!?]+)?/g) ?? [];
+  const found = text.split(/(?<=[.!?])\s+|\n+/);
   return found.map((sentence) => sentence.trim()).filter((sentence) => sentence !== "");
-}
-
-function capitalised(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,7 +2,9 @@
 // recalled. It needs no key and no network.
 import { AIMessage, isHumanMessage, isToolMessage } from "@langchain/core/messages";
 import {
+  areAbout,
   extractFacts,
+  isAboutAllOfThem,
   isAboutThePerson,
   isGreeting,
   isQuestion,
@@ -42,6 +44,9 @@ function firstCalls(said) {
   const subject = subjectToForget(said);
   if (subject !== undefined) return [call("recall", { query: subject })];
   const aboutPerson = isQuestion(said) && isAboutThePerson(said);
+  if (aboutPerson && isAboutAllOfThem(said)) return [call("recall", { aboutPerson })];
+  const topic = aboutPerson ? topicOf(said) : undefined;
+  if (topic !== undefined) return [call("recall", { topic })];
   const facts = extractFacts(said);
   return [
     call("recall", { query: said, aboutPerson: aboutPerson || facts.length > 0 }),
@@ -71,7 +76,7 @@ function answer(said, results) {
   if (subjectToForget(said) !== undefined) return "I found nothing like that to forget.";
   return isAboutThePerson(said)
     ? answerAboutPerson(said, recalled(results))
-    : quoted(recalled(results));
+    : quoted(said, recalled(results));
 }
 
 const GREETING =
@@ -95,17 +100,22 @@ function answerToFacts(facts, before) {
 }
 
 function answerAboutPerson(question, items) {
-  if (items.length === 0) return "You have not told me anything about yourself yet.";
-  const topic = topicOf(question);
-  const onTopic = items.filter(({ namespace }) => namespace.at(-1) === topic);
-  const known = [onTopic, relevant(items)].find((list) => list.length > 0) ?? items;
-  return `You told me: ${known
-    .slice(0, MOST_FACTS)
-    .map(({ text }) => `“${text}”`)
-    .join(", ")}`;
+  const isAboutAll = isAboutAllOfThem(question);
+  const known =
+    isAboutAll || topicOf(question) !== undefined ? items : nearlyAsGood(relevant(items));
+  if (known.length > 0) {
+    const facts = known.slice(0, MOST_FACTS).map(({ text }) => `“${text}”`);
+    return `You told me: ${facts.join(", ")}`;
+  }
+  return isAboutAll
+    ? "You have not told me anything about yourself yet."
+    : "You have not told me that.";
 }
 
-function quoted(items) {
+function quoted(question, items) {
+  const texts = items.map(({ text }) => text);
+  const people = items.flatMap(({ speaker }) => speaker ?? []);
+  if (!areAbout(question, texts, people)) return NOTHING;
   const chosen = nearlyAsGood(relevant(items).filter(({ text }) => !text.endsWith("?")));
   if (chosen.length === 0) return NOTHING;
   return chosen.map(quote).join("\n");

@@ -14,10 +14,10 @@ export const TOOLS = {
     parameters: {
       type: "object",
       properties: {
-        query: { type: "string", description: "What to look for" },
+        query: { type: "string", description: "What to look for; without it, the newest" },
         aboutPerson: { type: "boolean", description: "Only what the person told you" },
+        topic: { type: "string", description: "Only what they told you on it: likes, work" },
       },
-      required: ["query"],
     },
     run: recall,
   },
@@ -47,11 +47,10 @@ export const TOOLS = {
   },
 };
 
-async function recall({ query, aboutPerson = false }, { store }) {
-  const prefix = aboutPerson ? PERSON : MEMORIES;
-  let found = await store.search(prefix, { query, limit: RECALLED, explain: true });
-  // "What do you know about me?" has no word to look for: anything about the person will do.
-  if (aboutPerson && found.length === 0) found = await store.search(prefix, { limit: RECALLED });
+async function recall({ query, aboutPerson = false, topic }, { store }) {
+  const prefix = topic ? topicNamespace(topic) : aboutPerson ? PERSON : MEMORIES;
+  const asked = query ? { query, explain: true } : {};
+  const found = await store.search(prefix, { ...asked, limit: RECALLED });
   return { items: found.map(recalledItem), plan: found[0]?.plan };
 }
 

@@ -33,6 +33,14 @@ export class Threads {
     });
   }
 
+  /** Begins a thread with what another one was at a checkpoint. */
+  async fork(id, checkpointId, newId, title) {
+    await this.#database.use(async ({ store, checkpointer }) => {
+      await checkpointer.forkThread(id, checkpointId, newId);
+      await store.put(THREADS, newId, { title, usedAt: Date.now() }, false);
+    });
+  }
+
   /** `recording`: {id, turns, questions, isComplete}, of a conversation that is only listened to. */
   async addRecording(id, title, recording) {
     const value = { title, usedAt: Date.now(), recording };

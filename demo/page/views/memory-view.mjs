@@ -2,7 +2,7 @@
 // appears by itself.
 import { byId, coalesced, h, KeyedList } from "../dom.mjs";
 import { THREADS } from "../memory/threads.mjs";
-import { counted, cut, moment, parts, path } from "../words.mjs";
+import { counted, cut, moment, path, whyFound } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
 const MOST_NAMESPACES = 200;
@@ -162,7 +162,7 @@ class ItemRow {
       ),
       isInTree ? "" : h("p", { class: "note" }, path(namespace)),
       h("pre", { tabindex: "0", "aria-label": `Value of ${key}` }, JSON.stringify(value, null, 2)),
-      explain ? h("p", { class: "note why" }, `${parts(explain)}. ${plan}`) : "",
+      explain ? h("p", { class: "note why", title: plan }, whyFound(explain)) : "",
       h("p", { class: "note" }, `Created ${moment(createdAt)}, updated ${moment(updatedAt)}`),
       this.#removal(item),
     );

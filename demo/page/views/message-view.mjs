@@ -1,7 +1,7 @@
 // What one message, and what the agent did for it, look like.
 import { isAIMessage, isHumanMessage, isToolMessage } from "@langchain/core/messages";
 import { h } from "../dom.mjs";
-import { counted, parts, path } from "../words.mjs";
+import { counted, path, whyFound } from "../words.mjs";
 
 /** → [{key, version, human, results, answer}]: a turn begins with what a person said. */
 export function turnsOf(messages) {
@@ -86,12 +86,13 @@ function recalledItem({ namespace, key, score, text, date, explain }) {
     h(
       "p",
       { class: "source" },
-      h("meter", { min: 0, max: 1, value: share, "aria-hidden": "true" }),
-      h("span", { class: "score" }, score === undefined ? "no score" : score.toFixed(2)),
+      score !== undefined && h("meter", { min: 0, max: 1, value: share, "aria-hidden": "true" }),
+      score !== undefined &&
+        h("span", { class: "score", title: "How well it fits, from 0 to 1" }, score.toFixed(2)),
       h("span", { class: "where" }, `${path(namespace)} › `, h("b", {}, key)),
       h("span", {}, date),
-      explain && h("span", { class: "why" }, parts(explain)),
     ),
+    explain && h("p", { class: "why" }, whyFound(explain)),
   );
 }
 

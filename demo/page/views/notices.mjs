@@ -14,13 +14,20 @@ export class Notices {
 
   fail(error) {
     console.warn(error);
+    this.clear();
     this.#show(explained(error), "notice error", "alert");
+  }
+
+  /** What failed before is past. */
+  clear() {
+    for (const notice of this.#root.querySelectorAll(".error")) notice.remove();
   }
 
   /** A listener that runs `work`, and says if that fails. */
   guarded(work) {
     return async (event) => {
       try {
+        if (event?.type === "click") this.clear();
         await work(event);
       } catch (error) {
         this.fail(error);

@@ -1,5 +1,6 @@
 // Where the memory lives and how big it is, and what can be done to it.
 import { byId, coalesced, saveAs } from "../dom.mjs";
+import { THREADS } from "../memory/threads.mjs";
 import { bytes, counted, keeping, place, role } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
@@ -36,11 +37,11 @@ export class StorageView {
   }
 
   async #update() {
-    const [diagnosis, stats] = await this.#app.database.use((memory) =>
-      Promise.all([memory.diagnose(), memory.stats()]),
+    const [diagnosis, stats, listed] = await this.#app.database.use((memory) =>
+      Promise.all([memory.diagnose(), memory.stats(), memory.store.listKeys(THREADS)]),
     );
     this.#say("place", place(diagnosis));
-    this.#say("size", size(stats));
+    this.#say("size", size(stats, listed.length));
     this.#say("role", role(diagnosis));
     this.#say("keeping", keeping(diagnosis));
   }
@@ -132,8 +133,10 @@ export class StorageView {
   }
 }
 
-function size({ bytes: own, quota, store, checkpointer }) {
-  const holds = `${store.items} items, ${checkpointer.checkpoints} checkpoints`;
+// The page's list of threads is in the store, too, and is nothing that the agent remembers.
+function size({ bytes: own, quota, store, checkpointer }, listed) {
+  const items = counted(store.items - listed, "item");
+  const holds = `${items}, ${counted(checkpointer.checkpoints, "checkpoint")}`;
   const room = quota ? `; the browser allows ${bytes(quota.quota)}.` : ".";
   return { name: bytes(own), hint: `${holds}${room}` };
 }

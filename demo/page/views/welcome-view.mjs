@@ -177,9 +177,9 @@ export class WelcomeView {
   }
 
   #isBlocked() {
-    const { question, isRunningElsewhere } = this.#app.chat;
+    const { question, isRunningElsewhere, past } = this.#app.chat;
     const isRecording = this.#app.currentThread()?.recording !== undefined;
-    return question !== undefined || isRunningElsewhere || isRecording;
+    return question !== undefined || isRunningElsewhere || isRecording || past !== undefined;
   }
 
   #suggestions() {
