@@ -134,7 +134,7 @@ pre {
 button { border: 1px solid light-dark(#b4b8bc, #565d64); border-radius: 7px; background: var(--surface); padding: 6px 14px; cursor: pointer; }
 button:hover { background: var(--hover); }
 button.primary { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
-button.primary:hover { filter: brightness(1.08); }
+button.primary:hover { filter: brightness(0.92); }
 button.danger { border-color: var(--danger); background: var(--danger-tint); color: var(--danger); font-weight: 600; }
 button.danger:hover { background: var(--danger); color: var(--surface); }
 button:disabled { opacity: 0.55; cursor: not-allowed; }
