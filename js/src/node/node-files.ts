@@ -33,6 +33,9 @@ interface Kind {
   reserve?: Reserve;
 }
 
+const QUIETLY = { throwIfNoEntry: false } as const;
+const BEGINNING = { at: 0 } as const;
+
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 class NodeFile implements EngineFile {
@@ -41,9 +44,12 @@ class NodeFile implements EngineFile {
   readonly #isWritable: boolean;
   readonly #identity: fs.Stats;
   readonly #reserve: Reserve | undefined;
-  #fd: number;
+  readonly #sharedMemory: string;
+  readonly #fd: number;
   #size: number;
   #header: Uint8Array;
+  // For check(), which comes before each commit.
+  readonly #found = new Uint8Array(LOG_HEADER_SIZE);
   #isNew: boolean;
 
   constructor(path: string, fd: number, kind: Kind) {
@@ -53,6 +59,7 @@ class NodeFile implements EngineFile {
     this.#isWritable = kind.isWritable;
     this.#isNew = kind.isNew;
     this.#reserve = kind.reserve;
+    this.#sharedMemory = path.replace(/-wal$/, "-shm");
     this.#identity = fs.fstatSync(fd);
     this.#size = this.#identity.size;
     this.#header = this.#readHeader();
@@ -108,14 +115,14 @@ class NodeFile implements EngineFile {
   }
 
   check(): boolean {
-    const found = fs.statSync(this.#path, { throwIfNoEntry: false });
+    const found = fs.statSync(this.#path, QUIETLY);
     if (found === undefined || found.size !== this.#size) return false;
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) return false;
     if (!this.#hasHeader) return true;
     // We never make one: whoever did may copy our log into the database and delete it.
-    if (fs.existsSync(sharedMemoryOf(this.#path))) return false;
+    if (fs.existsSync(this.#sharedMemory)) return false;
     // A log that was begun anew by somebody else may have its old size.
-    return Buffer.compare(this.#readHeader(), this.#header) === 0;
+    return this.#hasItsHeader();
   }
 
   /** A log or journal that is empty and still ours is of no use to anyone. */
@@ -137,6 +144,14 @@ class NodeFile implements EngineFile {
     throw Object.assign(new Error(`file must be writable: "${this.#path}"`), { code: "EROFS" });
   }
 
+  #hasItsHeader(): boolean {
+    const [header, found] = [this.#header, this.#found];
+    const count = this.read(found, BEGINNING);
+    if (count !== header.length) return false;
+    for (let i = 0; i < count; i++) if (found[i] !== header[i]) return false;
+    return true;
+  }
+
   #readHeader(): Uint8Array {
     if (!this.#hasHeader) return new Uint8Array(0);
     const header = new Uint8Array(LOG_HEADER_SIZE);
@@ -150,10 +165,6 @@ class NodeFile implements EngineFile {
     header.set(written.subarray(0, header.length - at), at);
     this.#header = header;
   }
-}
-
-function sharedMemoryOf(logPath: string): string {
-  return logPath.replace(/-wal$/, "-shm");
 }
 
 /** A log or journal that is closed for good: gone if it is empty. */

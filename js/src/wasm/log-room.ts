@@ -44,5 +44,7 @@ function pagesAfterCommit(bytes: Uint8Array, at: number): number {
   const last = Math.floor((end - LOG_HEADER_BYTES) / FRAME_BYTES);
   const position = LOG_HEADER_BYTES + last * FRAME_BYTES - at;
   if (last < 0 || position < 0) return 0;
-  return new DataView(bytes.buffer, bytes.byteOffset + position).getUint32(4);
+  let pages = 0;
+  for (let i = 4; i < 8; i++) pages = pages * 256 + (bytes[position + i] as number);
+  return pages;
 }
