@@ -34,13 +34,16 @@ std::size_t CommonSuffix(ByteView a, ByteView b) {
   return i;
 }
 
-// Where windows of the base are. Of equal ones the first.
+// Where windows of the base are. Of equal ones the first. Nearly all that is asked for is not
+// there: a bit for what a window begins with tells so, for one multiplication.
 class Places {
  public:
   Places(ByteView base, std::size_t window)
       : base_(base), window_(window), stride_(window * (base.size() / (window * kMaxPlaces) + 1)) {
-    const std::size_t count = base.size() / stride_ + 1;
-    slots_.resize(std::bit_ceil(2 * count), kEmpty);
+    const std::size_t count = std::bit_ceil(base.size() / stride_ + 1);
+    slots_.resize(2 * count, kEmpty);
+    beginnings_.resize(std::max<std::size_t>(count * kBitsOfPlace / 64, 1));
+    beginning_shift_ = 64 - std::countr_zero(64 * beginnings_.size());
     for (std::size_t at = 0; at + window <= base.size(); at += stride_) Insert(at);
   }
 
@@ -49,6 +52,8 @@ class Places {
 
   // base.size() if there is none.
   std::size_t Find(const std::uint8_t* bytes) const {
+    const std::size_t beginning = BeginningOf(bytes);
+    if ((beginnings_[beginning / 64] >> (beginning % 64) & 1) == 0) return base_.size();
     for (std::size_t slot = SlotOf(bytes);; slot = Next(slot)) {
       if (slots_[slot] == kEmpty) return base_.size();
       if (IsSame(bytes, slots_[slot])) return slots_[slot];
@@ -57,19 +62,29 @@ class Places {
 
  private:
   static constexpr std::size_t kEmpty = SIZE_MAX;
+  static constexpr std::size_t kBitsOfPlace = 16;
+  static constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
 
   void Insert(std::size_t at) {
-    std::size_t slot = SlotOf(base_.data() + at);
+    const std::uint8_t* bytes = base_.data() + at;
+    const std::size_t beginning = BeginningOf(bytes);
+    beginnings_[beginning / 64] |= std::uint64_t{1} << (beginning % 64);
+    std::size_t slot = SlotOf(bytes);
     for (; slots_[slot] != kEmpty; slot = Next(slot)) {
-      if (IsSame(base_.data() + at, slots_[slot])) return;
+      if (IsSame(bytes, slots_[slot])) return;
     }
     slots_[slot] = at;
   }
 
+  std::size_t BeginningOf(const std::uint8_t* bytes) const {
+    return static_cast<std::size_t>((WordAt(bytes) * kOdd) >> beginning_shift_);
+  }
   std::size_t SlotOf(const std::uint8_t* bytes) const {
     std::uint64_t hash = 0;
-    for (std::size_t i = 0; i < window_; i += 8) hash = Mix(hash, WordAt(bytes + i));
-    return static_cast<std::size_t>(hash ^ (hash >> 32)) & (slots_.size() - 1);
+    for (std::size_t i = 0; i < window_; i += 8) hash = (hash + WordAt(bytes + i)) * kOdd;
+    // The last bytes of a window, too, are to tell one from another.
+    hash = (hash ^ (hash >> 29)) * kOdd;
+    return static_cast<std::size_t>(hash >> 32) & (slots_.size() - 1);
   }
   std::size_t Next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
   bool IsSame(const std::uint8_t* bytes, std::size_t at) const {
@@ -83,6 +98,8 @@ class Places {
   std::size_t window_;
   std::size_t stride_;
   std::vector<std::size_t> slots_;
+  std::vector<std::uint64_t> beginnings_;  // bits
+  int beginning_shift_ = 0;
 };
 
 void Push(bool is_copy, std::size_t offset, std::size_t length, std::vector<Edit>& edits) {
