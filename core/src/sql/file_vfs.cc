@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sql/log_buffer.h"
+#include "sql/page_run.h"
 
 namespace keepsake::sql {
 namespace {
@@ -59,7 +60,8 @@ class File {
   int Read(void* into, int size, sqlite3_int64 offset) {
     if (is_log_ && log_.Read(into, size, offset)) return SQLITE_OK;
     if (const int result_code = Drain(); result_code != SQLITE_OK) return SQLITE_IOERR_READ;
-    const int read = host().read(host().context, handle_, into, size, static_cast<double>(offset));
+    if (is_log_ && ReadAhead(into, size, offset)) return SQLITE_OK;
+    const int read = ReadIn(into, size, offset);
     if (read < 0 || read > size) return SQLITE_IOERR_READ;
     if (read == size) return SQLITE_OK;
     std::memset(static_cast<char*>(into) + read, 0, static_cast<std::size_t>(size - read));
@@ -70,7 +72,9 @@ class File {
     if (const int result_code = CheckBeforeWrite(offset); result_code != SQLITE_OK) {
       return result_code;
     }
-    return is_log_ ? WriteLog(from, size, offset) : WriteOut(from, size, offset);
+    ahead_.Clear();
+    if (is_log_) return WriteLog(from, size, offset);
+    return is_database_ ? WritePage(from, size, offset) : WriteOut(from, size, offset);
   }
 
   int Truncate(sqlite3_int64 size) {
@@ -78,6 +82,7 @@ class File {
     if (const int result_code = CheckUnchanged(); result_code != SQLITE_OK) return result_code;
     const int error = host().truncate(host().context, handle_, static_cast<double>(size));
     if (error != 0) return ErrorCode(error, SQLITE_IOERR_TRUNCATE);
+    ahead_.Clear();
     log_.Truncated(size);
     return is_journal() ? Sync() : SQLITE_OK;
   }
@@ -97,8 +102,17 @@ class File {
     return SQLITE_OK;
   }
 
-  // Writes out what is held back. If that fails it is gone: SQLite rolls back.
+  // What is still held back of a log belongs to no commit.
+  int Finish() { return is_log_ ? SQLITE_OK : Drain(); }
+
+  // Writes out what is held back. If that fails it is gone: SQLite rolls back, or does the
+  // checkpoint again.
   int Drain() {
+    if (pages_.size() > 0) {
+      const int result_code = WriteOut(pages_.bytes(), pages_.size(), pages_.offset());
+      pages_.Clear();
+      if (result_code != SQLITE_OK) return result_code;
+    }
     if (log_.held_size() == 0) return SQLITE_OK;
     const int result_code = WriteOut(log_.held(), log_.held_size(), log_.held_offset());
     log_.Clear();
@@ -110,6 +124,25 @@ class File {
 
   // A journal that comes back after a power cut undoes what was committed since.
   bool is_journal() const { return !is_database_ && !is_log_; }
+
+  int ReadIn(void* into, int size, sqlite3_int64 offset) {
+    return host().read(host().context, handle_, into, size, static_cast<double>(offset));
+  }
+
+  // A checkpoint and a recovery read the log nearly from its beginning to its end.
+  bool ReadAhead(void* into, int size, sqlite3_int64 offset) {
+    if (ahead_.Read(into, size, offset)) return true;
+    if (!ahead_.GoesOn(size, offset)) return false;
+    ahead_.Begin(offset, [&](void* bytes, int room) { return ReadIn(bytes, room, offset); });
+    return ahead_.Read(into, size, offset);
+  }
+
+  // A checkpoint writes pages in their order, and flushes the file before it relies on them.
+  int WritePage(const void* from, int size, sqlite3_int64 offset) {
+    if (pages_.Append(from, size, offset)) return SQLITE_OK;
+    if (const int result_code = Drain(); result_code != SQLITE_OK) return result_code;
+    return pages_.Append(from, size, offset) ? SQLITE_OK : WriteOut(from, size, offset);
+  }
 
   int WriteOut(const void* from, int size, sqlite3_int64 offset) {
     const int written =
@@ -157,6 +190,8 @@ class File {
   bool is_log_;
   bool checked_ = false;
   LogBuffer log_;
+  PageRun pages_;  // of the database
+  PageRun ahead_;  // of the log
 };
 
 // What SQLite allocates for us: its base, and where our File is.
@@ -168,10 +203,10 @@ struct FileSlot {
 File& Of(sqlite3_file* slot) { return *reinterpret_cast<FileSlot*>(slot)->file; }
 
 int Close(sqlite3_file* slot) {
-  // What is still held back belongs to no commit.
+  const int result_code = Of(slot).Finish();
   delete &Of(slot);
   slot->pMethods = nullptr;
-  return SQLITE_OK;
+  return result_code;
 }
 int Read(sqlite3_file* slot, void* into, int size, sqlite3_int64 offset) {
   return Of(slot).Read(into, size, offset);
