@@ -2,13 +2,30 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+
+#include "base/hash.h"
 
 namespace keepsake::sql {
 namespace {
 
 // More texts than the core has; a bound for callers that make theirs.
 constexpr std::size_t kMaxEntries = 256;
+
+// By words, which is quicker than to hash them, or than the memcmp() of small C libraries.
+bool IsSame(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto* left = reinterpret_cast<const std::uint8_t*>(a.data());
+  const auto* right = reinterpret_cast<const std::uint8_t*>(b.data());
+  std::size_t i = 0;
+  for (; i + 8 <= a.size(); i += 8) {
+    if (WordAt(left + i) != WordAt(right + i)) return false;
+  }
+  return std::equal(left + i, left + a.size(), right + i);
+}
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n;") == text.npos; }
 
@@ -24,12 +41,31 @@ StatementCache::Lease::~Lease() {
 }
 
 int StatementCache::Borrow(std::string_view sql, Lease* lease) {
-  auto found = entries_.find(sql);
-  if (found != entries_.end() && found->second.leased) {
+  Entry* entry = nullptr;
+  const Seen& seen = SeenAt(sql.data());
+  if (seen.data == sql.data() && IsSame(seen.text, sql)) {
+    entry = seen.entry;
+  } else if (const int result_code = FindOrPrepare(sql, &entry); result_code != SQLITE_OK) {
+    return result_code;
+  }
+  if (entry->leased) {
     const int result_code = Prepare(sql, &lease->own_);
     lease->statement_ = lease->own_.get();
     return result_code;
   }
+  entry->leased = true;
+  lease->entry_ = entry;
+  lease->statement_ = entry->statement.get();
+  return SQLITE_OK;
+}
+
+StatementCache::Seen& StatementCache::SeenAt(const char* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  return seen_[(address ^ (address >> 6)) % seen_.size()];
+}
+
+int StatementCache::FindOrPrepare(std::string_view sql, Entry** entry) {
+  auto found = entries_.find(sql);
   if (found == entries_.end()) {
     StatementPtr statement;
     const int result_code = Prepare(sql, &statement);
@@ -37,9 +73,8 @@ int StatementCache::Borrow(std::string_view sql, Lease* lease) {
     MakeRoom();
     found = entries_.emplace(sql, Entry{.statement = std::move(statement)}).first;
   }
-  found->second.leased = true;
-  lease->entry_ = &found->second;
-  lease->statement_ = found->second.statement.get();
+  *entry = &found->second;
+  SeenAt(sql.data()) = {sql.data(), found->first, *entry};
   return SQLITE_OK;
 }
 
@@ -58,6 +93,7 @@ int StatementCache::Prepare(std::string_view sql, StatementPtr* statement) {
 
 void StatementCache::MakeRoom() {
   if (entries_.size() < kMaxEntries) return;
+  seen_ = {};
   std::erase_if(entries_, [](const auto& entry) { return !entry.second.leased; });
 }
 

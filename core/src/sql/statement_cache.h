@@ -3,6 +3,7 @@
 #ifndef KEEPSAKE_SQL_STATEMENT_CACHE_H_
 #define KEEPSAKE_SQL_STATEMENT_CACHE_H_
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -58,12 +59,22 @@ class StatementCache {
     }
   };
 
+  // Most texts are constants: one that lies where it lay is mostly the same.
+  struct Seen {
+    const char* data = nullptr;
+    std::string_view text;  // of the entry
+    Entry* entry = nullptr;
+  };
+
+  Seen& SeenAt(const char* data);
+  int FindOrPrepare(std::string_view sql, Entry** entry);
   int Prepare(std::string_view sql, StatementPtr* statement);
   void MakeRoom();
 
   sqlite3* connection_;
   // Nodes stay where they are when the table grows, so that leases may point at them.
   std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries_;
+  std::array<Seen, 64> seen_;
 };
 
 }  // namespace keepsake::sql
