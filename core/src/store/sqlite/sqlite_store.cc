@@ -99,7 +99,10 @@ constexpr std::string_view kCountVectors =
     " WHERE i.expires_at IS NULL OR i.expires_at > ?";
 
 // An expired item that is put again is a new one. A clock may have been set back.
-constexpr std::string_view kPut =
+// Where nothing else of the item is written, its id is not asked for: SQLite makes a table of
+// answers for that.
+constexpr std::string_view kReturningId = " RETURNING item_id";
+constexpr std::string_view kPutReturningId =
     "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at,"
     "  valid_from, valid_until)"
     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -111,12 +114,18 @@ constexpr std::string_view kPut =
     "  ttl = excluded.ttl, expires_at = excluded.expires_at, valid_from = excluded.valid_from,"
     "  valid_until = excluded.valid_until, superseded_by = NULL"
     " RETURNING item_id";
+constexpr std::string_view kPut =
+    kPutReturningId.substr(0, kPutReturningId.size() - kReturningId.size());
+static_assert(kPutReturningId.ends_with(kReturningId));
 constexpr std::string_view kSupersede =
     "UPDATE store_kv SET valid_from = COALESCE(valid_from, ?),"
     "  valid_until = min(COALESCE(valid_until, ?), ?), superseded_by = ?"
     " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) RETURNING 1";
-constexpr std::string_view kDelete =
+constexpr std::string_view kDeleteReturningId =
     "DELETE FROM store_kv WHERE ns = ? AND key = ? RETURNING item_id";
+constexpr std::string_view kDelete =
+    kDeleteReturningId.substr(0, kDeleteReturningId.size() - kReturningId.size());
+static_assert(kDeleteReturningId.ends_with(kReturningId));
 constexpr std::string_view kRefreshTtl =
     "UPDATE store_kv SET expires_at = ? + ttl"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
@@ -312,6 +321,10 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::string> ReadMeta(std::string_view name);
   // Whether this store has an index, or another that was here had one.
   Result<bool> IsFileIndexed();
+  Result<bool> IsRowOnly(const PutOp& op);
+  Status WriteRow(const CheckedPut& put, std::int64_t now_ms);
+  Status PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
+                const sql::RowCallback& on_id);
 
   Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
@@ -333,6 +346,11 @@ class SqliteStore final : public Store, private ItemTable {
 };
 
 Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
+  if (batch.puts.size() == 1 && refreshed.empty()) {
+    const Result<bool> is_row = IsRowOnly(*batch.puts.front().op);
+    if (!is_row) return is_row.error();
+    if (*is_row) return WriteRow(batch.puts.front(), batch.now_ms);  // a transaction by itself
+  }
   const std::string list = refreshed.empty() ? "" : IdList(refreshed);
   return WriteItems([&] { return WriteRows(batch, list); });
 }
@@ -613,23 +631,46 @@ Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refres
     if (!status.ok()) return status;
   }
   for (const CheckedPut& put : batch.puts) {
-    const Status status = put.op->value ? PutItem(put, batch.now_ms) : DeleteItem(put);
+    const Result<bool> is_row = IsRowOnly(*put.op);
+    if (!is_row) return is_row.error();
+    const Status status = *is_row         ? WriteRow(put, batch.now_ms)
+                          : put.op->value ? PutItem(put, batch.now_ms)
+                                          : DeleteItem(put);
     if (!status.ok()) return status;
   }
   return {};
 }
 
-Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
+// Whether all that it changes is the row of its item.
+Result<bool> SqliteStore::IsRowOnly(const PutOp& op) {
+  if (!text_.is_empty() || op.supersedes || !op.vectors.empty()) return false;
+  if (op.index.kind != IndexChoice::Kind::kStoreDefault) return false;
+  const Result<bool> has_index = IsFileIndexed();
+  if (!has_index) return has_index;
+  if (*has_index) return false;
+  return vectors_.IsEmpty();
+}
+
+Status SqliteStore::WriteRow(const CheckedPut& put, std::int64_t now_ms) {
+  return put.op->value ? PutRow(put, now_ms, kPut, nullptr)
+                       : database_.Run(kDelete, {put.encoded_ns, put.op->key});
+}
+
+Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
+                           const sql::RowCallback& on_id) {
   const auto [from, until] = ValidityParams(put.validity);
+  return database_.Run(sql,
+                       {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms, put.ttl_ms,
+                        ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)), from, until},
+                       on_id);
+}
+
+Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   std::int64_t item_id = 0;
-  Status status =
-      database_.Run(kPut,
-                    {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms, put.ttl_ms,
-                     ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)), from, until},
-                    [&](const Row& row) {
-                      item_id = row.Int(0);
-                      return true;
-                    });
+  Status status = PutRow(put, now_ms, kPutReturningId, [&](const Row& row) {
+    item_id = row.Int(0);
+    return true;
+  });
   if (status.ok() && put.op->supersedes) status = EndSuperseded(put, now_ms);
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
   if (status.ok()) {
@@ -664,10 +705,11 @@ Result<bool> SqliteStore::IsFileIndexed() {
 
 Status SqliteStore::DeleteItem(const CheckedPut& put) {
   std::optional<std::int64_t> item_id;
-  Status status = database_.Run(kDelete, {put.encoded_ns, put.op->key}, [&](const Row& row) {
-    item_id = row.Int(0);
-    return true;
-  });
+  Status status =
+      database_.Run(kDeleteReturningId, {put.encoded_ns, put.op->key}, [&](const Row& row) {
+        item_id = row.Int(0);
+        return true;
+      });
   if (!status.ok() || !item_id) return status;
   status = text_.Remove(std::span(&*item_id, 1));
   return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;

@@ -38,6 +38,9 @@ class SqliteTextIndex {
   // Reads whether there are records. Called before everything else.
   Status Start();
 
+  // Whether no item has a record: then Put() and Remove() do nothing.
+  bool is_empty() const { return !is_made_; }
+
   // To be called within the transaction that writes or deletes the items.
   Status Put(std::int64_t item_id, std::string_view encoded_ns);
   Status Remove(std::span<const std::int64_t> item_ids);

@@ -46,6 +46,8 @@ constexpr std::string_view kAwaitFields =
     " WHERE item_id NOT IN (SELECT item_id FROM vector_pending)";
 constexpr std::string_view kAwaitNoMore = "DELETE FROM vector_pending WHERE path = '{}'";
 constexpr std::string_view kAwait = "INSERT INTO vector_pending(item_id, path) VALUES(?, ?)";
+constexpr std::string_view kAnyRows =
+    "SELECT EXISTS (SELECT 1 FROM store_vectors), EXISTS (SELECT 1 FROM vector_pending)";
 constexpr std::string_view kDeleteAll = "DELETE FROM store_vectors";
 constexpr std::string_view kReadPending =
     "SELECT p.item_id, p.path, i.value FROM vector_pending p"
@@ -297,6 +299,7 @@ Status SqliteVectors::Put(const ItemRow& item, std::span<const FieldVector> vect
   if (status.ok() && !vectors.empty()) {
     status = ReadNextSlot(static_cast<std::uint32_t>(vectors[0].values.size()));
   }
+  may_have_rows_ = may_have_rows_ || !vectors.empty();
   for (const FieldVector& vector : vectors) {
     if (!status.ok()) break;
     const std::int64_t slot = (*next_slot_)++;
@@ -323,6 +326,7 @@ Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql,
   if (may_be_pending_) {
     if (Status status = database_.Run(pending_sql, {param}); !status.ok()) return status;
   }
+  if (!may_have_rows_) return {};
   return database_.Run(sql, {param}, [&](const Row& row) {
     changes_.push_back({.kind = Change::Kind::kRemove, .slot = row.Int(0)});
     return true;
@@ -445,6 +449,7 @@ Status SqliteVectors::Clear() {
 
 Status SqliteVectors::GiveUpAll() {
   may_be_pending_ = true;
+  has_looked_for_rows_ = true;
   Status status = database_.Run(kAllPending);
   if (status.ok()) status = database_.Run(kDeleteAll);
   return status.ok() ? Clear() : status;
@@ -513,6 +518,21 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std:
   status = Put({item.id, texts[first], texts[first + 1]}, item.vectors);
   if (!status.ok()) return std::unexpected(std::move(status));
   return true;
+}
+
+// Looked for once: rows that were there and are gone might come back, with a rollback. Not in a
+// host's database, which others may write to.
+Result<bool> SqliteVectors::IsEmpty() {
+  if (!has_looked_for_rows_ && !database_.is_guarded() && changes_.empty()) {
+    has_looked_for_rows_ = true;
+    Status status = database_.Run(kAnyRows, {}, [&](const Row& row) {
+      may_have_rows_ = row.Int(0) != 0;
+      may_be_pending_ = row.Int(1) != 0;
+      return true;
+    });
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  return !may_have_rows_ && !may_be_pending_;
 }
 
 Result<std::int64_t> SqliteVectors::RowsToLoad() { return ReadInt(database_, kRowsAtMost); }

@@ -81,6 +81,10 @@ class SqliteVectors final : private VectorBudget::Member {
   // is kept until EndTransaction(), and has room for two more.
   Result<bool> PutPending(const ItemVectors& item, std::vector<std::string>& texts);
 
+  // Whether it is known that there are no vectors, and that no item waits for any: then a put
+  // or a deletion of an item changes nothing here.
+  Result<bool> IsEmpty();
+
   // Rows that Load() reads, at most: of vectors and of items.
   Result<std::int64_t> RowsToLoad();
   bool is_loaded() const { return index_ != nullptr; }
@@ -144,6 +148,8 @@ class SqliteVectors final : private VectorBudget::Member {
   std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
   std::set<std::size_t> emptied_;             // chunks, by this transaction
   bool may_be_pending_ = true;                // items may wait for vectors
+  bool may_have_rows_ = true;                 // of vectors
+  bool has_looked_for_rows_ = false;
 };
 
 }  // namespace keepsake
