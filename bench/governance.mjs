@@ -1,5 +1,5 @@
-// What scopes, policies, events, validity and the look for secrets cost: each off and on, in one
-// interleaved run.
+// What scopes, policies, events, validity, the look for secrets and encryption cost: each off and
+// on, in one interleaved run.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
@@ -21,10 +21,12 @@ const plain = () => undefined;
 const validFrom = new Date(2026, 0);
 const dated = () => ({ validFrom });
 const succeeding = (i) => (i % 2 === 1 ? { supersedes: `k${i - 1}` } : undefined);
-// A second memory leaves secrets alone; all others look for them, as by default.
+// A second memory leaves secrets alone; all others look for them, as by default. A third one is
+// encrypted.
 const VARIANTS = {
   "whole memory": (memory) => memory,
-  "secrets allowed": (_, allowing) => allowing,
+  "secrets allowed": (_, { allowing }) => allowing,
+  encrypted: (_, { encrypted }) => encrypted,
   "a scope": (memory) => memory.scoped({ user: "ada" }),
   "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
   "with events": (memory) => memory.scoped({ user: "ada", onAccess: () => {} }),
@@ -46,9 +48,10 @@ function cpuMicros(since) {
   return user + system;
 }
 
-async function measure(memory, allowing, times) {
+async function measure(memory, others, times) {
   for (const [name, view] of Object.entries(VARIANTS)) {
-    const { store, options = plain } = view(memory, allowing);
+    if (times.get[name] === undefined) continue;
+    const { store, options = plain } = view(memory, others);
     for (const [work, run] of Object.entries(WORK)) {
       const count = work === "search" ? ITEMS / 20 : ITEMS;
       const since = process.cpuUsage();
@@ -58,10 +61,31 @@ async function measure(memory, allowing, times) {
   }
 }
 
+const KEY = crypto.getRandomValues(new Uint8Array(32));
+
+// Of a file that is there, with its log moved: CPU of opening it, one call and closing it.
+async function measureOpening(folder) {
+  const kinds = { plain: undefined, "a key": KEY, "a passphrase": "a long passphrase" };
+  const times = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
+  for (let round = 0; round <= ROUNDS; ++round) {
+    for (const [kind, key] of Object.entries(kinds)) {
+      const since = process.cpuUsage();
+      const memory = await openMemory({ path: join(folder, `${kind}.db`), key });
+      await memory.store.put(["notes"], "k", value);
+      await memory.close();
+      if (round > 0) times[kind].push(cpuMicros(since) / 1000);
+    }
+  }
+  const row = Object.values(times).map((list) => `${median(list).toFixed(1)} ms`);
+  console.log(
+    `${table(["CPU of opening a file", ...Object.keys(kinds)], [["open, put, close", ...row]])}\n`,
+  );
+}
+
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies, events, validity and the look for secrets cost",
+  "What scopes, policies, events, validity, the look for secrets and encryption cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {
@@ -70,14 +94,15 @@ for (const kind of ["memory", "file"]) {
   const memory = await openMemory({ path });
   const other = kind === "file" ? join(folder, "b.db") : path;
   const allowing = await openMemory({ path: other, secrets: "allow" });
+  const encrypted =
+    kind === "file" ? await openMemory({ path: join(folder, "c.db"), key: KEY }) : undefined;
+  const others = { allowing, encrypted };
+  const names = Object.keys(VARIANTS).filter((name) => name !== "encrypted" || encrypted);
   const times = Object.fromEntries(
-    Object.keys(WORK).map((work) => [
-      work,
-      Object.fromEntries(Object.keys(VARIANTS).map((name) => [name, []])),
-    ]),
+    Object.keys(WORK).map((work) => [work, Object.fromEntries(names.map((name) => [name, []]))]),
   );
-  await measure(memory, allowing, structuredClone(times)); // warm
-  for (let round = 0; round < ROUNDS; ++round) await measure(memory, allowing, times);
+  await measure(memory, others, structuredClone(times)); // warm
+  for (let round = 0; round < ROUNDS; ++round) await measure(memory, others, times);
   const rows = Object.entries(times).map(([work, by]) => {
     const base = median(by["whole memory"]);
     return [
@@ -88,8 +113,10 @@ for (const kind of ["memory", "file"]) {
       }),
     ];
   });
-  console.log(`${table(["CPU of a call", ...Object.keys(VARIANTS)], rows)}\n`);
+  console.log(`${table(["CPU of a call", ...names], rows)}\n`);
   await memory.close();
   await allowing.close();
+  await encrypted?.close();
+  if (kind === "file") await measureOpening(folder);
   rmSync(folder, { recursive: true });
 }

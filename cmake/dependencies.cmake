@@ -23,6 +23,30 @@ if(NOT KEEPSAKE_SQLITE_DIR)
   set(KEEPSAKE_SQLITE_DIR ${sqlite_amalgamation_SOURCE_DIR})
 endif()
 
+# Of libsodium we compile six files. Debian has them as a source package, whose mirror this machine
+# may know already; it is the archive of GitHub, byte by byte.
+if(NOT KEEPSAKE_HOST_SQL)
+  find_path(KEEPSAKE_SODIUM_DIR src/libsodium/crypto_aead/xchacha20poly1305/sodium
+            PATHS ${PROJECT_SOURCE_DIR}/.toolchain/libsodium
+            NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+  if(NOT KEEPSAKE_SODIUM_DIR)
+    set(sodium_urls https://github.com/jedisct1/libsodium/archive/refs/tags/1.0.18.tar.gz)
+    find_program(KEEPSAKE_APT_GET apt-get NO_CMAKE_FIND_ROOT_PATH)
+    if(KEEPSAKE_APT_GET)
+      execute_process(COMMAND ${KEEPSAKE_APT_GET} indextargets --format "$(REPO_URI)"
+                              "Created-By: Packages" "Label: Debian" "Component: main"
+                      OUTPUT_VARIABLE debian_mirrors ERROR_QUIET)
+      if(debian_mirrors MATCHES "^([^\n]+[^/\n])/?\n")
+        list(PREPEND sodium_urls
+             ${CMAKE_MATCH_1}/pool/main/libs/libsodium/libsodium_1.0.18.orig.tar.gz)
+      endif()
+    endif()
+    keepsake_fetch(libsodium "${sodium_urls}"
+                   SHA256=d59323c6b712a1519a5daf710b68f5e7fde57040845ffec53850911f10a5d4f4)
+    set(KEEPSAKE_SODIUM_DIR ${libsodium_SOURCE_DIR})
+  endif()
+endif()
+
 if(KEEPSAKE_TESTS)
   FetchContent_Declare(googletest
     URL https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz

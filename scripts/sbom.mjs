@@ -17,6 +17,10 @@ const sqlite =
   /^KEEPSAKE_SQLITE_DIR:PATH=(.+)(?<!NOTFOUND)$/m.exec(
     read(root, modules, "CMakeCache.txt"),
   )?.[1] ?? join(root, modules, "_deps/sqlite_amalgamation-src");
+const sodium =
+  /^KEEPSAKE_SODIUM_DIR:PATH=(.+)(?<!NOTFOUND)$/m.exec(
+    read(root, modules, "CMakeCache.txt"),
+  )?.[1] ?? join(root, modules, "_deps/libsodium-src");
 const settings = join(root, modules, "CMakeFiles");
 const compiler = readdirSync(settings, { recursive: true }).find((file) =>
   file.endsWith("CMakeCCompiler.cmake"),
@@ -51,6 +55,12 @@ function compiledIn() {
       license: "blessing",
       purl: "pkg:generic/sqlite",
       cpe: `cpe:2.3:a:sqlite:sqlite:${sqliteVersion}:*:*:*:*:*:*:*`,
+    },
+    {
+      name: "libsodium",
+      version: versionIn(/AC_INIT\(\[libsodium\],\s*\[([\d.]+)\]/, sodium, "configure.ac"),
+      license: "ISC",
+      purl: "pkg:generic/libsodium",
     },
     {
       name: "Emscripten",

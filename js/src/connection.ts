@@ -7,6 +7,7 @@ import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import { whenIndexed } from "./engine/indexing.js";
+import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError } from "./errors.js";
 import { type Operation, rowOf } from "./wire/operations.js";
@@ -20,6 +21,7 @@ export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {
   lockTimeout: 1,
   fileMode: 1,
   verifyPages: 1,
+  key: 1,
   storage: 1,
   worker: 1,
   wasmUrl: 1,
@@ -222,6 +224,11 @@ export class Connection {
 
   status(): Promise<EngineStatus> {
     return this.#open().status();
+  }
+
+  /** From now on this key opens the database, and no other. */
+  changeKey(key: Key): Promise<void> {
+    return this.#open().changeKey(key);
   }
 
   /** Hears what is written through any connection to the engine. Answers how to stop. */

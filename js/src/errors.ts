@@ -32,6 +32,8 @@ export type KeepsakeErrorCode =
   | "internal"
   | "model_mismatch"
   | "held"
+  | "key_required"
+  | "wrong_key"
   /** Only between threads and machines: the call is made again by itself. */
   | "indexing"
   | "embedding_failed"

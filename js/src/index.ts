@@ -17,6 +17,7 @@ export type { CheckpointBound } from "./checkpointer/config.js";
 export type { CheckpointDiff } from "./checkpointer/diff.js";
 export type { ChangeListener } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
+export type { Key } from "./engine/keys.js";
 export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
 export type {
@@ -33,6 +34,7 @@ export {
   type MemoryOptions,
   type MemoryStats,
   openMemory,
+  type SalvageOptions,
   salvageMemory,
   type TierOptions,
 } from "./memory.js";
@@ -95,6 +97,7 @@ export type {
   CheckOptions,
   CheckReport,
   DatabaseBytes,
+  DatabaseImportOptions,
   ExportFormat,
   ExportOptions,
   TransferOptions,

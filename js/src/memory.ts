@@ -7,10 +7,11 @@ import {
   type CheckpointerStats,
   SqliteSaver,
 } from "./checkpointer/checkpointer.js";
-import { type NamesOf, show } from "./checks.js";
+import { checkOptions, type NamesOf, show } from "./checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "./connection.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
+import { checkKey, type Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { attempt, invalid, named } from "./errors.js";
 import {
@@ -43,8 +44,8 @@ import type {
   CheckOptions,
   CheckReport,
   DatabaseBytes,
+  DatabaseImportOptions,
   ExportOptions,
-  TransferOptions,
 } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
@@ -68,6 +69,14 @@ const MEMORY_OPTIONS: NamesOf<MemoryOptions> = {
   ...TIER_OPTIONS,
   ...ACCESS_OPTIONS,
 };
+
+/** How a damaged file is read. */
+export interface SalvageOptions {
+  /** Of an encrypted one. What is salvaged is encrypted if `into` has a key of its own. */
+  key?: Key | undefined;
+}
+
+const SALVAGE_OPTIONS: NamesOf<SalvageOptions> = { key: 1 };
 
 /** How much both tiers hold. */
 export interface MemoryStats {
@@ -197,6 +206,15 @@ export class Memory {
     return attempt("Memory", () => evict(this.#connection, options, this.store, this.#options.now));
   }
 
+  /**
+   * From now on `key` opens the database, and no other; cut off in its middle, the one before
+   * opens it, or this one, or both. What is stored is not encrypted anew: after a key got into
+   * wrong hands, import an export into a new memory.
+   */
+  async changeKey(key: Key): Promise<void> {
+    await attempt("Memory", () => this.#connection.changeKey(checkKey("changeKey: key", key)));
+  }
+
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
     await attempt("Memory", () => this.#connection.call([{ kind: "flush" }]));
@@ -270,7 +288,7 @@ export class Memory {
    * Replaces everything by what `export()` made; all or nothing. What arrived of a
    * `portable` export that was cut short is kept, and counts when the rest comes.
    */
-  async import(database: DatabaseBytes, options?: TransferOptions): Promise<void> {
+  async import(database: DatabaseBytes, options?: DatabaseImportOptions): Promise<void> {
     await attempt("Memory", () => importDatabase(this.#connection, database, options));
   }
 
@@ -374,12 +392,14 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
 export async function salvageMemory(
   source: ImportSource,
   into: MemoryOptions,
+  options?: SalvageOptions,
 ): Promise<SalvageReport> {
   return attempt("salvageMemory", async () => {
     checkDatabaseOptions(MEMORY_OPTIONS, into);
+    const { key } = checkOptions("", SALVAGE_OPTIONS, options);
     const connection = Connection.toDatabase(into);
     try {
-      return await salvageFile(connection, source);
+      return await salvageFile(connection, source, key);
     } finally {
       connection.close();
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "file_vfs_test_files.h"
 #include "keepsake/database.h"
@@ -20,8 +21,8 @@ constexpr int kTransactions = 1000;
 
 using Rows = std::map<std::int64_t, std::string>;
 
-std::unique_ptr<Database> OpenOn(const std::string& vfs) {
-  auto database = OpenDatabase({.path = "crash", .vfs = vfs});
+std::unique_ptr<Database> OpenOn(const std::string& vfs, const Bytes& keys) {
+  auto database = OpenDatabase({.path = "crash", .vfs = vfs, .keys = keys});
   EXPECT_TRUE(database.has_value()) << database.error().message();
   return database ? std::move(*database) : nullptr;
 }
@@ -78,20 +79,22 @@ class RandomWriter {
   std::mt19937 random_;
 };
 
-void ExpectRows(MemoryFiles image, const Rows& rows) {
+void ExpectRows(MemoryFiles image, const Rows& rows, const Bytes& keys) {
   auto vfs = FileVfs::Register("crash-image", image.Host());
   ASSERT_TRUE(vfs.has_value());
-  std::unique_ptr<Database> recovered = OpenOn("crash-image");
+  std::unique_ptr<Database> recovered = OpenOn("crash-image", keys);
   ASSERT_NE(recovered, nullptr);
   ASSERT_EQ(ReadRows(*recovered), rows);
   ASSERT_EQ(IntegrityOf(*recovered), "ok");
 }
 
-void CrashAfterEveryCommit(Durability durability) {
+void CrashAfterEveryCommit(Durability durability, int transactions = kTransactions,
+                           const Bytes& keys = {}) {
   MemoryFiles files("crash");
   auto vfs = FileVfs::Register("crash-writer", files.Host());
   ASSERT_TRUE(vfs.has_value());
-  auto opened = OpenDatabase({.path = "crash", .durability = durability, .vfs = "crash-writer"});
+  auto opened = OpenDatabase(
+      {.path = "crash", .durability = durability, .vfs = "crash-writer", .keys = keys});
   ASSERT_TRUE(opened.has_value()) << opened.error().message();
   std::unique_ptr<Database> database = std::move(*opened);
   ASSERT_TRUE(database->Run("PRAGMA cache_size = 8").ok());
@@ -100,12 +103,12 @@ void CrashAfterEveryCommit(Durability durability) {
 
   Rows acknowledged;
   RandomWriter writer(kSeed);
-  for (int i = 0; i < kTransactions; ++i) {
+  for (int i = 0; i < transactions; ++i) {
     ASSERT_NO_FATAL_FAILURE(writer.Transact(*database, &acknowledged));
     SCOPED_TRACE("after transaction " + std::to_string(i));
-    ASSERT_NO_FATAL_FAILURE(ExpectRows(files.CopyOfBytes(), acknowledged));
+    ASSERT_NO_FATAL_FAILURE(ExpectRows(files.CopyOfBytes(), acknowledged, keys));
     if (files.HasUnflushedTruncation()) {
-      ASSERT_NO_FATAL_FAILURE(ExpectRows(files.CopyWithoutTruncations(), acknowledged));
+      ASSERT_NO_FATAL_FAILURE(ExpectRows(files.CopyWithoutTruncations(), acknowledged, keys));
     }
   }
 }
@@ -116,6 +119,13 @@ TEST(CrashImage, every_acknowledged_commit_is_recoverable_from_the_bytes_written
 
 TEST(CrashImage, every_acknowledged_commit_is_recoverable_in_strict_durability) {
   CrashAfterEveryCommit(Durability::kStrict);
+}
+
+TEST(CrashImage, every_acknowledged_commit_of_an_encrypted_file_is_recoverable) {
+  constexpr int kFewer = 250;
+  const Bytes keys = EncodeKeys(std::vector{FileKey{.key = Bytes(FileKey::kBytes, 7)}});
+  CrashAfterEveryCommit(Durability::kRelaxed, kFewer, keys);
+  CrashAfterEveryCommit(Durability::kStrict, kFewer, keys);
 }
 
 }  // namespace

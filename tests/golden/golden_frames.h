@@ -75,7 +75,7 @@ inline CheckpointTuple AnyTuple() {
           {AnyWrite(), {"task-2", 7, "messages", JsonBlob("[]"), ""}}};
 }
 inline sql::OpenOptions AnyOptions() {
-  return {"memory.db", sql::Durability::kStrict, "node", true};
+  return {"memory.db", sql::Durability::kStrict, "node", true, BytesOf("keys")};
 }
 
 inline PutOp AnyPut() {
@@ -263,6 +263,7 @@ inline std::vector<GoldenFrame> DatabaseFrames() {
              sql::PageCheck{300, {{17, "store_kv"}}, "row 3 missing from index"}),
       Golden("salvage", Tag::kSalvage, AnyOptions(),
              transfer::Salvage{5, 4, 3, 2, {{17, "store_kv"}}, 1, {{{"a"}, "k"}}, 1, {AnyKey()}}),
+      Golden("change_key", Tag::kChangeKey, wire::ChangeKey{BytesOf("a key")}),
       Golden("import_state", Tag::kImportState, wire::Nothing{},
              std::optional<transfer::ImportState>({"export-1", 8, BytesOf("\x02\x80"), false})),
       Golden("open", Tag::kOpen, wire::Open{AnyOptions()}, wire::Nothing{}, wire::FrameKind::kOpen),

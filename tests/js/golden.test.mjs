@@ -55,7 +55,13 @@ const tuple = {
   pendingWrites,
 };
 const emptyBlob = { type: "", bytes: new Uint8Array() };
-const options = { path: "memory.db", durability: "strict", vfs: "node", verifies: true };
+const options = {
+  path: "memory.db",
+  durability: "strict",
+  vfs: "node",
+  verifies: true,
+  keys: utf8("keys"),
+};
 
 const put = {
   kind: "put",
@@ -434,6 +440,7 @@ const frames = [
       problem: "row 3 missing from index",
     },
   ],
+  ["change_key", { kind: "changeKey", key: utf8("a key") }, undefined],
   [
     "salvage",
     { kind: "salvage", ...options },

@@ -112,6 +112,23 @@ enum class Durability : std::uint8_t {  // persistent
   kStrict = 1,   // flushed at each commit
 };
 
+// What opens an encrypted file: 32 bytes that were derived from what the user has. The file
+// keeps the rest in plain, for whoever derives them again; it means nothing to us.
+struct FileKey {
+  static constexpr std::size_t kBytes = 32, kSaltBytes = 16;
+
+  Bytes key;  // kBytes
+  std::uint8_t kind = 0;
+  std::uint32_t iterations = 0;
+  Bytes salt;  // kSaltBytes, or none for zeros
+};
+
+// As they travel, one after another:
+//   key := kind u8, iterations u32 little endian, salt (16), key (32)
+Bytes EncodeKeys(std::span<const FileKey> keys);
+// kInvalidArgument if these are none.
+Result<std::vector<FileKey>> DecodeKeys(ByteView bytes);
+
 struct OpenOptions {
   std::string path;  // ":memory:" keeps nothing
   Durability durability = Durability::kRelaxed;
@@ -119,12 +136,21 @@ struct OpenOptions {
   // Whether a page whose checksum is wrong is kCorrupt when it is read. Where other SQLite
   // programs write to the file, which know no checksums, only CheckPages() compares them.
   bool verifies = false;
+  // What EncodeKeys() makes: one of them opens the file, the first is that of a new one. Without,
+  // the file is plain. A file of the other kind is an error: kKeyRequired, kWrongKey.
+  Bytes keys = {};
 };
 
 // Opens or creates a keepsake database and brings its schema up to date.
 // A file without keepsake's `meta` table is kForeignFile and one of a newer
 // schema kNewerSchema, both left untouched.
 Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options);
+
+// From now on `key` opens the file, and no other. It is done when this returns; cut off in its
+// middle, the key before opens it, or this one, or both, and nothing is lost. What is in the file
+// is not encrypted anew: that takes an export into a new one.
+// kUnsupported if the file is not encrypted. Not within a transaction.
+Status ChangeKey(Database& database, const FileKey& key);
 
 }  // namespace keepsake::sql
 

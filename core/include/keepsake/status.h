@@ -52,6 +52,8 @@ enum class StatusCode : std::uint16_t {
   kModelMismatch = 29,  // vectors stored are another embedding model's
   kHeld = 30,           // a hold refuses that something is forgotten
   kIndexing = 31,       // more is to be indexed first: the same call again goes on with it
+  kKeyRequired = 32,    // an encrypted file, and no key
+  kWrongKey = 33,       // a key that does not open the file, or of a file that is not encrypted
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

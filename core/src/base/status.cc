@@ -88,6 +88,10 @@ std::string_view StatusCodeName(StatusCode code) {
       return "held";
     case StatusCode::kIndexing:
       return "indexing";
+    case StatusCode::kKeyRequired:
+      return "key_required";
+    case StatusCode::kWrongKey:
+      return "wrong_key";
   }
   return "internal";
 }

@@ -140,6 +140,13 @@ Status EngineState::ImportFrom(const sql::OpenOptions& source) {
   return status;
 }
 
+#ifndef KEEPSAKE_HOST_SQL
+Status EngineState::ChangeKey(const wire::ChangeKey& change) {
+  const Result<std::vector<sql::FileKey>> keys = sql::DecodeKeys(change.key);
+  return keys ? sql::ChangeKey(*database_, keys->front()) : keys.error();
+}
+#endif
+
 Result<transfer::Salvage> EngineState::Salvage(const sql::OpenOptions& source) {
   Result<transfer::Salvage> salvage = transfer::SalvageRows(*database_, source);
   if (!salvage) return salvage;

@@ -78,6 +78,7 @@ class EngineState {
   Result<std::uint64_t> BeginExport();
   Result<Bytes> ReadExport(const wire::ReadExport& piece);
   Status ImportFrom(const sql::OpenOptions& source);
+  Status ChangeKey(const wire::ChangeKey& change);
   Status FinishImport(const wire::FinishImport& import);
   // Fills a new database with what can be read of a damaged file.
   Result<transfer::Salvage> Salvage(const sql::OpenOptions& source);

@@ -203,6 +203,10 @@ constexpr OperationRow kOperations[] = {
                          }),
     On<sql::OpenOptions>(Tag::kSalvage, kMoves | kAlone,
                          [](auto& engine, auto& op) { return engine.Salvage(op); }),
+#ifndef KEEPSAKE_HOST_SQL  // without files there is nothing to encrypt
+    On<wire::ChangeKey>(Tag::kChangeKey, kMoves | kAlone,
+                        [](auto& engine, auto& op) { return engine.ChangeKey(op); }),
+#endif
 
     On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "sql/file_seal.h"
 
 namespace keepsake::sql {
 namespace {
@@ -84,12 +85,13 @@ int Close(sqlite3_file* slot) {
 int Read(sqlite3_file* slot, void* into, int size, sqlite3_int64 offset) {
   SummedFile& file = Of(slot);
   const int result_code = file.original()->pMethods->xRead(file.original(), into, size, offset);
+  if (result_code == SQLITE_IOERR_DATA) file.damaged_page = NumberOf(size, offset);
   if (result_code != SQLITE_OK) return result_code;
   const ByteView page(static_cast<const std::uint8_t*>(into), static_cast<std::size_t>(size));
   if (offset == 0 && size >= kSmallestPage) NoteHeader(file, page.data());
   if (!file.verifies || !IsPage(file, size, offset)) return SQLITE_OK;
   const std::uint32_t number = NumberOf(size, offset);
-  const bool has_room = number != 1 || page[kReservedAt] == kSumBytes;
+  const bool has_room = number != 1 || HasRoomForSum(page[kReservedAt]);
   if (has_room && HasSum(page, number)) return SQLITE_OK;
   if (file.allows_blank && std::ranges::all_of(page, [](auto byte) { return byte == 0; })) {
     return SQLITE_OK;
@@ -191,6 +193,10 @@ SummedFile* SummedFileOf(sqlite3* connection) {
 
 }  // namespace
 
+bool HasRoomForSum(std::uint32_t reserved) {
+  return reserved == kSumBytes || reserved == kSealBytes;
+}
+
 bool HasSum(ByteView page, std::uint32_t number) {
   const ByteView content = ContentOf(page);
   return WordAt(page.data() + content.size()) == SumOf(content, number);
@@ -204,7 +210,7 @@ void PutSum(std::span<std::uint8_t> page, std::uint32_t number) {
 
 void PutSums(std::span<std::uint8_t> image) {
   if (image.size() < kHeaderBytes || !IsOurs(image.data())) return;
-  if (image[kReservedAt] != kSumBytes) return;
+  if (!HasRoomForSum(image[kReservedAt])) return;
   const std::size_t size = PageSizeIn(image.data());
   for (std::size_t at = 0; at + size <= image.size(); at += size) {
     PutSum(image.subspan(at, size), static_cast<std::uint32_t>(at / size) + 1);
@@ -254,10 +260,10 @@ void FileSums::Verify(sqlite3* connection, bool wanted) {
   if (SummedFile* file = SummedFileOf(connection)) file->verifies = wanted;
 }
 
-Status FileSums::MakeRoom(sqlite3* connection) {
-  int bytes = kSumBytes;
+Status FileSums::MakeRoom(sqlite3* connection, std::uint32_t bytes) {
+  int wanted = static_cast<int>(bytes);
   const int result_code =
-      sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+      sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &wanted);
   if (result_code == SQLITE_OK) return Status();
   return Status(StatusCode::kInternal, "no room for checksums of pages");
 }

@@ -25,6 +25,9 @@ namespace keepsake::sql {
 // Of the header of each file that we make.
 inline constexpr std::uint32_t kApplicationId = 0x4B656570;  // "Keep"
 inline constexpr std::uint32_t kSumBytes = 8;
+// Bytes at the end of each page that are not SQLite's, of which the last are the sum: so many, or
+// what an encrypted file needs and leaves empty in its exports.
+bool HasRoomForSum(std::uint32_t reserved);
 
 // Whether `page`, which has the number `number` (from 1), ends with its checksum.
 bool HasSum(ByteView page, std::uint32_t number);
@@ -46,8 +49,8 @@ class FileSums {
 
   // Whether a page whose sum is wrong can be read. It can, until this is called.
   static void Verify(sqlite3* connection, bool wanted);
-  // Makes room for sums in a database that is not written yet.
-  static Status MakeRoom(sqlite3* connection);
+  // Makes room for sums in a database that is not written yet, or for `bytes` that end with them.
+  static Status MakeRoom(sqlite3* connection, std::uint32_t bytes = kSumBytes);
   // The page whose sum was wrong when it was last read, 0 if none was.
   static std::uint32_t DamagedPage(sqlite3* connection);
   // Whether a page of zeros may be read. A page that was freed before it was ever written is

@@ -154,8 +154,9 @@ class LogFrames {
 struct FileTrees::Page {
   std::uint32_t number = 0;
   Bytes bytes;
+  std::uint32_t reserved = 0;
 
-  ByteView content() const { return ByteView(bytes).first(bytes.size() - kSumBytes); }
+  ByteView content() const { return ByteView(bytes).first(bytes.size() - reserved); }
   std::size_t header() const { return number == 1 ? kFileHeaderBytes : 0; }
   std::uint8_t type() const { return bytes[header()]; }
   bool is_inner() const { return type() == kInnerIndex || type() == kInnerTable; }
@@ -195,12 +196,17 @@ Status FileTrees::ReadHeader() {
   const Result<std::uint64_t> size = database_->FileBytes();
   if (!size) return size.error();
   Bytes header(kFileHeaderBytes);
-  if (Status status = database_->ReadFile(0, header); !status.ok()) return status;
+  if (Status status = database_->ReadFile(0, header);
+      !status.ok() && status.code() != StatusCode::kCorrupt) {
+    return status;
+  }
   const std::uint32_t stored = Big16(header.data() + 16) == 1 ? 65536 : Big16(header.data() + 16);
   // Page 1 may be what is damaged. Then the size is ours, if that fits.
   Bytes page(std::has_single_bit(stored) && stored >= 512 ? stored : kUsualPageSize);
   const bool is_whole =
       *size >= page.size() && database_->ReadFile(0, page).ok() && HasSum(page, 1);
+  const std::uint32_t reserved = page[20];
+  reserved_ = is_whole && HasRoomForSum(reserved) ? reserved : database_->reserved_bytes();
   page_size_ = is_whole ? static_cast<std::uint32_t>(page.size()) : kUsualPageSize;
   page_count_ = static_cast<std::uint32_t>(*size / page_size_);
   held_by_.assign(page_count_ + 1, kNoTree);
@@ -219,6 +225,7 @@ void FileTrees::ReadLog() {
 
 bool FileTrees::Read(std::uint32_t number, Page* page) {
   page->number = number;
+  page->reserved = reserved_;
   if (const auto found = in_log_.find(number); found != in_log_.end()) {
     page->bytes = found->second;
     return true;

@@ -90,6 +90,7 @@ class FileTrees {
   std::unique_ptr<SqliteDatabase> opened_;
   SqliteDatabase* database_ = nullptr;
   std::uint32_t page_size_ = 0;
+  std::uint32_t reserved_ = 0;  // bytes at the end of each page that are not SQLite's
   std::uint32_t page_count_ = 0;
   std::map<std::uint32_t, Bytes> in_log_;
   std::vector<Tree> trees_;             // the first two are what no tree has

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sql/file_trees.h"
@@ -161,13 +162,22 @@ void MarkAsPlain(std::uint64_t offset, Bytes* piece) {
   }
 }
 
+// Null where the file is to be plain.
+Result<std::unique_ptr<FileSeal>> SealOf(const OpenOptions& options) {
+  if (options.keys.empty()) return nullptr;
+  if (options.path != kMemoryPath) return FileSeal::Over(options.vfs, options.keys);
+  return Error(StatusCode::kUnsupported,
+               "key must not be given for a database in memory, of which no file is written");
+}
+
 }  // namespace
 
 void ConnectionCloser::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
 
-SqliteDatabase::SqliteDatabase(std::unique_ptr<FileSums> sums, ConnectionPtr connection,
-                               std::string path)
+SqliteDatabase::SqliteDatabase(std::unique_ptr<FileSeal> seal, std::unique_ptr<FileSums> sums,
+                               ConnectionPtr connection, std::string path)
     : path_(std::move(path)),
+      seal_(std::move(seal)),
       sums_(std::move(sums)),
       connection_(std::move(connection)),
       statements_(connection_.get()) {}
@@ -189,7 +199,9 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(const Ope
 Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForWriting(const OpenOptions& options) {
   auto database = Open(options, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!database) return database;
-  if (Status status = FileSums::MakeRoom((*database)->connection_.get()); !status.ok()) {
+  if (Status status =
+          FileSums::MakeRoom((*database)->connection_.get(), (*database)->reserved_bytes());
+      !status.ok()) {
     return std::unexpected(std::move(status));
   }
   return database;
@@ -201,25 +213,35 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
   if (sqlite3_initialize() != SQLITE_OK) {
     return Error(StatusCode::kInternal, "SQLite could not be initialized");
   }
-  auto sums = FileSums::Over(options.vfs);
+  auto seal = SealOf(options);
+  if (!seal) return std::unexpected(std::move(seal.error()));
+  auto sums = FileSums::Over(*seal == nullptr ? options.vfs : (*seal)->name());
   if (!sums) return std::unexpected(std::move(sums.error()));
   sqlite3* opened = nullptr;
   const int result_code = sqlite3_open_v2(options.path.c_str(), &opened,
                                           flags | SQLITE_OPEN_EXRESCODE, (*sums)->name());
   ConnectionPtr connection(opened);
   if (connection == nullptr) return Error(StatusCode::kInternal, "out of linear memory");
+  if (*seal != nullptr && !(*seal)->problem().ok()) {
+    const Status& problem = (*seal)->problem();
+    return Error(problem.code(), problem.message() + ": \"" + options.path + "\"");
+  }
   if (result_code != SQLITE_OK) {
     return std::unexpected(
         SqliteStatus(result_code, options.path, sqlite3_errmsg(connection.get())));
   }
   std::unique_ptr<SqliteDatabase> database(
-      new SqliteDatabase(std::move(*sums), std::move(connection), options.path));
+      new SqliteDatabase(std::move(*seal), std::move(*sums), std::move(connection), options.path));
   database->CheckpointOnClose(false);
-  FileSums::Verify(opened, options.verifies);
+  // What is encrypted is authenticated anyway. The checksum tells a page of zeros.
+  FileSums::Verify(opened, options.verifies || database->seal_ != nullptr);
   if (!database->InMemory()) {
     database->log_existed_ = Exists(VfsOf(opened), LogName(opened));
     if (HoldsOneByte(MainFile(opened))) {
       return std::unexpected(SqliteStatus(SQLITE_NOTADB, options.path, ""));
+    }
+    if (Status status = database->RequireKey(); !status.ok()) {
+      return std::unexpected(std::move(status));
     }
   }
   // Before the first read: only so is a log possible without shared memory.
@@ -229,11 +251,34 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
   return database;
 }
 
+Status SqliteDatabase::RequireKey() {
+  std::array<std::uint8_t, 16> beginning;
+  const bool is_sealed = seal_ == nullptr &&
+                         MainFile(connection_.get())
+                                 ->pMethods->xRead(MainFile(connection_.get()), beginning.data(),
+                                                   beginning.size(), 0) == SQLITE_OK &&
+                         IsSealed(beginning);
+  if (!is_sealed) return Status();
+  return Status(StatusCode::kKeyRequired,
+                "the file is encrypted: give the key that it was made with, or that changeKey() "
+                "gave it last: \"" +
+                    path_ + "\"");
+}
+
 Status SqliteDatabase::StartWriting(Durability durability) {
   if (sqlite3_db_readonly(connection_.get(), "main") == 1) {
     return SqliteStatus(SQLITE_READONLY, path_, "opened read-only");
   }
   std::string journal_mode;
+  if (seal_ != nullptr) {
+    // What begins a log would write a journal first, in plain. There is nothing to undo yet.
+    const Result<std::uint64_t> bytes = FileBytes();
+    if (!bytes) return bytes.error();
+    if (*bytes == 0) {
+      Status status = Run("PRAGMA journal_mode = OFF");
+      if (!status.ok()) return status;
+    }
+  }
   if (Status status = ReadText(*this, "PRAGMA journal_mode = WAL", &journal_mode); !status.ok()) {
     return status;
   }
@@ -411,9 +456,18 @@ Bytes SqliteDatabase::ReadLogFile() {
   sqlite3_int64 size = 0;
   constexpr int kFlags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE;
   if (vfs->xOpen(vfs, name, file, kFlags, nullptr) != SQLITE_OK) return log;
-  if (file->pMethods->xFileSize(file, &size) == SQLITE_OK)
-    log.resize(static_cast<std::size_t>(size));
-  if (file->pMethods->xRead(file, log.data(), static_cast<int>(size), 0) != SQLITE_OK) log.clear();
+  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) size = 0;
+  // Piece by piece, up to one that is damaged.
+  constexpr sqlite3_int64 kHeader = 32, kFrame = 24 + 4096;
+  for (sqlite3_int64 at = 0, piece = kHeader; at < size; at += piece, piece = kFrame) {
+    piece = std::min(piece, size - at);
+    log.resize(static_cast<std::size_t>(at + piece));
+    if (file->pMethods->xRead(file, log.data() + at, static_cast<int>(piece), at) == SQLITE_OK) {
+      continue;
+    }
+    log.resize(static_cast<std::size_t>(at));
+    break;
+  }
   file->pMethods->xClose(file);
   return log;
 }
@@ -451,9 +505,10 @@ Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_
   Bytes page(static_cast<std::size_t>(page_size));
   for (std::uint32_t number = first; number < first + count && number <= check.pages; ++number) {
     status = ReadFile(std::uint64_t{number - 1} * page.size(), page);
-    if (!status.ok()) return std::unexpected(std::move(status));
-    if (HasSum(page, number)) continue;
-    if (!accepts) {
+    const bool is_lost = status.code() == StatusCode::kCorrupt;
+    if (!status.ok() && !is_lost) return std::unexpected(std::move(status));
+    if (!is_lost && HasSum(page, number)) continue;
+    if (!accepts || is_lost) {
       check.damaged.push_back({.number = number, .held = {}});
     } else if (FileSums::WritePage(connection_.get(), page, number) != SQLITE_OK) {
       return Error(StatusCode::kIoError,
@@ -512,13 +567,31 @@ Result<Bytes> SqliteDatabase::ReadExport(std::uint64_t offset, std::uint32_t len
     const auto from = std::min(offset, *size);
     piece.resize(std::min<std::uint64_t>(length, *size - from));
     if (!piece.empty()) {
-      if (Status status = ReadFile(from, piece); !status.ok()) {
+      if (Status status = ReadPages(from, piece); !status.ok()) {
         return std::unexpected(std::move(status));
       }
     }
   }
   MarkAsPlain(offset, &piece);
   return piece;
+}
+
+// A page that can't be decrypted is left empty, which its checksum tells, as it does of any page
+// that is damaged.
+Status SqliteDatabase::ReadPages(std::uint64_t offset, std::span<std::uint8_t> into) {
+  Status status = ReadFile(offset, into);
+  if (seal_ == nullptr || status.code() != StatusCode::kCorrupt) return status;
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t at = 0; at < into.size();) {
+    const std::size_t left = kPage - static_cast<std::size_t>((offset + at) % kPage);
+    const std::size_t size = std::min(into.size() - at, left);
+    const std::span<std::uint8_t> part = into.subspan(at, size);
+    status = ReadFile(offset + at, part);
+    if (status.code() == StatusCode::kCorrupt) std::ranges::fill(part, std::uint8_t{0});
+    if (!status.ok() && status.code() != StatusCode::kCorrupt) return status;
+    at += size;
+  }
+  return Status();
 }
 
 void SqliteDatabase::EndExport() {
@@ -602,7 +675,19 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
                     source.path_ + "\"");
 }
 
+// Pages of another layout are made anew in memory, where no key is needed.
 Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
+  if (seal_ == nullptr) return CopyPages(source);
+  auto scratch =
+      OpenForWriting({.path = std::string(kMemoryPath), .vfs = VfsOf(connection_.get())->zName});
+  if (!scratch) return scratch.error();
+  Status status = (*scratch)->CopyPages(source);
+  if (status.ok()) status = FileSums::MakeRoom((*scratch)->connection_.get(), kSealBytes);
+  if (status.ok()) status = (*scratch)->Run("VACUUM");
+  return status.ok() ? CopyPages(**scratch) : status;
+}
+
+Status SqliteDatabase::CopyPages(SqliteDatabase& source) {
   constexpr int kAllPages = -1;
   sqlite3* target = connection_.get();
   sqlite3_backup* backup = sqlite3_backup_init(target, "main", source.connection_.get(), "main");
@@ -613,6 +698,20 @@ Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
   const int result_code = sqlite3_backup_finish(backup);
   return result_code == SQLITE_OK ? Status()
                                   : Remember(SqliteStatus(result_code, path_, "import failed"));
+}
+
+Status SqliteDatabase::ChangeKey(const FileKey& key) {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("changeKey"); !status.ok()) return status;
+  if (seal_ == nullptr) {
+    return Status(StatusCode::kUnsupported,
+                  "changeKey() is of an encrypted file: import an export of this one into a new "
+                  "one that is opened with a key");
+  }
+  const int result_code = seal_->ChangeKey(key);
+  return result_code == SQLITE_OK
+             ? Status()
+             : Remember(SqliteStatus(result_code, path_, "the key could not be changed"));
 }
 
 bool SqliteDatabase::InMemory() const {
@@ -639,6 +738,11 @@ void SqliteDatabase::DeleteLogWeMade() {
   if (LogFile(connection_.get()) == nullptr) return;
   sqlite3_vfs* vfs = VfsOf(connection_.get());
   vfs->xDelete(vfs, LogName(connection_.get()), 0);
+}
+
+Status ChangeKey(Database& database, const FileKey& key) {
+  if (!database.is_guarded()) return static_cast<SqliteDatabase&>(database).ChangeKey(key);
+  return Status(StatusCode::kUnsupported, "changeKey() is of a file; here the host encrypts");
 }
 
 Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "keepsake/database.h"
+#include "sql/file_seal.h"
 #include "sql/file_sums.h"
 #include "sql/statement_cache.h"
 
@@ -45,19 +46,25 @@ class SqliteDatabase final : public Database {
   Result<std::uint64_t> BeginExport() override;
   Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override;
   void EndExport() override;
+  Status ChangeKey(const FileKey& key);
   Status ImportFrom(const OpenOptions& source) override;
 
-  // The file as it is, without a look at checksums: its size in bytes, and some of them.
+  // At the end of each page, which are not SQLite's in the files that this one makes.
+  std::uint32_t reserved_bytes() const { return seal_ == nullptr ? kSumBytes : kSealBytes; }
+  // The file as it is, without a look at checksums: its size in bytes, and some of them. kCorrupt
+  // if it is encrypted, and is not what was written.
   Result<std::uint64_t> FileBytes();
   Status ReadFile(std::uint64_t offset, std::span<std::uint8_t> into);
   // All of the log beside it, empty if there is none. REQUIRES: nothing was read by SQL yet.
   Bytes ReadLogFile();
 
  private:
-  SqliteDatabase(std::unique_ptr<FileSums> sums, ConnectionPtr connection, std::string path);
+  SqliteDatabase(std::unique_ptr<FileSeal> seal, std::unique_ptr<FileSums> sums,
+                 ConnectionPtr connection, std::string path);
   static Result<std::unique_ptr<SqliteDatabase>> Open(const OpenOptions& options, int flags);
 
   bool InMemory() const;
+  Status RequireKey();
   Status RunOutermost(FunctionRef<Status()> body);
   Status RunNested(FunctionRef<Status()> body);
   // Remembers what makes this connection, or this transaction, unusable.
@@ -72,10 +79,13 @@ class SqliteDatabase final : public Database {
   Status MoveLog();
   Status FlushLog();
   Status ExportFromMemory();
+  Status ReadPages(std::uint64_t offset, std::span<std::uint8_t> into);
   Status CheckImportable(SqliteDatabase& source);
   Status CopyPagesFrom(SqliteDatabase& source);
+  Status CopyPages(SqliteDatabase& source);
 
   std::string path_;                // as it was asked for
+  std::unique_ptr<FileSeal> seal_;  // of an encrypted file; what sums_ is over
   std::unique_ptr<FileSums> sums_;  // outlives the connection
   ConnectionPtr connection_;
   StatementCache statements_;

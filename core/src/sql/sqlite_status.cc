@@ -18,6 +18,8 @@ Meaning MeaningOf(int result_code) {
   if (result_code == SQLITE_READONLY_DBMOVED) {
     return {StatusCode::kChangedOutside, "another program changed the file while it was open"};
   }
+  // Of what an encrypted file holds.
+  if (result_code == SQLITE_IOERR_DATA) return {StatusCode::kCorrupt, "file is damaged"};
   switch (result_code & 0xff) {
     case SQLITE_FULL:
       return {StatusCode::kStorageFull, "storage is full; nothing was changed"};
@@ -64,7 +66,7 @@ Status SqliteStatus(int result_code, std::string_view path, std::string_view det
 }
 
 Status DamagedPageStatus(std::uint32_t page, std::string_view path) {
-  std::string message = "page " + std::to_string(page);
+  std::string message = page == 0 ? "the log" : "page " + std::to_string(page);
   message.append(
       " does not match its checksum: the file is damaged, or another program wrote to it;"
       " check() says what the page held, salvage() copies what can still be read: \"");

@@ -146,7 +146,7 @@ auto Fields(Is<transfer::Salvage> auto& x) {
 }
 
 auto Fields(Is<sql::OpenOptions> auto& x) {
-  return std::tie(x.path, x.durability, x.vfs, x.verifies);
+  return std::tie(x.path, x.durability, x.vfs, x.verifies, x.keys);
 }
 auto Fields(Is<transfer::ImportState> auto& x) {
   return std::tie(x.export_id, x.next, x.cursor, x.is_complete);

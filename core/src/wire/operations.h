@@ -65,6 +65,7 @@ enum class Tag : std::uint8_t {
   kListHolds = 144,
   kCheckPages = 145,
   kSalvage = 146,
+  kChangeKey = 147,
 
   kForeignOpen = 192,
   kForeignItems = 193,
@@ -178,6 +179,10 @@ struct CheckPages {
   bool accepts = false;
 };
 
+struct ChangeKey {
+  Bytes key;  // as sql::EncodeKeys() makes it
+};
+
 auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
@@ -204,6 +209,7 @@ auto Fields(Is<PutRows> auto& x) { return std::tie(x.piece); }
 auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted); }
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
 auto Fields(Is<FindErasure> auto& x) { return std::tie(x.id); }
+auto Fields(Is<ChangeKey> auto& x) { return std::tie(x.key); }
 auto Fields(Is<CheckPages> auto& x) { return std::tie(x.first, x.count, x.accepts); }
 
 }  // namespace keepsake::wire

@@ -1,18 +1,20 @@
 // What the hub that owns the database does for the others: runs their jobs, tells them
 // who it is, that it is at work, and what has changed.
 
+import { wrongKey } from "../engine/keys.js";
 import { type Changes, merge } from "../wire/changes.js";
 import { anySucceeded } from "../wire/codec.js";
 import type { HubLink } from "./hub-link.js";
 import type { Owner } from "./owner.js";
-import type {
-  HubMessage,
-  HubMessageBody,
-  HubToPage,
-  Job,
-  OwnerAnswer,
-  OwnerInfo,
-  Result,
+import {
+  failureOf,
+  type HubMessage,
+  type HubMessageBody,
+  type HubToPage,
+  type Job,
+  type OwnerAnswer,
+  type OwnerInfo,
+  type Result,
 } from "./protocol.js";
 
 // Whoever waits for an owner that was silent for longer may have been told that it is busy.
@@ -44,6 +46,8 @@ export class Followers {
   // The number of the last job of each hub in this epoch.
   readonly #received = new Map<string, number>();
   readonly #running = new Map<string, number>();
+  // Those that proved in this epoch that they have the key.
+  readonly #admitted = new Set<string>();
   #changes: Changes | undefined;
   #lastTurn = performance.now();
 
@@ -64,6 +68,7 @@ export class Followers {
     this.#lastTurn = performance.now();
     this.#received.clear();
     this.#running.clear();
+    this.#admitted.clear();
     this.#link.meet(undefined);
     this.announce();
   }
@@ -93,6 +98,16 @@ export class Followers {
     else take();
   }
 
+  async unlock({ epoch, from, proof }: HubMessage & { type: "unlock" }): Promise<void> {
+    const info = this.#info;
+    if (epoch !== info?.epoch) return;
+    const wanted = await this.#owner?.proof(info.hub, epoch);
+    if (epoch !== this.#info?.epoch) return;
+    const isRight = this.#admitted.has(from) || proof === wanted;
+    if (isRight) this.#admitted.add(from);
+    this.#link.say({ type: "unlocked", to: from, epoch, isRight });
+  }
+
   async serve(message: HubMessage & { type: "job" }, port: MessagePort | undefined): Promise<void> {
     const { epoch, from, number, job } = message;
     const owner = this.#owner;
@@ -104,6 +119,11 @@ export class Followers {
     }
     if (number <= (this.#received.get(from) ?? 0)) return;
     this.#received.set(from, number);
+    if (this.#info.lock !== undefined && !this.#admitted.has(from)) {
+      const result: Result = { ok: false, failure: failureOf(wrongKey("the memory")) };
+      this.#link.reply(port, { type: "done", to: from, epoch, number, result });
+      return;
+    }
     this.#count(from, 1);
     const result = await this.run(job, (name, bytes) =>
       this.#link.reply(port, { type: "read", to: from, name, bytes }),
@@ -125,6 +145,10 @@ export class Followers {
     // Nobody could send it again.
     if (job.kind === "execute" && job.isOnce) this.#lastTurn = performance.now();
     const result = await running;
+    if (job.kind === "changeKey" && this.#info !== undefined) {
+      this.#info = { ...this.#info, lock: this.#owner?.lock };
+      this.announce();
+    }
     if (result?.ok === false) this.#leader.noteError(result.failure.message);
     else if (job.kind === "execute" && job.changes && result?.response) {
       if (anySucceeded(result.response)) this.#noteChanges(job.changes);

@@ -4,6 +4,7 @@ import { wasmSource } from "#assets";
 import { isBytes } from "../bytes.js";
 import { show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
@@ -30,6 +31,9 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   checkCommonOptions(options);
   if (storage !== undefined && !STORAGES.includes(storage)) {
     throw invalid(`storage must be auto, opfs, indexeddb or memory: ${String(storage)}`);
+  }
+  if (path === ":memory:" || storage === "memory") {
+    refuseKey(options, "what is in memory is not written");
   }
   if (path === ":memory:") return { ...options, name: path, isVolatile: true };
   if (name === undefined && path !== undefined) {
@@ -63,12 +67,15 @@ const engines = new Map<string, { engine: Engine; settings: Settings }>();
 export function databaseEngine(options: ResolvedOptions): Engine {
   const { name, storage = "auto", durability = "relaxed", worker, wasmUrl } = options;
   const existing = engines.get(name);
+  const key = options.key && checkKey("key", options.key);
   if (existing !== undefined) {
+    const { key: own, nextKey } = existing.settings;
+    new KeyRing(`"${name}"`, own, nextKey).admit(key);
     refuseConflict(name, "durability", existing.settings.durability, durability);
     if (storage !== "auto") refuseConflict(name, "storage", existing.settings.storage, storage);
     return existing.engine;
   }
-  const settings: Settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }) };
+  const settings: Settings = { name, storage, durability, wasm: wasmSource({ wasmUrl }), key };
   const transport = new HubTransport({ settings, worker }, () => {
     if (engines.get(name) === opened) engines.delete(name);
   });
@@ -76,6 +83,8 @@ export function databaseEngine(options: ResolvedOptions): Engine {
   engines.set(name, opened);
   return opened.engine;
 }
+
+export { keysOfForeign } from "../engine/keys.js";
 
 /** Another program's database, as it is. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {

@@ -5,6 +5,7 @@
 import { startBroker } from "#assets";
 import type { ChangeListener } from "../engine/changes.js";
 import type { EngineStatus, ForeignDatabase } from "../engine/engine.js";
+import type { Key } from "../engine/keys.js";
 import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError } from "../errors.js";
 import { rowOf } from "../wire/operations.js";
@@ -111,6 +112,15 @@ export class HubTransport implements Transport {
         userAgent: navigator.userAgent,
       },
     };
+  }
+
+  async changeKey(key: Key): Promise<void> {
+    const { settings } = this.#options;
+    // Until it is known that it was changed, either may open the database.
+    settings.nextKey = key;
+    await this.#ask((id) => ({ type: "job", id, job: { kind: "changeKey", key } }));
+    settings.key = key;
+    settings.nextKey = undefined;
   }
 
   hearChanges(listener: ChangeListener): void {

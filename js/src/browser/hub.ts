@@ -4,9 +4,11 @@
 // their client and sequence, so that the database does each of them once and answers the
 // same again.
 
+import { type Key, keyRequired, notEncrypted, wrongKey } from "../engine/keys.js";
 import { type Candidate, Election } from "./election.js";
 import { Followers, type Leader } from "./followers.js";
 import { HubLink } from "./hub-link.js";
+import { SharedSecret } from "./key-proof.js";
 import type { Owner } from "./owner.js";
 import {
   type Failure,
@@ -64,6 +66,8 @@ export class Hub implements Candidate, Leader {
   #ownerInfo: OwnerInfo | undefined;
   /** The last ownership that we heard of, also if it is over. */
   #epoch = 0;
+  /** Whether that owner takes our jobs: it does so when we have shown that we have its key. */
+  #isAdmitted = false;
   /** Whether that owner has all of the database, and takes it with it. */
   #isVolatile = false;
   #number = 0;
@@ -132,7 +136,12 @@ export class Hub implements Candidate, Leader {
   // ---- what the page waits for
 
   #submit(id: number, job: Job): void {
-    const pending: Pending = { job, number: 0, settle: (result) => this.#answer(id, result) };
+    const settle = (result: Result) => {
+      if (job.kind === "changeKey" && result.ok) this.#noteKey(job.key as Key);
+      this.#answer(id, result);
+    };
+    const pending: Pending = { job, number: 0, settle };
+    if (job.kind === "changeKey") this.#settings.nextKey = job.key as Key;
     if (this.#fatal !== undefined) {
       pending.settle({ ok: false, failure: this.#fatal });
       return;
@@ -148,6 +157,11 @@ export class Hub implements Candidate, Leader {
     this.#configurations = this.#configurations.filter(
       (known) => known.kind !== "lend" || known.name !== job.name,
     );
+  }
+
+  #noteKey(key: Key): void {
+    this.#settings.key = key;
+    this.#settings.nextKey = undefined;
   }
 
   get #isWaiting(): boolean {
@@ -172,11 +186,48 @@ export class Hub implements Candidate, Leader {
       void this.#runOwn(pending);
       return;
     }
-    if (this.#ownerInfo === undefined) return;
+    if (this.#ownerInfo === undefined || !this.#isAdmitted) return;
+    if (pending.job.kind === "changeKey") void this.#sendKey(pending, this.#ownerInfo);
+    else this.#sendJob(pending, pending.job, this.#ownerInfo);
+  }
+
+  #sendJob(pending: Pending, job: Job, { epoch }: OwnerInfo): void {
     pending.number = ++this.#number;
     this.#sent.set(pending.number, pending);
-    const { epoch } = this.#ownerInfo;
-    this.#link.send({ type: "job", epoch, number: pending.number, job: pending.job });
+    this.#link.send({ type: "job", epoch, number: pending.number, job });
+  }
+
+  // Every tab of the site hears what goes over the channel.
+  async #sendKey(pending: Pending, owner: OwnerInfo): Promise<void> {
+    const { key } = pending.job as { key: Key };
+    const sealed = await (await this.#secretFor(owner))?.seal(key);
+    const isStillOwner = owner.epoch === this.#ownerInfo?.epoch && !this.#isOwner;
+    if (sealed === undefined || !isStillOwner || !this.#pending.has(pending)) return;
+    this.#sendJob(pending, { kind: "changeKey", key: sealed }, owner);
+  }
+
+  async #secretFor({ lock }: OwnerInfo): Promise<SharedSecret | undefined> {
+    const { key } = this.#settings;
+    return key === undefined || lock === undefined ? undefined : SharedSecret.from(key, lock);
+  }
+
+  async #unlock(owner: OwnerInfo): Promise<void> {
+    const secret = await this.#secretFor(owner);
+    const proof = (await secret?.proof(owner.hub, owner.epoch)) ?? "";
+    if (owner.epoch !== this.#ownerInfo?.epoch || this.#isOwner) return;
+    this.#link.say({ type: "unlock", epoch: owner.epoch, proof });
+  }
+
+  #hearUnlocked({ to, epoch, isRight }: HubMessage & { type: "unlocked" }): void {
+    if (to !== this.#link.hub || epoch !== this.#ownerInfo?.epoch || this.#isAdmitted) return;
+    this.#lastSign = performance.now();
+    if (!isRight) {
+      this.giveUp(failureOf(wrongKey(`"${this.#settings.name}"`)));
+      return;
+    }
+    this.#isAdmitted = true;
+    this.#sendAll();
+    this.#describe();
   }
 
   async #runOwn(pending: Pending): Promise<void> {
@@ -204,8 +255,8 @@ export class Hub implements Candidate, Leader {
       return;
     }
     const owner = this.#ownerInfo;
-    if (owner === undefined) return;
     const isOwner = this.#isOwner;
+    if (owner === undefined || !(isOwner || this.#isAdmitted)) return;
     const transport = isOwner ? "direct" : this.#link.kind;
     for (const id of this.#describing.splice(0)) {
       const info = { owner, isOwner, transport, lastError: this.#lastError } as const;
@@ -247,6 +298,12 @@ export class Hub implements Candidate, Leader {
         return;
       case "job":
         void this.#followers.serve(message, port);
+        return;
+      case "unlock":
+        void this.#followers.unlock(message);
+        return;
+      case "unlocked":
+        this.#hearUnlocked(message);
         return;
       case "done":
         if (message.to === this.#link.hub) this.#hearAnswer(message);
@@ -293,6 +350,9 @@ export class Hub implements Candidate, Leader {
       this.#follow(owner);
       return;
     }
+    // Another tab may have changed the key.
+    this.#ownerInfo = owner;
+    if (!this.#isAdmitted) void this.#unlock(owner);
     this.#link.connect();
     if (answer?.to === this.#link.hub && this.#lacks(answer)) this.#follow(owner);
   }
@@ -312,6 +372,8 @@ export class Hub implements Candidate, Leader {
     const isSame = owner.hub === this.#ownerInfo?.hub;
     if (!this.#learn(owner, isSame)) return;
     this.#link.meet(owner.hub);
+    this.#isAdmitted = owner.lock === undefined;
+    if (!this.#isAdmitted) void this.#unlock(owner);
     this.#sendAll();
     this.#describe();
   }
@@ -321,6 +383,11 @@ export class Hub implements Candidate, Leader {
     const { name, storage } = this.#settings;
     if (storage !== "auto" && storage !== owner.storage) {
       this.giveUp(otherStorage(name, owner.storage, storage));
+      return false;
+    }
+    const { key } = this.#settings;
+    if ((key === undefined) !== (owner.lock === undefined)) {
+      this.giveUp(failureOf((key === undefined ? keyRequired : notEncrypted)(`"${name}"`)));
       return false;
     }
     const isFirst = this.#epoch === 0;
@@ -383,7 +450,7 @@ export class Hub implements Candidate, Leader {
   own(owner: Owner, epoch = Math.max(this.#epoch + 1, Date.now())): void {
     const { kind: storage, fallbackReason } = owner.storage;
     const isSame = this.#followers.owner === owner;
-    const info = { hub: this.#link.hub, epoch, storage, fallbackReason };
+    const info = { hub: this.#link.hub, epoch, storage, fallbackReason, lock: owner.lock };
     if (!this.#learn(info, isSame)) return;
     this.#followers.begin(owner, info);
     if (!isSame) this.#sendAll();

@@ -249,10 +249,7 @@ class LogFile extends OpfsFile {
 
   constructor(handle: EngineFile, database: EngineFile) {
     super(handle);
-    this.#room = new LogRoom(
-      () => database.getSize(),
-      (_, size) => database.truncate(size),
-    );
+    this.#room = new LogRoom(database, (_, size) => database.truncate(size));
   }
 
   override write(from: Uint8Array, options: { at: number }): number {

@@ -4,6 +4,7 @@
 
 import { answersIn } from "../engine/answers.js";
 import { IdleIndex } from "../engine/idle-index.js";
+import { type Derivation, type Key, KeyRing, wrongKey } from "../engine/keys.js";
 import { openSession, type Session } from "../engine/session.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
@@ -13,6 +14,7 @@ import type { Operation } from "../wire/operations.js";
 import type { IndexProgress } from "../wire/types.js";
 import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
+import { type SealedKey, SharedSecret } from "./key-proof.js";
 import { loadModule } from "./module.js";
 import {
   type ExportPhase,
@@ -53,6 +55,8 @@ export class Owner {
   readonly failed: Promise<void>;
   readonly #settings: Settings;
   readonly #session: Session;
+  readonly #keys: KeyRing;
+  #lock: { derivation: Derivation; secret: SharedSecret } | undefined;
   readonly #lent = new Map<string, () => void>();
   #fail: () => void = () => {};
   #isOver = false;
@@ -70,28 +74,53 @@ export class Owner {
     // Not unhandled while the storage opens.
     module.catch(() => {});
     const storage = await openStorage(settings);
+    const { name, durability, key, nextKey } = settings;
+    const keys = new KeyRing(`"${name}"`, key, nextKey);
     try {
       const session = await openSession({
         module: await module,
-        // Nobody else writes to it.
-        database: { path: settings.name, durability: settings.durability, verifies: true },
+        database: {
+          path: name,
+          durability,
+          // Nobody else writes to it.
+          verifies: true,
+          keys: await keys.forFile(storage.files.get(name)),
+        },
         files: tellingFiles(storage.files, isAtWork),
         onClose: () => {},
       });
-      return new Owner(settings, storage, session);
+      const owner = new Owner(settings, storage, session, keys);
+      await owner.#shareLock();
+      return owner;
     } catch (error) {
       throw await examine(settings, storage, error).finally(() => storage.close());
     }
   }
 
-  private constructor(settings: Settings, storage: BrowserStorage, session: Session) {
+  private constructor(
+    settings: Settings,
+    storage: BrowserStorage,
+    session: Session,
+    keys: KeyRing,
+  ) {
     this.#settings = settings;
+    this.#keys = keys;
     this.storage = storage;
     this.#session = session;
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
     });
     this.#writeLater();
+  }
+
+  /** How followers derive what they prove; undefined if the database is plain. */
+  get lock(): Derivation | undefined {
+    return this.#lock?.derivation;
+  }
+
+  /** What a follower with the right key says. */
+  async proof(owner: string, epoch: number): Promise<string | undefined> {
+    return this.#lock?.secret.proof(owner, epoch);
   }
 
   /**
@@ -110,6 +139,8 @@ export class Owner {
         case "takeBack":
           this.#takeBack(job.name);
           return { ok: true, response: undefined };
+        case "changeKey":
+          return await this.#changeKey(job.key);
       }
     } catch (error) {
       return { ok: false, failure: failureOf(error) };
@@ -150,6 +181,37 @@ export class Owner {
     if (job.changes !== undefined) this.#writeLater();
     this.#idleIndex.touch();
     return { ok: true, response };
+  }
+
+  async #changeKey(sent: Key | SealedKey): Promise<Result | undefined> {
+    const key = await this.#unsealed(sent);
+    await this.#keys.change(key, async (encoded) => {
+      const step = [{ kind: "changeKey", key: encoded }] as const;
+      answersIn(this.#run(frame(...step)), step);
+      await this.#commit(false);
+    });
+    this.#settings.key = key;
+    await this.#shareLock();
+    return { ok: true, response: undefined };
+  }
+
+  async #unsealed(key: Key | SealedKey): Promise<Key> {
+    if (typeof key === "string" || key instanceof Uint8Array) return key;
+    try {
+      if (this.#lock !== undefined) return await this.#lock.secret.open(key);
+    } catch {
+      // It was sealed before another tab changed the key.
+    }
+    throw wrongKey(`"${this.#settings.name}"`);
+  }
+
+  async #shareLock(): Promise<void> {
+    const database = this.storage.files.get(this.#settings.name);
+    const shared = database && (await this.#keys.shared(database));
+    this.#lock = shared && {
+      derivation: shared.derivation,
+      secret: new SharedSecret(shared.derived),
+    };
   }
 
   async #improve(vectors: number): Promise<IndexProgress> {

@@ -1,9 +1,11 @@
 // What a page, its hub and the hubs of other tabs say to each other. A hub is the one
 // worker of a page for one database; the hub that owns the database is its owner.
 
+import type { Derivation, Key } from "../engine/keys.js";
 import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
 import type { Changes } from "../wire/changes.js";
 import type { StorageKind } from "./browser-storage.js";
+import type { SealedKey } from "./key-proof.js";
 
 /** Raised when tabs with the older number would misunderstand. The newer tab wins. */
 export const PROTOCOL = 1;
@@ -20,6 +22,10 @@ export interface Settings {
   durability: "relaxed" | "strict";
   /** Where the module is, or the module. */
   wasm: string | Uint8Array;
+  /** Goes to the workers of the page that was given it, and nowhere else. */
+  key?: Key | undefined;
+  /** What it is being changed to: as long as it is not known whether it was. */
+  nextKey?: Key | undefined;
 }
 
 export type ExportPhase = "begin" | "read" | "end";
@@ -40,7 +46,9 @@ export type Job =
     }
   /** Lets the database open this file as `name`, until it is taken back. */
   | { kind: "lend"; name: string; file: Blob }
-  | { kind: "takeBack"; name: string };
+  | { kind: "takeBack"; name: string }
+  /** The key itself only where page and owner are one tab. */
+  | { kind: "changeKey"; key: Key | SealedKey };
 
 /** A response frame; nothing for lend and takeBack. */
 export type Result =
@@ -105,6 +113,8 @@ export interface OwnerInfo {
   epoch: number;
   storage: StorageKind;
   fallbackReason: string | undefined;
+  /** Of an encrypted database: how a key becomes what followers prove that they have. */
+  lock?: Derivation | undefined;
 }
 
 /** What a hub tells its page. */
@@ -160,6 +170,9 @@ export type HubMessageBody =
   /** Begins an ownership, or answers `who`. */
   | { type: "owner"; owner: OwnerInfo; answer?: OwnerAnswer | undefined }
   | { type: "job"; epoch: number; number: number; job: Job }
+  /** Of an encrypted database, before the first job of an epoch. */
+  | { type: "unlock"; epoch: number; proof: string }
+  | { type: "unlocked"; to: string; epoch: number; isRight: boolean }
   | { type: "done"; to: string; epoch: number; number: number; result: Result }
   | { type: "read"; to: string; name: string; bytes: number }
   | { type: "changed"; changes: Changes }

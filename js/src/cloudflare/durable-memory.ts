@@ -4,6 +4,7 @@ import { checkOptions } from "../checks.js";
 import { Connection } from "../connection.js";
 import { openSharedSession } from "../edge/instance.js";
 import { type ObjectStorage, SqlHost } from "../edge/sql-host.js";
+import { refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
 import { KeepsakeError } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
@@ -48,6 +49,7 @@ export function objectEngine(storage: ObjectStorage): LocalEngine {
  * It is opened by the first call. Memories of one object share one engine.
  */
 export function durableMemory(storage: ObjectStorage, options: TierOptions = {}): Memory {
+  refuseKey(options, "Cloudflare encrypts what a Durable Object keeps");
   checkOptions("durableMemory", TIER_OPTIONS, options);
   return new Memory(
     options,

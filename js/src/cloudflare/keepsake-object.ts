@@ -6,6 +6,7 @@ import { Connection } from "../connection.js";
 import { type ObjectStub, ObjectTransport } from "../edge/object-transport.js";
 import type { Request, Response } from "../edge/rpc.js";
 import type { ObjectStorage } from "../edge/sql-host.js";
+import { refuseKey } from "../engine/keys.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
@@ -139,6 +140,7 @@ export function keepsake(
   if (typeof name !== "string" || name === "") {
     throw new KeepsakeError("invalid_argument", "the name of a memory must be a non-empty string");
   }
+  refuseKey(options, "Cloudflare encrypts what a Durable Object keeps");
   checkOptions("keepsake", STUB_OPTIONS, options);
   const { locationHint, caller } = options;
   const id = namespace.idFromName(name);

@@ -2,6 +2,7 @@
 // names. What must stay is in a Durable Object: `keepsake/cloudflare`.
 
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { type Key, refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions } from "../engine/options.js";
 import { invalid, KeepsakeError } from "../errors.js";
@@ -17,6 +18,7 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null) throw invalid("options must be an object");
   checkCommonOptions(options);
   if (options.path !== ":memory:") throw noDatabases();
+  refuseKey(options, "what is in memory is not written");
   return { ...options, isVolatile: true };
 }
 
@@ -45,6 +47,11 @@ export function databaseEngine(_options: ResolvedOptions): Engine {
 /** @internal */
 export function foreignDatabase(_source: unknown): { name: string; database: ForeignDatabase } {
   throw noDatabases();
+}
+
+/** @internal */
+export async function keysOfForeign(key: Key | undefined, ..._of: unknown[]): Promise<undefined> {
+  refuseKey({ key }, "here an export of format portable arrives");
 }
 
 function noDatabases(): KeepsakeError {

@@ -7,6 +7,7 @@ import type { Operation } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import type { Answers, MaybePromise } from "./answers.js";
 import type { ChangeListener } from "./changes.js";
+import type { Key } from "./keys.js";
 
 /** What keeps a database. */
 export type Persistence =
@@ -53,6 +54,8 @@ export interface Engine {
   /** Runs `body` alone among those that are run by this method on this database. */
   exclusively<T>(body: () => Promise<T>): Promise<T>;
   status(): Promise<EngineStatus>;
+  /** From now on this key opens the database, and no other. */
+  changeKey(key: Key): Promise<void>;
   /** Answers how to stop listening. */
   onChange(listener: ChangeListener): () => void;
   /** Settled when it has let go of its files; at once if it can, as a process that exits needs it. */

@@ -20,6 +20,7 @@ import { type Answers, answersIn, type MaybePromise } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
+import { type Key, type KeyRing, noKeyHere } from "./keys.js";
 import type { DatabaseSession } from "./session.js";
 import type { EncodedCall, Runner, Together } from "./together.js";
 import { Turns } from "./turns.js";
@@ -36,6 +37,8 @@ export interface SessionSource {
   readonly worksWhenIdle?: boolean;
   /** Makes the writes of a tick one transaction. @default each is one */
   readonly together?: (runner: Runner) => Together;
+  /** What encrypts its file. @default there is none */
+  readonly keys?: KeyRing;
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
@@ -73,6 +76,11 @@ export class LocalEngine implements Engine {
       runAlone: (one) => this.#runAlone(one),
       onDone: (operations, levels) => this.#noteDone(operations, levels),
     });
+  }
+
+  /** Throws if whoever has `key` may not have the database. */
+  admit(key: Key | undefined): void {
+    this.#source.keys?.admit(key);
   }
 
   get durability(): string {
@@ -157,6 +165,17 @@ export class LocalEngine implements Engine {
     await this.#ready();
     const { isPersistent, persistence = isPersistent ? "file" : "memory" } = this.#source;
     return { persistence, details: {} };
+  }
+
+  async changeKey(key: Key): Promise<void> {
+    const { keys } = this.#source;
+    if (keys === undefined)
+      throw noKeyHere("what is in memory is not written, and a host encrypts");
+    await this.#turns.take(() =>
+      keys.change(key, async (encoded) => {
+        await this.call([{ kind: "changeKey", key: encoded }], Date.now());
+      }),
+    );
   }
 
   onChange(listener: ChangeListener): () => void {

@@ -2,6 +2,7 @@
 
 import { checkFlag } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import { checkKey, type Key } from "./keys.js";
 
 /** A browser's `Worker`, also where no types of browsers are. */
 export interface BrowserWorker {
@@ -36,6 +37,13 @@ export interface DatabaseOptions {
    */
   verifyPages?: boolean | undefined;
   /**
+   * Encrypts the database and its log: 32 random bytes, or a passphrase. A new database gets it;
+   * of one that is there, it must be the one that it was made with, or that `changeKey()` gave it
+   * last. Not for databases in memory, in a Durable Object and over a connection.
+   * @default nothing is encrypted
+   */
+  key?: Key | undefined;
+  /**
    * In browsers: what keeps the database. `auto` takes the best that there is, `opfs`
    * and `indexeddb` fail if it is not there, `memory` keeps nothing.
    * @default "auto"
@@ -51,7 +59,7 @@ const DURABILITIES = ["relaxed", "strict"];
 
 /** What every host checks. @internal */
 export function checkCommonOptions(options: DatabaseOptions): void {
-  const { durability, lockTimeout, fileMode, verifyPages } = options;
+  const { durability, lockTimeout, fileMode, verifyPages, key } = options;
   if (durability !== undefined && !DURABILITIES.includes(durability)) {
     throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
   }
@@ -62,6 +70,7 @@ export function checkCommonOptions(options: DatabaseOptions): void {
     throw invalid(`fileMode must be a number such as 0o600 that its owner can use: ${fileMode}`);
   }
   checkFlag("verifyPages", verifyPages);
+  if (key !== undefined) checkKey("key", key);
 }
 
 // Its owner must be able to read and write it.

@@ -8,6 +8,7 @@ import type { Levels } from "../wire/scope.js";
 import { type Answers, answersIn } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine.js";
+import { type Key, noKeyHere } from "./keys.js";
 import type { Transport } from "./transport.js";
 import { Turns } from "./turns.js";
 
@@ -62,6 +63,11 @@ export class RemoteEngine implements Engine {
 
   status(): Promise<EngineStatus> {
     return this.#transport.status();
+  }
+
+  async changeKey(key: Key): Promise<void> {
+    if (this.#transport.changeKey === undefined) throw noKeyHere("a host encrypts what it keeps");
+    await this.#transport.changeKey(key);
   }
 
   onChange(listener: ChangeListener): () => void {

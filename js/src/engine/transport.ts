@@ -4,6 +4,7 @@ import type { Changes } from "../wire/changes.js";
 import type { Operation } from "../wire/operations.js";
 import type { ChangeListener } from "./changes.js";
 import type { EngineStatus, ForeignDatabase } from "./engine.js";
+import type { Key } from "./keys.js";
 
 /** @internal */
 export interface RemoteRequest {
@@ -33,6 +34,8 @@ export interface Transport {
   /** Runs `body` alone among all engines of the database. Without, this one is alone. */
   exclusively?<T>(body: () => Promise<T>): Promise<T>;
   status(): Promise<EngineStatus>;
+  /** Without, there is nothing to encrypt. */
+  changeKey?(key: Key): Promise<void>;
   /** From now on tells of all changes. Without, the engine hears of its own. */
   hearChanges?(listener: ChangeListener): void;
   /** Settled when nothing is held any more. */

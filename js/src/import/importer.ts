@@ -9,10 +9,11 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { foreignDatabase } from "#host";
+import { foreignDatabase, keysOfForeign } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
+import type { Key } from "../engine/keys.js";
 import { KeepsakeError, messageOf, tell } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
 import type { Operation, PutOperation } from "../wire/operations.js";
@@ -77,11 +78,13 @@ export async function importFile(
 export async function salvageFile(
   connection: Connection,
   source: ImportSource,
+  key: Key | undefined,
 ): Promise<SalvageReport> {
-  return connection.exclusively(() => {
+  return connection.exclusively(async () => {
     const { name, database } = foreignDatabase(source);
+    const keys = await keysOfForeign(key, name, database);
     return connection.lending(name, database, async () => {
-      const [report] = await connection.call([{ kind: "salvage", path: name }]);
+      const [report] = await connection.call([{ kind: "salvage", path: name, keys }]);
       return report;
     });
   });

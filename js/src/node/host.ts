@@ -5,12 +5,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isBytes } from "../bytes.js";
 import { show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
+import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
 import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import type { EngineFiles } from "../wasm/engine-file.js";
+import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { fileError } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
@@ -53,6 +54,7 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (path.includes("\0")) throw invalid("path must not contain NUL");
   checkCommonOptions(options);
   const isVolatile = path === ":memory:";
+  if (isVolatile) refuseKey(options, "what is in memory is not written");
   return { ...options, path: isVolatile ? path : resolve(path), isVolatile };
 }
 
@@ -67,6 +69,7 @@ export function databaseEngine(options: ResolvedOptions): Engine {
   const path = realPath(options.path);
   const existing = engines.get(path);
   if (existing !== undefined) {
+    existing.admit(options.key && checkKey("key", options.key));
     refuseConflict(path, "durability", existing.durability, options.durability ?? "relaxed");
     return existing;
   }
@@ -121,13 +124,16 @@ function fileSource({
   lockTimeout = DEFAULT_LOCK_TIMEOUT_MS,
   fileMode = DEFAULT_FILE_MODE,
   verifyPages = false,
+  key,
 }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
+  const keys = new KeyRing(path, key && checkKey("key", key));
   return {
     name: path,
     isPersistent: true,
     worksWhenIdle: true,
     durability,
+    keys,
     together: (runner) => new Together(runner, whenTickEnds),
     async open() {
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -136,10 +142,16 @@ function fileSource({
       const reserve = new Reserve(path);
       lock ??= await lockInRoom(path, lockTimeout, reserve);
       refuseOtherPrograms(path);
+      const files = open(path, () => openNodeFiles(path, fileMode, reserve));
       const session = await openSession({
         module: compiledModule(),
-        database: { path, durability, verifies: verifyPages },
-        files: open(path, () => openNodeFiles(path, fileMode, reserve)),
+        database: {
+          path,
+          durability,
+          verifies: verifyPages,
+          keys: await keysFor(keys, path, files),
+        },
+        files,
       });
       return new ReservingSession(session, reserve);
     },
@@ -148,6 +160,15 @@ function fileSource({
       lock = undefined;
     },
   };
+}
+
+async function keysFor(keys: KeyRing, path: string, files: EngineFiles) {
+  try {
+    return await keys.forFile(files.get(path));
+  } catch (error) {
+    closeFiles(files);
+    throw error;
+  }
 }
 
 // A process that was killed on a full disk left its reserve there.
@@ -205,6 +226,8 @@ function memorySource(options: ResolvedOptions | undefined): SessionSource {
     release: () => {},
   };
 }
+
+export { keysOfForeign } from "../engine/keys.js";
 
 /** Another program's database, as it is; no files if there is no such file. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {

@@ -185,9 +185,8 @@ class LogFile extends SideFile {
   constructor(path: string, fd: number, kind: Kind, database: EngineFile) {
     super(path, fd, kind);
     // A size alone would keep no room.
-    this.#room = new LogRoom(
-      () => database.getSize(),
-      (from, to) => database.write(new Uint8Array(to - from), { at: from }),
+    this.#room = new LogRoom(database, (from, to) =>
+      database.write(new Uint8Array(to - from), { at: from }),
     );
   }
 

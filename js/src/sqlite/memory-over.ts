@@ -4,6 +4,7 @@ import createLeanModule from "#lean-glue";
 import { checkOptions } from "../checks.js";
 import { Connection } from "../connection.js";
 import type { EngineStatus } from "../engine/engine.js";
+import { refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { WasmInstance } from "../wasm/loader.js";
@@ -67,6 +68,7 @@ function engineOver(connection: SqliteConnection): LocalEngine {
  * `close()` leaves the connection open.
  */
 export function memoryOver(connection: SqliteConnection, options: TierOptions = {}): Memory {
+  refuseKey(options, "encrypt the file of the connection");
   checkOptions("memoryOver", TIER_OPTIONS, options);
   const engine = engineOver(connection);
   return new Memory(

@@ -1,6 +1,7 @@
 // What an export and an import may be told.
 
 import { checkFlag, checkListener, checkOptions, checkSteps, type NamesOf } from "../checks.js";
+import { checkKey, type Key } from "../engine/keys.js";
 import type { DamagedPage } from "../wire/types.js";
 
 /** How far an export or import is, in bytes. */
@@ -16,6 +17,12 @@ export interface TransferOptions {
    * brought is there by then, of any other nothing.
    */
   onProgress?: ((progress: TransferProgress) => void) | undefined;
+}
+
+/** How an import is made. */
+export interface DatabaseImportOptions extends TransferOptions {
+  /** Of an encrypted file. What it is imported into keeps the key that it has, or none. */
+  key?: Key | undefined;
 }
 
 /**
@@ -67,11 +74,13 @@ export interface CheckReport {
 
 const CHECK: NamesOf<CheckOptions> = { onProgress: 1, signal: 1, acceptPages: 1 };
 const TRANSFER: NamesOf<TransferOptions> = { onProgress: 1 };
+const IMPORT: NamesOf<DatabaseImportOptions> = { key: 1, ...TRANSFER };
 const EXPORT: NamesOf<ExportOptions> = { format: 1, resume: 1, ...TRANSFER };
 
 /** @internal */
-export function checkImport(options: TransferOptions | undefined): void {
-  checkListener("onProgress", checkOptions("import", TRANSFER, options).onProgress);
+export function checkImport(options: DatabaseImportOptions | undefined): void {
+  checkListener("onProgress", checkOptions("import", IMPORT, options).onProgress);
+  if (options?.key !== undefined) checkKey("key", options.key);
 }
 
 /** @internal */

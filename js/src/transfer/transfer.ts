@@ -1,6 +1,7 @@
 // A database as the bytes of one SQLite file, or as pieces of rows (portable.ts), out and
 // in, while it is in use.
 
+import { keysOfForeign } from "#host";
 import { isBytes } from "../bytes.js";
 import { show } from "../checks.js";
 import type { Connection } from "../connection.js";
@@ -9,6 +10,7 @@ import {
   checkExport,
   checkImport,
   type DatabaseBytes,
+  type DatabaseImportOptions,
   type ExportFormat,
   type ExportOptions,
   type TransferOptions,
@@ -140,7 +142,7 @@ function begin(connection: Connection): Promise<() => void> {
 export async function importDatabase(
   connection: Connection,
   database: DatabaseBytes,
-  options: TransferOptions = {},
+  options: DatabaseImportOptions = {},
 ): Promise<void> {
   checkImport(options);
   if (database instanceof ReadableStream) return importStream(connection, database, options);
@@ -159,7 +161,7 @@ export async function importDatabase(
 async function importStream(
   connection: Connection,
   stream: ReadableStream<Uint8Array>,
-  options: TransferOptions,
+  options: DatabaseImportOptions,
 ): Promise<void> {
   const [begin, whole] = await peek(stream);
   const isRows = beginsWithRows(begin) || begin.length === 0;
@@ -171,7 +173,7 @@ async function importStream(
 function importRowsOf(
   connection: Connection,
   stream: ReadableStream<Uint8Array>,
-  options: TransferOptions,
+  options: DatabaseImportOptions,
 ): Promise<void> {
   return importRows(connection, chunksOf(stream), options, 0);
 }
@@ -179,10 +181,11 @@ function importRowsOf(
 async function importSqlite(
   connection: Connection,
   bytes: Uint8Array | Blob,
-  { onProgress }: TransferOptions,
+  { onProgress, key }: DatabaseImportOptions,
 ): Promise<void> {
   const name = "database to import";
   const total = bytes instanceof Blob ? bytes.size : bytes.length;
+  const keys = await keysOfForeign(key, name, bytes);
   let failure: { error: unknown } | undefined;
   const onRead = (done: number) => {
     try {
@@ -196,7 +199,7 @@ async function importSqlite(
       name,
       bytes,
       async () => {
-        await connection.call([{ kind: "importFrom", path: name }]);
+        await connection.call([{ kind: "importFrom", path: name, keys }]);
       },
       onRead,
     ),

@@ -3,6 +3,8 @@
 // what room is left: then nothing could be deleted either. So a log that is written to takes
 // only what the database has room for.
 
+import type { EngineFile } from "./engine-file.js";
+
 // log   := header (32 bytes) frame*
 // frame := header (24 bytes) page
 const LOG_HEADER_BYTES = 32;
@@ -11,15 +13,25 @@ const PAGE_BYTES = 4096;
 const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
 const GROWTH_BYTES = 1 << 18;
 
+const MAGIC = new TextEncoder().encode("Keepsake sealed");
+
+/** How many bytes a database has before its first page: a block, if it is encrypted. @internal */
+export function bytesBeforePages(database: EngineFile): number {
+  const begin = new Uint8Array(MAGIC.length);
+  const isWhole = database.read(begin, { at: 0 }) === begin.length;
+  return isWhole && MAGIC.every((byte, i) => byte === begin[i]) ? PAGE_BYTES : 0;
+}
+
 /** @internal */
 export class LogRoom {
-  readonly #sizeNow: () => number;
+  readonly #database: EngineFile;
   readonly #grow: (from: number, to: number) => void;
   #size: number | undefined;
+  #before = 0;
 
-  /** `sizeNow` is that of the database; `grow` throws if there is no room. */
-  constructor(sizeNow: () => number, grow: (from: number, to: number) => void) {
-    this.#sizeNow = sizeNow;
+  /** `grow` makes the database longer, and throws if there is no room. */
+  constructor(database: EngineFile, grow: (from: number, to: number) => void) {
+    this.#database = database;
     this.#grow = grow;
   }
 
@@ -27,9 +39,13 @@ export class LogRoom {
   make(bytes: Uint8Array, at: number): void {
     // A checkpoint, which may cut the database, goes before the log's header.
     if (at === 0) this.#size = undefined;
-    const wanted = PAGE_BYTES * pagesAfterCommit(bytes, at);
-    if (wanted === 0) return;
-    this.#size ??= this.#sizeNow();
+    const pages = pagesAfterCommit(bytes, at);
+    if (pages === 0) return;
+    if (this.#size === undefined) {
+      this.#size = this.#database.getSize();
+      this.#before = bytesBeforePages(this.#database);
+    }
+    const wanted = this.#before + PAGE_BYTES * pages;
     if (wanted <= this.#size) return;
     // Seldom, and what is too much is cut off by the next checkpoint.
     const grown = Math.ceil(wanted / GROWTH_BYTES) * GROWTH_BYTES;

@@ -604,6 +604,13 @@ export const OPERATIONS = {
     isOnce: true,
   }),
 
+  /** The new key, encoded as those of OpenOptions. */
+  changeKey: row<{ readonly key: Uint8Array }, undefined>({
+    tag: 147,
+    write: (writer, { key }) => writer.bytes(key),
+    read: readNothing,
+  }),
+
   foreignOpen: row<OpenOptions, ForeignTableInfo[]>({
     tag: 192,
     write: writeOpenOptions,

@@ -32,6 +32,8 @@ export const STATUS_CODES = [
   "model_mismatch",
   "held",
   "indexing",
+  "key_required",
+  "wrong_key",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];

@@ -164,11 +164,14 @@ export function writeText(writer: Writer, text: string): void {
   writer.text(text);
 }
 
+const NO_KEYS = new Uint8Array(0);
+
 export function writeOpenOptions(writer: Writer, options: OpenOptions): void {
   writer.text(options.path);
   writer.u8(Durability[options.durability ?? "relaxed"]);
   writer.text(options.vfs ?? "");
   writer.flag(options.verifies ?? false);
+  writer.bytes(options.keys ?? NO_KEYS);
 }
 
 export function writePage(writer: Writer, page: { cursor: string; limit: number }): void {

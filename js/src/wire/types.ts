@@ -385,6 +385,8 @@ export interface OpenOptions {
   readonly vfs?: string | undefined;
   /** Whether a page whose checksum is wrong is `corrupt` when it is read. @default false */
   readonly verifies?: boolean | undefined;
+  /** What may open an encrypted file, encoded (engine/keys.ts). @default a plain file */
+  readonly keys?: Uint8Array | undefined;
 }
 
 export const ForeignTable = {
