@@ -1,7 +1,14 @@
 // `npx keepsake`, run as a program: what it prints, writes, and exits with.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
@@ -342,6 +349,38 @@ test("doctor says where it is kept", () => {
   expect(keepsake("doctor", path).stdout).toMatch(
     /persistence +file\n[\s\S]*it opens, and answers\n$/,
   );
+});
+
+test("doctor says what to do about a file that does not open", async () => {
+  const broken = temporaryFile("broken.db");
+  writeFileSync(broken, "no database at all, only a text of some length");
+  const { status, stdout, stderr } = keepsake("doctor", broken);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^keepsake: not_a_database: /),
+  });
+  expect(stdout).toMatch(/^node .*\n[\s\S]*it does not open\n→ Name another file/);
+
+  const open = await openMemory({ path: temporaryFile("open.db") });
+  const { database } = await open.diagnose();
+  const busy = keepsake("doctor", database, "--json");
+  expect(JSON.parse(busy.stdout)).toMatchObject({
+    opens: false,
+    code: "busy",
+    beside: expect.arrayContaining(["lock"]),
+    advice: [expect.stringMatching(/^Close the program/)],
+  });
+  expect(busy.status).toBe(1);
+  await open.close();
+});
+
+test("doctor advises against a file that others can read", () => {
+  const open = temporaryFile("public.db");
+  copyFileSync(path, open);
+  chmodSync(open, 0o644);
+  expect(jsonOf("doctor", open).advice).toEqual([expect.stringContaining("chmod 600")]);
+  chmodSync(open, 0o600);
+  expect(jsonOf("doctor", open).advice).toEqual([]);
 });
 
 test("a damaged file is an error that says so, and stays as it is", () => {

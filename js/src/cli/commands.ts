@@ -13,9 +13,11 @@ import type { ErasureReceipt } from "../scope/erasure.js";
 import { type SalvageReport, SearchMode } from "../wire/types.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
+import { doctor } from "./doctor.js";
 import { evaluation } from "./eval.js";
 import { mcp, namespaceFor, PLACE } from "./mcp.js";
 import { brief, bytes, type Printed, pathOf, plural, table } from "./output.js";
+import { studio } from "./studio.js";
 
 const LIMIT: Option = { type: "string", takes: "N", says: "at most so many, 0 for all" };
 const IN: Option = { type: "string", takes: "NAMESPACE", says: "only below it: users/ada" };
@@ -390,26 +392,13 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
 
-  doctor: {
-    words: ["FILE"],
-    says: "where it is kept, by whom, and whether it opens",
-    options: {},
-    async run(memory) {
-      const diagnosis = { node: process.version, ...(await memory.diagnose()) };
-      const rows = Object.entries(diagnosis).map(([name, value]) => [
-        name,
-        typeof value === "string" ? value : brief(value),
-      ]);
-      return {
-        data: diagnosis,
-        text: `${table(["", ""], rows).trimStart()}it opens, and answers\n`,
-      };
-    },
-  },
+  doctor,
 
   eval: evaluation,
 
   mcp,
+
+  studio,
 };
 
 /** Opens the file, runs the command, and closes it. @internal */

@@ -1,0 +1,131 @@
+// `npx keepsake doctor`: what is the matter with a file, and what to do.
+
+import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { KeepsakeError, messageOf } from "../errors.js";
+import { type Memory, openMemory } from "../memory.js";
+import type { Command } from "./command.js";
+import { brief, bytes, type Printed, plural, table } from "./output.js";
+
+/** What a file has beside it while it is open, and after a crash. */
+const COMPANIONS = ["lock", "wal", "reserve"];
+// Less is soon full.
+const LITTLE_ROOM = 100 << 20;
+// Of each thread, on average: more is worth a look.
+const MANY_CHECKPOINTS = 500;
+
+const REMEDIES: Record<string, string> = {
+  busy: "Close the program that has it open, and try again. Several processes need memoryOver().",
+  corrupt: "`keepsake salvage FILE NEW` copies what can be read.",
+  not_a_database: "Name another file: this one was not written by SQLite.",
+  foreign_file: "Name a new file, or read it by `keepsake import NEW FILE`.",
+  newer_schema: "Update keepsake: a newer version wrote it.",
+  storage_full: "Free some room on the disk: nothing can be written now.",
+};
+
+/** @internal */
+export const doctor: Command = {
+  words: ["FILE"],
+  says: "where it is kept, by whom, how large it is, whether it opens, and what to do",
+  options: {},
+  async rescue(path) {
+    const surroundings = surroundingsOf(path);
+    try {
+      const memory = await openMemory({ path });
+      try {
+        return healthy({ ...surroundings, ...(await inside(memory)) });
+      } finally {
+        await memory.close();
+      }
+    } catch (error) {
+      if (!(error instanceof KeepsakeError)) throw error;
+      return ill(surroundings, error);
+    }
+  },
+};
+
+interface Surroundings {
+  node: string;
+  platform: string;
+  fileBytes: number;
+  mode: string;
+  freeBytes: number;
+  beside: string[];
+}
+
+function surroundingsOf(path: string): Surroundings & Record<string, unknown> {
+  const { size, mode } = statSync(path);
+  const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+  return {
+    node: process.version,
+    keepsake: version(),
+    platform: `${process.platform} ${process.arch}`,
+    fileBytes: size,
+    mode: (mode & 0o777).toString(8),
+    freeBytes: bavail * bsize,
+    beside: COMPANIONS.filter((name) => existsSync(`${path}-${name}`)),
+  };
+}
+
+async function inside(memory: Memory) {
+  const [diagnosis, { store, checkpointer }] = await Promise.all([
+    memory.diagnose(),
+    memory.stats(),
+  ]);
+  return { ...diagnosis, store, checkpointer };
+}
+
+type Findings = Surroundings & Awaited<ReturnType<typeof inside>>;
+
+function healthy(findings: Findings): Printed {
+  const { store, checkpointer, ...rest } = findings;
+  const advice = adviceOn(findings);
+  const rows = [
+    ...Object.entries(rest).map(([name, value]) => [name, shown(name, value)]),
+    ["items", `${store.items} in ${plural(store.namespaces, "namespace")}`],
+    ["vectors", `${store.vectors}, ${store.pending} wait`],
+    ["threads", `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`],
+  ];
+  const text = `${table(["", ""], rows).trimStart()}it opens, and answers\n${listed(advice)}`;
+  return { data: { ...findings, opens: true, advice }, text };
+}
+
+function ill(surroundings: Surroundings & Record<string, unknown>, error: KeepsakeError): Printed {
+  const { code } = error;
+  const problem = messageOf(error).replace(/^\[keepsake\] /, "");
+  const advice = [REMEDIES[code] ?? "docs/errors.md says what this code means."];
+  const rows = Object.entries(surroundings).map(([name, value]) => [name, shown(name, value)]);
+  return {
+    data: { ...surroundings, opens: false, code, problem, advice },
+    text: `${table(["", ""], rows).trimStart()}it does not open\n${listed(advice)}`,
+    failure: `${code}: ${problem}`,
+  };
+}
+
+function adviceOn({ mode, freeBytes, store, checkpointer }: Findings): string[] {
+  const isPrivate = process.platform === "win32" || mode.endsWith("00");
+  const isLong = checkpointer.checkpoints > MANY_CHECKPOINTS * Math.max(1, checkpointer.threads);
+  return [
+    ...(isPrivate ? [] : ["Others of this machine can read it: `chmod 600 FILE`."]),
+    ...(freeBytes < LITTLE_ROOM ? [`Only ${bytes(freeBytes)} of the disk are free.`] : []),
+    ...(store.pending > 0
+      ? [
+          `${plural(store.pending, "item")} wait for a vector: call store.reembed() in your program.`,
+        ]
+      : []),
+    ...(isLong ? ["Threads are long: `keepsake prune FILE --keep-last 50` says what may go."] : []),
+  ];
+}
+
+const listed = (advice: string[]) => advice.map((line) => `→ ${line}\n`).join("");
+
+function shown(name: string, value: unknown): string {
+  if (/bytes$/i.test(name) && typeof value === "number") return bytes(value);
+  if (Array.isArray(value)) return value.join(", ") || "nothing";
+  return typeof value === "string" ? value : brief(value);
+}
+
+// Beside `dist`.
+function version(): string {
+  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+}
