@@ -210,7 +210,7 @@ TEST_F(ForeignFileTest, what_cannot_be_read_is_an_error_that_names_the_row) {
       {"('a..b', 'k', '{}', NULL, NULL, NULL, NULL)", "row 1 of table store: namespace"},
       {"('a', 'k', 'no json', NULL, NULL, NULL, NULL)", "row 1 of table store"},
       {"('a', 'k', '{}', 'yesterday', NULL, NULL, NULL)",
-       "row 1 of table store: time must be ISO 8601: \"yesterday\""},
+       "row 1 of table store: time must be ISO 8601, of 1970 or later: \"yesterday\""},
   };
   Execute(kStoreSchema);
   for (const auto& [row, message] : cases) {

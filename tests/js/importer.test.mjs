@@ -433,6 +433,60 @@ describe("a file that anybody may have made", () => {
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
      INSERT INTO store_kv SELECT '["n"]', 'k' || i, '{}' FROM n;`;
 
+  test("has a table that needs another program's collation: it is refused", async () => {
+    const path = fileOf(schema.replace(")", ", UNIQUE (ns, key))"), (database) => {
+      database.unsafeMode(true);
+      database.pragma("writable_schema = ON");
+      database.exec("UPDATE sqlite_schema SET sql = replace(sql, 'key TEXT', 'key COLLATE odd')");
+    });
+    await using memory = await open();
+    await expectRefused(() => memory.importFrom(path), "corrupt", /can't be read.*collation/);
+  });
+
+  test("has a thread without a name, or a time before 1970: it is listed, and the rest comes", async () => {
+    const path =
+      fileOf(`CREATE TABLE writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value);
+      INSERT INTO writes VALUES ('', '', 'c', 't', 0, 'a', 'json', '1'), ('t', '', 'c', 't', 0, 'a', 'json', '1');
+      CREATE TABLE store (prefix, key, value, created_at, updated_at);
+      INSERT INTO store VALUES ('n', 'k', '{}', '0000-01-01 00:00:00', '2024-01-01 00:00:00'),
+        ('n', 'kept', '{}', '2024-01-01 00:00:00', '2024-01-01 00:00:00')`);
+    await using memory = await open();
+    const { writes, items, skipped } = await memory.importFrom(path);
+    expect({ writes, items }).toEqual({ writes: 1, items: 1 });
+    expect(skipped).toEqual([
+      { what: "write //c/t/0", why: expect.stringMatching(/thread_id/) },
+      { what: "row 1 of table store", why: expect.stringMatching(/1970 or later/) },
+    ]);
+  });
+
+  test("has long texts and deep ones: the report is short", async () => {
+    const path = fileOf(schema, (database) => {
+      const put = database.prepare("INSERT INTO store_kv VALUES (?, ?, ?)");
+      put.run("x".repeat(1_000_000), "k", "{}");
+      database.exec(
+        "CREATE TABLE writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value)",
+      );
+      const write = database.prepare("INSERT INTO writes VALUES (?, '', 'c', 't', 0, 'a', ?, ?)");
+      write.run("t".repeat(1_000_000), "odd".repeat(100_000), "1");
+      write.run("t", "msgpack", Buffer.alloc(200_000, 0x91));
+    });
+    await using memory = await open();
+    const { skipped } = await memory.importFrom(path);
+    expect(skipped).toHaveLength(3);
+    expect(skipped.find(({ what }) => what === "write t//c/t/0").why).toMatch(/nested/);
+    for (const { what, why } of skipped) {
+      expect(what.length).toBeLessThan(500);
+      expect(why.length).toBeLessThan(500);
+    }
+  });
+
+  test("has vectors that each item would have to look for: it is refused", async () => {
+    const path = fileOf(`CREATE TABLE store (prefix, key, value, created_at, updated_at);
+      CREATE TABLE store_vectors (prefix, key, field_name, embedding)`);
+    await using memory = await open();
+    await expectRefused(() => memory.importFrom(path), "invalid_argument", /CREATE INDEX/);
+  });
+
   test("costs what its rows cost, whatever their numbers are", async () => {
     const path = fileOf(`${schema};
       INSERT INTO store_kv (rowid, ns, key, value) VALUES

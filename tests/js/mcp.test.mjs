@@ -286,6 +286,30 @@ test("--user and --app keep to themselves, where an agent's scope finds it", asy
   await memory.close();
 });
 
+test("names that can be no keys are skipped by line, and many that look alike take no longer", () => {
+  const [source, path] = [temporaryFile("memory.jsonl"), temporaryFile("names.db")];
+  const lines = ["a\0b", "n".repeat(70_000), "\ud800", "good"].map((name) =>
+    JSON.stringify({ type: "entity", ...entity(name, "t") }),
+  );
+  // Each is another relation, and all have the same name.
+  const words = Array.from({ length: 90 }, () => "x");
+  for (let i = 1; i < 89; i++) {
+    for (let j = i + 1; j < 90; j++) {
+      const parts = [words.slice(0, i), words.slice(i, j), words.slice(j)];
+      const [from, type, to] = parts.map((part) => part.join(" "));
+      lines.push(JSON.stringify({ type: "relation", ...relation(from, type, to) }));
+    }
+  }
+  writeFileSync(source, lines.join("\n"));
+  const report = JSON.parse(keepsake("import", path, source, "--format", "mcp", "--json").stdout);
+  expect(report.skipped.map(({ what, why }) => `${what}: ${why}`)).toEqual([
+    "line 1: its name must not contain NUL",
+    "line 2: its name must not take more than 65000 bytes",
+    "line 3: its name must not contain a lone surrogate",
+  ]);
+  expect(report.items).toBe(lines.length - 3);
+});
+
 test("a file of the official server is imported, line by line, with a report", async () => {
   const [source, path] = [temporaryFile("memory.jsonl"), temporaryFile("imported.db")];
   const reference = await theirs(source);

@@ -26,6 +26,8 @@ static_assert(std::endian::native == std::endian::little, "vectors are read as t
 
 constexpr double kMsPerMinute = 60'000.0;
 constexpr double kMostMinutes = 1e12;
+// The end of the year 9999.
+constexpr std::int64_t kMostMs = 253'402'300'799'999;
 
 constexpr std::string_view kCheckpointColumns[] = {
     "thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id",
@@ -82,6 +84,12 @@ Result<std::string> OddityOf(Database& database, std::string_view table) {
   }
   if (!status.ok()) return std::unexpected(std::move(status));
   return oddity;
+}
+
+// A table whose own SQL asks for what is not here, such as another program's collation.
+Status AboutFile(Status status) {
+  if (status.code() != StatusCode::kInternal) return status;
+  return Status(StatusCode::kCorrupt, "file has a table that can't be read: " + status.message());
 }
 
 Status CheckPlain(Database& database, std::string_view table) {
@@ -150,14 +158,14 @@ Namespace SplitAtDots(std::string_view prefix) {
 Result<Namespace> LabelsOfJson(std::string_view text) {
   if (!json::Validate(text).ok() || json::KindOf(json::Root(text)) != json::Kind::kArray) {
     return Error(StatusCode::kInvalidNamespace,
-                 "namespace must be a JSON array of labels: " + std::string(text));
+                 "namespace must be a JSON array of labels: " + json::Quoted(text));
   }
   Namespace labels;
   json::ArrayReader reader(json::Root(text));
   while (reader.Next()) {
     if (json::KindOf(reader.value()) != json::Kind::kString) {
       return Error(StatusCode::kInvalidNamespace,
-                   "namespace label must be a string: " + std::string(reader.value()));
+                   "namespace label must be a string: " + json::Quoted(reader.value()));
     }
     labels.push_back(json::Unescape(reader.value()));
   }
@@ -204,12 +212,13 @@ Result<std::vector<float>> FloatsOf(ByteView bytes) {
   return values;
 }
 
-// A time of Python's: text that SQLite could not read came out as NULL.
+// A time of Python's: text that SQLite could not read came out as NULL. 0 stands for none.
 Result<std::int64_t> TimeOf(const Row& row, int text_column, int ms_column) {
   if (row.IsNull(text_column)) return 0;
-  if (!row.IsNull(ms_column)) return row.Int(ms_column);
+  const std::int64_t ms = row.IsNull(ms_column) ? -1 : row.Int(ms_column);
+  if (ms >= 0 && ms <= kMostMs) return ms;
   return std::unexpected(
-      Invalid("time must be ISO 8601: \"" + std::string(row.Text(text_column)) + "\""));
+      Invalid("time must be ISO 8601, of 1970 or later: " + json::Quoted(row.Text(text_column))));
 }
 
 // As much is held at once, and a row more.
@@ -288,6 +297,15 @@ constexpr TableSql kPlain = {
     " FROM store_kv WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
     "SELECT ns, key, value FROM store_kv WHERE _rowid_ = ?"};
 
+// What a row brings from other tables.
+std::int64_t BytesBeside(const ForeignItem& item) {
+  std::size_t bytes = 0;
+  for (const FieldVector& vector : item.vectors) bytes += vector.values.size() * sizeof(float);
+  return static_cast<std::int64_t>(bytes);
+}
+std::int64_t BytesBeside(const ForeignCheckpoint&) { return 0; }
+std::int64_t BytesBeside(const ForeignWrite&) { return 0; }
+
 // Collects the rows of one page, and those that break a rule.
 template <typename T>
 class PageReader {
@@ -309,7 +327,7 @@ class PageReader {
                                       return page_.done && failure.ok();
                                     });
       if (status.ok()) status = failure;
-      if (!status.ok()) return std::unexpected(std::move(status));
+      if (!status.ok()) return std::unexpected(AboutFile(std::move(status)));
     }
     if (place_.is_behind) page_.cursor = std::to_string(place_.rowid);
     return std::move(page_);
@@ -326,6 +344,7 @@ class PageReader {
     return database_.Run(sql_.row, {Param(place_.rowid)}, [&](const Row& row) {
       Result<T> made = make(row);
       if (made) {
+        bytes_ += BytesBeside(*made);
         page_.rows.push_back(std::move(*made));
       } else {
         Skip(made.error().message());
@@ -409,7 +428,23 @@ class SqliteForeignFile final : public ForeignFile {
     if (!has_vectors) return has_vectors.error();
     store_has_ttl_ = *has_ttl;
     store_has_vectors_ = *has_vectors;
-    return store_has_vectors_ ? CheckPlain(*database_, "store_vectors") : Status();
+    if (!store_has_vectors_) return Status();
+    Status status = CheckPlain(*database_, "store_vectors");
+    return status.ok() ? CheckFindsVectors() : status;
+  }
+
+  // Each item looks for its own: without an index, among those of all.
+  Status CheckFindsVectors() {
+    bool is_indexed = false;
+    Status status = database_->Run(
+        "SELECT 1 FROM pragma_index_list('store_vectors') AS list WHERE NOT partial"
+        " AND (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(list.name)"
+        "  WHERE seqno < 2 ORDER BY seqno)) IN ('prefix,key', 'key,prefix')",
+        {}, [&](const Row&) { return is_indexed = true; });
+    if (!status.ok() || is_indexed) return status;
+    return Status(StatusCode::kInvalidArgument,
+                  "table store_vectors must have an index that begins with prefix and key, as "
+                  "Python's store makes it: CREATE INDEX v ON store_vectors(prefix, key)");
   }
 
   template <typename T>
@@ -488,12 +523,19 @@ class SqliteForeignFile final : public ForeignFile {
   Result<std::vector<FieldVector>> VectorsOf(std::string_view prefix, std::string_view key) {
     std::vector<FieldVector> vectors;
     if (!store_has_vectors_) return vectors;
+    std::int64_t bytes = 0;
     Status broken;
     Status status = database_->Run(
         "SELECT field_name, embedding FROM store_vectors WHERE prefix = ? AND key = ?"
         " AND ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0) <= ?"
         " ORDER BY _rowid_",
         {Param(prefix), Param(key), Param(kMaxForeignRowBytes)}, [&](const Row& row) {
+          bytes += static_cast<std::int64_t>(row.Blob(1).size());
+          if (bytes > kMaxForeignRowBytes) {
+            broken = Invalid("its vectors take more than " + std::to_string(kMaxForeignRowBytes) +
+                             " bytes");
+            return false;
+          }
           Result<std::vector<float>> values = FloatsOf(row.Blob(1));
           if (!values) {
             broken = values.error();
@@ -549,10 +591,12 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions& o
     return std::unexpected(std::move(status));
   }
   if (Status status = CheckPages(**database, options.path); !status.ok()) {
-    return std::unexpected(std::move(status));
+    return std::unexpected(AboutFile(std::move(status)));
   }
   auto file = std::make_unique<SqliteForeignFile>(std::move(*database));
-  if (Status status = file->FindTables(); !status.ok()) return std::unexpected(std::move(status));
+  if (Status status = file->FindTables(); !status.ok()) {
+    return std::unexpected(AboutFile(std::move(status)));
+  }
   if (file->tables().empty()) {
     return Error(StatusCode::kInvalidArgument,
                  "file must have one of the tables checkpoints, writes, store, store_kv: \"" +

@@ -14,12 +14,16 @@ struct Meaning {
   const char* rule;
 };
 
-Meaning MeaningOf(int result_code) {
+Meaning MeaningOf(int result_code, std::string_view detail) {
   if (result_code == SQLITE_READONLY_DBMOVED) {
     return {StatusCode::kChangedOutside, "another program changed the file while it was open"};
   }
   // Of what an encrypted file holds.
   if (result_code == SQLITE_IOERR_DATA) return {StatusCode::kCorrupt, "file is damaged"};
+  // Of its header. SQLite has no number of its own for that.
+  if (result_code == SQLITE_ERROR && detail == "unsupported file format") {
+    return {StatusCode::kCorrupt, "file is damaged"};
+  }
   switch (result_code & 0xff) {
     case SQLITE_FULL:
       return {StatusCode::kStorageFull, "storage is full; nothing was changed"};
@@ -38,6 +42,8 @@ Meaning MeaningOf(int result_code) {
       return {StatusCode::kIoError, "file could not be read or written"};
     case SQLITE_TOOBIG:
       return {StatusCode::kTooLarge, "text or blob exceeds what SQLite can hold"};
+    case SQLITE_NOMEM:
+      return {StatusCode::kTooLarge, "memory has no room for it; nothing was changed"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {StatusCode::kBusy, "file is in use by another process"};
@@ -55,7 +61,7 @@ bool SpeaksForItself(int result_code) {
 }  // namespace
 
 Status SqliteStatus(int result_code, std::string_view path, std::string_view detail) {
-  const Meaning meaning = MeaningOf(result_code);
+  const Meaning meaning = MeaningOf(result_code, detail);
   std::string message = meaning.rule;
   if (!SpeaksForItself(result_code)) {
     message.append(" (").append(detail).append(", SQLite ");

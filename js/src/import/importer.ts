@@ -46,6 +46,7 @@ export interface ImportTarget extends ImportOptions {
 }
 
 const PAGE = 256;
+const LONGEST_TEXT = 400;
 // So long timers and other calls may have to wait.
 const TURN_MS = 8;
 
@@ -199,7 +200,7 @@ class Import {
   ): Promise<void> {
     for (let cursor = "", done = false; !done; ) {
       const page = await read({ cursor, limit: PAGE });
-      for (const { row, why } of page.skipped) this.#report.skipped.push({ what: row, why });
+      for (const { row, why } of page.skipped) this.#skip(row, why);
       for (const row of page.rows) {
         await this.#attempt(row, nameOfRow, importRow);
         await this.#takeTurns();
@@ -227,11 +228,12 @@ class Import {
       await importRow(row);
     } catch (error) {
       if (!isAboutTheRow(error)) throw error;
-      this.#report.skipped.push({
-        what: nameOfRow(row),
-        why: ruleOf(error),
-      });
+      this.#skip(nameOfRow(row), ruleOf(error));
     }
+  }
+
+  #skip(what: string, why: string): void {
+    this.#report.skipped.push({ what: brief(what), why: brief(why) });
   }
 
   #total(): number {
@@ -240,7 +242,20 @@ class Import {
 }
 
 function ruleOf(error: unknown): string {
+  if (isStackOverflow(error)) return "it is nested too deeply";
   return messageOf(error).replace(/^\[keepsake\] /, "");
+}
+
+function isStackOverflow(error: unknown): boolean {
+  return (
+    (error instanceof RangeError && /call stack/.test(error.message)) ||
+    (error instanceof Error && error.name === "InternalError")
+  );
+}
+
+// A file may hold names of any length, and millions of them.
+function brief(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)}…`;
 }
 
 // A full disk or a broken engine stops the import; a row that breaks a rule does not.
@@ -248,6 +263,7 @@ function isAboutTheRow(error: unknown): boolean {
   return (
     !(error instanceof KeepsakeError) ||
     error.code.startsWith("invalid_") ||
+    error.code === "thread_id_required" ||
     error.code === "too_large"
   );
 }

@@ -2,6 +2,9 @@
 // since CommonJS and the browser's one file can't load a library only when it is needed:
 // the reader of @msgpack/msgpack is 4.2 KB gzip, this 0.8.
 
+// A value that nests deeper would take the stack of those who read it next.
+const DEEPEST = 1000;
+
 /** What an extension type stands for. `read` decodes MessagePack inside of it. */
 export type ExtensionReader = (type: number, data: Uint8Array) => unknown;
 
@@ -18,6 +21,7 @@ class MsgpackReader {
   readonly #view: DataView;
   readonly #readExtension: ExtensionReader;
   #at = 0;
+  #depth = 0;
 
   constructor(bytes: Uint8Array, readExtension: ExtensionReader) {
     this.#bytes = bytes;
@@ -95,17 +99,25 @@ class MsgpackReader {
   }
 
   #array(length: number): unknown[] {
+    this.#enter();
     const array: unknown[] = [];
     for (let i = 0; i < length; i++) array.push(this.value());
+    this.#depth--;
     return array;
   }
 
   // With keys that are text an object, else a Map.
   #map(length: number): object {
+    this.#enter();
     const entries: [unknown, unknown][] = [];
     for (let i = 0; i < length; i++) entries.push([this.value(), this.value()]);
+    this.#depth--;
     const isObject = entries.every(([key]) => typeof key === "string");
     return isObject ? Object.fromEntries(entries as [string, unknown][]) : new Map(entries);
+  }
+
+  #enter(): void {
+    if (++this.#depth > DEEPEST) throw new RangeError(`it is nested deeper than ${DEEPEST}`);
   }
 
   #text(length: number): string {

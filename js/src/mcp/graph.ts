@@ -58,6 +58,7 @@ interface Change {
 }
 
 const ALL = 0xffff_ffff;
+const LONGEST_NAME = 65_000;
 
 /** An entity of what may be anything. @internal */
 export function entityOf(value: unknown): Entity | undefined {
@@ -73,6 +74,17 @@ export function relationOf(value: unknown): Relation | undefined {
 }
 
 const isText = (value: unknown) => typeof value === "string";
+
+/** Why the name of one can be no key of an item; undefined if it can. @internal */
+export function faultOf(one: Entity | Relation): string | undefined {
+  const name = "name" in one ? nameOfEntity(one) : nameOfRelation(one);
+  if (name.includes("\0")) return "its name must not contain NUL";
+  if (/\p{Surrogate}/u.test(name)) return "its name must not contain a lone surrogate";
+  // As UTF-8, with a number behind it.
+  return name.length * 3 > LONGEST_NAME && new TextEncoder().encode(name).length > LONGEST_NAME
+    ? `its name must not take more than ${LONGEST_NAME} bytes`
+    : undefined;
+}
 
 /**
  * The graph below a namespace. Each call reads it and writes what changed, in one batch.
@@ -253,17 +265,21 @@ function putsOf<T extends object>(
   nameOf: (value: T) => string,
 ): Change[] {
   const taken = new Set(there.map(({ key }) => key));
+  const counts = new Map<string, number>();
   const last = there.at(-1)?.order ?? 0;
   return values.map((value, i) => {
-    const key = freeKey(nameOf(value), taken);
+    const key = freeKey(nameOf(value), taken, counts);
     taken.add(key);
     return putOf(namespace, { key, order: last + 1 + i, value });
   });
 }
 
-function freeKey(name: string, taken: ReadonlySet<string>): string {
+// `counts` has what was tried of each name: a file may have a name any number of times.
+function freeKey(name: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   let key = name;
-  for (let count = 2; taken.has(key); count++) key = `${name} #${count}`;
+  let count = counts.get(name) ?? 2;
+  for (; taken.has(key); count++) key = `${name} #${count}`;
+  counts.set(name, count);
   return key;
 }
 

@@ -1,7 +1,9 @@
 // Import of the file of @modelcontextprotocol/server-memory: a JSON object in each line.
 
 import type { ImportReport } from "../import/options.js";
-import { entityOf, type Graph, type KnowledgeGraph, relationOf } from "./graph.js";
+import { entityOf, faultOf, type Graph, type KnowledgeGraph, relationOf } from "./graph.js";
+
+const LONGEST_TEXT = 400;
 
 /** A line that can't be read is skipped, and told of; the others are added, all or none. @internal */
 export async function importLines(
@@ -36,9 +38,12 @@ function take(line: string, graph: Graph, seen: Set<string>): string | undefined
   }
   const entity = value.type === "entity" ? entityOf(value) : undefined;
   const relation = value.type === "relation" ? relationOf(value) : undefined;
+  const one = entity ?? relation;
+  if (one === undefined) return "it is no entity and no relation with all its fields";
+  const fault = faultOf(one);
+  if (fault !== undefined) return fault;
   const name = JSON.stringify(entity?.name ?? relation);
-  if (name === undefined) return "it is no entity and no relation with all its fields";
-  if (seen.has(name)) return `an earlier line has ${name}`;
+  if (seen.has(name)) return `an earlier line has ${name.slice(0, LONGEST_TEXT)}`;
   seen.add(name);
   if (entity !== undefined) graph.entities.push(entity);
   if (relation !== undefined) graph.relations.push(relation);

@@ -133,17 +133,24 @@ function placeBehind(piece: Uint8Array): Place {
   return { exportId, number, cursor: take(), isComplete: piece[5] === 1 };
 }
 
-// Chunks are cut anywhere.
+// Chunks are cut anywhere. A piece is put together once, however many chunks it came in.
 async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let rest: Uint8Array = NOWHERE;
+  let held: Uint8Array[] = [];
+  let length = 0;
+  let size: number | undefined;
   for await (const chunk of chunks) {
-    rest = joined(rest, chunk);
-    for (let size = sizeOf(rest); size !== undefined && size <= rest.length; size = sizeOf(rest)) {
+    held.push(chunk);
+    length += chunk.length;
+    if (length < (size ?? HEADER_BYTES)) continue;
+    let rest = joined(held, length);
+    for (size = sizeOf(rest); size !== undefined && size <= rest.length; size = sizeOf(rest)) {
       yield rest.subarray(0, size);
       rest = rest.subarray(size);
     }
+    held = [rest];
+    length = rest.length;
   }
-  if (rest.length > 0) throw damaged("ends within a piece");
+  if (length > 0) throw damaged("ends within a piece");
 }
 
 function sizeOf(rest: Uint8Array): number | undefined {
@@ -154,12 +161,16 @@ function sizeOf(rest: Uint8Array): number | undefined {
   return HEADER_BYTES + body;
 }
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b;
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
+function joined(parts: Uint8Array[], length: number): Uint8Array {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 function damaged(how: string): KeepsakeError {

@@ -10,7 +10,8 @@ const rotl = (word, by) => ((word << by) | (word >> (64n - by))) & MASK;
 const mix = (hash, word) =>
   rotl(((hash ^ ((word * 0x9e3779b97f4a7c15n) & MASK)) * 0xc2b2ae3d27d4eb4fn) & MASK, 31n);
 
-function hashOf(bytes, seed) {
+/** The one of core/src/base/hash.h. */
+export function hashOf(bytes, seed) {
   let even = seed ^ BigInt(bytes.length);
   let odd = ~seed & MASK;
   let i = 0;

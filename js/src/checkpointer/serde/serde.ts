@@ -2,7 +2,9 @@
 // faster in this folder, which knows its insides; here alone is decided when.
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import { show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
+import { KeepsakeError, messageOf } from "../../errors.js";
 import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
@@ -77,20 +79,44 @@ export class LaterValues {
       Object.defineProperty(values, channel, { enumerable: true, configurable: true, ...member });
     const set = (value: unknown) => define({ value, writable: true });
     if (make === undefined) set(await load(this.#serde, blob));
-    else define({ set, get: () => (set(make()) as Record<string, unknown>)[channel] });
+    else
+      define({
+        set,
+        get: () => (set(readable(blob.type, make)) as Record<string, unknown>)[channel],
+      });
   }
 
   #prepare(channel: string, { type, bytes }: Blob): MaybePromise<(() => unknown) | undefined> {
     if (type !== "json" || bytes.length < WORTH_WAITING || !isKnown(this.#serde)) return undefined;
     const later = this.#channels.get(channel) ?? new LaterJson();
     this.#channels.set(channel, later);
-    return later.prepare(bytes);
+    return readable(type, () => later.prepare(bytes));
   }
 }
 
 /** The value; the bytes may be overwritten as soon as this returns. @internal */
 export function load(serde: SerializerProtocol, { type, bytes }: Blob): MaybePromise<unknown> {
-  if (type === "json" && isKnown(serde)) return loadJson(bytes);
   // Bytes are a view of what others have a part of, too; a serde may hand them to the user.
-  return serde.loadsTyped(type, bytes.slice());
+  if (!isKnown(serde)) return serde.loadsTyped(type, bytes.slice());
+  return readable(type, () =>
+    type === "json" ? loadJson(bytes) : serde.loadsTyped(type, bytes.slice()),
+  );
+}
+
+// What LangGraph's own serialiser can't read, it did not write.
+function readable<T>(type: string, read: () => MaybePromise<T>): MaybePromise<T> {
+  try {
+    const value = read();
+    return value instanceof Promise ? value.catch((error) => unreadable(type, error)) : value;
+  } catch (error) {
+    return unreadable(type, error);
+  }
+}
+
+function unreadable(type: string, cause: unknown): never {
+  throw new KeepsakeError(
+    "corrupt",
+    `a value of a checkpoint is damaged, it is no readable ${show(type)}: ${messageOf(cause)}`,
+    { cause },
+  );
 }

@@ -1,0 +1,162 @@
+// Imports files with something wrong, and tells a line of JSON for each: what became of it, and
+// what it took.
+//   mutant-worker.mjs <kind> <from> <to>
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import Database from "better-sqlite3";
+import { KeepsakeError, openMemory } from "keepsake";
+import { projectRoot } from "./installed-package.mjs";
+import { mutantOf, originals } from "./mutants.mjs";
+
+const [, , kind, from, to] = process.argv;
+const folder = mkdtempSync(join(tmpdir(), "keepsake-mutants-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+let linearMemory = 0;
+const { Instance } = WebAssembly;
+const memories = [];
+WebAssembly.Instance = class extends Instance {
+  constructor(module, imports) {
+    super(module, imports);
+    const memory = Object.values(this.exports).find((one) => one instanceof WebAssembly.Memory);
+    if (memory !== undefined) memories.push(memory);
+  }
+};
+
+const codeOf = (error) =>
+  error instanceof KeepsakeError ? error.code : `untyped: ${error?.stack ?? error}`;
+
+async function outcomeOf(call) {
+  try {
+    return { done: await call() };
+  } catch (error) {
+    return { code: codeOf(error), message: error?.message };
+  }
+}
+
+// Everything that is there then, and a write: each is answered, or an error of its own.
+async function useOf(memory) {
+  const calls = [
+    () => memory.store.search([], { limit: 1000 }),
+    () => memory.store.search([], { query: "note likes" }),
+    () => memory.store.listNamespaces(),
+    async () => {
+      for await (const _ of memory.checkpointer.list({ configurable: {} }));
+    },
+    async () => {
+      for await (const _ of memory.checkpointer.listThreads());
+    },
+    () => memory.stats(),
+    () => memory.store.put(["after"], "k", { text: "after" }),
+    () => memory.store.get(["after"], "k"),
+  ];
+  const codes = [];
+  for (const call of calls) {
+    const { code, message } = await outcomeOf(call);
+    if (code !== undefined) codes.push(`${code}: ${message}`);
+  }
+  return codes;
+}
+
+// What a table is known by.
+const COLUMNS = {
+  checkpoints:
+    "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",
+  writes: "thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value",
+  store: "prefix, key, value, created_at, updated_at",
+  store_kv: "ns, key, value",
+};
+
+// How many rows the importer has to import or to list; undefined if SQLite can't say.
+function rowsOf(path) {
+  let database;
+  try {
+    database = new Database(path, { readonly: true });
+    if (database.pragma("quick_check", { simple: true }) !== "ok") return undefined;
+    const count = (columns, table) => {
+      try {
+        const counted = database.prepare(`SELECT count(*) FROM (SELECT ${columns} FROM ${table})`);
+        return counted.pluck().get();
+      } catch {
+        return 0;
+      }
+    };
+    return Object.entries(COLUMNS).reduce((sum, [table, of]) => sum + count(of, table), 0);
+  } catch {
+    return undefined;
+  } finally {
+    database?.close();
+  }
+}
+
+async function importLines(path) {
+  const target = join(folder, "lines.db");
+  const printed = [];
+  const { write } = process.stdout;
+  const writeError = process.stderr.write;
+  process.argv = [process.argv[0], "keepsake", "import", target, path, "--format", "mcp", "--json"];
+  process.stdout.write = (text) => printed.push(text);
+  process.stderr.write = (text) => printed.push(text);
+  try {
+    await import(`${pathToFileURL(join(projectRoot, "dist/cli.js"))}?${path}`);
+  } finally {
+    process.stdout.write = write;
+    process.stderr.write = writeError;
+    process.exitCode = 0;
+    rmSync(target, { force: true });
+  }
+  const { error, ...report } = JSON.parse(printed.join(""));
+  if (error !== undefined) throw Object.assign(new KeepsakeError("internal", ""), error);
+  return report;
+}
+
+async function importInto(memory, bytes, path) {
+  if (kind === "an export" || kind === "a portable export") {
+    await memory.import(bytes);
+    return undefined;
+  }
+  return memory.importFrom(path);
+}
+
+const listed = ({ items, checkpoints, writes, kept, skipped }) =>
+  items + checkpoints + writes + kept + skipped.length;
+
+async function attempt(number, original) {
+  const bytes = mutantOf(kind, original, number, folder);
+  const path = join(folder, `mutant-${number}`);
+  writeFileSync(path, bytes);
+  const before = process.cpuUsage();
+  const isLines = kind === "lines of the memory server";
+  const memory = isLines ? undefined : await openMemory({ path: ":memory:" });
+  const outcome = await outcomeOf(() =>
+    isLines ? importLines(path) : importInto(memory, bytes, path),
+  );
+  const { user, system } = process.cpuUsage(before);
+  const used = memory === undefined ? [] : await useOf(memory);
+  await memory?.close();
+  const rows = outcome.done && !isLines ? rowsOf(path) : undefined;
+  for (const { buffer } of memories.splice(0)) {
+    linearMemory = Math.max(linearMemory, buffer.byteLength);
+  }
+  rmSync(path, { force: true });
+  return {
+    number,
+    bytes: bytes.length,
+    ms: (user + system) / 1000,
+    code: outcome.code ?? null,
+    message: outcome.message,
+    missing: rows === undefined ? 0 : rows - listed(outcome.done),
+    whys: outcome.done?.skipped.map(({ why }) => why) ?? [],
+    used,
+    linearMemory,
+    rss: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+const original = (await originals(folder))[kind];
+for (let number = Number(from); number < Number(to); number++) {
+  console.log(JSON.stringify(await attempt(number, original)));
+}
