@@ -492,16 +492,20 @@ Result<PageCheck> SqliteDatabase::CheckPages(std::uint32_t first, std::uint32_t 
 
 Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_t count,
                                                bool accepts) {
-  std::int64_t page_size = 0;
-  Status status = Run("PRAGMA page_size", {}, [&](const Row& row) {
-    page_size = row.Int(0);
-    return true;
-  });
+  std::int64_t page_size = 0, pages = 0;
+  Status status = Run("SELECT page_size, page_count FROM pragma_page_size, pragma_page_count", {},
+                      [&](const Row& row) {
+                        page_size = row.Int(0);
+                        pages = row.Int(1);
+                        return true;
+                      });
   const Result<std::uint64_t> bytes = FileBytes();
   if (!bytes) status = bytes.error();
   if (!status.ok()) return std::unexpected(std::move(status));
-  PageCheck check{.pages =
-                      static_cast<std::uint32_t>(*bytes / static_cast<std::uint64_t>(page_size))};
+  // A file is longer than its database if a power cut undid that it was shortened.
+  const std::uint64_t in_file = *bytes / static_cast<std::uint64_t>(page_size);
+  PageCheck check{
+      .pages = static_cast<std::uint32_t>(std::min(in_file, static_cast<std::uint64_t>(pages)))};
   Bytes page(static_cast<std::size_t>(page_size));
   for (std::uint32_t number = first; number < first + count && number <= check.pages; ++number) {
     status = ReadFile(std::uint64_t{number - 1} * page.size(), page);
@@ -663,7 +667,8 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
       !status.ok())
     return status;
   constexpr std::string_view kEverythingMade =
-      "SELECT group_concat(type || ' ' || name, ', ') FROM (SELECT type, name FROM sqlite_schema"
+      "SELECT group_concat(type || ' ' || name || sql, ', ')"
+      " FROM (SELECT type, name, sql FROM sqlite_schema"
       " WHERE name NOT LIKE 'sqlite_%' AND NOT (type = 'table' AND"
       "  name IN ('transfer_pieces', 'transfer_changes')) ORDER BY type, name)";
   if (Status status = ReadText(**plain, kEverythingMade, &ours); !status.ok()) return status;
