@@ -36,8 +36,8 @@ const keepsakeLibrary = {
 
   _embind_register_class_function: (_type, name, _count, _types, _signature, invoker, method) => {
     const invoke = wasmTable.get(invoker);
-    keepsakeClass.prototype[UTF8ToString(name)] = function (number) {
-      return invoke(method, this.address, number) >>> 0;
+    keepsakeClass.prototype[UTF8ToString(name)] = function (one, another) {
+      return invoke(method, this.address, one, another) >>> 0;
     };
   },
 

@@ -31,6 +31,16 @@ test("a store in memory that is full refuses puts, keeps what it has, and goes o
     expect((await store.get(["full"], `${n}`)).value.n).toBe(n);
   }
   expect((await store.stats()).items).toBe(count);
+  // Reads that it has no room for, too.
+  const all = await store.search(["full"], { limit: count }).catch((error) => error);
+  expect(all).toMatchObject({ code: "too_large", message: expect.stringContaining("for less") });
+  for (let limit = 200; ; limit = Math.ceil(limit / 2)) {
+    const some = await store.search(["full"], { limit }).catch((error) => error);
+    if (Array.isArray(some)) break;
+    expect(some).toMatchObject({ code: "too_large" });
+    expect(limit).toBeGreaterThan(10);
+  }
+  expect((await store.stats()).items).toBe(count);
   await store.put(["full"], "0", { text: "small" }).catch(() => {});
   for (let i = 0; i < 400; i++) await store.delete(["full"], `${i}`);
   await store.put(["full"], "again", { text: MEGABYTE, n: -1 });

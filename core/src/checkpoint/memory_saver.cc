@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/answer_room.h"
 #include "base/heap_sort.h"
 #include "checkpoint/channel_plan.h"
 #include "checkpoint/metadata.h"
@@ -65,6 +66,16 @@ class ThreadNamespace {
     for (const StoredCheckpoint& stored : std::views::values(checkpoints_)) sum += BytesOf(stored);
     for (const StoredBlob& blob : std::views::values(blobs_)) sum += blob.value.bytes.size();
     for (const auto& [id, writes] : writes_) sum += BytesOfWrites(id);
+    return sum;
+  }
+
+  std::size_t BytesOfWrites(const std::string& checkpoint_id) const {
+    std::size_t sum = 0;
+    const auto found = writes_.find(checkpoint_id);
+    if (found == writes_.end()) return sum;
+    for (const PendingWrite& write : std::views::values(found->second)) {
+      sum += write.value.bytes.size();
+    }
     return sum;
   }
 
@@ -173,16 +184,6 @@ class ThreadNamespace {
     return stored.checkpoint.bytes.size() + stored.metadata.bytes.size();
   }
 
-  std::uint64_t BytesOfWrites(const std::string& checkpoint_id) const {
-    std::uint64_t sum = 0;
-    const auto found = writes_.find(checkpoint_id);
-    if (found == writes_.end()) return sum;
-    for (const PendingWrite& write : std::views::values(found->second)) {
-      sum += write.value.bytes.size();
-    }
-    return sum;
-  }
-
   // kNotFound if it is the difference from what the channel had not last.
   Result<Blob> WholeOf(const NewValue& value, const StoredCheckpoint* parent) const {
     const ValueDelta& delta = value.delta;
@@ -194,7 +195,13 @@ class ThreadNamespace {
       return std::unexpected(checkpoint::OtherBase(value.channel));
     }
     const Bytes& bytes = base->value.bytes;
-    Blob whole = {value.value.type, Bytes(bytes.begin(), bytes.begin() + Offset(delta.prefix))};
+    const auto size =
+        static_cast<std::size_t>(delta.prefix + value.value.bytes.size() + delta.suffix);
+    // It may be far more than the request has.
+    if (Status s = FindRoom(size); !s.ok()) return std::unexpected(std::move(s));
+    Blob whole = {value.value.type, {}};
+    whole.bytes.reserve(size);
+    whole.bytes.assign(bytes.begin(), bytes.begin() + Offset(delta.prefix));
     std::ranges::copy(value.value.bytes, std::back_inserter(whole.bytes));
     whole.bytes.insert(whole.bytes.end(), bytes.end() - Offset(delta.suffix), bytes.end());
     return whole;
@@ -318,6 +325,16 @@ bool IsWithinBounds(const Place& place, const ListCheckpoints& list) {
   return ListedBefore(cursor, place);
 }
 
+Status TakeRoom(const Place& place, const StoredCheckpoint& stored) {
+  std::size_t bytes = stored.checkpoint.bytes.size() + stored.metadata.bytes.size() +
+                      place.ns->BytesOfWrites(*place.checkpoint_id);
+  for (const ChannelRef& ref : stored.channels) {
+    if (ref.blob_id != kNoBlob) bytes += place.ns->Value(ref.blob_id).bytes.size();
+  }
+  return AnswerRoom::Take(bytes);
+}
+
+// REQUIRES: TakeRoom().
 CheckpointTuple MakeTuple(const Place& place, const StoredCheckpoint& stored) {
   CheckpointTuple tuple = {{*place.thread_id, *place.checkpoint_ns, *place.checkpoint_id},
                            stored.parent_checkpoint_id,
@@ -407,7 +424,9 @@ class MemorySaver final : public Checkpointer {
     const std::string id = IdOrNewest(*ns, key);
     const StoredCheckpoint* stored = ns->Find(id);
     if (stored == nullptr) return std::nullopt;
-    return MakeTuple({&key.thread_id, &key.checkpoint_ns, &id, ns}, *stored);
+    const Place place = {&key.thread_id, &key.checkpoint_ns, &id, ns};
+    if (Status s = TakeRoom(place, *stored); !s.ok()) return std::unexpected(std::move(s));
+    return MakeTuple(place, *stored);
   }
 
   Result<std::vector<CheckpointTuple>> List(const ListCheckpoints& list) override {
@@ -419,6 +438,7 @@ class MemorySaver final : public Checkpointer {
       if (tuples.size() >= list.limit) break;
       const StoredCheckpoint& stored = *place.ns->Find(*place.checkpoint_id);
       if (!filter->Matches(stored.metadata.type, stored.metadata.bytes)) continue;
+      if (Status s = TakeRoom(place, stored); !s.ok()) return std::unexpected(std::move(s));
       tuples.push_back(MakeTuple(place, stored));
     }
     return tuples;
@@ -429,6 +449,9 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateKey(key); !s.ok()) return std::unexpected(s);
     const ThreadNamespace* ns = FindNamespace(key);
     if (ns == nullptr) return std::vector<PendingWrite>();
+    if (Status s = AnswerRoom::Take(ns->BytesOfWrites(key.checkpoint_id)); !s.ok()) {
+      return std::unexpected(std::move(s));
+    }
     if (channel.empty()) return ns->OrderedWrites(key.checkpoint_id);
     return ns->OrderedWrites(key.checkpoint_id, channel);
   }
@@ -459,6 +482,9 @@ class MemorySaver final : public Checkpointer {
     if (Status s = checkpoint::ValidateCopy(source, target); !s.ok()) return s;
     if (!IsEmpty(target)) return checkpoint::TargetNotEmpty(target);
     if (IsEmpty(source)) return checkpoint::NoThread(source);
+    std::uint64_t bytes = 0;
+    for (const auto& [name, ns] : threads_.at(source)) bytes += ns.bytes();
+    if (Status s = FindRoom(static_cast<std::size_t>(bytes)); !s.ok()) return s;
     Thread copy = threads_.at(source);
     threads_.insert_or_assign(target, std::move(copy));
     return {};

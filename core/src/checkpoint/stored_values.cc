@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/answer_room.h"
 #include "base/hash.h"
 #include "base/varint.h"
 #include "checkpoint/diff.h"
@@ -137,6 +138,8 @@ Status StoredValues::ReadPieces(const Stored& stored, Bytes& out) {
 Result<Blob> StoredValues::Read(ByteView value) {
   const auto stored = Decode(value);
   if (!stored) return std::unexpected(stored.error());
+  const auto length = static_cast<std::size_t>(stored->length());
+  if (Status s = AnswerRoom::Take(length); !s.ok()) return std::unexpected(std::move(s));
   Blob blob = {std::string(stored->type), {}};
   if (Status s = ReadPieces(*stored, blob.bytes); !s.ok()) return std::unexpected(std::move(s));
   return blob;

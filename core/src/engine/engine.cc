@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/answer_room.h"
 #include "engine/engine_state.h"
 #include "engine/operation_table.h"
 #include "wire/frame.h"
@@ -25,6 +26,21 @@ constexpr std::size_t kKeptResponseBytes = 1024 * 1024;
 
 // A search by words answers kIndexing after so many bytes of text: some 30 ms of work.
 constexpr std::size_t kTextAtOnce = 32 * 1024;
+
+// The answer to a request may take so much, also where memory has more: others have to answer, too.
+// One state of a thread is read as a whole, however large it is.
+#if !defined(KEEPSAKE_MOST_ANSWER_MB)
+#define KEEPSAKE_MOST_ANSWER_MB 256
+#endif
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+constexpr std::size_t kMostAnswerBytes = KEEPSAKE_MOST_ANSWER_MB * kMegabyte;
+constexpr std::size_t kMostTupleBytes = 512 * kMegabyte;
+
+std::size_t MostOf(const wire::Request& request) {
+  const bool is_tuple = request.operations.size() == 1 &&
+                        request.operations[0].tag == std::to_underlying(wire::Tag::kGetTuple);
+  return is_tuple ? kMostTupleBytes : kMostAnswerBytes;
+}
 
 using BatchResult = Result<std::vector<OperationResult>>;
 
@@ -96,6 +112,7 @@ class Engine::Opened {
     if (response_.capacity() > kKeptResponseBytes) response_ = Bytes();
     Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
     if (!request) return wire::WriteFailure(response_, wire::SequenceOf(frame), request.error());
+    const AnswerRoom room(MostOf(*request));
     state_.clock().Set(request->header.now_ms);
     Status status = state_.Enter(request->levels);
     if (status.ok()) status = Run(*request);

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/answer_room.h"
 #include "base/page.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/operation.h"
@@ -38,6 +39,13 @@ struct FoundItem {
   Item item;
   std::int64_t successor = 0;  // as FactMarks has it
 };
+
+// kTooLarge if the answer has no room for one more item.
+inline Status TakeRoomOfItem(std::string_view encoded_ns, std::string_view key,
+                             std::string_view value) {
+  constexpr std::size_t kBeside = 256;  // its labels, times and score
+  return AnswerRoom::Take(encoded_ns.size() + key.size() + value.size() + kBeside);
+}
 
 // What is known of an item that may be erased. Views are valid while it is offered.
 struct ItemTrace {

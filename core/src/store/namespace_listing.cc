@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/answer_room.h"
+
 namespace keepsake {
 
 std::string NamespaceListing::EncodedPrefix() const {
@@ -27,6 +29,10 @@ bool NamespaceListing::Offer(const Namespace& ns) {
   if (skipped_ < op_.offset) {
     ++skipped_;
   } else {
+    std::size_t bytes = sizeof(last_);
+    for (const std::string& label : last_) bytes += sizeof(label) + label.size();
+    room_ = AnswerRoom::Take(bytes);
+    if (!room_.ok()) return false;
     listed_.push_back(last_);
   }
   return listed_.size() < op_.limit;

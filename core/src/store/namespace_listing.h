@@ -8,6 +8,7 @@
 
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
+#include "keepsake/status.h"
 
 namespace keepsake {
 
@@ -23,12 +24,15 @@ class NamespaceListing {
   bool Offer(const Namespace& ns);
 
   std::vector<Namespace> Take() { return std::move(listed_); }
+  // kTooLarge if the answer had no room for more.
+  Status room() const { return room_; }
 
  private:
   const ListNamespacesOp& op_;
   std::uint32_t skipped_ = 0;
   Namespace last_;
   std::vector<Namespace> listed_;
+  Status room_;
 };
 
 }  // namespace keepsake

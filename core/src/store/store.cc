@@ -78,6 +78,7 @@ Result<std::vector<OperationResult>> Store::Apply(const CheckedBatch& batch) {
     NamespaceListing listing(*list.op);
     Status status = table.ReadNamespaces(listing.EncodedPrefix(), batch.now_ms,
                                          [&](const Namespace& ns) { return listing.Offer(ns); });
+    if (status.ok()) status = listing.room();
     if (!status.ok()) return std::unexpected(std::move(status));
     results[list.position] = listing.Take();
   }

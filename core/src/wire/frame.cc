@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/answer_room.h"
 #include "wire/reader.h"
 
 namespace keepsake::wire {
@@ -96,6 +97,14 @@ ResponseWriter::ResponseWriter(Bytes& out, FrameKind kind, std::uint64_t sequenc
   writer_.Truncate(0);
   writer_.Put(ResponseHeader{.kind = kind, .sequence = sequence});
   writer_.Put(results);
+}
+
+void ResponseWriter::ReserveForLarge() {
+  constexpr std::size_t kLarge = std::size_t{1} << 20;
+  const std::size_t more = AnswerRoom::taken() - reserved_;
+  if (more < kLarge) return;
+  reserved_ += more;
+  writer_.Reserve(more + more / 8);
 }
 
 void ResponseWriter::Fail(const Status& status) {

@@ -90,6 +90,7 @@ class ResponseWriter {
 
   template <typename T>
   void Answer(const T& answer) {
+    ReserveForLarge();
     writer_.Put(StatusCode::kOk);
     const std::size_t begin = writer_.BeginLength();
     writer_.Put(answer);
@@ -99,10 +100,13 @@ class ResponseWriter {
   std::uint32_t failures() const { return failures_; }
 
  private:
+  // AnswerRoom has found it.
+  void ReserveForLarge();
   // A result of 4 GiB or more has no length; it becomes kTooLarge.
   void End(std::size_t begin);
 
   Writer writer_;
+  std::size_t reserved_ = 0;  // of what was taken of AnswerRoom
   std::uint32_t failures_ = 0;
 };
 

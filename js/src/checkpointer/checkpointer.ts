@@ -187,9 +187,13 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     const { filter, matches } = await this.attempt(() => this.#filterOf(options?.filter));
     let cursor: CheckpointKey | undefined;
     const later = new LaterValues(this.serde);
-    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
-      const limit = matches ? size : Math.min(size, left);
-      const page = await this.attempt(() => this.#page(config, options, { filter, cursor, limit }));
+    let largest = LARGEST_PAGE;
+    for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, largest)) {
+      const wanted = matches ? size : Math.min(size, left);
+      const { page, limit } = await this.attempt(() =>
+        withinAnswer(wanted, (limit) => this.#page(config, options, { filter, cursor, limit })),
+      );
+      if (limit < wanted) size = largest = limit;
       for (const tuple of page) {
         const found = await this.attempt(() => this.#toTuple(tuple, later));
         if (matches && !matches(found.metadata)) continue;
@@ -374,9 +378,13 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       limitOf(checkOptions("listThreads", LIST_THREADS, options).limit),
     );
     let cursor: { newestCheckpointId: string; threadId: string } | undefined;
-    for (let size = FIRST_THREADS; left > 0; size = Math.min(size * 4, LARGEST_PAGE)) {
-      const limit = Math.min(size, left);
-      const page = await this.attempt(() => this.#call({ kind: "listThreads", cursor, limit }));
+    let largest = LARGEST_PAGE;
+    for (let size = FIRST_THREADS; left > 0; size = Math.min(size * 4, largest)) {
+      const wanted = Math.min(size, left);
+      const { page, limit } = await this.attempt(() =>
+        withinAnswer(wanted, (limit) => this.#call({ kind: "listThreads", cursor, limit })),
+      );
+      if (limit < wanted) size = largest = limit;
       for (const thread of page) {
         yield await this.attempt(() => this.#toSummary(thread));
         if (--left === 0) return;
@@ -605,6 +613,21 @@ function checkMetadataFilter(name: string, value: unknown): void {
       "invalid_filter",
       `filter.${name} of list must be a value, to which metadata is equal: ${operator ?? show(value)}`,
     );
+  }
+}
+
+// A page of a list, shorter than that if it would be more than an answer takes.
+async function withinAnswer<Row>(
+  wanted: number,
+  read: (limit: number) => MaybePromise<Row[]>,
+): Promise<{ page: Row[]; limit: number }> {
+  for (let limit = wanted; ; limit = Math.ceil(limit / 4)) {
+    try {
+      return { page: await read(limit), limit };
+    } catch (error) {
+      const isTooLarge = error instanceof KeepsakeError && error.code === "too_large";
+      if (!isTooLarge || limit <= 1) throw error;
+    }
   }
 }
 

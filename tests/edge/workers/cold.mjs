@@ -24,6 +24,25 @@ export default serve({
     return { found: found.length, again: again.value.text.length, after, now: linearMemory() };
   },
 
+  // More than an answer takes, beside somebody else.
+  async tooLarge(env) {
+    const [large, other] = ["too large", "other"].map((name) => keepsake(env.OBJECT, name).store);
+    const text = "x".repeat(1_000_000);
+    for (let i = 0; i < 40; i++) await large.put(["n"], `k${i}`, { text });
+    await other.put(["n"], "k", { n: 1 });
+    const { instances } = linearMemory();
+    const refused = await large.search(["n"], { limit: 40 }).catch(({ code, message }) => ({
+      code,
+      message,
+    }));
+    return {
+      refused,
+      instances: linearMemory().instances - instances,
+      other: (await other.get(["n"], "k")).value,
+      found: (await large.search(["n"], { limit: 20 })).length,
+    };
+  },
+
   async many(env, count) {
     for (let i = 0; i < count; i++) {
       const { store, checkpointer } = keepsake(env.OBJECT, `object ${i}`);

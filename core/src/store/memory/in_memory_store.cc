@@ -72,6 +72,10 @@ FoundItem Found(const Record& record) {
           .successor = record.successor};
 }
 
+Status TakeRoom(const Record& record) {
+  return TakeRoomOfItem(record.bucket->encoded_ns, *record.key, record.value);
+}
+
 bool IsWanted(const Record& record, const CheckedSearch& search) {
   return record.IsVisible(search.now_ms) && search.validity.Lets(record.validity) &&
          Wants(search, record.id, *record.key, record.value);
@@ -313,6 +317,7 @@ Result<std::optional<FoundItem>> InMemoryStore::ReadItem(const CheckedGet& get,
                                                          std::int64_t now_ms) {
   const Record* record = Find(get.encoded_ns, get.key);
   if (record == nullptr || !record->IsVisible(now_ms)) return std::nullopt;
+  if (Status status = TakeRoom(*record); !status.ok()) return std::unexpected(std::move(status));
   return Found(*record);
 }
 
@@ -325,7 +330,11 @@ Result<ItemAndVectors> InMemoryStore::ReadVectors(const ItemRef& item, std::int6
 Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
   std::vector<FoundItem> items;
   items.reserve(hits.size());
-  for (const auto& hit : hits) items.push_back(Found(*records_by_id_.at(hit.id)));
+  for (const auto& hit : hits) {
+    const Record& record = *records_by_id_.at(hit.id);
+    if (Status status = TakeRoom(record); !status.ok()) return std::unexpected(std::move(status));
+    items.push_back(Found(record));
+  }
   return items;
 }
 
@@ -516,7 +525,11 @@ Result<std::vector<std::string>> InMemoryStore::ReadKeys(std::string_view encode
   const auto bucket = buckets_.find(encoded_ns);
   if (bucket == buckets_.end()) return keys;
   for (const auto& [key, record] : bucket->second.records) {
-    if (record.IsVisible(now_ms)) keys.push_back(key);
+    if (!record.IsVisible(now_ms)) continue;
+    if (Status status = TakeRoomOfItem({}, key, {}); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+    keys.push_back(key);
   }
   return keys;
 }

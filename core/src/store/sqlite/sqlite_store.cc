@@ -199,6 +199,12 @@ struct ItemRow {
   FoundItem found;
 };
 
+struct ClearAtEnd {
+  std::unordered_map<std::int64_t, ItemRow>& rows;
+
+  ~ClearAtEnd() { rows.clear(); }
+};
+
 // Scores float32 rows.
 class RowScorer {
  public:
@@ -368,7 +374,10 @@ Status SqliteStore::WriteItems(FunctionRef<Status()> body) {
 
 Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms) {
   std::optional<FoundItem> found;
-  const Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
+  Status room;
+  Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
+    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1));
+    if (!room.ok()) return false;
     found = {.id = row.Int(0),
              .has_ttl = row.Int(4) != PutOp::kNoTtl,
              .item = {.ns = *get.ns,
@@ -379,7 +388,8 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
                       .validity = ValidityIn(row, 5, 6)}};
     return false;
   });
-  if (!status.ok()) return std::unexpected(status);
+  if (status.ok()) status = std::move(room);
+  if (!status.ok()) return std::unexpected(std::move(status));
   return found;
 }
 
@@ -572,19 +582,30 @@ Result<ItemAndVectors> SqliteStore::ReadVectors(const ItemRef& item, std::int64_
 }
 
 Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
+  // They are of this search alone.
+  const ClearAtEnd clearing{rows_};
   std::vector<FoundItem> items(hits.size());
   ItemIds missing;
   for (const auto& hit : hits) {
     const auto kept = rows_.find(hit.id);
-    if (kept == rows_.end() || kept->second.found.item.value.empty()) missing.push_back(hit.id);
+    if (kept == rows_.end() || kept->second.found.item.value.empty()) {
+      missing.push_back(hit.id);
+      continue;
+    }
+    const Item& item = kept->second.found.item;
+    Status room = TakeRoomOfItem(kept->second.encoded_ns, item.key, item.value);
+    if (!room.ok()) return std::unexpected(std::move(room));
   }
   if (!missing.empty()) {
     const std::string ids = IdList(missing);
-    const Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
-      rows_[row.Int(0)] = ItemRow(row, row.Text(3));
-      return true;
+    Status room;
+    Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
+      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3));
+      if (room.ok()) rows_[row.Int(0)] = ItemRow(row, row.Text(3));
+      return room.ok();
     });
-    if (!status.ok()) return std::unexpected(status);
+    if (status.ok()) status = std::move(room);
+    if (!status.ok()) return std::unexpected(std::move(status));
   }
   for (std::size_t i = 0; i < hits.size(); ++i) {
     const auto found = rows_.find(hits[i].id);
@@ -594,7 +615,6 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
     items[i] = std::move(found->second.found);
     items[i].item.ns = std::move(*ns);
   }
-  rows_.clear();
   return items;
 }
 
@@ -718,10 +738,13 @@ Status SqliteStore::DeleteItem(const CheckedPut& put) {
 Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_ns,
                                                        std::int64_t now_ms) {
   std::vector<std::string> keys;
-  const Status status = database_.Run(kKeys, {encoded_ns, now_ms}, [&](const Row& row) {
-    keys.emplace_back(row.Text(0));
-    return true;
+  Status room;
+  Status status = database_.Run(kKeys, {encoded_ns, now_ms}, [&](const Row& row) {
+    room = TakeRoomOfItem({}, row.Text(0), {});
+    if (room.ok()) keys.emplace_back(row.Text(0));
+    return room.ok();
   });
+  if (status.ok()) status = std::move(room);
   if (!status.ok()) return std::unexpected(status);
   return keys;
 }
