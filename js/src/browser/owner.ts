@@ -30,6 +30,7 @@ import { tellingFiles } from "./telling-files.js";
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
 const FLUSH_AFTER_MS = 100;
 const IDLE_MS = 300;
+const GROWN_REPLACED_AFTER_MS = 2_000;
 // A smaller log is left to grow: each checkpoint writes its pages a second time.
 const LOG_WORTH_MOVING = 1 << 20;
 // Whoever reads an export has gone.
@@ -63,6 +64,7 @@ export class Owner {
   #flushTimer: Timer;
   #idleTimer: Timer;
   #exportTimer: Timer;
+  #growthTimer: Timer;
   readonly #idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
 
   /**
@@ -159,7 +161,8 @@ export class Owner {
   close(): void {
     this.#isOver = true;
     this.#idleIndex.stop();
-    for (const timer of [this.#flushTimer, this.#idleTimer, this.#exportTimer]) clearTimeout(timer);
+    const timers = [this.#flushTimer, this.#idleTimer, this.#exportTimer, this.#growthTimer];
+    for (const timer of timers) clearTimeout(timer);
     for (const name of [...this.#lent.keys()]) this.#takeBack(name);
     try {
       this.#session.close();
@@ -177,6 +180,7 @@ export class Owner {
       response = await this.#runInRoom(job);
     }
     this.#watchExport(job.exports);
+    this.#watchGrowth();
     if (!(await this.#commit(job.makesRoom))) return undefined;
     if (job.changes !== undefined) this.#writeLater();
     this.#idleIndex.touch();
@@ -290,6 +294,21 @@ export class Owner {
       await this.#commit(false).catch(() => {});
     }
     if (!this.#isOver) await this.storage.restoreReserve();
+  }
+
+  // Linear memory never shrinks. When nobody needs it, this is over, and the hub opens another.
+  #watchGrowth(): void {
+    if (!this.#session.isGrown || this.storage.kind === "memory") return;
+    clearTimeout(this.#growthTimer);
+    this.#growthTimer = setTimeout(() => void this.#endIfGrown(), GROWN_REPLACED_AFTER_MS);
+  }
+
+  async #endIfGrown(): Promise<void> {
+    if (this.#lent.size > 0 || this.#exportTimer !== undefined) return this.#watchGrowth();
+    this.#quietly(() => this.#run(frame({ kind: "flush" })));
+    await this.#commit(false).catch(() => {});
+    await this.storage.settled();
+    if (!this.#isOver) this.#end();
   }
 
   #watchExport(phase: ExportPhase | undefined): void {

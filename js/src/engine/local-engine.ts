@@ -35,6 +35,8 @@ export interface SessionSource {
   readonly persistence?: Persistence;
   /** Whether its index may be improved while nobody calls. @default false */
   readonly worksWhenIdle?: boolean;
+  /** Opens it anew when nobody has called for so long, if its linear memory has grown. @default never */
+  readonly replacedAfterMs?: number;
   /** Makes the writes of a tick one transaction. @default each is one */
   readonly together?: (runner: Runner) => Together;
   /** What encrypts its file. @default there is none */
@@ -63,6 +65,9 @@ export class LocalEngine implements Engine {
   #isClosed = false;
   #isLost = false;
   readonly #turns = new Turns();
+  // How many need the session as it is: exports and imports go on in it.
+  #needed = 0;
+  #growthTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new ChangeListeners();
   readonly #idleIndex: IdleIndex | undefined;
   readonly #together: Together | undefined;
@@ -183,7 +188,14 @@ export class LocalEngine implements Engine {
   }
 
   exclusively<T>(body: () => Promise<T>): Promise<T> {
-    return this.#turns.take(body);
+    return this.#turns.take(async () => {
+      this.#needed++;
+      try {
+        return await body();
+      } finally {
+        this.#needed--;
+      }
+    });
   }
 
   close(): void {
@@ -191,6 +203,7 @@ export class LocalEngine implements Engine {
     this.#together?.flush();
     this.#isClosed = true;
     this.#idleIndex?.stop();
+    clearTimeout(this.#growthTimer);
     this.#discard();
     this.#source.release();
     this.#onClosed();
@@ -262,6 +275,20 @@ export class LocalEngine implements Engine {
     if (this.#idleIndex !== undefined && operations.some(usesIndex)) this.#idleIndex.touch();
   }
 
+  // Linear memory never shrinks: one large value would occupy it for as long as the program runs.
+  // What the next call finds is opened from the file.
+  #watchGrowth(session: DatabaseSession): void {
+    const { replacedAfterMs } = this.#source;
+    if (replacedAfterMs === undefined || !session.isGrown) return;
+    clearTimeout(this.#growthTimer);
+    this.#growthTimer = setTimeout(() => {
+      if (this.#session !== session || this.#isClosed) return;
+      if (this.#needed > 0) this.#watchGrowth(session);
+      else this.#discard();
+    }, replacedAfterMs);
+    (this.#growthTimer as { unref?: () => void }).unref?.();
+  }
+
   // Undefined if nothing was done: the session was gone, or refused it.
   #runAll(all: EncodedCall): readonly Answer<Operation>[] | undefined {
     if (!this.#isOpen()) return undefined;
@@ -312,7 +339,9 @@ export class LocalEngine implements Engine {
 
   #execute(session: DatabaseSession, request: Uint8Array, spare?: number): Uint8Array {
     try {
-      return session.execute(request, spare);
+      const response = session.execute(request, spare);
+      this.#watchGrowth(session);
+      return response;
     } catch (error) {
       if (error instanceof KeepsakeError) throw error;
       this.#isLost = !this.#source.isPersistent;

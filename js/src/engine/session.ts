@@ -22,6 +22,8 @@ export interface SessionParts {
 export interface DatabaseSession {
   /** Whether execute() can only fail, because the instance trapped in somebody else's call. */
   readonly isBroken: boolean;
+  /** Whether its linear memory is large because of single frames, which are gone. @default false */
+  readonly isGrown?: boolean;
   /**
    * The response is a view that ends with the next call. Throws a KeepsakeError if
    * it refuses the request, and anything else only if the instance is unusable. It is
@@ -56,6 +58,10 @@ export class Session implements DatabaseSession {
 
   get isBroken(): boolean {
     return this.instance.isBroken;
+  }
+
+  get isGrown(): boolean {
+    return this.instance.isGrown;
   }
 
   execute(request: Uint8Array, spare?: number): Uint8Array {

@@ -36,6 +36,7 @@ function whenTickEnds(run: () => void): void {
 
 const SHARED = Symbol.for("keepsake.engines");
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
+const GROWN_REPLACED_AFTER_MS = 2_000;
 // An agent's memory is its user's own.
 const DEFAULT_FILE_MODE = 0o600;
 
@@ -128,12 +129,15 @@ function fileSource({
 }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
   const keys = new KeyRing(path, key && checkKey("key", key));
+  // The file that was opened under this lock.
+  let opened: fs.Stats | undefined;
   return {
     name: path,
     isPersistent: true,
     worksWhenIdle: true,
     durability,
     keys,
+    replacedAfterMs: GROWN_REPLACED_AFTER_MS,
     together: (runner) => new Together(runner, whenTickEnds),
     async open() {
       if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -141,6 +145,7 @@ function fileSource({
       }
       const reserve = new Reserve(path);
       lock ??= await lockInRoom(path, lockTimeout, reserve);
+      if (opened !== undefined) refuseAnother(path, opened);
       refuseOtherPrograms(path);
       const files = open(path, () => openNodeFiles(path, fileMode, reserve));
       const session = await openSession({
@@ -153,11 +158,13 @@ function fileSource({
         },
         files,
       });
+      opened = fs.statSync(path);
       return new ReservingSession(session, reserve);
     },
     release() {
       lock?.release();
       lock = undefined;
+      opened = undefined;
     },
   };
 }
@@ -180,6 +187,16 @@ async function lockInRoom(path: string, timeout: number, reserve: Reserve): Prom
     if (!isFull || !reserve.release()) throw error;
     return lockFile(path, timeout);
   }
+}
+
+// What is opened again must not begin anew because somebody deleted or replaced the file.
+function refuseAnother(path: string, { ino, dev }: fs.Stats): void {
+  const found = fs.statSync(path, { throwIfNoEntry: false });
+  if (found?.ino === ino && found.dev === dev) return;
+  throw new KeepsakeError(
+    "changed_outside",
+    `${path} was ${found === undefined ? "deleted" : "replaced"} while it was open: close it, and open it again`,
+  );
 }
 
 // Other SQLite programs know nothing of our lock, but make shared memory beside the

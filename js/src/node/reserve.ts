@@ -86,6 +86,10 @@ export class ReservingSession implements DatabaseSession {
     return this.#session.isBroken;
   }
 
+  get isGrown(): boolean {
+    return this.#session.isGrown ?? false;
+  }
+
   execute(request: Uint8Array, spare?: number): Uint8Array {
     const response = this.#session.execute(request, spare);
     if (!this.#reserve.isNeeded) return response;

@@ -22,6 +22,10 @@ const SPARED_FROM = 2 ** 30;
 // What a call needs besides blocks of the size of its request.
 const LEAST_BLOCK = 64 * 2 ** 10;
 const LARGE_REQUEST = 128 * 2 ** 20;
+// From so much linear memory on it is worth asking why it grew. A frame takes some bytes of it
+// for each of its own: to be copied, encoded and stored.
+const GROWN_FROM = 64 * 2 ** 20;
+const BYTES_FOR_A_BYTE = 8;
 
 type Glue = Awaited<ReturnType<typeof createModule>> & { fileError?: unknown };
 
@@ -35,6 +39,7 @@ export type WasmEngine = InstanceType<Glue["Engine"]>;
 export class WasmInstance {
   readonly #glue: Glue;
   #trap: unknown;
+  #largestFrame = 0;
 
   static async load(source: InstanceSource): Promise<WasmInstance> {
     const { module, files, hosts } = source;
@@ -79,6 +84,12 @@ export class WasmInstance {
     return this.#glue.HEAPU8.length;
   }
 
+  /** Whether it is as large as it is because of single frames, which are gone. */
+  get isGrown(): boolean {
+    const { memoryBytes } = this;
+    return memoryBytes >= GROWN_FROM && this.#largestFrame * BYTES_FOR_A_BYTE >= memoryBytes;
+  }
+
   /**
    * The response is a view into linear memory, until the next call of any engine of the
    * instance. Throws a KeepsakeError, and did nothing, if there is no room for the request
@@ -91,6 +102,7 @@ export class WasmInstance {
       this.#glue.HEAPU8.set(request, address);
       const size = engine[method](request.length);
       const response = engine.response();
+      this.#largestFrame = Math.max(this.#largestFrame, request.length, size);
       return this.#glue.HEAPU8.subarray(response, response + size);
     });
   }
