@@ -1,6 +1,6 @@
 // `npx keepsake studio`, as LangGraph Studio and Agent Chat UI use it: over HTTP.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -20,6 +20,9 @@ const GRAPH = `
     })
     .addEdge(START, "agent");
 `;
+
+const program = join(projectRoot, "dist/cli.js");
+const env = { ...process.env, NODE_OPTIONS: "" };
 
 let folder;
 let file;
@@ -53,12 +56,10 @@ afterAll(async () => {
 });
 
 async function serve(...words) {
-  const program = join(projectRoot, "dist/cli.js");
   const child = spawn(process.execPath, [program, "studio", ...words], {
-    env: { ...process.env, NODE_OPTIONS: "" },
+    env,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const closed = once(child, "close");
   let text = "";
   child.stderr.setEncoding("utf8");
   for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
@@ -66,8 +67,7 @@ async function serve(...words) {
     const found = /at (http:\S+)/.exec(text);
     if (found && /UUIDs/.test(text)) return { server: child, address: found[1], told: text };
   }
-  await closed;
-  return { text };
+  throw new Error(`it ended: ${text}`);
 }
 
 // As a page of another origin, or under another name, asks.
@@ -156,13 +156,17 @@ test("pages of others are refused, and so are other names for this machine", asy
   }
 });
 
-test("what it can't serve is refused in words", async () => {
+test("what it can't serve is refused in words", () => {
   const graph = join(folder, "agent.mjs");
-  const refused = async (...words) => (await serve(temporaryFile("x.db"), ...words)).text;
-  await expect(refused("nowhere.mjs")).resolves.toMatch(/not_found: there is no file nowhere.mjs/);
-  await expect(refused(`${graph}:other`)).resolves.toMatch(/exports no other, but graph: say/);
-  const origin = await refused(graph, "--origin", "chat.example.com");
-  expect(origin).toMatch(/--origin takes one such as https:/);
+  const refused = (...words) => {
+    const all = [program, "studio", temporaryFile("x.db"), ...words];
+    const { status, stderr } = spawnSync(process.execPath, all, { encoding: "utf8", env });
+    expect(status).toBe(1);
+    return stderr;
+  };
+  expect(refused("nowhere.mjs")).toMatch(/not_found: there is no file nowhere.mjs/);
+  expect(refused(`${graph}:other`)).toMatch(/exports no other, but graph: say/);
+  expect(refused(graph, "--origin", "chat.example.com")).toMatch(/takes one such as https:/);
 });
 
 test("what was written is in the file when it ends", async () => {
