@@ -41,6 +41,16 @@ TEST(RelativeDates, are_counted_back_over_months_and_years) {
   EXPECT_THAT(In("a year ago"), ElementsAre("d2022"));
 }
 
+TEST(RelativeDates, know_the_last_weekday) {
+  EXPECT_THAT(In("last Friday"), ElementsAre("d2023-05-05"));
+  EXPECT_THAT(In("last Wednesday"), ElementsAre("d2023-05-03")) << "not today";
+  EXPECT_THAT(In("am letzten Dienstag"), ElementsAre("d2023-05-09"));
+  EXPECT_THAT(In("vendredi dernier"), ElementsAre("d2023-05-05"));
+  EXPECT_THAT(In("上周三"), ElementsAre("d2023-05-03"));
+  EXPECT_THAT(In("上星期天"), ElementsAre("d2023-05-07"));
+  EXPECT_THAT(In("on Friday"), IsEmpty());
+}
+
 TEST(RelativeDates, are_read_in_other_languages) {
   EXPECT_THAT(In("Das war vor drei Tagen."), ElementsAre("d2023-05-07"));
   EXPECT_THAT(In("vorgestern, letzten Monat"), ElementsAre("d2023-05-08", "d2023-04"));

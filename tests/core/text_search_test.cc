@@ -670,5 +670,146 @@ TEST_F(SqliteTextIndexTest, a_write_that_is_undone_leaves_no_word_behind) {
   EXPECT_THAT(KeysOf(Open()->Search(search)), ElementsAre("k"));
 }
 
+// A day of 2023 for each: one text, so that only time tells them apart.
+constexpr std::pair<const char*, const char*> kDated[] = {{"march", "2023-03-06"},  // a Monday
+                                                          {"may", "2023-05-03"},    // a Wednesday
+                                                          {"june", "2023-06-10"},   // a Saturday
+                                                          {"october", "2023-10-17"}};
+
+TYPED_TEST(TextSearchTest, time_that_is_asked_for_comes_first) {
+  this->Open();
+  for (const auto& [key, date] : kDated) {
+    this->Put(key, R"({"text":"we went climbing","date":")" + std::string(date) + "\"}");
+  }
+  const auto first = [&](const std::string& query) {
+    const std::vector<std::string> keys = this->Keys(query);
+    EXPECT_THAT(keys, SizeIs(4)) << query;
+    return keys.empty() ? "" : keys[0];
+  };
+  EXPECT_EQ(first("Where did we go climbing before May 2023?"), "march");
+  EXPECT_EQ(first("climbing between 5 June and 20 June 2023"), "june");
+  EXPECT_EQ(first("climbing since September 2023"), "october");
+  EXPECT_EQ(first("climbing in autumn"), "october");
+  EXPECT_EQ(first("climbing on a Wednesday"), "may");
+  EXPECT_EQ(first("When did we first go climbing?"), "march");
+  EXPECT_EQ(first("When was the last time we went climbing?"), "october");
+  EXPECT_EQ(first("climbing zwischen 1. und 4. Mai 2023"), "may");
+  EXPECT_EQ(first("climbing 2023年4月之前"), "march");
+  const auto hits = this->Find("climbing before May 2023", {.explain = true});
+  EXPECT_THAT((*hits)[0].plan, testing::EndsWith("; by time: \u2026"
+                                                 "2023-04-30"));
+}
+
+TYPED_TEST(TextSearchTest, a_question_of_time_alone_finds_what_was_then) {
+  this->Open();
+  for (const auto& [key, date] : kDated) {
+    this->Put(key, R"({"text":"we went climbing","date":")" + std::string(date) + "\"}");
+  }
+  EXPECT_THAT(this->Keys("What happened before May 2023?"), ElementsAre("march"));
+  EXPECT_THAT(this->Keys("What did we do between 1 May and 30 June 2023?"),
+              ElementsAre("may", "june"));
+}
+
+TYPED_TEST(TextSearchTest, a_question_of_the_present_finds_the_newest_statement) {
+  this->Open();
+  this->Put("old", R"({"text":"Ada lives in Berlin with her sister","date":"2021-02-01"})");
+  this->PutText("other", "Bob lives on a boat");
+  this->Put("new", R"({"text":"Ada lives in Porto","date":"2023-02-01"})");
+  this->Put("older", R"({"text":"Ada lives in Berlin, alone","date":"2019-02-01"})");
+  EXPECT_EQ(this->Keys("Where does Ada live now?")[0], "new");
+  EXPECT_EQ(this->Keys("Where does Ada currently live?")[0], "new");
+  EXPECT_EQ(this->Keys("Ada lives where at first?")[0], "older");
+}
+
+TYPED_TEST(TextSearchTest, without_dates_what_was_put_later_is_newer) {
+  this->Open();
+  this->PutText("old", "My favourite tea is green");
+  this->PutText("new", "My favourite tea is white");
+  EXPECT_EQ(this->Keys("What is my favourite tea these days?")[0], "new");
+  EXPECT_EQ(this->Keys("What was my favourite tea originally?")[0], "old");
+}
+
+TYPED_TEST(TextSearchTest, a_slip_is_read_as_the_nearest_word) {
+  this->Open();
+  this->PutText("impostors", "two impostors at the door");
+  this->PutText("important", "an important letter");
+  this->PutText("posters", "many posters");
+  EXPECT_THAT(this->Keys("impostor"), ElementsAre("impostors"));
+  EXPECT_THAT(this->Keys("imposter"), ElementsAre("impostors"));
+  const auto hits = this->Find("lettre", {.explain = true});
+  ASSERT_THAT(*hits, SizeIs(1));
+  EXPECT_THAT((*hits)[0].plan, testing::HasSubstr("\"lettre\" read as \"letter\""));
+}
+
+TYPED_TEST(TextSearchTest, a_compound_is_found_by_its_end_in_every_language) {
+  this->Open();
+  this->PutText("street", "wir wohnen in der Hauptstra\u00DFe");
+  this->PutText("cover", "meine Krankenversicherung");
+  EXPECT_THAT(this->Keys("strasse"), ElementsAre("street"));
+  EXPECT_THAT(this->Keys("Stra\u00DFe"), ElementsAre("street"));
+  EXPECT_THAT(this->Keys("HAUPTSTRASSE"), ElementsAre("street"));
+  EXPECT_THAT(this->Keys("Versicherung"), ElementsAre("cover"));
+}
+
+TYPED_TEST(TextSearchTest, the_arabic_article_is_no_part_of_a_word) {
+  this->Open();
+  this->PutText("school", "ذهبنا إلى المدرسة");
+  this->PutText("house", "البيت كبير");
+  EXPECT_THAT(this->Keys("مدرسة"), ElementsAre("school"));
+  EXPECT_THAT(this->Keys("للمدرسة"), ElementsAre("school"));
+  EXPECT_THAT(this->Keys("والبيت"), ElementsAre("house"));
+}
+
+TYPED_TEST(TextSearchTest, numbers_are_the_same_in_every_spelling) {
+  this->Open();
+  this->PutText("points", "es kostet 1.250 Euro");
+  this->PutText("commas", "it costs 1,250 dollars");
+  this->PutText("plain", "about 1250 pieces");
+  this->PutText("other", "about 125 pieces");
+  for (const char* query : {"1250", "1,250", "1.250"}) {
+    const std::vector<std::string> keys = this->Keys(query);
+    EXPECT_THAT(keys, testing::IsSupersetOf({"points", "commas", "plain"})) << query;
+    EXPECT_THAT(keys, testing::Not(testing::Contains("other"))) << query;
+  }
+  this->PutText("phone", "call +49 170 1234567 tomorrow");
+  this->PutText("office", "the office has (555) 123-4567");
+  for (const char* query :
+       {"+491701234567", "0170 1234567", "0049-170-1234567", "0170/123 45 67"}) {
+    EXPECT_EQ(this->Keys(query)[0], "phone") << query;
+  }
+  EXPECT_EQ(this->Keys("555-123-4567")[0], "office");
+  EXPECT_EQ(this->Keys("5551234567")[0], "office");
+}
+
+TYPED_TEST(TextSearchTest, what_is_negated_does_not_come_first) {
+  this->Open();
+  this->PutText("nuts", "a cake with nuts, nuts and more nuts");
+  this->PutText("free", "a cake without any nuts");
+  EXPECT_EQ(this->Keys("cake without nuts")[0], "free");
+  EXPECT_EQ(this->Keys("cake with nuts")[0], "nuts");
+  this->PutText("vegan", "Ada is vegan");
+  this->PutText("meat", "Bob is not vegan at all, he loves his steak");
+  EXPECT_EQ(this->Keys("Who is not vegan?")[0], "meat");
+  EXPECT_EQ(this->Keys("Who is vegan?")[0], "vegan");
+  this->PutText("sugar", "Kaffee mit Zucker");
+  this->PutText("black", "Kaffee ohne Milch und ohne Zucker");
+  EXPECT_EQ(this->Keys("Kaffee ohne Zucker")[0], "black");
+  this->PutText("eats", "我吃肉");
+  this->PutText("eats not", "我不吃肉");
+  EXPECT_EQ(this->Keys("谁不吃肉")[0], "eats not");
+  const auto hits = this->Find("cake without nuts", {.explain = true});
+  EXPECT_THAT((*hits)[0].plan, testing::HasSubstr("not \"nuts\""));
+}
+
+TYPED_TEST(TextSearchTest, what_a_question_quotes_comes_first_but_is_no_condition) {
+  this->Open();
+  this->PutText("book", "the lean startup is a book for founders, which we all liked very much");
+  this->PutText("lean", "a startup must be fast. Jon said that it was a startup. A startup, yes.");
+  EXPECT_EQ(this->Keys("When did Jon read \"The Lean Startup\"?")[0], "book");
+  EXPECT_THAT(this->Keys("When did Jon read \"The Lean Startup\"?"), SizeIs(2));
+  EXPECT_THAT(this->Keys("\"lean startup\""), ElementsAre("book"));
+  EXPECT_THAT(this->Keys("\u300Clean startup\u300D"), ElementsAre("book"));
+}
+
 }  // namespace
 }  // namespace keepsake

@@ -464,4 +464,75 @@ describe.each([
     expect(await first("去年")).toBe("year");
     await store.close();
   });
+
+  test("what comes before, after, on a weekday, first and now", async () => {
+    const store = make({ now });
+    for (const [key, date] of Object.entries({
+      march: "2023-03-06", // a Monday
+      april: "2023-04-12", // a Wednesday
+      may: "2023-05-05", // a Friday
+    })) {
+      await store.put(N, key, { text: "we went climbing", date });
+    }
+    const first = async (query) => (await store.search(N, { query }))[0]?.key;
+    expect(await first("Where did we climb before April 2023?")).toBe("march");
+    expect(await first("climbing between 10 and 20 April 2023")).toBe("april");
+    expect(await first("climbing since May 2023")).toBe("may");
+    expect(await first("Wo waren wir am Mittwoch climbing?")).toBe("april");
+    expect(await first("climbing last Friday")).toBe("may");
+    expect(await first("When did we first go climbing?")).toBe("march");
+    expect(await first("climbing, the most recent time")).toBe("may");
+    const [hit] = await store.search(N, { query: "climbing before April 2023", explain: true });
+    expect(hit.plan).toContain("by time: …2023-03-31");
+    await store.close();
+  });
+
+  test("the newer statement of what holds now comes first", async () => {
+    const store = make({ now });
+    await store.put(N, "berlin", { text: "Ada lives in Berlin, with her cat", date: "2020-01-01" });
+    await store.put(N, "porto", { text: "Ada lives in Porto", date: "2022-01-01" });
+    const first = async (query) => (await store.search(N, { query }))[0]?.key;
+    expect(await first("Where does Ada live now?")).toBe("porto");
+    expect(await first("Wo lives Ada derzeit?")).toBe("porto");
+    expect(await first("Where did Ada live at first?")).toBe("berlin");
+    await store.close();
+  });
+
+  test("numbers, negation and quotation are read as they are meant", async () => {
+    const store = make({ now });
+    for (const [key, text] of Object.entries({
+      phone: "call +49 170 1234567",
+      price: "it costs 1.250 euros",
+      nuts: "cake with nuts and nuts",
+      free: "cake without nuts",
+      street: "in der Hauptstraße",
+    })) {
+      await store.put(N, key, { text });
+    }
+    const first = async (query) => (await store.search(N, { query }))[0]?.key;
+    expect(await first("+491701234567")).toBe("phone");
+    expect(await first("0170 1234567")).toBe("phone");
+    expect(await first("1,250")).toBe("price");
+    expect(await first("cake without nuts")).toBe("free");
+    expect(await first("strasse")).toBe("street");
+    await store.close();
+  });
+
+  test("a filter that was asked before finds what was written since", async () => {
+    const store = make({ now });
+    const of = (i) => ({
+      namespace: N,
+      key: `k${i}`,
+      value: { kind: i % 300 ? "common" : "rare" },
+    });
+    await store.batch(Array.from({ length: 900 }, (_, i) => of(i)));
+    const rare = async () =>
+      keysOf(await store.search(N, { filter: { kind: "rare" }, limit: 50 })).sort();
+    for (let i = 0; i < 3; i++) expect(await rare()).toEqual(["k0", "k300", "k600"]);
+    await store.put(N, "k1", { kind: "rare" });
+    await store.put(N, "k300", { kind: "common" });
+    await store.delete(N, "k600");
+    expect(await rare()).toEqual(["k0", "k1"]);
+    await store.close();
+  });
 });

@@ -98,6 +98,7 @@ std::string Describe(const CheckedSearch& search, const search::TextPlan& plan) 
   text += plan.candidates == 1 ? " candidate of " : " candidates of ";
   text += std::to_string(plan.items);
   text += plan.items == 1 ? " item" : " items";
+  text += plan.notes;
   if (plan.knows_nothing) text += ", by words alone: their vectors know nothing of them";
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "text/dates.h"
 #include "text/stop_words.h"
+#include "text/telephone.h"
 #include "text/unicode.h"
 
 namespace keepsake::search {
@@ -41,16 +42,6 @@ char JointOf(char32_t c) {
              : '\0';
 }
 
-// 3rd is 3.
-void CutOrdinal(std::string& folded) {
-  if (folded.size() < 3) return;
-  const std::string_view digits = std::string_view(folded).substr(0, folded.size() - 2);
-  if (!IsAllDigits(digits)) return;
-  for (std::string_view ending : {"st", "nd", "rd", "th"}) {
-    if (folded.ends_with(ending)) return folded.resize(digits.size());
-  }
-}
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNumberWords = {
     {{"eight", "8"},
      {"eleven", "11"},
@@ -81,8 +72,10 @@ class Analysis {
     while (at_ < text_.size() && tokens_.size() < kMaxTokens) {
       const Character character = Peek();
       switch (ClassOf(character.code_point)) {
-        case CharacterClass::kLetter:
         case CharacterClass::kDigit:
+          AddTelephone();
+          [[fallthrough]];
+        case CharacterClass::kLetter:
           ReadCompound();
           break;
         case CharacterClass::kUnspaced:
@@ -118,6 +111,15 @@ class Analysis {
                        .position = position,
                        .begin = static_cast<std::uint32_t>(begin),
                        .end = static_cast<std::uint32_t>(end)});
+  }
+
+  // Beside the words that it is written in.
+  void AddTelephone() {
+    if (at_ < telephone_end_) return;
+    std::optional<Telephone> telephone = TelephoneAt(text_, at_);
+    if (!telephone) return;
+    telephone_end_ = telephone->end;
+    Add(std::move(telephone->token), Token::Kind::kTelephone, at_, telephone->end, position_);
   }
 
   void ReadCompound() {
@@ -181,6 +183,9 @@ class Analysis {
   void AddCompound() {
     JoinApostrophes();
     JoinThousands();
+    if (const std::optional<std::string> number = GroupedByPoints()) {
+      Add(*number, Token::Kind::kCompound, parts_.front().begin, parts_.back().end, position_);
+    }
     if (const std::optional<std::string> whole = Whole()) {
       Add(*whole, Token::Kind::kCompound, parts_.front().begin, parts_.back().end, position_);
     }
@@ -221,6 +226,20 @@ class Analysis {
         ++i;
       }
     }
+  }
+
+  // 1.250 is 1250 in German, beside one and a quarter.
+  std::optional<std::string> GroupedByPoints() const {
+    if (parts_.size() < 2 || !parts_[0].is_number || parts_[0].folded.size() > 3) {
+      return std::nullopt;
+    }
+    std::string number;
+    for (const Part& part : parts_) {
+      const bool is_group = part.joint == '.' && part.is_number && part.folded.size() == 3;
+      if (&part != &parts_[0] && !is_group) return std::nullopt;
+      number += part.folded;
+    }
+    return number;
   }
 
   // An address, a domain, a time and a decimal number keep their signs; other
@@ -326,6 +345,7 @@ class Analysis {
   std::string_view text_;
   Language language_;
   std::size_t at_ = 0;
+  std::size_t telephone_end_ = 0;
   std::uint32_t position_ = 0;
   std::vector<Part> parts_;
   DateReader dates_;
@@ -333,6 +353,15 @@ class Analysis {
 };
 
 }  // namespace
+
+void CutOrdinal(std::string& folded) {
+  if (folded.size() < 3) return;
+  const std::string_view digits = std::string_view(folded).substr(0, folded.size() - 2);
+  if (!IsAllDigits(digits)) return;
+  for (std::string_view ending : {"st", "nd", "rd", "th"}) {
+    if (folded.ends_with(ending)) return folded.resize(digits.size());
+  }
+}
 
 std::vector<Token> Analyze(std::string_view text, Language language) {
   return Analysis(text, language).Run();

@@ -19,7 +19,7 @@ namespace keepsake::search {
 
 // What a stored token is made by. Persistent: raise it when tokens change, so that
 // texts are analysed anew.
-inline constexpr std::uint32_t kAnalysisVersion = 2;
+inline constexpr std::uint32_t kAnalysisVersion = 3;
 
 inline constexpr std::size_t kMaxTokenBytes = 64;
 // Of one text; what follows can't be found.
@@ -31,6 +31,7 @@ struct Token {
     kCharacter,  // of a script without spaces
     kPair,       // of such characters
     kCompound,   // a whole whose parts are words
+    kTelephone,  // a number of one, whose groups are words
     kDate,
     kEmoji,
   };
@@ -42,6 +43,9 @@ struct Token {
   std::uint32_t begin = 0;     // in bytes of the text
   std::uint32_t end = 0;
 };
+
+// 3rd is 3.
+void CutOrdinal(std::string& folded);
 
 // In the order of `begin`; what is malformed parts words. Never fails.
 std::vector<Token> Analyze(std::string_view text, Language language);

@@ -38,12 +38,6 @@ std::uint32_t ToNumber(std::string_view digits) {
   return error == std::errc() && parsed_to == end ? number : 0;
 }
 
-// 0 if it is none. Three letters are enough.
-std::uint32_t MonthOf(std::string_view word) {
-  static const WordList months(kMonths);
-  return months.GroupOf(word);
-}
-
 bool ComesBeforeMonth(std::string_view word) {
   static const WordList words(std::span(&kBeforeMonth, 1));
   return words.GroupOf(word) > 0;
@@ -67,7 +61,7 @@ void DateReader::Word(std::string_view word, char joint) {
   if (joint == ':') return Forget();                                     // a time
   if (year_ != 0 && month_ != 0) word = word.substr(0, word.find('t'));  // 2023-05-08T10:00
   if (const std::uint32_t number = ToNumber(word); number > 0) return Number(number, joint);
-  if (const std::uint32_t month = MonthOf(word); month > 0) {
+  if (const std::uint32_t month = MonthNamed(word); month > 0) {
     if (month_ != 0) Forget();
     const std::uint32_t day = std::exchange(number_, 0);
     if (is_announced) names_.push_back("d-" + TwoDigits(month));
@@ -155,6 +149,11 @@ void DateReader::Day(std::uint32_t day) {
   if (year_ == 0) return;
   names_.push_back(YearAndMonth(year_, month_) + "-" + TwoDigits(day));
   Forget();
+}
+
+std::uint32_t MonthNamed(std::string_view word) {
+  static const WordList months(kMonths);
+  return months.GroupOf(word);
 }
 
 std::string NameOfDay(std::int64_t day) {

@@ -71,7 +71,7 @@ std::string_view FirstLetter(std::string_view word) {
 
 std::vector<Alternative> MisspellingsOf(const TextTerm& term,
                                         std::span<const TextShelf* const> shelves) {
-  Found found;
+  Found near, farther;
   const std::size_t most = AllowedTypos(term.written);
   if (most == 0) return {};
   for (const TextShelf* shelf : shelves) {
@@ -83,10 +83,12 @@ std::vector<Alternative> MisspellingsOf(const TextTerm& term,
                    const std::string_view stem = term.alternatives[0].token;
                    distance = std::min(distance, EditDistance(stem, token, most));
                  }
-                 if (distance <= most) found.Add(token, distance <= 1 ? kTypo : kTypo * kTypo);
+                 if (distance > most) return;
+                 distance <= 1 ? near.Add(token, kTypo) : farther.Add(token, kTypo * kTypo);
                });
   }
-  return found.Take();
+  std::vector<Alternative> nearest = near.Take();
+  return nearest.empty() ? farther.Take() : nearest;
 }
 
 std::vector<Alternative> WordsWith(const TextTerm& term,
@@ -98,6 +100,19 @@ std::vector<Alternative> WordsWith(const TextTerm& term,
     EachWordOf(*shelf, "", [&](std::string_view word, std::string_view token) {
       if (word.contains(part)) found.Add(token, kPart);
     });
+  }
+  return found.Take();
+}
+
+std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
+                                          std::span<const TextShelf* const> shelves) {
+  Found found;
+  const std::string_view whole = term.alternatives[0].token;
+  if (whole.size() < kLeastPart) return {};
+  for (const TextShelf* shelf : shelves) {
+    for (const auto& [token, postings] : shelf->tokens()) {
+      if (token != whole && token.ends_with(whole)) found.Add(token, kPart);
+    }
   }
   return found.Take();
 }

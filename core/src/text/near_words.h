@@ -10,13 +10,18 @@
 
 namespace keepsake::search {
 
-// Words of the items that are nearly the term as it is written: some letters are wrong, but
-// not the first one.
+// The words of the items that are nearest to the term as it is written: a letter is wrong, or
+// two, but not the first one.
 std::vector<Alternative> MisspellingsOf(const TextTerm& term,
                                         std::span<const TextShelf* const> shelves);
 
 // Words that hold the term, as "September" holds "temb".
 std::vector<Alternative> WordsWith(const TextTerm& term, std::span<const TextShelf* const> shelves);
+
+// Words that end with the term, as "Hauptstrasse" ends with "strasse": a compound is mostly
+// what its end says, in whatever language.
+std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
+                                          std::span<const TextShelf* const> shelves);
 
 // Compounds that the term is a part of, and parts that it is made of: Krankenversicherung and
 // Versicherung.

@@ -9,6 +9,7 @@
 
 #include "text/dates.h"
 #include "text/unicode.h"
+#include "text/weekdays.h"
 #include "text/word_list.h"
 
 namespace keepsake::search {
@@ -110,6 +111,11 @@ constexpr std::array<std::string_view, 4> kUnits = {
 constexpr std::array<Unit, 5> kUnitOfGroup = {Unit::kDay, Unit::kDay, Unit::kWeek, Unit::kMonth,
                                               Unit::kYear};
 constexpr std::string_view kAfter[] = {" ago fa atras "};
+// Around a weekday: the last one before today.
+constexpr std::string_view kLastOnes[] = {" last past letzten vorigen vergangenen "};
+constexpr std::string_view kLastBehind[] = {" dernier pasado scorso scorsa passada passado "};
+// The same of a weekday of last week.
+constexpr std::string_view kLastWeeks[] = {"上周", "上星期", "上个星期", "上礼拜", "上週"};
 // Not "ha" of Portuguese: in Italian it tells an age.
 constexpr std::string_view kBefore[] = {" vor hace "};
 constexpr int kMostAgo = 1000;
@@ -180,6 +186,13 @@ class Names {
     }
   }
 
+  void AddWeekdayBefore(int weekday) {
+    const int since =
+        (WeekdayOf(today_.time_since_epoch().count()) - weekday + kDaysOfWeek - 1) % kDaysOfWeek;
+    AddDays(today_ - days(since + 1), 1);
+  }
+  void AddWeekdayOfLastWeek(int weekday) { AddDays(Monday() + days(weekday - kDaysOfWeek), 1); }
+
   std::vector<std::string> Take() { return std::move(names_); }
 
  private:
@@ -220,6 +233,31 @@ void AddAgo(const std::vector<std::string_view>& words, Names& names) {
   }
 }
 
+// "last Friday", "letzten Freitag", "vendredi dernier".
+void AddWeekdays(const std::vector<std::string_view>& words, Names& names) {
+  static const WordList before(kLastOnes), behind(kLastBehind);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::optional<int> weekday = WeekdayNamed(words[i]);
+    if (!weekday) continue;
+    const bool is_last = (i > 0 && before.GroupOf(words[i - 1]) > 0) ||
+                         (i + 1 < words.size() && behind.GroupOf(words[i + 1]) > 0);
+    if (is_last) names.AddWeekdayBefore(*weekday);
+  }
+}
+
+// 上周三. It is taken out of the text: it is not all of that week.
+void AddWeekdaySigns(std::string& text, Names& names) {
+  for (const std::string_view week : kLastWeeks) {
+    for (std::size_t at = text.find(week); at != std::string::npos; at = text.find(week, at + 1)) {
+      const std::string_view behind = std::string_view(text).substr(at + week.size());
+      const std::optional<int> weekday = WeekdayOfSign(behind);
+      if (!weekday) continue;
+      names.AddWeekdayOfLastWeek(*weekday);
+      text.replace(at, week.size(), " ");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today, Weeks weeks) {
@@ -229,8 +267,11 @@ std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t tod
   for (const Phrase& phrase : kPhrases) {
     if (TakeOut(' ' + std::string(phrase.text) + ' ', folded)) names.Add(phrase.unit, phrase.by);
   }
-  AddAgo(WordsOf(folded), names);
+  const std::vector<std::string_view> words = WordsOf(folded);
+  AddAgo(words, names);
+  AddWeekdays(words, names);
   std::string signs(text);
+  AddWeekdaySigns(signs, names);
   for (const Phrase& sign : kSigns) {
     if (TakeOut(sign.text, signs)) names.Add(sign.unit, sign.by);
   }

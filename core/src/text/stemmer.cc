@@ -388,6 +388,22 @@ void StemCyrillic(std::string& word) {
                       "ия",   "а",   "е",   "и",   "о",   "у",   "ы",   "ь",   "ю",   "я"});
 }
 
+// The article, also behind "and", "with", "like" and "so", and what it becomes behind "to".
+// Two bytes a letter, two letters at least stay.
+void CutArabicArticle(std::string& word) {
+  constexpr std::string_view kArticles[] = {"وال", "بال", "كال", "فال", "لل", "ال"};
+  constexpr std::size_t kLeastLeft = 4;
+  for (const std::string_view article : kArticles) {
+    if (!word.starts_with(article)) continue;
+    if (word.size() >= article.size() + kLeastLeft) word.erase(0, article.size());
+    return;
+  }
+}
+
+bool IsArabic(std::string_view word) {
+  return word.size() >= 2 && word[0] >= '\xD8' && word[0] <= '\xDB';
+}
+
 bool IsLatin(std::string_view word) {
   return std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
 }
@@ -401,6 +417,7 @@ bool IsCyrillic(std::string_view word) {
 void Stem(Language language, std::string& word) {
   if (language == Language::kNone) return;
   if (IsCyrillic(word)) return StemCyrillic(word);
+  if (IsArabic(word)) return CutArabicArticle(word);
   if (!IsLatin(word)) return;
   switch (language) {
     case Language::kNone:

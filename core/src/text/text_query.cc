@@ -18,8 +18,9 @@ namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
 
-// A character beside a pair that holds it says little more.
-constexpr double kCharacterWeight = 0.25;
+// A character beside a pair that holds it says little more, as does a part of a telephone
+// number.
+constexpr double kPieceWeight = 0.25;
 
 // Words that ask for a time at the beginning of a question, and anywhere in it.
 constexpr std::string_view kWhenFirst[] = {"when ",   "wann ",    "quand ",  "cuando ",
@@ -40,6 +41,36 @@ constexpr std::string_view kAskingWords =
     " accord across aspect bring comprehens convers describ differ discuss give item kind list"
     " mention name order provid sort summari talk tell thing throughout type walk ";
 constexpr double kAskingWeight = 0.2;
+// Of a word of a date that an answer lies before or behind.
+constexpr double kBoundWeight = 0.2;
+// What negates the word behind it, in every language and in each.
+constexpr std::string_view kNegators =
+    " without ohne nicht kein keine keinen keinem keiner keines sans senza ";
+constexpr std::string_view NegatorsOf(Language language) {
+  switch (language) {
+    case Language::kNone:
+    case Language::kGerman:
+      return " not ";
+    case Language::kEnglish:
+      return " not no never non ";
+    case Language::kFrench:
+      return " pas ";
+    case Language::kSpanish:
+      return " sin no ";
+    case Language::kItalian:
+      return " non ";
+    case Language::kPortuguese:
+      return " sem nao ";
+  }
+  return " ";
+}
+// Behind which it negates nothing: not only, no longer.
+constexpr std::string_view kNotNegated =
+    " longer only yet one matter sure idea more less way doubt just even nur mehr noch ";
+// What else says so in a text: nut-free, I don't eat nuts.
+constexpr std::string_view kDenials =
+    " free dont doesnt didnt isnt arent wasnt werent cant couldnt wont avoid avoids nie frei ";
+constexpr int kWordsToNegated = 2;
 // So many sentences are more than a question.
 constexpr std::ptrdiff_t kSentencesOfMessage = 3;
 constexpr std::size_t kShort = 2;
@@ -59,8 +90,9 @@ struct Section {
 struct Quotes {
   std::string_view open, close;
 };
-constexpr Quotes kQuotes[] = {{"\"", "\""},         {"\u201C", "\u201D"}, {"\u201E", "\u201C"},
-                              {"\u201E", "\u201D"}, {"\u00AB", "\u00BB"}, {"\u00BB", "\u00AB"}};
+constexpr Quotes kQuotes[] = {{"\u300C", "\u300D"}, {"\u300E", "\u300F"}, {"\"", "\""},
+                              {"\u201C", "\u201D"}, {"\u201E", "\u201C"}, {"\u201E", "\u201D"},
+                              {"\u00AB", "\u00BB"}, {"\u00BB", "\u00AB"}};
 
 // The first quotation; begin is npos if there is none. A single quote is no phrase.
 struct Quotation {
@@ -131,7 +163,9 @@ class QueryParser {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
     // In what people say, quotes are around titles and what somebody said.
-    if (IsQuestion(last) || query_.is_of_user || SentencesIn(text) > 1) query_.phrases.clear();
+    if (IsQuestion(last) || query_.is_of_user || SentencesIn(text) > 1) {
+      query_.quoted = std::exchange(query_.phrases, {});
+    }
     KeepNarrowestDates();
     query_.is_short = !IsQuestion(last) && query_.terms.size() + stop_terms_.size() <= kShort;
     WeighDownAskingWords();
@@ -147,6 +181,7 @@ class QueryParser {
   void AddSection(const Section& section) {
     const std::vector<Token> tokens = Analyze(section.text, language_);
     Phrase phrase;
+    int words_negated = 0;  // how far a negation still reaches
     for (const Token& token : tokens) {
       if (token.kind == Token::Kind::kDate) {
         AddDate(token.text);
@@ -154,9 +189,11 @@ class QueryParser {
       }
       const bool is_prefix =
           !section.is_phrase && token.end < section.text.size() && section.text[token.end] == '*';
-      AddTerm(token, tokens, section.text, is_prefix);
-      const bool is_plain =
-          token.kind != Token::Kind::kPair && token.kind != Token::Kind::kCompound;
+      const bool is_negated = !section.is_phrase && IsNegated(token, section.text, words_negated);
+      AddTerm(token, tokens, section.text, is_prefix, is_negated);
+      const bool is_plain = token.kind != Token::Kind::kPair &&
+                            token.kind != Token::Kind::kCompound &&
+                            token.kind != Token::Kind::kTelephone;
       if (section.is_phrase && is_plain) {
         phrase.words.push_back({token.text, token.position});
       }
@@ -166,6 +203,22 @@ class QueryParser {
       phrase.words[i].distance -= phrase.words[0].distance;
     }
     query_.phrases.push_back(std::move(phrase));
+  }
+
+  // Whether a negation before it reaches so far; reads one.
+  bool IsNegated(const Token& token, std::string_view text, int& reach) const {
+    if (token.kind != Token::Kind::kWord) return false;
+    const std::string word =
+        ' ' + ToLowerAscii(text.substr(token.begin, token.end - token.begin)) + ' ';
+    if (kNegators.contains(word) || NegatorsOf(language_).contains(word)) {
+      reach = kWordsToNegated;
+      return false;
+    }
+    if (reach == 0) return false;
+    --reach;
+    if (token.is_stop_word) return false;
+    reach = 0;
+    return !kNotNegated.contains(word);
   }
 
   void WeighDownAskingWords() {
@@ -196,8 +249,9 @@ class QueryParser {
   }
 
   void AddTerm(const Token& token, const std::vector<Token>& tokens, std::string_view text,
-               bool is_prefix) {
+               bool is_prefix, bool is_negated) {
     TextTerm term;
+    term.is_negated = is_negated;
     term.alternatives.push_back({.token = token.text, .is_prefix = is_prefix});
     const std::string_view written = text.substr(token.begin, token.end - token.begin);
     if (is_prefix) {
@@ -208,8 +262,10 @@ class QueryParser {
         }
       }
     }
-    if (token.kind == Token::Kind::kCharacter && IsInPair(token, tokens)) {
-      term.weight = kCharacterWeight;
+    const bool is_character = token.kind == Token::Kind::kCharacter;
+    if ((is_character && IsIn(Token::Kind::kPair, token, tokens)) ||
+        (!is_character && IsIn(Token::Kind::kTelephone, token, tokens))) {
+      term.weight = kPieceWeight;
     }
     const bool is_word = token.kind == Token::Kind::kWord;
     if (is_word) term.written = ToLowerAscii(written);
@@ -223,9 +279,9 @@ class QueryParser {
     if (!is_known) terms.push_back(std::move(term));
   }
 
-  static bool IsInPair(const Token& token, const std::vector<Token>& tokens) {
+  static bool IsIn(Token::Kind whole, const Token& token, const std::vector<Token>& tokens) {
     return std::ranges::any_of(tokens, [&](const Token& other) {
-      return other.kind == Token::Kind::kPair && other.begin <= token.begin &&
+      return &other != &token && other.kind == whole && other.begin <= token.begin &&
              other.end >= token.end;
     });
   }
@@ -272,11 +328,30 @@ TextQuery ParseWhole(std::string_view text, Language language) {
   return parser.Parse(text.substr(0, end), text.substr(begin));
 }
 
+// A date that only bounds a span is not asked for, and neither are its words.
+void DropBounds(TextQuery& query) {
+  const TimeQuestion& time = query.time;
+  const auto is_bound = [&](const std::string& name) {
+    return std::ranges::find(time.names, name) != time.names.end();
+  };
+  std::erase_if(query.periods, is_bound);
+  std::erase_if(query.days, [&](std::int64_t day) { return is_bound(NameOfDay(day)); });
+  for (TextTerm& term : query.terms) {
+    if (std::ranges::find(time.words, term.written) != time.words.end())
+      term.weight *= kBoundWeight;
+  }
+}
+
 }  // namespace
 
 TextQuery ParseTextQuery(std::string_view text, Language language,
                          std::optional<std::int64_t> now_ms) {
   TextQuery query = ParseWhole(text, language);
+  std::optional<std::int64_t> today;
+  if (now_ms) today = *now_ms / kMsPerDay;
+  query.time = ReadTimeQuestion(text.substr(0, kMaxQueryBytes), today);
+  DropBounds(query);
+  if (!query.time.names.empty()) return query;
   // What names a date means that one.
   if (!now_ms || !query.days.empty() || !query.periods.empty()) return query;
   const std::string_view asked = text.substr(0, kMaxQueryBytes);
@@ -300,6 +375,14 @@ bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConf
     return std::ranges::any_of(
         texts, [&](const std::vector<Token>& tokens) { return HoldsPhrase(phrase, tokens); });
   });
+}
+
+std::vector<std::string> NegationTokens(Language language) {
+  std::vector<std::string> tokens;
+  for (const std::string_view words : {kNegators, NegatorsOf(language), kDenials}) {
+    for (Token& token : Analyze(words, language)) tokens.push_back(std::move(token.text));
+  }
+  return tokens;
 }
 
 std::size_t AllowedTypos(std::string_view token) {

@@ -88,7 +88,10 @@ class TextRanking {
     std::uint32_t place = 0;  // in the sequence of its shelf
     bool is_speaker = false;  // the question names who speaks here
     double dated = 0;         // how well its dates are those asked for
-    double in_context = 0;    // BM25 with what neighbours have of the terms
+    double when = 0;          // the same of spans and weekdays
+    double quoted = 0;        // what the question quotes
+    std::optional<std::int64_t> day;
+    double in_context = 0;  // BM25 with what neighbours have of the terms
     TextScore score;
   };
 
@@ -195,7 +198,13 @@ class TextRanking {
     if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
     if (!term.may_be_misspelled || corrections_left_ == 0 || IsHeld(term)) return;
     --corrections_left_;
+    if (config_.language != Language::kGerman) add(WordsThatEndWith(term, texts_));
+    const std::size_t before = term.alternatives.size();
     add(MisspellingsOf(term, texts_));
+    if (term.alternatives.size() > before) {
+      plan_.notes +=
+          "; \"" + term.written + "\" read as \"" + term.alternatives[before].token + "\"";
+    }
   }
 
   bool IsHeld(const TextTerm& term) const {
@@ -211,7 +220,7 @@ class TextRanking {
       for (const Alternative& alternative : term.alternatives) AddHeld(shelf, alternative, held);
     }
     const bool may_repeat = term.alternatives.size() > 1 || term.alternatives[0].is_prefix;
-    if (!may_repeat) return held;
+    if (!may_repeat && !term.is_negated) return held;
     std::vector<Held> sorted = InOrder(
         held, OrderOf(held.size(), [&](std::size_t a, std::size_t b) {
           return held[a].candidate != held[b].candidate ? held[a].candidate < held[b].candidate
@@ -250,8 +259,35 @@ class TextRanking {
     }
   }
 
+  // Whether it holds a word that negates, by candidate and block.
+  const std::vector<Held>& Negations() {
+    if (!negations_) {
+      TextTerm all;
+      for (std::string& token : NegationTokens(config_.language)) {
+        all.alternatives.push_back({.token = std::move(token)});
+      }
+      negations_ = WhereHeld(all);
+    }
+    return *negations_;
+  }
+
+  // "Without nuts" is answered by what says so, and not by what has nuts.
+  void WeighNegated(const TextTerm& term, std::vector<Held>& held) {
+    const auto place_of = [](const Held& at) { return std::pair(at.candidate, at.block); };
+    std::vector<bool> says_so;
+    for (const Held& at : held) {
+      says_so.push_back(std::ranges::binary_search(Negations(), place_of(at), {}, place_of));
+    }
+    const bool is_said = std::ranges::find(says_so, true) != says_so.end();
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (!says_so[i]) held[i].count *= is_said ? weights_.contradicts : weights_.unsaid;
+    }
+    plan_.notes += "; not \"" + term.written + "\"";
+  }
+
   void ScoreTerm(const TextTerm& term) {
-    const std::vector<Held> held = WhereHeld(term);
+    std::vector<Held> held = WhereHeld(term);
+    if (term.is_negated) WeighNegated(term, held);
     double holding = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
@@ -400,15 +436,113 @@ class TextRanking {
 
   void AddCues() {
     FindDates();
+    FindTimes();
+    FindQuoted();
     for (Candidate& candidate : candidates_) {
       if (candidate.id == 0) continue;
       TextScore& score = candidate.score;
       // What nothing of the question leads to is no hit, unless the day is asked for.
       const double text = score.words + score.context;
-      score.cues = candidate.dated;
-      if (text > 0) score.cues += CuesOf(candidate);
-      score.total = text > 0 || candidate.dated > 0 ? text + score.cues : 0;
+      score.cues = candidate.dated + candidate.quoted;
+      score.cues +=
+          text > 0 ? candidate.when + CuesOf(candidate) : weights_.only_when * candidate.when;
+      score.total = text > 0 || score.cues > 0 ? text + score.cues : 0;
       score.total *= FactorOf(candidate);
+    }
+    PutInOrder();
+  }
+
+  // What a question quotes is mostly a title: what holds its words close to each other comes
+  // first, but it is no condition.
+  void FindQuoted() {
+    if (query_.quoted.empty()) return;
+    double best = 0;
+    for (const Candidate& candidate : candidates_) {
+      best = std::max(best, candidate.score.words + candidate.score.context);
+    }
+    bool is_found = false;
+    for (const Phrase& phrase : query_.quoted) {
+      for (const Held& at : WhereAllAre(phrase)) {
+        candidates_[at.candidate].quoted = weights_.quoted * best;
+        is_found = true;
+      }
+    }
+    if (is_found) plan_.notes += "; what is quoted first";
+  }
+
+  // Where the words of a phrase are in one block, or reach into the next.
+  std::vector<Held> WhereAllAre(const Phrase& phrase) const {
+    std::vector<Held> all;
+    for (std::size_t word = 0; word < phrase.words.size(); ++word) {
+      TextTerm term;
+      term.alternatives.push_back({.token = phrase.words[word].token});
+      const std::vector<Held> held = WhereHeld(term);
+      if (word == 0) {
+        all = held;
+        continue;
+      }
+      std::erase_if(all, [&](const Held& at) {
+        return std::ranges::none_of(held, [&](const Held& other) {
+          return other.candidate == at.candidate && other.block + 1 >= at.block &&
+                 other.block <= at.block + 1;
+        });
+      });
+    }
+    return all;
+  }
+
+  void FindTimes() {
+    const TimeQuestion& asked = query_.time;
+    if (!asked.has_when() && asked.order == TimeQuestion::Order::kNone) return;
+    plan_.notes += "; by time: " + Describe(asked);
+    for (const Shelf& shelf : shelves_) {
+      const std::vector<TextTime> times = TimesOf(*shelf.texts, asked);
+      for (std::size_t slot = 0; slot < times.size(); ++slot) {
+        Candidate& candidate = candidates_[shelf.first + slot];
+        candidate.day = times[slot].day;
+        if (times[slot].is_in_span) candidate.when += weights_.in_span;
+        if (times[slot].is_on_weekday) candidate.when += weights_.on_weekday;
+      }
+    }
+  }
+
+  // The first time, or what holds now: only what matches nearly as well as the best is put in
+  // its order, by days if most have one, else as it was put.
+  void PutInOrder() {
+    if (query_.time.order == TimeQuestion::Order::kNone) return;
+    double words = 0, best = 0;
+    for (const Candidate& candidate : candidates_) {
+      words = std::max(words, candidate.score.words);
+      best = std::max(best, candidate.score.total);
+    }
+    std::vector<std::size_t> ordered;
+    std::size_t with_day = 0;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const TextScore& score = candidates_[i].score;
+      if (candidates_[i].id == 0 || words == 0 || score.words < weights_.ordered * words) continue;
+      ordered.push_back(i);
+      with_day += candidates_[i].day ? 1 : 0;
+    }
+    if (ordered.size() < 2) return;
+    const bool by_day = 2 * with_day > ordered.size();
+    if (by_day) std::erase_if(ordered, [&](std::size_t i) { return !candidates_[i].day; });
+    const bool is_latest = query_.time.order == TimeQuestion::Order::kLatest;
+    const auto is_before = [&](std::size_t a, std::size_t b) {
+      const Candidate &one = candidates_[a], &other = candidates_[b];
+      if (by_day && one.day != other.day) return one.day < other.day;
+      return one.id < other.id;
+    };
+    const double share = weights_.in_order * (query_.time.is_only_hinted ? weights_.hinted : 1);
+    const std::vector<std::size_t> order =
+        OrderOf(ordered.size(),
+                [&](std::size_t a, std::size_t b) { return is_before(ordered[a], ordered[b]); });
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const std::size_t from_end = is_latest ? place : order.size() - 1 - place;
+      const double added = share * best * static_cast<double>(from_end) /
+                           static_cast<double>(std::max<std::size_t>(order.size() - 1, 1));
+      TextScore& score = candidates_[ordered[order[place]]].score;
+      score.cues += added;
+      score.total += added;
     }
   }
 
@@ -612,6 +746,7 @@ class TextRanking {
   std::vector<bool> names_speaker_;  // terms
   bool is_one_speaker_ = false;      // whom the question names
   std::size_t corrections_left_ = kMaxCorrections;
+  std::optional<std::vector<Held>> negations_;
 
   std::vector<Shelf> shelves_;
   std::vector<Candidate> candidates_;

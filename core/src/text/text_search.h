@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,7 @@ struct TextPlan {
   std::uint64_t candidates = 0;
   double agreement = 0;        // 0…1: how much of its weight a Meaning has
   bool knows_nothing = false;  // the embedder: the words are left alone
+  std::string notes;           // what was made of the question, for people
   bool has_phrases = false;    // what does not hold them is no hit, however near
 };
 
@@ -91,6 +93,17 @@ struct TextWeights {
   double days_to_forget = 5;
   double same_month = 2;
   double same_year = 0.5;
+  double in_span = 2, on_weekday = 1.5;
+  // A text that was asked for by when it was, and holds no word of the question.
+  double only_when = 0.1;
+  // Of the best score, for the first of what is asked for in an order; and the share of the
+  // best score by words that the order goes by.
+  double in_order = 0.6, ordered = 0.6;
+  double hinted = 0.3;  // of in_order
+  double quoted = 0.5;  // of the best score, for what a question quotes
+  // How much of a word counts that the question negates, where no negation stands beside it:
+  // if it does in another item, and if it does in none.
+  double contradicts = 0.1, unsaid = 0.25;
   // How much of what is near counts in items 1 turn away.
   double near_earlier = 0.5, near_later = 0.4, near_answer = 0.3;
   // Of the best score by words, for an item as near as the nearest are on average.
