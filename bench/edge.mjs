@@ -85,4 +85,22 @@ console.log(
     ]),
   ),
 );
+
+const ITEMS = quick ? 3_000 : 30_000;
+const rare = { filter: { kind: "rare" } };
+await call("filters", "open", "keepsake");
+await call("filters", "fill", ITEMS);
+const searches = [];
+for (const [label, options] of [
+  ["the first filter of a field", rare],
+  ["the second, which makes its column", rare],
+  ["every later one", rare],
+  ["what contains a text", { query: `${ITEMS - 1} a sent`, mode: "contains" }],
+]) {
+  const { ms, answer } = await call("filters", "found", options);
+  const { hits, read, written } = answer;
+  searches.push([label, hits, (ms - empty).toFixed(1), read, written]);
+}
+console.log(`\nFilters over ${ITEMS} items:\n`);
+console.log(table(["", "hits", "ms", "rows read", "rows written"], searches));
 await workerd.kill();

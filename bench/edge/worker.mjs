@@ -92,6 +92,35 @@ export class Candidate extends DurableObject {
     for (let i = 0; i < count; i++) await memory.store.search(NAMESPACE, { limit: 10 });
   }
 
+  /** Items of which every thousandth is rare. */
+  async fill(count) {
+    await this.counted.store.get(NAMESPACE, "");
+    for (let i = 0; i < count; i += 500) {
+      await this.counted.store.batch(
+        Array.from({ length: 500 }, (_, n) => ({
+          namespace: NAMESPACE,
+          key: `k${i + n}`,
+          value: { kind: (i + n) % 1000 === 0 ? "rare" : "common", text: `${i + n} ${TEXT}` },
+        })),
+      );
+    }
+    this.storage.take();
+  }
+
+  /** The hits of a search, and the rows that it bills. */
+  async found(options) {
+    const hits = await this.counted.store.search(NAMESPACE, { limit: 50, ...options });
+    return { hits: hits.length, ...this.storage.take() };
+  }
+
+  /** The rows that an item with a text bills until it can be found by words. */
+  async rowsOfText(key) {
+    const value = { kind: "common", text: `${key} ${TEXT}` };
+    await this.counted.store.put(NAMESPACE, key, value);
+    await this.counted.store.search(NAMESPACE, { query: key });
+    return this.storage.take();
+  }
+
   /** Rows read and written by `count` of these. */
   async rows(operation, count) {
     // Opens it, if it is not open yet.

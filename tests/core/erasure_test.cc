@@ -149,6 +149,23 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   EXPECT_EQ(opened.state->Forget(OfAda()), *erased) << "answered as before";
 }
 
+TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Store& store = opened.state->store();
+  const std::string field = Secret(0);
+  for (int i = 0; i < 600; ++i) {
+    const std::string value = "{\"" + field + "\":" + std::to_string(i % 10) + "}";
+    ASSERT_TRUE(store.Put({"user", "ada"}, std::to_string(i), value).ok());
+  }
+  const auto filtered = [&] {
+    return store.Search({.ns_prefix = {}, .filter = "{\"" + field + "\":3}", .limit = 100});
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(*filtered(), SizeIs(60));
+  ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+}
+
 TEST(Erasure, in_memory_forgets_the_same) {
   Opened opened;
   Fill(*opened.state);

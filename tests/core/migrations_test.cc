@@ -82,8 +82,8 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                           return true;
                         })
                   .ok());
-  EXPECT_THAT(tables, HasSubstr("answers checkpoints content erasures graph_chunks holds log_users "
-                                "meta store_kv store_text "));
+  EXPECT_THAT(tables, HasSubstr("answers checkpoints content erasures field_changes field_columns "
+                                "graph_chunks holds log_users meta store_kv store_text "));
   EXPECT_THAT(tables,
               HasSubstr(" store_text store_vectors thread_namespaces vector_chunks vector_pending "
                         "writes "));

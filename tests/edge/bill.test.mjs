@@ -55,3 +55,26 @@ describe("a new object", () => {
     expect(written).toBeLessThanOrEqual(5);
   });
 });
+
+test("a filter of a field that was filtered before bills no row of what it leaves out", async () => {
+  await call("filter", "open", "keepsake");
+  await call("filter", "fill", 3000);
+  const filter = () => call("filter", "found", { filter: { kind: "rare" } });
+  expect((await filter()).read).toBeGreaterThan(3000);
+  await filter();
+  const { hits, read, written } = await filter();
+  expect(hits).toBe(3);
+  // Each hit twice, the columns, and who is asked what they hold.
+  expect(read).toBeLessThanOrEqual(30);
+  expect(written).toBe(0);
+  await call("filter", "open", "keepsake");
+  expect((await filter()).read).toBeLessThanOrEqual(60);
+});
+
+test("a new item with a text bills at most six written rows, until it can be found", async () => {
+  await call("text", "open", "keepsake");
+  await call("text", "fill", 500);
+  await call("text", "rowsOfText", "first");
+  const { written } = await call("text", "rowsOfText", "second");
+  expect(written).toBeLessThanOrEqual(6);
+});

@@ -81,6 +81,16 @@ constexpr SchemaStatement kVersion1[] = {
      "  record BLOB NOT NULL"
      ") STRICT"},
 
+    // Columns of fields that filters ask about, and which items they do not have as they are
+    // (store/sqlite/sqlite_field_columns.h); empty until a second filter names a field.
+    {kFields,
+     "CREATE TABLE field_columns("
+     "  chunk_id INTEGER PRIMARY KEY,"
+     "  covered INTEGER NOT NULL,"
+     "  bytes BLOB NOT NULL"
+     ") STRICT"},
+    {kFields, "CREATE TABLE field_changes(item_id INTEGER PRIMARY KEY) STRICT"},
+
     // Checkpoints by reference to shared content (core/src/checkpoint/README.md).
     {kCheckpoints,
      "CREATE TABLE thread_namespaces("
@@ -267,8 +277,8 @@ Status Migrate(Database& database, std::int64_t version, Schema schema, NewTable
     if (version > 0) {
       groups = GroupsMade(database, schema);
     } else if (made == NewTables::kAll) {
-      groups = std::set<TableGroup>{kMeta,  kAnswers,     kItems,     kVectors,
-                                    kTexts, kCheckpoints, kGovernance};
+      groups = std::set<TableGroup>{kMeta,  kAnswers,     kItems,      kVectors,
+                                    kTexts, kCheckpoints, kGovernance, kFields};
     }
     if (!groups) return groups.error();
     for (const SchemaVersion& step : schema.subspan(static_cast<std::size_t>(version))) {

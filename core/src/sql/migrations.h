@@ -24,7 +24,8 @@ enum class TableGroup : std::uint8_t {
   kVectors,
   kTexts,
   kCheckpoints,
-  kGovernance
+  kGovernance,
+  kFields
 };
 
 struct SchemaStatement {

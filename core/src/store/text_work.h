@@ -17,11 +17,15 @@ class TextWork {
   static constexpr std::size_t kWhenIdle = 4096;
 
   // `left`: bytes of text that may be analysed, or nullopt for no limit. Borrowed.
-  explicit TextWork(std::optional<std::size_t>& left) : left_(left) {}
+  explicit TextWork(std::optional<std::size_t>& left) : left_(left), at_first_(left.value_or(0)) {}
 
   // Whether one more text, or record, may be worked on; it counts then.
   bool Analyse(std::size_t bytes) { return Take(bytes); }
   bool Read(std::size_t bytes) { return Take(bytes / kReadsPerAnalysis); }
+
+  // Whether so much was done that a search, which takes its time over many items, is to be a
+  // call of its own.
+  bool IsMostlyDone() const { return left_ && *left_ < at_first_ / 2; }
 
   static Status NotDone() {
     return {StatusCode::kIndexing, "the index of texts is being made: ask again"};
@@ -39,6 +43,7 @@ class TextWork {
   }
 
   std::optional<std::size_t>& left_;
+  std::size_t at_first_;
 };
 
 }  // namespace keepsake

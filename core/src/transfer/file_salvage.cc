@@ -51,7 +51,7 @@ bool IsMadeAnew(const Table& table) { return table.name == "vector_chunks"; }
 // Rows of `meta` that the new database has itself, or that tell of tables that are not copied.
 bool IsOfFile(std::string_view name) {
   return name == "format" || name == "schema_version" || name == "text_index" ||
-         name.starts_with("transfer");
+         name == "field_columns" || name.starts_with("transfer");
 }
 
 class Copy {

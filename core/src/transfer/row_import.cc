@@ -38,16 +38,15 @@ constexpr std::string_view kWriteDone =
 
 // What is made anew, or tells of the rows that were here.
 constexpr std::string_view kEmptyDerived[] = {
-    "DELETE FROM store_text",
-    "DELETE FROM answers",
-    "DELETE FROM graph_chunks",
+    "DELETE FROM store_text",    "DELETE FROM answers",       "DELETE FROM graph_chunks",
+    "DELETE FROM field_columns", "DELETE FROM field_changes",
 };
 // Rows of `meta` that are this database's own.
 constexpr std::string_view kReadOwn =
     "SELECT name, value FROM meta WHERE name IN ('format', 'schema_version')";
 constexpr std::string_view kWriteOwn = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)";
 constexpr std::string_view kDropNotOurs =
-    "DELETE FROM meta WHERE name = 'text_index' OR name LIKE 'transfer%'";
+    "DELETE FROM meta WHERE name IN ('text_index', 'field_columns') OR name LIKE 'transfer%'";
 
 std::int64_t FirstId(std::uint64_t number) {
   return static_cast<std::int64_t>(number << kPartBits);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 #include "json/json.h"
@@ -105,17 +106,36 @@ ChunkBits BitsIn(const std::uint16_t* hashes, const std::vector<bool>& wanted) {
 
 }  // namespace
 
-FieldColumns::Page& FieldColumns::Column::MakeRoom(Slot slot) {
-  Page& page = pages[static_cast<std::size_t>(slot / kChunkSlots)];
-  if (page.living++ == 0) {
-    if (kind == Kind::kHash) {
-      page.hashes.resize(kChunkSlots, kMissing);
-    } else {
-      page.numbers.resize(kChunkSlots, kNoNumber);
-    }
+FieldColumns::Page& FieldColumns::Column::PageOf(std::size_t chunk) {
+  Page& page = pages[chunk];
+  if (kind == Kind::kHash) {
+    page.hashes.resize(kChunkSlots, kMissing);
+  } else {
+    page.numbers.resize(kChunkSlots, kNoNumber);
   }
+  return page;
+}
+
+FieldColumns::Page& FieldColumns::Column::MakeRoom(Slot slot) {
+  Page& page = PageOf(static_cast<std::size_t>(slot / kChunkSlots));
+  ++page.living;
   ++slots;
   return page;
+}
+
+void FieldColumns::Column::Set(Slot slot, std::string_view value, std::string_view encoded_ns) {
+  Page& page = PageOf(static_cast<std::size_t>(slot / kChunkSlots));
+  const std::size_t at = slot % kChunkSlots;
+  if (path.empty()) {
+    page.hashes[at] = HashOfText(encoded_ns);
+    return;
+  }
+  const std::optional<std::string_view> member = MemberAt(path, value);
+  if (kind == Kind::kHash) {
+    page.hashes[at] = member ? HashOf(*member) : kMissing;
+  } else {
+    page.numbers[at] = member ? NumberOf(*member) : kNoNumber;
+  }
 }
 
 void FieldColumns::Column::Add(Slot slot, std::string_view value) {
@@ -273,6 +293,86 @@ void FieldColumns::Remove(Slot slot) {
 
 void FieldColumns::Move(Slot from, Slot to) {
   for (Column& column : columns_) column.Move(from, to);
+}
+
+std::vector<FieldColumns::Name> FieldColumns::NamesOf(const Filter& filter) {
+  std::vector<Name> names;
+  for (const Filter::Test& test : filter.Tests()) {
+    const std::optional<Kind> kind = KindFor(test);
+    if (!kind) continue;
+    Name name{PathOf(test), *kind};
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void FieldColumns::Open(const Name& name) {
+  columns_.push_back({.path = name.path, .kind = name.kind, .is_filled = true});
+}
+
+void FieldColumns::Set(Slot slot, std::string_view value, std::string_view encoded_ns) {
+  for (Column& column : columns_) column.Set(slot, value, encoded_ns);
+}
+
+void FieldColumns::Unset(Slot slot) {
+  const std::size_t at = slot % kChunkSlots;
+  for (Column& column : columns_) {
+    const auto page = column.pages.find(static_cast<std::size_t>(slot / kChunkSlots));
+    if (page == column.pages.end()) continue;
+    if (column.kind == Kind::kHash) {
+      page->second.hashes[at] = kMissing;
+    } else {
+      page->second.numbers[at] = kNoNumber;
+    }
+  }
+}
+
+Bytes FieldColumns::Words(const Name& name, std::size_t first_chunk, std::size_t chunks) const {
+  Bytes words;
+  const Column* column = Find(name.path, name.kind);
+  if (column == nullptr) return words;
+  const std::size_t chunk_bytes =
+      kChunkSlots * (name.kind == Kind::kHash ? sizeof(std::uint16_t) : sizeof(float));
+  Page empty;
+  empty.hashes.resize(kChunkSlots, kMissing);
+  empty.numbers.resize(kChunkSlots, kNoNumber);
+  for (auto page = column->pages.lower_bound(first_chunk);
+       page != column->pages.end() && page->first < first_chunk + chunks; ++page) {
+    const std::size_t begin = (page->first - first_chunk) * chunk_bytes;
+    const auto append = [&](const Page& from) {
+      const auto* bytes = name.kind == Kind::kHash
+                              ? reinterpret_cast<const std::uint8_t*>(from.hashes.data())
+                              : reinterpret_cast<const std::uint8_t*>(from.numbers.data());
+      words.insert(words.end(), bytes, bytes + chunk_bytes);
+    };
+    while (words.size() < begin) append(empty);
+    append(page->second);
+  }
+  return words;
+}
+
+void FieldColumns::SetWords(const Name& name, std::size_t first_chunk, ByteView words) {
+  const Column* found = Find(name.path, name.kind);
+  if (found == nullptr) return;
+  Column& column = columns_[static_cast<std::size_t>(found - columns_.data())];
+  const std::size_t chunk_bytes =
+      kChunkSlots * (name.kind == Kind::kHash ? sizeof(std::uint16_t) : sizeof(float));
+  for (std::size_t at = 0; at + chunk_bytes <= words.size(); at += chunk_bytes) {
+    Page& page = column.PageOf(first_chunk++);
+    void* const to = name.kind == Kind::kHash ? static_cast<void*>(page.hashes.data())
+                                              : static_cast<void*>(page.numbers.data());
+    std::memcpy(to, words.data() + at, chunk_bytes);
+  }
+}
+
+SlotSet FieldColumns::SelectNamespaces(const std::vector<std::string>& encoded) const {
+  std::vector<bool> wanted(0x1'0000);
+  for (const std::string& ns : encoded) wanted[HashOfText(ns)] = true;
+  SlotSet slots;
+  for (const auto& [chunk, page] : Find({}, Kind::kHash)->pages) {
+    slots.Append(chunk, BitsIn(page.hashes.data(), wanted));
+  }
+  return slots;
 }
 
 std::size_t FieldColumns::bytes() const {

@@ -8,6 +8,8 @@
 // and Remove() from then on. There are at most kMaxColumns, of 2 or 4 bytes a slot; the
 // one that was not asked for longest goes first, and so does one that was written more
 // often than it has slots without being asked for.
+//
+// Or the caller says which columns there are, and keeps their words: Open(), Set(), Words().
 #ifndef KEEPSAKE_VECTORS_FIELD_COLUMNS_H_
 #define KEEPSAKE_VECTORS_FIELD_COLUMNS_H_
 
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "json/filter.h"
+#include "keepsake/bytes.h"
 #include "vectors/slot_set.h"
 
 namespace keepsake::search {
@@ -28,6 +31,16 @@ namespace keepsake::search {
 class FieldColumns {
  public:
   static constexpr std::size_t kMaxColumns = 8;
+
+  enum class Kind : std::uint8_t { kHash, kNumber };  // persistent
+  using Path = std::vector<std::string>;
+  // The empty path is that of the namespace of an item.
+  struct Name {
+    Path path;
+    Kind kind = Kind::kHash;
+
+    bool operator==(const Name&) const = default;
+  };
 
   // Notes that a search has this filter. True if there are columns to be filled first, with
   // Fill() for every vector and EndFill() or, if that can't be done, Clear().
@@ -45,14 +58,24 @@ class FieldColumns {
   void Move(Slot from, Slot to);
   void Clear();
 
+  // What columns could tell of a filter, each once.
+  static std::vector<Name> NamesOf(const json::Filter& filter);
+  // An empty column, which is kept until Clear().
+  void Open(const Name& name);
+  // Of a slot that may have something: in all columns, or nothing.
+  void Set(Slot slot, std::string_view value, std::string_view encoded_ns);
+  void Unset(Slot slot);
+  // The words of a range of chunks, as bytes; shorter if the last ones have none.
+  Bytes Words(const Name& name, std::size_t first_chunk, std::size_t chunks) const;
+  void SetWords(const Name& name, std::size_t first_chunk, ByteView words);
+  // REQUIRES: the column of namespaces is open. Of slots in one of these.
+  SlotSet SelectNamespaces(const std::vector<std::string>& encoded) const;
+
   std::size_t size() const { return columns_.size(); }
   // About what they take in memory.
   std::size_t bytes() const;
 
  private:
-  enum class Kind : std::uint8_t { kHash, kNumber };
-  using Path = std::vector<std::string>;
-
   struct Page {
     std::size_t living = 0;
     // One of them, by the kind of the column.
@@ -73,6 +96,8 @@ class FieldColumns {
       return kind == other_kind && path == other_path;
     }
     Page& MakeRoom(Slot slot);
+    Page& PageOf(std::size_t chunk);
+    void Set(Slot slot, std::string_view value, std::string_view encoded_ns);
     void Add(Slot slot, std::string_view value);
     void Remove(Slot slot);
     void Move(Slot from, Slot to);

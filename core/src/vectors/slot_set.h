@@ -40,6 +40,19 @@ class SlotSet {
       }
     }
   }
+  // All of them, ascending.
+  std::vector<Slot> Slots() const {
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < bits_.size(); ++i) {
+      for (std::size_t w = 0; w < bits_[i].size(); ++w) {
+        for (std::uint64_t word = bits_[i][w]; word != 0; word &= word - 1) {
+          slots.push_back(Slot{first_ + i} * kChunkSlots + w * 64 +
+                          static_cast<Slot>(std::countr_zero(word)));
+        }
+      }
+    }
+    return slots;
+  }
   std::size_t Count() const {
     std::size_t count = 0;
     for (const ChunkBits& bits : bits_) {

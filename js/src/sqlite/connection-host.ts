@@ -18,6 +18,8 @@ export const NAMES = [
   "checkpoints",
   "content",
   "erasures",
+  "field_changes",
+  "field_columns",
   "graph_chunks",
   "holds",
   "log_users",

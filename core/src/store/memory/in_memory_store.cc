@@ -83,6 +83,8 @@ bool IsWanted(const Record& record, const CheckedSearch& search) {
 
 // Rows are at hand: coding the query costs what reading so many does.
 constexpr std::size_t kFewRows = 32;
+// The same of a filter's columns.
+constexpr std::size_t kFewItems = 512;
 
 double BestScore(const search::CosineQuery& query, std::span<const float> vectors,
                  std::size_t dims) {
@@ -186,8 +188,10 @@ class InMemoryStore final : public Store, private ItemTable {
 
   Record* Find(std::string_view encoded_ns, std::string_view key);
   std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
-  // What a filter leaves, as far as the columns of its fields tell; nullopt for all.
+  // What a filter leaves, as far as the columns of its fields tell; nullopt for all: of vectors,
+  // and of items, whose ids are the slots.
   std::optional<search::SlotSet> Select(const json::Filter& filter);
+  std::optional<search::SlotSet> SelectItems(const CheckedSearch& search);
 
   // Texts are analysed by the first search by text that covers them, in portions.
   Status AnalyseTexts(std::string_view encoded_prefix, TextWork& work);
@@ -210,6 +214,7 @@ class InMemoryStore final : public Store, private ItemTable {
 
   std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
   search::FieldColumns columns_;                // of what is in index_
+  search::FieldColumns fields_;                 // of items, by their ids
   search::Slot next_slot_ = 0;
   bool has_superseded_ = false;  // or had
   Buckets buckets_;
@@ -243,8 +248,10 @@ std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBe
 Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search) {
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
+  const std::optional<search::SlotSet> among = SelectItems(search);
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     for (const auto& [key, record] : bucket.records) {
+      if (among && !among->Has(static_cast<search::Slot>(record.id))) continue;
       if (!IsWanted(record, search)) continue;
       if (search.by_vector && !record.vectors.empty()) {
         page.PushScored(record.id, BestScore(query, record.vectors, options().index->dims));
@@ -285,6 +292,23 @@ std::optional<search::SlotSet> InMemoryStore::Select(const json::Filter& filter)
   return columns_.Select(filter);
 }
 
+std::optional<search::SlotSet> InMemoryStore::SelectItems(const CheckedSearch& search) {
+  if (search.filter.empty()) return std::nullopt;
+  std::size_t items = 0;
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
+    items += bucket.records.size();
+    if (items >= kFewItems) break;
+  }
+  if (items < kFewItems) return std::nullopt;
+  if (fields_.Begin(search.filter)) {
+    for (const auto& [id, record] : records_by_id_) {
+      fields_.Fill(static_cast<search::Slot>(id), record->value);
+    }
+    fields_.EndFill();
+  }
+  return fields_.Select(search.filter);
+}
+
 Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, ItemPage& page) {
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     if (bucket.unindexed == 0) continue;
@@ -305,6 +329,7 @@ Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSear
   if (Status status = AnalyseTexts(search.encoded_prefix, work); !status.ok()) {
     return std::unexpected(std::move(status));
   }
+  if (work.IsMostlyDone()) return std::unexpected(TextWork::NotDone());
   const TextConfig& config = options().text;
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
@@ -397,7 +422,9 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   Record& record = FindOrCreate(put);
   // No JSON is empty text. An expired item is as good as gone.
   const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
+  if (!record.value.empty()) fields_.Remove(static_cast<search::Slot>(record.id));
   record.value = *put.op->value;
+  fields_.Add(static_cast<search::Slot>(record.id), record.value);
   if (is_new) record.created_at_ms = now_ms;
   // A clock may have been set back.
   record.updated_at_ms = std::max(now_ms, record.created_at_ms);
@@ -499,6 +526,7 @@ void InMemoryStore::Forget(Record& record) {
   SetExpiry(record, kNeverExpires);
   DropVectors(record);
   --record.bucket->unindexed;
+  fields_.Remove(static_cast<search::Slot>(record.id));
   ForgetText(record);
   pending_.erase(record.id);
   records_by_id_.erase(record.id);
@@ -572,6 +600,7 @@ void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
 
 Status InMemoryStore::Erase(std::span<const std::int64_t> ids) {
   if (has_superseded_) ForgetSuccessors(ids);
+  fields_.Clear();
   for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
   return {};
 }

@@ -14,6 +14,7 @@
 #include "store/item_table.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/read_int.h"
+#include "store/sqlite/sqlite_field_columns.h"
 #include "store/sqlite/sqlite_text_index.h"
 #include "store/sqlite/sqlite_vectors.h"
 #include "vectors/cosine.h"
@@ -42,6 +43,13 @@ constexpr std::string_view kScanValues =
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
     " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
     " ORDER BY ns, key";
+// The same of some.
+constexpr std::string_view kReadAmong =
+    "SELECT i.item_id, i.updated_at, i.value, i.key"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))"
+    " ORDER BY i.ns, i.key";
 constexpr std::string_view kScanVectors =
     "SELECT i.item_id, i.updated_at, v.vector"
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
@@ -265,7 +273,11 @@ constexpr std::size_t kFewUnindexed = 64;
 class SqliteStore final : public Store, private ItemTable {
  public:
   SqliteStore(sql::Database& database, StoreOptions options)
-      : Store(std::move(options)), database_(database), text_(database), vectors_(database) {}
+      : Store(std::move(options)),
+        database_(database),
+        text_(database),
+        vectors_(database),
+        fields_(database) {}
 
   Status Start() { return text_.Start(); }
 
@@ -305,7 +317,9 @@ class SqliteStore final : public Store, private ItemTable {
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override {
     TextWork work(text_left());
-    return text_.Search(search, most, options().text, meaning, plan, work);
+    Result<std::optional<ItemIds>> among = fields_.Select(search);
+    if (!among) return std::unexpected(std::move(among.error()));
+    return text_.Search(search, most, options().text, meaning, *among, plan, work);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
@@ -345,6 +359,7 @@ class SqliteStore final : public Store, private ItemTable {
   sql::Database& database_;
   SqliteTextIndex text_;
   SqliteVectors vectors_;
+  SqliteFieldColumns fields_;
   std::int64_t rows_read_ = 0;  // by searches without an index, about
   std::optional<bool> is_file_indexed_;
   // What was read of items by the search that runs, by id: a hit is read once.
@@ -368,6 +383,7 @@ Status SqliteStore::WriteItems(FunctionRef<Status()> body) {
     return written;
   });
   vectors_.EndTransaction(status.ok());
+  fields_.EndTransaction(status.ok());
   if (Status ended = text_.EndTransaction(status.ok()); status.ok()) return ended;
   return status;
 }
@@ -414,21 +430,35 @@ Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
   return hits;
 }
 
-// Only vectors of items that match are read.
+// Only vectors of items that match are read; and if its fields were filtered before, only rows
+// of items that may match.
 Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
   const sql::PrefixRange range(search.encoded_prefix);
+  const Result<std::optional<ItemIds>> among = fields_.Select(search);
+  if (!among) return std::unexpected(among.error());
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
   Status damage;
-  const Status status = database_.Run(kScanValues, ScanParams(range, search), [&](const Row& row) {
+  std::int64_t read = 0;
+  const auto offer = [&](const Row& row) {
     constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
+    ++read;
     const std::int64_t id = row.Int(kItemId);
     if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
     if (search.by_vector) damage = ScoreItem(id, scorer);
     page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
     return damage.ok();
-  });
+  };
+  const std::array<Param, 5> scan = ScanParams(range, search);
+  Status status;
+  if (*among) {
+    const std::string list = IdList(**among);
+    status = database_.Run(kReadAmong, {list, scan[0], scan[1], scan[2], scan[3], scan[4]}, offer);
+  } else {
+    status = database_.Run(kScanValues, scan, offer);
+    if (status.ok()) status = fields_.NoteScan(search.filter, read);
+  }
   if (!status.ok()) return std::unexpected(status);
   if (!damage.ok()) return std::unexpected(damage);
   return page.Take();
@@ -780,6 +810,7 @@ Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
 Status SqliteStore::Erase(std::span<const std::int64_t> ids) {
   return WriteItems([&]() -> Status {
     Status status = vectors_.Clear();
+    if (status.ok()) status = fields_.Clear();
     if (!status.ok() || ids.empty()) return status;
     status = ForgetSuccessors(ids);
     return status.ok() ? DeleteAllOf(ids) : status;

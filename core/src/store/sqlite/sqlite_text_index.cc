@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -48,16 +49,23 @@ constexpr std::size_t kAnalysedAtOnce = 200;
 class SqliteTextSource final : public search::TextSource {
  public:
   SqliteTextSource(sql::Database& database, const CheckedSearch& search,
-                   const search::TextQuery& query, const TextConfig& config)
+                   const search::TextQuery& query, const TextConfig& config,
+                   const SqliteTextIndex::Among& among)
       : database_(database),
         search_(search),
         query_(query),
         config_(config),
+        among_(among),
         reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
 
   Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
-    const std::string list = IdList(ids);
     std::unordered_set<std::int64_t> wanted;
+    std::vector<std::int64_t> asked;
+    std::ranges::copy_if(ids, std::back_inserter(asked), [&](std::int64_t id) {
+      return !among_ || std::ranges::binary_search(*among_, id);
+    });
+    if (asked.empty()) return std::vector<bool>(ids.size());
+    const std::string list = IdList(asked);
     const auto [begun_by_ms, ended_after_ms] = search_.validity;
     Status status =
         database_.Run(reads_values_ ? kThereWithValues : kThere,
@@ -95,6 +103,7 @@ class SqliteTextSource final : public search::TextSource {
   const CheckedSearch& search_;
   const search::TextQuery& query_;
   const TextConfig& config_;
+  const SqliteTextIndex::Among& among_;
   bool reads_values_;
 };
 
@@ -248,27 +257,28 @@ Status SqliteTextIndex::Improve(const TextConfig& config, TextWork& work) {
 // What turns out to be damaged is made anew, once: if that fails, too, an item is damaged.
 Result<std::vector<search::TextHit>> SqliteTextIndex::Search(
     const CheckedSearch& search, std::size_t most, const TextConfig& config,
-    const search::Meaning& meaning, search::TextPlan& plan, TextWork& work) {
-  auto hits = SearchOnce(search, most, config, meaning, plan, work);
+    const search::Meaning& meaning, const Among& among, search::TextPlan& plan, TextWork& work) {
+  auto hits = SearchOnce(search, most, config, meaning, among, plan, work);
   if (hits) is_made_anew_ = false;
   if (hits || hits.error().code() != StatusCode::kCorrupt || is_made_anew_) return hits;
   if (!Forget().ok()) return hits;
   // In as many portions as it takes.
   is_made_anew_ = true;
   plan = {};
-  return SearchOnce(search, most, config, meaning, plan, work);
+  return SearchOnce(search, most, config, meaning, among, plan, work);
 }
 
 Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(
     const CheckedSearch& search, std::size_t most, const TextConfig& config,
-    const search::Meaning& meaning, search::TextPlan& plan, TextWork& work) {
+    const search::Meaning& meaning, const Among& among, search::TextPlan& plan, TextWork& work) {
   Status status = MakeFor(config);
   if (status.ok()) status = Load(search.encoded_prefix, config, work);
   if (status.ok()) status = AnalysePending(search.encoded_prefix, config, work);
+  if (status.ok() && work.IsMostlyDone()) status = TextWork::NotDone();
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
-  SqliteTextSource source(database_, search, query, config);
+  SqliteTextSource source(database_, search, query, config, among);
   return search::SearchText(index_, search.encoded_prefix, query, config, source, most, plan,
                             meaning);
 }

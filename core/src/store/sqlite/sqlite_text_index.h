@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -47,9 +48,12 @@ class SqliteTextIndex {
   // To be called when such a transaction has ended.
   Status EndTransaction(bool committed) { return committed ? Status() : Start(); }
 
+  // What a filter may let through, ascending; nullopt for all.
+  using Among = std::optional<std::vector<std::int64_t>>;
+
   Result<std::vector<search::TextHit>> Search(const CheckedSearch& search, std::size_t most,
                                               const TextConfig& config,
-                                              const search::Meaning& meaning,
+                                              const search::Meaning& meaning, const Among& among,
                                               search::TextPlan& plan, TextWork& work);
   // Analyses what was put where searches were. kIndexing if that is more than `work` allows.
   Status Improve(const TextConfig& config, TextWork& work);
@@ -64,7 +68,8 @@ class SqliteTextIndex {
   Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search, std::size_t most,
                                                   const TextConfig& config,
                                                   const search::Meaning& meaning,
-                                                  search::TextPlan& plan, TextWork& work);
+                                                  const Among& among, search::TextPlan& plan,
+                                                  TextWork& work);
   Status MakeFor(const TextConfig& config);
   // Reads the records below a prefix, once.
   Status Load(const std::string& encoded_prefix, const TextConfig& config, TextWork& work);
