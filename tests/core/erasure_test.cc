@@ -82,6 +82,7 @@ void PutCheckpoint(Checkpointer& saver, const std::string& thread, int step,
 
 // Ada's and Bob's items and threads; Bob has a fork of a thread of Ada's, of its first half.
 void Fill(EngineState& state) {
+  ASSERT_TRUE(state.store().KeepHistory({.ns = {"user"}}).ok());
   std::string told = "[";
   for (int i = 0; i < 40; ++i) {
     PutItem(state.store(), {"user", "ada", "facts"}, Secret(i), "told " + Secret(i), i);
@@ -93,6 +94,7 @@ void Fill(EngineState& state) {
   // What was overwritten and deleted before is in free pages.
   PutItem(state.store(), {"user", "ada", "facts"}, Secret(0), "else", 0);
   ASSERT_TRUE(state.store().Delete({"user", "ada", "facts"}, Secret(1)).ok());
+  PutItem(state.store(), {"user", "bob", "facts"}, "k1", "bob's own", 1);
   ASSERT_TRUE(state.saver().ForkThread("user/ada/t", "119", "user/bob/fork").ok());
   const auto hits =
       state.store().Search({.ns_prefix = {}, .query = "told", .mode = SearchMode::kText});
@@ -116,6 +118,8 @@ void ExpectOnlyBob(EngineState& state) {
   const auto hits = state.store().Search(
       {.ns_prefix = {}, .query = "own", .limit = 50, .mode = SearchMode::kText});
   EXPECT_THAT(*hits, SizeIs(40));
+  EXPECT_THAT(*state.store().History({{"user", "ada", "facts"}, Secret(0)}, 100), IsEmpty());
+  EXPECT_THAT(*state.store().History({{"user", "bob", "facts"}, "k1"}, 100), SizeIs(2));
   const auto near = state.store().Search(
       {.ns_prefix = {}, .limit = 50, .mode = SearchMode::kVector, .query_vector = VectorOf(3)});
   EXPECT_THAT(*near, SizeIs(40));
@@ -133,6 +137,7 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   ASSERT_TRUE(erased.has_value()) << erased.error().message();
   EXPECT_EQ(erased->items, 39);
   EXPECT_EQ(erased->vectors, 39);
+  EXPECT_EQ(erased->versions, 42);
   EXPECT_EQ(erased->threads, 1);
   EXPECT_EQ(erased->checkpoints, 40);
   EXPECT_EQ(erased->at_ms, kNow);
@@ -174,6 +179,7 @@ TEST(Erasure, in_memory_forgets_the_same) {
   ASSERT_TRUE(erased.has_value()) << erased.error().message();
   EXPECT_EQ(erased->items, 39);
   EXPECT_EQ(erased->vectors, 39);
+  EXPECT_EQ(erased->versions, 42);
   EXPECT_EQ(erased->threads, 1);
   EXPECT_EQ(erased->checkpoints, 40);
   ExpectOnlyBob(*opened.state);

@@ -52,6 +52,10 @@ bool IsOfWhole(std::uint8_t tag) {
     case wire::Tag::kImproveIndex:
     case wire::Tag::kReadPending:
     case wire::Tag::kEmbedPending:
+    case wire::Tag::kKeepHistory:
+    case wire::Tag::kDropHistory:
+    case wire::Tag::kHistoryRules:
+    case wire::Tag::kUndo:  // operations have numbers of the whole memory: see UndoLast()
     case wire::Tag::kCheckpointerStats:
       return true;
     default:
@@ -86,6 +90,15 @@ std::string Told(std::uint8_t tag, const wire::ResultView& result) {
     for (SearchItem& hit : *hits) hit.plan.clear();
     const Bytes bytes = wire::Encode(*hits);
     return std::string(bytes.begin(), bytes.end());
+  }
+  if (tag == std::to_underlying(wire::Tag::kHistory)) {
+    auto versions = wire::Decode<std::vector<Version>>(result.body);
+    for (Version& version : *versions) version.operation = version.operation > 0 ? 1 : 0;
+    const Bytes bytes = wire::Encode(*versions);
+    return std::string(bytes.begin(), bytes.end());
+  }
+  if (tag == std::to_underlying(wire::Tag::kUndo)) {
+    return std::to_string(wire::Decode<Undone>(result.body)->items);
   }
   if (tag == std::to_underlying(wire::Tag::kPrune)) {
     return std::to_string(wire::Decode<Pruned>(result.body)->checkpoints);
@@ -138,9 +151,12 @@ class Isolation {
     }
   }
 
+  std::size_t undone() const { return undone_; }
+
   // Says how many operations it compared.
   std::size_t Step() {
     const std::size_t i = random_() % Scopes().size();
+    if (random_() % 20 == 0) return UndoLast(i);
     const Bytes frame = NextFrame(i);
     const Result<wire::Request> request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
     for (const wire::OperationView& view : request->operations) {
@@ -157,6 +173,38 @@ class Isolation {
   static void Start(Engine& engine, const std::optional<sql::OpenOptions>& database) {
     engine.Open(fuzz::OpenFrame(database));
     engine.Execute(Configuration());
+    engine.Execute(wire::RequestBuilder({.now_ms = 1})
+                       .Add(wire::Tag::kKeepHistory, HistoryRule{.ns = {}, .max_versions = 5})
+                       .Build());
+  }
+
+  // The last operation on an item, whose number differs.
+  std::size_t UndoLast(std::size_t i) {
+    const wire::History history{{{"a"}, random_() % 2 == 0 ? "k" : ""}, 1};
+    const bool force = random_() % 2 == 0;
+    std::vector<std::string> told;
+    for (const bool is_shared : {true, false}) {
+      Engine& engine = is_shared ? shared_ : *own_[i];
+      const Levels levels = is_shared ? Scopes()[i] : Levels();
+      const Bytes ask = Ask(wire::Tag::kHistory, history);
+      const ByteView answered = engine.Execute(Scoped(ask, i + 1, levels));
+      const Bytes response(answered.begin(), answered.end());
+      const auto versions =
+          wire::Decode<std::vector<Version>>(wire::ParseResponse(response)->results[0].body);
+      if (!versions || versions->empty()) return 0;
+      const Undo undo{versions->front().operation, force};
+      told.push_back(ToldBy(engine, Scoped(Ask(wire::Tag::kUndo, undo), i + 1, levels)).front());
+    }
+    EXPECT_EQ(told[0], told[1]) << "scope " << i << ", an undo";
+    if (told[0] == "1") ++undone_;
+    return 2;
+  }
+
+  template <typename Payload>
+  static Bytes Ask(wire::Tag tag, const Payload& payload) {
+    return wire::RequestBuilder({.sequence = 0, .now_ms = 1'800'000'000'000})
+        .Add(tag, payload)
+        .Build();
   }
 
   Bytes RandomBytes() {
@@ -182,6 +230,7 @@ class Isolation {
   }
 
   std::mt19937_64 random_;
+  std::size_t undone_ = 0;
   Engine shared_;
   std::vector<std::unique_ptr<Engine>> own_;
   std::vector<Bytes> inputs_;
@@ -196,14 +245,16 @@ std::size_t OperationsToCompare() {
 }
 
 void ExpectIsolation(const std::optional<sql::OpenOptions>& database) {
-  std::size_t compared = 0;
+  std::size_t compared = 0, undone = 0;
   for (std::uint64_t seed = 1; compared < OperationsToCompare(); ++seed) {
     Isolation isolation(database, seed);
     for (int step = 0; step < 2'000 && compared < OperationsToCompare(); ++step) {
       compared += isolation.Step();
       ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << ", step " << step;
     }
+    undone += isolation.undone();
   }
+  EXPECT_GT(undone, 0U);
 }
 
 TEST(Scope, cap_52_in_memory_is_as_a_memory_of_its_own) { ExpectIsolation(std::nullopt); }

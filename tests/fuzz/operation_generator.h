@@ -63,7 +63,11 @@ class OperationGenerator {
   }
 
   void AddOfStore(wire::RequestBuilder& builder) {
-    switch (source_.Below(8)) {
+    switch (source_.Below(10)) {
+      case 8:
+      case 9:
+        AddOfHistory(builder);
+        break;
       case 0:
         builder.Add(wire::Tag::kListKeys, wire::OneNamespace{Labels()});
         break;
@@ -89,6 +93,46 @@ class OperationGenerator {
       default:
         builder.Add(wire::Tag::kStoreStats, wire::Nothing{});
     }
+  }
+
+  void AddOfHistory(wire::RequestBuilder& builder) {
+    switch (source_.Below(9)) {
+      case 0:
+        builder.Add(wire::Tag::kKeepHistory, AnyHistoryRule());
+        break;
+      case 1:
+        if (source_.Chance(4)) builder.Add(wire::Tag::kDropHistory, wire::OneNamespace{Prefix()});
+        builder.Add(wire::Tag::kHistoryRules, wire::Nothing{});
+        break;
+      case 2:
+      case 3:
+        builder.Add(wire::Tag::kHistory, wire::History{{Labels(), Key()}, Limit()});
+        break;
+      case 4:
+        builder.Add(wire::Tag::kGetAsOf, wire::AsOf<GetOp>{Time(), {Labels(), Key(), true}});
+        break;
+      case 5:
+        builder.Add(wire::Tag::kSearchAsOf, wire::AsOf<SearchOp>{Time(), AnySearch()});
+        break;
+      case 6:
+        builder.Add(wire::Tag::kListNamespacesAsOf,
+                    wire::AsOf<ListNamespacesOp>{Time(), AnyListNamespaces()});
+        break;
+      default:
+        builder.Add(
+            wire::Tag::kUndo,
+            Undo{Usually<std::int64_t>({1, 2, 3, 5, 8, 13}, {0, -1, 1'000}), source_.Chance(2)});
+    }
+  }
+
+  HistoryRule AnyHistoryRule() {
+    HistoryRule rule{.ns = Prefix()};
+    rule.max_versions = Usually<std::uint32_t>({1, 2, 50}, {0, kMax});
+    if (source_.Chance(3)) {
+      rule.max_age_ms =
+          Usually<std::int64_t>({500, 60'000}, {0, -1, std::numeric_limits<std::int64_t>::max()});
+    }
+    return rule;
   }
 
   void AddReembedding(wire::RequestBuilder& builder) {

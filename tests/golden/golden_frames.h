@@ -154,6 +154,24 @@ inline std::vector<GoldenFrame> StoreFrames() {
              IndexProgress{100'000, 0x1'0000'0002, false}),
       Golden("embed_pending", Tag::kEmbedPending,
              wire::EmbedPending{{{7, 0xfedcba98, {AnyVector()}}}}, std::uint64_t{1}),
+      Golden("keep_history", Tag::kKeepHistory, HistoryRule{AnyNamespace(), 50, 86'400'000, 0}),
+      Golden("drop_history", Tag::kDropHistory, wire::OneNamespace{AnyNamespace()}),
+      Golden("history_rules", Tag::kHistoryRules, wire::Nothing{},
+             std::vector<HistoryRule>{{{}, 1, std::nullopt, 1'700'000'000'000},
+                                      {AnyNamespace(), 50, 86'400'000, 1'700'000'000'123}}),
+      Golden("history", Tag::kHistory, wire::History{{AnyNamespace(), "clé 🗝"}, 20},
+             std::vector<Version>{
+                 {0x1'0000'0002, Change::kUndo, 1'700'000'000'123, "ada 🗝", AnyItem()},
+                 {7, Change::kDelete, 1'700'000'000'000, "", std::nullopt}}),
+      Golden("get_as_of", Tag::kGetAsOf,
+             wire::AsOf<GetOp>{1'650'000'000'000, {AnyNamespace(), "clé 🗝", false}},
+             std::optional<Item>(AnyItem())),
+      Golden("search_as_of", Tag::kSearchAsOf, wire::AsOf<SearchOp>{1'650'000'000'000, AnySearch()},
+             std::vector<SearchItem>{{AnyItem(), -0.625}}),
+      Golden("list_namespaces_as_of", Tag::kListNamespacesAsOf,
+             wire::AsOf<ListNamespacesOp>{1'650'000'000'000, list},
+             std::vector<Namespace>{{"users", "ü1"}, {"x"}}),
+      Golden("undo", Tag::kUndo, Undo{0x1'0000'0002, true}, Undone{0x1'0000'0003, 2}),
   };
 }
 
@@ -252,9 +270,9 @@ inline std::vector<GoldenFrame> DatabaseFrames() {
       Golden("limit_vectors", Tag::kLimitVectors, wire::LimitVectors{33'554'432}),
       Golden("forget", Tag::kForget,
              Erasure{"e1", "d1", {{"user", "ada"}}, R"({"a":1})", {"t"}, "user/ada/", true},
-             Erased{1'700'000'000'000, 5, 4, 3, 2, 1'000}),
+             Erased{1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}),
       Golden("find_erasure", Tag::kFindErasure, wire::FindErasure{"e1"},
-             std::optional<ErasureRecord>({"d1", {1'700'000'000'000, 5, 4, 3, 2, 1'000}, true})),
+             std::optional<ErasureRecord>({"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}, true})),
       Golden("hold", Tag::kHold, Hold{{"user", "ada"}, "case 7", 0}),
       Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
       Golden("list_holds", Tag::kListHolds, wire::Nothing{},
@@ -317,6 +335,17 @@ inline GoldenFrame ScopedPut() {
   return golden;
 }
 
+// A put that says who makes it.
+inline GoldenFrame PutByActor() {
+  GoldenFrame golden = Golden("put_by_actor", Tag::kPut, AnyPut());
+  golden.request = wire::RequestBuilder(Header())
+                       .Within({{{"user", "ada"}, {}}})
+                       .By("agent 7 🗝", "node")
+                       .Add(Tag::kPut, AnyPut())
+                       .Build();
+  return golden;
+}
+
 // One status for a whole frame, here the commonest in the life of a host.
 inline GoldenFrame FailedFrame() {
   GoldenFrame golden = SeveralOperations();
@@ -335,6 +364,7 @@ inline std::vector<GoldenFrame> GoldenFrames() {
   all.push_back(FailedFrame());
   all.push_back(RememberedPut());
   all.push_back(ScopedPut());
+  all.push_back(PutByActor());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "keepsake/bytes.h"
@@ -50,10 +51,18 @@ class RequestBuilder {
     return *this;
   }
 
+  RequestBuilder& By(std::string actor, std::string node_id) {
+    header_.flags |= std::to_underlying(RequestFlag::kActor);
+    actor_ = {std::move(actor), std::move(node_id)};
+    return *this;
+  }
+
   Bytes Build() const {
     Bytes frame = Encode(header_);
     if (acknowledged_) Writer(frame).Put(*acknowledged_);
     if (levels_) Writer(frame).Put(ByteView(*levels_));
+    if (actor_) Writer(frame).Put(actor_->first);
+    if (actor_) Writer(frame).Put(actor_->second);
     std::vector<OperationView> views;
     for (std::size_t i = 0; i < tags_.size(); ++i) views.push_back({tags_[i], payloads_[i]});
     Writer(frame).Put(views);
@@ -64,6 +73,7 @@ class RequestBuilder {
   RequestHeader header_;
   std::optional<std::uint64_t> acknowledged_;
   std::optional<Bytes> levels_;
+  std::optional<std::pair<std::string, std::string>> actor_;
   std::vector<std::uint8_t> tags_;
   std::vector<Bytes> payloads_;
 };
@@ -84,7 +94,7 @@ auto Fields(Is<Response> auto& x) { return std::tie(x.header, x.results); }
 
 template <>
 struct EnumRange<StatusCode> {
-  static constexpr int kFirst = 0, kLast = 28;
+  static constexpr int kFirst = 0, kLast = 35;
 };
 
 inline Result<Response> ParseResponse(ByteView frame) { return Decode<Response>(frame); }

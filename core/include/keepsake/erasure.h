@@ -33,9 +33,10 @@ struct Erased {
   std::int64_t at_ms = 0;
   std::uint64_t items = 0;
   std::uint64_t vectors = 0;
+  std::uint64_t versions = 0;  // of what items were before
   std::uint64_t threads = 0;
   std::uint64_t checkpoints = 0;
-  std::uint64_t bytes = 0;  // of keys, values, checkpoints and their content
+  std::uint64_t bytes = 0;  // of keys, values, earlier ones, checkpoints and their content
 
   bool operator==(const Erased&) const = default;
 };

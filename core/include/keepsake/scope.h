@@ -109,6 +109,13 @@ class ScopedStore {
   Result<std::vector<std::string>> List(const Namespace& ns);
   Result<std::uint64_t> ClearNamespace(const Namespace& ns);
   Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
+  Result<std::vector<Version>> History(const ItemRef& item, std::uint32_t limit);
+  Result<std::optional<Item>> GetAsOf(const GetOp& get, std::int64_t at_ms);
+  Result<std::vector<SearchItem>> SearchAsOf(const SearchOp& search, std::int64_t at_ms);
+  Result<std::vector<Namespace>> ListNamespacesAsOf(const ListNamespacesOp& list,
+                                                    std::int64_t at_ms);
+  // What the operation did within the scope, if all policies let it be written back.
+  Result<Undone> UndoOperation(const Undo& undo);
   // Replaces names of the scope by those of the memory, if all of it may be written.
   Status Enter(struct Erasure& erasure) const;
 

@@ -54,6 +54,8 @@ enum class StatusCode : std::uint16_t {
   kIndexing = 31,       // more is to be indexed first: the same call again goes on with it
   kKeyRequired = 32,    // an encrypted file, and no key
   kWrongKey = 33,       // a key that does not open the file, or of a file that is not encrypted
+  kNoHistory = 34,      // what something was is not known: it was not kept, or no longer is
+  kChangedSince = 35,   // something newer is in the way of an undo
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

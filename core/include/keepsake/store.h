@@ -16,6 +16,7 @@
 
 #include "keepsake/clock.h"
 #include "keepsake/embedder.h"
+#include "keepsake/history.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
@@ -133,7 +134,8 @@ struct StoreUsage {
 struct ErasedItems {
   std::uint64_t items = 0;
   std::uint64_t vectors = 0;
-  std::uint64_t bytes = 0;  // of keys and values
+  std::uint64_t versions = 0;
+  std::uint64_t bytes = 0;  // of keys and values, versions included
 };
 
 // One step of Store::ImproveIndex().
@@ -184,6 +186,30 @@ class Store {
   // Why the item is no hit of the search. As dear as the search without a limit.
   Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
 
+  // Keeps what items of this namespace and below it were, from now on; or changes how much.
+  Status KeepHistory(const HistoryRule& rule);
+  // Keeps it no longer, and drops what was kept.
+  Status DropHistory(const Namespace& ns);
+  Result<std::vector<HistoryRule>> ListHistoryRules();  // by namespace
+  // The versions of an item, the newest first. kNoHistory where none is kept.
+  Result<std::vector<Version>> History(const ItemRef& item, std::uint32_t limit);
+  // The answers as they would have been at that time, which restart no TTL. kNoHistory for a
+  // time that is not known of all that is asked for. A search and a list read all items below
+  // their prefix, and a search analyses their texts. It finds by the vectors that items had.
+  Result<std::optional<Item>> GetAsOf(const GetOp& get, std::int64_t at_ms);
+  Result<std::vector<SearchItem>> SearchAsOf(const SearchOp& search, std::int64_t at_ms);
+  Result<std::vector<Namespace>> ListNamespacesAsOf(const ListNamespacesOp& list,
+                                                    std::int64_t at_ms);
+  // What an operation did to items below the prefix, and what these were before it: as puts of
+  // the values, or deletions. Fails as UndoOperation() does.
+  Result<std::vector<PutOp>> ReadUndo(const Undo& undo, const Namespace& prefix);
+  // Makes items below the prefix again what they were before an operation: values, times, TTLs,
+  // validity and vectors. kNotFound for an operation that is none; kNoHistory if a part of it
+  // is not kept any more; kChangedSince if something newer changed an item.
+  Result<Undone> UndoOperation(const Undo& undo, const Namespace& prefix = {});
+  // Who makes the changes that follow: versions say so.
+  void SetActor(std::string actor) { actor_ = std::move(actor); }
+
   // Up to `limit` of the items that wait for vectors, the oldest first. Searches find them
   // by words meanwhile, and by vector as items that have none.
   virtual Result<PendingEmbeddings> ReadPending(std::uint32_t limit) = 0;
@@ -220,6 +246,7 @@ class Store {
         text_configured_(options_.text != TextConfig{}) {}
 
   virtual ItemTable& items() = 0;
+  const std::string& actor() const { return actor_; }
   // Bytes left of LimitTextWork().
   std::optional<std::size_t>& text_left() { return text_left_; }
   // Hook of Configure(): checks dims against what is stored.
@@ -233,6 +260,7 @@ class Store {
   Result<std::vector<OperationResult>> Apply(const CheckedBatch& batch);
 
   StoreOptions options_;
+  std::string actor_;
   bool ttl_configured_ = false;
   bool text_configured_ = false;
   std::optional<std::size_t> text_left_;

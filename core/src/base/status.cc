@@ -92,6 +92,10 @@ std::string_view StatusCodeName(StatusCode code) {
       return "key_required";
     case StatusCode::kWrongKey:
       return "wrong_key";
+    case StatusCode::kNoHistory:
+      return "no_history";
+    case StatusCode::kChangedSince:
+      return "changed_since";
   }
   return "internal";
 }

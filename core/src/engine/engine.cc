@@ -115,6 +115,7 @@ class Engine::Opened {
     const AnswerRoom room(MostOf(*request));
     state_.clock().Set(request->header.now_ms);
     Status status = state_.Enter(request->levels);
+    state_.store().SetActor(request->actor);
     if (status.ok()) status = Run(*request);
     if (!status.ok()) {
       wire::WriteFailure(response_, request->header.sequence, status);

@@ -108,6 +108,40 @@ constexpr OperationRow kOperations[] = {
     On<wire::EmbedPending>(
         Tag::kEmbedPending, kWrites | kWhole,
         [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
+    On<HistoryRule>(Tag::kKeepHistory, kWrites | kWhole,
+                    [](auto& engine, auto& op) { return engine.store().KeepHistory(op); }),
+    On<wire::OneNamespace>(
+        Tag::kDropHistory, kWrites | kWhole,
+        [](auto& engine, auto& op) { return engine.store().DropHistory(op.ns); }),
+    On<Nothing>(Tag::kHistoryRules, kReads | kWhole,
+                [](auto& engine, auto&) { return engine.store().ListHistoryRules(); }),
+    On<wire::History>(Tag::kHistory, kReads,
+                      [](auto& engine, auto& op) {
+                        return InScope(
+                            engine, [&](auto& store) { return store.History(op.item, op.limit); });
+                      }),
+    On<wire::AsOf<GetOp>>(Tag::kGetAsOf, kReads,
+                          [](auto& engine, auto& op) {
+                            return InScope(engine, [&](auto& store) {
+                              return store.GetAsOf(op.op, op.at_ms);
+                            });
+                          }),
+    On<wire::AsOf<SearchOp>>(Tag::kSearchAsOf, kReads,
+                             [](auto& engine, auto& op) {
+                               return InScope(engine, [&](auto& store) {
+                                 return store.SearchAsOf(op.op, op.at_ms);
+                               });
+                             }),
+    On<wire::AsOf<ListNamespacesOp>>(Tag::kListNamespacesAsOf, kReads,
+                                     [](auto& engine, auto& op) {
+                                       return InScope(engine, [&](auto& store) {
+                                         return store.ListNamespacesAsOf(op.op, op.at_ms);
+                                       });
+                                     }),
+    On<Undo>(Tag::kUndo, kWrites,
+             [](auto& engine, auto& op) {
+               return InScope(engine, [&](auto& store) { return store.UndoOperation(op); });
+             }),
 
     On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites | kRepeatable,
                       [](auto& engine, auto& op) { return engine.saver().Put(op); }),

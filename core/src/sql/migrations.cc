@@ -146,6 +146,7 @@ constexpr SchemaStatement kVersion1[] = {
      "  at_ms INTEGER NOT NULL,"
      "  items INTEGER NOT NULL,"
      "  vectors INTEGER NOT NULL,"
+     "  versions INTEGER NOT NULL,"
      "  threads INTEGER NOT NULL,"
      "  checkpoints INTEGER NOT NULL,"
      "  bytes INTEGER NOT NULL"
@@ -155,6 +156,44 @@ constexpr SchemaStatement kVersion1[] = {
      "  ns TEXT PRIMARY KEY,"
      "  reason TEXT NOT NULL,"
      "  since_ms INTEGER NOT NULL"
+     ") STRICT, WITHOUT ROWID"},
+
+    // What items were (store/history.h).
+    {kHistory,
+     "CREATE TABLE history_rules("
+     "  ns TEXT PRIMARY KEY,"
+     "  max_versions INTEGER NOT NULL,"
+     "  max_age INTEGER,"
+     "  since_ms INTEGER NOT NULL"
+     ") STRICT, WITHOUT ROWID"},
+    {kHistory,
+     "CREATE TABLE store_versions("
+     "  version_id INTEGER PRIMARY KEY,"
+     "  operation_id INTEGER NOT NULL,"
+     "  change INTEGER NOT NULL,"
+     "  actor TEXT NOT NULL,"
+     "  is_last INTEGER NOT NULL,"
+     "  ns TEXT NOT NULL,"
+     "  key TEXT NOT NULL,"
+     "  number INTEGER NOT NULL,"
+     "  from_ms INTEGER NOT NULL,"
+     "  at_ms INTEGER NOT NULL,"
+     "  value TEXT,"
+     "  created_at INTEGER,"
+     "  updated_at INTEGER,"
+     "  ttl INTEGER,"
+     "  expires_at INTEGER,"
+     "  valid_from INTEGER,"
+     "  valid_until INTEGER,"
+     "  superseded_by INTEGER"
+     ") STRICT"},
+    {kHistory, "CREATE UNIQUE INDEX store_versions_item ON store_versions(ns, key, number)"},
+    {kHistory,
+     "CREATE TABLE version_vectors("
+     "  version_id INTEGER NOT NULL,"
+     "  path TEXT NOT NULL,"
+     "  vector BLOB NOT NULL,"
+     "  PRIMARY KEY(version_id, path)"
      ") STRICT, WITHOUT ROWID"},
 };
 
@@ -277,8 +316,8 @@ Status Migrate(Database& database, std::int64_t version, Schema schema, NewTable
     if (version > 0) {
       groups = GroupsMade(database, schema);
     } else if (made == NewTables::kAll) {
-      groups = std::set<TableGroup>{kMeta,  kAnswers,     kItems,      kVectors,
-                                    kTexts, kCheckpoints, kGovernance, kFields};
+      groups = std::set<TableGroup>{kMeta,        kAnswers,    kItems,  kVectors, kTexts,
+                                    kCheckpoints, kGovernance, kFields, kHistory};
     }
     if (!groups) return groups.error();
     for (const SchemaVersion& step : schema.subspan(static_cast<std::size_t>(version))) {

@@ -25,7 +25,8 @@ enum class TableGroup : std::uint8_t {
   kTexts,
   kCheckpoints,
   kGovernance,
-  kFields
+  kFields,
+  kHistory
 };
 
 struct SchemaStatement {

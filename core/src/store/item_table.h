@@ -22,6 +22,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "store/checked_batch.h"
+#include "store/history.h"
 #include "store/scored_hits.h"
 #include "text/text_search.h"
 #include "vectors/cosine.h"
@@ -129,11 +130,25 @@ class ItemTable {
   // Offers all items whose namespace begins so, expired ones, too.
   virtual Status ReadBelow(std::string_view encoded_prefix,
                            FunctionRef<void(const ItemTrace&)> offer) = 0;
-  // Deletes items, and whatever was made of them or of others that went before.
-  virtual Status Erase(std::span<const std::int64_t> ids) = 0;
+  // Deletes items, and whatever was made of them or of others that went before; and versions.
+  virtual Status Erase(std::span<const std::int64_t> ids,
+                       std::span<const std::int64_t> versions) = 0;
   // Says how many items there were.
   virtual Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns,
                                                 std::int64_t now_ms) = 0;
+
+  // History. Writes above leave versions where a rule wants them.
+
+  virtual HistoryTable& history() = 0;
+  // An item, expired or not; nothing if there is none.
+  virtual Result<std::optional<ItemState>> ReadState(const ItemName& name) = 0;
+  // All items whose namespace begins so, expired ones, too.
+  virtual Status ReadStates(std::string_view encoded_prefix,
+                            FunctionRef<void(const ItemName&, const ItemState&)> offer) = 0;
+  // Makes items again what they were before these versions, the last one first. That leaves
+  // versions, too: of the operation that it answers.
+  virtual Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
+                                       std::int64_t now_ms) = 0;
 
  protected:
   ~ItemTable() = default;

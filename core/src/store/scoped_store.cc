@@ -463,4 +463,73 @@ Result<WhyNot> ScopedStore::ExplainAbsence(const SearchOp& search, const ItemRef
   return store_.ExplainAbsence(entered, named);
 }
 
+Result<std::vector<Version>> ScopedStore::History(const ItemRef& item, std::uint32_t limit) {
+  const Gate gate(scope_);
+  ItemRef named = item;
+  Status status = gate.Enter(named.ns, Access::kRead, kExact);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  Result<std::vector<Version>> versions = store_.History(named, limit);
+  if (!versions) return versions;
+  const Leaving leaving(gate);
+  for (Version& version : *versions) leaving(version.item);
+  return versions;
+}
+
+Result<std::optional<Item>> ScopedStore::GetAsOf(const GetOp& get, std::int64_t at_ms) {
+  const Gate gate(scope_);
+  GetOp entered = get;
+  Status status = gate.Enter(entered.ns, Access::kRead, kExact);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  Result<std::optional<Item>> item = store_.GetAsOf(entered, at_ms);
+  const Leaving leaving(gate);
+  if (item) leaving(*item);
+  return item;
+}
+
+Result<std::vector<SearchItem>> ScopedStore::SearchAsOf(const SearchOp& search,
+                                                        std::int64_t at_ms) {
+  const Gate gate(scope_);
+  SearchOp entered = search;
+  Status status = Entering(gate, store_.options().ttl)(entered);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  Result<std::vector<SearchItem>> hits = store_.SearchAsOf(entered, at_ms);
+  const Leaving leaving(gate);
+  if (hits) leaving(*hits);
+  return hits;
+}
+
+Result<std::vector<Namespace>> ScopedStore::ListNamespacesAsOf(const ListNamespacesOp& list,
+                                                               std::int64_t at_ms) {
+  const Gate gate(scope_);
+  ListNamespacesOp entered = list;
+  Status status = Entering(gate, store_.options().ttl)(entered);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  Result<std::vector<Namespace>> listed = store_.ListNamespacesAsOf(entered, at_ms);
+  const Leaving leaving(gate);
+  if (listed) leaving(*listed);
+  return listed;
+}
+
+// What it was may be more than the policies let it be now.
+Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
+  const Gate gate(scope_);
+  Result<std::vector<PutOp>> puts = store_.ReadUndo(undo, scope_.place());
+  if (!puts) return std::unexpected(std::move(puts.error()));
+  std::vector<Operation> operations;
+  for (PutOp& put : *puts) {
+    gate.Leave(put.ns);
+    put.ttl_ms = PutOp::kDefaultTtl;
+    if (Status status = Entering(gate, store_.options().ttl)(put); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
+    operations.emplace_back(std::move(put));
+  }
+  // The last of what is put back is what stays: versions are put back in reverse order.
+  std::ranges::reverse(operations);
+  if (Status status = CheckQuotas(operations); !status.ok()) return std::unexpected(status);
+  Result<Undone> undone = store_.UndoOperation(undo, scope_.place());
+  if (!undone && usage_ != nullptr) usage_->Clear();
+  return undone;
+}
+
 }  // namespace keepsake

@@ -6,9 +6,11 @@
 
 #include "json/filter.h"
 #include "store/checked_batch.h"
+#include "store/history.h"
 #include "store/item_search.h"
 #include "store/item_table.h"
 #include "store/namespace_listing.h"
+#include "store/past_store.h"
 
 namespace keepsake {
 namespace {
@@ -137,6 +139,7 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   const Result<json::Filter> wanted = json::Filter::Parse(filter);
   if (!wanted) return std::unexpected(wanted.error());
   ErasedItems erased;
+  ErasedVersions versions;
   ItemIds ids;
   for (const Namespace& prefix : Outermost(prefixes)) {
     constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
@@ -150,10 +153,14 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
         erased.bytes += item.key.size() + item.value.size();
       });
     }
+    if (status.ok()) status = CollectVersions(items(), EncodeNamespace(prefix), *wanted, versions);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
+  erased.versions = versions.ids.size();
+  erased.bytes += versions.bytes;
   if (dry_run) return erased;
-  if (Status status = items().Erase(ids); !status.ok()) return std::unexpected(std::move(status));
+  Status status = items().Erase(ids, versions.ids);
+  if (!status.ok()) return std::unexpected(std::move(status));
   return erased;
 }
 
@@ -206,6 +213,146 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
     why.absence = Absence::kNotOnPage;
   }
   return why;
+}
+
+namespace {
+
+Status CheckRule(const HistoryRule& rule) {
+  constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
+  if (Status status = ValidateNamespace(rule.ns, kAnyPrefix); !status.ok()) return status;
+  if (rule.max_versions < 1 || rule.max_versions > HistoryRule::kMostVersions) {
+    return {StatusCode::kInvalidArgument, "max_versions of a history must be between 1 and " +
+                                              std::to_string(HistoryRule::kMostVersions) + ": " +
+                                              std::to_string(rule.max_versions)};
+  }
+  if (rule.max_age_ms && (*rule.max_age_ms <= 0 || *rule.max_age_ms > Validity::kMostMs)) {
+    return {StatusCode::kInvalidArgument,
+            "max_age of a history must be more than 0 ms: " + std::to_string(*rule.max_age_ms)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Store::KeepHistory(const HistoryRule& rule) {
+  if (Status status = CheckRule(rule); !status.ok()) return status;
+  const auto rules = items().history().Rules();
+  if (!rules) return rules.error();
+  const std::int64_t now_ms = options_.clock->NowMs();
+  HistoryRule kept = rule;
+  kept.since_ms = now_ms;
+  // What was kept by this rule, or by one that it lies in, is known still, as far back as that
+  // let it.
+  if (const HistoryRule* known = (*rules)->Find(EncodeNamespace(rule.ns))) {
+    kept.since_ms = std::max(known->since_ms, HorizonOf(*known, now_ms));
+  }
+  return items().history().PutRule(kept);
+}
+
+Status Store::DropHistory(const Namespace& ns) {
+  constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
+  if (Status status = ValidateNamespace(ns, kAnyPrefix); !status.ok()) return status;
+  return items().history().DropRule(EncodeNamespace(ns));
+}
+
+Result<std::vector<HistoryRule>> Store::ListHistoryRules() {
+  const auto rules = items().history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  std::vector<HistoryRule> listed;
+  for (const auto& row : (*rules)->rows()) listed.push_back(row.rule);
+  std::ranges::reverse(listed);
+  return listed;
+}
+
+Result<std::vector<Version>> Store::History(const ItemRef& item, std::uint32_t limit) {
+  if (Status status = CheckExactNamespace(item.ns); !status.ok()) return std::unexpected(status);
+  return ReadHistory(items(), item, limit, options_.clock->NowMs());
+}
+
+Result<std::optional<Item>> Store::GetAsOf(const GetOp& get, std::int64_t at_ms) {
+  if (Status status = CheckExactNamespace(get.ns); !status.ok()) return std::unexpected(status);
+  const auto found = ReadItemAsOf(items(), {get.ns, get.key}, at_ms, options_.clock->NowMs());
+  if (!found) return std::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  const ItemState& state = (*found)->state;
+  Item item{.ns = get.ns,
+            .key = get.key,
+            .value = state.value,
+            .created_at_ms = state.created_at_ms,
+            .updated_at_ms = state.updated_at_ms};
+  if (state.validity != Validity()) item.validity = state.validity;
+  return item;
+}
+
+Result<std::vector<SearchItem>> Store::SearchAsOf(const SearchOp& search, std::int64_t at_ms) {
+  const std::int64_t now_ms = options_.clock->NowMs();
+  const ManualClock then(std::min(at_ms, now_ms));
+  StoreOptions options = options_;
+  options.clock = &then;
+  const Operation operation = search;
+  // What is wrong with it is said before anything is read.
+  const auto checked = CheckBatch({&operation, 1}, options, QueryVectors::kMustBeThere);
+  if (!checked) return std::unexpected(checked.error());
+  const std::string prefix = EncodeNamespace(search.ns_prefix);
+  auto found = ReadItemsAsOf(items(), prefix, at_ms, now_ms);
+  if (!found) return std::unexpected(std::move(found.error()));
+  if (search.near && !EncodeNamespace(search.near->ns).starts_with(prefix)) {
+    auto near = ReadItemAsOf(items(), *search.near, at_ms, now_ms);
+    if (!near) return std::unexpected(std::move(near.error()));
+    if (*near) found->push_back(**std::move(near));
+  }
+  options.embedder = nullptr;
+  const std::unique_ptr<Store> past = MakePastStore(std::move(options), *std::move(found));
+  Result<std::vector<SearchItem>> hits = past->Search(search);
+  if (!hits) return hits;
+  for (SearchItem& hit : *hits) hit.plan.clear();
+  return hits;
+}
+
+Result<std::vector<Namespace>> Store::ListNamespacesAsOf(const ListNamespacesOp& list,
+                                                         std::int64_t at_ms) {
+  const Operation operation = list;
+  const auto checked = CheckBatch({&operation, 1}, options_, QueryVectors::kMayComeLater);
+  if (!checked) return std::unexpected(checked.error());
+  NamespaceListing listing(list);
+  auto found = ReadItemsAsOf(items(), listing.EncodedPrefix(), at_ms, options_.clock->NowMs());
+  if (!found) return std::unexpected(std::move(found.error()));
+  std::vector<std::string> names;
+  for (StoredItem& item : *found) names.push_back(std::move(item.name.encoded_ns));
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  for (const std::string& name : names) {
+    const Result<Namespace> ns = DecodeNamespace(name);
+    if (!ns) return std::unexpected(ns.error());
+    if (!listing.Offer(*ns)) break;
+  }
+  return listing.Take();
+}
+
+Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, const Namespace& prefix) {
+  const auto versions =
+      keepsake::ReadUndo(items(), undo, EncodeNamespace(prefix), options_.clock->NowMs());
+  if (!versions) return std::unexpected(versions.error());
+  std::vector<PutOp> puts;
+  for (const StoredVersion& version : *versions) {
+    Result<Namespace> ns = DecodeNamespace(version.name.encoded_ns);
+    if (!ns) return std::unexpected(ns.error());
+    PutOp& put = puts.emplace_back();
+    put.ns = *std::move(ns);
+    put.key = version.name.key;
+    if (version.before) put.value = version.before->value;
+  }
+  return puts;
+}
+
+Result<Undone> Store::UndoOperation(const Undo& undo, const Namespace& prefix) {
+  const std::int64_t now_ms = options_.clock->NowMs();
+  const auto versions = keepsake::ReadUndo(items(), undo, EncodeNamespace(prefix), now_ms);
+  if (!versions) return std::unexpected(versions.error());
+  const Result<std::int64_t> operation = items().PutBack(*versions, now_ms);
+  if (!operation) return std::unexpected(operation.error());
+  return Undone{.operation = *operation, .items = versions->size()};
 }
 
 Result<std::uint64_t> Store::EmbedPending(std::span<const ItemVectors> items) {

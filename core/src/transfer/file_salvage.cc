@@ -29,6 +29,7 @@ constexpr std::string_view kRoots =
 constexpr std::string_view kDropLoose[] = {
     "DELETE FROM store_vectors WHERE item_id NOT IN (SELECT item_id FROM store_kv)",
     "DELETE FROM vector_pending WHERE item_id NOT IN (SELECT item_id FROM store_kv)",
+    "DELETE FROM version_vectors WHERE version_id NOT IN (SELECT version_id FROM store_versions)",
     "DELETE FROM checkpoints WHERE ns_id NOT IN (SELECT ns_id FROM thread_namespaces)",
     "DELETE FROM writes WHERE ns_id NOT IN (SELECT ns_id FROM thread_namespaces)",
 };

@@ -28,10 +28,18 @@ constexpr Column kWrites[] = {Int("ns_id"), Text("checkpoint_id"), Text("task_id
 constexpr Column kContent[] = {Int("chunk"), Int("checksum"), Blob("bytes")};
 constexpr Column kLogUsers[] = {Int("log"), Int("ns_id")};
 
-constexpr Column kErasures[] = {Text("erasure_id"), Text("digest"), Int("at_ms"),
-                                Int("items"),       Int("vectors"), Int("threads"),
-                                Int("checkpoints"), Int("bytes")};
+constexpr Column kErasures[] = {Text("erasure_id"), Text("digest"),     Int("at_ms"),
+                                Int("items"),       Int("vectors"),     Int("versions"),
+                                Int("threads"),     Int("checkpoints"), Int("bytes")};
 constexpr Column kHolds[] = {Text("ns"), Text("reason"), Int("since_ms")};
+constexpr Column kHistoryRules[] = {Text("ns"), Int("max_versions"), Int("max_age"),
+                                    Int("since_ms")};
+constexpr Column kVersions[] = {
+    Int("version_id"), Int("operation_id"), Int("change"),       Text("actor"),  Int("is_last"),
+    Text("ns"),        Text("key"),         Int("number"),       Int("from_ms"), Int("at_ms"),
+    Text("value"),     Int("created_at"),   Int("updated_at"),   Int("ttl"),     Int("expires_at"),
+    Int("valid_from"), Int("valid_until"),  Int("superseded_by")};
+constexpr Column kVersionVectors[] = {Int("version_id"), Text("path"), Blob("vector")};
 
 constexpr Table kTables[] = {
     {1, "meta", kMeta, 1},
@@ -46,6 +54,9 @@ constexpr Table kTables[] = {
     {10, "log_users", kLogUsers, 2},
     {11, "erasures", kErasures, 1},
     {12, "holds", kHolds, 1},
+    {13, "history_rules", kHistoryRules, 1},
+    {14, "store_versions", kVersions, 1},
+    {15, "version_vectors", kVersionVectors, 2},
 };
 
 std::string Joined(std::span<const Column> columns, std::string_view between,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/answer_room.h"
+#include "json/utf8.h"
 #include "wire/reader.h"
 
 namespace keepsake::wire {
@@ -24,9 +25,10 @@ Status CheckHeader(const RequestHeader& header, FrameKind kind) {
   if (header.kind != kind) {
     return Status(StatusCode::kMalformedFrame, "frame is of another kind than the call");
   }
-  const int known = kind == FrameKind::kExecute ? std::to_underlying(RequestFlag::kRemember) |
-                                                      std::to_underlying(RequestFlag::kScoped)
-                                                : 0;
+  constexpr int kOfExecute = std::to_underlying(RequestFlag::kRemember) |
+                             std::to_underlying(RequestFlag::kScoped) |
+                             std::to_underlying(RequestFlag::kActor);
+  const int known = kind == FrameKind::kExecute ? kOfExecute : 0;
   if ((header.flags & ~known) != 0) {
     return Status(StatusCode::kMalformedFrame,
                   "frame has flags of no known meaning: " + std::to_string(header.flags));
@@ -48,6 +50,18 @@ Status CheckRemembered(const RequestHeader& header, std::uint64_t acknowledged) 
     return Status(StatusCode::kMalformedFrame, "frame " + std::to_string(header.sequence) +
                                                    " must not acknowledge itself or a later one: " +
                                                    std::to_string(acknowledged));
+  }
+  return Status();
+}
+
+Status CheckActor(std::string_view actor, std::string_view node_id) {
+  for (const std::string_view text : {actor, node_id}) {
+    if (text.size() > kMaxActorBytes || !json::IsWellFormedUtf8(text) ||
+        text.find('\0') != std::string_view::npos) {
+      return Status(StatusCode::kInvalidArgument,
+                    "actor and node_id must be well-formed UTF-8 without NUL, of at most " +
+                        std::to_string(kMaxActorBytes) + " bytes");
+    }
   }
   return Status();
 }
@@ -78,6 +92,14 @@ Result<Request> ParseRequest(ByteView frame, FrameKind kind) {
   }
   if (Has(request.header, RequestFlag::kScoped) && !reader.Get(request.levels)) {
     return std::unexpected(reader.error());
+  }
+  if (Has(request.header, RequestFlag::kActor)) {
+    if (!reader.Get(request.actor) || !reader.Get(request.node_id)) {
+      return std::unexpected(reader.error());
+    }
+    if (Status status = CheckActor(request.actor, request.node_id); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
   }
   if (!reader.Get(request.operations)) return std::unexpected(reader.error());
   if (reader.remaining() > 0) return Malformed("frame goes on after its end");

@@ -29,6 +29,7 @@ enum class FrameKind : std::uint8_t {
 enum class RequestFlag : std::uint16_t {
   kRemember = 1,  // kExecute only: the header is followed by `acknowledged`
   kScoped = 2,    // kExecute only: then by the length and the bytes of `levels`
+  kActor = 4,     // kExecute only: then by `actor` and `node_id`
 };
 
 // The last moment that a JavaScript Date can hold.
@@ -36,6 +37,9 @@ inline constexpr std::int64_t kMaxNowMs = 8'640'000'000'000'000;
 
 // The only length in a request that is not one of its own bytes.
 inline constexpr std::uint32_t kMaxExportPiece = 16 * 1024 * 1024;
+
+// Of an actor, and of a node_id.
+inline constexpr std::size_t kMaxActorBytes = 1024;
 
 // The last client_id and sequence of a frame that is to be remembered.
 inline constexpr std::uint64_t kMaxRemembered = std::uint64_t{1} << 53;
@@ -73,6 +77,9 @@ struct Request {
   // With RequestFlag::kScoped: a list of ScopeLevel, where the operations are at home, the
   // outermost first. A view into the frame.
   ByteView levels;
+  // With RequestFlag::kActor: who asks, and from which node of a graph; "" if that is not said.
+  std::string actor{};
+  std::string node_id{};
   std::vector<OperationView> operations;  // views into the frame
 };
 

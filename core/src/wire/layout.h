@@ -11,6 +11,7 @@
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
 #include "keepsake/erasure.h"
+#include "keepsake/history.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
 #include "keepsake/scope.h"
@@ -84,6 +85,15 @@ auto Fields(Is<PendingEmbedding> auto& x) {
 auto Fields(Is<PendingEmbeddings> auto& x) { return std::tie(x.items, x.left); }
 auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.fingerprint, x.vectors); }
 
+auto Fields(Is<HistoryRule> auto& x) {
+  return std::tie(x.ns, x.max_versions, x.max_age_ms, x.since_ms);
+}
+auto Fields(Is<Version> auto& x) {
+  return std::tie(x.operation, x.change, x.at_ms, x.actor, x.item);
+}
+auto Fields(Is<Undo> auto& x) { return std::tie(x.operation, x.force); }
+auto Fields(Is<Undone> auto& x) { return std::tie(x.operation, x.items); }
+
 auto Fields(Is<Policy> auto& x) {
   return std::tie(x.readable, x.writable, x.read_only, x.max_entries_per_namespace,
                   x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms);
@@ -133,7 +143,7 @@ auto Fields(Is<Erasure> auto& x) {
   return std::tie(x.id, x.digest, x.namespaces, x.filter, x.threads, x.thread_prefix, x.dry_run);
 }
 auto Fields(Is<Erased> auto& x) {
-  return std::tie(x.at_ms, x.items, x.vectors, x.threads, x.checkpoints, x.bytes);
+  return std::tie(x.at_ms, x.items, x.vectors, x.versions, x.threads, x.checkpoints, x.bytes);
 }
 auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.is_scrubbed); }
 auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
@@ -195,6 +205,10 @@ struct EnumRange<Language> {
 template <>
 struct EnumRange<Absence> {
   static constexpr int kFirst = 0, kLast = 7;
+};
+template <>
+struct EnumRange<Change> {
+  static constexpr int kFirst = 0, kLast = 5;
 };
 template <>
 struct EnumRange<MatchType> {

@@ -30,6 +30,14 @@ enum class Tag : std::uint8_t {
   kImproveIndex = 26,
   kReadPending = 27,
   kEmbedPending = 28,
+  kKeepHistory = 29,
+  kDropHistory = 30,
+  kHistoryRules = 31,
+  kHistory = 32,
+  kGetAsOf = 33,
+  kSearchAsOf = 34,
+  kListNamespacesAsOf = 35,
+  kUndo = 36,
 
   kPutCheckpoint = 64,
   kPutWrites = 65,
@@ -104,6 +112,15 @@ struct ReadPending {
 };
 struct EmbedPending {
   std::vector<ItemVectors> items;
+};
+struct History {
+  ItemRef item;
+  std::uint32_t limit = 0;
+};
+template <typename Op>
+struct AsOf {
+  std::int64_t at_ms = 0;
+  Op op;
 };
 struct PutWrites {
   CheckpointKey key;
@@ -192,6 +209,10 @@ auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.ttl, x.text
 auto Fields(Is<ExplainAbsence> auto& x) { return std::tie(x.search, x.item); }
 auto Fields(Is<ReadPending> auto& x) { return std::tie(x.limit); }
 auto Fields(Is<EmbedPending> auto& x) { return std::tie(x.items); }
+auto Fields(Is<History> auto& x) { return std::tie(x.item, x.limit); }
+auto Fields(Is<AsOf<GetOp>> auto& x) { return std::tie(x.at_ms, x.op); }
+auto Fields(Is<AsOf<SearchOp>> auto& x) { return std::tie(x.at_ms, x.op); }
+auto Fields(Is<AsOf<ListNamespacesOp>> auto& x) { return std::tie(x.at_ms, x.op); }
 auto Fields(Is<PutWrites> auto& x) { return std::tie(x.key, x.writes); }
 auto Fields(Is<ListWrites> auto& x) { return std::tie(x.key, x.channel); }
 auto Fields(Is<GetDeltaChannelHistory> auto& x) { return std::tie(x.key, x.channels); }

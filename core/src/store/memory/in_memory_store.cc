@@ -16,6 +16,8 @@
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
+#include "store/memory/memory_history.h"
+#include "store/past_store.h"
 #include "store/prefix_set.h"
 #include "store/text_work.h"
 #include "text/text_record.h"
@@ -154,6 +156,9 @@ class InMemoryStore final : public Store, private ItemTable {
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
+  // Of a store of the past.
+  void Take(const StoredItem& item) { PutStateBack(item.name, item.state); }
+
  protected:
   ItemTable& items() override { return *this; }
   Status CheckIndex(const IndexConfig& index) override;
@@ -181,7 +186,13 @@ class InMemoryStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Status Erase(std::span<const std::int64_t> ids) override;
+  Status Erase(std::span<const std::int64_t> ids, std::span<const std::int64_t> versions) override;
+  HistoryTable& history() override { return history_; }
+  Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
+  Status ReadStates(std::string_view encoded_prefix,
+                    FunctionRef<void(const ItemName&, const ItemState&)> offer) override;
+  Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
+                               std::int64_t now_ms) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
   using Buckets = std::map<std::string, Bucket, std::less<>>;
@@ -202,7 +213,11 @@ class InMemoryStore final : public Store, private ItemTable {
   void EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
   // What was superseded by one of these says so no longer.
   void ForgetSuccessors(std::span<const std::int64_t> ids);
-  Record& FindOrCreate(const CheckedPut& put);
+  Record& FindOrCreate(std::string_view encoded_ns, std::string_view key);
+  ItemState StateOf(const Record& record);
+  // Before a change.
+  void Note(Change change, std::string_view encoded_ns, std::string_view key, std::int64_t at_ms);
+  void PutStateBack(const ItemName& name, const ItemState& state);
   void ForgetText(const Record& record);
   // Before a record is destroyed.
   void Forget(Record& record);
@@ -212,6 +227,7 @@ class InMemoryStore final : public Store, private ItemTable {
   void DropVectors(Record& record);
   void EmptySparseChunks();
 
+  MemoryHistory history_;
   std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
   search::FieldColumns columns_;                // of what is in index_
   search::FieldColumns fields_;                 // of items, by their ids
@@ -410,16 +426,102 @@ Status InMemoryStore::Write(const CheckedBatch& batch, std::span<const std::int6
     Record& record = *records_by_id_.at(id);
     SetExpiry(record, ExpiryOf(record.ttl_ms, batch.now_ms));
   }
+  history_.Begin(actor());
   for (const CheckedPut& put : batch.puts) WriteOne(put, batch.now_ms);
+  history_.End();
   return {};
 }
 
+void InMemoryStore::Note(Change change, std::string_view encoded_ns, std::string_view key,
+                         std::int64_t at_ms) {
+  if (history_.RuleFor(encoded_ns) == nullptr) return;
+  const Record* record = Find(encoded_ns, key);
+  history_.Record(change, {std::string(encoded_ns), std::string(key)},
+                  record == nullptr ? std::nullopt : std::optional(StateOf(*record)), at_ms);
+}
+
+// Vectors lie in the order of their paths, which are not kept.
+ItemState InMemoryStore::StateOf(const Record& record) {
+  ItemState state{.value = record.value,
+                  .created_at_ms = record.created_at_ms,
+                  .updated_at_ms = record.updated_at_ms,
+                  .ttl_ms = record.ttl_ms,
+                  .expires_at_ms = record.expires_at_ms,
+                  .validity = record.validity,
+                  .successor = record.successor};
+  constexpr std::size_t kFirstPath = 1'000'000;
+  const std::size_t dims = record.slots.empty() ? 0 : record.vectors.size() / record.slots.size();
+  for (std::size_t i = 0; i < record.slots.size(); ++i) {
+    const auto begin = record.vectors.begin() + static_cast<std::ptrdiff_t>(i * dims);
+    state.vectors.push_back(
+        {std::to_string(kFirstPath + i), {begin, begin + static_cast<std::ptrdiff_t>(dims)}});
+  }
+  if (const auto waiting = pending_.find(record.id); waiting != pending_.end()) {
+    state.awaited = waiting->second.paths;
+  }
+  return state;
+}
+
+Result<std::optional<ItemState>> InMemoryStore::ReadState(const ItemName& name) {
+  const Record* record = Find(name.encoded_ns, name.key);
+  if (record == nullptr) return std::nullopt;
+  return StateOf(*record);
+}
+
+Status InMemoryStore::ReadStates(std::string_view encoded_prefix,
+                                 FunctionRef<void(const ItemName&, const ItemState&)> offer) {
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
+    for (const auto& [key, record] : bucket.records) offer({encoded_ns, key}, StateOf(record));
+  }
+  return {};
+}
+
+Result<std::int64_t> InMemoryStore::PutBack(std::span<const StoredVersion> versions,
+                                            std::int64_t now_ms) {
+  history_.Begin(actor());
+  for (std::size_t i = versions.size(); i-- > 0;) {
+    const auto& [encoded_ns, key] = versions[i].name;
+    Note(Change::kUndo, encoded_ns, key, now_ms);
+    if (versions[i].before) {
+      PutStateBack(versions[i].name, *versions[i].before);
+    } else if (Record* record = Find(encoded_ns, key)) {
+      Erase(*record);
+    }
+  }
+  return history_.End();
+}
+
+void InMemoryStore::PutStateBack(const ItemName& name, const ItemState& state) {
+  Record& record = FindOrCreate(name.encoded_ns, name.key);
+  record.value = state.value;
+  record.created_at_ms = state.created_at_ms;
+  record.updated_at_ms = state.updated_at_ms;
+  record.ttl_ms = state.ttl_ms;
+  SetExpiry(record, state.expires_at_ms);
+  record.validity = state.validity;
+  record.successor = state.successor;
+  has_superseded_ = has_superseded_ || state.successor != 0;
+  if (!text_made_for_.empty()) {
+    ForgetText(record);
+    without_text_.emplace(name.encoded_ns, record.id);
+  }
+  const std::size_t dims = options().index ? options().index->dims : 0;
+  const bool fits = std::ranges::all_of(
+      state.vectors, [&](const FieldVector& vector) { return vector.values.size() == dims; });
+  SetVectors(record, fits ? std::span(state.vectors) : std::span<const FieldVector>());
+  pending_.erase(record.id);
+  std::vector<std::string> awaited = state.awaited;
+  if (!fits) awaited.emplace_back(kIndexFields);
+  if (!awaited.empty()) pending_[record.id] = {&record, std::move(awaited)};
+}
+
 void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
+  Note(put.op->value ? Change::kPut : Change::kDelete, put.encoded_ns, put.op->key, now_ms);
   if (!put.op->value) {
     if (Record* record = Find(put.encoded_ns, put.op->key)) Erase(*record);
     return;
   }
-  Record& record = FindOrCreate(put);
+  Record& record = FindOrCreate(put.encoded_ns, put.op->key);
   // No JSON is empty text. An expired item is as good as gone.
   const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
   if (!record.value.empty()) fields_.Remove(static_cast<search::Slot>(record.id));
@@ -447,6 +549,7 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
 void InMemoryStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
   Record* record = Find(put.superseded_ns, put.op->supersedes->key);
   if (record == nullptr || !record->IsVisible(now_ms)) return;
+  Note(Change::kSupersede, put.superseded_ns, put.op->supersedes->key, now_ms);
   record->validity = EndedAt(record->validity, *put.validity.from_ms);
   record->successor = MarkOf(put.encoded_ns, put.op->key);
   has_superseded_ = true;
@@ -497,14 +600,14 @@ void InMemoryStore::EmptySparseChunks() {
   }
 }
 
-Record& InMemoryStore::FindOrCreate(const CheckedPut& put) {
-  const auto [bucket_entry, is_new_bucket] = buckets_.try_emplace(put.encoded_ns);
+Record& InMemoryStore::FindOrCreate(std::string_view encoded_ns, std::string_view key) {
+  const auto [bucket_entry, is_new_bucket] = buckets_.try_emplace(std::string(encoded_ns));
   Bucket& bucket = bucket_entry->second;
   if (is_new_bucket) {
-    bucket.encoded_ns = put.encoded_ns;
-    bucket.ns = put.op->ns;
+    bucket.encoded_ns = encoded_ns;
+    bucket.ns = DecodeNamespace(encoded_ns).value_or(Namespace());  // it was encoded here
   }
-  const auto [entry, is_new_record] = bucket.records.try_emplace(put.op->key);
+  const auto [entry, is_new_record] = bucket.records.try_emplace(std::string(key));
   if (is_new_record) {
     ++bucket.unindexed;
     entry->second.bucket = &bucket;
@@ -598,7 +701,9 @@ void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
   }
 }
 
-Status InMemoryStore::Erase(std::span<const std::int64_t> ids) {
+Status InMemoryStore::Erase(std::span<const std::int64_t> ids,
+                            std::span<const std::int64_t> versions) {
+  history_.Erase(versions);
   if (has_superseded_) ForgetSuccessors(ids);
   fields_.Clear();
   for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
@@ -610,21 +715,31 @@ Result<std::uint64_t> InMemoryStore::DeleteNamespace(std::string_view encoded_ns
   const auto bucket = buckets_.find(encoded_ns);
   if (bucket == buckets_.end()) return 0;
   std::uint64_t cleared = 0;
+  history_.Begin(actor());
   for (auto& [key, record] : bucket->second.records) {
-    if (record.IsVisible(now_ms)) ++cleared;
+    const bool is_visible = record.IsVisible(now_ms);
+    if (is_visible) ++cleared;
+    Note(is_visible ? Change::kDelete : Change::kExpire, encoded_ns, key,
+         std::min(record.expires_at_ms, now_ms));
     Forget(record);
   }
   buckets_.erase(bucket);
+  history_.End();
   return cleared;
 }
 
 Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
   const std::int64_t now_ms = options().clock->NowMs();
   std::uint64_t swept = 0;
+  history_.Begin(actor());
   while (swept < max_items && !expiries_.empty() && expiries_.begin()->first <= now_ms) {
-    Erase(*expiries_.begin()->second);
+    const auto& [expires_at_ms, record] = *expiries_.begin();
+    Note(Change::kExpire, record->bucket->encoded_ns, *record->key, expires_at_ms);
+    Erase(*record);
     ++swept;
   }
+  history_.End();
+  history_.DropOld(now_ms);
   return swept;
 }
 
@@ -697,6 +812,12 @@ Result<StoreStats> InMemoryStore::Stats() {
 
 std::unique_ptr<Store> MakeInMemoryStore(StoreOptions options) {
   return std::make_unique<InMemoryStore>(std::move(options));
+}
+
+std::unique_ptr<Store> MakePastStore(StoreOptions options, std::vector<StoredItem> items) {
+  auto store = std::make_unique<InMemoryStore>(std::move(options));
+  for (const StoredItem& item : items) store->Take(item);
+  return store;
 }
 
 }  // namespace keepsake

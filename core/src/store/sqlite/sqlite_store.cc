@@ -15,6 +15,7 @@
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/read_int.h"
 #include "store/sqlite/sqlite_field_columns.h"
+#include "store/sqlite/sqlite_history.h"
 #include "store/sqlite/sqlite_text_index.h"
 #include "store/sqlite/sqlite_vectors.h"
 #include "vectors/cosine.h"
@@ -134,6 +135,19 @@ constexpr std::string_view kDeleteReturningId =
 constexpr std::string_view kDelete =
     kDeleteReturningId.substr(0, kDeleteReturningId.size() - kReturningId.size());
 static_assert(kDeleteReturningId.ends_with(kReturningId));
+constexpr std::string_view kPutBack =
+    "INSERT OR REPLACE INTO store_kv(item_id, ns, key, value, created_at, updated_at, ttl,"
+    "  expires_at, valid_from, valid_until, superseded_by)"
+    " VALUES((SELECT item_id FROM store_kv WHERE ns = ? AND key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " RETURNING item_id";
+constexpr std::string_view kReadStates =
+    "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from,"
+    "  valid_until, superseded_by FROM store_kv WHERE ns >= ? AND ns < ? ORDER BY ns, key";
+constexpr std::string_view kReadState =
+    "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from,"
+    "  valid_until, superseded_by FROM store_kv WHERE ns = ? AND key = ?";
+constexpr std::string_view kPathsAndVectors =
+    "SELECT path, vector FROM store_vectors WHERE item_id = ? ORDER BY path";
 constexpr std::string_view kRefreshTtl =
     "UPDATE store_kv SET expires_at = ? + ttl"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
@@ -142,12 +156,15 @@ constexpr std::string_view kNoteSuperseded =
     "INSERT OR IGNORE INTO meta(name, value) VALUES('has_superseded', '1')";
 constexpr std::string_view kAnySuperseded = "SELECT 1 FROM meta WHERE name = 'has_superseded'";
 constexpr std::string_view kNamesOfItems =
-    "SELECT i.ns, i.key FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
+    "SELECT i.ns, i.key, i.expires_at"
+    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
 constexpr std::string_view kForgetSuccessors =
     "UPDATE store_kv SET superseded_by = NULL"
     " WHERE superseded_by IN (SELECT value FROM json_each(?))";
 constexpr std::string_view kClear =
     "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
+constexpr std::string_view kExpiriesIn =
+    "SELECT key, expires_at FROM store_kv WHERE ns = ? ORDER BY key";
 constexpr std::string_view kExpiredItems =
     "SELECT item_id FROM store_kv WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 constexpr std::string_view kDeleteItems =
@@ -277,7 +294,8 @@ class SqliteStore final : public Store, private ItemTable {
         database_(database),
         text_(database),
         vectors_(database),
-        fields_(database) {}
+        fields_(database),
+        history_(database) {}
 
   Status Start() { return text_.Start(); }
 
@@ -324,8 +342,14 @@ class SqliteStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Status Erase(std::span<const std::int64_t> ids) override;
+  Status Erase(std::span<const std::int64_t> ids, std::span<const std::int64_t> versions) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
+  HistoryTable& history() override { return history_; }
+  Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
+  Status ReadStates(std::string_view encoded_prefix,
+                    FunctionRef<void(const ItemName&, const ItemState&)> offer) override;
+  Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
+                               std::int64_t now_ms) override;
 
   Result<ItemHits> RankByListing(const CheckedSearch& search);
   Result<ItemHits> RankByValue(const CheckedSearch& search);
@@ -341,7 +365,7 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::string> ReadMeta(std::string_view name);
   // Whether this store has an index, or another that was here had one.
   Result<bool> IsFileIndexed();
-  Result<bool> IsRowOnly(const PutOp& op);
+  Result<bool> IsRowOnly(const CheckedPut& put);
   Status WriteRow(const CheckedPut& put, std::int64_t now_ms);
   Status PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
                 const sql::RowCallback& on_id);
@@ -349,17 +373,30 @@ class SqliteStore final : public Store, private ItemTable {
   Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
   Status PutItem(const CheckedPut& put, std::int64_t now_ms);
   Status EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
-  Status DeleteItem(const CheckedPut& put);
+  Status DeleteItem(std::string_view encoded_ns, std::string_view key);
+  // Before a change. Costs nothing where no history is kept.
+  Status Record(Change change, std::string_view encoded_ns, std::string_view key,
+                std::int64_t now_ms);
+  Status RecordCleared(std::string_view encoded_ns, std::int64_t now_ms);
+  Status DropOldVersions();
+  Status RecordExpired(std::span<const std::int64_t> ids);
+  Status RecordSuperseded(const CheckedPut& put, std::int64_t now_ms);
+  bool FitsIndex(std::span<const FieldVector> vectors) const;
+  Status PutStateBack(const StoredVersion& version);
+  // The first columns of kReadStates.
+  Result<StoredItem> StoredItemIn(const Row& row);
   Status DeleteAllOf(std::span<const std::int64_t> ids);
   // What was superseded by one of these says so no longer.
   Status ForgetSuccessors(std::span<const std::int64_t> ids);
-  // A transaction that writes items.
-  Status WriteItems(FunctionRef<Status()> body);
+  // A transaction that writes items, which is one operation. `is_single`: it changes one item.
+  Status WriteItems(FunctionRef<Status()> body, bool is_single = false);
 
   sql::Database& database_;
   SqliteTextIndex text_;
   SqliteVectors vectors_;
   SqliteFieldColumns fields_;
+  SqliteHistory history_;
+  std::int64_t operation_ = 0;  // the last one that left versions, 0 if it left none
   std::int64_t rows_read_ = 0;  // by searches without an index, about
   std::optional<bool> is_file_indexed_;
   // What was read of items by the search that runs, by id: a hit is read once.
@@ -368,19 +405,24 @@ class SqliteStore final : public Store, private ItemTable {
 
 Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
   if (batch.puts.size() == 1 && refreshed.empty()) {
-    const Result<bool> is_row = IsRowOnly(*batch.puts.front().op);
+    const Result<bool> is_row = IsRowOnly(batch.puts.front());
     if (!is_row) return is_row.error();
     if (*is_row) return WriteRow(batch.puts.front(), batch.now_ms);  // a transaction by itself
   }
   const std::string list = refreshed.empty() ? "" : IdList(refreshed);
-  return WriteItems([&] { return WriteRows(batch, list); });
+  const bool is_single = batch.puts.size() == 1 && !batch.puts.front().op->supersedes;
+  return WriteItems([&] { return WriteRows(batch, list); }, is_single);
 }
 
-Status SqliteStore::WriteItems(FunctionRef<Status()> body) {
+Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_single) {
   Status status = database_.InTransaction([&]() -> Status {
+    history_.Begin(actor(), is_single);
     Status written = body();
     if (written.ok() && options().index) written = vectors_.Seal(options().index->dims);
-    return written;
+    if (!written.ok()) return written;
+    const Result<std::int64_t> operation = history_.End(options().clock->NowMs());
+    if (operation) operation_ = *operation;
+    return operation ? Status() : operation.error();
   });
   vectors_.EndTransaction(status.ok());
   fields_.EndTransaction(status.ok());
@@ -681,18 +723,25 @@ Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refres
     if (!status.ok()) return status;
   }
   for (const CheckedPut& put : batch.puts) {
-    const Result<bool> is_row = IsRowOnly(*put.op);
+    const Result<bool> is_row = IsRowOnly(put);
     if (!is_row) return is_row.error();
-    const Status status = *is_row         ? WriteRow(put, batch.now_ms)
-                          : put.op->value ? PutItem(put, batch.now_ms)
-                                          : DeleteItem(put);
+    const Change change = put.op->value ? Change::kPut : Change::kDelete;
+    Status status = *is_row ? WriteRow(put, batch.now_ms)
+                            : Record(change, put.encoded_ns, put.op->key, batch.now_ms);
+    if (status.ok() && !*is_row) {
+      status = put.op->value ? PutItem(put, batch.now_ms) : DeleteItem(put.encoded_ns, put.op->key);
+    }
     if (!status.ok()) return status;
   }
   return {};
 }
 
 // Whether all that it changes is the row of its item.
-Result<bool> SqliteStore::IsRowOnly(const PutOp& op) {
+Result<bool> SqliteStore::IsRowOnly(const CheckedPut& put) {
+  const PutOp& op = *put.op;
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return std::unexpected(rules.error());
+  if ((*rules)->Find(put.encoded_ns) != nullptr) return false;
   if (!text_.is_empty() || op.supersedes || !op.vectors.empty()) return false;
   if (op.index.kind != IndexChoice::Kind::kStoreDefault) return false;
   const Result<bool> has_index = IsFileIndexed();
@@ -736,10 +785,12 @@ Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
 Status SqliteStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
   const std::int64_t from_ms = *put.validity.from_ms;
   bool is_there = false;
-  Status status = database_.Run(kSupersede,
-                                {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
-                                 put.superseded_ns, put.op->supersedes->key, now_ms},
-                                [&](const Row&) { return is_there = true; });
+  Status status = RecordSuperseded(put, now_ms);
+  if (!status.ok()) return status;
+  status = database_.Run(kSupersede,
+                         {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
+                          put.superseded_ns, put.op->supersedes->key, now_ms},
+                         [&](const Row&) { return is_there = true; });
   return status.ok() && is_there ? database_.Run(kNoteSuperseded) : status;
 }
 
@@ -753,13 +804,175 @@ Result<bool> SqliteStore::IsFileIndexed() {
   return *is_file_indexed_;
 }
 
-Status SqliteStore::DeleteItem(const CheckedPut& put) {
-  std::optional<std::int64_t> item_id;
+Status SqliteStore::Record(Change change, std::string_view encoded_ns, std::string_view key,
+                           std::int64_t now_ms) {
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->Find(encoded_ns) == nullptr) return {};
+  const Result<bool> is_indexed = IsFileIndexed();
+  if (!is_indexed) return is_indexed.error();
+  return history_.Record(change, encoded_ns, key, now_ms, *is_indexed);
+}
+
+// If it is there.
+Status SqliteStore::RecordSuperseded(const CheckedPut& put, std::int64_t now_ms) {
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->Find(put.superseded_ns) == nullptr) return {};
+  const ItemRef& superseded = *put.op->supersedes;
+  const CheckedGet get{.position = 0,
+                       .ns = &superseded.ns,
+                       .encoded_ns = put.superseded_ns,
+                       .key = superseded.key,
+                       .refresh_ttl = false};
+  const Result<std::optional<FoundItem>> found = ReadItem(get, now_ms);
+  if (!found || !*found) return found ? Status() : found.error();
+  return Record(Change::kSupersede, put.superseded_ns, superseded.key, now_ms);
+}
+
+Status SqliteStore::RecordCleared(std::string_view encoded_ns, std::int64_t now_ms) {
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->Find(encoded_ns) == nullptr) return {};
+  std::vector<std::pair<std::string, std::int64_t>> expiries;
+  Status status = database_.Run(kExpiriesIn, {encoded_ns}, [&](const Row& row) {
+    expiries.emplace_back(row.Text(0), row.IsNull(1) ? kNeverExpires : row.Int(1));
+    return true;
+  });
+  for (const auto& [key, expires_at_ms] : expiries) {
+    const bool has_expired = expires_at_ms <= now_ms;
+    if (!status.ok()) return status;
+    status = Record(has_expired ? Change::kExpire : Change::kDelete, encoded_ns, key,
+                    std::min(expires_at_ms, now_ms));
+  }
+  return status;
+}
+
+// They were gone when they expired.
+Status SqliteStore::RecordExpired(std::span<const std::int64_t> ids) {
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->empty()) return {};
+  std::vector<std::pair<ItemName, std::int64_t>> names;
+  const std::string list = IdList(ids);
+  Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
+    names.push_back({{std::string(row.Text(0)), std::string(row.Text(1))}, row.Int(2)});
+    return true;
+  });
+  for (const auto& [name, expires_at_ms] : names) {
+    if (status.ok()) status = Record(Change::kExpire, name.encoded_ns, name.key, expires_at_ms);
+  }
+  return status;
+}
+
+Result<StoredItem> SqliteStore::StoredItemIn(const Row& row) {
+  StoredItem item{{std::string(row.Text(1)), std::string(row.Text(2))},
+                  {.value = std::string(row.Text(3)),
+                   .created_at_ms = row.Int(4),
+                   .updated_at_ms = row.Int(5),
+                   .ttl_ms = row.Int(6),
+                   .expires_at_ms = row.IsNull(7) ? kNeverExpires : row.Int(7),
+                   .validity = ValidityIn(row, 8, 9).value_or(Validity()),
+                   .successor = row.Int(10)}};
+  const Result<bool> is_indexed = IsFileIndexed();
+  if (!is_indexed) return std::unexpected(is_indexed.error());
+  if (!*is_indexed) return item;
+  Status status = database_.Run(kPathsAndVectors, {row.Int(0)}, [&](const Row& vector) {
+    const ByteView bytes = vector.Blob(1);
+    FieldVector& kept = item.state.vectors.emplace_back();
+    kept.path = vector.Text(0);
+    kept.values.resize(bytes.size() / sizeof(float));
+    std::memcpy(kept.values.data(), bytes.data(), kept.values.size() * sizeof(float));
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return item;
+}
+
+Result<std::optional<ItemState>> SqliteStore::ReadState(const ItemName& name) {
+  Result<std::optional<ItemState>> state;
   Status status =
-      database_.Run(kDeleteReturningId, {put.encoded_ns, put.op->key}, [&](const Row& row) {
-        item_id = row.Int(0);
-        return true;
-      });
+      database_.Run(kReadState, {std::string_view(name.encoded_ns), std::string_view(name.key)},
+                    [&](const Row& row) {
+                      Result<StoredItem> item = StoredItemIn(row);
+                      if (item)
+                        state = std::move(item->state);
+                      else
+                        state = std::unexpected(std::move(item.error()));
+                      return false;
+                    });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return state;
+}
+
+Status SqliteStore::ReadStates(std::string_view encoded_prefix,
+                               FunctionRef<void(const ItemName&, const ItemState&)> offer) {
+  const sql::PrefixRange range{std::string(encoded_prefix)};
+  Status failed;
+  Status status = database_.Run(kReadStates, {range.first(), range.end()}, [&](const Row& row) {
+    Result<StoredItem> item = StoredItemIn(row);
+    if (!item) failed = std::move(item.error());
+    if (item) offer(item->name, item->state);
+    return failed.ok();
+  });
+  return status.ok() ? failed : status;
+}
+
+Result<std::int64_t> SqliteStore::PutBack(std::span<const StoredVersion> versions,
+                                          std::int64_t now_ms) {
+  Status status = WriteItems([&]() -> Status {
+    for (std::size_t i = versions.size(); i-- > 0;) {
+      const StoredVersion& version = versions[i];
+      const auto& [encoded_ns, key] = version.name;
+      Status step = Record(Change::kUndo, encoded_ns, key, now_ms);
+      if (step.ok()) step = version.before ? PutStateBack(version) : DeleteItem(encoded_ns, key);
+      if (!step.ok()) return step;
+    }
+    return {};
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return operation_;
+}
+
+Status SqliteStore::PutStateBack(const StoredVersion& version) {
+  const auto& [encoded_ns, key] = version.name;
+  const ItemState& state = *version.before;
+  const auto [from, until] = ValidityParams(state.validity);
+  const Param successor = state.successor == 0 ? Param(std::monostate()) : Param(state.successor);
+  const std::string_view ns = encoded_ns;
+  std::int64_t item_id = 0;
+  Status status =
+      database_.Run(kPutBack,
+                    {ns, std::string_view(key), ns, std::string_view(key),
+                     std::string_view(state.value), state.created_at_ms, state.updated_at_ms,
+                     state.ttl_ms, ExpiryParam(state.expires_at_ms), from, until, successor},
+                    [&](const Row& row) {
+                      item_id = row.Int(0);
+                      return true;
+                    });
+  if (status.ok() && state.successor != 0) status = database_.Run(kNoteSuperseded);
+  if (status.ok()) status = text_.Put(item_id, encoded_ns);
+  const bool fits = FitsIndex(state.vectors);
+  const std::span<const FieldVector> vectors =
+      fits ? std::span(state.vectors) : std::span<const FieldVector>();
+  if (status.ok()) status = vectors_.Put({item_id, encoded_ns, state.value}, vectors);
+  if (!status.ok()) return status;
+  std::set<std::string> awaited(state.awaited.begin(), state.awaited.end());
+  if (!fits) awaited.insert(std::string(kIndexFields));
+  return vectors_.Await(item_id, awaited);
+}
+
+bool SqliteStore::FitsIndex(std::span<const FieldVector> vectors) const {
+  return std::ranges::all_of(
+      vectors, [&](const FieldVector& vector) { return vector.values.size() == dims(); });
+}
+
+Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key) {
+  std::optional<std::int64_t> item_id;
+  Status status = database_.Run(kDeleteReturningId, {encoded_ns, key}, [&](const Row& row) {
+    item_id = row.Int(0);
+    return true;
+  });
   if (!status.ok() || !item_id) return status;
   status = text_.Remove(std::span(&*item_id, 1));
   return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
@@ -784,6 +997,7 @@ Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
   std::uint64_t cleared = 0;
   const Status status = WriteItems([&]() -> Status {
     cleared = 0;
+    if (Status recorded = RecordCleared(encoded_ns, now_ms); !recorded.ok()) return recorded;
     if (Status vectors = vectors_.DeleteOfNamespace(encoded_ns); !vectors.ok()) return vectors;
     ItemIds ids;
     const Status items = database_.Run(kClear, {encoded_ns}, [&](const Row& row) {
@@ -807,10 +1021,12 @@ Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
 }
 
 // Codes and the graph hold something of vectors that are gone: they are made anew.
-Status SqliteStore::Erase(std::span<const std::int64_t> ids) {
+Status SqliteStore::Erase(std::span<const std::int64_t> ids,
+                          std::span<const std::int64_t> versions) {
   return WriteItems([&]() -> Status {
     Status status = vectors_.Clear();
     if (status.ok()) status = fields_.Clear();
+    if (status.ok()) status = history_.Erase(versions);
     if (!status.ok() || ids.empty()) return status;
     status = ForgetSuccessors(ids);
     return status.ok() ? DeleteAllOf(ids) : status;
@@ -847,10 +1063,21 @@ Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
                                   return true;
                                 });
   if (status.ok() && !ids.empty()) {
-    status = WriteItems([&] { return DeleteAllOf(ids); });
+    status = WriteItems([&]() -> Status {
+      Status recorded = RecordExpired(ids);
+      return recorded.ok() ? DeleteAllOf(ids) : recorded;
+    });
   }
+  if (status.ok()) status = DropOldVersions();
   if (!status.ok()) return std::unexpected(status);
   return ids.size();
+}
+
+Status SqliteStore::DropOldVersions() {
+  const Result<const HistoryRules*> rules = history_.Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->empty()) return {};
+  return database_.InTransaction([&] { return history_.DropOld(options().clock->NowMs()); });
 }
 
 Result<StoreStats> SqliteStore::Stats() {

@@ -1,0 +1,298 @@
+#include "store/history.h"
+
+#include <algorithm>
+
+#include "json/utf8.h"
+#include "store/item_table.h"
+
+namespace keepsake {
+namespace {
+
+std::string Show(std::string_view encoded_ns) {
+  const Result<Namespace> ns = DecodeNamespace(encoded_ns);
+  std::string text = "[";
+  for (const std::string& label : ns ? *ns : Namespace()) {
+    if (text.size() > 1) text += ", ";
+    text += json::Quoted(label);
+  }
+  return text + "]";
+}
+
+Status NoHistoryOf(std::string_view encoded_ns) {
+  return {StatusCode::kNoHistory, "no history is kept of all that is below " + Show(encoded_ns) +
+                                      ": keepHistory() keeps it, of what is written from then on"};
+}
+
+Status BeforeHistory(std::string_view encoded_ns, std::int64_t at_ms, std::int64_t first_ms) {
+  return {StatusCode::kNoHistory, "the history of " + Show(encoded_ns) + " goes back to " +
+                                      std::to_string(first_ms) + " ms: asked for what was at " +
+                                      std::to_string(at_ms)};
+}
+
+Status Trimmed(const ItemName& name, std::int64_t at_ms) {
+  return {StatusCode::kNoHistory, "what " + json::Quoted(name.key) + " in " +
+                                      Show(name.encoded_ns) + " was at " + std::to_string(at_ms) +
+                                      " ms is not kept any more: a greater maxVersions keeps more"};
+}
+
+// Whether all below the prefix is known as of that time, but for what was trimmed.
+Status CheckReach(const HistoryRules& rules, std::string_view encoded_prefix, std::int64_t at_ms,
+                  std::int64_t now_ms) {
+  if (rules.Find(encoded_prefix) == nullptr) return NoHistoryOf(encoded_prefix);
+  const auto reaches = [&](const HistoryRule& rule) {
+    return at_ms >= std::max(rule.since_ms, HorizonOf(rule, now_ms));
+  };
+  for (const auto& [encoded_ns, rule] : rules.rows()) {
+    const bool matters =
+        encoded_ns.starts_with(encoded_prefix) || &rule == rules.Find(encoded_prefix);
+    if (!matters || reaches(rule)) continue;
+    return BeforeHistory(encoded_ns, at_ms, std::max(rule.since_ms, HorizonOf(rule, now_ms)));
+  }
+  return {};
+}
+
+Item ItemOf(const ItemRef& name, const ItemState& state) {
+  return {.ns = name.ns,
+          .key = name.key,
+          .value = state.value,
+          .created_at_ms = state.created_at_ms,
+          .updated_at_ms = state.updated_at_ms,
+          .validity = state.validity == Validity() ? std::nullopt : std::optional(state.validity)};
+}
+
+std::optional<Item> ItemOf(const ItemRef& name, const std::optional<ItemState>& state) {
+  return state ? std::optional(ItemOf(name, *state)) : std::nullopt;
+}
+
+// What nobody wrote a version of was written before that time, or its versions are gone.
+Status CheckUnchanged(const ItemName& name, const ItemState& state, std::int64_t at_ms) {
+  return state.updated_at_ms <= at_ms ? Status() : Trimmed(name, at_ms);
+}
+
+}  // namespace
+
+HistoryRules::HistoryRules(std::vector<Row> rows) : rows_(std::move(rows)) {
+  std::ranges::sort(rows_, [](const Row& a, const Row& b) { return a.encoded_ns > b.encoded_ns; });
+}
+
+// In descending order what begins with another comes before it.
+const HistoryRule* HistoryRules::Find(std::string_view encoded_ns) const {
+  for (const Row& row : rows_) {
+    if (encoded_ns.starts_with(row.encoded_ns)) return &row.rule;
+  }
+  return nullptr;
+}
+
+std::int64_t HorizonOf(const HistoryRule& rule, std::int64_t now_ms) {
+  return rule.max_age_ms ? now_ms - *rule.max_age_ms : INT64_MIN;
+}
+
+Result<std::vector<Version>> ReadHistory(ItemTable& table, const ItemRef& item, std::uint32_t limit,
+                                         std::int64_t now_ms) {
+  const ItemName name{EncodeNamespace(item.ns), item.key};
+  const auto rules = table.history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  const HistoryRule* rule = (*rules)->Find(name.encoded_ns);
+  if (rule == nullptr) return std::unexpected(NoHistoryOf(name.encoded_ns));
+  Result<std::optional<ItemState>> now = table.ReadState(name);
+  if (!now) return std::unexpected(std::move(now.error()));
+  std::optional<ItemState> after = *std::move(now);
+  std::vector<Version> versions;
+  const Status status = table.history().ReadVersions(name, [&](const StoredVersion& version) {
+    if (versions.size() == limit || version.at_ms <= HorizonOf(*rule, now_ms)) return false;
+    versions.push_back({.operation = version.operation,
+                        .change = version.change,
+                        .at_ms = version.at_ms,
+                        .actor = version.actor,
+                        .item = ItemOf(item, after)});
+    after = version.before;
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(status);
+  if (after && versions.size() < limit) {
+    versions.push_back({.at_ms = after->updated_at_ms, .actor = "", .item = ItemOf(item, after)});
+  }
+  return versions;
+}
+
+Result<std::optional<StoredItem>> ReadItemAsOf(ItemTable& table, const ItemRef& item,
+                                               std::int64_t at_ms, std::int64_t now_ms) {
+  const ItemName name{EncodeNamespace(item.ns), item.key};
+  at_ms = std::min(at_ms, now_ms);
+  const auto rules = table.history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  if (Status status = CheckReach(**rules, name.encoded_ns, at_ms, now_ms); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
+  Result<std::optional<ItemState>> state = table.ReadState(name);
+  if (!state) return std::unexpected(std::move(state.error()));
+  std::optional<std::int64_t> from_ms;  // since when it was what `state` is
+  const Status status = table.history().ReadVersions(name, [&](const StoredVersion& version) {
+    if (version.at_ms <= at_ms) return false;
+    state = version.before;
+    from_ms = version.from_ms;
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(status);
+  if (from_ms && at_ms < *from_ms) return std::unexpected(Trimmed(name, at_ms));
+  if (!*state || (*state)->expires_at_ms <= at_ms) return std::nullopt;
+  if (!from_ms) {
+    if (Status known = CheckUnchanged(name, **state, at_ms); !known.ok()) {
+      return std::unexpected(std::move(known));
+    }
+  }
+  return StoredItem{name, **std::move(state)};
+}
+
+Result<std::vector<StoredItem>> ReadItemsAsOf(ItemTable& table, std::string_view encoded_prefix,
+                                              std::int64_t at_ms, std::int64_t now_ms) {
+  at_ms = std::min(at_ms, now_ms);
+  const auto rules = table.history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  Status status = CheckReach(**rules, encoded_prefix, at_ms, now_ms);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  std::vector<StoredItem> items;
+  std::vector<ItemName> changed;  // since then, sorted
+  Status unknown;
+  status =
+      table.history().ReadChangesAfter(encoded_prefix, at_ms, [&](const StoredVersion& version) {
+        // The first one after that time says what it was.
+        if (!changed.empty() && changed.back() == version.name) return true;
+        changed.push_back(version.name);
+        if (at_ms < version.from_ms) unknown = Trimmed(version.name, at_ms);
+        if (version.before && version.before->expires_at_ms > at_ms) {
+          items.push_back({version.name, *version.before});
+        }
+        return unknown.ok();
+      });
+  if (status.ok()) status = std::move(unknown);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  status = table.ReadStates(encoded_prefix, [&](const ItemName& name, const ItemState& state) {
+    if (!unknown.ok() || state.expires_at_ms <= at_ms) return;
+    if (std::ranges::binary_search(changed, name)) return;
+    unknown = CheckUnchanged(name, state, at_ms);
+    if (unknown.ok()) items.push_back({name, state});
+  });
+  if (status.ok()) status = std::move(unknown);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return items;
+}
+
+namespace {
+
+Status NoOperation(std::int64_t operation) {
+  return {StatusCode::kNotFound, "the history has no operation " + std::to_string(operation)};
+}
+
+// The last operation that changed the item.
+Result<std::int64_t> NewestOf(HistoryTable& history, const ItemName& name) {
+  std::int64_t newest = 0;
+  Status status = history.ReadVersions(name, [&](const StoredVersion& version) {
+    newest = version.operation;
+    return false;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return newest;
+}
+
+Status CheckUnchangedSince(HistoryTable& history, const StoredVersion& version) {
+  const Result<std::int64_t> newest = NewestOf(history, version.name);
+  if (!newest) return newest.error();
+  if (*newest == version.operation) return {};
+  return {StatusCode::kChangedSince,
+          json::Quoted(version.name.key) + " in " + Show(version.name.encoded_ns) +
+              " was changed since operation " + std::to_string(version.operation) +
+              ": undo what is newer first, or force it"};
+}
+
+}  // namespace
+
+Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
+                                            std::string_view encoded_prefix, std::int64_t now_ms) {
+  HistoryTable& history = table.history();
+  const auto rules = history.Rules();
+  if (!rules) return std::unexpected(rules.error());
+  std::vector<std::int64_t> ids;  // below the prefix
+  std::int64_t next = undo.operation;
+  bool is_whole = false;
+  bool is_kept = true;
+  const auto note = [&](const StoredVersion& version) {
+    if (version.operation != undo.operation) return false;
+    const HistoryRule* rule = (*rules)->Find(version.name.encoded_ns);
+    const bool is_young = rule != nullptr && version.at_ms > HorizonOf(*rule, now_ms);
+    is_kept = is_kept && is_young && version.id == next++;
+    is_whole = version.is_last;
+    // What is too old may have been dropped, or not yet.
+    const bool is_here = version.name.encoded_ns.starts_with(encoded_prefix);
+    if (is_young && is_here) ids.push_back(version.id);
+    return !version.is_last;
+  };
+  if (!(*rules)->empty()) {
+    Status status = history.ReadFrom(undo.operation, note);
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  if (ids.empty()) return std::unexpected(NoOperation(undo.operation));
+  if (!is_kept || !is_whole) {
+    return Error(StatusCode::kNoHistory, "a part of operation " + std::to_string(undo.operation) +
+                                             " is not kept any more, so that it can't be undone");
+  }
+  std::vector<StoredVersion> versions;
+  for (const std::int64_t id : ids) {
+    Result<std::optional<StoredVersion>> version = history.ReadVersion(id);
+    if (!version) return std::unexpected(std::move(version.error()));
+    if (!*version) continue;  // of a damaged file
+    if (!undo.force) {
+      Status status = CheckUnchangedSince(history, **version);
+      if (!status.ok()) return std::unexpected(std::move(status));
+    }
+    versions.push_back(**std::move(version));
+  }
+  return versions;
+}
+
+namespace {
+
+// The versions of one item, as an erasure goes over them.
+struct TracedItem {
+  ItemName name;
+  bool is_wanted = false;
+  ErasedVersions versions;
+};
+
+Status EndItem(ItemTable& table, const json::Filter& filter, TracedItem& item,
+               ErasedVersions& erased) {
+  if (!item.is_wanted && !item.versions.ids.empty()) {
+    const Result<std::optional<ItemState>> now = table.ReadState(item.name);
+    if (!now) return now.error();
+    item.is_wanted = *now && filter.Matches((*now)->value);
+  }
+  if (item.is_wanted) {
+    erased.ids.insert(erased.ids.end(), item.versions.ids.begin(), item.versions.ids.end());
+    erased.bytes += item.versions.bytes;
+  }
+  item = {};
+  return {};
+}
+
+}  // namespace
+
+Status CollectVersions(ItemTable& table, std::string_view encoded_prefix,
+                       const json::Filter& filter, ErasedVersions& erased) {
+  TracedItem item;
+  Status failed;
+  Status status = table.history().ReadTraces(encoded_prefix, [&](const VersionTrace& version) {
+    if (version.encoded_ns != item.name.encoded_ns || version.key != item.name.key) {
+      Status ended = EndItem(table, filter, item, erased);
+      if (failed.ok()) failed = std::move(ended);
+      item.name = {std::string(version.encoded_ns), std::string(version.key)};
+    }
+    item.is_wanted =
+        item.is_wanted || filter.empty() || (version.value && filter.Matches(*version.value));
+    item.versions.ids.push_back(version.id);
+    item.versions.bytes += version.key.size() + version.value.value_or("").size();
+  });
+  if (status.ok()) status = std::move(failed);
+  return status.ok() ? EndItem(table, filter, item, erased) : status;
+}
+
+}  // namespace keepsake

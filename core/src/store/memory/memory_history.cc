@@ -1,0 +1,140 @@
+#include "store/memory/memory_history.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace keepsake {
+
+void MemoryHistory::Begin(std::string_view actor) {
+  actor_ = actor;
+  operation_ = 0;
+}
+
+void MemoryHistory::Record(Change change, const ItemName& name, std::optional<ItemState> before,
+                           std::int64_t at_ms) {
+  const HistoryRule& rule = *RuleFor(name.encoded_ns);
+  Numbers& numbers = items_[name];
+  const StoredVersion* last = numbers.empty() ? nullptr : &versions_.at(numbers.rbegin()->second);
+  const std::int64_t since_ms = rule.since_ms;
+  const std::int64_t began_ms = before ? std::max(since_ms, before->updated_at_ms) : since_ms;
+  const std::int64_t id = ++last_id_;
+  if (operation_ == 0) operation_ = id;
+  StoredVersion version{.id = id,
+                        .operation = operation_,
+                        .change = change,
+                        .actor = actor_,
+                        .name = name,
+                        .number = last == nullptr ? 1 : last->number + 1,
+                        .from_ms = last == nullptr ? began_ms : last->at_ms,
+                        .at_ms = std::max(at_ms, last == nullptr ? since_ms : last->at_ms),
+                        .before = std::move(before)};
+  numbers.emplace(version.number, id);
+  versions_.emplace(id, std::move(version));
+  if (numbers.size() > rule.max_versions) {
+    versions_.erase(numbers.begin()->second);
+    numbers.erase(numbers.begin());
+  }
+}
+
+std::int64_t MemoryHistory::End() {
+  if (operation_ != 0) {
+    const auto last = versions_.find(last_id_);
+    if (last != versions_.end()) last->second.is_last = true;
+  }
+  return operation_;
+}
+
+void MemoryHistory::DropOld(std::int64_t now_ms) {
+  std::vector<std::int64_t> old;
+  for (const auto& [id, version] : versions_) {
+    const HistoryRule* rule = RuleFor(version.name.encoded_ns);
+    if (rule == nullptr || version.at_ms <= HorizonOf(*rule, now_ms)) old.push_back(id);
+  }
+  Erase(old);
+}
+
+void MemoryHistory::Erase(std::span<const std::int64_t> ids) {
+  for (const std::int64_t id : ids) {
+    const auto version = versions_.find(id);
+    if (version == versions_.end()) continue;
+    const auto item = items_.find(version->second.name);
+    item->second.erase(version->second.number);
+    if (item->second.empty()) items_.erase(item);
+    versions_.erase(version);
+  }
+}
+
+Status MemoryHistory::PutRule(const HistoryRule& rule) {
+  std::vector<HistoryRules::Row> rows = rules_.rows();
+  const std::string encoded = EncodeNamespace(rule.ns);
+  std::erase_if(rows, [&](const HistoryRules::Row& row) { return row.encoded_ns == encoded; });
+  rows.push_back({encoded, rule});
+  rules_ = HistoryRules(std::move(rows));
+  return {};
+}
+
+Status MemoryHistory::DropRule(std::string_view encoded_ns) {
+  std::vector<HistoryRules::Row> rows = rules_.rows();
+  std::erase_if(rows, [&](const HistoryRules::Row& row) { return row.encoded_ns == encoded_ns; });
+  rules_ = HistoryRules(std::move(rows));
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, version] : versions_) {
+    if (RuleFor(version.name.encoded_ns) == nullptr) ids.push_back(id);
+  }
+  Erase(ids);
+  return {};
+}
+
+Status MemoryHistory::ReadVersions(const ItemName& name,
+                                   FunctionRef<bool(const StoredVersion&)> offer) {
+  const auto item = items_.find(name);
+  if (item == items_.end()) return {};
+  for (auto number = item->second.rbegin(); number != item->second.rend(); ++number) {
+    if (!offer(versions_.at(number->second))) break;
+  }
+  return {};
+}
+
+Status MemoryHistory::ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) {
+  for (auto version = versions_.lower_bound(id); version != versions_.end(); ++version) {
+    if (!offer(version->second)) break;
+  }
+  return {};
+}
+
+Result<std::optional<StoredVersion>> MemoryHistory::ReadVersion(std::int64_t id) {
+  const auto version = versions_.find(id);
+  return version == versions_.end() ? std::nullopt : std::optional(version->second);
+}
+
+Status MemoryHistory::ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
+                                       FunctionRef<bool(const StoredVersion&)> offer) {
+  for (auto item = items_.lower_bound({std::string(encoded_prefix), ""}); item != items_.end();
+       ++item) {
+    if (!item->first.encoded_ns.starts_with(encoded_prefix)) break;
+    for (const auto& [number, id] : item->second) {
+      const StoredVersion& version = versions_.at(id);
+      if (version.at_ms > at_ms && !offer(version)) return {};
+    }
+  }
+  return {};
+}
+
+Status MemoryHistory::ReadTraces(std::string_view encoded_prefix,
+                                 FunctionRef<void(const VersionTrace&)> offer) {
+  for (auto item = items_.lower_bound({std::string(encoded_prefix), ""}); item != items_.end();
+       ++item) {
+    const auto& [encoded_ns, key] = item->first;
+    if (!encoded_ns.starts_with(encoded_prefix)) break;
+    for (const auto& [number, id] : item->second) {
+      const StoredVersion& version = versions_.at(id);
+      VersionTrace trace{.id = id, .encoded_ns = encoded_ns, .key = key};
+      if (version.before) trace.value = version.before->value;
+      offer(trace);
+    }
+  }
+  return {};
+}
+
+}  // namespace keepsake

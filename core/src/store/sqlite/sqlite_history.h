@@ -1,0 +1,71 @@
+// The versions of a SqliteStore: rows of `store_versions`, with their vectors in
+// `version_vectors`, by the rules in `history_rules`.
+//
+// A database in which nobody asked for history is told by a row of `meta` that is not there:
+// it is looked for once, and then a write costs nothing more.
+#ifndef KEEPSAKE_STORE_SQLITE_SQLITE_HISTORY_H_
+#define KEEPSAKE_STORE_SQLITE_SQLITE_HISTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "keepsake/database.h"
+#include "store/history.h"
+
+namespace keepsake {
+
+class SqliteHistory final : public HistoryTable {
+ public:
+  // Borrowed.
+  explicit SqliteHistory(sql::Database& database) : database_(database) {}
+
+  // Writes, within a transaction of the caller's.
+
+  // What follows is one operation, of one version if it `is_single`.
+  void Begin(std::string_view actor, bool is_single);
+  // Before an item is changed. Does nothing where no history is kept. `is_indexed`: the item may
+  // have vectors.
+  Status Record(Change change, std::string_view encoded_ns, std::string_view key,
+                std::int64_t at_ms, bool is_indexed);
+  // Also drops some of what is too old. Says which operation it was, 0 for none.
+  Result<std::int64_t> End(std::int64_t now_ms);
+  // Drops what is too old of all there is.
+  Status DropOld(std::int64_t now_ms);
+  // Versions that are erased.
+  Status Erase(std::span<const std::int64_t> ids);
+
+  Result<const HistoryRules*> Rules() override;
+  Status PutRule(const HistoryRule& rule) override;
+  Status DropRule(std::string_view encoded_ns) override;
+  Status ReadVersions(const ItemName& name, FunctionRef<bool(const StoredVersion&)> offer) override;
+  Status ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) override;
+  Result<std::optional<StoredVersion>> ReadVersion(std::int64_t id) override;
+  Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
+                          FunctionRef<bool(const StoredVersion&)> offer) override;
+  Status ReadTraces(std::string_view encoded_prefix,
+                    FunctionRef<void(const VersionTrace&)> offer) override;
+
+ private:
+  Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key,
+                     bool is_indexed);
+  Status ReadVectors(StoredVersion& version);
+  Result<std::int64_t> NextId();
+  // Of the versions from the cursor on, some.
+  Status DropSomeOld(std::int64_t now_ms, std::int64_t most);
+  Status Delete(std::string_view ids);
+
+  sql::Database& database_;
+  std::optional<HistoryRules> rules_;
+  std::string actor_;
+  bool is_single_ = false;
+  std::int64_t operation_ = 0;  // that runs, 0 before its first version
+  std::int64_t next_id_ = 0;
+  std::int64_t next_to_look_at_ = 0;
+};
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_STORE_SQLITE_SQLITE_HISTORY_H_
