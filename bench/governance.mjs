@@ -1,5 +1,5 @@
-// What scopes, policies, events, validity, the look for secrets and encryption cost: each off and
-// on, in one interleaved run.
+// What scopes, policies, events, validity, history, the look for secrets and encryption cost: each
+// off and on, in one interleaved run.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
@@ -35,6 +35,8 @@ const VARIANTS = {
     store: memory.scoped({ user: "eve" }).store,
     options: succeeding,
   }),
+  // Every put but those of the first round leaves a version, and drops one.
+  "with history": (memory) => memory.scoped({ user: "kept", actor: "agent" }),
 };
 const value = { text: "She prefers oolong in the morning, and nothing after four.", n: 1 };
 const WORK = {
@@ -85,7 +87,7 @@ async function measureOpening(folder) {
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies, events, validity, the look for secrets and encryption cost",
+  "What scopes, policies, events, validity, history, the look for secrets and encryption cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {
@@ -101,6 +103,7 @@ for (const kind of ["memory", "file"]) {
   const times = Object.fromEntries(
     Object.keys(WORK).map((work) => [work, Object.fromEntries(names.map((name) => [name, []]))]),
   );
+  await memory.keepHistory(["user", "kept"], { maxVersions: 4 });
   await measure(memory, others, structuredClone(times)); // warm
   for (let round = 0; round < ROUNDS; ++round) await measure(memory, others, times);
   const rows = Object.entries(times).map(([work, by]) => {

@@ -11,7 +11,7 @@ import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError } from "./errors.js";
 import { type Operation, rowOf } from "./wire/operations.js";
-import { Levels, type ScopeLevel } from "./wire/scope.js";
+import { type Author, Levels, type ScopeLevel } from "./wire/scope.js";
 
 /** @internal */
 export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {
@@ -52,11 +52,17 @@ export type AccessListener = (
   within?: readonly string[],
 ) => void;
 
-interface ConnectionParts {
+/** Who hears of the calls, and who makes them. @internal */
+export interface Told {
+  readonly hear?: AccessListener | undefined;
+  /** Asked at each call. */
+  readonly author?: (() => Author) | undefined;
+}
+
+interface ConnectionParts extends Told {
   readonly acquire: () => Engine;
   readonly configuration?: Operation | undefined;
   readonly levels?: Levels | undefined;
-  readonly hear?: AccessListener | undefined;
   /** Whose engine it uses, as long as that is open. */
   readonly whole?: Connection | undefined;
   readonly isLent?: boolean | undefined;
@@ -71,6 +77,8 @@ export class Connection {
   // How many calls wait for the configuration.
   #waiting = 0;
   #isClosed = false;
+  // Of the last call. The same object as long as the author is the same.
+  #authored: Levels | undefined;
 
   private constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -79,29 +87,27 @@ export class Connection {
 
   /** A new in-memory engine, which nobody else can reach. */
   static toMemory(configuration?: Operation): Connection {
-    return Connection.#toPrivate(memoryEngine(), configuration);
+    const engine = memoryEngine();
+    return new Connection({ acquire: () => engine, configuration });
   }
 
   /** The engine of a database; one in memory is a new one each time. */
   static toDatabase(
     options: DatabaseOptions,
     configuration?: Operation,
-    hear?: AccessListener,
+    told: Told = {},
   ): Connection {
     const resolved = resolveOptions(options);
     if (resolved.isVolatile) {
-      return Connection.#toPrivate(memoryEngine(resolved), configuration, hear);
+      const engine = memoryEngine(resolved);
+      return new Connection({ acquire: () => engine, configuration, ...told });
     }
-    return new Connection({ acquire: () => databaseEngine(resolved), configuration, hear });
+    return new Connection({ acquire: () => databaseEngine(resolved), configuration, ...told });
   }
 
   /** The engine that `acquire` finds, when it is needed, over a database of somebody else's. */
   static toEngine(acquire: () => Engine): Connection {
     return new Connection({ acquire, isLent: true });
-  }
-
-  static #toPrivate(engine: Engine, configuration?: Operation, hear?: AccessListener): Connection {
-    return new Connection({ acquire: () => engine, configuration, hear });
   }
 
   /** Another connection to the same engine. */
@@ -113,7 +119,7 @@ export class Connection {
    * A part of this one, which ends with it and needs no closing; `hear` is told of each of its
    * operations.
    */
-  within(level: ScopeLevel, hear?: AccessListener): Connection {
+  within(level: ScopeLevel, { hear, author }: Told = {}): Connection {
     const { levels, hear: outer, whole = this } = this.#parts;
     const fromOutside: AccessListener | undefined =
       outer &&
@@ -130,6 +136,7 @@ export class Connection {
       ...this.#parts,
       configuration: undefined,
       levels: levels?.with(level) ?? new Levels([level]),
+      author: author ?? this.#parts.author,
       hear: both ?? hear ?? fromOutside,
       whole,
     });
@@ -175,11 +182,23 @@ export class Connection {
     now: number,
   ): MaybePromise<Answers<Operations>> {
     const engine = this.#open();
+    const levels = this.#levelsOfCall();
     // No call overtakes an earlier one that still waits.
     if (this.#isConfigured && this.#waiting === 0) {
-      return engine.call(operations, now, this.levels);
+      return engine.call(operations, now, levels);
     }
-    return this.#callWhenConfigured(engine, operations, now);
+    return this.#callWhenConfigured(engine, operations, now, levels);
+  }
+
+  #levelsOfCall(): Levels | undefined {
+    const { levels, author } = this.#parts;
+    if (author === undefined) return levels;
+    const { actor, nodeId } = author();
+    const known = this.#authored?.author;
+    if (known === undefined || known.actor !== actor || known.nodeId !== nodeId) {
+      this.#authored = (levels ?? new Levels([])).by({ actor, nodeId });
+    }
+    return this.#authored;
   }
 
   #callHeard<const Operations extends readonly Operation[]>(
@@ -269,6 +288,7 @@ export class Connection {
     engine: Engine,
     operations: Operations,
     now: number,
+    levels: Levels | undefined,
   ): Promise<Answers<Operations>> {
     this.#waiting++;
     try {
@@ -277,7 +297,7 @@ export class Connection {
     } finally {
       this.#waiting--;
     }
-    return engine.call(operations, now, this.levels);
+    return engine.call(operations, now, levels);
   }
 
   async #configure(engine: Engine, now: number): Promise<void> {

@@ -36,6 +36,10 @@ export type KeepsakeErrorCode =
   | "wrong_key"
   /** Only between threads and machines: the call is made again by itself. */
   | "indexing"
+  /** What something was is not known: it was not kept, or no longer is. */
+  | "no_history"
+  /** Something newer is in the way of an undo. */
+  | "changed_since"
   | "embedding_failed"
   | "secret_found"
   | "provider_error"

@@ -46,6 +46,7 @@ export type {
   EvictionReport,
   EvictOptions,
 } from "./scope/eviction.js";
+export type { Moment } from "./scope/history.js";
 export { decodeLabel, encodeLabel } from "./scope/labels.js";
 export type { Policy } from "./scope/policy.js";
 export {
@@ -67,14 +68,21 @@ export { ScopedMemory } from "./scope/scoped-memory.js";
 export { type TracerLike, traceAccess } from "./scope/tracing.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
+export type { HistoryRule, KeepHistoryOptions } from "./store/history-rules.js";
 export type { Value } from "./store/json-value.js";
 export type { IndexOptions, StoreOptions, TtlOptions } from "./store/options.js";
+export {
+  type HistoryOptions,
+  type ItemVersion,
+  type ListNamespacesOptions,
+  PastStore,
+  type UndoOptions,
+} from "./store/past-store.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
 export type { MaskedSecrets, SecretHandling } from "./store/secrets.js";
 export {
   InMemoryStore,
   KeepsakeStore,
-  type ListNamespacesOptions,
   type ReembedOptions,
   type SearchOptions,
   SqliteStore,
@@ -106,10 +114,12 @@ export type {
 export type { Changes } from "./wire/changes.js";
 export type {
   Absence,
+  Change,
   DamagedPage,
   Fusion,
   Language,
   SalvageReport,
   SearchMode,
   SearchPlan,
+  Undone,
 } from "./wire/types.js";

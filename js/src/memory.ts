@@ -20,7 +20,7 @@ import {
   type ImportReport,
   type ImportSource,
 } from "./import/options.js";
-import { ACCESS_OPTIONS, type AccessOptions, listenerOf } from "./scope/access.js";
+import { ACCESS_OPTIONS, type AccessOptions, toldBy } from "./scope/access.js";
 import {
   checkReceipt,
   type ErasureCheck,
@@ -33,11 +33,20 @@ import {
   release,
 } from "./scope/erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./scope/eviction.js";
+import { type Moment, momentOf } from "./scope/history.js";
 import { MemoryProvider } from "./scope/provider.js";
 import type { ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
 import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
+import {
+  dropHistory,
+  type HistoryRule,
+  historyRules,
+  type KeepHistoryOptions,
+  keepHistory,
+} from "./store/history-rules.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
+import type { PastStore } from "./store/past-store.js";
 import { SqliteStore, type StoreStats } from "./store/store.js";
 import { checkDatabase } from "./transfer/check.js";
 import type {
@@ -215,6 +224,43 @@ export class Memory {
     await attempt("Memory", () => this.#connection.changeKey(checkKey("changeKey: key", key)));
   }
 
+  /**
+   * Keeps what the items of this namespace and of all below it were, from now on: for
+   * `store.history()`, `store.undo()` and `asOf()`. `[]` is everything. The database remembers
+   * it, so that every tab and process does it. Again changes how much.
+   *
+   *     await memory.keepHistory(["users"], { maxVersions: 50, maxAge: 60 * 24 * 30 });
+   */
+  async keepHistory(namespace: string[], options?: KeepHistoryOptions): Promise<void> {
+    const { now = Date.now } = this.#options;
+    await attempt("Memory", () => keepHistory(this.#connection, namespace, options, now()));
+  }
+
+  /** Keeps it no longer, and drops what was kept by that rule. */
+  async dropHistory(namespace: string[]): Promise<void> {
+    await attempt("Memory", () => dropHistory(this.#connection, namespace));
+  }
+
+  /** Which namespaces keep what their items were. */
+  async historyRules(): Promise<HistoryRule[]> {
+    return attempt("Memory", () => historyRules(this.#connection));
+  }
+
+  /**
+   * The items as they were at a time, or when a checkpoint was made: for reading, by a graph
+   * that is replayed, for example.
+   *
+   *     const then = memory.asOf(config);
+   *     const graph = builder.compile({ store: then, checkpointer: memory.checkpointer });
+   */
+  asOf(moment: Moment): PastStore {
+    try {
+      return this.store.pastAt(momentOf(this.checkpointer, moment));
+    } catch (error) {
+      throw named("Memory", error);
+    }
+  }
+
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
     await attempt("Memory", () => this.#connection.call([{ kind: "flush" }]));
@@ -370,7 +416,7 @@ function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: 
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
     checkDatabaseOptions(MEMORY_OPTIONS, options);
-    const connection = Connection.toDatabase(options, undefined, listenerOf("", options ?? {}));
+    const connection = Connection.toDatabase(options, undefined, toldBy("", options ?? {}));
     const memory = new Memory(options, connection);
     try {
       await memory.open();

@@ -9,6 +9,7 @@
 
 import { batchCases } from "./testing/batch.js";
 import { filterCases } from "./testing/filters.js";
+import { historyCases } from "./testing/history.js";
 import { itemCases } from "./testing/items.js";
 import { namespaceCases } from "./testing/namespaces.js";
 import { persistenceCases } from "./testing/persistence.js";
@@ -43,6 +44,7 @@ export const storeContract: readonly StoreCase[] = [
   ...valueCases,
   ...ttlCases,
   ...validityCases,
+  ...historyCases,
   ...vectorCases,
   ...textCases,
   ...persistenceCases,

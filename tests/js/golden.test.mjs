@@ -101,6 +101,16 @@ const search = {
   asOf: 1_650_000_000_000,
   includeSuperseded: true,
 };
+const listNamespaces = {
+  kind: "listNamespaces",
+  matchConditions: [
+    { matchType: "prefix", path: ["users", "*"] },
+    { matchType: "suffix", path: ["記憶"] },
+  ],
+  maxDepth: 2,
+  limit: 50,
+  offset: 5,
+};
 
 // File, operation, answer.
 const newCheckpoint = {
@@ -154,20 +164,7 @@ const frames = [
       },
     ],
   ],
-  [
-    "list_namespaces",
-    {
-      kind: "listNamespaces",
-      matchConditions: [
-        { matchType: "prefix", path: ["users", "*"] },
-        { matchType: "suffix", path: ["記憶"] },
-      ],
-      maxDepth: 2,
-      limit: 50,
-      offset: 5,
-    },
-    [["users", "ü1"], ["x"]],
-  ],
+  ["list_namespaces", listNamespaces, [["users", "ü1"], ["x"]]],
   ["list_keys", { kind: "listKeys", namespace }, ["", "a", "🗝"]],
   ["clear_namespace", { kind: "clearNamespace", namespace }, 0x1_0000_0002],
   ["sweep_expired", { kind: "sweepExpired", maxItems: 1000 }, 3],
@@ -223,6 +220,58 @@ const frames = [
     "embed_pending",
     { kind: "embedPending", items: [{ id: 7, fingerprint: 0xfedcba98, vectors: [vector] }] },
     1,
+  ],
+  [
+    "keep_history",
+    { kind: "keepHistory", namespace, maxVersions: 50, maxAge: 86_400_000 },
+    undefined,
+  ],
+  ["drop_history", { kind: "dropHistory", namespace }, undefined],
+  [
+    "history_rules",
+    { kind: "historyRules" },
+    [
+      { namespace: [], maxVersions: 1, maxAge: undefined, since: 1_700_000_000_000 },
+      { namespace, maxVersions: 50, maxAge: 86_400_000, since: 1_700_000_000_123 },
+    ],
+  ],
+  [
+    "history",
+    { kind: "history", namespace, key: "clé 🗝", limit: 20 },
+    [
+      {
+        operation: 0x1_0000_0002,
+        change: "undo",
+        at: 1_700_000_000_123,
+        actor: "ada 🗝",
+        item,
+      },
+      { operation: 7, change: "delete", at: 1_700_000_000_000, actor: "", item: undefined },
+    ],
+  ],
+  [
+    "get_as_of",
+    {
+      kind: "getAsOf",
+      at: 1_650_000_000_000,
+      get: { kind: "get", namespace, key: "clé 🗝", refreshTtl: false },
+    },
+    item,
+  ],
+  [
+    "search_as_of",
+    { kind: "searchAsOf", at: 1_650_000_000_000, search },
+    [{ ...item, score: -0.625, parts: [], snippet: undefined, plan: "" }],
+  ],
+  [
+    "list_namespaces_as_of",
+    { kind: "listNamespacesAsOf", at: 1_650_000_000_000, list: listNamespaces },
+    [["users", "ü1"], ["x"]],
+  ],
+  [
+    "undo",
+    { kind: "undo", operation: 0x1_0000_0002, force: true },
+    { operation: 0x1_0000_0003, items: 2 },
   ],
 
   ["put_checkpoint", { kind: "putCheckpoint", ...newCheckpoint }, undefined],
@@ -406,7 +455,15 @@ const frames = [
       threadPrefix: "user/ada/",
       dryRun: true,
     },
-    { at: 1_700_000_000_000, items: 5, vectors: 4, threads: 3, checkpoints: 2, bytes: 1000 },
+    {
+      at: 1_700_000_000_000,
+      items: 5,
+      vectors: 4,
+      versions: 6,
+      threads: 3,
+      checkpoints: 2,
+      bytes: 1000,
+    },
   ],
   [
     "find_erasure",
@@ -417,6 +474,7 @@ const frames = [
         at: 1_700_000_000_000,
         items: 5,
         vectors: 4,
+        versions: 6,
         threads: 3,
         checkpoints: 2,
         bytes: 1000,
@@ -530,6 +588,18 @@ test("a request of two scopes has the golden bytes", () => {
   expect(wire.decodeResponse(response, [put])).toEqual([undefined]);
 });
 
+test("a request says who makes it, also within other levels", () => {
+  const { request } = golden("put_by_actor");
+  const author = { actor: "agent 7 🗝", nodeId: "node" };
+  const levels = new wire.Levels([{ place: ["user", "ada"], policy: {} }], author);
+  expect(hex(wire.encodeRequest({ ...header, levels }, [put]))).toBe(request);
+  // Who decides where it is at home may say who makes it, too.
+  const alone = new wire.Levels([], { actor: "somebody" });
+  const own = wire.encodeRequest({ ...header, levels: alone }, [put]).slice();
+  expect(hex(wire.within(levels, own))).toBe(request);
+  expect(wire.tagsOf(own)).toEqual([17]);
+});
+
 test("a failed frame gives every operation its status", () => {
   const { request, response } = golden("failed_frame");
   expect(hex(wire.encodeRequest(header, several))).toBe(request);
@@ -574,6 +644,7 @@ test("every golden file is read", () => {
       "failed_frame.hex",
       "put_remembered.hex",
       "put_scoped.hex",
+      "put_by_actor.hex",
     ].sort(),
   );
 });

@@ -227,6 +227,17 @@ const rows = [
   ["evict of a text of bytes", ({ memory }) => memory.evict({ namespaces: [[]], maxBytes: "1 MB" }), "invalid_argument", 'Memory: maxBytes must be a whole number from 0: "1 MB"'],
   ["evict with a dry run in words", ({ memory }) => memory.evict({ namespaces: [[]], maxItems: 0, dryRun: "yes" }), "invalid_argument", 'Memory: dryRun must be true or false: "yes"'],
   ["evict with a controller", ({ memory }) => memory.evict({ namespaces: [[]], maxItems: 0, signal: new AbortController() }), "invalid_argument", "Memory: signal must be an AbortSignal, as an AbortController has one: an object of AbortController"],
+
+  // Of history.
+  ["keepHistory of versions", ({ memory }) => memory.keepHistory(["n"], { versions: 5 }), "invalid_argument", 'Memory: unknown option "versions" of keepHistory: did you mean "maxVersions"?'],
+  ["keepHistory of nothing", ({ memory }) => memory.keepHistory(["n"], { maxVersions: 0 }), "invalid_argument", "Memory: maxVersions must be a whole number from 1 to 1000000: 0"],
+  ["keepHistory for no time", ({ memory }) => memory.keepHistory(["n"], { maxAge: 0 }), "invalid_argument", "Memory: maxAge must be a positive number of minutes: 0"],
+  ["keepHistory of a text", ({ memory }) => memory.keepHistory("n"), "invalid_namespace", 'Memory: namespace must be an array of labels, such as ["users", "ada"]: "n"'],
+  ["history where none is kept", ({ memory }) => memory.store.history(["n"], "k"), "no_history", 'SqliteStore: no history is kept of all that is below ["n"]: keepHistory() keeps it, of what is written from then on'],
+  ["undo of a version", ({ memory }) => memory.store.undo({ operation: 1 }), "invalid_argument", "SqliteStore: operation must be a whole number from 1: an object"],
+  ["undo of no operation", ({ memory }) => memory.store.undo(7), "not_found", "SqliteStore: the history has no operation 7"],
+  ["asOf nobody knows when", ({ memory }) => memory.asOf("then"), "invalid_argument", 'Memory: the time of asOf must be a Date, milliseconds since 1970, or ISO text with its zone, such as "2026-03-01" or "2026-03-01T09:30Z": "then"'],
+  ["a write to the past", ({ memory }) => memory.asOf(0).put(["n"], "k", {}), "read_only", "PastStore: what was can't be written: write to the store of now"],
   ["evict with a listener that is none", ({ memory }) => memory.evict({ namespaces: [[]], maxItems: 0, onProgress: 1 }), "invalid_argument", "Memory: onProgress must be a function: 1"],
   ["an unknown format", ({ memory }) => memory.export({ format: "json" }), "invalid_argument", 'Memory: format must be sqlite or portable: "json"'],
   ["a format as text", ({ memory }) => memory.export("portable"), "invalid_argument", 'Memory: an export takes options by name, such as { format: … }: "portable"'],

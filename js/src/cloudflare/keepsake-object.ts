@@ -10,6 +10,7 @@ import { refuseKey } from "../engine/keys.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
+import { authorOf } from "../scope/access.js";
 import { levelOf, type ScopeOptions } from "../scope/scope.js";
 import { tagsOf, within, withoutReplace } from "../wire/codec.js";
 import { OPERATIONS, type Operation } from "../wire/operations.js";
@@ -90,7 +91,7 @@ function scopedRequest(
 ): Pick<Request, "frame" | "changes"> {
   const configures = tagsOf(frame).every((tag) => tag === OPERATIONS.configureStore.tag);
   if (configures) return { frame: withoutReplace(frame), changes };
-  const levels = new Levels([levelOf("policyFor", scope)]);
+  const levels = new Levels([levelOf("policyFor", scope)], authorOf(scope)?.());
   return { frame: within(levels, frame), changes: changes && levels.outward(changes) };
 }
 

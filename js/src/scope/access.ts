@@ -1,10 +1,10 @@
 // What is told of every access: who, where, what, with which outcome; never a value.
 
-import { type NamesOf, show } from "../checks.js";
-import type { AccessListener } from "../connection.js";
+import { checkText, type NamesOf, show } from "../checks.js";
+import type { AccessListener, Told } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Operation } from "../wire/operations.js";
-import { threadPrefixOf } from "../wire/scope.js";
+import { type Author, threadPrefixOf } from "../wire/scope.js";
 import { HOLD_PROBE } from "./eviction.js";
 
 /** An access to a memory, before it and after it. */
@@ -14,7 +14,7 @@ export interface AccessEvent {
   time: number;
   /** The scope, as `user/ada`; "" for the whole memory. */
   scope: string;
-  operation: "recall" | "store" | "delete" | "clear" | "forget";
+  operation: "recall" | "store" | "delete" | "clear" | "undo" | "forget";
   /** Of items, within the scope. */
   namespace?: string[] | undefined;
   /** Of checkpoints, within the scope. */
@@ -47,10 +47,23 @@ export interface AccessOptions {
 /** @internal */
 export const ACCESS_OPTIONS: NamesOf<AccessOptions> = { onAccess: 1, actor: 1, nodeId: 1 };
 
+/** Who asks, at each access. @internal */
+export function authorOf({ actor, nodeId }: AccessOptions): (() => Author) | undefined {
+  if (actor !== undefined) checkText("actor", actor);
+  if (nodeId !== undefined && typeof nodeId !== "function")
+    throw invalid(`nodeId must be a function: ${show(nodeId)}`);
+  if (actor === undefined && nodeId === undefined) return undefined;
+  return () => ({ actor, nodeId: nodeId?.() });
+}
+
 type Described = Pick<AccessEvent, "operation" | "namespace" | "threadId">;
 
-/** @internal */
-export function listenerOf(scope: string, options: AccessOptions): AccessListener | undefined {
+/** Who hears of the calls, and who makes them. @internal */
+export function toldBy(scope: string, options: AccessOptions): Told {
+  return { hear: listenerOf(scope, options), author: authorOf(options) };
+}
+
+function listenerOf(scope: string, options: AccessOptions): AccessListener | undefined {
   const { onAccess, actor, nodeId } = options;
   if (onAccess === undefined) return undefined;
   if (typeof onAccess !== "function")
@@ -101,8 +114,9 @@ function countOf(answer: unknown): number {
   if (typeof answer === "number") return answer;
   if (Array.isArray(answer)) return answer.length;
   if (answer === null) return 0;
-  // Of a pruning or an erasure.
-  const { checkpoints, items = 0 } = Object(answer) as Partial<Record<string, number>>;
+  // Of a pruning, an erasure or an undo.
+  const { checkpoints, items = 0, operation } = Object(answer) as Partial<Record<string, number>>;
+  if (typeof operation === "number") return items;
   return typeof checkpoints === "number" ? checkpoints + items : 1;
 }
 
@@ -112,11 +126,19 @@ function describe(operation: Operation): Described | undefined {
     case "get":
     case "listKeys":
     case "explainAbsence":
+    case "history":
       return { operation: "recall", namespace: [...operation.namespace] };
     case "search":
       return { operation: "recall", namespace: [...operation.namespacePrefix] };
+    case "getAsOf":
+      return { operation: "recall", namespace: [...operation.get.namespace] };
+    case "searchAsOf":
+      return { operation: "recall", namespace: [...operation.search.namespacePrefix] };
     case "listNamespaces":
+    case "listNamespacesAsOf":
       return { operation: "recall", namespace: [] };
+    case "undo":
+      return { operation: "undo" };
     case "put":
       return {
         operation: operation.value === null ? "delete" : "store",

@@ -31,8 +31,15 @@ export interface ErasureReceipt {
   namespaces: string[][];
   filter?: Record<string, unknown> | undefined;
   threads: string[] | "all";
-  /** What went: items, their vectors, threads and their checkpoints, and bytes of all that. */
-  erased: { items: number; vectors: number; threads: number; checkpoints: number; bytes: number };
+  /** What went: items, their vectors, what they were before, threads and their checkpoints, and bytes of all that. */
+  erased: {
+    items: number;
+    vectors: number;
+    versions: number;
+    threads: number;
+    checkpoints: number;
+    bytes: number;
+  };
   dryRun: boolean;
   /** SHA-256 of what was asked for, in hexadecimal. */
   digest: string;

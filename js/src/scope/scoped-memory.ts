@@ -5,8 +5,9 @@ import type { Connection } from "../connection.js";
 import type { ChangeListener } from "../engine/changes.js";
 import { attempt, named } from "../errors.js";
 import type { StoreOptions } from "../store/options.js";
+import type { PastStore } from "../store/past-store.js";
 import { SqliteStore } from "../store/store.js";
-import { listenerOf } from "./access.js";
+import { toldBy } from "./access.js";
 import {
   checkReceipt,
   type ErasureCheck,
@@ -15,6 +16,7 @@ import {
   forget,
 } from "./erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
+import { type Moment, momentOf } from "./history.js";
 import { MemoryProvider } from "./provider.js";
 import { levelOf, type ScopeOptions } from "./scope.js";
 
@@ -41,7 +43,7 @@ export class ScopedMemory {
     const level = levelOf("scoped", scope);
     this.place = [...(connection.levels?.place ?? []), ...level.place];
     this.#options = options;
-    this.#connection = connection.within(level, listenerOf(this.place.join("/"), scope));
+    this.#connection = connection.within(level, toldBy(this.place.join("/"), scope));
     this.store = new SqliteStore(options, this.#connection);
     this.checkpointer = new SqliteSaver(options as never, this.#connection);
   }
@@ -75,6 +77,15 @@ export class ScopedMemory {
     return attempt("ScopedMemory", () =>
       evict(this.#connection, options, this.store, this.#options.now),
     );
+  }
+
+  /** As `memory.asOf()`, of the scope. */
+  asOf(moment: Moment): PastStore {
+    try {
+      return this.store.pastAt(momentOf(this.checkpointer, moment));
+    } catch (error) {
+      throw named("ScopedMemory", error);
+    }
   }
 
   /** Calls `listener` after something was written in the scope. Answers how to stop. */

@@ -18,6 +18,7 @@ const OPERATIONS: Record<AccessEvent["operation"], string> = {
   store: "update_memory",
   delete: "delete_memory",
   clear: "delete_memory",
+  undo: "update_memory",
   forget: "delete_memory",
 };
 

@@ -3,8 +3,10 @@
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import {
   checkChoice,
+  checkFlag,
   checkOptions,
   checkSteps,
+  checkTime,
   checkWhole,
   type NamesOf,
   show,
@@ -22,7 +24,13 @@ import type {
   OperationOf,
   StoreOperation,
 } from "../wire/operations.js";
-import { type Absence, NO_TTL, SearchMode } from "../wire/types.js";
+import {
+  type Absence,
+  type ItemVersion as CoreVersion,
+  NO_TTL,
+  SearchMode,
+  type Undone,
+} from "../wire/types.js";
 import { Embedder, needsEmbedding } from "./embedding.js";
 import {
   type Evaluation,
@@ -34,7 +42,24 @@ import {
   tune,
 } from "./evaluation.js";
 import { type Doubt, doubtsOf, settle } from "./filter-doubts.js";
+import {
+  dropHistory,
+  type HistoryRule,
+  historyRules,
+  type KeepHistoryOptions,
+  keepHistory,
+} from "./history-rules.js";
 import { checkStoreOptions, configurationOf, STORE_OPTIONS, type StoreOptions } from "./options.js";
+import {
+  HISTORY_OPTIONS,
+  type HistoryOptions,
+  type ItemVersion,
+  type ListNamespacesOptions,
+  listOperation,
+  PastStore,
+  UNDO_OPTIONS,
+  type UndoOptions,
+} from "./past-store.js";
 import { explanationOf } from "./ranking.js";
 import { checkSecretHandling, guardSecrets, type SecretHandling } from "./secrets.js";
 import {
@@ -50,6 +75,7 @@ import {
   type PutOptions,
   type SearchItem,
   type SearchOperation,
+  type Time,
   toCore,
 } from "./store-operations.js";
 
@@ -97,26 +123,13 @@ export interface StoreStats {
 /** What `search()` looks for below a namespace prefix. */
 export type SearchOptions = Omit<SearchOperation, "namespacePrefix">;
 
-/** Which namespaces `listNamespaces()` returns. */
-export interface ListNamespacesOptions {
-  prefix?: string[];
-  suffix?: string[];
-  maxDepth?: number;
-  limit?: number;
-  offset?: number;
-}
-
 const GET_OPTIONS: NamesOf<Pick<GetOperation, "refreshTtl">> = { refreshTtl: 1 };
-const LIST_OPTIONS: NamesOf<ListNamespacesOptions> = {
-  prefix: 1,
-  suffix: 1,
-  maxDepth: 1,
-  limit: 1,
-  offset: 1,
-};
 const STEP_OPTIONS: NamesOf<StepOptions> = { signal: 1, onProgress: 1 };
 const REEMBED_OPTIONS: NamesOf<ReembedOptions> = { batchSize: 1, ...STEP_OPTIONS };
 
+type PastOperation = OperationOf<"getAsOf" | "searchAsOf" | "listNamespacesAsOf">;
+
+const MOST_VERSIONS = 1_000_000;
 const SWEEP_AT_ONCE = 1000;
 // Of a step of reembed().
 const MOST_AT_ONCE = 10_000;
@@ -240,16 +253,106 @@ export abstract class KeepsakeStore extends BaseStore {
   }
 
   override async listNamespaces(options?: ListNamespacesOptions): Promise<string[][]> {
-    const given = this.#check("listNamespaces", LIST_OPTIONS, options);
-    const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = given;
-    const matchConditions = [
-      ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
-      ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
-    ];
-    const [namespaces] = await this.batch([
-      { matchConditions, limit, offset, ...(maxDepth !== undefined && { maxDepth }) },
-    ]);
+    let operation: Operation;
+    try {
+      operation = listOperation(options);
+    } catch (error) {
+      throw named(this.#called, error);
+    }
+    const [namespaces] = await this.batch([operation]);
     return namespaces as string[][];
+  }
+
+  /**
+   * Keeps what the items of this namespace and of all below it were, from now on: for
+   * `history()`, `undo()` and `asOf()`. `[]` is everything. The database remembers it, so that
+   * every tab and process does it. Again changes how much is kept.
+   */
+  async keepHistory(namespace: string[], options?: KeepHistoryOptions): Promise<void> {
+    await this.attempt(() => keepHistory(this.connection, namespace, options, this.#now()));
+  }
+
+  /** Keeps it no longer, and drops what was kept by that rule. */
+  async dropHistory(namespace: string[]): Promise<void> {
+    await this.attempt(() => dropHistory(this.connection, namespace));
+  }
+
+  /** Which namespaces keep what their items were. */
+  async historyRules(): Promise<HistoryRule[]> {
+    return this.attempt(() => historyRules(this.connection));
+  }
+
+  /**
+   * What an item was, the newest version first; the last one may be what was there before the
+   * history began. `no_history` where `memory.keepHistory()` keeps none.
+   */
+  async history(
+    namespace: string[],
+    key: string,
+    options?: HistoryOptions,
+  ): Promise<ItemVersion[]> {
+    return this.attempt(async () => {
+      const { limit } = checkOptions("history", HISTORY_OPTIONS, options);
+      if (limit !== undefined) checkWhole("limit", limit, 1, MOST_VERSIONS);
+      const item = { namespace: checkNamespace(namespace), key: checkKey(key) };
+      const versions = await this.#call(() => ({ kind: "history", ...item, limit }));
+      return versions.map((version) => versionFromCore(version));
+    });
+  }
+
+  /**
+   * Makes items again what they were before an operation that `history()` tells of: values,
+   * times, TTLs and vectors. All of a batch, or nothing; in a scope, what it did there.
+   * `changed_since` if something newer changed one of them, `no_history` if a part of it is
+   * not kept any more.
+   */
+  async undo(operation: number, options?: UndoOptions): Promise<Undone> {
+    return this.attempt(() => {
+      const { force } = checkOptions("undo", UNDO_OPTIONS, options);
+      checkWhole("operation", operation, 1);
+      const isForced = checkFlag("force", force) ?? false;
+      return this.#call(() => ({ kind: "undo", operation, force: isForced }));
+    });
+  }
+
+  /**
+   * The items as they were at that time, to be read: what the memory held then. What was true
+   * then, as far as it knows now, is `search(…, { asOf })`.
+   */
+  asOf(time: Time): PastStore {
+    let at: number;
+    try {
+      at = checkTime("the time of asOf", time);
+    } catch (error) {
+      throw named(this.#called, error);
+    }
+    return this.pastAt(() => at);
+  }
+
+  /** The same, of a time that is found when it is needed. @internal */
+  pastAt(at: () => MaybePromise<number>): PastStore {
+    return new PastStore(async (operations) => {
+      const requests = toCore(operations, this.#reading);
+      if (requests.some(isWrite)) {
+        throw new KeepsakeError(
+          "read_only",
+          "what was can't be written: write to the store of now",
+        );
+      }
+      const doubts = doubtsOf(operations);
+      const both = [
+        ...requests,
+        ...toCore(
+          doubts.flatMap(({ probes }) => probes),
+          this.#reading,
+        ),
+      ];
+      const [time, embedded] = [await at(), (await this.#model?.embed(both)) ?? both];
+      const asked = embedded.map((request) => asOfRequest(request, time));
+      const answers = await this.connection.call(asked, this.#now());
+      settle(doubts, answers.slice(requests.length));
+      return requests.map((request, i) => fromCore(request, answers[i]));
+    });
   }
 
   /** The keys of exactly this namespace, sorted by code point. */
@@ -597,6 +700,31 @@ export class SqliteStore extends KeepsakeStore {
       throw invalid("it takes all of its options in one: { path, index }");
     }, options);
   }
+}
+
+function asOfRequest(request: StoreOperation, at: number): PastOperation {
+  switch (request.kind) {
+    case "get":
+      return { kind: "getAsOf", at, get: request };
+    case "search":
+      return { kind: "searchAsOf", at, search: request };
+    case "listNamespaces":
+      return { kind: "listNamespacesAsOf", at, list: request };
+    case "put":
+      throw new KeepsakeError("internal", "a write was asked of the past");
+  }
+}
+
+function versionFromCore({ operation, change, at, actor, item }: CoreVersion): ItemVersion {
+  const found = item === undefined ? null : (fromCore({ kind: "get" } as never, item) as Item);
+  return {
+    ...(operation > 0 && { operation }),
+    change,
+    time: new Date(at),
+    ...(actor !== "" && { actor }),
+    value: found?.value ?? null,
+    item: found,
+  };
 }
 
 // A clock of the caller's own.

@@ -13,6 +13,10 @@ export type StoreNeed =
    * `includeSuperseded`. Times come from `now`.
    */
   | "validity"
+  /**
+   * Has `keepHistory`, `dropHistory`, `history`, `undo` and `asOf`. Times come from `now`.
+   */
+  | "history"
   /** Takes its time from `now`. */
   | "clock"
   /** Can be closed and opened again; the runner passes `reopen`. */

@@ -2,7 +2,7 @@
 
 import { type AnswerTo, type Operation, rowOf } from "./operations.js";
 import { Reader } from "./reader.js";
-import type { Levels } from "./scope.js";
+import type { Author, Levels } from "./scope.js";
 import { STATUS_CODES, type StatusCode } from "./status.js";
 import { readNothing, writeOpenOptions } from "./structures.js";
 import type { OpenOptions } from "./types.js";
@@ -22,6 +22,7 @@ const FrameKind = {
 const RequestFlag = {
   remember: 1,
   scoped: 2,
+  actor: 4,
 } as const;
 
 const OPEN_TAG = 1;
@@ -89,28 +90,41 @@ function headerEndOf(request: Uint8Array): number {
 }
 
 /**
- * A request of others, within `levels`: what they say is their scope is within it. A copy.
+ * A request of others, within `levels`: what they say is their scope is within it. If these
+ * have an author, it is theirs, whatever they say. A copy.
  * @internal
  */
 export function within(levels: Levels, request: Uint8Array): Uint8Array {
-  const flags = flagsOf(request);
+  let flags = flagsOf(request) | RequestFlag.scoped;
   const headerEnd = headerEndOf(request);
   const reader = new Reader(request.subarray(headerEnd));
-  const inner = (flags & RequestFlag.scoped) !== 0 ? reader.bytes() : undefined;
+  const inner = (flagsOf(request) & RequestFlag.scoped) !== 0 ? reader.bytes() : undefined;
   const writer = requestWriter;
   writer.reset();
   writer.raw(request.subarray(0, headerEnd));
   writer.bytes(levels.around(inner));
+  if (levels.author !== undefined) {
+    skipAuthor(reader, flags);
+    writeAuthor(writer, levels.author);
+    flags |= RequestFlag.actor;
+  }
   writer.raw(request.subarray(headerEnd + reader.position));
   const scoped = writer.finish().slice();
-  new DataView(scoped.buffer).setUint16(FLAGS_AT, flags | RequestFlag.scoped, true);
+  new DataView(scoped.buffer).setUint16(FLAGS_AT, flags, true);
   return scoped;
+}
+
+function skipAuthor(reader: Reader, flags: number): void {
+  if ((flags & RequestFlag.actor) === 0) return;
+  reader.skip();
+  reader.skip();
 }
 
 /** The tags of a request's operations. @internal */
 export function tagsOf(request: Uint8Array): number[] {
   const reader = new Reader(request.subarray(headerEndOf(request)));
   if ((flagsOf(request) & RequestFlag.scoped) !== 0) reader.skip();
+  skipAuthor(reader, flagsOf(request));
   return reader.list((operation) => {
     const tag = operation.u8();
     operation.skip();
@@ -178,14 +192,22 @@ export function requestOf(header: ExecuteHeader, count: number, body: Uint8Array
   return requestWriter.finish();
 }
 
+function writeAuthor(writer: Writer, { actor, nodeId }: Author): void {
+  writer.text(actor ?? "");
+  writer.text(nodeId ?? "");
+}
+
 function beginRequest(header: ExecuteHeader): void {
   const { acknowledged, levels } = header;
   requestWriter.reset();
   const remember = acknowledged === undefined ? 0 : RequestFlag.remember;
-  const scoped = levels === undefined ? 0 : RequestFlag.scoped;
-  writeHeader(requestWriter, FrameKind.execute, remember | scoped, header);
+  const { bytes, author } = levels ?? {};
+  const scoped = bytes === undefined ? 0 : RequestFlag.scoped;
+  const actor = author === undefined ? 0 : RequestFlag.actor;
+  writeHeader(requestWriter, FrameKind.execute, remember | scoped | actor, header);
   if (acknowledged !== undefined) requestWriter.i64(acknowledged);
-  if (levels !== undefined) requestWriter.bytes(levels.bytes);
+  if (bytes !== undefined) requestWriter.bytes(bytes);
+  if (author !== undefined) writeAuthor(requestWriter, author);
 }
 
 /**

@@ -49,11 +49,14 @@ import type {
   ForeignTableInfo,
   ForeignWrite,
   GetRequest,
+  HistoryRequest,
+  HistoryRule,
   ImportState,
   IndexProgress,
   Item,
   ItemRef,
   ItemVectors,
+  ItemVersion,
   ListNamespacesRequest,
   Namespace,
   NewCheckpoint,
@@ -73,9 +76,10 @@ import type {
   StoreStats,
   ThreadInfo,
   ThreadList,
+  Undone,
   WhyNot,
 } from "./types.js";
-import { Absence, ForeignTable, Language, PruneStrategy } from "./types.js";
+import { Absence, Change, ForeignTable, Language, PruneStrategy } from "./types.js";
 import type { Writer } from "./writer.js";
 
 /** What an operation is, does and answers. */
@@ -107,6 +111,24 @@ function row<Request, Answer>(parts: OperationRow<Request, Answer>): OperationRo
 const NO_LIMIT = 0xffff_ffff;
 const always = () => true;
 
+function writeTime(writer: Writer, time: number): void {
+  writer.i64(time);
+}
+
+function writeGet(writer: Writer, { namespace, key, refreshTtl }: GetRequest): void {
+  writer.texts(namespace);
+  writer.text(key);
+  writer.flag(refreshTtl ?? true);
+}
+
+function writeListNamespaces(writer: Writer, list: ListNamespacesRequest): void {
+  const { matchConditions, maxDepth, limit, offset } = list;
+  writer.list(matchConditions ?? [], writeMatchCondition);
+  writer.optional(maxDepth, (out, depth) => out.u32(depth));
+  writer.u32(limit ?? 100);
+  writer.u32(offset ?? 0);
+}
+
 interface TwoThreads {
   readonly source: string;
   readonly target: string;
@@ -122,6 +144,7 @@ function readErased(reader: Reader): Erased {
     at: reader.i64(),
     items: reader.i64(),
     vectors: reader.i64(),
+    versions: reader.i64(),
     threads: reader.i64(),
     checkpoints: reader.i64(),
     bytes: reader.i64(),
@@ -136,11 +159,7 @@ function readDamagedPage(reader: Reader): DamagedPage {
 export const OPERATIONS = {
   get: row<GetRequest, Item | null>({
     tag: 16,
-    write(writer, { namespace, key, refreshTtl }) {
-      writer.texts(namespace);
-      writer.text(key);
-      writer.flag(refreshTtl ?? true);
-    },
+    write: writeGet,
     read: (reader) => (reader.flag() ? readItem(reader) : null),
   }),
   put: row<PutRequest, undefined>({
@@ -164,12 +183,7 @@ export const OPERATIONS = {
   }),
   listNamespaces: row<ListNamespacesRequest, string[][]>({
     tag: 19,
-    write(writer, { matchConditions, maxDepth, limit, offset }) {
-      writer.list(matchConditions ?? [], writeMatchCondition);
-      writer.optional(maxDepth, (out, depth) => out.u32(depth));
-      writer.u32(limit ?? 100);
-      writer.u32(offset ?? 0);
-    },
+    write: writeListNamespaces,
     read: (reader) => reader.list(readTexts),
   }),
   listKeys: row<{ readonly namespace: Namespace }, string[]>({
@@ -283,6 +297,87 @@ export const OPERATIONS = {
         out.list(vectors, writeFieldVector);
       }),
     read: readCount,
+    changes: everything,
+    usesIndex: true,
+  }),
+  keepHistory: row<HistoryRequest, undefined>({
+    tag: 29,
+    write(writer, { namespace, maxVersions, maxAge }) {
+      writer.texts(namespace);
+      writer.u32(maxVersions);
+      writer.optional(maxAge, writeTime);
+      writer.i64(0);
+    },
+    read: readNothing,
+    changes: ({ namespace }) => namespaces(namespace),
+  }),
+  dropHistory: row<{ readonly namespace: Namespace }, undefined>({
+    tag: 30,
+    write: (writer, { namespace }) => writer.texts(namespace),
+    read: readNothing,
+    changes: ({ namespace }) => namespaces(namespace),
+    makesRoom: always,
+  }),
+  historyRules: row<unknown, HistoryRule[]>({
+    tag: 31,
+    write: writeNothing,
+    read: (reader) =>
+      reader.list((rule) => ({
+        namespace: rule.texts(),
+        maxVersions: rule.u32(),
+        maxAge: rule.flag() ? rule.i64() : undefined,
+        since: rule.i64(),
+      })),
+  }),
+  history: row<ItemRef & { readonly limit?: number | undefined }, ItemVersion[]>({
+    tag: 32,
+    write(writer, { namespace, key, limit }) {
+      writeItemRef(writer, { namespace, key });
+      writer.u32(limit ?? NO_LIMIT);
+    },
+    read: (reader) =>
+      reader.list((version) => ({
+        operation: version.i64(),
+        change: readName(version, Change),
+        at: version.i64(),
+        actor: version.text(),
+        item: version.optional(readItem),
+      })),
+  }),
+  getAsOf: row<{ readonly at: number; readonly get: GetRequest }, Item | null>({
+    tag: 33,
+    write(writer, { at, get }) {
+      writer.i64(at);
+      writeGet(writer, get);
+    },
+    read: (reader) => (reader.flag() ? readItem(reader) : null),
+  }),
+  searchAsOf: row<{ readonly at: number; readonly search: SearchRequest }, SearchItem[]>({
+    tag: 34,
+    write(writer, { at, search }) {
+      writer.i64(at);
+      writeSearch(writer, search);
+    },
+    read: (reader) => reader.list(readSearchItem),
+  }),
+  listNamespacesAsOf: row<
+    { readonly at: number; readonly list: ListNamespacesRequest },
+    string[][]
+  >({
+    tag: 35,
+    write(writer, { at, list }) {
+      writer.i64(at);
+      writeListNamespaces(writer, list);
+    },
+    read: (reader) => reader.list(readTexts),
+  }),
+  undo: row<{ readonly operation: number; readonly force: boolean }, Undone>({
+    tag: 36,
+    write(writer, { operation, force }) {
+      writer.i64(operation);
+      writer.flag(force);
+    },
+    read: (reader) => ({ operation: reader.i64(), items: reader.i64() }),
     changes: everything,
     usesIndex: true,
   }),

@@ -43,24 +43,36 @@ export function threadPrefixOf(place: readonly string[]): string {
   return escaped.map((label) => `${label}/`).join("");
 }
 
-/** Where a request is at home: levels, the outermost first. @internal */
+/** Who asks, and from which node of a graph. @internal */
+export interface Author {
+  readonly actor?: string | undefined;
+  readonly nodeId?: string | undefined;
+}
+
+/** Where a request is at home: levels, the outermost first; and who makes it. @internal */
 export class Levels {
   readonly place: readonly string[];
   /** What its threads begin with. */
   readonly threadPrefix: string;
-  /** As they travel. */
-  readonly bytes: Uint8Array;
+  /** As they travel; undefined for the whole memory. */
+  readonly bytes: Uint8Array | undefined;
+  readonly author: Author | undefined;
   readonly #levels: readonly ScopeLevel[];
 
-  constructor(levels: readonly ScopeLevel[]) {
+  constructor(levels: readonly ScopeLevel[], author?: Author) {
     this.#levels = levels;
+    this.author = author;
     this.place = levels.flatMap(({ place }) => place);
     this.threadPrefix = threadPrefixOf(this.place);
-    this.bytes = this.around(undefined);
+    this.bytes = levels.length === 0 ? undefined : this.around(undefined);
   }
 
   with(level: ScopeLevel): Levels {
-    return new Levels([...this.#levels, level]);
+    return new Levels([...this.#levels, level], this.author);
+  }
+
+  by(author: Author): Levels {
+    return new Levels(this.#levels, author);
   }
 
   /** These, and within them others that travelled here. */

@@ -34,6 +34,8 @@ export const STATUS_CODES = [
   "indexing",
   "key_required",
   "wrong_key",
+  "no_history",
+  "changed_since",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];

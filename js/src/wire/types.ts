@@ -201,6 +201,53 @@ export interface IndexProgress {
   isDone: boolean;
 }
 
+/** What made a version of an item. */
+export const Change = {
+  /** Not known: it was there before its history begins. */
+  earlier: 0,
+  put: 1,
+  delete: 2,
+  /** Another item superseded it. */
+  supersede: 3,
+  /** It had expired, and was swept. */
+  expire: 4,
+  undo: 5,
+} as const;
+/** What made a version of an item. */
+export type Change = keyof typeof Change;
+
+/** Ages in milliseconds. @internal */
+export interface HistoryRequest {
+  readonly namespace: Namespace;
+  readonly maxVersions: number;
+  readonly maxAge: number | undefined;
+}
+
+/** @internal */
+export interface HistoryRule {
+  namespace: string[];
+  maxVersions: number;
+  maxAge: number | undefined;
+  since: number;
+}
+
+/** @internal */
+export interface ItemVersion {
+  operation: number;
+  change: Change;
+  at: number;
+  actor: string;
+  item: Item | undefined;
+}
+
+/** What an undo did. */
+export interface Undone {
+  /** The undoing itself, which can be undone as well. */
+  operation: number;
+  /** How many items are again what they were. */
+  items: number;
+}
+
 /** Why an item is no hit: `WhyNot.reason` has what each means. */
 export const Absence = {
   hit: 0,
@@ -503,6 +550,7 @@ export interface Erased {
   at: number;
   items: number;
   vectors: number;
+  versions: number;
   threads: number;
   checkpoints: number;
   bytes: number;
