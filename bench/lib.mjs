@@ -185,6 +185,15 @@ export function seededRandom(seed) {
   };
 }
 
+// In a terminal one line that is written anew; in a log a line every ten seconds.
+const LOGGED_EACH_MS = 10_000;
+let loggedAt = Date.now();
+
 export function progress(text) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
+  if (process.stderr.isTTY) {
+    process.stderr.write(`\r\x1b[2K${text}`);
+  } else if (text !== "" && Date.now() - loggedAt >= LOGGED_EACH_MS) {
+    loggedAt = Date.now();
+    process.stderr.write(`${text}\n`);
+  }
 }
