@@ -23,7 +23,7 @@ if(NOT KEEPSAKE_SQLITE_DIR)
   set(KEEPSAKE_SQLITE_DIR ${sqlite_amalgamation_SOURCE_DIR})
 endif()
 
-# Of libsodium we compile six files. Debian has them as a source package, whose mirror this machine
+# Of libsodium we compile seven files. Debian has them as a source package, whose mirror this machine
 # may know already; it is the archive of GitHub, byte by byte.
 if(NOT KEEPSAKE_HOST_SQL)
   find_path(KEEPSAKE_SODIUM_DIR src/libsodium/crypto_aead/xchacha20poly1305/sodium

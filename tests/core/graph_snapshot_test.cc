@@ -412,6 +412,7 @@ TEST_F(GraphCrashTest, the_bytes_after_any_write_have_every_vector_and_a_graph_o
   }
   EXPECT_GT(images, 15);
   EXPECT_LE(missed_, images / 8) << "by the graph, whose recall is no more than measured";
+  files.after_write = nullptr;  // closing writes, too
 }
 
 TEST_F(GraphCrashTest, a_step_that_finds_no_room_gives_up_and_a_later_one_begins_anew) {

@@ -178,8 +178,14 @@ class Isolation {
                        .Build());
   }
 
-  // The last operation on an item, whose number differs.
+  // The last operation on an item, whose number differs; often a put of this moment.
   std::size_t UndoLast(std::size_t i) {
+    if (random_() % 2 == 0) {
+      const PutOp put{.ns = {"a"}, .key = "k", .value = "{}", .index = {}, .vectors = {}};
+      const Bytes frame = Ask(wire::Tag::kPut, put);
+      EXPECT_EQ(ToldBy(shared_, Scoped(frame, i + 1, Scopes()[i])),
+                ToldBy(*own_[i], Scoped(frame, i + 1, {})));
+    }
     const wire::History history{{{"a"}, random_() % 2 == 0 ? "k" : ""}, 1};
     const bool force = random_() % 2 == 0;
     std::vector<std::string> told;

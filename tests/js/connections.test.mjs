@@ -361,6 +361,14 @@ test("the names that get a prefix are those of a file", async () => {
     a: 1,
   });
   await memory.hold(["n"], "a reason");
+  await memory.keepHistory(["n"]);
+  await memory.store.put(["n"], "a", { text: "b" });
+  // Columns of a field are made for many items, when it is asked for again.
+  const many = Array.from({ length: 600 }, (_, i) => String(i));
+  await memory.store.batch(
+    many.map((key, n) => ({ namespace: ["m"], key, value: { n }, index: false })),
+  );
+  for (let i = 0; i < 2; i++) await memory.store.search(["m"], { filter: { n: 3 } });
   const there = connection.prepare("SELECT name FROM sqlite_master").pluck().all();
   // Responses to be sent again are kept for remote callers only.
   const wanted = known.filter((name) => name !== "answers").map((name) => `keepsake_${name}`);

@@ -21,6 +21,7 @@ export const NAMES = [
   "field_changes",
   "field_columns",
   "graph_chunks",
+  "history_rules",
   "holds",
   "log_users",
   "log_users_ns",
@@ -31,6 +32,8 @@ export const NAMES = [
   "store_text",
   "store_vectors",
   "store_vectors_item",
+  "store_versions",
+  "store_versions_item",
   "thread_namespaces",
   "thread_namespaces_changed",
   "thread_namespaces_key",
@@ -39,6 +42,7 @@ export const NAMES = [
   "transfer_pieces",
   "vector_chunks",
   "vector_pending",
+  "version_vectors",
   "writes",
 ] as const;
 
