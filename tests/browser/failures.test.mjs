@@ -89,7 +89,8 @@ const SLOW = `
   };
   const { write } = FileSystemSyncAccessHandle.prototype;
   FileSystemSyncAccessHandle.prototype.write = function (...values) {
-    for (const end = Date.now() + (isSlow ? 50 : 0); Date.now() < end; );
+    const pages = Math.ceil(values[0].byteLength / 4096);
+    for (const end = Date.now() + (isSlow ? 50 * pages : 0); Date.now() < end; );
     return write.apply(this, values);
   };
 }
