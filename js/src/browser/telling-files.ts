@@ -4,9 +4,9 @@
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 
 // Looking at the clock costs as much as a read of what is in memory.
-const TELL_EVERY = 64;
+const TELL_EVERY_BYTES = 64 * 4096;
 
-/** Those files, under the same names; `tell` is called with every 64th use of one. @internal */
+/** Those files, under the same names; `tell` is called with every 256 KB that one moves. @internal */
 export function tellingFiles(files: EngineFiles, tell: () => void): EngineFiles {
   return new Map([...files].map(([name, file]) => [name, new TellingFile(file, tell)]));
 }
@@ -14,7 +14,7 @@ export function tellingFiles(files: EngineFiles, tell: () => void): EngineFiles 
 class TellingFile implements EngineFile {
   readonly #file: EngineFile;
   readonly #tell: () => void;
-  #uses = 0;
+  #bytes = 0;
 
   constructor(file: EngineFile, tell: () => void) {
     this.#file = file;
@@ -22,12 +22,12 @@ class TellingFile implements EngineFile {
   }
 
   read(into: Uint8Array, options: { at: number }): number {
-    this.#note();
+    this.#note(into.byteLength);
     return this.#file.read(into, options);
   }
 
   write(from: Uint8Array, options: { at: number }): number {
-    this.#note();
+    this.#note(from.byteLength);
     return this.#file.write(from, options);
   }
 
@@ -47,7 +47,10 @@ class TellingFile implements EngineFile {
     this.#file.close();
   }
 
-  #note(): void {
-    if (++this.#uses % TELL_EVERY === 0) this.#tell();
+  #note(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < TELL_EVERY_BYTES) return;
+    this.#bytes = 0;
+    this.#tell();
   }
 }
