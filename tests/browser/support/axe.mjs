@@ -8,8 +8,9 @@ const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 function settled() {
   const roots = [...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? []);
   const animations = [document, ...roots].flatMap((root) => root.getAnimations());
-  // One that is cut off has ended, too.
-  return Promise.allSettled(animations.map(({ finished }) => finished));
+  // One that is cut off has ended, too; one without an end is not waited for.
+  const ended = Promise.allSettled(animations.map(({ finished }) => finished));
+  return Promise.race([ended, new Promise((done) => setTimeout(done, 5_000))]);
 }
 
 /** → a line for each element of each rule that is broken, in light and in dark; also in shadow trees. */
