@@ -4,7 +4,8 @@
 #include <crypto_stream_chacha20.h>
 #include <utils.h>
 
-#include <cstdlib>
+#include <cstdint>
+#include <utility>
 
 // What the files of libsodium that we compile ask of those that we don't.
 extern "C" {
@@ -13,9 +14,9 @@ void sodium_memzero(void* const from, const std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) bytes[i] = 0;
 }
 // Of a text of 256 GB, which we have none of.
-void sodium_misuse() { std::abort(); }
+void sodium_misuse() { std::unreachable(); }
 // Of functions that make keys, which we don't call.
-void randombytes_buf(void* const, const std::size_t) { std::abort(); }
+void randombytes_buf(void* const, const std::size_t) { std::unreachable(); }
 }
 
 namespace keepsake::sql {
