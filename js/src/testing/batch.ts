@@ -11,14 +11,12 @@ const put = (key: string, value: unknown) => ({ namespace: N, key, value });
 const resultValue = (result: unknown) => (result as Item | null)?.value;
 
 const results = [
-  storeCase("an empty batch answers nothing", { cap: 36 }, async (make) => {
-    const store = await make();
+  storeCase("an empty batch answers nothing", { cap: 36 }, async (store) => {
     await store.put(N, "a", { n: 1 });
     expectEqual(await store.batch([]), [], "results");
     expectEqual((await store.get(N, "a"))?.value, { n: 1 }, "what was there");
   }),
-  storeCase("batch answers every operation in its place", { cap: 36 }, async (make) => {
-    const store = await make();
+  storeCase("batch answers every operation in its place", { cap: 36 }, async (store) => {
     await putAll(store, N, { a: { n: 1 }, b: { n: 2 } });
     const answers = await store.batch(
       operations(
@@ -41,8 +39,7 @@ const results = [
   storeCase(
     "a listing without matchConditions does not shift the results after it",
     { cap: 36 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await store.put(N, "a", { n: 1 });
       for (const listing of [{ limit: 10, offset: 0 }, { limit: 10 }, { maxDepth: 1 }]) {
         const answers = await store.batch(operations(get("a"), listing, get("nobody")));
@@ -56,8 +53,7 @@ const results = [
   storeCase(
     "an operation of no known kind is an error that names its position",
     { cap: 17 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       const error = await expectRejection(
         () => store.batch(operations(put("a", { n: 1 }), { colour: "red" }, get("a"))),
         "a batch with an unknown operation",
@@ -73,8 +69,7 @@ const results = [
   storeCase(
     "get, put, search, delete and listNamespaces are batches of one",
     { cap: 36 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await store.batch(operations(put("a", { n: 1 })));
       const [one, all, names] = [
         await store.get(N, "a"),
@@ -93,8 +88,7 @@ const results = [
 ];
 
 const order = [
-  storeCase("reads see the store as it was before the batch", { cap: 37 }, async (make) => {
-    const store = await make();
+  storeCase("reads see the store as it was before the batch", { cap: 37 }, async (store) => {
     await store.put(N, "old", { n: 1 });
     const answers = await store.batch(
       operations(
@@ -113,16 +107,14 @@ const order = [
     expectEqual(answers[5], [N], "namespaces");
     expectEqual((await store.get(N, "old"))?.value, { n: 2 }, "afterwards");
   }),
-  storeCase("of several puts of one key the last wins", { cap: 37 }, async (make) => {
-    const store = await make();
+  storeCase("of several puts of one key the last wins", { cap: 37 }, async (store) => {
     await store.batch(operations(put("k", { n: 1 }), put("other", { n: 9 }), put("k", { n: 2 })));
     expectEqual((await store.get(N, "k"))?.value, { n: 2 }, "value");
   }),
   storeCase(
     "a put after a delete in one batch puts, a delete after a put deletes",
     { cap: 37 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, N, { a: { n: 1 }, b: { n: 1 } });
       await store.batch(
         operations(put("a", null), put("a", { n: 2 }), put("b", { n: 2 }), put("b", null)),
@@ -131,8 +123,7 @@ const order = [
       expectEqual(await store.get(N, "b"), null, "put, delete");
     },
   ),
-  storeCase("keys that join alike are not one key", { cap: 37 }, async (make) => {
-    const store = await make();
+  storeCase("keys that join alike are not one key", { cap: 37 }, async (store) => {
     await store.batch(
       operations(
         { namespace: ["a"], key: "b:c", value: { n: 1 } },
@@ -142,8 +133,7 @@ const order = [
     expectEqual((await store.get(["a"], "b:c"))?.value, { n: 1 }, "the first");
     expectEqual((await store.get(["a", "b"], "c"))?.value, { n: 2 }, "the second");
   }),
-  storeCase("a batch of 2,000 operations is answered in full", { cap: 36 }, async (make) => {
-    const store = await make();
+  storeCase("a batch of 2,000 operations is answered in full", { cap: 36 }, async (store) => {
     const keys = numbered(1000);
     await store.batch(operations(...keys.map((key) => put(key, { key }))));
     const answers = await store.batch(
@@ -166,8 +156,7 @@ const atomicity: [string, unknown][] = [
 ];
 
 const failing = atomicity.map(([what, operation]) =>
-  storeCase(`a batch with ${what} changes nothing`, { cap: 37 }, async (make) => {
-    const store = await make();
+  storeCase(`a batch with ${what} changes nothing`, { cap: 37 }, async (store) => {
     await store.put(N, "old", { n: 1 });
     await expectRejection(
       () =>
@@ -186,8 +175,7 @@ const failing = atomicity.map(([what, operation]) =>
 );
 
 const concurrency = [
-  storeCase("100 puts and 100 gets at once all succeed", { cap: 18 }, async (make) => {
-    const store = await make();
+  storeCase("100 puts and 100 gets at once all succeed", { cap: 18 }, async (store) => {
     const keys = numbered(100);
     await Promise.all(keys.map((key) => store.put(N, key, { key })));
     const items = await Promise.all(keys.map((key) => store.get(N, key)));
@@ -201,14 +189,12 @@ const concurrency = [
   storeCase(
     "puts of one key at once leave the value of the last call",
     { cap: 18 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await Promise.all(numbered(50).map((key, n) => store.put(N, "k", { key, n })));
       expectEqual((await store.get(N, "k"))?.value.n, 49, "value");
     },
   ),
-  storeCase("what a put has acknowledged the next call sees", { cap: 18 }, async (make) => {
-    const store = await make();
+  storeCase("what a put has acknowledged the next call sees", { cap: 18 }, async (store) => {
     const rounds = numbered(20).map(async (key) => {
       for (let n = 0; n < 5; n += 1) {
         await store.put(N, key, { n });
@@ -220,8 +206,7 @@ const concurrency = [
     await Promise.all(rounds);
     expectEqual(await store.search([]), [], "items at the end");
   }),
-  storeCase("one failing call does not disturb those beside it", { cap: 18 }, async (make) => {
-    const store = await make();
+  storeCase("one failing call does not disturb those beside it", { cap: 18 }, async (store) => {
     const outcomes = await Promise.allSettled([
       store.put(N, "a", { n: 1 }),
       store.put(["a.b"], "b", { n: 2 }),

@@ -2,17 +2,64 @@
 
 import type { Operation, SearchItem } from "@langchain/langgraph-checkpoint";
 import { expectTrue } from "./check.js";
-import type { MakeStore, ReopenStore, StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
+import { ColourEmbeddings, colourIndex, ManualClock } from "./fakes.js";
+import type {
+  MakeStore,
+  ReopenStore,
+  StoreCase,
+  StoreCaseOptions,
+  StoreNeed,
+  StoreUnderTest,
+} from "./types.js";
 
-type Run = (make: MakeStore, reopen: ReopenStore) => Promise<void>;
-
-interface CaseOptions {
-  cap?: number;
-  needs?: readonly StoreNeed[];
+/** What a case may use beside its store. */
+interface Bench {
+  /** What the store was made with. */
+  options: StoreCaseOptions;
+  /** The store's, where times come from `now`. */
+  clock: ManualClock;
+  /** The store's, where it has an index. */
+  embeddings: ColourEmbeddings;
+  reopen: ReopenStore;
 }
 
-export function storeCase(name: string, options: CaseOptions, run: Run): StoreCase {
-  const { cap, needs = [] } = options;
+/** What a case does. */
+export type Run<Store = StoreUnderTest> = (store: Store, bench: Bench) => Promise<void>;
+
+interface CaseOptions extends Pick<StoreCaseOptions, "ttl"> {
+  cap?: number;
+  needs?: readonly StoreNeed[];
+  /** What is embedded: by default the field "text", and the whole value if null. */
+  fields?: string[] | null;
+}
+
+const TIMED: readonly StoreNeed[] = ["clock", "ttl", "validity", "history"];
+
+/** A case with one store, which is empty and made for what the case needs. */
+export function storeCase(
+  name: string,
+  { fields = ["text"], ttl, ...options }: CaseOptions,
+  run: Run,
+): StoreCase {
+  const { needs = [] } = options;
+  return makingCase(name, options, async (make, reopen) => {
+    const clock = new ManualClock();
+    const embeddings = new ColourEmbeddings();
+    const given: StoreCaseOptions = {
+      ...(needs.some((need) => TIMED.includes(need)) && { now: clock.now }),
+      ...(needs.includes("index") && colourIndex(embeddings, fields ?? undefined)),
+      ...(ttl && { ttl }),
+    };
+    await run(await make(given), { options: given, clock, embeddings, reopen });
+  });
+}
+
+/** A case that makes its stores by itself. */
+export function makingCase(
+  name: string,
+  { cap, needs = [] }: Pick<CaseOptions, "cap" | "needs">,
+  run: (make: MakeStore, reopen: ReopenStore) => Promise<void>,
+): StoreCase {
   return {
     name,
     ...(cap === undefined ? {} : { cap }),

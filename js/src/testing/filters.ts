@@ -85,8 +85,7 @@ const rows: FilterRow[] = [
 ];
 
 const table: StoreCase[] = rows.map(({ what, items, filter, keys }) =>
-  storeCase(`filter: ${what}`, { cap: 41 }, async (make) => {
-    const store = await make();
+  storeCase(`filter: ${what}`, { cap: 41 }, async (store) => {
     await putAll(store, ["n"], items);
     const all = await store.search(["n"], { limit: 100 });
     expectEqual(sortedKeysOf(all), Object.keys(items).sort(), "without a filter");
@@ -96,8 +95,7 @@ const table: StoreCase[] = rows.map(({ what, items, filter, keys }) =>
 );
 
 const others = [
-  storeCase("filter: an unknown operator is an error", { cap: 41 }, async (make) => {
-    const store = await make();
+  storeCase("filter: an unknown operator is an error", { cap: 41 }, async (store) => {
     await putAll(store, ["n"], numbers);
     for (const filter of [{ n: { $near: 1 } }, { n: { $gt: 1, $near: 2 } }, { $near: [] }]) {
       const error = await expectRejection(
@@ -114,13 +112,11 @@ const others = [
   storeCase(
     "filter: an unknown operator is an error in an empty store",
     { cap: 41 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await expectRejection(() => store.search(["n"], { filter: { n: { $near: 1 } } }), "search");
     },
   ),
-  storeCase("filter: an order that nothing has is an error", { cap: 41 }, async (make) => {
-    const store = await make();
+  storeCase("filter: an order that nothing has is an error", { cap: 41 }, async (store) => {
     for (const bound of [false, null, [1], { a: 1 }]) {
       await expectRejection(
         () => store.search(["n"], { filter: { v: { $gte: bound } } }),
@@ -128,8 +124,7 @@ const others = [
       );
     }
   }),
-  storeCase("filter: limit and offset count what matches", { cap: 42 }, async (make) => {
-    const store = await make();
+  storeCase("filter: limit and offset count what matches", { cap: 42 }, async (store) => {
     for (let i = 0; i < 12; i += 1) {
       await store.put(["n"], `k${String(i).padStart(2, "0")}`, { odd: i % 2 === 1 });
     }
@@ -138,8 +133,7 @@ const others = [
     const seen = [...(await page(0)), ...(await page(4))];
     expectEqual(seen.sort(), ["k01", "k03", "k05", "k07", "k09", "k11"], "both pages");
   }),
-  storeCase("filter: only items below the prefix are looked at", { cap: 42 }, async (make) => {
-    const store = await make();
+  storeCase("filter: only items below the prefix are looked at", { cap: 42 }, async (store) => {
     await store.put(["a", "x"], "k1", { n: 1 });
     await store.put(["ab"], "k2", { n: 1 });
     await store.put(["a"], "k3", { n: 2 });

@@ -1,9 +1,8 @@
 // What items were, what is undone, and the store as it was.
 
 import type { Item, SearchItem } from "@langchain/langgraph-checkpoint";
-import { keysOf, storeCase } from "./case.js";
+import { keysOf, type Run, storeCase } from "./case.js";
 import { expectEqual, expectRejection } from "./check.js";
-import { colourIndex, ManualClock } from "./fakes.js";
 import type { StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
 
 const N = ["n"];
@@ -30,51 +29,42 @@ interface StoreWithHistory extends StoreUnderTest {
   };
 }
 
-interface Bench {
-  store: StoreWithHistory;
-  clock: ManualClock;
-}
-
-function historyCase(
-  name: string,
-  run: (bench: Bench) => Promise<void>,
-  needs: StoreNeed[] = [],
-): StoreCase {
-  return storeCase(name, { needs: ["history", ...needs] }, async (make) => {
-    const clock = new ManualClock();
-    const index = needs.includes("index") ? colourIndex(undefined, ["text"]) : {};
-    const store = (await make({ now: clock.now, ...index })) as StoreWithHistory;
-    await store.keepHistory(N);
-    await run({ store, clock });
+function historyCase(name: string, run: Run<StoreWithHistory>, needs: StoreNeed[] = []): StoreCase {
+  return storeCase(name, { needs: ["history", ...needs] }, async (store, bench) => {
+    const kept = store as StoreWithHistory;
+    await kept.keepHistory(N);
+    await run(kept, bench);
   });
 }
 
 const valuesOf = (versions: Version[]) => versions.map(({ value }) => value);
 
 export const historyCases: readonly StoreCase[] = [
-  historyCase("a history has each value with its time and what made it", async (bench) => {
-    const { store, clock } = bench;
-    const began = clock.now();
-    await store.put(N, "k", { n: 1 });
-    clock.advanceMs(10);
-    await store.put(N, "k", { n: 2 });
-    clock.advanceMs(10);
-    await store.delete(N, "k");
-    const versions = await store.history(N, "k");
-    expectEqual(valuesOf(versions), [null, { n: 2 }, { n: 1 }], "values");
-    expectEqual(
-      versions.map(({ change, time }) => [change, time.getTime() - began]),
-      [
-        ["delete", 20],
-        ["put", 10],
-        ["put", 0],
-      ],
-      "changes and times",
-    );
-    expectEqual((await store.history(N, "k", { limit: 1 })).length, 1, "with a limit");
-    await expectRejection(() => store.history(["elsewhere"], "k"), "where none is kept");
-  }),
-  historyCase("a store is read as it was at a time", async ({ store, clock }) => {
+  historyCase(
+    "a history has each value with its time and what made it",
+    async (store, { clock }) => {
+      const began = clock.now();
+      await store.put(N, "k", { n: 1 });
+      clock.advanceMs(10);
+      await store.put(N, "k", { n: 2 });
+      clock.advanceMs(10);
+      await store.delete(N, "k");
+      const versions = await store.history(N, "k");
+      expectEqual(valuesOf(versions), [null, { n: 2 }, { n: 1 }], "values");
+      expectEqual(
+        versions.map(({ change, time }) => [change, time.getTime() - began]),
+        [
+          ["delete", 20],
+          ["put", 10],
+          ["put", 0],
+        ],
+        "changes and times",
+      );
+      expectEqual((await store.history(N, "k", { limit: 1 })).length, 1, "with a limit");
+      await expectRejection(() => store.history(["elsewhere"], "k"), "where none is kept");
+    },
+  ),
+  historyCase("a store is read as it was at a time", async (store, { clock }) => {
     const empty = clock.now();
     clock.advanceMs(10);
     await store.put([...N, "m"], "a", { text: "green tea" });
@@ -107,7 +97,7 @@ export const historyCases: readonly StoreCase[] = [
     await expectRejection(() => store.asOf(empty - 1).search(N), "a time that is not known");
     await expectRejection(() => store.asOf(first).search([]), "a prefix that is not known whole");
   }),
-  historyCase("a put, a delete and a batch are undone", async ({ store, clock }) => {
+  historyCase("a put, a delete and a batch are undone", async (store, { clock }) => {
     await store.put(N, "a", { n: 1 });
     clock.advanceMs(10);
     await store.put(N, "a", { n: 2 });
@@ -129,7 +119,7 @@ export const historyCases: readonly StoreCase[] = [
     await store.undo(put?.operation, { force: true });
     expectEqual((await store.get(N, "a"))?.value, { n: 1 }, "by force");
   }),
-  historyCase("a history is bounded, and can be dropped", async ({ store, clock }) => {
+  historyCase("a history is bounded, and can be dropped", async (store, { clock }) => {
     await store.keepHistory(N, { maxVersions: 5 });
     for (let n = 0; n < 9; n++) {
       clock.advanceMs(10);
@@ -146,7 +136,7 @@ export const historyCases: readonly StoreCase[] = [
   }),
   historyCase(
     "an undo restores vectors, and the past is searched by them",
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", { text: "red" });
       const red = clock.now();
       clock.advanceMs(10);

@@ -1,28 +1,36 @@
 // Items: putting, getting, deleting, and what comes back.
 
-import { keysOf, numbered, operations, putAll, sortedKeysOf, storeCase } from "./case.js";
+import {
+  keysOf,
+  makingCase,
+  numbered,
+  operations,
+  putAll,
+  sortedKeysOf,
+  storeCase,
+} from "./case.js";
 import { expectEqual, expectRejection, expectTrue } from "./check.js";
-import { ManualClock } from "./fakes.js";
 
 const NAMESPACE = ["users", "u1", "memories"];
 
 const reading = [
-  storeCase("a store without an index keeps, returns and finds items", { cap: 1 }, async (make) => {
-    const store = await make();
-    await store.put(NAMESPACE, "k", { text: "hello", n: 1 });
-    expectEqual((await store.get(NAMESPACE, "k"))?.value, { text: "hello", n: 1 }, "get");
-    expectEqual(keysOf(await store.search(NAMESPACE)), ["k"], "search");
-  }),
-  storeCase("one key in two namespaces is two items", { cap: 2 }, async (make) => {
-    const store = await make();
+  storeCase(
+    "a store without an index keeps, returns and finds items",
+    { cap: 1 },
+    async (store) => {
+      await store.put(NAMESPACE, "k", { text: "hello", n: 1 });
+      expectEqual((await store.get(NAMESPACE, "k"))?.value, { text: "hello", n: 1 }, "get");
+      expectEqual(keysOf(await store.search(NAMESPACE)), ["k"], "search");
+    },
+  ),
+  storeCase("one key in two namespaces is two items", { cap: 2 }, async (store) => {
     await store.put(["u1", "memories"], "k", { owner: "u1" });
     await store.put(["u2", "memories"], "k", { owner: "u2" });
     await store.delete(["u1", "memories"], "k");
     expectEqual(await store.get(["u1", "memories"], "k"), null, "the deleted one");
     expectEqual((await store.get(["u2", "memories"], "k"))?.value, { owner: "u2" }, "the other");
   }),
-  storeCase("get of a missing key is null", { cap: 4 }, async (make) => {
-    const store = await make();
+  storeCase("get of a missing key is null", { cap: 4 }, async (store) => {
     expectEqual(await store.get(NAMESPACE, "k"), null, "in an empty store");
     await store.put(NAMESPACE, "k", { n: 1 });
     expectEqual((await store.get(NAMESPACE, "k"))?.key, "k", "the key that is there");
@@ -33,8 +41,7 @@ const reading = [
   storeCase(
     "an item has value, key, namespace, createdAt and updatedAt",
     { cap: 38 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       const before = Date.now();
       await store.put(NAMESPACE, "k", { n: 1 });
       const item = await store.get(NAMESPACE, "k");
@@ -50,8 +57,7 @@ const reading = [
       expectEqual(item?.updatedAt, item?.createdAt, "both times of a new item");
     },
   ),
-  storeCase("search items have the fields of an item and a score", { cap: 47 }, async (make) => {
-    const store = await make();
+  storeCase("search items have the fields of an item and a score", { cap: 47 }, async (store) => {
     await store.put(NAMESPACE, "k", { n: 1 });
     const [hit] = await store.search(NAMESPACE);
     expectEqual(hit?.value, { n: 1 }, "value");
@@ -59,13 +65,12 @@ const reading = [
     expectTrue(hit?.createdAt.getTime() === hit?.updatedAt.getTime(), "times");
     expectEqual(hit?.score, undefined, "score without a query");
   }),
-  storeCase("a hit can be written as JSON", { cap: 7 }, async (make) => {
-    const store = await make();
+  storeCase("a hit can be written as JSON", { cap: 7 }, async (store) => {
     await store.put(NAMESPACE, "k", { n: 1 });
     const [hit] = JSON.parse(JSON.stringify(await store.search(NAMESPACE)));
     expectEqual([hit.key, hit.value, hit.namespace], ["k", { n: 1 }, NAMESPACE], "after JSON");
   }),
-  storeCase("a new store is empty and shares nothing with another", { cap: 21 }, async (make) => {
+  makingCase("a new store is empty and shares nothing with another", { cap: 21 }, async (make) => {
     const [one, two] = [await make(), await make()];
     await one.put(NAMESPACE, "k", { n: 1 });
     expectEqual(await two.get(NAMESPACE, "k"), null, "get from the other store");
@@ -74,8 +79,7 @@ const reading = [
 ];
 
 const writing = [
-  storeCase("put replaces the whole value of its key", { cap: 3 }, async (make) => {
-    const store = await make();
+  storeCase("put replaces the whole value of its key", { cap: 3 }, async (store) => {
     await store.put(NAMESPACE, "k", { a: 1, b: 2 });
     await store.put(NAMESPACE, "k", { b: 3 });
     expectEqual((await store.get(NAMESPACE, "k"))?.value, { b: 3 }, "value");
@@ -84,9 +88,7 @@ const writing = [
   storeCase(
     "an update keeps createdAt and moves updatedAt",
     { cap: 46, needs: ["clock"] },
-    async (make) => {
-      const clock = new ManualClock();
-      const store = await make({ now: clock.now });
+    async (store, { clock }) => {
       const created = clock.now();
       await store.put(NAMESPACE, "k", { n: 1 });
       clock.advanceMs(1234);
@@ -99,9 +101,7 @@ const writing = [
   storeCase(
     "an item put after its deletion is new",
     { cap: 46, needs: ["clock"] },
-    async (make) => {
-      const clock = new ManualClock();
-      const store = await make({ now: clock.now });
+    async (store, { clock }) => {
       await store.put(NAMESPACE, "k", { n: 1 });
       await store.delete(NAMESPACE, "k");
       clock.advanceMs(10);
@@ -110,28 +110,24 @@ const writing = [
       expectEqual(item?.createdAt.getTime(), clock.now(), "createdAt");
     },
   ),
-  storeCase("delete removes the item and nothing else", { cap: 51 }, async (make) => {
-    const store = await make();
+  storeCase("delete removes the item and nothing else", { cap: 51 }, async (store) => {
     await putAll(store, NAMESPACE, { a: { n: 1 }, b: { n: 2 } });
     await store.delete(NAMESPACE, "a");
     expectEqual(await store.get(NAMESPACE, "a"), null, "the deleted item");
     expectEqual(keysOf(await store.search(NAMESPACE)), ["b"], "what is left");
   }),
-  storeCase("deleting what is absent is fine and creates nothing", { cap: 51 }, async (make) => {
-    const store = await make();
+  storeCase("deleting what is absent is fine and creates nothing", { cap: 51 }, async (store) => {
     await store.put(["other"], "k", {});
     await store.delete(NAMESPACE, "nobody");
     expectEqual(await store.listNamespaces(), [["other"]], "namespaces");
   }),
-  storeCase("a put of null deletes", { cap: 39 }, async (make) => {
-    const store = await make();
+  storeCase("a put of null deletes", { cap: 39 }, async (store) => {
     await putAll(store, NAMESPACE, { k: { n: 1 }, other: { n: 2 } });
     await store.batch(operations({ namespace: NAMESPACE, key: "k", value: null }));
     expectEqual(await store.get(NAMESPACE, "k"), null, "get");
     expectEqual(keysOf(await store.search(NAMESPACE)), ["other"], "what is left");
   }),
-  storeCase("keys may contain anything that a namespace may not", { cap: 16 }, async (make) => {
-    const store = await make();
+  storeCase("keys may contain anything that a namespace may not", { cap: 16 }, async (store) => {
     const keys = [
       "a::b",
       "a.b",
@@ -155,8 +151,7 @@ const writing = [
     }
     expectEqual((await store.search(["n"], { limit: 100 })).length, keys.length, "items");
   }),
-  storeCase("namespace and key are never confused", { cap: 16 }, async (make) => {
-    const store = await make();
+  storeCase("namespace and key are never confused", { cap: 16 }, async (store) => {
     const places: [string[], string][] = [
       [["a"], "b::c"],
       [["a", "b"], "c"],
@@ -173,8 +168,7 @@ const writing = [
   storeCase(
     "typed keys such as pref_theme and mem_7 live side by side",
     { cap: 15 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, NAMESPACE, {
         pref_theme: { v: "dark" },
         mem_7: { v: 7 },
@@ -185,8 +179,7 @@ const writing = [
       expectEqual((await store.get(NAMESPACE, "pref"))?.value, { v: 0 }, "pref");
     },
   ),
-  storeCase("only objects are values", { cap: 8 }, async (make) => {
-    const store = await make();
+  storeCase("only objects are values", { cap: 8 }, async (store) => {
     for (const value of ["text", 7, true, ["list"], undefined]) {
       await expectRejection(
         () => store.put(NAMESPACE, "k", value as unknown as Record<string, unknown>),
@@ -195,8 +188,7 @@ const writing = [
     }
     expectEqual(await store.search([]), [], "items");
   }),
-  storeCase("a profile is gathered by get, merge and put", { cap: 54 }, async (make) => {
-    const store = await make();
+  storeCase("a profile is gathered by get, merge and put", { cap: 54 }, async (store) => {
     for (const facts of [{ name: "Ada" }, { city: "Paris" }, { city: "London" }]) {
       const known = await store.get(["ada"], "profile");
       await store.put(["ada"], "profile", { ...known?.value, ...facts });
@@ -210,8 +202,7 @@ const extras = [
   storeCase(
     "listKeys returns the keys of exactly that namespace by code point",
     { cap: 5, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       const sorted = ["A", "a", "b", "é", "\uffee", "😀"];
       for (const key of [...sorted].reverse()) await store.put(["n"], key, {});
       await store.put(["n", "below"], "x", {});
@@ -223,8 +214,7 @@ const extras = [
   storeCase(
     "clearNamespace deletes exactly that namespace and says how many",
     { cap: 5, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, ["n"], { a: {}, b: {} });
       await store.put(["n", "below"], "x", {});
       await store.put(["nn"], "x", {});
@@ -236,8 +226,7 @@ const extras = [
   storeCase(
     "contains finds a substring of key or value in any ASCII case",
     { cap: 10, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, ["n"], {
         tea_time: { text: "biscuits" },
         k2: { text: "Green TEA, please" },
@@ -255,8 +244,7 @@ const extras = [
   storeCase(
     "contains takes % _ \\ and quotes literally",
     { cap: 11, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       const texts = {
         percent: "100%",
         under: "a_b",
@@ -276,8 +264,7 @@ const extras = [
   storeCase(
     "without an index a query is answered by contains",
     { cap: 10, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, ["n"], { a: { text: "needle" }, b: { text: "hay" } });
       expectEqual(keysOf(await store.search(["n"], { query: "needle" })), ["a"], "hits");
       expectEqual(await store.search(["n"], { query: "nothing like it" }), [], "no hits");
@@ -286,8 +273,7 @@ const extras = [
   storeCase(
     "contains obeys prefix, filter, limit and offset",
     { cap: 42, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       for (const key of numbered(8)) {
         await store.put(["n", "in"], key, { text: "tea", even: Number(key.slice(1)) % 2 === 0 });
       }
@@ -303,8 +289,7 @@ const extras = [
       expectEqual([first.length, second.length], [3, 1], "sizes of the pages");
     },
   ),
-  storeCase("contains with an empty query lists", { cap: 9, needs: ["extras"] }, async (make) => {
-    const store = await make();
+  storeCase("contains with an empty query lists", { cap: 9, needs: ["extras"] }, async (store) => {
     await putAll(store, ["n"], { a: {}, b: {} });
     const hits = await store.search(["n"], { query: "", mode: "contains" });
     expectEqual(keysOf(hits), ["a", "b"], "an empty query lists");

@@ -2,15 +2,10 @@
 
 import { keysOf, operations, storeCase } from "./case.js";
 import { expectEqual, expectRejection } from "./check.js";
-import type { MakeStore, StoreUnderTest } from "./types.js";
+import type { StoreUnderTest } from "./types.js";
 
-async function storeWith(
-  make: MakeStore,
-  namespaces: readonly string[][],
-): Promise<StoreUnderTest> {
-  const store = await make();
+async function fill(store: StoreUnderTest, namespaces: readonly string[][]): Promise<void> {
   for (const namespace of namespaces) await store.put(namespace, "k", { namespace });
-  return store;
 }
 
 const TREE = [
@@ -54,13 +49,13 @@ const listingRows: ListingRow[] = [
 
 const listing = [
   ...listingRows.map(({ what, cap, options, expected }) =>
-    storeCase(`namespaces are listed ${what}`, { cap }, async (make) => {
-      const store = await storeWith(make, [...TREE].reverse());
+    storeCase(`namespaces are listed ${what}`, { cap }, async (store) => {
+      await fill(store, [...TREE].reverse());
       expectEqual(await store.listNamespaces(options), expected, JSON.stringify(options));
       expectEqual((await store.listNamespaces()).length, TREE.length, "all of them");
     }),
   ),
-  storeCase("namespaces are sorted label by label, by code point", { cap: 43 }, async (make) => {
+  storeCase("namespaces are sorted label by label, by code point", { cap: 43 }, async (store) => {
     const sorted = [
       ["B"],
       ["a"],
@@ -73,16 +68,15 @@ const listing = [
       ["\uffee"],
       ["😀"],
     ];
-    const store = await storeWith(make, [...sorted].reverse());
+    await fill(store, [...sorted].reverse());
     expectEqual(await store.listNamespaces(), sorted, "order");
   }),
-  storeCase("a namespace is listed once however many items it has", { cap: 43 }, async (make) => {
-    const store = await make();
+  storeCase("a namespace is listed once however many items it has", { cap: 43 }, async (store) => {
     for (const key of ["a", "b", "c"]) await store.put(["n"], key, {});
     expectEqual(await store.listNamespaces(), [["n"]], "namespaces");
   }),
-  storeCase("a namespace that was emptied is no longer listed", { cap: 43 }, async (make) => {
-    const store = await storeWith(make, [["a"], ["a", "b"], ["c"]]);
+  storeCase("a namespace that was emptied is no longer listed", { cap: 43 }, async (store) => {
+    await fill(store, [["a"], ["a", "b"], ["c"]]);
     await store.delete(["a"], "k");
     await store.delete(["c"], "k");
     expectEqual(await store.listNamespaces(), [["a", "b"]], "namespaces");
@@ -90,15 +84,14 @@ const listing = [
     await store.put(["c"], "k", {});
     expectEqual(await store.listNamespaces(), [["a", "b"], ["c"]], "after another put");
   }),
-  storeCase("100 namespaces are listed unless told otherwise", { cap: 43 }, async (make) => {
-    const store = await make();
+  storeCase("100 namespaces are listed unless told otherwise", { cap: 43 }, async (store) => {
     const namespaces = Array.from({ length: 130 }, (_, i) => ["n", String(i)]);
     await store.batch(namespaces.map((namespace) => ({ namespace, key: "k", value: {} })));
     expectEqual((await store.listNamespaces()).length, 100, "by default");
     expectEqual((await store.listNamespaces({ limit: 1000 })).length, 130, "with a limit of 1,000");
   }),
-  storeCase("several match conditions of one kind must all hold", { cap: 44 }, async (make) => {
-    const store = await storeWith(make, TREE);
+  storeCase("several match conditions of one kind must all hold", { cap: 44 }, async (store) => {
+    await fill(store, TREE);
     const [found] = await store.batch(
       operations({
         matchConditions: [
@@ -115,8 +108,8 @@ const listing = [
   storeCase(
     "a label * is found by the wildcard and by search as itself",
     { cap: 44 },
-    async (make) => {
-      const store = await storeWith(make, [
+    async (store) => {
+      await fill(store, [
         ["a", "*"],
         ["a", "b"],
       ]);
@@ -141,8 +134,7 @@ const LABELS = [
 ];
 
 const literal = [
-  storeCase("labels are literal, whatever they contain", { cap: 2 }, async (make) => {
-    const store = await make();
+  storeCase("labels are literal, whatever they contain", { cap: 2 }, async (store) => {
     for (const label of LABELS) await store.put(["root", label, "leaf"], "k", { label });
     for (const label of LABELS) {
       const name = JSON.stringify(label);
@@ -155,15 +147,15 @@ const literal = [
     const listed = await store.listNamespaces({ prefix: ["root"], limit: 1000 });
     expectEqual(listed.map((namespace) => namespace[1]).sort(), [...LABELS].sort(), "listing");
   }),
-  storeCase("labels of one character are labels", { cap: 2 }, async (make) => {
-    const store = await storeWith(make, [["a"], ["a", "b"], ["a", "b", "c"], ["ab"], ["abc"]]);
+  storeCase("labels of one character are labels", { cap: 2 }, async (store) => {
+    await fill(store, [["a"], ["a", "b"], ["a", "b", "c"], ["ab"], ["abc"]]);
     expectEqual((await store.search(["a", "b"])).length, 2, "search below a/b");
     expectEqual((await store.search(["ab"])).length, 1, "search below ab");
   }),
-  storeCase("a label of 10,000 characters and 100 labels both work", { cap: 2 }, async (make) => {
+  storeCase("a label of 10,000 characters and 100 labels both work", { cap: 2 }, async (store) => {
     const long = ["x".repeat(10_000), "leaf"];
     const deep = Array.from({ length: 100 }, (_, i) => `label${i}`);
-    const store = await storeWith(make, [long, deep]);
+    await fill(store, [long, deep]);
     expectEqual((await store.get(long, "k"))?.namespace, long, "the long label");
     expectEqual((await store.get(deep, "k"))?.namespace, deep, "the deep namespace");
     expectEqual((await store.search(deep.slice(0, 50))).length, 1, "search below 50 labels");
@@ -184,19 +176,17 @@ const FORBIDDEN: [string, unknown][] = [
 
 const rules = [
   ...FORBIDDEN.map(([what, namespace]) =>
-    storeCase(`a namespace with ${what} is refused`, { cap: 52 }, async (make) => {
-      const store = await make();
+    storeCase(`a namespace with ${what} is refused`, { cap: 52 }, async (store) => {
       await expectRejection(() => store.put(namespace as string[], "k", {}), "put");
       expectEqual(await store.listNamespaces(), [], "namespaces");
     }),
   ),
-  storeCase("langgraph is an ordinary label below the root", { cap: 52 }, async (make) => {
-    const store = await storeWith(make, [["a", "langgraph"]]);
+  storeCase("langgraph is an ordinary label below the root", { cap: 52 }, async (store) => {
+    await fill(store, [["a", "langgraph"]]);
     expectEqual(keysOf(await store.search(["a", "langgraph"])), ["k"], "hits");
     expectEqual(await store.search(["langgraph"]), [], "the reserved root can be searched");
   }),
-  storeCase("bad labels are refused by reads too", { cap: 52 }, async (make) => {
-    const store = await make();
+  storeCase("bad labels are refused by reads too", { cap: 52 }, async (store) => {
     for (const bad of [["a.b"], ["a:b"], ["a", ""], ["a\0"], ["\udfff"]]) {
       await expectRejection(() => store.get(bad, "k"), `get ${JSON.stringify(bad)}`);
       await expectRejection(() => store.search(bad), `search ${JSON.stringify(bad)}`);
@@ -206,13 +196,8 @@ const rules = [
   storeCase(
     "permissions by prefix hold: a sibling is never below it",
     { cap: 52 },
-    async (make) => {
-      const store = await storeWith(make, [
-        ["org", "a"],
-        ["org", "ab"],
-        ["org", "a", "x"],
-        ["org-a"],
-      ]);
+    async (store) => {
+      await fill(store, [["org", "a"], ["org", "ab"], ["org", "a", "x"], ["org-a"]]);
       const found = (await store.search(["org", "a"])).map((item) => item.namespace);
       expectEqual(
         found.sort((l, r) => l.length - r.length),

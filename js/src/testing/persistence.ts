@@ -1,24 +1,18 @@
 // What is there after close and reopen.
 
-import { keysOf, numbered, putAll, storeCase } from "./case.js";
+import { keysOf, numbered, putAll, type Run, storeCase } from "./case.js";
 import { expectClose, expectEqual } from "./check.js";
-import { ColourEmbeddings, colourIndex, ManualClock } from "./fakes.js";
-import type { MakeStore, ReopenStore, StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
+import { ColourEmbeddings, colourIndex } from "./fakes.js";
+import type { StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
 
 const N = ["n"];
 
-function persistenceCase(
-  name: string,
-  cap: number,
-  run: (make: MakeStore, reopen: ReopenStore) => Promise<void>,
-  needs: StoreNeed[] = [],
-): StoreCase {
+function persistenceCase(name: string, cap: number, run: Run, needs: StoreNeed[] = []): StoreCase {
   return storeCase(name, { cap, needs: ["persistence", ...needs] }, run);
 }
 
 export const persistenceCases = [
-  persistenceCase("items are there after close and reopen", 26, async (make, reopen) => {
-    const store = await make();
+  persistenceCase("items are there after close and reopen", 26, async (store, { reopen }) => {
     const value = {
       text: "é😀",
       list: [1, { a: null }],
@@ -34,8 +28,7 @@ export const persistenceCases = [
   persistenceCase(
     "updates, deletions and emptied namespaces are there after reopen",
     26,
-    async (make, reopen) => {
-      const store = await make();
+    async (store, { reopen }) => {
       await putAll(store, N, { a: { n: 1 }, b: { n: 1 } });
       await store.put(["gone"], "k", {});
       await store.put(N, "a", { n: 2 });
@@ -50,16 +43,15 @@ export const persistenceCases = [
       expectEqual(await again.listNamespaces(), [N], "namespaces");
     },
   ),
-  persistenceCase("reopening many times is harmless", 22, async (make, reopen) => {
-    let store = await make();
+  persistenceCase("reopening many times is harmless", 22, async (first, { reopen }) => {
+    let store = first;
     for (let round = 0; round < 5; round += 1) {
       await store.put(N, `k${round}`, { round });
       store = await reopen(store);
     }
     expectEqual((await store.search(N)).length, 5, "items");
   }),
-  persistenceCase("1,000 items in 50 namespaces survive", 26, async (make, reopen) => {
-    const store = await make();
+  persistenceCase("1,000 items in 50 namespaces survive", 26, async (store, { reopen }) => {
     await store.batch(
       numbered(1000).map((key, i) => ({ namespace: ["n", `s${i % 50}`], key, value: { i } })),
     );
@@ -72,8 +64,7 @@ export const persistenceCases = [
     );
     expectEqual((await again.listNamespaces()).length, 50, "namespaces");
   }),
-  persistenceCase("labels and keys of every kind survive", 22, async (make, reopen) => {
-    const store = await make();
+  persistenceCase("labels and keys of every kind survive", 22, async (store, { reopen }) => {
     const labels = ["%", "'", "\u001e", "\u001f0", "é", "😀", "*", " "];
     for (const label of labels) await store.put(["root", label], label, { label });
     const again = await reopen(store);
@@ -93,15 +84,13 @@ export const persistenceCases = [
   persistenceCase(
     "times and order survive",
     46,
-    async (make, reopen) => {
-      const clock = new ManualClock();
-      const store = await make({ now: clock.now });
+    async (store, { clock, options, reopen }) => {
       const created = clock.now();
       for (const key of ["a", "b", "c", "a"]) {
         await store.put(N, key, {});
         clock.advanceMs(1000);
       }
-      const again = await reopen(store, { now: clock.now });
+      const again = await reopen(store, options);
       const items = await again.search(N);
       expectEqual(keysOf(items), ["a", "c", "b"], "order");
       expectEqual(items[0]?.createdAt.getTime(), created, "createdAt");
@@ -112,8 +101,7 @@ export const persistenceCases = [
   persistenceCase(
     "vectors are there after reopen and nothing is embedded again",
     35,
-    async (make, reopen) => {
-      const store = await make(colourIndex(undefined, ["text"]));
+    async (store, { reopen }) => {
       await putAll(store, N, {
         full: { text: "red" },
         half: { text: "red green" },
@@ -131,8 +119,7 @@ export const persistenceCases = [
   persistenceCase(
     "deleted vectors stay deleted after reopen",
     61,
-    async (make, reopen) => {
-      const store = await make(colourIndex(undefined, ["text"]));
+    async (store, { reopen }) => {
       await putAll(store, N, { a: { text: "red" }, b: { text: "red" } });
       await store.delete(N, "a");
       const again = await reopen(store, colourIndex(undefined, ["text"]));
@@ -152,8 +139,7 @@ export const persistenceCases = [
   persistenceCase(
     "an acknowledged put is there without an orderly end of the batch before it",
     26,
-    async (make, reopen) => {
-      const store = await make();
+    async (store, { reopen }) => {
       const puts = numbered(50).map((key) => store.put(N, key, { key }));
       await puts.at(-1);
       await Promise.all(puts);
@@ -164,10 +150,7 @@ export const persistenceCases = [
   persistenceCase(
     "a graph over vectors is built and saved, and finds the same by every plan after reopen",
     35,
-    async (make, reopen) => {
-      const embeddings = new ColourEmbeddings();
-      const options = colourIndex(embeddings, ["text"]);
-      const store = await make(options);
+    async (store, { options, reopen }) => {
       const items = numbered(300).map((key, i) => [key, { text: mixOf(i) }] as const);
       await putAll(store, N, Object.fromEntries(items));
       expectEqual(await store.buildIndex?.(), 300, "vectors in the graph");

@@ -2,7 +2,6 @@
 
 import { keysOf, numbered, putAll, storeCase } from "./case.js";
 import { expectEqual } from "./check.js";
-import { ManualClock } from "./fakes.js";
 import type { StoreUnderTest } from "./types.js";
 
 async function allPages(store: StoreUnderTest, limit: number): Promise<string[]> {
@@ -15,8 +14,7 @@ async function allPages(store: StoreUnderTest, limit: number): Promise<string[]>
 }
 
 const scope = [
-  storeCase("search covers the namespace and all below it", { cap: 40 }, async (make) => {
-    const store = await make();
+  storeCase("search covers the namespace and all below it", { cap: 40 }, async (store) => {
     for (const namespace of [["a"], ["a", "b"], ["a", "b", "c"], ["b"], ["b", "a"]]) {
       await store.put(namespace, namespace.join("/"), {});
     }
@@ -24,14 +22,12 @@ const scope = [
     expectEqual(keysOf(await store.search(["a", "b"])).sort(), ["a/b", "a/b/c"], "below a/b");
     expectEqual(await store.search(["a", "x"]), [], "below a/x");
   }),
-  storeCase("an empty prefix searches the whole store", { cap: 40 }, async (make) => {
-    const store = await make();
+  storeCase("an empty prefix searches the whole store", { cap: 40 }, async (store) => {
     await store.put(["a"], "k1", {});
     await store.put(["b", "c"], "k2", {});
     expectEqual(keysOf(await store.search([])).sort(), ["k1", "k2"], "hits");
   }),
-  storeCase("a prefix matches whole labels only", { cap: 14 }, async (make) => {
-    const store = await make();
+  storeCase("a prefix matches whole labels only", { cap: 14 }, async (store) => {
     const siblings = [["user"], ["users"], ["user-1"], ["user", "1"], ["user", "10"], ["use"]];
     for (const namespace of siblings) await store.put(namespace, namespace.join("/"), {});
     expectEqual(
@@ -41,8 +37,7 @@ const scope = [
     );
     expectEqual(keysOf(await store.search(["user", "1"])), ["user/1"], "below user/1");
   }),
-  storeCase("tenants never see each other", { cap: 14 }, async (make) => {
-    const store = await make();
+  storeCase("tenants never see each other", { cap: 14 }, async (store) => {
     for (const tenant of ["t1", "t2", "t10"]) {
       await store.put([tenant, "memories"], "k", { secret: tenant });
     }
@@ -51,8 +46,7 @@ const scope = [
       expectEqual(values, [{ secret: tenant }], `items of ${tenant}`);
     }
   }),
-  storeCase("search returns key, value and namespace of every item", { cap: 6 }, async (make) => {
-    const store = await make();
+  storeCase("search returns key, value and namespace of every item", { cap: 6 }, async (store) => {
     await putAll(store, ["n"], { a: { n: 1 }, b: { n: 2 } });
     const found = (await store.search(["n"])).map((item) => [item.namespace, item.key, item.value]);
     expectEqual(
@@ -67,33 +61,28 @@ const scope = [
 ];
 
 const paging = [
-  storeCase("search returns ten items unless told otherwise", { cap: 12 }, async (make) => {
-    const store = await make();
+  storeCase("search returns ten items unless told otherwise", { cap: 12 }, async (store) => {
     for (const key of numbered(15)) await store.put(["n"], key, {});
     expectEqual((await store.search(["n"])).length, 10, "by search()");
     const [hits] = await store.batch([{ namespacePrefix: ["n"] }]);
     expectEqual((hits as unknown[]).length, 10, "by batch()");
   }),
-  storeCase("a limit of 0 returns nothing", { cap: 40 }, async (make) => {
-    const store = await make();
+  storeCase("a limit of 0 returns nothing", { cap: 40 }, async (store) => {
     await store.put(["n"], "k", {});
     expectEqual(await store.search(["n"], { limit: 0 }), [], "hits");
     expectEqual((await store.search(["n"], { limit: 1 })).length, 1, "with a limit of 1");
   }),
-  storeCase("an offset beyond the end returns nothing", { cap: 40 }, async (make) => {
-    const store = await make();
+  storeCase("an offset beyond the end returns nothing", { cap: 40 }, async (store) => {
     await store.put(["n"], "k", {});
     expectEqual((await store.search(["n"], { offset: 0 })).length, 1, "at the beginning");
     expectEqual(await store.search(["n"], { offset: 1 }), [], "at the end");
     expectEqual(await store.search(["n"], { offset: 1_000_000 }), [], "far beyond");
   }),
-  storeCase("a limit beyond the end returns what there is", { cap: 12 }, async (make) => {
-    const store = await make();
+  storeCase("a limit beyond the end returns what there is", { cap: 12 }, async (store) => {
     await putAll(store, ["n"], { a: {}, b: {} });
     expectEqual((await store.search(["n"], { limit: 1_000_000 })).length, 2, "hits");
   }),
-  storeCase("pages show every item once", { cap: 40 }, async (make) => {
-    const store = await make();
+  storeCase("pages show every item once", { cap: 40 }, async (store) => {
     const keys = numbered(103);
     await store.batch(keys.map((key) => ({ namespace: ["n"], key, value: { key } })));
     for (const limit of [1, 10, 50, 103, 200]) {
@@ -103,9 +92,7 @@ const paging = [
   storeCase(
     "items of one moment are ordered by namespace, then key",
     { cap: 40, needs: ["clock"] },
-    async (make) => {
-      const clock = new ManualClock();
-      const store = await make({ now: clock.now });
+    async (store) => {
       const places = [
         [["n"], "a"],
         [["n"], "b"],
@@ -124,9 +111,7 @@ const paging = [
   storeCase(
     "the item that was updated last comes first",
     { cap: 40, needs: ["clock"] },
-    async (make) => {
-      const clock = new ManualClock();
-      const store = await make({ now: clock.now });
+    async (store, { clock }) => {
       for (const key of ["a", "b", "c", "a"]) {
         await store.put(["n"], key, {});
         clock.advanceMs(1);
@@ -134,19 +119,20 @@ const paging = [
       expectEqual(keysOf(await store.search(["n"])), ["a", "c", "b"], "order");
     },
   ),
-  storeCase("reading does not change the order", { cap: 40, needs: ["clock"] }, async (make) => {
-    const clock = new ManualClock();
-    const store = await make({ now: clock.now });
-    for (const key of ["a", "b", "c"]) {
-      await store.put(["n"], key, {});
-      clock.advanceMs(1);
-    }
-    await store.get(["n"], "a");
-    await store.search(["n"], { limit: 1, offset: 2 });
-    expectEqual(keysOf(await store.search(["n"])), ["c", "b", "a"], "order");
-  }),
-  storeCase("no query means no score", { cap: 9 }, async (make) => {
-    const store = await make();
+  storeCase(
+    "reading does not change the order",
+    { cap: 40, needs: ["clock"] },
+    async (store, { clock }) => {
+      for (const key of ["a", "b", "c"]) {
+        await store.put(["n"], key, {});
+        clock.advanceMs(1);
+      }
+      await store.get(["n"], "a");
+      await store.search(["n"], { limit: 1, offset: 2 });
+      expectEqual(keysOf(await store.search(["n"])), ["c", "b", "a"], "order");
+    },
+  ),
+  storeCase("no query means no score", { cap: 9 }, async (store) => {
     await putAll(store, ["n"], { a: {}, b: {} });
     for (const query of [undefined, ""]) {
       const hits = await store.search(["n"], query === undefined ? {} : { query });

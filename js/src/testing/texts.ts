@@ -2,7 +2,6 @@
 
 import { keysOf, putAll, storeCase } from "./case.js";
 import { expectClose, expectEqual, expectRejection, expectTrue } from "./check.js";
-import { colourVector } from "./fakes.js";
 
 const N = ["notes"];
 
@@ -10,8 +9,7 @@ export const textCases = [
   storeCase(
     "text finds the words of a question in any form, and nothing where nothing matches",
     { cap: 6, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, N, {
         walk: { text: "We walked to the café on 8 May 2023" },
         tea: { text: "我喜欢喝茶" },
@@ -28,8 +26,7 @@ export const textCases = [
   storeCase(
     "text scores are between 0 and 1, the best first",
     { cap: 7, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, N, { both: { text: "green tea" }, one: { text: "green car" } });
       const hits = await store.search(N, { query: "green tea", mode: "text" });
       expectEqual(keysOf(hits), ["both", "one"], "order");
@@ -40,10 +37,7 @@ export const textCases = [
   storeCase(
     "hybrid finds by words what has no vector, and by vector what has no word",
     { cap: 60, needs: ["index", "extras"] },
-    async (make) => {
-      const store = await make({
-        index: { dims: 3, embeddings: (texts) => texts.map(colourVector), fields: ["text"] },
-      });
+    async (store) => {
       await store.put(N, "vector", { text: "red" });
       await store.put(N, "word", { note: "a red scarf" }, false);
       const hits = await store.search(N, { query: "red", mode: "hybrid" });
@@ -53,10 +47,7 @@ export const textCases = [
   storeCase(
     "hybrid finds by vector only what holds the phrases that were asked for",
     { cap: 60, needs: ["index", "extras"] },
-    async (make) => {
-      const store = await make({
-        index: { dims: 3, embeddings: (texts) => texts.map(colourVector), fields: ["text"] },
-      });
+    async (store) => {
       await putAll(store, N, {
         phrase: { text: "red green scarf" },
         apart: { text: "green scarf, and red" },
@@ -66,16 +57,14 @@ export const textCases = [
       expectEqual(keysOf(hits), ["phrase"], "hits");
     },
   ),
-  storeCase("hybrid without an index is text", { cap: 1, needs: ["extras"] }, async (make) => {
-    const store = await make();
+  storeCase("hybrid without an index is text", { cap: 1, needs: ["extras"] }, async (store) => {
     await putAll(store, N, { a: { text: "tea" }, b: { text: "coffee" } });
     const text = await store.search(N, { query: "tea", mode: "text" });
     const hybrid = await store.search(N, { query: "tea", mode: "hybrid" });
     expectEqual(keysOf(hybrid), ["a"], "hits");
     expectClose(hybrid[0]?.score, text[0]?.score ?? Number.NaN, "score");
   }),
-  storeCase("an unknown mode is an error", { needs: ["extras"] }, async (make) => {
-    const store = await make();
+  storeCase("an unknown mode is an error", { needs: ["extras"] }, async (store) => {
     // @ts-expect-error: callers without types may do so
     await expectRejection(() => store.search(N, { query: "tea", mode: "toast" }), "search");
   }),

@@ -1,47 +1,25 @@
 // TTL, in minutes, by an injected clock.
 
-import { keysOf, putAll, storeCase } from "./case.js";
+import { keysOf, putAll, type Run, storeCase } from "./case.js";
 import { expectEqual } from "./check.js";
-import { colourIndex, ManualClock } from "./fakes.js";
-import type {
-  MakeStore,
-  ReopenStore,
-  StoreCase,
-  StoreCaseOptions,
-  StoreUnderTest,
-} from "./types.js";
+import type { StoreCase, StoreCaseOptions, StoreNeed } from "./types.js";
 
 const N = ["n"];
-
-interface Bench {
-  store: StoreUnderTest;
-  clock: ManualClock;
-  options: StoreCaseOptions;
-  reopen: ReopenStore;
-}
 
 function ttlCase(
   name: string,
   ttl: StoreCaseOptions["ttl"],
-  run: (bench: Bench) => Promise<void>,
-  needs: StoreCase["needs"] = [],
+  run: Run,
+  needs: StoreNeed[] = [],
 ): StoreCase {
-  return storeCase(name, { cap: 56, needs: ["ttl", ...needs] }, async (make: MakeStore, reopen) => {
-    const clock = new ManualClock();
-    const options: StoreCaseOptions = {
-      now: clock.now,
-      ...(ttl ? { ttl } : {}),
-      ...(needs.includes("index") ? colourIndex(undefined, ["text"]) : {}),
-    };
-    await run({ store: await make(options), clock, options, reopen });
-  });
+  return storeCase(name, { cap: 56, needs: ["ttl", ...needs], ttl }, run);
 }
 
 const expiry = [
   ttlCase(
     "an item expires after the store's defaultTtl",
     { defaultTtl: 10, refreshOnRead: false },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", { n: 1 });
       clock.advanceMs(10 * 60_000 - 1);
       expectEqual((await store.get(N, "k"))?.value, { n: 1 }, "a millisecond before");
@@ -52,7 +30,7 @@ const expiry = [
   ttlCase(
     "an item put with a ttl expires by it",
     { defaultTtl: 10, refreshOnRead: false },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "short", {}, undefined, { ttl: 1 });
       await store.put(N, "long", {}, undefined, { ttl: 100 });
       clock.advanceMinutes(1);
@@ -61,14 +39,14 @@ const expiry = [
       expectEqual((await store.get(N, "long"))?.key, "long", "after 51 minutes");
     },
   ),
-  ttlCase("a fraction of a minute is a ttl", undefined, async ({ store, clock }) => {
+  ttlCase("a fraction of a minute is a ttl", undefined, async (store, { clock }) => {
     await store.put(N, "k", {}, undefined, { ttl: 0.5 });
     clock.advanceMs(29_999);
     expectEqual((await store.get(N, "k", { refreshTtl: false }))?.key, "k", "a millisecond before");
     clock.advanceMs(1);
     expectEqual(await store.get(N, "k"), null, "after half a minute");
   }),
-  ttlCase("without a ttl nothing expires", undefined, async ({ store, clock }) => {
+  ttlCase("without a ttl nothing expires", undefined, async (store, { clock }) => {
     await store.put(N, "k", {});
     clock.advanceMinutes(60 * 24 * 365 * 100);
     expectEqual((await store.get(N, "k"))?.key, "k", "after a century");
@@ -76,7 +54,7 @@ const expiry = [
   ttlCase(
     "an expired item is in no search, listing or list of keys",
     undefined,
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(["a"], "k", { text: "tea" }, undefined, { ttl: 1 });
       await store.put(["b"], "k", { text: "tea" });
       clock.advanceMinutes(1);
@@ -95,7 +73,7 @@ const expiry = [
       expectEqual((await store.listKeys?.(["a"])) ?? [], [], "keys");
     },
   ),
-  ttlCase("an expired item takes no place in a page", undefined, async ({ store, clock }) => {
+  ttlCase("an expired item takes no place in a page", undefined, async (store, { clock }) => {
     await store.put(N, "a", {}, undefined, { ttl: 1 });
     await putAll(store, N, { b: {}, c: {} });
     clock.advanceMinutes(1);
@@ -105,7 +83,7 @@ const expiry = [
   ttlCase(
     "an expired item is not found by its vector",
     undefined,
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "gone", { text: "red" }, undefined, { ttl: 1 });
       await store.put(N, "here", { text: "red green" });
       clock.advanceMinutes(1);
@@ -113,7 +91,7 @@ const expiry = [
     },
     ["index"],
   ),
-  ttlCase("an item put after it expired is new", undefined, async ({ store, clock }) => {
+  ttlCase("an item put after it expired is new", undefined, async (store, { clock }) => {
     await store.put(N, "k", { n: 1 }, undefined, { ttl: 1 });
     clock.advanceMinutes(1);
     await store.put(N, "k", { n: 2 });
@@ -125,7 +103,7 @@ const expiry = [
   ttlCase(
     "a put without ttl gives an item the store's default again",
     { defaultTtl: 5, refreshOnRead: false },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", { n: 1 }, undefined, { ttl: 100 });
       await store.put(N, "k", { n: 2 });
       clock.advanceMinutes(4);
@@ -137,7 +115,7 @@ const expiry = [
   ttlCase(
     "a ttl of null is for ever, whatever the store's default",
     { defaultTtl: 5 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", { n: 1 }, undefined, { ttl: null });
       clock.advanceMinutes(1000);
       expectEqual((await store.get(N, "k"))?.value, { n: 1 }, "after 1,000 minutes");
@@ -146,7 +124,7 @@ const expiry = [
   ttlCase(
     "every put starts the ttl anew",
     { defaultTtl: 10, refreshOnRead: false },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", { n: 1 });
       clock.advanceMinutes(9);
       await store.put(N, "k", { n: 2 });
@@ -160,7 +138,7 @@ const refresh = [
   ttlCase(
     "get restarts the ttl where the store refreshes on read",
     { defaultTtl: 10, refreshOnRead: true },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {});
       for (let round = 0; round < 3; round += 1) {
         clock.advanceMinutes(9);
@@ -173,7 +151,7 @@ const refresh = [
   ttlCase(
     "reads refresh unless the store says otherwise",
     { defaultTtl: 10 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {});
       clock.advanceMinutes(9);
       expectEqual((await store.get(N, "k"))?.key, "k", "the read");
@@ -184,7 +162,7 @@ const refresh = [
   ttlCase(
     "an item's own ttl is what a read restarts",
     { defaultTtl: 100 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {}, undefined, { ttl: 2 });
       clock.advanceMinutes(1);
       expectEqual((await store.get(N, "k"))?.key, "k", "the read");
@@ -195,7 +173,7 @@ const refresh = [
   ttlCase(
     "get with refreshTtl false restarts nothing",
     { defaultTtl: 10 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {});
       clock.advanceMinutes(9);
       const read = await store.get(N, "k", { refreshTtl: false });
@@ -207,7 +185,7 @@ const refresh = [
   ttlCase(
     "with refreshOnRead false no read restarts anything",
     { defaultTtl: 10, refreshOnRead: false },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {});
       clock.advanceMinutes(9);
       expectEqual((await store.get(N, "k"))?.key, "k", "the read");
@@ -219,7 +197,7 @@ const refresh = [
   ttlCase(
     "search restarts the ttl of what it returns and of nothing else",
     { defaultTtl: 10 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await putAll(store, N, { a: {}, b: {} });
       clock.advanceMinutes(9);
       expectEqual(keysOf(await store.search(N, { limit: 1 })), ["a"], "the page");
@@ -230,7 +208,7 @@ const refresh = [
   ttlCase(
     "search with refreshTtl false restarts nothing",
     { defaultTtl: 10 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(N, "k", {});
       clock.advanceMinutes(9);
       expectEqual(keysOf(await store.search(N, { refreshTtl: false })), ["k"], "the search");
@@ -241,7 +219,7 @@ const refresh = [
   ttlCase(
     "a read moves neither createdAt nor updatedAt",
     { defaultTtl: 10 },
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       const created = clock.now();
       await store.put(N, "k", {});
       clock.advanceMinutes(5);
@@ -260,7 +238,7 @@ const sweep = [
   ttlCase(
     "sweepExpired deletes what has expired and says how much",
     undefined,
-    async ({ store, clock }) => {
+    async (store, { clock }) => {
       await store.put(["a"], "k1", {}, undefined, { ttl: 1 });
       await store.put(["a", "b"], "k2", {}, undefined, { ttl: 2 });
       await store.put(["c"], "k3", {});
@@ -273,7 +251,7 @@ const sweep = [
       expectEqual(await store.listNamespaces(), [["c"]], "what is left");
     },
   ),
-  ttlCase("sweepExpired deletes thousands at once", undefined, async ({ store, clock }) => {
+  ttlCase("sweepExpired deletes thousands at once", undefined, async (store, { clock }) => {
     const keys = Array.from({ length: 2500 }, (_, i) => `k${i}`);
     await Promise.all(keys.map((key) => store.put(N, key, {}, undefined, { ttl: 1 })));
     clock.advanceMinutes(1);
@@ -282,7 +260,7 @@ const sweep = [
   ttlCase(
     "expiry is kept on storage",
     { defaultTtl: 10, refreshOnRead: false },
-    async ({ store, clock, options, reopen }) => {
+    async (store, { clock, options, reopen }) => {
       await store.put(N, "short", {});
       await store.put(N, "long", {}, undefined, { ttl: 20 });
       clock.advanceMinutes(5);

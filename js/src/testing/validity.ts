@@ -1,45 +1,32 @@
 // Facts that hold for a while, and what superseded them.
 
-import { keysOf, operations, sortedKeysOf, storeCase } from "./case.js";
+import { keysOf, operations, type Run, sortedKeysOf, storeCase } from "./case.js";
 import { expectEqual, expectRejection, expectTrue } from "./check.js";
-import { colourIndex, ManualClock } from "./fakes.js";
-import type { MakeStore, StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
+import type { StoreCase, StoreNeed } from "./types.js";
 
 const N = ["n"];
 const DAY_MINUTES = 24 * 60;
 
-interface Bench {
-  store: StoreUnderTest;
-  clock: ManualClock;
-  make: MakeStore;
-}
-
-function validityCase(
-  name: string,
-  run: (bench: Bench) => Promise<void>,
-  needs: StoreNeed[] = [],
-): StoreCase {
-  return storeCase(name, { needs: ["validity", ...needs] }, async (make) => {
-    const clock = new ManualClock();
-    const index = needs.includes("index") ? colourIndex(undefined, ["text"]) : {};
-    await run({ store: await make({ now: clock.now, ...index }), clock, make });
-  });
+function validityCase(name: string, run: Run, needs: StoreNeed[] = []): StoreCase {
+  return storeCase(name, { needs: ["validity", ...needs] }, run);
 }
 
 export const validityCases: readonly StoreCase[] = [
-  validityCase("a fact is found from validFrom on, and until before validUntil", async (bench) => {
-    const { store, clock } = bench;
-    const from = clock.now() + 1000;
-    await store.put(N, "k", { n: 1 }, undefined, { validFrom: from, validUntil: from + 1000 });
-    expectEqual(keysOf(await store.search(N)), [], "before");
-    expectEqual(keysOf(await store.search(N, { asOf: from })), ["k"], "as of its beginning");
-    clock.advanceMs(1000);
-    expectEqual(keysOf(await store.search(N)), ["k"], "from its beginning on");
-    clock.advanceMs(1000);
-    expectEqual(keysOf(await store.search(N)), [], "at its end");
-    expectEqual((await store.get(N, "k"))?.value, { n: 1 }, "a get");
-  }),
-  validityCase("times are Dates, milliseconds or ISO texts", async ({ store }) => {
+  validityCase(
+    "a fact is found from validFrom on, and until before validUntil",
+    async (store, { clock }) => {
+      const from = clock.now() + 1000;
+      await store.put(N, "k", { n: 1 }, undefined, { validFrom: from, validUntil: from + 1000 });
+      expectEqual(keysOf(await store.search(N)), [], "before");
+      expectEqual(keysOf(await store.search(N, { asOf: from })), ["k"], "as of its beginning");
+      clock.advanceMs(1000);
+      expectEqual(keysOf(await store.search(N)), ["k"], "from its beginning on");
+      clock.advanceMs(1000);
+      expectEqual(keysOf(await store.search(N)), [], "at its end");
+      expectEqual((await store.get(N, "k"))?.value, { n: 1 }, "a get");
+    },
+  ),
+  validityCase("times are Dates, milliseconds or ISO texts", async (store) => {
     await store.put(N, "k", {}, undefined, { validFrom: "2020-01-01", validUntil: "2021-01-01" });
     for (const asOf of [Date.UTC(2020, 5), new Date(Date.UTC(2020, 5)), "2020-06-01T01:00+01:00"]) {
       expectEqual(keysOf(await store.search(N, { asOf })), ["k"], `as of ${String(asOf)}`);
@@ -49,7 +36,7 @@ export const validityCases: readonly StoreCase[] = [
     expectEqual(found?.validUntil?.toISOString(), "2021-01-01T00:00:00.000Z", "validUntil");
     await expectRejection(() => store.search(N, { asOf: "last year" }), "what is no time");
   }),
-  validityCase("a fact that was superseded is found as of then only", async ({ store, clock }) => {
+  validityCase("a fact that was superseded is found as of then only", async (store, { clock }) => {
     await store.put(N, "bern", { home: "Bern" });
     const before = clock.now();
     clock.advanceMinutes(DAY_MINUTES);
@@ -63,8 +50,7 @@ export const validityCases: readonly StoreCase[] = [
     );
     expectEqual(keysOf(await store.search(N, { filter: { home: "Bern" } })), [], "by a filter");
   }),
-  validityCase("the operations of a batch take validity, one after the other", async (bench) => {
-    const { store } = bench;
+  validityCase("the operations of a batch take validity, one after the other", async (store) => {
     const supersedes = { namespace: N, key: "a" };
     await store.batch(
       operations(
@@ -77,7 +63,7 @@ export const validityCases: readonly StoreCase[] = [
     const [hits] = (await store.batch(operations(search))) as [{ key: string }[]];
     expectEqual(keysOf(hits), ["b", "a"], "with what was superseded");
   }),
-  validityCase("a fact that is put again has the validity of that put", async ({ store }) => {
+  validityCase("a fact that is put again has the validity of that put", async (store) => {
     await store.put(N, "a", {});
     await store.put(N, "b", {}, undefined, { supersedes: "a" });
     await store.put(N, "a", {});
@@ -85,7 +71,7 @@ export const validityCases: readonly StoreCase[] = [
   }),
   validityCase(
     "no search shows a fact before its successor",
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "old", { text: "red red red" });
       await store.put(N, "new", { text: "red, and some blue" }, undefined, { supersedes: "old" });
       await store.put(N, "other", { text: "red green" });

@@ -2,7 +2,6 @@
 
 import { storeCase } from "./case.js";
 import { expectEqual, expectRejection, expectTrue } from "./check.js";
-import { colourIndex } from "./fakes.js";
 import type { StoreUnderTest } from "./types.js";
 
 type Value = Record<string, unknown>;
@@ -39,49 +38,49 @@ const same = SAME.map(([what, value]) =>
   storeCase(
     `${what} come${what.startsWith("a") ? "s" : ""} back the same`,
     { cap: 8 },
-    async (make) => {
-      expectEqual(await roundTrip(await make(), value), value, "value");
+    async (store) => {
+      expectEqual(await roundTrip(store, value), value, "value");
     },
   ),
 );
 
 const converted = [
-  storeCase("bytes come back as a Uint8Array", { cap: 8 }, async (make) => {
-    const value = await roundTrip(await make(), { raw: new Uint8Array([1, 2]) });
+  storeCase("bytes come back as a Uint8Array", { cap: 8 }, async (store) => {
+    const value = await roundTrip(store, { raw: new Uint8Array([1, 2]) });
     expectTrue(value?.raw instanceof Uint8Array, "an instance of Uint8Array");
   }),
-  storeCase("a view of a larger buffer keeps its own bytes only", { cap: 8 }, async (make) => {
+  storeCase("a view of a larger buffer keeps its own bytes only", { cap: 8 }, async (store) => {
     const view = new Uint8Array([9, 9, 1, 2, 3, 9]).subarray(2, 5);
-    const value = await roundTrip(await make(), { view });
+    const value = await roundTrip(store, { view });
     expectEqual(value?.view, new Uint8Array([1, 2, 3]), "bytes");
   }),
-  storeCase("a megabyte of bytes comes back the same", { cap: 8 }, async (make) => {
+  storeCase("a megabyte of bytes comes back the same", { cap: 8 }, async (store) => {
     const raw = Uint8Array.from({ length: 1 << 20 }, (_, i) => (i * 31 + (i >> 8)) & 255);
-    expectEqual((await roundTrip(await make(), { raw }))?.raw, raw, "bytes");
+    expectEqual((await roundTrip(store, { raw }))?.raw, raw, "bytes");
   }),
-  storeCase("a Date becomes its ISO string", { cap: 8 }, async (make) => {
+  storeCase("a Date becomes its ISO string", { cap: 8 }, async (store) => {
     const at = new Date("2024-02-29T12:34:56.789Z");
-    const value = await roundTrip(await make(), { at, list: [at] });
+    const value = await roundTrip(store, { at, list: [at] });
     expectEqual(value, { at: at.toISOString(), list: [at.toISOString()] }, "value");
   }),
   storeCase(
     "undefined members are left out, undefined elements become null",
     { cap: 8 },
-    async (make) => {
-      const value = await roundTrip(await make(), { a: undefined, b: [undefined, 1] });
+    async (store) => {
+      const value = await roundTrip(store, { a: undefined, b: [undefined, 1] });
       expectEqual(value, { b: [null, 1] }, "value");
     },
   ),
-  storeCase("the order of keys is kept", { cap: 8 }, async (make) => {
-    const value = await roundTrip(await make(), { z: 1, a: { y: 1, b: 2 }, m: 3 });
+  storeCase("the order of keys is kept", { cap: 8 }, async (store) => {
+    const value = await roundTrip(store, { z: 1, a: { y: 1, b: 2 }, m: 3 });
     expectEqual(JSON.stringify(value), '{"z":1,"a":{"y":1,"b":2},"m":3}', "as JSON");
   }),
   storeCase(
     "an own __proto__ comes back as an own key and pollutes nothing",
     { cap: 8 },
-    async (make) => {
+    async (store) => {
       const value = await roundTrip(
-        await make(),
+        store,
         JSON.parse('{"a":{"__proto__":{"evil":1}},"__proto__":{"evil":2}}'),
       );
       expectTrue(Object.hasOwn(value ?? {}, "__proto__"), "an own key of the value");
@@ -93,19 +92,19 @@ const converted = [
       expectEqual((value as Value).evil, undefined, "the evil member of the value");
     },
   ),
-  storeCase("a value nested 200 levels deep comes back the same", { cap: 8 }, async (make) => {
+  storeCase("a value nested 200 levels deep comes back the same", { cap: 8 }, async (store) => {
     let value: Value = { leaf: true };
     for (let level = 0; level < 200; level += 1) value = { inner: [value] };
-    expectEqual(await roundTrip(await make(), value), value, "value");
+    expectEqual(await roundTrip(store, value), value, "value");
   }),
-  storeCase("a value of 1,000 members comes back the same", { cap: 8 }, async (make) => {
+  storeCase("a value of 1,000 members comes back the same", { cap: 8 }, async (store) => {
     const value = Object.fromEntries(
       Array.from({ length: 1000 }, (_, i) => [`m${i}`, { i, text: `text ${i}` }]),
     );
-    expectEqual(await roundTrip(await make(), value), value, "value");
+    expectEqual(await roundTrip(store, value), value, "value");
   }),
-  storeCase("what has a toJSON is stored as it says", { cap: 8 }, async (make) => {
-    const value = await roundTrip(await make(), {
+  storeCase("what has a toJSON is stored as it says", { cap: 8 }, async (store) => {
+    const value = await roundTrip(store, {
       price: { amount: 3, toJSON: () => ({ euro: 3 }) },
     });
     expectEqual(value, { price: { euro: 3 } }, "value");
@@ -128,8 +127,7 @@ const REFUSED: [string, () => Value][] = [
 ];
 
 const refused = REFUSED.map(([what, makeValue]) =>
-  storeCase(`a value with ${what} is refused and the old one stays`, { cap: 17 }, async (make) => {
-    const store = await make();
+  storeCase(`a value with ${what} is refused and the old one stays`, { cap: 17 }, async (store) => {
     await store.put(N, "k", { old: true });
     await expectRejection(() => store.put(N, "k", makeValue()), "put");
     expectEqual((await store.get(N, "k"))?.value, { old: true }, "value");
@@ -150,16 +148,14 @@ const aliasing = [
   storeCase(
     "changing a value after put changes nothing that is stored",
     { cap: 8 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       const value = original();
       await store.put(N, "k", value);
       spoil(value);
       expectEqual((await store.get(N, "k"))?.value, original(), "stored value");
     },
   ),
-  storeCase("put keeps the value as it was when put was called", { cap: 8 }, async (make) => {
-    const store = await make();
+  storeCase("put keeps the value as it was when put was called", { cap: 8 }, async (store) => {
     const value = original();
     const done = store.put(N, "k", value);
     spoil(value);
@@ -168,9 +164,8 @@ const aliasing = [
   }),
   storeCase(
     "with an index too, put keeps the value as it was when put was called",
-    { cap: 8, needs: ["index"] },
-    async (make) => {
-      const store = await make(colourIndex());
+    { cap: 8, needs: ["index"], fields: null },
+    async (store) => {
       const value = original();
       const done = store.put(N, "k", value);
       spoil(value);
@@ -181,8 +176,7 @@ const aliasing = [
   storeCase(
     "changing what get returned changes nothing that is stored",
     { cap: 8 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await store.put(N, "k", original());
       const item = await store.get(N, "k");
       spoil(item?.value);
@@ -197,8 +191,7 @@ const aliasing = [
   storeCase(
     "changing what search returned changes nothing that is stored",
     { cap: 8 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await store.put(N, "k", original());
       const [hit] = await store.search(N);
       spoil(hit?.value);
@@ -208,8 +201,7 @@ const aliasing = [
       expectEqual(again?.namespace, N, "stored namespace");
     },
   ),
-  storeCase("changing the namespace array after put moves nothing", { cap: 2 }, async (make) => {
-    const store = await make();
+  storeCase("changing the namespace array after put moves nothing", { cap: 2 }, async (store) => {
     const namespace = ["a", "b"];
     const done = store.put(namespace, "k", {});
     namespace[0] = "z";
@@ -218,8 +210,7 @@ const aliasing = [
     expectEqual((await store.get(["a", "b"], "k"))?.namespace, ["a", "b"], "namespace");
     expectEqual(await store.listNamespaces(), [["a", "b"]], "namespaces");
   }),
-  storeCase("two results of one batch are two objects", { cap: 36 }, async (make) => {
-    const store = await make();
+  storeCase("two results of one batch are two objects", { cap: 36 }, async (store) => {
     await store.put(N, "k", original());
     const [one, two] = (await store.batch([
       { namespace: N, key: "k" },
@@ -231,8 +222,7 @@ const aliasing = [
   storeCase(
     "changing listed namespaces changes nothing that is stored",
     { cap: 43 },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await store.put(["a", "b"], "k", {});
       (await store.listNamespaces())[0]?.push("c");
       expectEqual(await store.listNamespaces(), [["a", "b"]], "namespaces");

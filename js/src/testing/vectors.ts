@@ -1,37 +1,30 @@
 // Search by meaning, with embeddings of three colours.
 
-import { keysOf, numbered, operations, putAll, scoresOf, sortedKeysOf, storeCase } from "./case.js";
+import {
+  keysOf,
+  makingCase,
+  numbered,
+  operations,
+  putAll,
+  type Run,
+  scoresOf,
+  sortedKeysOf,
+  storeCase,
+} from "./case.js";
 import { expectClose, expectEqual, expectRejection, expectTrue } from "./check.js";
-import { ColourEmbeddings, colourIndex, colourVector, ManualClock } from "./fakes.js";
-import type {
-  EmbeddingsUnderTest,
-  MakeStore,
-  StoreCase,
-  StoreNeed,
-  StoreUnderTest,
-} from "./types.js";
+import { ColourEmbeddings, colourIndex, colourVector } from "./fakes.js";
+import type { EmbeddingsUnderTest, StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
 
 const N = ["n"];
 const HALF = Math.SQRT1_2;
-
-interface Bench {
-  store: StoreUnderTest;
-  embeddings: ColourEmbeddings;
-  make: MakeStore;
-}
 
 /** The store indexes `fields`, by default the field "text". */
 function vectorCase(
   name: string,
   options: { cap: number; fields?: string[] | null; needs?: StoreNeed[] },
-  run: (bench: Bench) => Promise<void>,
+  run: Run,
 ): StoreCase {
-  const { cap, fields = ["text"], needs = [] } = options;
-  return storeCase(name, { cap, needs: ["index", ...needs] }, async (make) => {
-    const embeddings = new ColourEmbeddings();
-    const store = await make(colourIndex(embeddings, fields ?? undefined));
-    await run({ store, embeddings, make });
-  });
+  return storeCase(name, { ...options, needs: ["index", ...(options.needs ?? [])] }, run);
 }
 
 async function expectScores(
@@ -52,7 +45,7 @@ const ranking = [
   vectorCase(
     "a query ranks by cosine similarity and returns the score",
     { cap: 33 },
-    async ({ store }) => {
+    async (store) => {
       await putAll(store, N, {
         half: { text: "red green" },
         none: { text: "blue" },
@@ -64,7 +57,7 @@ const ranking = [
       await expectScores(store, "red", { full: 1, half: HALF, none: 0, against: -1 });
     },
   ),
-  storeCase(
+  makingCase(
     "a vector of zeros, which has no direction, is an error",
     { cap: 63, needs: ["index"] },
     async (make) => {
@@ -75,7 +68,7 @@ const ranking = [
       expectEqual(await store.get(N, "k"), null, "nothing was written");
     },
   ),
-  vectorCase("search obeys prefix, filter and query together", { cap: 42 }, async ({ store }) => {
+  vectorCase("search obeys prefix, filter and query together", { cap: 42 }, async (store) => {
     await store.put(["n", "a"], "k1", { text: "red", ok: true });
     await store.put(["n", "b"], "k2", { text: "red green", ok: true });
     await store.put(["n", "b"], "k3", { text: "red", ok: false });
@@ -83,13 +76,13 @@ const ranking = [
     const hits = await store.search(["n"], { query: "red", filter: { ok: true } });
     expectEqual(keysOf(hits), ["k1", "k2"], "hits");
   }),
-  vectorCase("the filter is applied before the limit", { cap: 60 }, async ({ store }) => {
+  vectorCase("the filter is applied before the limit", { cap: 60 }, async (store) => {
     for (const key of numbered(30)) await store.put(N, key, { text: "red", wanted: false });
     await store.put(N, "far", { text: "red green blue", wanted: true });
     const hits = await store.search(N, { query: "red", filter: { wanted: true }, limit: 1 });
     expectEqual(keysOf(hits), ["far"], "hits");
   }),
-  vectorCase("limit and offset page through the ranking", { cap: 40 }, async ({ store }) => {
+  vectorCase("limit and offset page through the ranking", { cap: 40 }, async (store) => {
     for (let i = 0; i < 9; i += 1)
       await store.put(N, `k${i}`, { text: `red ${"green ".repeat(i)}` });
     const pages: string[] = [];
@@ -102,7 +95,7 @@ const ranking = [
   vectorCase(
     "a threshold on the score separates the relevant from the rest",
     { cap: 54 },
-    async ({ store }) => {
+    async (store) => {
       await putAll(store, N, {
         yes: { text: "red red green" },
         no: { text: "blue" },
@@ -115,7 +108,7 @@ const ranking = [
   vectorCase(
     "different queries of one batch are answered each by its own",
     { cap: 36 },
-    async ({ store }) => {
+    async (store) => {
       await putAll(store, N, { r: { text: "red" }, b: { text: "blue" } });
       const answers = await store.batch([
         { namespacePrefix: N, query: "red", limit: 1 },
@@ -126,7 +119,7 @@ const ranking = [
       expectEqual(keys, [["r"], ["b"], ["b", "r"]], "hits");
     },
   ),
-  vectorCase("1,000 items are ranked exactly", { cap: 34 }, async ({ store }) => {
+  vectorCase("1,000 items are ranked exactly", { cap: 34 }, async (store) => {
     await store.batch(
       numbered(1000).map((key, i) => ({
         namespace: N,
@@ -151,7 +144,7 @@ const calls = [
   vectorCase(
     "an empty or missing query does not call the embedder",
     { cap: 9 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await putAll(store, N, { a: { text: "red" }, b: { text: "blue" } });
       const hits = [...(await store.search(N)), ...(await store.search(N, { query: "" }))];
       expectEqual(embeddings.queryCalls, [], "queries embedded");
@@ -170,7 +163,7 @@ const calls = [
   vectorCase(
     "get and listing never call the embedder",
     { cap: 32 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await store.put(N, "k", { text: "red" });
       const before = embeddings.documentCalls.length;
       expectEqual((await store.get(N, "k"))?.key, "k", "get");
@@ -186,7 +179,7 @@ const calls = [
   vectorCase(
     "a batch embeds its distinct texts in one call and its distinct queries once each",
     { cap: 30 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await store.batch(
         operations(
           { namespace: N, key: "a", value: { text: "red" } },
@@ -208,7 +201,7 @@ const calls = [
   vectorCase(
     "of several puts of one key only the last is embedded",
     { cap: 37 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await store.batch(
         operations(
           { namespace: N, key: "k", value: { text: "red" } },
@@ -219,25 +212,21 @@ const calls = [
       await expectScores(store, "blue", { k: 1 });
     },
   ),
-  vectorCase(
-    "a query sees the items as they were before its batch",
-    { cap: 37 },
-    async ({ store }) => {
-      await store.put(N, "old", { text: "red" });
-      const [, hits] = await store.batch(
-        operations(
-          { namespace: N, key: "new", value: { text: "red" } },
-          { namespacePrefix: N, query: "red" },
-          { namespace: N, key: "old", value: { text: "blue" } },
-        ),
-      );
-      const found = (hits as { key: string; score: number }[]).map((hit) => [
-        hit.key,
-        Math.round(hit.score),
-      ]);
-      expectEqual(found, [["old", 1]], "hits");
-    },
-  ),
+  vectorCase("a query sees the items as they were before its batch", { cap: 37 }, async (store) => {
+    await store.put(N, "old", { text: "red" });
+    const [, hits] = await store.batch(
+      operations(
+        { namespace: N, key: "new", value: { text: "red" } },
+        { namespacePrefix: N, query: "red" },
+        { namespace: N, key: "old", value: { text: "blue" } },
+      ),
+    );
+    const found = (hits as { key: string; score: number }[]).map((hit) => [
+      hit.key,
+      Math.round(hit.score),
+    ]);
+    expectEqual(found, [["old", 1]], "hits");
+  }),
 ];
 
 // biome-ignore format: a table reads best by rows.
@@ -264,7 +253,7 @@ const fields = [
     vectorCase(
       `the index embeds ${what}`,
       { cap: 48, fields: paths },
-      async ({ store, embeddings }) => {
+      async (store, { embeddings }) => {
         await store.put(N, "k", value);
         expectEqual(embeddings.documentCalls.flat().sort(), texts, "texts");
         expectEqual((await store.get(N, "k"))?.value, value, "the stored value");
@@ -274,7 +263,7 @@ const fields = [
   vectorCase(
     "value.text is the text to embed where the index names it",
     { cap: 31 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await store.put(N, "k", { text: "red", noise: "green green" });
       expectEqual(embeddings.documentCalls, [["red"]], "texts");
     },
@@ -282,7 +271,7 @@ const fields = [
   vectorCase(
     "an item is as near as the best of its vectors and comes once",
     { cap: 49, fields: ["turns[*].t"] },
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "many", { turns: [{ t: "blue" }, { t: "red" }, { t: "red green" }] });
       await store.put(N, "one", { turns: [{ t: "red green" }] });
       await expectScores(store, "red", { many: 1, one: HALF });
@@ -290,7 +279,7 @@ const fields = [
       expectEqual(keysOf(hits), ["one"], "the second place");
     },
   ),
-  vectorCase("a put may name its own paths", { cap: 39 }, async ({ store }) => {
+  vectorCase("a put may name its own paths", { cap: 39 }, async (store) => {
     await store.put(N, "own", { text: "blue", title: "red" }, ["title"]);
     await store.put(N, "default", { text: "blue", title: "red" });
     await expectScores(store, "red", { own: 1, default: 0 });
@@ -298,7 +287,7 @@ const fields = [
   vectorCase(
     "a put with index false is not embedded and comes last without a score",
     { cap: 39 },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await store.put(N, "a", { text: "red" }, false);
       await store.put(N, "b", { text: "blue" });
       expectEqual(embeddings.documentCalls.flat(), ["blue"], "texts");
@@ -316,7 +305,7 @@ const fields = [
 ];
 
 const tail = [
-  vectorCase("items without vectors fill up the page", { cap: 49 }, async ({ store }) => {
+  vectorCase("items without vectors fill up the page", { cap: 49 }, async (store) => {
     await putAll(store, N, { r: { text: "red" }, x: { other: 1 }, y: { other: 2 } });
     const hits = await store.search(N, { query: "red" });
     expectEqual(hits[0]?.key, "r", "the first");
@@ -326,7 +315,7 @@ const tail = [
   vectorCase(
     "pages with a tail of items without vectors show every item once",
     { cap: 49 },
-    async ({ store }) => {
+    async (store) => {
       const items = Object.fromEntries(
         numbered(11).map((key, i) => [key, i < 4 ? { text: "red ".repeat(i + 1) } : { n: i }]),
       );
@@ -340,7 +329,7 @@ const tail = [
       }
     },
   ),
-  vectorCase("the tail obeys prefix and filter", { cap: 49 }, async ({ store }) => {
+  vectorCase("the tail obeys prefix and filter", { cap: 49 }, async (store) => {
     await store.put(N, "r", { text: "red", ok: true });
     await store.put(N, "x", { ok: true });
     await store.put(N, "y", { ok: false });
@@ -354,18 +343,18 @@ const tail = [
 ];
 
 const staleness = [
-  vectorCase("a deleted item is in no result", { cap: 61 }, async ({ store }) => {
+  vectorCase("a deleted item is in no result", { cap: 61 }, async (store) => {
     await putAll(store, N, { a: { text: "red" }, b: { text: "red green" } });
     await store.delete(N, "a");
     expectEqual(keysOf(await store.search(N, { query: "red" })), ["b"], "hits");
   }),
-  vectorCase("deleting an item deletes its vectors", { cap: 61 }, async ({ store }) => {
+  vectorCase("deleting an item deletes its vectors", { cap: 61 }, async (store) => {
     await store.put(N, "k", { text: "red" });
     await store.delete(N, "k");
     await store.put(N, "k", { text: "red" }, false);
     await expectScores(store, "red", { k: undefined });
   }),
-  vectorCase("an update replaces the vectors", { cap: 49 }, async ({ store }) => {
+  vectorCase("an update replaces the vectors", { cap: 49 }, async (store) => {
     await store.put(N, "k", { text: "red" });
     await store.put(N, "k", { text: "blue" });
     await expectScores(store, "red", { k: 0 });
@@ -374,44 +363,36 @@ const staleness = [
   vectorCase(
     "a shorter array leaves no vector of the longer one",
     { cap: 49, fields: ["list[*]"] },
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "k", { list: ["red", "green", "blue"] });
       await store.put(N, "k", { list: ["green"] });
       await expectScores(store, "red", { k: 0 });
       await expectScores(store, "blue", { k: 0 });
     },
   ),
-  vectorCase(
-    "an update with index false takes the vectors away",
-    { cap: 39 },
-    async ({ store }) => {
-      await store.put(N, "k", { text: "red" });
-      await store.put(N, "k", { text: "red" }, false);
-      await expectScores(store, "red", { k: undefined });
-    },
-  ),
+  vectorCase("an update with index false takes the vectors away", { cap: 39 }, async (store) => {
+    await store.put(N, "k", { text: "red" });
+    await store.put(N, "k", { text: "red" }, false);
+    await expectScores(store, "red", { k: undefined });
+  }),
   vectorCase(
     "an update without the indexed field takes the vectors away",
     { cap: 48 },
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "k", { text: "red" });
       await store.put(N, "k", { other: 1 });
       await expectScores(store, "red", { k: undefined });
     },
   ),
-  vectorCase(
-    "an update with other paths keeps none of the former",
-    { cap: 39 },
-    async ({ store }) => {
-      await store.put(N, "k", { text: "red", title: "blue" });
-      await store.put(N, "k", { text: "red", title: "blue" }, ["title"]);
-      await expectScores(store, "red", { k: 0 });
-    },
-  ),
+  vectorCase("an update with other paths keeps none of the former", { cap: 39 }, async (store) => {
+    await store.put(N, "k", { text: "red", title: "blue" });
+    await store.put(N, "k", { text: "red", title: "blue" }, ["title"]);
+    await expectScores(store, "red", { k: 0 });
+  }),
   vectorCase(
     "clearNamespace takes the vectors away",
     { cap: 61, needs: ["extras"] },
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "k", { text: "red" });
       await store.clearNamespace?.(N);
       await store.put(N, "k", { text: "red" }, false);
@@ -429,7 +410,7 @@ function failing(method: "embedDocuments" | "embedQuery"): EmbeddingsUnderTest {
 }
 
 const failures = [
-  storeCase(
+  makingCase(
     "an embedder that fails on documents fails the batch, and nothing is stored",
     { cap: 30, needs: ["index"] },
     async (make) => {
@@ -448,7 +429,7 @@ const failures = [
       expectEqual(keysOf(await store.search([])), ["old"], "items");
     },
   ),
-  storeCase(
+  makingCase(
     "an embedder that fails on the query fails the search only",
     { cap: 33, needs: ["index"] },
     async (make) => {
@@ -458,7 +439,7 @@ const failures = [
       expectEqual((await store.get(N, "k"))?.key, "k", "the item");
     },
   ),
-  storeCase(
+  makingCase(
     "a vector of another length is an error, and nothing is stored",
     { cap: 30, needs: ["index"] },
     async (make) => {
@@ -469,7 +450,7 @@ const failures = [
       await expectRejection(() => store.search(N, { query: "red" }), "search");
     },
   ),
-  storeCase(
+  makingCase(
     "an embedder that returns too few vectors is an error",
     { cap: 30, needs: ["index"] },
     async (make) => {
@@ -483,7 +464,7 @@ const failures = [
 ];
 
 const functions = (["a function", "an asynchronous function"] as const).map((what) =>
-  storeCase(
+  makingCase(
     `${what} from texts to vectors is an embedding model`,
     { cap: 50, needs: ["index", "extras"] },
     async (make) => {
@@ -500,7 +481,7 @@ const modes = [
   vectorCase(
     "contains can be asked of a store with an index, and embeds nothing",
     { cap: 10, needs: ["extras"] },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await putAll(store, N, { a: { text: "dark red wine" }, b: { text: "red" } });
       const hits = await store.search(N, { query: "wine", mode: "contains" });
       expectEqual(
@@ -511,29 +492,22 @@ const modes = [
       expectEqual(embeddings.queryCalls, [], "queries embedded");
     },
   ),
-  vectorCase(
-    "vector can be asked for by name",
-    { cap: 33, needs: ["extras"] },
-    async ({ store }) => {
-      await store.put(N, "a", { text: "red" });
-      const hits = await store.search(N, { query: "red", mode: "vector" });
-      expectClose(hits[0]?.score, 1, "score");
-    },
-  ),
+  vectorCase("vector can be asked for by name", { cap: 33, needs: ["extras"] }, async (store) => {
+    await store.put(N, "a", { text: "red" });
+    const hits = await store.search(N, { query: "red", mode: "vector" });
+    expectClose(hits[0]?.score, 1, "score");
+  }),
   storeCase(
     "vector asked of a store without an index is an error",
     { cap: 33, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await expectRejection(() => store.search(N, { query: "red", mode: "vector" }), "search");
     },
   ),
   storeCase(
     "a query restarts nothing but the times of reads: order and scores stay",
     { cap: 63, needs: ["index", "clock"] },
-    async (make) => {
-      const clock = new ManualClock();
-      const store = await make({ ...colourIndex(undefined, ["text"]), now: clock.now });
+    async (store, { clock }) => {
       for (const key of ["a", "b"]) {
         await store.put(N, key, { text: "red" });
         clock.advanceMs(5);
@@ -550,7 +524,7 @@ const episodes = [
   vectorCase(
     "one put writes the item and what it is found by, and a later one replaces both",
     { cap: 29 },
-    async ({ store }) => {
+    async (store) => {
       await store.put(N, "k", { text: "red", n: 1 });
       await store.put(N, "k", { text: "blue", n: 2 });
       const hits = await store.search(N, { query: "blue" });
@@ -565,7 +539,7 @@ const episodes = [
   vectorCase(
     "an episode is found by one that is like it, which is no hit itself",
     { cap: 58, needs: ["extras"] },
-    async ({ store, embeddings }) => {
+    async (store, { embeddings }) => {
       await putAll(store, N, {
         now: { text: "red" },
         like: { text: "red green" },
@@ -588,7 +562,7 @@ const episodes = [
   vectorCase(
     "an item and its vectors are written together, or neither is",
     { cap: 59 },
-    async ({ store }) => {
+    async (store) => {
       await expectRejection(
         () =>
           store.batch([
@@ -605,7 +579,7 @@ const episodes = [
   vectorCase(
     "fields with names of the inside are fields like any other",
     { cap: 62 },
-    async ({ store }) => {
+    async (store) => {
       const value = { __namespace: "x", __key: "y", item_id: 1, vector: [1], text: "red" };
       await store.put(N, "k", value);
       const [hit] = await store.search(N, { query: "red", filter: { __key: "y", item_id: 1 } });
@@ -616,7 +590,7 @@ const episodes = [
   vectorCase(
     "hits below a threshold are left out",
     { cap: 54, needs: ["extras"] },
-    async ({ store }) => {
+    async (store) => {
       await putAll(store, N, {
         full: { text: "red" },
         half: { text: "red green" },
@@ -629,8 +603,7 @@ const episodes = [
   storeCase(
     "what was rewarded comes first among what says the same",
     { cap: 65, needs: ["extras"] },
-    async (make) => {
-      const store = await make();
+    async (store) => {
       await putAll(store, N, {
         failed: { text: "restart the server", reward: -1 },
         unknown: { text: "restart the server" },
