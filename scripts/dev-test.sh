@@ -14,6 +14,22 @@ cd "$(dirname "$0")/.."
 file=${1:-}
 [ -f "$file" ] || fail 'usage: npm run dev:test -- <test file> [-t name]'
 
+# needs <regular expression>: whether the test has it, or a helper of tests that it imports.
+needs() {
+  local seen='' queue=$file one folder name
+  while [ -n "$queue" ]; do
+    one=${queue%%$'\n'*} queue=${queue#"$one"} queue=${queue#$'\n'}
+    if [ ! -f "$one" ] || [[ $seen == *"|$one|"* ]]; then continue; fi
+    seen+="|$one|"
+    if grep -qE "$1" "$one"; then return 0; fi
+    folder=$(dirname "$one")
+    while read -r name; do
+      queue+=$'\n'$(realpath -m --relative-to=. "$folder/$name")
+    done < <(grep -oE '"\.[^"]*\.mjs"' "$one" | tr -d '"')
+  done
+  return 1
+}
+
 kind=dev
 case $file in
   tests/js/*) config=jest.config.mjs parts='node' ;;
@@ -21,6 +37,8 @@ case $file in
   tests/edge/*) config=tests/edge/jest.config.mjs parts='node browser edge' ;;
   *) fail "$file is in none of tests/js, tests/browser and tests/edge" ;;
 esac
+# Over a connection of the application's runs the lean module.
+if needs 'keepsake/sqlite|dist/sqlite'; then parts='node browser edge'; fi
 # A test of the published files themselves.
 if grep -qE '\bdist/|packProject' "$file"; then kind=release parts=$all_parts; fi
 
