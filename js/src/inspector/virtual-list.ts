@@ -48,11 +48,6 @@ export class VirtualList {
     return Math.floor(MOST_PIXELS / this.#options.rowHeight);
   }
 
-  /** The row that keys are for. */
-  get active(): number {
-    return this.#active;
-  }
-
   /** Shows so many rows, all of them anew. */
   update(count: number): void {
     this.#count = Math.min(count, this.most);

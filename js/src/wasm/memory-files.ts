@@ -12,11 +12,6 @@ export class MemoryFile implements EngineFile {
     this.#size = bytes.length;
   }
 
-  /** A copy of the content. */
-  bytes(): Uint8Array {
-    return this.#bytes.slice(0, this.#size);
-  }
-
   read(into: Uint8Array, { at }: { at: number }): number {
     const count = Math.max(0, Math.min(into.length, this.#size - at));
     into.set(this.#bytes.subarray(at, at + count));
