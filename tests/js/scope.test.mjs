@@ -259,6 +259,20 @@ test("every access is told before and after it, and never a value [cap 103]", as
   await memory.close();
 });
 
+test("what leaves or enters as a whole is told [cap 103]", async () => {
+  const told = [];
+  const onAccess = ({ phase, operation }) => phase === "before" && told.push(operation);
+  const memory = await open({ onAccess });
+  const stream = await memory.export();
+  expect(new Set(told)).toEqual(new Set(["recall"]));
+  const other = await open({ onAccess });
+  told.length = 0;
+  await other.import(stream);
+  expect(told).toContain("store");
+  await memory.close();
+  await other.close();
+});
+
 test("who listens further out hears where it was [cap 103]", async () => {
   const events = { whole: [], ada: [], talk: [] };
   const listen = (name) => ({ onAccess: (event) => events[name].push(event) });

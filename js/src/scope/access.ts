@@ -136,7 +136,12 @@ function describe(operation: Operation): Described | undefined {
       return { operation: "recall", namespace: [...operation.search.namespacePrefix] };
     case "listNamespaces":
     case "listNamespacesAsOf":
+    case "beginExport":
+    case "readRows":
       return { operation: "recall", namespace: [] };
+    case "importFrom":
+    case "putRows":
+      return { operation: "store", namespace: [] };
     case "undo":
       return { operation: "undo" };
     case "put":
@@ -170,6 +175,40 @@ function describe(operation: Operation): Described | undefined {
       // It asks for holds, of what is not there.
       return operation.id === HOLD_PROBE ? undefined : { operation: "forget" };
     default:
+      // A new operation is a case above, or a name below.
+      operation.kind satisfies Unheard;
       return undefined;
   }
 }
+
+type Unheard =
+  | "changeKey"
+  | "checkPages"
+  | "checkpointerStats"
+  | "configureStore"
+  | "dropHistory"
+  | "embedPending"
+  | "endExport"
+  | "endRows"
+  | "findErasure"
+  | "finishImport"
+  | "flush"
+  | "foreignCheckpoints"
+  | "foreignClose"
+  | "foreignItems"
+  | "foreignOpen"
+  | "foreignWrites"
+  | "historyRules"
+  | "hold"
+  | "importState"
+  | "improveIndex"
+  | "keepHistory"
+  | "limitVectors"
+  | "listHolds"
+  | "readExport"
+  | "readPending"
+  | "release"
+  | "salvage"
+  | "size"
+  | "storeStats"
+  | "sweepExpired";
