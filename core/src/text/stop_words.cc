@@ -1,9 +1,6 @@
 #include "text/stop_words.h"
 
-#include <cstddef>
-#include <iterator>
 #include <span>
-#include <vector>
 
 #include "text/word_list.h"
 
@@ -63,24 +60,34 @@ constexpr std::u32string_view kCharacters =
     U"的了是在和有我你他她它们们吗呢吧啊们这那就都也不着过被把给跟与及或之其于个はがをにのともでへ"
     U"やかね";
 
-// By Language, and Cyrillic last.
-constexpr std::string_view kWords[] = {"",       kEnglish, kGerman,     kFrench,
-                                       kSpanish, kItalian, kPortuguese, kRussian};
-
-bool Holds(std::size_t list, std::string_view word) {
-  static const std::vector<WordList> lists = [] {
-    std::vector<WordList> made;
-    for (const std::string_view& words : kWords) made.emplace_back(std::span(&words, 1));
-    return made;
-  }();
-  return lists[list].GroupOf(word) > 0;
+template <const std::string_view& kWords>
+bool IsAmong(std::string_view word) {
+  static const WordList list(std::span(&kWords, 1));
+  return list.GroupOf(word) > 0;
 }
 
 }  // namespace
 
 bool IsStopWord(std::string_view word, Language language) {
-  const bool is_ascii = word.empty() || static_cast<unsigned char>(word.front()) < 0x80;
-  return Holds(is_ascii ? static_cast<std::size_t>(language) : std::size(kWords) - 1, word);
+  const bool is_latin = word.empty() || static_cast<unsigned char>(word.front()) < 0x80;
+  if (!is_latin) return IsAmong<kRussian>(word);
+  switch (language) {
+    case Language::kNone:
+      return false;
+    case Language::kEnglish:
+      return IsAmong<kEnglish>(word);
+    case Language::kGerman:
+      return IsAmong<kGerman>(word);
+    case Language::kFrench:
+      return IsAmong<kFrench>(word);
+    case Language::kSpanish:
+      return IsAmong<kSpanish>(word);
+    case Language::kItalian:
+      return IsAmong<kItalian>(word);
+    case Language::kPortuguese:
+      return IsAmong<kPortuguese>(word);
+  }
+  return false;
 }
 
 bool IsStopCharacter(char32_t code_point) { return kCharacters.contains(code_point); }
