@@ -10,7 +10,12 @@ import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
 import type { BrowserStorage, StorageKind, StorageRequest } from "./browser-storage.js";
 import { checkName, noSuchAside } from "./database-name.js";
-import { connectMirror, listAsideInMirror, type Mirror, readAsideFromMirror } from "./idb-files.js";
+import {
+  connectMirror,
+  listAsideInMirror,
+  type Mirror,
+  readAsideFromMirror,
+} from "./idb-mirror.js";
 import { copyHalf, empty, finishMove, isHalfMoved } from "./moving.js";
 import {
   isInOpfs,
