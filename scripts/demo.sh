@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 case " $* " in
   *' --help '*) ;;
   *' --worker '*) bash scripts/setup.sh ;;
-  *) bash scripts/setup.sh --demo ;;
+  *' --terminal '*) bash scripts/setup.sh --demo ;;
+  *) bash scripts/setup.sh --page ;;
 esac
 exec node demo/main.mjs "$@"

@@ -18,7 +18,7 @@ package_sources() {
 # has_package <kind> <parts>
 has_package() {
   local kind sources parts part
-  [ -e dist/index.js ] && [ -e build/package ] || return 1
+  [ -e dist/keepsake.wasm ] && [ -e build/package ] || return 1
   read -r kind sources parts <build/package
   [ "$kind" = "$1" ] || return 1
   for part in $2; do
@@ -50,15 +50,23 @@ plan_package() {
   add_step build_dist 'Bundling the package' build_module build_lean_module
 }
 
-build_module() { build_preset "$(preset_of wasm)"; }
+# Pages need one of its two modules.
+build_module() {
+  local target=keepsake
+  if [[ " $package_parts " == *' node '* ]]; then target=all; fi
+  build_preset "$(preset_of wasm)" --target "$target"
+}
 
 build_lean_module() { build_preset "$(preset_of wasm-lean)"; }
 
 preset_of() { if [ "$package_kind" = dev ]; then echo "$1-dev"; else echo "$1"; fi; }
 
+# build_preset <preset> [options for the build]
 build_preset() {
-  [ "build/$1/build.ninja" -nt CMakePresets.json ] || cmake --preset "$1"
-  cmake --build --preset "$1" --parallel "$(getconf _NPROCESSORS_ONLN)"
+  local preset=$1
+  shift
+  [ "build/$preset/build.ninja" -nt CMakePresets.json ] || cmake --preset "$preset"
+  cmake --build --preset "$preset" --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"
 }
 
 build_dist() {

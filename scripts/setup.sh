@@ -3,6 +3,7 @@
 # What is done already is not done again, so that every command may call it first.
 #
 #   setup.sh            what it takes to build and run the package
+#   setup.sh --page     less: what a page needs
 #   setup.sh --demo     less: the package without what only edge runtimes need
 #   setup.sh --tests    and what only the tests need
 set -euo pipefail
@@ -140,6 +141,9 @@ if is_debian; then plan_debian; else require_tools_elsewhere; fi
 has_npm_packages || add_step install_npm_packages 'Installing the npm packages'
 if [ -n "$for_tests" ]; then plan_test_tools; fi
 parts=$all_parts
-if [ "${1:-}" = --demo ]; then parts='node browser'; fi
+case ${1:-} in
+  --page) parts=browser ;;
+  --demo) parts='node browser' ;;
+esac
 plan_package release "$parts"
 run_steps
