@@ -2,7 +2,8 @@
 // beside plain FTS5 and plain BM25 in the same run. No option is set, but the language.
 //
 //   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
-//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--table=file] [--fit]
+//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--table=file]
+//        [--gate] [--fit] [--sample=n]
 //
 // The data is read where it lies and is no part of the project:
 //   realtalk   the folder of Chat_*.json of REALTALK       beam     100K/N/… of BEAM
@@ -11,6 +12,9 @@
 // Name only what may be looked at: the others tell whether a figure is honest.
 // --table searches by words and by the meaning of `keepsake/embed` together, too, with a table
 // that `cutWordVectors()` made.
+// --gate asks what scores are worth as a confidence: the gate that keeps a share of the hits that
+// answer, chosen on the other sets, and how many questions without an answer then get nothing.
+// --sample=n takes each nth question.
 // --fit fits the weights of the core to all sets that are named (bench/core/text_fit.cc).
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -233,7 +237,10 @@ class Ours {
     await this.#store.batch(items.map(({ key, value }) => ({ namespace: ["t"], key, value })));
   }
   async search(query) {
-    return (await this.#store.search(["t"], { query, limit: K })).map(({ key }) => key);
+    return (await this.scored(query)).map(({ key }) => key);
+  }
+  async scored(query) {
+    return this.#store.search(["t"], { query, limit: K });
   }
   async close() {
     await this.#store.close();
@@ -297,6 +304,101 @@ async function row(kind, talks) {
   return [kind, what, count, ...sums.map((sum) => (sum / count).toFixed(3))];
 }
 
+// ---- the gate
+
+const KEPT = [0.98, 0.95, 0.9, 0.8];
+const DEFAULT_GATE = 0.07; // js/src/langchain/recall.ts
+
+// Scores of hits that answer, and of the best hit for questions that nothing answers.
+async function scoresOf(kind, talks) {
+  const scores = { answers: [], abstention: [], elsewhere: [] };
+  for (const [i, talk] of talks.entries()) {
+    progress(`${kind}: ${talk.id}`);
+    const parts = talks.length > 1 ? [talk] : halvesOf(talk);
+    for (const { items, questions } of parts) {
+      const known = new Set(items.map(({ key }) => key));
+      const ours = new Ours();
+      await ours.add(items);
+      const best = async (text) => (await ours.scored(text))[0]?.score ?? 0;
+      for (const { text, gold } of questions) {
+        const hits = await ours.scored(text);
+        if (gold.length === 0 && kind === "beam") scores.abstention.push(hits[0]?.score ?? 0);
+        if (gold.length > 0 && !gold.some((key) => known.has(key))) {
+          scores.elsewhere.push(hits[0]?.score ?? 0);
+        }
+        for (const { key, score } of hits) if (gold.includes(key)) scores.answers.push(score);
+      }
+      if (talks.length === 1) continue;
+      for (const { text } of talks[(i + 1) % talks.length].questions) {
+        scores.elsewhere.push(await best(text));
+      }
+      await ours.close();
+    }
+  }
+  progress("");
+  return scores;
+}
+
+// All questions are asked of half of the texts: to some of them it has no answer.
+function halvesOf({ items, questions }) {
+  return [{ items: items.filter((_, i) => i % 2 === 0), questions }];
+}
+
+// Each set counts alike.
+function gateThatKeeps(share, sets) {
+  const answers = sets
+    .flatMap(({ answers }) => answers.map((score) => [score, 1 / answers.length]))
+    .sort(([a], [b]) => a - b);
+  let below = 0;
+  for (const [score, weight] of answers) {
+    below += weight;
+    if (below > (1 - share) * sets.length) return score;
+  }
+  return 0;
+}
+
+const shareOf = (scores, holds) =>
+  scores.length === 0 ? "" : (scores.filter(holds).length / scores.length).toFixed(2);
+
+async function printGate(sets) {
+  const all = {};
+  for (const [kind, talks] of Object.entries(sets)) all[kind] = await scoresOf(kind, talks);
+  const rows = Object.entries(all).flatMap(([kind, scores]) => {
+    const others = Object.keys(all).filter((other) => other !== kind);
+    const gates =
+      others.length === 0
+        ? []
+        : KEPT.map((share) => [
+            `${share}`,
+            gateThatKeeps(
+              share,
+              others.map((other) => all[other]),
+            ),
+          ]);
+    return [...gates, ["default", DEFAULT_GATE]].map(([share, gate]) => [
+      kind,
+      share,
+      gate.toFixed(3),
+      shareOf(scores.answers, (score) => score >= gate),
+      shareOf(scores.elsewhere, (score) => score < gate),
+      shareOf(scores.abstention, (score) => score < gate),
+    ]);
+  });
+  console.log(
+    table(
+      [
+        "",
+        "kept elsewhere",
+        "gate",
+        "answers kept",
+        "nothing: other talk",
+        "nothing: detail missing",
+      ],
+      rows,
+    ),
+  );
+}
+
 // As text_fit.cc reads it.
 function printFit(sets) {
   if (!existsSync(FIT)) throw new Error(`build it first (preset bench): ${FIT}`);
@@ -330,8 +432,14 @@ for (const [kind, read] of Object.entries(KINDS)) {
     for (const file of where.split(",")) sets[basename(file)] = KINDS.squad(file);
   } else if (where !== undefined) sets[kind] = read(where);
 }
+const each = Number(optionOf("sample") ?? 1);
+for (const talk of Object.values(sets).flat()) {
+  talk.questions = talk.questions.filter((_, i) => i % each === 0);
+}
 if (process.argv.includes("--fit")) {
   printFit(sets);
+} else if (process.argv.includes("--gate")) {
+  await printGate(sets);
 } else {
   const header = ["", "measure", "questions", "FTS5", "BM25", "Keepsake, no option"];
   if (embedder) header.push("with a table of words");

@@ -30,7 +30,7 @@ for (const query of ["When do I get my money back?", "Who painted this?"]) {
 }
 
 // The same for a model, which asks by itself.
-const recall = recallTool({ memory, namespace: ["knowledge"], minScore: 0.2 });
+const recall = recallTool({ memory, namespace: ["knowledge"], minScore: 0.1 });
 console.log((await recall.invoke({ query: "refund" })).split("\n")[2]);
 
 // A cache: an answer lives for ten minutes, and no search by meaning finds it.

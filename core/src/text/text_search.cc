@@ -22,12 +22,18 @@ constexpr std::size_t kMinNickname = 3;
 constexpr std::uint32_t kPassage = 3;
 // About what is said in one turn: of longer texts neighbours take less.
 constexpr double kTurn = 12;
+// Words of a text that may say something.
+constexpr double kStatement = 6;
 constexpr std::size_t kWantedAtOnce = 64;
 
 // The probabilistic weight of a term that `matching` of `all` hold; never negative.
 double Idf(double all, double matching) {
   return std::log(1 + (std::max(all, matching) - matching + 0.5) / (matching + 0.5));
 }
+
+// What a word adds to the scale of scores that no item holds: it is rare. Among one to three items
+// it is only unknown.
+double UnheldIdf(double all) { return std::min(Idf(all, 0), 2 * Idf(all, 1)); }
 
 double Saturated(double occurrences, double saturation) {
   return occurrences * (saturation + 1) / (occurrences + saturation);
@@ -62,7 +68,7 @@ class TextRanking {
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       // It says which items are meant, more than what they hold.
       if (names_speaker_[t]) terms_[t].weight *= weights_.name;
-      ScoreTerm(terms_[t]);
+      ScoreTerm(terms_[t], names_speaker_[t]);
     }
     Combine();
     ScoreNearBy();
@@ -92,6 +98,8 @@ class TextRanking {
     double quoted = 0;        // what the question quotes
     std::optional<std::int64_t> day;
     double in_context = 0;  // BM25 with what neighbours have of the terms
+    bool holds = false;     // a word of the question that is more than the name of a speaker
+    double covered = 0;     // of the weight of all terms, what it and its neighbours hold
     TextScore score;
   };
 
@@ -116,6 +124,7 @@ class TextRanking {
         std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0);
     windows_.assign(blocks, 0);
     counts_.assign(candidates_.size(), 0);
+    is_holder_.assign(candidates_.size(), false);
     plan_.items = static_cast<std::uint64_t>(items_);
     plan_.has_phrases = !query_.phrases.empty();
   }
@@ -285,7 +294,7 @@ class TextRanking {
     plan_.notes += "; not \"" + term.written + "\"";
   }
 
-  void ScoreTerm(const TextTerm& term) {
+  void ScoreTerm(const TextTerm& term, bool is_name) {
     std::vector<Held> held = WhereHeld(term);
     if (term.is_negated) WeighNegated(term, held);
     double holding = 0;
@@ -293,7 +302,7 @@ class TextRanking {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
     }
     const double idf = term.weight * Idf(items_, holding);
-    most_ += idf;
+    most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
     for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
       double count = 0;
       for (; end < held.size() && held[end].candidate == held[begin].candidate; ++end) {
@@ -301,6 +310,9 @@ class TextRanking {
       }
       const std::size_t index = held[begin].candidate;
       Candidate& candidate = candidates_[index];
+      candidate.holds |= !is_name;
+      candidate.covered += idf;
+      is_holder_[index] = true;
       const double normed = count / LengthNorm(*candidate.item);
       candidate.score.words += idf * Saturated(normed, weights_.saturation);
       ScorePassages(std::span(held).subspan(begin, end - begin), idf);
@@ -309,6 +321,8 @@ class TextRanking {
     }
     for (const std::size_t index : touched_) {
       candidates_[index].in_context += idf * Saturated(counts_[index], weights_.saturation);
+      if (!is_holder_[index]) candidates_[index].covered += idf * std::min(counts_[index], 1.0);
+      is_holder_[index] = false;
       counts_[index] = 0;
     }
     touched_.clear();
@@ -384,8 +398,14 @@ class TextRanking {
       const double best = *std::ranges::max_element(windows);
       const double whole = candidate.score.words;
       candidate.score.words = (1 - weights_.passage) * whole + weights_.passage * best;
-      candidate.score.context = std::max(candidate.in_context - whole, 0.0);
+      candidate.score.context =
+          std::max(candidate.in_context - whole, 0.0) * TrustIn(*candidate.item);
     }
+  }
+
+  // "Bye." stands beside much, and says little.
+  static double TrustIn(const TextShelf::Item& item) {
+    return std::min((item.length + 0.5) / kStatement, 1.0);
   }
 
   // What stands further away counts, too, but little.
@@ -420,12 +440,12 @@ class TextRanking {
     std::vector<std::pair<std::size_t, double>> lowered;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       const TextScore& score = candidates_[i].score;
-      if (score.context == 0 || score.words > 0) continue;
+      if (score.context == 0 || candidates_[i].holds) continue;
       double lender = 0;
       for (std::ptrdiff_t by = -std::ssize(weights_.earlier); by <= std::ssize(weights_.earlier);
            ++by) {
         const auto other = Neighbour(i, by);
-        if (!other || candidates_[*other].score.words == 0) continue;
+        if (!other || !candidates_[*other].holds) continue;
         const TextScore& lent = candidates_[*other].score;
         lender = std::max(lender, lent.words + lent.context);
       }
@@ -438,6 +458,8 @@ class TextRanking {
     FindDates();
     FindTimes();
     FindQuoted();
+    const double dates = WeightOfDates();
+    double covered = 0, times = 1;
     for (Candidate& candidate : candidates_) {
       if (candidate.id == 0) continue;
       TextScore& score = candidate.score;
@@ -448,7 +470,13 @@ class TextRanking {
           text > 0 ? candidate.when + CuesOf(candidate) : weights_.only_when * candidate.when;
       score.total = text > 0 || score.cues > 0 ? text + score.cues : 0;
       score.total *= FactorOf(candidate);
+      if (score.total == 0) continue;
+      const double dated = std::min(candidate.dated + candidate.when, dates);
+      covered = std::max(covered, candidate.covered + dated);
+      if (IsPreferred(candidate)) times = weights_.of_user;
     }
+    const double all = std::max(most_ + dates, 1e-9);
+    confidence_ = std::min(covered / all, 1.0) / (all * times);
     PutInOrder();
   }
 
@@ -546,6 +574,19 @@ class TextRanking {
     }
   }
 
+  // Of the time that is asked for, among the weights of terms.
+  double WeightOfDates() const {
+    double weight = query_.time.spans.empty() ? 0 : weights_.in_span;
+    if (query_.time.weekdays != 0) weight += weights_.on_weekday;
+    if (!query_.days.empty()) return weight + weights_.same_day;
+    return query_.periods.empty() ? weight : weight + weights_.same_month;
+  }
+
+  // The user said it, and speaks of himself.
+  bool IsPreferred(const Candidate& candidate) const {
+    return query_.is_of_user && (candidate.item->flags & RecordReader::kOfUser) != 0;
+  }
+
   double CuesOf(const Candidate& candidate) const {
     const std::uint8_t flags = candidate.item->flags;
     double cues = 0;
@@ -561,7 +602,7 @@ class TextRanking {
     if (!query_.is_of_user) return 1;
     const std::uint8_t flags = candidate.item->flags;
     double factor = 1;
-    if ((flags & RecordReader::kOfUser) != 0) factor *= weights_.of_user;
+    if (IsPreferred(candidate)) factor *= weights_.of_user;
     if ((flags & RecordReader::kStands) != 0) factor *= weights_.standing;
     if (query_.is_message) {
       const auto newer = static_cast<double>(candidate.shelf->texts->live() - 1 - candidate.place);
@@ -729,8 +770,8 @@ class TextRanking {
     for (std::size_t i = 0; i < some.size() && hits.size() < most; ++i) {
       if (!(*wanted)[i]) continue;
       const TextScore& score = candidates_[some[i]].score;
-      const double scale = std::max(most_, 1e-9);
-      hits.push_back({ids[i], score.total / (score.total + scale), score});
+      const double surety = score.total * confidence_;
+      hits.push_back({ids[i], surety / (surety + 1), score});
     }
     return {};
   }
@@ -753,12 +794,14 @@ class TextRanking {
   double items_ = 0;
   double mean_length_ = 1;
   double length_penalty_ = 0;
-  double most_ = 0;  // the weight of all terms: about what an item has that holds all
+  double most_ = 0;        // the weight of all terms: about what an item has that holds all
+  double confidence_ = 0;  // times a score: how far it and its question are to be trusted
 
   std::vector<double> nearness_;      // of candidates, by vector; about 1 for those that are near
   std::vector<double> windows_;       // scores of passages, by their first blocks
   std::vector<double> counts_;        // of one term, neighbours' included
   std::vector<std::size_t> touched_;  // whose counts are not 0
+  std::vector<bool> is_holder_;       // of one term
 };
 
 }  // namespace

@@ -49,7 +49,9 @@ struct TextScore {
 
 struct TextHit {
   std::int64_t id;
-  double score;  // 0…1: how much of what an answer would have
+  // 0…1, to be compared between questions: how much it has of what an answer would have, times
+  // how much of the question the best of all hits and its neighbours hold.
+  double score;
   TextScore parts;
 };
 
@@ -78,8 +80,9 @@ struct TextWeights {
   double answer = 0.64;   // more, if the item before asks
   double near_by = 0.14;  // of the scores of items near by, which fall with each step by
   double fading = 0.8;
-  // An item that holds no word of the question stays below the one that lends it most.
-  double borrowed = 0.95;
+  // An item that holds no word of the question, but for the name of a speaker, stays below the
+  // one that lends it most.
+  double borrowed = 0.75;
   double speaker = 3.3;
   double name = 0.1;  // of what the name of who speaks counts where it is said
   double when = 1;

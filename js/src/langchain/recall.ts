@@ -42,8 +42,9 @@ export interface RecallOptions extends PlaceOptions {
   /** Of items, as a store's `search()` takes it. */
   filter?: Record<string, unknown> | undefined;
   /**
-   * The gate: what has a lower score is not shown. Scores by words are 0…1; 0.2 leaves out what
-   * shares one word of many. What has no score, as in mode `contains`, needs −1. @default 0.2
+   * The gate: what has a lower score is not shown. Scores by words are 0…1, and can be compared
+   * between questions: 0.07 leaves out what shares one word of many, 0.15 is for what is surer.
+   * What has no score, as in mode `contains`, needs −1. @default 0.07
    */
   minScore?: number | undefined;
   /** More options of `search()`: `mode`, `recency`, `boosts`. @default { mode: "hybrid" } */
@@ -159,7 +160,7 @@ export class Recaller {
   }
 
   async #hits(place: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
-    const { querySelector, topK = 10, filter, minScore = 0.2, search } = this.#options;
+    const { querySelector, topK = 10, filter, minScore = 0.07, search } = this.#options;
     const query = querySelector
       ? await querySelector(messages, run)
       : messages[lastOfUser(messages)]?.text;
