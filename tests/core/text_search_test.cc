@@ -8,6 +8,7 @@ namespace keepsake {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -243,6 +244,23 @@ TYPED_TEST(TextSearchTest, snippets_show_what_was_found) {
   }
   EXPECT_THAT(marked, ElementsAre("green", "teas"));
   EXPECT_EQ((*this->Find("green tea"))[0].snippet, std::nullopt);
+}
+
+TYPED_TEST(TextSearchTest, a_snippet_is_of_the_passage_that_a_long_text_is_found_by) {
+  this->Open();
+  std::string filler;
+  for (int i = 0; i < 90; ++i) filler += "word" + std::to_string(i) + " ";
+  // Frequent words stand close to each other here, and the rare one with them there.
+  for (int i = 0; i < 20; ++i) this->PutText("o" + std::to_string(i), "green tea");
+  this->PutText("a", "Green tea is here, tea of all kinds. " + filler +
+                         "Oolong is for guests, and a tea that is not green for her. " + filler);
+  const auto hits = this->Find("green oolong tea", {.snippet_length = 40});
+  ASSERT_EQ((*hits)[0].item.key, "a");
+  EXPECT_THAT((*hits)[0].snippet->text, HasSubstr("Oolong is for guests"));
+  const auto misspelled = this->Find("oolonge", {.snippet_length = 40});
+  ASSERT_THAT(*misspelled, SizeIs(1));
+  EXPECT_THAT((*misspelled)[0].snippet->text, HasSubstr("Oolong is for guests"));
+  EXPECT_THAT((*misspelled)[0].snippet->highlights, SizeIs(1));
 }
 
 TYPED_TEST(TextSearchTest, a_snippet_begins_with_a_word_or_with_its_text) {

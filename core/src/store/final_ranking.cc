@@ -116,6 +116,7 @@ std::string Describe(const search::PlanTaken& taken) {
 }
 
 std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
+                                     std::span<const search::TextTerm> terms,
                                      std::vector<SearchItem>& items) {
   const Ranking& ranking = search.ranking;
   for (SearchItem& item : items) {
@@ -139,7 +140,7 @@ std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConf
     if (!ranking.explain) items[i].parts.clear();
     if (ranking.snippet_length > 0) {
       items[i].snippet =
-          search::MakeSnippet(items[i].item.value, search.query, config, ranking.snippet_length);
+          search::MakeSnippet(items[i].item.value, terms, config, ranking.snippet_length);
     }
   }
   return order;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ std::uint64_t HitsToRank(const CheckedSearch& search);
 
 // Gives `items`, the best first, their final scores, parts and snippets. Returns which
 // of them are the page, in its order. Parts come in with what is known of them.
+// `terms`: those of TextPlan.
 std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConfig& config,
+                                     std::span<const search::TextTerm> terms,
                                      std::vector<SearchItem>& items);
 
 // SearchItem::plan of a search by text.

@@ -162,6 +162,7 @@ Result<FoundHits> ItemSearch::ByListingOrVector(const CheckedSearch& search) {
 }
 
 Result<FoundHits> ItemSearch::ByText(const CheckedSearch& search) {
+  text_plan_ = {};
   Result<std::vector<search::FusedHit>> ranked = RankByText(search);
   if (!ranked) return std::unexpected(std::move(ranked.error()));
   if (ranked->size() > HitsToRank(search)) {
@@ -174,7 +175,7 @@ Result<FoundHits> ItemSearch::ByText(const CheckedSearch& search) {
   std::vector<SearchItem>& items = found->items;
   for (std::size_t i = 0; i < hits.size(); ++i) items[i].parts = std::move((*ranked)[i].parts);
   FoundHits page;
-  for (const std::size_t i : RankFinally(search, options_.text, items)) {
+  for (const std::size_t i : RankFinally(search, options_.text, text_plan_.terms, items)) {
     if (search.ranking.explain) {
       items[i].plan = Describe(search, text_plan_);
       if (search.by_vector) items[i].plan += "; " + Describe(taken_);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "text/analysis.h"
@@ -13,40 +14,93 @@
 namespace keepsake::search {
 namespace {
 
+// As BM25 does it, with about the saturation of a ranking.
+double Saturated(double count) { return 2 * count / (count + 1); }
+
 struct Match {
   std::uint32_t begin;
   std::uint32_t end;
   std::size_t term;
+  std::uint32_t block;
 };
 
-std::vector<Match> MatchesIn(const std::vector<Token>& tokens, const TextQuery& query) {
+// A text of the item, with what of it was asked for.
+struct Searched {
+  std::string text;
+  std::vector<Token> tokens;
   std::vector<Match> matches;
-  for (const Token& token : tokens) {
-    if (token.begin == token.end) continue;  // a date's name
-    for (std::size_t t = 0; t < query.terms.size(); ++t) {
-      const auto& alternatives = query.terms[t].alternatives;
-      const bool is_match = std::ranges::any_of(
-          alternatives, [&](const Alternative& other) { return other.Matches(token.text); });
-      if (is_match) matches.push_back({token.begin, token.end, t});
+};
+
+std::vector<Searched> SearchedTexts(std::string_view value, std::span<const TextTerm> terms,
+                                    const TextConfig& config) {
+  std::vector<Searched> texts;
+  BlockCounter counter;
+  for (FieldText& text : TextsOf(value, config)) {
+    const bool has_weight = HasWeight(text, config);
+    Searched& searched = texts.emplace_back();
+    searched.text = std::move(text.text);
+    searched.tokens = Analyze(searched.text, config.language);
+    for (const Token& token : searched.tokens) {
+      const std::uint32_t block = counter.block();
+      counter.Add(token, has_weight);
+      if (!has_weight || token.begin == token.end) continue;  // or a date's name
+      for (std::size_t t = 0; t < terms.size(); ++t) {
+        const bool is_match = std::ranges::any_of(
+            terms[t].alternatives,
+            [&](const Alternative& other) { return other.Matches(token.text); });
+        if (is_match) searched.matches.push_back({token.begin, token.end, t, block});
+      }
     }
   }
-  return matches;
+  return texts;
 }
 
-// Begins at the match from which a window holds the most different terms.
+// The first block of the best passage: the terms in it count as those of an item do.
+std::uint32_t BestPassage(const std::vector<Searched>& texts, std::span<const TextTerm> terms) {
+  std::vector<Match> matches;  // by block
+  for (const Searched& searched : texts) {
+    matches.insert(matches.end(), searched.matches.begin(), searched.matches.end());
+  }
+  std::uint32_t best = 0;
+  double most = 0;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const std::uint32_t passage = matches[i].block;
+    if (i > 0 && matches[i - 1].block == passage) continue;
+    std::vector<double> counts(terms.size());
+    for (std::size_t j = i; j < matches.size() && matches[j].block < passage + kPassageBlocks;
+         ++j) {
+      ++counts[matches[j].term];
+    }
+    double weight = 0;
+    for (std::size_t t = 0; t < terms.size(); ++t) weight += terms[t].weight * Saturated(counts[t]);
+    if (weight <= most) continue;
+    best = passage;
+    most = weight;
+  }
+  return best;
+}
+
+// Begins at the match from which a window has the terms that weigh most.
 struct Window {
   std::uint32_t begin = 0;
-  std::size_t terms = 0;
+  double weight = 0;
 };
 
-Window BestWindow(const std::vector<Match>& matches, std::uint32_t length) {
+Window BestWindow(const std::vector<Match>& matches, std::uint32_t passage,
+                  std::span<const TextTerm> terms, std::uint32_t length) {
+  const auto is_in_passage = [&](const Match& match) {
+    return match.block >= passage && match.block < passage + kPassageBlocks;
+  };
+  const auto end = std::ranges::find_if(
+      matches, [&](const Match& match) { return match.block >= passage + kPassageBlocks; });
   Window best;
-  for (const Match& first : matches) {
-    std::set<std::size_t> terms;
-    for (const Match& match : matches) {
-      if (match.begin >= first.begin && match.end <= first.begin + length) terms.insert(match.term);
+  for (auto first = std::ranges::find_if(matches, is_in_passage); first != end; ++first) {
+    std::set<std::size_t> seen;
+    double weight = 0;
+    for (auto match = first; match != end && match->end <= first->begin + length; ++match) {
+      if (seen.insert(match->term).second) weight += terms[match->term].weight;
     }
-    if (terms.size() > best.terms) best = {first.begin, terms.size()};
+    if (weight > best.weight) best = {first->begin, weight};
   }
   return best;
 }
@@ -96,20 +150,20 @@ Snippet Cut(std::string_view text, const std::vector<Token>& tokens,
 
 }  // namespace
 
-std::optional<Snippet> MakeSnippet(std::string_view value, std::string_view query,
+std::optional<Snippet> MakeSnippet(std::string_view value, std::span<const TextTerm> terms,
                                    const TextConfig& config, std::uint32_t length) {
-  const TextQuery parsed = ParseTextQuery(query, config.language);
-  std::optional<Snippet> snippet;
-  std::size_t best_terms = 0;
-  for (const FieldText& text : TextsOf(value, config)) {
-    const std::vector<Token> tokens = Analyze(text.text, config.language);
-    const std::vector<Match> matches = MatchesIn(tokens, parsed);
-    const Window window = BestWindow(matches, length);
-    if (snippet && window.terms <= best_terms) continue;
-    best_terms = window.terms;
-    snippet = Cut(text.text, tokens, matches, window.begin, length);
+  const std::vector<Searched> texts = SearchedTexts(value, terms, config);
+  const std::uint32_t passage = BestPassage(texts, terms);
+  const Searched* best = nullptr;
+  Window best_window;
+  for (const Searched& searched : texts) {
+    const Window window = BestWindow(searched.matches, passage, terms, length);
+    if (best != nullptr && window.weight <= best_window.weight) continue;
+    best = &searched;
+    best_window = window;
   }
-  return snippet;
+  if (best == nullptr) return std::nullopt;
+  return Cut(best->text, best->tokens, best->matches, best_window.begin, length);
 }
 
 }  // namespace keepsake::search

@@ -97,10 +97,8 @@ class RecordBuilder {
       }
       Counts& counts = counts_[token.text];
       if (written != token.text && written.size() <= kMaxTokenBytes) counts.written = written;
-      ++counts.at[length_ / kBlockWords * TextConfig::kMaxFields + field];
-      if (token.kind == Token::Kind::kWord || token.kind == Token::Kind::kCharacter) {
-        length_ += has_weight && !token.is_stop_word ? 1 : 0;
-      }
+      ++counts.at[counter_.block() * TextConfig::kMaxFields + field];
+      counter_.Add(token, has_weight);
     }
     flags_ |= flags;
     if ((flags & RecordReader::kTellsTime) != 0) told_.append(text).append("\n");
@@ -110,11 +108,11 @@ class RecordBuilder {
                  double position) {
     AddRelativeDates();
     TextEntry entry;
-    entry.length = length_;
+    entry.length = counter_.words();
     flags_ |= FlagsOfRole(role);
-    if (length_ > kMostStandingWords) flags_ &= ~RecordReader::kStands;
+    if (entry.length > kMostStandingWords) flags_ &= ~RecordReader::kStands;
     AppendVarint(flags_, entry.record);
-    AppendVarint(length_, entry.record);
+    AppendVarint(entry.length, entry.record);
     AppendText((flags_ & (RecordReader::kOfUser | RecordReader::kOfAssistant)) != 0 ? "" : speaker,
                entry.record);
     AppendText(group, entry.record);
@@ -143,7 +141,7 @@ class RecordBuilder {
   void AddRelativeDates() {
     if (!day_ || told_.empty()) return;
     for (const std::string& name : RelativeDatesIn(told_, *day_, Weeks::kLeftOut)) {
-      ++counts_[name].at[length_ / kBlockWords * TextConfig::kMaxFields + date_field_];
+      ++counts_[name].at[counter_.block() * TextConfig::kMaxFields + date_field_];
     }
   }
 
@@ -152,7 +150,7 @@ class RecordBuilder {
   std::optional<std::int64_t> day_;  // of the item, by a field without one
   std::uint32_t date_field_ = 0;
   std::uint64_t flags_ = 0;
-  std::uint32_t length_ = 0;
+  BlockCounter counter_;
   std::map<std::string, Counts> counts_;
 };
 
@@ -195,6 +193,15 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config,
 
 }  // namespace
 
+void BlockCounter::Add(const Token& token, bool has_weight) {
+  const bool is_word = token.kind == Token::Kind::kWord || token.kind == Token::Kind::kCharacter;
+  if (is_word && has_weight && !token.is_stop_word) ++words_;
+}
+
+bool HasWeight(const FieldText& text, const TextConfig& config) {
+  return WeightOf(config, text.field) > 0;
+}
+
 std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config) {
   AutoFields known = AutoFieldsOf(value);
   return TextsOf(value, config, known);
@@ -204,8 +211,7 @@ TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
   RecordBuilder builder(config.language);
   AutoFields known = AutoFieldsOf(value);
   for (const FieldText& text : TextsOf(value, config, known)) {
-    builder.Add(static_cast<std::uint32_t>(text.field), WeightOf(config, text.field) > 0,
-                text.text);
+    builder.Add(static_cast<std::uint32_t>(text.field), HasWeight(text, config), text.text);
   }
   const std::string speaker =
       config.speaker.empty() ? known.speaker : FirstTextAt(value, config.speaker);

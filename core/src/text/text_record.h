@@ -27,6 +27,7 @@
 #include "base/varint.h"
 #include "keepsake/bytes.h"
 #include "keepsake/text_config.h"
+#include "text/analysis.h"
 
 namespace keepsake::search {
 
@@ -38,6 +39,19 @@ struct TextEntry {
 };
 
 inline constexpr std::uint32_t kBlockWords = 20;
+// A passage has so many blocks.
+inline constexpr std::uint32_t kPassageBlocks = 3;
+
+// Tells in which block of its item a token is. Tokens are added in the order of the texts.
+class BlockCounter {
+ public:
+  std::uint32_t block() const { return words_ / kBlockWords; }
+  std::uint32_t words() const { return words_; }
+  void Add(const Token& token, bool has_weight);
+
+ private:
+  std::uint32_t words_ = 0;
+};
 
 // Its record, sealed for an item; and whether one is as it was sealed.
 Bytes SealedRecord(std::int64_t item_id, const Bytes& record);
@@ -53,6 +67,7 @@ struct FieldText {
   std::string text;
 };
 std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config);
+bool HasWeight(const FieldText& text, const TextConfig& config);
 
 // Names what tokens and records are made by: what is stored under another name must
 // be made anew.

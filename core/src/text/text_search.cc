@@ -18,8 +18,6 @@ constexpr int kLastDayAfter = 14;
 // Words of a question for which others are tried: each is compared with many.
 constexpr std::size_t kMaxCorrections = 16;
 constexpr std::size_t kMinNickname = 3;
-// A passage has so many blocks.
-constexpr std::uint32_t kPassage = 3;
 // About what is said in one turn: of longer texts neighbours take less.
 constexpr double kTurn = 12;
 // Words of a text that may say something.
@@ -302,6 +300,8 @@ class TextRanking {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
     }
     const double idf = term.weight * Idf(items_, holding);
+    plan_.terms.push_back(term);
+    plan_.terms.back().weight = idf;
     most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
     for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
       double count = 0;
@@ -333,16 +333,17 @@ class TextRanking {
   void ScorePassages(std::span<const Held> held, double idf) {
     const Candidate& candidate = candidates_[held[0].candidate];
     const TextShelf::Item& item = *candidate.item;
-    const std::uint32_t last = item.blocks <= kPassage ? 0 : item.blocks - kPassage;
+    const std::uint32_t last = item.blocks <= kPassageBlocks ? 0 : item.blocks - kPassageBlocks;
     double* const windows = &windows_[candidate.shelf->first_block + item.first_block];
     std::uint32_t next = 0;  // the first passage that has not been scored
     for (const Held& at : held) {
-      const std::uint32_t begin = at.block < kPassage ? 0 : at.block - kPassage + 1;
+      const std::uint32_t begin = at.block < kPassageBlocks ? 0 : at.block - kPassageBlocks + 1;
       for (std::uint32_t passage = std::max(begin, next); passage <= std::min(at.block, last);
            ++passage) {
         double count = 0;
         for (const Held& other : held) {
-          if (other.block >= passage && other.block < passage + kPassage) count += other.count;
+          if (other.block >= passage && other.block < passage + kPassageBlocks)
+            count += other.count;
         }
         windows[passage] +=
             idf * Saturated(count / PassageNorm(item, passage), weights_.saturation);
@@ -356,7 +357,7 @@ class TextRanking {
   }
 
   double PassageNorm(const TextShelf::Item& item, std::uint32_t passage) const {
-    constexpr double kWords = kPassage * kBlockWords;
+    constexpr double kWords = kPassageBlocks * kBlockWords;
     const double length = std::min<double>(item.length - double{kBlockWords} * passage, kWords);
     return 1 - weights_.passage_penalty +
            weights_.passage_penalty * length / std::min(mean_length_, kWords);

@@ -59,10 +59,11 @@ struct TextHit {
 struct TextPlan {
   std::uint64_t items = 0;  // with text, below the prefix
   std::uint64_t candidates = 0;
-  double agreement = 0;        // 0…1: how much of its weight a Meaning has
-  bool knows_nothing = false;  // the embedder: the words are left alone
-  std::string notes;           // what was made of the question, for people
-  bool has_phrases = false;    // what does not hold them is no hit, however near
+  double agreement = 0;         // 0…1: how much of its weight a Meaning has
+  bool knows_nothing = false;   // the embedder: the words are left alone
+  std::vector<TextTerm> terms;  // of the question, with the words near to them and their weights
+  std::string notes;            // what was made of the question, for people
+  bool has_phrases = false;     // what does not hold them is no hit, however near
 };
 
 // Chosen on many kinds of text at once, by the worst of them: bench/README.md says which,
