@@ -102,10 +102,10 @@ TEST_F(ForeignFileTest, checkpoints_and_writes_of_the_savers_come_as_they_are) {
           "('t', '', '1', 'task', 0, 'c', 'bytes', x'ff00'),"
           "('t', '', '1', 'task', 1, 'd', NULL, '1');");
   auto file = Open();
-  ASSERT_EQ(file->tables().size(), 2u);
-  EXPECT_EQ(file->tables()[0].table, ForeignTable::kSaverCheckpoints);
-  EXPECT_EQ(file->tables()[0].rows, 3u);
-  EXPECT_EQ(file->tables()[1].table, ForeignTable::kSaverWrites);
+  ASSERT_EQ(file->tables().readable.size(), 2u);
+  EXPECT_EQ(file->tables().readable[0].table, ForeignTable::kSaverCheckpoints);
+  EXPECT_EQ(file->tables().readable[0].rows, 3u);
+  EXPECT_EQ(file->tables().readable[1].table, ForeignTable::kSaverWrites);
 
   const auto checkpoints = file->Checkpoints("", kAll);
   ASSERT_TRUE(checkpoints.has_value()) << checkpoints.error().message();
@@ -365,8 +365,8 @@ TEST_F(ForeignFileTest, rows_that_are_still_in_the_log_are_read) {
   const std::string before = BytesOfFile();
   {
     auto file = Open();
-    ASSERT_EQ(file->tables().size(), 1u);
-    EXPECT_EQ(file->tables()[0].rows, 1u);
+    ASSERT_EQ(file->tables().readable.size(), 1u);
+    EXPECT_EQ(file->tables().readable[0].rows, 1u);
   }
   EXPECT_TRUE(BytesOfFile() == before);
   EXPECT_EQ(std::filesystem::file_size(Path() + "-wal"), log_size);

@@ -459,6 +459,69 @@ describe("a file that anybody may have made", () => {
     ]);
   });
 
+  test("has tables that lack a column: they are listed, and the rest comes", async () => {
+    const store = "CREATE TABLE store (prefix, key, value, created_at, updated_at)";
+    const path = fileOf(`${store};
+      INSERT INTO store VALUES ('n', 'k', '{}', '2024-01-01 00:00:00', '2024-01-01 00:00:00');
+      CREATE TABLE store_vectors (prefix, key, field_name);
+      INSERT INTO store_vectors VALUES ('n', 'k', 'text');
+      CREATE TABLE writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, type);
+      INSERT INTO writes VALUES ('t', '', 'c', 't', 0, 'json')`);
+    await using memory = await open();
+    const { items, skipped } = await memory.importFrom(path);
+    expect(items).toBe(1);
+    expect(skipped).toEqual([
+      { what: "table writes", why: "none of its rows can be read: it lacks channel, value" },
+      { what: "table store_vectors", why: "none of its rows can be read: it lacks embedding" },
+    ]);
+    await expectRefused(
+      () => memory.importFrom(fileOf("CREATE TABLE store_kv (ns, key, body)")),
+      "invalid_argument",
+      /must have one of the tables.*table store_kv: none of its rows can be read: it lacks value/,
+    );
+  });
+
+  test.each([
+    ["thread_id", "NULL, '', 'c', 't', 0, 'a', 'json', '1'"],
+    ["checkpoint_ns", "'t', NULL, 'c', 't', 0, 'a', 'json', '1'"],
+    ["checkpoint_id", "'t', '', NULL, 't', 0, 'a', 'json', '1'"],
+    ["task_id", "'t', '', 'c', NULL, 0, 'a', 'json', '1'"],
+    ["idx", "'t', '', 'c', 't', NULL, 'a', 'json', '1'"],
+    ["idx", "'t', '', 'c', 't', 1.5, 'a', 'json', '1'"],
+    ["idx", "'t', '', 'c', 't', 'first', 'a', 'json', '1'"],
+    ["channel", "'t', '', 'c', 't', 0, NULL, 'json', '1'"],
+    ["value", "'t', '', 'c', 't', 0, 'a', 'bytes', NULL"],
+  ])("has a write whose %s is not there, or no number: it is listed", async (column, row) => {
+    const path = fileOf(`CREATE TABLE checkpoints (thread_id, checkpoint_ns, checkpoint_id,
+        parent_checkpoint_id, type, checkpoint, metadata);
+      INSERT INTO checkpoints VALUES ('t', NULL, 'c', NULL, 'json', '{}', '{}');
+      CREATE TABLE writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value);
+      INSERT INTO writes VALUES (${row}), ('t', '', 'c', 't', 7, 'a', 'json', '1')`);
+    await using memory = await open();
+    const report = await memory.importFrom(path);
+    expect(report).toMatchObject({ writes: 1, checkpoints: 0 });
+    expect(report.skipped).toEqual([
+      { what: "row 1 of table checkpoints", why: "checkpoint_ns must not be NULL" },
+      {
+        what: "row 1 of table writes",
+        why: expect.stringMatching(`^${column} must (not be NULL|be a whole number)`),
+      },
+    ]);
+  });
+
+  test("has vectors of an item that take too much: the item is listed", async () => {
+    const path = fileOf(`CREATE TABLE store (prefix, key, value, created_at, updated_at);
+      INSERT INTO store VALUES ('n', 'k', '{}', NULL, NULL), ('n', 'other', '{}', NULL, NULL);
+      CREATE TABLE store_vectors (prefix, key, field_name, embedding, PRIMARY KEY (prefix, key));
+      INSERT INTO store_vectors VALUES ('n', 'k', 'text', zeroblob(70000000))`);
+    await using memory = await open();
+    const { items, skipped } = await memory.importFrom(path);
+    expect(items).toBe(1);
+    expect(skipped).toEqual([
+      { what: "row 1 of table store", why: expect.stringMatching(/its vectors take 70000004/) },
+    ]);
+  });
+
   test("has long texts and deep ones: the report is short", async () => {
     const path = fileOf(schema, (database) => {
       const put = database.prepare("INSERT INTO store_kv VALUES (?, ?, ?)");

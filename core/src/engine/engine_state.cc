@@ -171,8 +171,7 @@ Status EngineState::FinishImport(const wire::FinishImport& import) {
   return status.ok() && replaced ? StartAnew() : status;
 }
 
-Result<std::vector<import::ForeignTableInfo>> EngineState::OpenForeign(
-    const sql::OpenOptions& options) {
+Result<import::ForeignTables> EngineState::OpenForeign(const sql::OpenOptions& options) {
   Result<std::unique_ptr<import::ForeignFile>> file = import::ForeignFile::Open(options);
   if (!file) return std::unexpected(std::move(file.error()));
   foreign_file_ = std::move(*file);

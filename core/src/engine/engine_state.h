@@ -83,7 +83,7 @@ class EngineState {
   // Fills a new database with what can be read of a damaged file.
   Result<transfer::Salvage> Salvage(const sql::OpenOptions& source);
 
-  Result<std::vector<import::ForeignTableInfo>> OpenForeign(const sql::OpenOptions& options);
+  Result<import::ForeignTables> OpenForeign(const sql::OpenOptions& options);
   // Fails if none is open.
   Result<import::ForeignFile*> foreign_file();
   void CloseForeign() { foreign_file_.reset(); }

@@ -42,23 +42,34 @@ Status Invalid(std::string message) {
   return Status(StatusCode::kInvalidValue, std::move(message));
 }
 
-Result<bool> HasColumns(Database& database, std::string_view table,
-                        std::span<const std::string_view> columns) {
-  std::size_t found = 0;
+// What a table with this name has of these columns.
+struct Columns {
+  bool is_table = false;  // whether there is one
+  std::string lacking;    // "key, value", "" if it has all
+};
+
+Result<Columns> FindColumns(Database& database, std::string_view table,
+                            std::span<const std::string_view> names) {
   // The columns of a virtual one are known to its module only, and CheckPlain() refuses it.
   bool is_virtual = false;
   Status status = database.Run(
       "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL %'",
       {Param(table)}, [&](const Row&) { return is_virtual = true; });
   if (!status.ok()) return std::unexpected(std::move(status));
-  if (is_virtual) return true;
+  Columns columns{.is_table = is_virtual};
+  if (is_virtual) return columns;
+  std::vector<std::string_view> missing(names.begin(), names.end());
   status =
       database.Run("SELECT name FROM pragma_table_info(?)", {Param(table)}, [&](const Row& row) {
-        for (std::string_view column : columns) found += row.Text(0) == column ? 1u : 0u;
+        columns.is_table = true;
+        std::erase(missing, row.Text(0));
         return true;
       });
   if (!status.ok()) return std::unexpected(std::move(status));
-  return found == columns.size();
+  for (std::string_view name : missing) {
+    columns.lacking.append(columns.lacking.empty() ? "" : ", ").append(name);
+  }
+  return columns;
 }
 
 // "" if there is none, else what a table with this name is instead of a plain one.
@@ -184,6 +195,14 @@ Status CheckKeys(const CheckpointKey& key) {
   return Status();
 }
 
+Status NotNull(const Row& row, std::initializer_list<std::string_view> columns) {
+  int number = 0;
+  for (const std::string_view column : columns) {
+    if (row.IsNull(number++)) return Invalid(std::string(column) + " must not be NULL");
+  }
+  return Status();
+}
+
 Status CheckItem(const Item& item) {
   if (Status status = CheckText("key", item.key); !status.ok()) return status;
   // Upstream writes there too, through its own batch().
@@ -193,13 +212,6 @@ Status CheckItem(const Item& item) {
   if (Status status = json::Validate(item.value); !status.ok()) return status;
   if (json::KindOf(json::Root(item.value)) == json::Kind::kObject) return Status();
   return Invalid("value must be a JSON object: " + json::Quoted(item.value));
-}
-
-Status NotNull(const Row& row, std::initializer_list<int> columns) {
-  for (const int column : columns) {
-    if (row.IsNull(column)) return Invalid("namespace, key and value must not be NULL");
-  }
-  return Status();
 }
 
 Result<std::vector<float>> FloatsOf(ByteView bytes) {
@@ -380,7 +392,7 @@ class SqliteForeignFile final : public ForeignFile {
     return status.ok() ? FindStoreExtras() : status;
   }
 
-  const std::vector<ForeignTableInfo>& tables() const override { return tables_; }
+  const ForeignTables& tables() const override { return tables_; }
 
   Result<ForeignPage<ForeignItem>> Items(ForeignTable table, const std::string& cursor,
                                          std::uint32_t limit) override {
@@ -409,24 +421,36 @@ class SqliteForeignFile final : public ForeignFile {
 
  private:
   Status Find(ForeignTable table, const TableSql& sql, std::span<const std::string_view> columns) {
-    const Result<bool> is_there = HasColumns(*database_, sql.name, columns);
+    const Result<bool> is_there = Has(sql.name, columns);
     if (!is_there) return is_there.error();
     if (!*is_there) return Status();
     if (Status status = CheckPlain(*database_, sql.name); !status.ok()) return status;
     const Result<std::uint64_t> rows = CountRows(*database_, sql.count);
     if (!rows) return rows.error();
-    tables_.push_back({.table = table, .rows = *rows});
+    tables_.readable.push_back({.table = table, .rows = *rows});
     return Status();
+  }
+
+  // A table that lacks some of the columns is noted as skipped.
+  Result<bool> Has(std::string_view table, std::span<const std::string_view> names) {
+    const Result<Columns> columns = FindColumns(*database_, table, names);
+    if (!columns) return std::unexpected(columns.error());
+    if (!columns->is_table) return false;
+    if (columns->lacking.empty()) return true;
+    tables_.skipped.push_back(
+        {.row = "table " + std::string(table),
+         .why = "none of its rows can be read: it lacks " + columns->lacking});
+    return false;
   }
 
   // What Python's store got in later versions.
   Status FindStoreExtras() {
     constexpr std::string_view kTtlColumns[] = {"expires_at", "ttl_minutes"};
-    const Result<bool> has_ttl = HasColumns(*database_, "store", kTtlColumns);
-    if (!has_ttl) return has_ttl.error();
-    const Result<bool> has_vectors = HasColumns(*database_, "store_vectors", kVectorColumns);
+    const Result<Columns> ttl = FindColumns(*database_, "store", kTtlColumns);
+    if (!ttl) return ttl.error();
+    const Result<bool> has_vectors = Has("store_vectors", kVectorColumns);
     if (!has_vectors) return has_vectors.error();
-    store_has_ttl_ = *has_ttl;
+    store_has_ttl_ = ttl->lacking.empty();
     store_has_vectors_ = *has_vectors;
     if (!store_has_vectors_) return Status();
     Status status = CheckPlain(*database_, "store_vectors");
@@ -451,7 +475,7 @@ class SqliteForeignFile final : public ForeignFile {
   Result<ForeignPage<T>> Read(ForeignTable table, const TableSql& sql, const std::string& cursor,
                               std::uint32_t limit, FunctionRef<Result<T>(const Row&)> make) {
     const auto is_asked_for = [&](const ForeignTableInfo& info) { return info.table == table; };
-    if (std::ranges::none_of(tables_, is_asked_for)) {
+    if (std::ranges::none_of(tables_.readable, is_asked_for)) {
       return Error(StatusCode::kInvalidArgument, "file has no table " + std::string(sql.name));
     }
     const Result<Place> place = Place::Parse(cursor);
@@ -464,7 +488,8 @@ class SqliteForeignFile final : public ForeignFile {
                               .parent_checkpoint_id = std::string(row.Text(3)),
                               .checkpoint = TypedBlob(row, 4, 5),
                               .metadata = MetadataBlob(row, 6)};
-    Status status = CheckKeys(foreign.key);
+    Status status = NotNull(row, {"thread_id", "checkpoint_ns", "checkpoint_id"});
+    if (status.ok()) status = CheckKeys(foreign.key);
     if (status.ok()) status = CheckText("parent_checkpoint_id", foreign.parent_checkpoint_id);
     if (status.ok()) status = CheckText("type", foreign.checkpoint.type);
     if (!status.ok()) return std::unexpected(std::move(status));
@@ -478,19 +503,26 @@ class SqliteForeignFile final : public ForeignFile {
                                    .idx = static_cast<std::int32_t>(idx),
                                    .channel = std::string(row.Text(5)),
                                    .value = TypedBlob(row, 6, 7)}};
-    Status status = CheckKeys(foreign.key);
+    Status status =
+        NotNull(row, {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel"});
+    if (status.ok()) status = CheckKeys(foreign.key);
     if (status.ok()) status = CheckText("task_id", foreign.write.task_id);
     if (status.ok()) status = CheckText("channel", foreign.write.channel);
     if (status.ok()) status = CheckText("type", foreign.write.value.type);
-    if (status.ok() && foreign.write.idx != idx) {
-      status = Invalid("idx must fit 32 bits: " + std::to_string(idx));
+    if (status.ok() && row.Text(4) != std::to_string(foreign.write.idx)) {
+      status = Invalid("idx must be a whole number of 32 bits: " + json::Quoted(row.Text(4)));
+    }
+    if (status.ok() && row.IsNull(7) && foreign.write.value.type != "null") {
+      status = Invalid("value must not be NULL");
     }
     if (!status.ok()) return std::unexpected(std::move(status));
     return foreign;
   }
 
   Result<ForeignItem> PythonItem(const Row& row) {
-    if (Status status = NotNull(row, {0, 1, 2}); !status.ok()) return std::unexpected(status);
+    if (Status status = NotNull(row, {"prefix", "key", "value"}); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
     const Result<std::int64_t> created_at = TimeOf(row, 3, 4);
     if (!created_at) return std::unexpected(created_at.error());
     const Result<std::int64_t> updated_at = TimeOf(row, 5, 6);
@@ -524,18 +556,24 @@ class SqliteForeignFile final : public ForeignFile {
     std::vector<FieldVector> vectors;
     if (!store_has_vectors_) return vectors;
     std::int64_t bytes = 0;
-    Status broken;
     Status status = database_->Run(
+        "SELECT sum(ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0))"
+        " FROM store_vectors WHERE prefix = ? AND key = ?",
+        {Param(prefix), Param(key)}, [&](const Row& row) {
+          bytes = row.Int(0);
+          return true;
+        });
+    if (!status.ok()) return std::unexpected(std::move(status));
+    if (bytes > kMaxForeignRowBytes) {
+      return std::unexpected(Invalid("its vectors take " + std::to_string(bytes) +
+                                     " bytes, and they may take " +
+                                     std::to_string(kMaxForeignRowBytes)));
+    }
+    Status broken;
+    status = database_->Run(
         "SELECT field_name, embedding FROM store_vectors WHERE prefix = ? AND key = ?"
-        " AND ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0) <= ?"
         " ORDER BY _rowid_",
-        {Param(prefix), Param(key), Param(kMaxForeignRowBytes)}, [&](const Row& row) {
-          bytes += static_cast<std::int64_t>(row.Blob(1).size());
-          if (bytes > kMaxForeignRowBytes) {
-            broken = Invalid("its vectors take more than " + std::to_string(kMaxForeignRowBytes) +
-                             " bytes");
-            return false;
-          }
+        {Param(prefix), Param(key)}, [&](const Row& row) {
           Result<std::vector<float>> values = FloatsOf(row.Blob(1));
           if (!values) {
             broken = values.error();
@@ -550,7 +588,9 @@ class SqliteForeignFile final : public ForeignFile {
   }
 
   static Result<ForeignItem> PlainItem(const Row& row) {
-    if (Status status = NotNull(row, {0, 1, 2}); !status.ok()) return std::unexpected(status);
+    if (Status status = NotNull(row, {"ns", "key", "value"}); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
     Result<Namespace> labels = LabelsOfJson(row.Text(0));
     if (!labels) return std::unexpected(std::move(labels.error()));
     ForeignItem foreign;
@@ -564,7 +604,7 @@ class SqliteForeignFile final : public ForeignFile {
   }
 
   std::unique_ptr<Database> database_;
-  std::vector<ForeignTableInfo> tables_;
+  ForeignTables tables_;
   bool store_has_ttl_ = false;
   bool store_has_vectors_ = false;
 };
@@ -597,10 +637,12 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions& o
   if (Status status = file->FindTables(); !status.ok()) {
     return std::unexpected(AboutFile(std::move(status)));
   }
-  if (file->tables().empty()) {
-    return Error(StatusCode::kInvalidArgument,
-                 "file must have one of the tables checkpoints, writes, store, store_kv: \"" +
-                     options.path + "\"");
+  if (file->tables().readable.empty()) {
+    std::string message = "file must have one of the tables checkpoints, writes, store, store_kv";
+    for (const ForeignSkip& skip : file->tables().skipped) {
+      message += "; " + skip.row + ": " + skip.why;
+    }
+    return Error(StatusCode::kInvalidArgument, message + ": \"" + options.path + "\"");
   }
   return file;
 }

@@ -32,6 +32,18 @@ struct ForeignTableInfo {
   std::uint64_t rows = 0;
 };
 
+// A row that breaks a rule, or a table of which no row can be read.
+struct ForeignSkip {
+  std::string row;  // "row 7 of table store", "table store"
+  std::string why;
+};
+
+// What a file holds.
+struct ForeignTables {
+  std::vector<ForeignTableInfo> readable;
+  std::vector<ForeignSkip> skipped;  // tables of a known name that lack a column
+};
+
 struct ForeignItem {
   Item item;
   std::int64_t ttl_ms = PutOp::kNoTtl;
@@ -52,12 +64,6 @@ struct ForeignWrite {
   PendingWrite write;
 };
 
-// A row that breaks a rule.
-struct ForeignSkip {
-  std::string row;  // "row 7 of table store"
-  std::string why;
-};
-
 template <typename T>
 struct ForeignPage {
   std::vector<T> rows;
@@ -72,11 +78,11 @@ inline constexpr std::int64_t kMaxForeignRowBytes = std::int64_t{64} * 1024 * 10
 class ForeignFile {
  public:
   // kNotADatabase, kCorrupt if its pages don't fit together, or kInvalidArgument if it holds
-  // none of the tables, or one that is not plain.
+  // none of the tables with all columns, or one that is not plain.
   static Result<std::unique_ptr<ForeignFile>> Open(const sql::OpenOptions& options);
   virtual ~ForeignFile() = default;
 
-  virtual const std::vector<ForeignTableInfo>& tables() const = 0;
+  virtual const ForeignTables& tables() const = 0;
   // Begin with cursor "". A page has `limit` rows at most, fewer if they are large.
   // kPythonStore or kPlainStoreKv only.
   virtual Result<ForeignPage<ForeignItem>> Items(ForeignTable table, const std::string& cursor,

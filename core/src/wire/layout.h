@@ -162,6 +162,7 @@ auto Fields(Is<transfer::ImportState> auto& x) {
   return std::tie(x.export_id, x.next, x.cursor, x.is_complete);
 }
 auto Fields(Is<import::ForeignTableInfo> auto& x) { return std::tie(x.table, x.rows); }
+auto Fields(Is<import::ForeignTables> auto& x) { return std::tie(x.readable, x.skipped); }
 auto Fields(Is<import::ForeignItem> auto& x) {
   return std::tie(x.item, x.ttl_ms, x.expires_at_ms, x.vectors);
 }

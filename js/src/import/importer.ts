@@ -24,6 +24,7 @@ import {
   type ForeignItem,
   type ForeignPage,
   type ForeignTableInfo,
+  type ForeignTables,
   type ForeignWrite,
   NO_TTL,
   type PendingWrite,
@@ -107,12 +108,13 @@ class Import {
   #done = 0;
   #turnBegan = performance.now();
 
-  constructor(connection: Connection, tables: ForeignTableInfo[], target: ImportTarget) {
+  constructor(connection: Connection, tables: ForeignTables, target: ImportTarget) {
     this.#connection = connection;
     this.#target = target;
-    this.#tables = tables.filter(({ table }) =>
+    this.#tables = tables.readable.filter(({ table }) =>
       table === "saverCheckpoints" || table === "saverWrites" ? target.serde : target.putItem,
     );
+    for (const { row, why } of tables.skipped) this.#skip(row, why);
   }
 
   async run(): Promise<ImportReport> {

@@ -17,6 +17,7 @@ import {
   readPart,
   readPendingWrite,
   readSearchItem,
+  readSkip,
   readTexts,
   readTuple,
   writeCheckpoint,
@@ -46,7 +47,7 @@ import type {
   ForeignCheckpoint,
   ForeignItem,
   ForeignPage,
-  ForeignTableInfo,
+  ForeignTables,
   ForeignWrite,
   GetRequest,
   HistoryRequest,
@@ -706,11 +707,16 @@ export const OPERATIONS = {
     read: readNothing,
   }),
 
-  foreignOpen: row<OpenOptions, ForeignTableInfo[]>({
+  foreignOpen: row<OpenOptions, ForeignTables>({
     tag: 192,
     write: writeOpenOptions,
-    read: (reader) =>
-      reader.list((info) => ({ table: readName(info, ForeignTable), rows: info.i64() })),
+    read: (reader) => ({
+      readable: reader.list((info) => ({
+        table: readName(info, ForeignTable),
+        rows: info.i64(),
+      })),
+      skipped: reader.list(readSkip),
+    }),
   }),
   foreignItems: row<
     { readonly table: "pythonStore" | "plainStoreKv" } & PageRequest,

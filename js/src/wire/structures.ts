@@ -10,6 +10,7 @@ import {
   DEFAULT_TTL,
   Durability,
   type FieldVector,
+  type ForeignSkip,
   Fusion,
   type Item,
   type ItemRef,
@@ -281,10 +282,14 @@ export function readFieldVector(reader: Reader): FieldVector {
   return { path: reader.text(), values: reader.floats() };
 }
 
+export function readSkip(reader: Reader): ForeignSkip {
+  return { row: reader.text(), why: reader.text() };
+}
+
 export function readPage<Row>(reader: Reader, readRow: (reader: Reader) => Row) {
   return {
     rows: reader.list(readRow),
-    skipped: reader.list((skip) => ({ row: skip.text(), why: skip.text() })),
+    skipped: reader.list(readSkip),
     cursor: reader.text(),
     done: reader.flag(),
   };

@@ -449,6 +449,17 @@ export interface ForeignTableInfo {
   rows: number;
 }
 
+/** A row that breaks a rule, or a table that lacks a column. */
+export interface ForeignSkip {
+  row: string;
+  why: string;
+}
+
+export interface ForeignTables {
+  readable: ForeignTableInfo[];
+  skipped: ForeignSkip[];
+}
+
 export interface ForeignItem {
   item: Item;
   ttl: number;
@@ -472,8 +483,7 @@ export interface ForeignWrite {
 
 export interface ForeignPage<Row> {
   rows: Row[];
-  /** Rows that break a rule: which, and why. */
-  skipped: { row: string; why: string }[];
+  skipped: ForeignSkip[];
   cursor: string;
   done: boolean;
 }

@@ -70,21 +70,29 @@ const COLUMNS = {
   store_kv: "ns, key, value",
 };
 
-// How many rows the importer has to import or to list; undefined if SQLite can't say.
-function rowsOf(path) {
+// How many rows the importer has to import or to list, and which tables lack a column;
+// undefined if SQLite can't say.
+function contentsOf(path) {
   let database;
   try {
     database = new Database(path, { readonly: true });
     if (database.pragma("quick_check", { simple: true }) !== "ok") return undefined;
-    const count = (columns, table) => {
+    const has = (table) => database.prepare("SELECT 1 FROM pragma_table_info(?)").get(table);
+    const lacking = [];
+    const count = (table) => {
+      if (!has(table)) return 0;
       try {
+        // In brackets a name is never a text.
+        const columns = COLUMNS[table].replace(/\w+/g, "[$&]");
         const counted = database.prepare(`SELECT count(*) FROM (SELECT ${columns} FROM ${table})`);
         return counted.pluck().get();
       } catch {
+        lacking.push(`table ${table}`);
         return 0;
       }
     };
-    return Object.entries(COLUMNS).reduce((sum, [table, of]) => sum + count(of, table), 0);
+    const rows = Object.keys(COLUMNS).reduce((sum, table) => sum + count(table), 0);
+    return { rows, lacking };
   } catch {
     return undefined;
   } finally {
@@ -121,8 +129,12 @@ async function importInto(memory, bytes, path) {
   return memory.importFrom(path);
 }
 
-const listed = ({ items, checkpoints, writes, kept, skipped }) =>
-  items + checkpoints + writes + kept + skipped.length;
+// Of what the file holds, how much the report does not tell.
+function missingIn({ items, checkpoints, writes, kept, skipped }, { rows, lacking }) {
+  const tables = skipped.filter(({ what }) => what.startsWith("table ")).map(({ what }) => what);
+  const told = items + checkpoints + writes + kept + skipped.length - tables.length;
+  return rows - told + lacking.filter((table) => !tables.includes(table)).length;
+}
 
 async function attempt(number, original) {
   const bytes = mutantOf(kind, original, number, folder);
@@ -137,7 +149,7 @@ async function attempt(number, original) {
   const { user, system } = process.cpuUsage(before);
   const used = memory === undefined ? [] : await useOf(memory);
   await memory?.close();
-  const rows = outcome.done && !isLines ? rowsOf(path) : undefined;
+  const contents = outcome.done && !isLines ? contentsOf(path) : undefined;
   for (const { buffer } of memories.splice(0)) {
     linearMemory = Math.max(linearMemory, buffer.byteLength);
   }
@@ -148,7 +160,7 @@ async function attempt(number, original) {
     ms: (user + system) / 1000,
     code: outcome.code ?? null,
     message: outcome.message,
-    missing: rows === undefined ? 0 : rows - listed(outcome.done),
+    missing: contents === undefined ? 0 : missingIn(outcome.done, contents),
     whys: outcome.done?.skipped.map(({ why }) => why) ?? [],
     used,
     linearMemory,

@@ -267,6 +267,8 @@ const TABLE_MUTATIONS = [
         `DROP TABLE ${table}`,
         `DELETE FROM ${table}`,
         `ALTER TABLE ${table} RENAME TO ${pick(random, ["checkpoints", "writes", "store", "store_kv"])}`,
+        `ALTER TABLE ${table} RENAME COLUMN ${pick(random, ["value", "channel", "metadata"])} TO renamed`,
+        `ALTER TABLE ${table} RENAME COLUMN ${pick(random, ["embedding", "key"])} TO renamed`,
         `ALTER TABLE ${table} ADD COLUMN ${pick(random, ["rowid", "oid", "_rowid_", "more"])}`,
         `CREATE TRIGGER odd AFTER INSERT ON ${table} BEGIN SELECT 1; END`,
         `CREATE TABLE copy AS SELECT * FROM ${table}; DROP TABLE ${table}; CREATE VIEW ${table} AS SELECT * FROM copy`,
