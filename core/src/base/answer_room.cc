@@ -53,8 +53,10 @@ Status AnswerRoom::Add(std::size_t bytes) {
   return TooLarge("memory has no room for an answer of ", taken_);
 }
 
-Status FindRoom(std::size_t bytes) {
-  if (bytes <= kUnasked || HasRoom(bytes, kMegabyte)) return {};
+Status FindRoom(std::uint64_t bytes) {
+  if (bytes <= kUnasked) return {};
+  const bool is_possible = bytes <= PTRDIFF_MAX;
+  if (is_possible && HasRoom(static_cast<std::size_t>(bytes), kMegabyte)) return {};
   return {StatusCode::kStorageFull, "memory has no room for " + std::to_string(bytes / kMegabyte) +
                                         " MB more: nothing was done; delete something"};
 }

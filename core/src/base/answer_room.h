@@ -5,6 +5,7 @@
 #define KEEPSAKE_BASE_ANSWER_ROOM_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "keepsake/status.h"
 
@@ -33,7 +34,7 @@ class AnswerRoom {
 };
 
 // kStorageFull if memory has no room for so many bytes in one piece.
-Status FindRoom(std::size_t bytes);
+Status FindRoom(std::uint64_t bytes);
 
 }  // namespace keepsake
 

@@ -198,14 +198,18 @@ void TextIndex::Put(std::int64_t id, std::string_view encoded_ns, ByteView recor
                     const TextConfig& config) {
   Remove(id);
   TextShelf& shelf = shelves_.try_emplace(std::string(encoded_ns)).first->second;
+  words_ -= shelf.length();
   shelf.Put(id, record, config);
+  words_ += shelf.length();
   ns_of_[id] = &shelf;
 }
 
 void TextIndex::Remove(std::int64_t id) {
   const auto found = ns_of_.find(id);
   if (found == ns_of_.end()) return;
+  words_ -= found->second->length();
   found->second->Remove(id);
+  words_ += found->second->length();
   ns_of_.erase(found);
 }
 

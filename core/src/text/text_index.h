@@ -92,12 +92,13 @@ class TextShelf {
 
 class TextIndex {
  public:
-  void Clear() { shelves_.clear(), ns_of_.clear(); }
+  void Clear() { shelves_.clear(), ns_of_.clear(), words_ = 0; }
 
   void Put(std::int64_t id, std::string_view encoded_ns, ByteView record, const TextConfig& config);
   bool Holds(std::int64_t id) const { return ns_of_.contains(id); }
   // Of whatever namespace.
   void Remove(std::int64_t id);
+  std::uint64_t words() const { return words_; }  // of all items together
   // Those that begin so, in order.
   std::vector<const TextShelf*> Below(std::string_view encoded_prefix) const;
 
@@ -106,6 +107,7 @@ class TextIndex {
 
   Shelves shelves_;
   std::unordered_map<std::int64_t, TextShelf*> ns_of_;
+  std::uint64_t words_ = 0;
 };
 
 }  // namespace keepsake::search

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/answer_room.h"
 #include "base/order.h"
 #include "text/dates.h"
 #include "text/near_words.h"
@@ -60,6 +61,7 @@ class TextRanking {
         terms_(query.terms) {}
 
   Result<std::vector<TextHit>> Run(std::size_t most) {
+    if (Status status = FindOwnRoom(); !status.ok()) return std::unexpected(std::move(status));
     Prepare();
     FindSpeakers();
     for (TextTerm& term : terms_) FindNearWords(term);
@@ -100,6 +102,17 @@ class TextRanking {
     double covered = 0;     // of the weight of all terms, what it and its neighbours hold
     TextScore score;
   };
+
+  // For what is kept of each candidate, and of each block of a text.
+  Status FindOwnRoom() const {
+    constexpr std::uint64_t kPerCandidate = 2 * (sizeof(Candidate) + sizeof(TextHit));
+    constexpr std::uint64_t kPerBlock = 2 * sizeof(Held);
+    std::uint64_t bytes = 0;
+    for (const TextShelf* texts : texts_) {
+      bytes += kPerCandidate * texts->size() + kPerBlock * texts->blocks();
+    }
+    return FindRoom(bytes);
+  }
 
   void Prepare() {
     std::size_t blocks = 0, slots = 0;

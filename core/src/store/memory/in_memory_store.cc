@@ -21,6 +21,7 @@
 #include "store/prefix_set.h"
 #include "store/text_work.h"
 #include "text/text_record.h"
+#include "text/text_room.h"
 #include "text/text_search.h"
 #include "vectors/cosine.h"
 #include "vectors/field_columns.h"
@@ -393,11 +394,13 @@ void InMemoryStore::MakeTextsAnew() {
 Status InMemoryStore::AnalyseTexts(std::string_view encoded_prefix, TextWork& work) {
   MakeTextsAnew();
   searched_.Add(std::string(encoded_prefix));
+  search::TextRoom room(text_);
   auto next = without_text_.lower_bound({std::string(encoded_prefix), 0});
   while (next != without_text_.end() && next->first.starts_with(encoded_prefix)) {
     const auto& [ns, id] = *next;
     const std::string& value = records_by_id_.at(id)->value;
     if (!work.Analyse(value.size())) return TextWork::NotDone();
+    if (Status status = room.TakeValue(value); !status.ok()) return status;
     const Bytes& record = text_records_[id] = search::MakeTextEntry(value, options().text).record;
     text_.Put(id, ns, record, options().text);
     next = without_text_.erase(next);
@@ -746,7 +749,8 @@ Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
 Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
   std::optional<std::size_t> left = TextWork::kWhenIdle;
   TextWork work(left);
-  bool has_more = !AnalyseNewTexts(work).ok();
+  // Where there is no room for texts, their next search says so.
+  bool has_more = AnalyseNewTexts(work).code() == StatusCode::kIndexing;
   if (index_ == nullptr) return IndexProgress{.is_done = !has_more};
   has_more = index_->ImproveGraph(step.vectors, step.is_wanted) || has_more;
   return IndexProgress{

@@ -11,6 +11,7 @@
 #include "store/sqlite/id_list.h"
 #include "text/text_query.h"
 #include "text/text_record.h"
+#include "text/text_room.h"
 
 namespace keepsake {
 namespace {
@@ -167,19 +168,21 @@ Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig
   Place& next = loading_.try_emplace(encoded_prefix, Place{encoded_prefix, ""}).first->second;
   const sql::PrefixRange range(encoded_prefix);
   const Place begin = next;
-  bool is_done = true;
+  search::TextRoom room(index_);
+  Status failure;
   Status status =
       database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
-        is_done = work.Read(row.IsNull(2) ? 0 : row.Blob(2).size());
-        if (is_done) {
+        const ByteView record = row.IsNull(2) ? ByteView() : row.Blob(2);
+        failure = work.Read(record.size()) ? room.TakeRecord(record) : TextWork::NotDone();
+        if (failure.ok()) {
           LoadRow(row, config);
         } else {
           next = {std::string(row.Text(1)), std::string(row.Text(3))};
         }
-        return is_done;
+        return failure.ok();
       });
+  if (status.ok()) status = failure;
   if (!status.ok()) return status;
-  if (!is_done) return TextWork::NotDone();
   loading_.erase(encoded_prefix);
   loaded_.Add(encoded_prefix);
   return {};
@@ -230,14 +233,18 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
   std::vector<std::int64_t> done;
   std::vector<Bytes> records;
   bool are_all = true;
+  search::TextRoom room(index_);
+  Status failure;
   Status status = database_.Run(kValues, {list, encoded_ns}, [&](const Row& row) {
-    are_all = work.Analyse(row.Text(1).size());
+    failure = room.TakeValue(row.Text(1));
+    are_all = failure.ok() && work.Analyse(row.Text(1).size());
     if (!are_all) return false;
     const search::TextEntry entry = search::MakeTextEntry(row.Text(1), config);
     done.push_back(row.Int(0));
     records.push_back(search::SealedRecord(row.Int(0), entry.record));
     return true;
   });
+  if (status.ok() && done.empty()) status = failure;
   for (std::size_t i = 0; i < done.size() && status.ok(); ++i) {
     status = database_.Run(kPut, {done[i], ByteView(records[i])});
     if (status.ok()) index_.Put(done[i], encoded_ns, records[i], config);

@@ -1,0 +1,56 @@
+#include "text/text_room.h"
+
+#include <algorithm>
+
+#include "base/answer_room.h"
+
+namespace keepsake::search {
+namespace {
+
+// What one word takes at most while a value is analysed, and what a byte does.
+constexpr std::uint64_t kPerWord = 400, kPerByte = 16;
+// A byte of a record becomes so many of an index.
+constexpr std::uint64_t kPerRecordByte = 20;
+// Of a word in the index: its list may have to be made anew, as those of others.
+constexpr std::uint64_t kPerIndexedWord = 16;
+// So much is asked for at least, so that few of many small texts ask.
+constexpr std::uint64_t kAtOnce = std::uint64_t{2} << 20;
+// What others do with what is left.
+constexpr std::uint64_t kLeft = std::uint64_t{4} << 20;
+
+// Letters and digits are told apart from the rest as far as ASCII goes. Elsewhere each
+// character may be a word, and two of them another.
+std::uint64_t MostWordsIn(std::string_view text) {
+  std::uint64_t words = 0;
+  bool is_within = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const unsigned char lower = byte | 0x20;
+    const bool is_letter = (lower >= 'a' && lower <= 'z') || (byte >= '0' && byte <= '9');
+    if (byte >= 0xc0) words += 2;
+    if (is_letter && !is_within) ++words;
+    is_within = is_letter;
+  }
+  return words;
+}
+
+}  // namespace
+
+Status TextRoom::TakeValue(std::string_view value) {
+  return Take(kPerWord * MostWordsIn(value) + kPerByte * value.size());
+}
+
+Status TextRoom::TakeRecord(ByteView record) { return Take(kPerRecordByte * record.size()); }
+
+Status TextRoom::Take(std::uint64_t bytes) {
+  if (bytes > found_) {
+    const std::uint64_t wanted = std::max(bytes, kAtOnce);
+    const Status status = FindRoom(wanted + kPerIndexedWord * index_.words() + kLeft);
+    if (!status.ok()) return status;
+    found_ = wanted;
+  }
+  found_ -= bytes;
+  return {};
+}
+
+}  // namespace keepsake::search
