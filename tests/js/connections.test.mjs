@@ -405,25 +405,31 @@ describe("a storm of four processes on one file", () => {
         const child = spawn(process.execPath, [worker, path, ledger, name], {
           stdio: ["ignore", "ignore", "pipe"],
         });
+        child.ledger = ledger;
         child.errors = "";
         child.stderr.on("data", (data) => {
           child.errors += data;
         });
         return child;
       };
+      // On a busy machine one may take seconds to begin.
+      const hasBegun = async (child) => {
+        while (child.exitCode === null && ledgerOf(child.ledger).put.length < 3) await wait(20);
+      };
       const children = [0, 1, 2, 3].map((slot) => start(slot, 0));
       const errors = [];
       for (let kill = 0; kill < kills; kill++) {
-        await wait(300 + Math.random() * 400);
         const slot = kill % children.length;
         const child = children[slot];
+        await hasBegun(child);
+        await wait(Math.random() * 400);
         const exited = child.exitCode === null ? once(child, "exit") : undefined;
         child.kill("SIGKILL");
         await exited;
         errors.push(child.errors);
         children[slot] = start(slot, kill + 1);
       }
-      await wait(500);
+      await Promise.all(children.map(hasBegun));
       for (const child of children) {
         const exited = child.exitCode === null ? once(child, "exit") : undefined;
         child.kill("SIGKILL");

@@ -48,18 +48,22 @@ async function fill(memory) {
 
 let whole;
 
-beforeAll(async () => {
+async function bytesOfFilled(options) {
   const path = temporaryFile("whole.db");
-  const memory = await openMemory({ path });
+  const memory = await openMemory({ path, ...options });
   await fill(memory);
   await memory.close();
-  whole = readFileSync(path);
+  return readFileSync(path);
+}
+
+beforeAll(async () => {
+  whole = await bytesOfFilled({});
 });
 
 // A file with bytes changed.
-function fileWith(change) {
+function fileWith(change, original = whole) {
   const path = temporaryFile("damaged.db");
-  const bytes = Buffer.from(whole);
+  const bytes = Buffer.from(original);
   change(bytes);
   writeFileSync(path, bytes);
   return path;
@@ -69,7 +73,7 @@ const pageOf = (text) => Math.floor(whole.indexOf(text) / PAGE) + 1;
 const damage = (page) => fileWith((bytes) => (bytes[(page - 1) * PAGE + 2000] ^= 1));
 
 // Everything that the memory answers, or an error's code.
-async function answersOf(path) {
+async function answersOf(path, options) {
   const answers = [];
   const note = async (call) => {
     try {
@@ -80,7 +84,7 @@ async function answersOf(path) {
   };
   let memory;
   await note(async () => {
-    memory = await openMemory({ path, verifyPages: true });
+    memory = await openMemory({ path, ...options });
   });
   if (memory === undefined) return answers;
   const { store, checkpointer } = memory;
@@ -111,28 +115,45 @@ test("with verifyPages, a damaged page is `corrupt` for the calls that need it, 
   await memory.close();
 });
 
-test("with verifyPages, a flipped bit is never a wrong answer", async () => {
-  const expected = await answersOf(fileWith(() => {}));
-  expect(expected.filter((answer) => answer.startsWith("error"))).toEqual([]);
-  let seed = 20261124;
-  const random = (below) => {
-    seed = (seed * 1103515245 + 12345) % 2 ** 31;
-    return seed % below;
-  };
-  const flips = Number(process.env.KEEPSAKE_FLIPS ?? 150);
-  let noticed = 0;
-  for (let i = 0; i < flips; i++) {
-    const at = random(whole.length);
-    const bit = random(8);
-    const found = await answersOf(fileWith((bytes) => (bytes[at] ^= 1 << bit)));
-    const wrong = found.filter(
-      (answer, n) => !answer.startsWith("error") && answer !== expected[n],
+const flipsOf = ({ key }) => Number(process.env.KEEPSAKE_FLIPS ?? (key ? 60 : 150));
+
+// KEEPSAKE_FLIPS=10000 for the long run.
+test.each([
+  ["with verifyPages", { verifyPages: true }],
+  ["with a key", { key: new Uint8Array(32).fill(7) }],
+])(
+  "%s, a flipped bit is never a wrong answer",
+  async (_, options) => {
+    const original = await bytesOfFilled(options);
+    const expected = await answersOf(
+      fileWith(() => {}, original),
+      options,
     );
-    expect({ at, bit, wrong }).toEqual({ at, bit, wrong: [] });
-    if (found.some((answer) => answer.startsWith("error"))) noticed++;
-  }
-  expect(noticed).toBeGreaterThan(flips / 3);
-}, 600_000);
+    expect(expected.filter((answer) => answer.startsWith("error"))).toEqual([]);
+    let seed = 20261124;
+    const random = (below) => {
+      seed = (seed * 1103515245 + 12345) % 2 ** 31;
+      return seed % below;
+    };
+    const flips = flipsOf(options);
+    let noticed = 0;
+    for (let i = 0; i < flips; i++) {
+      const at = random(original.length);
+      const bit = random(8);
+      const path = fileWith((bytes) => {
+        bytes[at] ^= 1 << bit;
+      }, original);
+      const found = await answersOf(path, options);
+      const wrong = found.filter(
+        (answer, n) => !answer.startsWith("error") && answer !== expected[n],
+      );
+      expect({ at, bit, wrong }).toEqual({ at, bit, wrong: [] });
+      if (found.some((answer) => answer.startsWith("error"))) noticed++;
+    }
+    expect(noticed).toBeGreaterThan(flips / 3);
+  },
+  600_000,
+);
 
 test("a check reads every page, says how far it is, and what damaged ones hold", async () => {
   await using memory = await openMemory({ path: fileWith(() => {}) });
