@@ -1,4 +1,4 @@
-// Every JavaScript snippet of README.md and docs/ runs as it stands, in a folder of its own, and
+// Every JavaScript and TypeScript snippet of README.md and docs/ runs as it stands, in a folder of its own, and
 // every link leads to something that is in the package.
 
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { transformSync } from "esbuild";
 import { pages, snippetsOf } from "./support/documentation.mjs";
 
 const root = process.cwd();
-const snippets = snippetsOf("js");
+const snippets = [...snippetsOf("js"), ...snippetsOf("ts")];
 
 let folder;
 
@@ -37,7 +37,10 @@ test.each(snippets.map(({ path, code }, i) => [i + 1, path, code]))(
   (number, _path, code) => {
     const file = join(folder, `snippet-${number}.mjs`);
     // Node 20 does not parse `await using`; esbuild lowers it as a user's bundler would.
-    writeFileSync(file, transformSync(code, { target: "node20", format: "esm" }).code);
+    writeFileSync(
+      file,
+      transformSync(code, { loader: "ts", target: "node20", format: "esm" }).code,
+    );
     execFileSync(process.execPath, [file], { cwd: folder, encoding: "utf8", stdio: "pipe" });
   },
 );
@@ -54,7 +57,8 @@ const anchorsOf = (text) =>
 test.each(pages.map(({ path, text }) => [path, text]))(
   "every link of %s leads somewhere",
   (path, text) => {
-    const packed = /^(docs\/[\w-]+\.md|README\.md|LICENSE|THIRD_PARTY_NOTICES\.md)$/;
+    const packed =
+      /^(docs\/[\w-]+\.md|docs\/pictures\/[\w-]+\.svg|README\.md|LICENSE|THIRD_PARTY_NOTICES\.md)$/;
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link]) => link)
       .filter((link) => !/^https?:/.test(link))

@@ -1,0 +1,74 @@
+// `npm run benchmarks`: the tables of docs/benchmarks.md, and its pictures, from what benches printed.
+//
+//   npm run benchmarks -- bench/README.md other-output.md
+//
+// Each table of docs/benchmarks.md stands between two marks. The first names a row of the table that
+// is meant, and says which picture is drawn of it, if any, and of which columns.
+
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { barChart } from "./docs/bar-chart.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const PAGE = `${root}docs/benchmarks.md`;
+const PICTURES = `${root}docs/pictures`;
+const MARKED =
+  /<!-- table "([^"]+)"(?: picture (\w+) "([^"]+)" of ((?:"[^"]+"(?:, )?)+))? -->\n[\s\S]*?<!-- end -->/g;
+
+/** All tables of Markdown texts: [[cells of a line]] */
+export function tablesOf(markdown) {
+  const tables = [];
+  let table = [];
+  for (const line of [...markdown.split("\n"), ""]) {
+    if (line.startsWith("|"))
+      table.push(
+        line
+          .slice(1, -1)
+          .split(/(?<!\\)\|/)
+          .map((cell) => cell.trim()),
+      );
+    else if (table.length > 0) {
+      tables.push(table);
+      table = [];
+    }
+  }
+  return tables;
+}
+
+/** The page with its tables made anew: { page, pictures: name → SVG } */
+export function withTables(page, output) {
+  const tables = tablesOf(output);
+  const pictures = {};
+  const made = page.replace(MARKED, (whole, first, name, title, columns) => {
+    const table = tables.find((lines) => lines.some(([cell]) => cell === first));
+    if (table === undefined) throw new Error(`no table has a row that begins with "${first}"`);
+    const [header, , ...rows] = table;
+    if (name) {
+      const drawn = [...columns.matchAll(/"([^"]+)"/g)].map(([, column]) => column);
+      const places = [0, ...drawn.map((column) => placeOf(header, column))];
+      const cells = rows.map((row) => places.map((place) => row[place]));
+      pictures[name] = barChart(title, drawn, cells);
+    }
+    const [mark] = whole.split("\n");
+    const picture = name ? `![${title}](pictures/${name}.svg)\n\n` : "";
+    const lines = table.map((line) => `| ${line.join(" | ")} |`).join("\n");
+    return `${mark}\n\n${picture}${lines}\n\n<!-- end -->`;
+  });
+  return { page: made, pictures };
+}
+
+function placeOf(header, column) {
+  const place = header.indexOf(column);
+  if (place > 0) return place;
+  throw new Error(`the table has no column "${column}": ${header.join(", ")}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = process.argv.length > 2 ? process.argv.slice(2) : [`${root}bench/README.md`];
+  const output = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  const { page, pictures } = withTables(await readFile(PAGE, "utf8"), output.join("\n\n"));
+  await writeFile(PAGE, page);
+  await mkdir(PICTURES, { recursive: true });
+  for (const [name, svg] of Object.entries(pictures))
+    await writeFile(`${PICTURES}/${name}.svg`, svg);
+}

@@ -1,0 +1,59 @@
+// Bars beside each other, a group for each row, as SVG that is read on light and on dark pages.
+
+const WIDTH = 720;
+const LABELS = 250;
+const BAR = 14;
+const GAP = 14;
+const TOP = 62;
+const COLOURS = ["#9aa5b1", "#5b8def", "#d9822b", "#2f9e6e"];
+
+/** `rows` are [label, …figures as the bench printed them], a figure for each of `columns`. */
+export function barChart(title, columns, rows) {
+  const figures = rows.map((row) => row.slice(1).map(numberIn));
+  const most = Math.max(...figures.flat());
+  const group = columns.length * BAR + GAP;
+  const height = TOP + rows.length * group + 8;
+  const room = WIDTH - LABELS - 70;
+  const bars = rows.map(([label, ...texts], i) => {
+    const top = TOP + i * group;
+    const drawn = figures[i].map((figure, k) => {
+      const width = Math.round((figure / most) * room);
+      const y = top + k * BAR;
+      return (
+        `<rect x="${LABELS}" y="${y}" width="${width}" height="${BAR - 2}" fill="${COLOURS[k]}"/>` +
+        `<text x="${LABELS + width + 6}" y="${y + BAR - 4}" class="figure">${escaped(texts[k])}</text>`
+      );
+    });
+    const middle = top + (columns.length * BAR) / 2 + 4;
+    return `<text x="${LABELS - 10}" y="${middle}" text-anchor="end">${escaped(label)}</text>${drawn.join("")}`;
+  });
+  const legend = columns.map((name, k) => {
+    const x = LABELS + k * 150;
+    return (
+      `<rect x="${x}" y="34" width="12" height="12" fill="${COLOURS[k]}"/>` +
+      `<text x="${x + 18}" y="45">${escaped(name)}</text>`
+    );
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
+    `<title>${escaped(title)}</title>`,
+    "<style>text{font:12px system-ui,sans-serif;fill:#1f2933}.figure{font-size:11px}.title{font-size:15px;font-weight:600}",
+    ".page{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#e4e7eb}.page{fill:#1b1b1f}}</style>",
+    `<rect class="page" width="${WIDTH}" height="${height}"/>`,
+    `<text x="10" y="22" class="title">${escaped(title)}</text>`,
+    ...legend,
+    ...bars,
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function numberIn(text) {
+  const figure = Number(/\d*\.?\d+/.exec(text)?.[0]);
+  if (Number.isNaN(figure)) throw new Error(`a bar needs a number: "${text}"`);
+  return figure;
+}
+
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

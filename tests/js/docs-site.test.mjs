@@ -1,0 +1,118 @@
+// `npm run docs`: every page is there, and no link of the site is dead.
+
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { tablesOf, withTables } from "../../scripts/benchmarks.mjs";
+import { contentsOf } from "../../scripts/docs/site.mjs";
+import { projectRoot, run } from "./support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const read = (path) => readFileSync(join(projectRoot, path), "utf8");
+const contents = contentsOf(read("docs/README.md"));
+const listed = contents.flatMap(({ items }) => items);
+
+test("docs/README.md lists every page, each with what it is about", () => {
+  const there = readdirSync(join(projectRoot, "docs")).filter((name) =>
+    /^(?!README).*\.md$/.test(name),
+  );
+  expect(listed.map(({ file }) => file).sort()).toEqual(there.sort());
+  expect(listed.every(({ about }) => about.length > 10)).toBe(true);
+});
+
+describe("the site", () => {
+  let site;
+  let pages;
+  let ids;
+
+  beforeAll(() => {
+    site = join(temporaryFolder(), "site");
+    // A build that hangs ends as an error.
+    run(process.execPath, ["scripts/docs.mjs", "--out", site], {
+      cwd: projectRoot,
+      timeout: 170_000,
+    });
+    pages = readdirSync(site, { recursive: true }).filter((name) => name.endsWith(".html"));
+    ids = new Map(pages.map((page) => [page, idsOf(readFileSync(join(site, page), "utf8"))]));
+  }, 180_000);
+
+  test("has every page, and a reference of every entry", () => {
+    const names = listed.map(({ file }) => file.replace(/md$/, "html"));
+    const entries = ["index", "cloudflare", "sqlite", "langchain", "files", "embed", "inspector"];
+    const reference = entries.map((name) => `api/modules/${name}.html`);
+    expect(pages).toEqual(
+      expect.arrayContaining([
+        "index.html",
+        "contents.html",
+        "api/index.html",
+        ...names,
+        ...reference,
+      ]),
+    );
+    expect(pages.length).toBeGreaterThan(100);
+  });
+
+  test("has no link that leads nowhere", () => {
+    const dead = pages.flatMap((page) =>
+      linksOf(readFileSync(join(site, page), "utf8"))
+        .filter((link) => isDead(page, link))
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test("a dead link would be found", () => {
+    expect(isDead("index.html", "/no-such-page.html")).toBe(true);
+    expect(isDead("index.html", "./search.html#no-such-part")).toBe(true);
+    expect(isDead("index.html", "./search.html")).toBe(false);
+  });
+
+  test("has an index for models, and each page as text", () => {
+    const index = readFileSync(join(site, "llms.txt"), "utf8");
+    expect(index).toMatch(/^# Keepsake\n\n> Memory for LangGraph\.js agents/);
+    for (const { text, file } of listed) {
+      expect(index).toContain(`- [${text}](${file}): `);
+      expect(readFileSync(join(site, file), "utf8")).toBe(read(`docs/${file}`));
+    }
+  });
+
+  function isDead(page, link) {
+    const [path, anchor] = decodeURI(link.replaceAll("&amp;", "&")).split("#");
+    let target = page;
+    if (path.startsWith("/")) target = path.slice(1) || "index.html";
+    else if (path !== "") target = normalize(join(dirname(page), path));
+    if (!existsSync(join(site, target)) || !statSync(join(site, target)).isFile()) return true;
+    return Boolean(anchor) && target.endsWith(".html") && !ids.get(target).has(anchor);
+  }
+});
+
+const linksOf = (html) =>
+  [...html.matchAll(/\s(?:href|src)="([^"]+)"/g)]
+    .map(([, link]) => link)
+    .filter((link) => !/^(?:[a-z]+:|#$)/.test(link));
+
+const idsOf = (html) => new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id));
+
+describe("the tables of docs/benchmarks.md", () => {
+  const page = read("docs/benchmarks.md");
+
+  test("are what the pictures show", () => {
+    const made = withTables(page, page);
+    expect(made.page).toBe(page);
+    expect(Object.keys(made.pictures)).toEqual(["recall"]);
+    for (const [name, svg] of Object.entries(made.pictures))
+      expect(read(`docs/pictures/${name}.svg`)).toBe(svg);
+  });
+
+  test("follow what a bench printed", () => {
+    const [header, rule, ...rows] = tablesOf(page)[0];
+    const place = header.indexOf("Keepsake, no option");
+    const printed = [header, rule, rows[0].with(place, ".9999"), ...rows.slice(1)];
+    const lines = printed.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+    const made = withTables(page, `${lines}\n\n${page.slice(page.indexOf("## Vectors"))}`);
+    expect(tablesOf(made.page)[0][2][place]).toBe(".9999");
+    expect(made.pictures.recall).toContain(">.9999<");
+    expect(() => withTables(page, "| | FTS5 |\n| --- | --- |\n")).toThrow("no table has a row");
+  });
+});
