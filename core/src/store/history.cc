@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/heap_sort.h"
 #include "json/utf8.h"
 #include "store/item_table.h"
 
@@ -72,7 +73,7 @@ Status CheckUnchanged(const ItemName& name, const ItemState& state, std::int64_t
 }  // namespace
 
 HistoryRules::HistoryRules(std::vector<Row> rows) : rows_(std::move(rows)) {
-  std::ranges::sort(rows_, [](const Row& a, const Row& b) { return a.encoded_ns > b.encoded_ns; });
+  HeapSort(rows_, [](const Row& a, const Row& b) { return a.encoded_ns > b.encoded_ns; });
 }
 
 // In descending order what begins with another comes before it.

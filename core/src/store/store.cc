@@ -1,9 +1,11 @@
 #include "keepsake/store.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
+#include "base/heap_sort.h"
 #include "json/filter.h"
 #include "store/checked_batch.h"
 #include "store/history.h"
@@ -319,7 +321,7 @@ Result<std::vector<Namespace>> Store::ListNamespacesAsOf(const ListNamespacesOp&
   if (!found) return std::unexpected(std::move(found.error()));
   std::vector<std::string> names;
   for (StoredItem& item : *found) names.push_back(std::move(item.name.encoded_ns));
-  std::ranges::sort(names);
+  HeapSort(names, std::less());
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
   for (const std::string& name : names) {
