@@ -31,7 +31,7 @@ describe("the tarball", () => {
 
   test("holds nothing else than dist and these", () => {
     const expected =
-      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|dist\/sbom\.cdx\.json|docs\/.*\.md|docs\/pictures\/[\w-]+\.svg|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
+      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|dist\/sbom\.cdx\.json|docs\/.*\.md|docs\/pictures\/[\w-]+\.(svg|webp)|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|jest|vitest/.test(file))).toEqual([]);
   });

@@ -2,7 +2,15 @@
 // every link leads to something that is in the package.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import Database from "better-sqlite3";
@@ -58,7 +66,7 @@ test.each(pages.map(({ path, text }) => [path, text]))(
   "every link of %s leads somewhere",
   (path, text) => {
     const packed =
-      /^(docs\/[\w-]+\.md|docs\/pictures\/[\w-]+\.svg|README\.md|LICENSE|THIRD_PARTY_NOTICES\.md)$/;
+      /^(docs\/[\w-]+\.md|docs\/pictures\/[\w-]+\.(svg|webp)|README\.md|LICENSE|THIRD_PARTY_NOTICES\.md)$/;
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link]) => link)
       .filter((link) => !/^https?:/.test(link))
@@ -72,6 +80,13 @@ test.each(pages.map(({ path, text }) => [path, text]))(
     expect(broken).toEqual([]);
   },
 );
+
+test("the animation is one, and no burden", () => {
+  const bytes = readFileSync(join(root, "docs/pictures/reload.webp"));
+  expect(bytes.subarray(8, 12).toString()).toBe("WEBP");
+  expect(bytes.includes("ANIM")).toBe(true);
+  expect(bytes.length).toBeLessThan(200_000);
+});
 
 test("the README can be read to its end", () => {
   const [{ text }] = pages;
