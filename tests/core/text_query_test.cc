@@ -73,6 +73,15 @@ TEST(TextQuery, phrases_hold_their_words_in_order) {
   }
 }
 
+TEST(TextQuery, what_is_told_in_sentences_is_no_condition) {
+  const auto is_told = [](const char* text) {
+    return ParseTextQuery(text, Language::kEnglish).is_told;
+  };
+  EXPECT_TRUE(is_told("I am home now. I do not want to cook."));
+  EXPECT_FALSE(is_told("cake without nuts"));
+  EXPECT_FALSE(is_told("I am home. Where do I live now?"));
+}
+
 TEST(TextQuery, knows_what_is_asked_for) {
   EXPECT_TRUE(ParseTextQuery("When did Ann go?", Language::kEnglish).asks_when);
   EXPECT_TRUE(ParseTextQuery("\u4ED6\u4EC0\u4E48\u65F6\u5019\u6765", Language::kEnglish).asks_when);

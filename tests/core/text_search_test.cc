@@ -263,6 +263,17 @@ TYPED_TEST(TextSearchTest, a_snippet_is_of_the_passage_that_a_long_text_is_found
   EXPECT_THAT((*misspelled)[0].snippet->highlights, SizeIs(1));
 }
 
+TYPED_TEST(TextSearchTest, now_and_not_in_a_message_of_sentences_ask_for_nothing) {
+  this->Open();
+  this->PutText("old", "My kitchen has a red table and two chairs");
+  this->PutText("new", "The kitchen has a table");
+  EXPECT_EQ((*this->Find("Where is the kitchen table now?"))[0].item.key, "new");
+  EXPECT_EQ((*this->Find("The kitchen is cold now. There are chairs and a red table."))[0].item.key,
+            "old");
+  EXPECT_EQ((*this->Find("The kitchen is cold. I have no red chairs at that table."))[0].item.key,
+            "old");
+}
+
 TYPED_TEST(TextSearchTest, a_snippet_begins_with_a_word_or_with_its_text) {
   this->Open();
   this->PutText("a", "Not on the tenth of this month, please, that is where the green tea is");

@@ -159,6 +159,7 @@ class QueryParser {
     const std::string_view last = behind.empty() ? text : behind;
     query_.is_of_user = HoldsAny(' ' + lower, kOfUser);
     query_.is_message = !IsQuestion(last) || SentencesIn(text) >= kSentencesOfMessage;
+    query_.is_told = query_.is_message && SentencesIn(text) > 1;
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }

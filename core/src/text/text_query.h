@@ -58,6 +58,7 @@ struct TextQuery {
   bool asks_how_many = false;
   bool is_of_user = false;           // who asks speaks of himself: I, my
   bool is_message = false;           // more than a question: what one says in a chat
+  bool is_told = false;              // a message of sentences: its "not" and "now" ask for nothing
   bool is_short = false;             // one or two words, as one types them into a box
   std::vector<std::int64_t> days;    // since 1970
   std::vector<std::string> periods;  // names of dates: "d2023-05", "d-05-08", "d2023", "d-05"

@@ -307,7 +307,7 @@ class TextRanking {
 
   void ScoreTerm(const TextTerm& term, bool is_name) {
     std::vector<Held> held = WhereHeld(term);
-    if (term.is_negated) WeighNegated(term, held);
+    if (term.is_negated && !query_.is_told) WeighNegated(term, held);
     double holding = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
@@ -551,7 +551,7 @@ class TextRanking {
   // The first time, or what holds now: only what matches nearly as well as the best is put in
   // its order, by days if most have one, else as it was put.
   void PutInOrder() {
-    if (query_.time.order == TimeQuestion::Order::kNone) return;
+    if (query_.time.order == TimeQuestion::Order::kNone || query_.is_told) return;
     double words = 0, best = 0;
     for (const Candidate& candidate : candidates_) {
       words = std::max(words, candidate.score.words);
