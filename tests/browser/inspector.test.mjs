@@ -1,6 +1,7 @@
 // <keepsake-inspector> in a page, as a person meets it.
 
 import { mkdirSync, readFileSync } from "node:fs";
+import { violations } from "./support/axe.mjs";
 import { openTab, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { servePage } from "./support/test-page.mjs";
@@ -259,6 +260,38 @@ describe("items", () => {
     await option(/icon/).click();
     await page.getByText("JSON cannot say").waitFor();
     await expect(button("Save").count()).resolves.toBe(0);
+  });
+
+  test("its history is told, undone, and brought back, once it is kept", async () => {
+    await put(["journal"], "day", { text: "Rain" });
+    await node(/All items/).click();
+    await option(/journal \/ day/).click();
+    await page.locator(".history summary").click();
+    await page.locator(".history", { hasText: "No history is kept of this item." }).waitFor();
+    await button("Keep one from now on").click();
+    await inDialog("Keep it").click();
+    await message("A history is kept below journal.").waitFor();
+    const versions = page.locator(".history li");
+    for (const text of ["Sun", "Snow"]) {
+      await value().fill(JSON.stringify({ text }));
+      await button("Save").click();
+      await versions.first().filter({ hasText: text }).waitFor();
+    }
+    await expect(versions.allTextContents()).resolves.toEqual([
+      expect.stringMatching(/^Written, .*Snow.*Undo this change$/s),
+      expect.stringMatching(/^Written, .*Sun.*Bring this back$/s),
+      expect.stringMatching(/^Before the history began, .*Rain.*Bring this back$/s),
+    ]);
+    await pictures("history");
+    await expect(violations(page)).resolves.toEqual([]);
+    await button("Undo this change").click();
+    await message("Undone.").waitFor();
+    await page.waitForFunction(valueHas, "Sun");
+    await expect(stored(["journal"], "day")).resolves.toEqual({ text: "Sun" });
+    await versions.last().getByRole("button", { name: "Bring this back" }).click();
+    await page.waitForFunction(valueHas, "Rain");
+    await expect(stored(["journal"], "day")).resolves.toEqual({ text: "Rain" });
+    await page.evaluate(() => globalThis.memory.store.delete(["journal"], "day"));
   });
 });
 

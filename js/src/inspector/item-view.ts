@@ -2,6 +2,7 @@
 
 import type { Item } from "../store/store-operations.js";
 import { ask, field, h } from "./dom.js";
+import { HistoryView } from "./history-view.js";
 import type { Host } from "./tab.js";
 import { moment, pathOf, pretty } from "./words.js";
 
@@ -16,10 +17,12 @@ export class ItemView {
   readonly #onGone: () => void;
   readonly #value = h("textarea", { class: "code", spellcheck: "false" });
   readonly #minutes = h("input", { type: "number", min: 1, step: "any", inputmode: "decimal" });
+  readonly #history: HistoryView;
   #shown = "";
 
   constructor(host: Host, onGone: () => void) {
     this.#host = host;
+    this.#history = new HistoryView(host, () => this.#reread());
     this.#onGone = onGone;
     this.clear();
   }
@@ -61,7 +64,16 @@ export class ItemView {
           : "It holds bytes, which JSON cannot say: it can be read here, not edited.",
       ),
       ...this.#actions(isEditable),
+      this.#history.root,
     );
+    this.#history.show(item);
+  }
+
+  async #reread(): Promise<void> {
+    const now = this.#item && (await this.#read(this.#item));
+    if (now) return this.show(now);
+    this.clear();
+    this.#onGone();
   }
 
   /** What another tab wrote, unless something was edited here. */

@@ -142,6 +142,8 @@ button.link { border: 0; background: none; padding: 0; color: var(--accent); fon
 button.link:hover { text-decoration: underline; }
 details summary { color: var(--muted); font-size: 13px; cursor: pointer; }
 details[open] summary { margin-bottom: 6px; }
+.history li { padding: 8px 0; border-top: 1px solid var(--line); }
+.history pre { margin: 4px 0; font: 13px/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
 .note { margin-bottom: 6px; }
 
 .hits > li { border-bottom: 1px solid var(--line); padding: 0 0 12px; }
