@@ -1,23 +1,24 @@
-// How long a question by words takes, and how long the first one holds everybody up, beside
-// FTS5 written by hand (porter, stop words left out, an OR of the rest).
+// How long a question by words takes, what the index costs a put, and how long the first
+// question holds everybody up, beside FTS5 written by hand (porter, stop words left out, an OR of
+// the rest; for Chinese trigrams, which is what FTS5 has).
 //
-//   node bench/search-latency.mjs [--texts=file.json] [--sizes=1000,10000,100000]
+//   node bench/search-latency.mjs [--sizes=1000,10000,100000] [--kinds=short,long,chinese]
+//        [--texts=file.json] [--cpu]
 //
-// The texts are strings of a JSON file, at any depth; without one they are made of words with
-// the frequencies of a language (Zipf).
+// Texts are made of words with the frequencies of a language (Zipf): of 8 to 32 words, of 150 to
+// 350, of 200 to 400 Chinese characters; or they are strings of a JSON file, at any depth.
 import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { InMemoryStore } from "keepsake";
-import { introduce, progress, table, textsFile } from "./lib.mjs";
+import { introduce, now, progress, table, textsFile } from "./lib.mjs";
 
 const QUESTIONS = 200;
 const MOST_WORDS = 400;
-const sizes = (
-  process.argv.find((option) => option.startsWith("--sizes="))?.slice("--sizes=".length) ??
-  "1000,10000,100000"
-)
-  .split(",")
-  .map(Number);
+const optionOf = (name) =>
+  process.argv.find((option) => option.startsWith(`--${name}=`))?.slice(name.length + 3);
+const sizes = (optionOf("sizes") ?? "1000,10000,100000").split(",").map(Number);
+// So many more are put when the others can be found.
+const MORE = 500;
 
 let seed = 7;
 const random = () => {
@@ -25,37 +26,71 @@ const random = () => {
   return seed / 2 ** 32;
 };
 
-// Words of two to four syllables; the n-th one is 1/n as frequent as the first.
-function madeTexts(count) {
+// The n-th of them is 1/n as frequent as the first.
+const oneOf = (words) => words[Math.floor(words.length ** random()) - 1];
+const many = (least, most, make) =>
+  Array.from({ length: least + Math.floor(random() * (most - least + 1)) }, make);
+
+// Of two to four syllables.
+function madeWords() {
   const syllables = ["ka", "lo", "mi", "ren", "sta", "vo", "tu", "bel", "nor", "pi", "gra", "shu"];
-  const syllable = () => syllables[Math.floor(random() * syllables.length)];
-  const words = Array.from({ length: 20_000 }, () =>
-    Array.from({ length: 2 + Math.floor(random() * 3) }, syllable).join(""),
-  );
-  const word = () => words[Math.floor(words.length ** random()) - 1];
-  return Array.from({ length: count }, () =>
-    Array.from({ length: 8 + Math.floor(random() * 25) }, word).join(" "),
+  return Array.from({ length: 20_000 }, () =>
+    many(2, 4, () => syllables[Math.floor(random() * syllables.length)]).join(""),
   );
 }
 
+function chineseWords() {
+  const character = () => String.fromCodePoint(0x4e00 + Math.floor(3000 * random() ** 2));
+  return Array.from({ length: 20_000 }, () => many(1, 3, character).join(""));
+}
+
+const KINDS = {
+  short: (words = madeWords()) => ({
+    text: () => many(8, 32, () => oneOf(words)).join(" "),
+    question: () => many(5, 5, () => oneOf(words)).join(" "),
+    tokenize: "porter unicode61",
+  }),
+  long: (words = madeWords()) => ({
+    ...KINDS.short(words),
+    text: () => many(150, 350, () => oneOf(words)).join(" "),
+  }),
+  chinese: (words = chineseWords()) => ({
+    text: () => many(100, 200, () => oneOf(words)).join(""),
+    question: () => many(6, 6, () => oneOf(words)).join(""),
+    tokenize: "trigram",
+  }),
+};
+const kinds = (optionOf("kinds") ?? (textsFile ? "short" : "short,long,chinese")).split(",");
+
 function stringsIn(value) {
-  if (typeof value === "string") return value.includes(" ") ? [value] : [];
+  if (typeof value === "string") return value.length > 20 ? [value] : [];
   return value !== null && typeof value === "object" ? Object.values(value).flatMap(stringsIn) : [];
 }
 
-function textsOf(count) {
-  if (textsFile === undefined) return madeTexts(count);
-  const texts = stringsIn(JSON.parse(readFileSync(textsFile, "utf8")));
-  // Where there are too few, each comes again with a word of its own.
-  return Array.from({ length: count }, (_, i) =>
-    i < texts.length ? texts[i] : `${texts[i % texts.length]} n${i}`,
-  );
-}
-
-// Some words of a text, as somebody would ask for it.
-function questionOf(text) {
-  const words = text.split(/\s+/).slice(0, MOST_WORDS);
-  return Array.from({ length: 5 }, () => words[Math.floor(random() * words.length)]).join(" ");
+// Of a file each comes again, with a word of its own, where there are too few. A question is some
+// words of a text.
+function setOf(kind, size) {
+  const made = KINDS[kind]();
+  const strings = textsFile ? stringsIn(JSON.parse(readFileSync(textsFile, "utf8"))) : [];
+  const textAt = (i) =>
+    strings.length === 0
+      ? made.text()
+      : strings[i % strings.length] + (i < strings.length ? "" : ` n${i}`);
+  const texts = Array.from({ length: size + MORE }, (_, i) => textAt(i));
+  const questionOf = (text) => {
+    if (kind === "chinese") return text.slice(0, 200).slice(-12);
+    const words = text.split(/\s+/).slice(0, MOST_WORDS);
+    return many(5, 5, () => words[Math.floor(random() * words.length)]).join(" ");
+  };
+  const question = () =>
+    strings.length === 0 ? made.question() : questionOf(texts[Math.floor(random() * size)]);
+  const questions = many(QUESTIONS, QUESTIONS, question);
+  return {
+    texts: texts.slice(0, size),
+    more: texts.slice(size),
+    questions,
+    tokenize: made.tokenize,
+  };
 }
 
 const at = (list, share) => [...list].sort((a, b) => a - b)[Math.floor(list.length * share)];
@@ -63,17 +98,17 @@ const at = (list, share) => [...list].sort((a, b) => a - b)[Math.floor(list.leng
 // The longest time for which no timer could run.
 async function pausesOf(body) {
   let longest = 0;
-  let last = performance.now();
+  let last = now();
   const timer = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
+    const at = now();
+    longest = Math.max(longest, at - last);
+    last = at;
   }, 0);
   await new Promise((begun) => setTimeout(begun, 20));
   longest = 0;
-  last = performance.now();
+  last = now();
   await body();
-  longest = Math.max(longest, performance.now() - last);
+  longest = Math.max(longest, now() - last);
   clearInterval(timer);
   return longest;
 }
@@ -81,29 +116,45 @@ async function pausesOf(body) {
 async function timed(questions, ask) {
   const times = [];
   for (const question of questions) {
-    const began = performance.now();
+    const began = now();
     await ask(question);
-    times.push(performance.now() - began);
+    times.push(now() - began);
   }
   return times;
 }
 
-async function ours(texts, questions) {
-  const store = new InMemoryStore();
-  const began = performance.now();
-  for (let i = 0; i < texts.length; i += 1000) {
-    const part = texts.slice(i, i + 1000);
+async function put(store, texts, from) {
+  for (let i = 0; i < texts.length; i += 500) {
     await store.batch(
-      part.map((text, n) => ({ namespace: ["n"], key: `${i + n}`, value: { text } })),
+      texts.slice(i, i + 500).map((text, n) => ({
+        namespace: ["n"],
+        key: `${from + i + n}`,
+        value: { text },
+      })),
     );
   }
-  const put = performance.now() - began;
-  const firstBegan = performance.now();
+}
+
+const cpu = () => process.cpuUsage().user + process.cpuUsage().system;
+const cpuOf = async (body) => {
+  const before = cpu();
+  await body();
+  return (cpu() - before) / 1000;
+};
+
+async function ours({ texts, more, questions }) {
+  const store = new InMemoryStore();
+  await put(store, texts, 0);
+  const without = await cpuOf(() => put(store, more, texts.length));
+  const firstBegan = now();
   const pause = await pausesOf(() => store.search(["n"], { query: questions[0] }));
-  const first = performance.now() - firstBegan;
+  const first = now() - firstBegan;
   const times = await timed(questions, (query) => store.search(["n"], { query }));
+  // Until it can be found.
+  const withIndex = await cpuOf(() => put(store, more, texts.length + MORE));
+  const found = await cpuOf(() => store.search(["n"], { query: questions[0] }));
   await store.stop?.();
-  return { put, first, pause, times };
+  return { without, withIndex, found, first, pause, times };
 }
 
 const STOP = new Set(
@@ -112,54 +163,65 @@ const STOP = new Set(
   ),
 );
 
-async function byHand(texts, questions) {
+async function byHand({ texts, more, questions, tokenize }) {
   const database = new Database(":memory:");
-  database.exec("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61')");
-  const insert = database.prepare("INSERT INTO t(rowid, text) VALUES(?, ?)");
-  const began = performance.now();
-  database.transaction(() => {
-    for (const [i, text] of texts.entries()) insert.run(i + 1, text);
-  })();
-  const put = performance.now() - began;
+  database.exec("CREATE TABLE plain(id INTEGER PRIMARY KEY, text TEXT)");
+  database.exec(`CREATE VIRTUAL TABLE t USING fts5(text, tokenize = '${tokenize}')`);
+  const into = (name, column) => {
+    const insert = database.prepare(`INSERT INTO ${name}(${column}, text) VALUES(?, ?)`);
+    return (some, from) =>
+      database.transaction(() => {
+        for (const [i, text] of some.entries()) insert.run(from + i + 1, text);
+      })();
+  };
+  const [plain, indexed] = [into("plain", "id"), into("t", "rowid")];
+  plain(texts, 0);
+  indexed(texts, 0);
+  const without = await cpuOf(() => plain(more, texts.length));
+  const withIndex = await cpuOf(() => indexed(more, texts.length));
   const select = database.prepare(
     "SELECT rowid, text FROM t WHERE t MATCH ? ORDER BY bm25(t) LIMIT 10",
   );
+  const wordsOf = (question) =>
+    tokenize === "trigram"
+      ? Array.from({ length: Math.max(question.length - 2, 0) }, (_, i) => question.slice(i, i + 3))
+      : (question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP.has(word));
   const ask = async (question) => {
-    const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    const asked = words.filter((word) => !STOP.has(word)).map((word) => `"${word}"`);
+    const asked = wordsOf(question).map((word) => `"${word.replaceAll('"', '""')}"`);
     return asked.length === 0 ? [] : select.all(asked.join(" OR "));
   };
-  const firstBegan = performance.now();
+  const firstBegan = now();
   const pause = await pausesOf(() => ask(questions[0]));
-  const first = performance.now() - firstBegan;
+  const first = now() - firstBegan;
   const times = await timed(questions, ask);
   database.close();
-  return { put, first, pause, times };
+  return { without, withIndex, found: 0, first, pause, times };
 }
 
 introduce(
   "A question by words",
-  "Milliseconds, on the clock, in memory, without an option. `put` is an item's share of batches of 1,000 (ours analyses texts at the first search, FTS5 as they are written). `pause` is the longest time for which no timer could run during the first search.",
+  `Milliseconds (with \`--cpu\` of the process, its compiler included), in memory, without an option. \`put\` is an item's share of ${MORE} in one batch (CPU): without an index, with it, and with it until the item can be found (ours analyses texts while nobody calls, or at the next search). \`pause\` is the longest time for which no timer could run during the first search.`,
 );
 const rows = [];
-for (const size of sizes) {
-  const texts = textsOf(size);
-  const questions = Array.from({ length: QUESTIONS }, () =>
-    questionOf(texts[Math.floor(random() * texts.length)]),
-  );
-  for (const [name, run] of Object.entries({ keepsake: ours, "FTS5 by hand": byHand })) {
-    progress(`${size} texts: ${name}`);
-    const { put, first, pause, times } = await run(texts, questions);
-    rows.push([
-      size,
-      name,
-      (put / size).toFixed(4),
-      first.toFixed(0),
-      pause.toFixed(0),
-      at(times, 0.5).toFixed(2),
-      at(times, 0.95).toFixed(2),
-    ]);
+for (const kind of kinds) {
+  for (const size of sizes) {
+    const set = setOf(kind, size);
+    for (const [name, run] of Object.entries({ keepsake: ours, "FTS5 by hand": byHand })) {
+      progress(`${size} ${kind} texts: ${name}`);
+      const { without, withIndex, found, first, pause, times } = await run(set);
+      rows.push([
+        kind,
+        size,
+        name,
+        ...[without, withIndex, withIndex + found].map((ms) => (ms / MORE).toFixed(4)),
+        first.toFixed(0),
+        pause.toFixed(0),
+        at(times, 0.5).toFixed(2),
+        at(times, 0.95).toFixed(2),
+      ]);
+    }
   }
 }
 progress("");
-console.log(table(["texts", "", "put", "first search", "pause", "median", "95 of 100"], rows));
+const header = ["", "texts", "", "put", "with index", "until found"];
+console.log(table([...header, "first search", "pause", "median", "95 of 100"], rows));
