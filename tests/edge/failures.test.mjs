@@ -81,6 +81,8 @@ test("a mistake is an error in an object and through a stub, too", async () => {
     expect.stringMatching(/^invalid_argument: .*"path".* it takes locationHint, /),
     expect.stringMatching(/^invalid_argument: .*ttl takes options by name/),
     expect.stringMatching(/^invalid_argument: .*"searchmode".*"searchMode"/),
+    expect.stringMatching(/^unsupported: .*Cloudflare encrypts what a Durable Object keeps/),
+    expect.stringMatching(/^unsupported: .*Cloudflare encrypts what a Durable Object keeps/),
     expect.stringMatching(/^invalid_argument: .*"where" of search: did you mean "filter"/),
     expect.stringMatching(/^invalid_filter: .*"user.name".* "user": { "name"/),
     expect.stringMatching(/^not_found: .*"nobody"/),

@@ -197,6 +197,8 @@ export default serve({
       refusal(async () => keepsake(env.MEMORY, "mistakes", { path: "agent.db" })),
       refusal(async () => durableMemory(env.MEMORY, { ttl: 60 })),
       refusal(async () => durableMemory(env.MEMORY, { searchmode: "text" })),
+      refusal(async () => keepsake(env.MEMORY, "mistakes", { key: "a passphrase" })),
+      refusal(async () => durableMemory(env.MEMORY, { key: "a passphrase" })),
       refusal(() => memory.store.search(["n"], { where: {} })),
       refusal(() => memory.store.search(["n"], { filter: { "user.name": "Ada" } })),
       refusal(() => memory.checkpointer.renameThread("nobody", "somebody")),
