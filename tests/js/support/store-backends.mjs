@@ -38,6 +38,8 @@ async function sqliteStoreAt(path, options) {
   return store;
 }
 
+const KEY = new Uint8Array(32).fill(7);
+
 const memoryOf = new WeakMap();
 
 async function storeOfMemory(path, options) {
@@ -64,6 +66,14 @@ export const storeBackends = [
     async reopen(store, options) {
       await memoryOf.get(store).close();
       return storeOfMemory(pathOf.get(store), options);
+    },
+    close: (store) => memoryOf.get(store).close(),
+  }),
+  backend("openMemory({ key }).store", [...everything, "persistence"], {
+    make: (options) => storeOfMemory(temporaryFile(), { key: KEY, ...options }),
+    async reopen(store, options) {
+      await memoryOf.get(store).close();
+      return storeOfMemory(pathOf.get(store), { key: KEY, ...options });
     },
     close: (store) => memoryOf.get(store).close(),
   }),
