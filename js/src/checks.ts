@@ -90,6 +90,11 @@ export function checkList<T>(name: string, list: T[]): T[] {
   throw invalid(`${name} must be a list: ${show(list)}`);
 }
 
+/** Whether it is one without gaps. @internal */
+export function isListOfTexts(list: unknown): list is string[] {
+  return Array.isArray(list) && Array.from(list).every((one) => typeof one === "string");
+}
+
 /** Every option of a call by its name: the compiler sees that none is missing. @internal */
 export type NamesOf<Options> = Record<keyof Options, 1>;
 

@@ -110,9 +110,26 @@ export async function attempt<T>(backend: string, body: () => T | Promise<T>): P
   }
 }
 
+// Reasons that a caller gave to a signal of its own: it gets them back.
+const reasons = new WeakSet<object>();
+
+/** Throws the signal's reason if it ended the call. @internal */
+export function throwIfEnded(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return;
+  const { reason } = signal;
+  if (typeof reason !== "object" || reason === null) {
+    throw Object.assign(new Error("the signal ended it", { cause: reason }), {
+      name: "AbortError",
+    });
+  }
+  reasons.add(reason);
+  throw reason;
+}
+
 // What an `AbortSignal` gives as its reason, be it of another realm.
 function isAbort(error: unknown): boolean {
-  return /^(Abort|Timeout)Error$/.test((error as Error | undefined)?.name ?? "");
+  if (typeof error !== "object" || error === null) return false;
+  return reasons.has(error) || /^(Abort|Timeout)Error$/.test((error as Error).name);
 }
 
 /** Tells a listener of the caller's; that it throws is an error of the caller's. @internal */

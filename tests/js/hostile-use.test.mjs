@@ -19,6 +19,36 @@ test("a value that refers back to itself in many places is refused at once", asy
   await expectRefused(() => store.search(["n"], { filter: tree }), "invalid_filter");
 });
 
+test("a getter that answers what is no JSON the second time is refused", async () => {
+  await using store = new InMemoryStore();
+  const odd = [Number.NaN, () => 1, Symbol("s")];
+  for (const second of odd) {
+    let asked = 0;
+    const value = {
+      list: [{ text: "null and null" }, null],
+      get n() {
+        return [++asked === 1 ? 1 : second];
+      },
+    };
+    await expectRefused(() => store.put(["n"], "k", value), "invalid_value", /changes while/);
+  }
+  expect(await store.get(["n"], "k")).toBeNull();
+  const plain = {
+    a: [null, undefined, "null"],
+    b: null,
+    c: undefined,
+    get d() {
+      return "null";
+    },
+  };
+  await store.put(["n"], "k", plain);
+  expect((await store.get(["n"], "k")).value).toEqual({
+    a: [null, null, "null"],
+    b: null,
+    d: "null",
+  });
+});
+
 test("a toJSON that answers something else each time is refused, or kept as it answered last", async () => {
   await using store = new InMemoryStore();
   const answers = [{ a: 1 }, undefined, null, "text", { a: Number.NaN }, { a: () => 1 }, 1n];

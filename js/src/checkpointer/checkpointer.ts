@@ -122,6 +122,21 @@ export interface ThreadSummary {
   metadata: CheckpointMetadata | undefined;
 }
 
+function checkConfig(config: RunnableConfig): void {
+  if (config !== undefined && config !== null) return;
+  throw invalid(
+    `list takes a config, { configurable: { thread_id } }, or { configurable: {} } for all threads: ${show(config)}`,
+  );
+}
+
+function checkWrite(write: PendingWrite): PendingWrite {
+  if (Array.isArray(write) && write.length >= 2) {
+    checkText("channel", write[0]);
+    return write;
+  }
+  throw invalid(`a write must be a channel and its value, ["messages", value]: ${show(write)}`);
+}
+
 const LIST: NamesOf<ListOptions> = { limit: 1, before: 1, filter: 1, after: 1 };
 const LIST_THREADS: NamesOf<{ limit?: number }> = { limit: 1 };
 const RETENTION: NamesOf<Retention> = { keepLast: 1, maxAge: 1, maxBytes: 1 };
@@ -183,6 +198,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: ListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
+    await this.attempt(() => checkConfig(config));
     let left = await this.attempt(() => limitOf(checkOptions("list", LIST, options).limit));
     const { filter, matches } = await this.attempt(() => this.#filterOf(options?.filter));
     let cursor: CheckpointKey | undefined;
@@ -263,13 +279,14 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       const key = this.#keyOf(config, () =>
         checkText("checkpoint_id", config.configurable?.checkpoint_id),
       );
-      const stored = writes.map(([channel, value], i): MaybePromise<CoreWrite> => {
+      const pairs = Array.from(checkList("writes", writes), checkWrite);
+      const stored = pairs.map(([channel, value], i): MaybePromise<CoreWrite> => {
         const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i;
         const write = {
           taskId: checkText("task_id", taskId),
           idx: idx as number,
           channel,
-          taskPath,
+          taskPath: checkText("task_path", taskPath),
         };
         return whenThere(dump(this.serde, value), (blob) => ({ ...write, value: blob }));
       });
@@ -284,14 +301,17 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
     return this.attempt(async () => {
-      if (options.channels.length === 0) return {};
+      const channels = Array.from(checkList("channels", options?.channels), (name) =>
+        checkText("channel", name),
+      );
+      if (channels.length === 0) return {};
       const key = this.#keyOf(options.config, () =>
         optionalId("checkpoint_id", getCheckpointId(options.config)),
       );
       const histories = await this.#call({
         kind: "deltaChannelHistory",
         key,
-        channels: [...options.channels],
+        channels,
       });
       const entries = histories.map(async ({ channel, seed, writes }) => {
         const history: DeltaChannelHistory = { writes: await this.#toWrites(writes) };
@@ -324,7 +344,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return this.attempt(async () =>
       this.#call({
         kind: "deleteForRuns",
-        runIds: checkList("runIds", runIds).map((id) => checkText("run_id", id)),
+        runIds: Array.from(checkList("runIds", runIds), (id) => checkText("run_id", id)),
       }),
     );
   }

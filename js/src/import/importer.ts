@@ -14,7 +14,7 @@ import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
 import type { Key } from "../engine/keys.js";
-import { KeepsakeError, messageOf, tell } from "../errors.js";
+import { KeepsakeError, messageOf, tell, throwIfEnded } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
 import type { Operation, PutOperation } from "../wire/operations.js";
 import {
@@ -218,7 +218,7 @@ class Import {
       await new Promise((resolve) => setTimeout(resolve));
       this.#turnBegan = performance.now();
     }
-    this.#target.signal?.throwIfAborted();
+    throwIfEnded(this.#target.signal);
   }
 
   async #attempt<Row>(

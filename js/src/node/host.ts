@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isBytes } from "../bytes.js";
-import { show } from "../checks.js";
+import { checkText, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
@@ -53,6 +53,7 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (/^(file|sqlite|https?):/i.test(path))
     throw invalid(`path must be a path, not a URL, such as "agent.db": ${show(path)}`);
   if (path.includes("\0")) throw invalid("path must not contain NUL");
+  checkText("path", path);
   checkCommonOptions(options);
   const isVolatile = path === ":memory:";
   if (isVolatile) refuseKey(options, "what is in memory is not written");
@@ -140,9 +141,7 @@ function fileSource({
     replacedAfterMs: GROWN_REPLACED_AFTER_MS,
     together: (runner) => new Together(runner, whenTickEnds),
     async open() {
-      if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-        throw new KeepsakeError("cannot_open", `path must be a file, not a folder: ${path}`);
-      }
+      refuseOddFile(path);
       const reserve = new Reserve(path);
       lock ??= await lockInRoom(path, lockTimeout, reserve);
       if (opened !== undefined) refuseAnother(path, opened);
@@ -255,7 +254,24 @@ export function foreignDatabase(source: unknown): { name: string; database: Fore
     throw invalid(`importFrom takes the path of a file, or its bytes: ${show(source)}`);
   }
   const name = resolve(source);
+  refuseOddFile(name);
   return { name, database: open(name, openNodeFilesForReading) };
+}
+
+function kindOfFile(path: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError("cannot open", path, error);
+  }
+}
+
+// Opening a pipe waits for whoever writes to it, and holds up everything.
+function refuseOddFile(path: string): void {
+  const found = kindOfFile(path);
+  if (found === undefined || found.isFile()) return;
+  const what = found.isDirectory() ? "a folder" : "a pipe, a socket or a device";
+  throw new KeepsakeError("cannot_open", `path must be a file, not ${what}: ${path}`);
 }
 
 function open(path: string, files: (path: string) => EngineFiles): EngineFiles {

@@ -11,7 +11,7 @@ import {
   type NamesOf,
 } from "../checks.js";
 import type { Connection } from "../connection.js";
-import { invalid, KeepsakeError, tell } from "../errors.js";
+import { invalid, KeepsakeError, tell, throwIfEnded } from "../errors.js";
 import type { KeepsakeStore, StepOptions } from "../store/store.js";
 import { checkNamespace, minutesToMs, storedValue } from "../store/store-operations.js";
 import type { Item, ItemRef } from "../wire/types.js";
@@ -331,7 +331,7 @@ class Eviction {
 
   async #turn(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve));
-    this.#steps.signal?.throwIfAborted();
+    throwIfEnded(this.#steps.signal);
   }
 }
 

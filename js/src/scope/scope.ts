@@ -57,15 +57,15 @@ export type ScopeName = "conversation" | "user" | "global" | CustomScope;
 
 /** @internal */
 export function levelOf(call: string, options: ScopeOptions): ScopeLevel {
-  checkOptions(call, SCOPE_OPTIONS, options);
-  const given = KINDS.filter((kind) => options[kind] !== undefined);
+  const { policy, ...kinds } = checkOptions(call, SCOPE_OPTIONS, options);
+  const given = KINDS.filter((kind) => kinds[kind] !== undefined);
   if (given.length !== 1) {
     const which = given.length === 0 ? "none" : given.join(" and ");
     throw invalid(
       `${call} takes one of ${KINDS.join(", ")}, got ${which}: a conversation of a user is scoped({ user }).scoped({ conversation })`,
     );
   }
-  return { place: checkNamespace(placeFor(options)), policy: toWirePolicy(options.policy) };
+  return { place: checkNamespace(placeFor(kinds)), policy: toWirePolicy(policy) };
 }
 
 function placeFor({ conversation, user, global, place }: ScopeOptions): string[] {

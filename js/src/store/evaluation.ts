@@ -1,6 +1,13 @@
 // How well searches find what they should, on the user's own questions.
 
-import { checkListener, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
+import {
+  checkListener,
+  checkOptions,
+  checkWhole,
+  isListOfTexts,
+  type NamesOf,
+  show,
+} from "../checks.js";
 import { invalid, tell } from "../errors.js";
 import { RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
@@ -155,7 +162,11 @@ function checkCases(cases: readonly EvaluationCase[], least = 1): void {
       `it takes a list of at least ${least} cases, { namespacePrefix, query, relevant } each: ${show(cases)}`,
     );
   }
-  for (const [i, each] of cases.entries()) checkOptions(`case ${i}`, CASE, each);
+  for (const [i, each] of cases.entries()) {
+    const { relevant } = checkOptions(`case ${i}`, CASE, each);
+    if (isListOfTexts(relevant)) continue;
+    throw invalid(`relevant of case ${i} must be a list of keys: ${show(relevant)}`);
+  }
   const empty = cases.findIndex(
     ({ relevant }) => !Array.isArray(relevant) || relevant.length === 0,
   );

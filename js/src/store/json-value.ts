@@ -57,13 +57,47 @@ function encode(value: unknown, name: string, code: KeepsakeErrorCode): string {
   if (!isJsonObject(value)) {
     throw new KeepsakeError(code, `${name} must be a JSON object, got ${kindOf(value)}`);
   }
+  // A getter may have a value of its own encoded.
+  const outer = nulls;
+  nulls = 0;
+  try {
+    return encodeOnce(value, name, code);
+  } finally {
+    nulls = outer;
+  }
+}
+
+function encodeOnce(value: object, name: string, code: KeepsakeErrorCode): string {
   const kind = inspect(value, 0);
   if (kind === Kind.Refused) refuse(value, name, code, []);
-  if (kind === Kind.Plain) return JSON.stringify(value);
-  // What a toJSON() answers is asked for once more, and may be something else.
-  const copy = mark(value);
-  if (isJsonObject(copy) && inspect(copy, 0) !== Kind.Refused) return JSON.stringify(copy);
+  // What a getter or a toJSON() answers is asked for once more, and may be something else.
+  if (kind === Kind.Plain) {
+    const text = JSON.stringify(value);
+    if (!hasMoreNulls(text, nulls)) return text;
+  } else {
+    const copy = mark(value);
+    if (isJsonObject(copy) && inspect(copy, 0) !== Kind.Refused) return JSON.stringify(copy);
+  }
   throw new KeepsakeError(code, `${name} changes while it is read`);
+}
+
+// How many there are in what inspect() saw.
+let nulls = 0;
+
+// JSON has null for what it has no form for.
+function hasMoreNulls(text: string, most: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf("null"); at >= 0; at = text.indexOf("null", at + 4)) count++;
+  // Some may be parts of texts.
+  return count > most && nullsIn(JSON.parse(text)) > most;
+}
+
+function nullsIn(value: unknown): number {
+  if (value === null) return 1;
+  if (typeof value !== "object") return 0;
+  let count = 0;
+  for (const member of Object.values(value as object)) count += nullsIn(member);
+  return count;
 }
 
 enum Kind {
@@ -75,7 +109,10 @@ enum Kind {
 function inspect(value: unknown, depth: number): Kind {
   if (typeof value === "string" || typeof value === "boolean") return Kind.Plain;
   if (typeof value === "number") return Number.isFinite(value) ? Kind.Plain : Kind.Refused;
-  if (value === null || value === undefined) return Kind.Plain;
+  if (value === null || value === undefined) {
+    if (value === null) nulls++;
+    return Kind.Plain;
+  }
   if (typeof value !== "object" || depth > MAX_DEPTH) return Kind.Refused;
   if (Array.isArray(value)) return inspectAll(value, depth);
   if (!isRecord(value)) {
@@ -92,6 +129,7 @@ function inspect(value: unknown, depth: number): Kind {
 function inspectAll(values: unknown[], depth: number): Kind {
   let worst = Kind.Plain;
   for (const value of values) {
+    if (value === undefined) nulls++;
     worst = Math.max(worst, inspect(value, depth + 1));
     // At once: a value that refers back to itself twice would take for ever.
     if (worst === Kind.Refused) break;

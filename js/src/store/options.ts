@@ -1,6 +1,13 @@
 // What a store can be told when it is made, and how the engine hears of it.
 
-import { checkFlag, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
+import {
+  checkFlag,
+  checkOptions,
+  checkWhole,
+  isListOfTexts,
+  type NamesOf,
+  show,
+} from "../checks.js";
 import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
@@ -84,7 +91,11 @@ const INDEX: NamesOf<IndexOptions> = {
 const TTL: NamesOf<TtlOptions> = { defaultTtl: 1, refreshOnRead: 1, sweepIntervalMinutes: 1 };
 
 /** What it is told below its own names. @internal */
-export function checkStoreOptions({ index, ttl, now }: StoreOptions): void {
+export function checkStoreOptions({ index, ttl, text, now }: StoreOptions): void {
+  for (const [name, group] of Object.entries({ index, ttl, text })) {
+    if (group === undefined || group) continue;
+    throw invalid(`${name} must be options by name, or left out: ${show(group)}`);
+  }
   checkOptions("index", INDEX, index);
   checkOptions("ttl", TTL, ttl);
   if (now !== undefined && typeof now !== "function") {
@@ -124,7 +135,7 @@ function checkFields(fields: string[] = ["$"]): string[] {
 
 /** @internal */
 export function checkPaths(name: string, paths: unknown): void {
-  if (Array.isArray(paths) && paths.every((path) => typeof path === "string")) return;
+  if (isListOfTexts(paths)) return;
   throw invalid(`${name} must be a list of field paths, such as ["text"]: ${show(paths)}`);
 }
 

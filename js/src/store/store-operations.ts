@@ -18,6 +18,7 @@ import {
   checkText,
   checkTime,
   checkWhole,
+  isListOfTexts,
   type NamesOf,
   show,
 } from "../checks.js";
@@ -187,7 +188,7 @@ export function toCore(
       `operations must be an array: ${show(operations)}`,
     );
   }
-  return operations.map((operation, position) => {
+  return Array.from(operations, (operation, position) => {
     try {
       return oneToCore(operation, searchMode, hasModel);
     } catch (error) {
@@ -376,7 +377,7 @@ export function checkKey(key: string): string {
 function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
   if (index === undefined || index === null) return undefined;
   if (index === false) return false;
-  if (Array.isArray(index) && index.every((path) => typeof path === "string")) return [...index];
+  if (isListOfTexts(index)) return [...index];
   throw invalid(
     `index must be false or a list of field paths: ${show(index)}; options of put come after it`,
   );
@@ -394,8 +395,8 @@ function ttlToMs(minutes: number | null | undefined): number {
 
 /** @internal */
 export function minutesToMs(name: string, minutes: number): number {
-  const ms = Math.ceil(minutes * MS_PER_MINUTE);
-  if (typeof minutes === "number" && Number.isSafeInteger(ms) && ms > 0) return ms;
+  const ms = typeof minutes === "number" ? Math.ceil(minutes * MS_PER_MINUTE) : 0;
+  if (Number.isSafeInteger(ms) && ms > 0) return ms;
   throw invalid(`${name} must be a positive number of minutes: ${show(minutes)}`);
 }
 

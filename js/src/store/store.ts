@@ -15,7 +15,7 @@ import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connectio
 import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, invalid, KeepsakeError, named, tell } from "../errors.js";
+import { attempt, invalid, KeepsakeError, named, tell, throwIfEnded } from "../errors.js";
 import type {
   AnswerTo,
   Operation as CoreOperation,
@@ -425,7 +425,7 @@ export abstract class KeepsakeStore extends BaseStore {
       }
       checkWhole("batchSize", batchSize, 1, MOST_AT_ONCE);
       for (let done = 0; ; ) {
-        signal?.throwIfAborted();
+        throwIfEnded(signal);
         const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
         if (items.length === 0) return done;
         const embedded = await model.embedItems(items);
@@ -449,7 +449,7 @@ export abstract class KeepsakeStore extends BaseStore {
       }
       const pace = new Pace(BUILD_STEP_MS);
       for (;;) {
-        signal?.throwIfAborted();
+        throwIfEnded(signal);
         const { vectors, inGraph, isDone } = await pace.step((count) =>
           this.#call(() => ({ kind: "improveIndex", vectors: count, isWanted: true })),
         );

@@ -1,7 +1,7 @@
 // Whether a database is as it was written: its pages, and whether they fit together.
 
 import type { Connection } from "../connection.js";
-import { KeepsakeError, tell } from "../errors.js";
+import { KeepsakeError, tell, throwIfEnded } from "../errors.js";
 import { type CheckOptions, type CheckReport, checkCheck } from "./options.js";
 
 // A millisecond or two of work.
@@ -23,7 +23,7 @@ export async function checkDatabase(
   }
   const report: CheckReport = { isOk: true, pages: 0, damagedPages: [] };
   for (let first = 1; first === 1 || first <= report.pages; first += PAGES_AT_ONCE) {
-    signal?.throwIfAborted();
+    throwIfEnded(signal);
     const [found] = await connection.call([
       { kind: "checkPages", first, count: PAGES_AT_ONCE, accepts: acceptPages },
     ]);

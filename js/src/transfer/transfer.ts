@@ -43,8 +43,9 @@ export async function exportDatabase(
 
 async function* readPieces(
   caller: Connection,
-  options: ExportOptions,
+  given: ExportOptions | null,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const options = given ?? {};
   const { resume } = options;
   const format = await formatOf(caller, options);
   if (format === "portable") yield* readRows(caller, options, resume);

@@ -1,0 +1,140 @@
+// Every method of a memory, its store and its saver with arguments of every odd kind: each call is
+// answered, or refused by a typed error that is the caller's to mend. Nothing breaks, nothing stays.
+
+import { execFileSync } from "node:child_process";
+import { InMemoryStore, KeepsakeError, MemorySaver, openMemory, SqliteStore } from "keepsake";
+import { expectRefused } from "./support/refusal.mjs";
+import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
+
+afterAll(removeTemporaryFolders);
+
+const circular = {};
+circular.self = circular;
+let deep = {};
+for (let i = 0; i < 5000; i++) deep = { deep };
+
+const ODD = [
+  ...[undefined, null, true, false, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1n],
+  ...["", "x", "a\0b", "\ud800", "x".repeat(100_000), Symbol("s"), () => 1, /x/],
+  ...[[], [[]], [""], ["a.b"], ["n", 1], new Array(5), new Map(), new Date(Number.NaN)],
+  ...[{}, circular, deep, Object.create(null), new Uint8Array(3), new ArrayBuffer(3)],
+  JSON.parse('{"__proto__":{"polluted":1}}'),
+  { constructor: { prototype: { polluted: 1 } } },
+  ...[{ limit: -1 }, { limit: "5" }, { offset: Number.NaN }, { query: 5 }, { filter: [] }],
+  ...[{ mode: "__proto__" }, { mode: "constructor" }, { format: "toString" }],
+  ...[{ signal: 5 }, { signal: AbortSignal.abort(5) }, { onProgress: 1 }],
+  ...[{ configurable: null }, { configurable: { thread_id: 5 } }],
+  { configurable: { thread_id: "t", checkpoint_id: 5 } },
+];
+const CONFIG = {
+  configurable: { thread_id: "t", checkpoint_ns: "", checkpoint_id: "1ef4f797-8335-6428" },
+};
+const argumentsWith = (odd) => [
+  [odd],
+  [["n"], odd],
+  [["n"], "k", odd],
+  [["n"], "k", { a: 1 }, odd],
+  [CONFIG, odd, "task"],
+  ["t", odd],
+];
+// For ourselves, LangGraph's own, or what ends all.
+const LEFT_OUT = [
+  "constructor",
+  "attempt",
+  "putImported",
+  "getNextVersion",
+  "close",
+  "stop",
+  "end",
+];
+
+function methodsOf(object) {
+  const names = new Set();
+  for (let one = object; one !== Object.prototype; one = Object.getPrototypeOf(one)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
+      if (typeof value === "function" && !LEFT_OUT.includes(name)) names.add(name);
+    }
+  }
+  return [...names];
+}
+
+async function outcomeOf(call) {
+  try {
+    const answer = await call();
+    if (answer?.[Symbol.asyncIterator] !== undefined) {
+      for await (const _ of answer) break;
+    }
+    return undefined;
+  } catch (error) {
+    if (error?.name === "AbortError") return undefined;
+    if (!(error instanceof KeepsakeError)) return `untyped: ${error?.stack}`;
+    return /^(internal|lost)$/.test(error.code) ? error.message : undefined;
+  }
+}
+
+async function faultsOf(object) {
+  const faults = [];
+  for (const name of methodsOf(object)) {
+    for (const given of ODD.flatMap(argumentsWith)) {
+      const fault = await outcomeOf(() => object[name](...given));
+      if (fault !== undefined) faults.push(`${name}: ${fault}`);
+      expect({}.polluted).toBeUndefined();
+    }
+  }
+  return [...new Set(faults)];
+}
+
+test.each([
+  ["a memory", async () => openMemory({ path: temporaryFile() })],
+  ["a store", async () => new SqliteStore({ path: temporaryFile() })],
+  ["a store in memory", async () => new InMemoryStore()],
+  ["a saver in memory", async () => new MemorySaver()],
+])(
+  "%s refuses odd arguments as the caller's mistakes",
+  async (_, make) => {
+    const object = await make();
+    expect(await faultsOf(object)).toEqual([]);
+    await object.close();
+  },
+  120_000,
+);
+
+test.each(["index", "ttl", "text"])("%s that is none is refused by name", async (name) => {
+  for (const none of [null, 0, "", false]) {
+    const why = new RegExp(`${name} must be options by name, or left out: `);
+    const make = () => openMemory({ path: ":memory:", [name]: none });
+    await expectRefused(make, "invalid_argument", why);
+  }
+});
+
+test("a time to live that is no number, and a path that is no text for files, are refused", async () => {
+  for (const defaultTtl of [Symbol("s"), 1n, { toString: null }]) {
+    const make = () => openMemory({ path: ":memory:", ttl: { defaultTtl } });
+    await expectRefused(make, "invalid_argument", /positive number of minutes/);
+  }
+  await expectRefused(() => openMemory({ path: "\ud800" }), "invalid_argument", /lone surrogate/);
+});
+
+test("what a signal gives as its reason is what the call throws", async () => {
+  const index = { dims: 1, embeddings: (texts) => texts.map(() => [1]) };
+  await using memory = await openMemory({ path: temporaryFile(), index });
+  const reason = new Error("of the caller's own");
+  const signal = AbortSignal.abort(reason);
+  const calls = [() => memory.check({ signal }), () => memory.store.buildIndex({ signal })];
+  for (const call of calls) await expect(call()).rejects.toBe(reason);
+  const unnamed = memory.check({ signal: AbortSignal.abort(5) });
+  await expect(unnamed).rejects.toMatchObject({ name: "AbortError", cause: 5 });
+});
+
+// Opened, it would hold up the process for ever.
+const posix = process.platform === "win32" ? test.skip : test;
+posix("a pipe or a device in place of a file is refused at once", async () => {
+  const pipe = temporaryFile("pipe");
+  execFileSync("mkfifo", [pipe]);
+  await using memory = await openMemory({ path: ":memory:" });
+  for (const path of [pipe, "/dev/zero"]) {
+    const why = /path must be a file, not a pipe, a socket or a device/;
+    await expectRefused(() => memory.importFrom(path), "cannot_open", why);
+    await expectRefused(() => openMemory({ path }), "cannot_open", why);
+  }
+});
