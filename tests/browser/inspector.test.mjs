@@ -485,6 +485,29 @@ describe("storage", () => {
     await expect(stored(["later"], "k")).resolves.toBeNull();
     await expect(stored(["tasks"], "1")).resolves.not.toBeNull();
   });
+
+  test("what is held and kept is told, and a history is dropped after a question", async () => {
+    await page.evaluate(async () => {
+      await globalThis.memory.hold(["tasks"], "case 7");
+      await globalThis.memory.keepHistory(["diary"], { maxVersions: 3, maxAge: 60 });
+    });
+    await tab("Items");
+    await node(/tasks/).filter({ hasText: "1" }).waitFor();
+    await tab("Storage");
+    await page.getByText(/^tasks is held since .*: case 7$/).waitFor();
+    const rule = page.locator("li", { hasText: /^diary: 3 versions of each item, for 60 minutes/ });
+    await rule.waitFor();
+    await expect(page.locator(".messages").textContent()).resolves.not.toContain("hold");
+    await pictures("rules");
+    await expect(violations(page)).resolves.toEqual([]);
+    await rule.getByRole("button", { name: "Drop it…" }).click();
+    await inDialog("Drop it").click();
+    await message("The history was dropped.").waitFor();
+    await rule.waitFor({ state: "detached" });
+    const rules = await page.evaluate(() => globalThis.memory.historyRules());
+    expect(rules.map(({ namespace }) => namespace)).not.toContainEqual(["diary"]);
+    await page.evaluate(() => globalThis.memory.release(["tasks"]));
+  });
 });
 
 test("tabs are walked through by arrows, and nothing else is in the way of Tab", async () => {

@@ -1,11 +1,14 @@
 // Namespaces as a tree, with how many items are below each.
 
+import { KeepsakeError } from "../errors.js";
+import type { Memory } from "../memory.js";
 import { h } from "./dom.js";
 import { coalesced, type Host, isBelow } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
 import { bytes, counted, pathOf } from "./words.js";
 
 const PORTION = 1000;
+const HELD_PAGE = 1000;
 const ROW = 34;
 const ALL = "All items";
 
@@ -206,8 +209,22 @@ function add(top: Node, namespace: string[]): void {
 // What a forgetting would take is what is there; of everything, statistics are cheaper.
 async function countBelow({ memory }: Host, namespace: string[]): Promise<Count> {
   if (namespace.length === 0) return { items: (await memory.store.stats()).items };
-  const { erased } = await memory.forget({ namespaces: [namespace], dryRun: true });
-  return { items: erased.items, bytes: erased.bytes };
+  try {
+    const { erased } = await memory.forget({ namespaces: [namespace], dryRun: true });
+    return { items: erased.items, bytes: erased.bytes };
+  } catch (error) {
+    if (!(error instanceof KeepsakeError) || error.code !== "held") throw error;
+    return { items: await countedOneByOne(memory, namespace) };
+  }
+}
+
+// Of what is held, for which no forgetting is counted.
+async function countedOneByOne({ store }: Memory, namespace: string[]): Promise<number> {
+  const page = { limit: HELD_PAGE, includeSuperseded: true, refreshTtl: false };
+  for (let offset = 0; ; offset += HELD_PAGE) {
+    const found = await store.search(namespace, { ...page, offset });
+    if (found.length < HELD_PAGE) return offset + found.length;
+  }
 }
 
 /** What people call a namespace. */

@@ -2,6 +2,7 @@
 
 import type { Diagnosis, MemoryStats } from "../memory.js";
 import type { ErasureReceipt, ForgetOptions } from "../scope/erasure.js";
+import type { HistoryRule } from "../store/history-rules.js";
 import type { Changes } from "../wire/changes.js";
 import { ask, choice, field, h, saveAs } from "./dom.js";
 import { fact } from "./item-view.js";
@@ -35,6 +36,7 @@ export class StorageTab implements Tab {
   readonly #host: Host;
   readonly #facts = h("dl", { class: "facts wide" });
   readonly #holds = h("ul", { class: "holds" });
+  readonly #rules = h("ul", { class: "holds" });
   readonly #load: () => void;
   readonly #format = choice(FORMATS);
   readonly #kind = choice(KINDS);
@@ -56,7 +58,8 @@ export class StorageTab implements Tab {
     this.root = h(
       "div",
       { class: "scroll storage" },
-      card("Where it is", this.#facts, this.#holds),
+      card("Where it is", this.#facts),
+      card("Held, and kept as history", this.#holds, this.#rules),
       card("Move", this.#moving()),
       card("Forget", this.#forgetting()),
       card("Check a receipt", this.#checking()),
@@ -70,19 +73,46 @@ export class StorageTab implements Tab {
   async #read(): Promise<void> {
     try {
       const { memory } = this.#host;
-      const [stats, diagnosis, holds] = await Promise.all([
+      const [stats, diagnosis, holds, rules] = await Promise.all([
         memory.stats(),
         memory.diagnose(),
         memory.holds(),
+        memory.historyRules(),
       ]);
       this.#facts.replaceChildren(...factsOf(stats, diagnosis));
       const held = holds.map(({ namespace, reason, since }) =>
         h("li", {}, `${pathOf(namespace)} is held since ${moment(since)}: ${reason}`),
       );
-      this.#holds.replaceChildren(...held);
+      this.#holds.replaceChildren(...orNone(held, "Nothing is held: all may be forgotten."));
+      const kept = rules.map((rule) => this.#rule(rule));
+      this.#rules.replaceChildren(...orNone(kept, "No history is kept."));
     } catch (error) {
       this.#host.fail(error);
     }
+  }
+
+  #rule({ namespace, maxVersions, maxAge, since }: HistoryRule): HTMLElement {
+    const place = placeOf(namespace);
+    const age = maxAge === undefined ? "" : `, for ${maxAge} minutes`;
+    const text = `${place}: ${maxVersions} versions of each item${age}, since ${moment(since)}`;
+    const drop = async () => {
+      const agreed = await ask(this.#host.root, {
+        title: "Drop this history?",
+        text: `What was kept of ${place} is deleted. The items stay as they are now.`,
+        yes: "Drop it",
+        isDangerous: true,
+      });
+      if (agreed === undefined) return;
+      await this.#host.memory.dropHistory(namespace);
+      this.#host.say("The history was dropped.");
+      this.#load();
+    };
+    return h(
+      "li",
+      {},
+      `${text} `,
+      button("Drop it…", "danger", () => this.#host.run(drop)),
+    );
   }
 
   #moving(): HTMLElement {
@@ -331,4 +361,11 @@ function factsOf(stats: MemoryStats, diagnosis: Diagnosis): HTMLElement[] {
     ),
     ...(lastError ? fact("Last error", String(lastError)) : []),
   ];
+}
+
+const placeOf = (namespace: string[]): string =>
+  namespace.length === 0 ? "Everything" : pathOf(namespace);
+
+function orNone(rows: HTMLElement[], none: string): HTMLElement[] {
+  return rows.length > 0 ? rows : [h("li", { class: "note" }, none)];
 }
