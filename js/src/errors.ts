@@ -145,6 +145,14 @@ export function tell<Args extends unknown[]>(
   }
 }
 
+/** Whether something was nested too deeply for a function that calls itself. @internal */
+export function isStackOverflow(error: unknown): boolean {
+  return (
+    (error instanceof RangeError && /call stack/.test(error.message)) ||
+    (error instanceof Error && error.name === "InternalError")
+  );
+}
+
 /** @internal */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

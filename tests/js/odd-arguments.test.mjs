@@ -3,6 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { InMemoryStore, KeepsakeError, MemorySaver, openMemory, SqliteStore } from "keepsake";
+import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -137,4 +138,34 @@ posix("a pipe or a device in place of a file is refused at once", async () => {
     await expectRefused(() => memory.importFrom(path), "cannot_open", why);
     await expectRefused(() => openMemory({ path }), "cannot_open", why);
   }
+});
+
+// LangGraph's serialiser writes "[unable to serialize, …" in its place, without a word.
+test.each([2_000, 20_000])(
+  "a state that is %i levels deep is refused, or comes back",
+  async (levels) => {
+    await using saver = new MemorySaver();
+    let list = [];
+    for (let i = 1; i < levels; i++) list = [list];
+    const put = () => putCheckpoint(saver, threadConfig("t"), { list });
+    try {
+      await put();
+    } catch {
+      await expectRefused(put, "invalid_value", /nested too deeply/);
+      expect(await saver.getTuple(threadConfig("t"))).toBeUndefined();
+      return;
+    }
+    let { list: depth } = (await saver.getTuple(threadConfig("t"))).checkpoint.channel_values;
+    let count = 0;
+    for (; Array.isArray(depth); depth = depth[0]) count++;
+    expect(count).toBe(levels);
+  },
+);
+
+test("a checkpoint that has no JSON is refused, its metadata too", async () => {
+  await using saver = new MemorySaver();
+  const put = (values, metadata) =>
+    putCheckpoint(saver, threadConfig("t"), values, { metadata: { step: 1n, ...metadata } });
+  await expectRefused(() => put({}), "invalid_value", /metadata must be JSON/);
+  expect(await saver.getTuple(threadConfig("t"))).toBeUndefined();
 });

@@ -14,7 +14,7 @@ import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
 import type { Key } from "../engine/keys.js";
-import { KeepsakeError, messageOf, tell, throwIfEnded } from "../errors.js";
+import { isStackOverflow, KeepsakeError, messageOf, tell, throwIfEnded } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
 import type { Operation, PutOperation } from "../wire/operations.js";
 import {
@@ -246,13 +246,6 @@ class Import {
 function ruleOf(error: unknown): string {
   if (isStackOverflow(error)) return "it is nested too deeply";
   return messageOf(error).replace(/^\[keepsake\] /, "");
-}
-
-function isStackOverflow(error: unknown): boolean {
-  return (
-    (error instanceof RangeError && /call stack/.test(error.message)) ||
-    (error instanceof Error && error.name === "InternalError")
-  );
 }
 
 // A file may hold names of any length, and millions of them.

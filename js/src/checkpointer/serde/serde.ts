@@ -4,7 +4,7 @@
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
-import { KeepsakeError, messageOf } from "../../errors.js";
+import { isStackOverflow, KeepsakeError, messageOf } from "../../errors.js";
 import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
@@ -40,15 +40,56 @@ class JsonText implements Blob {
   }
 }
 
-/** @internal */
-export function dump(serde: SerializerProtocol, value: unknown): MaybePromise<Blob> {
+/**
+ * What LangGraph's own serialiser has no JSON for, it stores as a text that says so. That is
+ * refused if it is nested too deeply, or if the value is needed: a checkpoint, its metadata.
+ * @internal
+ */
+export function dump(
+  serde: SerializerProtocol,
+  value: unknown,
+  isNeeded = false,
+): MaybePromise<Blob> {
   const text = isKnown(serde) ? textOf(value) : undefined;
   if (text !== undefined) {
     return text.length <= LONGEST_TEXT
       ? new JsonText(text)
       : { type: "json", bytes: encoder.encode(text) };
   }
-  return serde.dumpsTyped(value).then(([type, bytes]) => ({ type, bytes }));
+  return dumpTyped(serde, value, isNeeded);
+}
+
+async function dumpTyped(
+  serde: SerializerProtocol,
+  value: unknown,
+  isNeeded: boolean,
+): Promise<Blob> {
+  try {
+    const [type, bytes] = await serde.dumpsTyped(value);
+    if (isKnown(serde) && isGivenUp(value, bytes)) refuse(value, isNeeded);
+    return { type, bytes };
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    const rule = "a value of a checkpoint is nested too deeply: keep it flatter";
+    throw new KeepsakeError("invalid_value", rule, { cause: error });
+  }
+}
+
+const GIVEN_UP = encoder.encode('"[unable to serialize');
+
+function isGivenUp(value: unknown, bytes: Uint8Array): boolean {
+  return typeof value !== "string" && GIVEN_UP.every((byte, i) => bytes[i] === byte);
+}
+
+function refuse(value: unknown, isNeeded: boolean): void {
+  try {
+    JSON.stringify(value);
+  } catch (cause) {
+    if (isStackOverflow(cause)) throw cause;
+    if (!isNeeded) return;
+    const rule = `a checkpoint and its metadata must be JSON: ${messageOf(cause)}`;
+    throw new KeepsakeError("invalid_value", rule, { cause });
+  }
 }
 
 /** Of a list, only elements that are not what they were in `base` are serialised. @internal */
