@@ -84,7 +84,10 @@ function contentsOf(path) {
       try {
         // In brackets a name is never a text.
         const columns = COLUMNS[table].replace(/\w+/g, "[$&]");
-        const counted = database.prepare(`SELECT count(*) FROM (SELECT ${columns} FROM ${table})`);
+        // By the table: an index may have other rows than it, and SQLite counts what is shorter.
+        const counted = database.prepare(
+          `SELECT count(*) FROM (SELECT ${columns} FROM ${table} NOT INDEXED)`,
+        );
         return counted.pluck().get();
       } catch {
         lacking.push(`table ${table}`);
