@@ -444,9 +444,19 @@ TEST_F(SqliteDatabaseTest, an_import_that_is_refused_changes_nothing) {
   Execute(Path("foreign.db"), "CREATE TABLE notes(text)");
   OpenAsMade(Path("newer.db"));
   Execute(Path("newer.db"), "UPDATE meta SET value = '999' WHERE name = 'schema_version'");
+  OpenAsMade(Path("encoding.db"));
+  std::string bytes = BytesOf(Path("encoding.db"));
+  bytes[59] = '\4';  // of the text encoding in the header
+  WriteBytes(Path("encoding.db"), bytes);
+  OpenAsMade(Path("collation.db"));
+  Execute(Path("collation.db"),
+          "PRAGMA writable_schema = ON;"
+          "UPDATE sqlite_schema SET sql = replace(sql, 'key TEXT', 'key TEXT COLLATE none')"
+          " WHERE name = 'store_kv'");
   auto database = OpenAsMade(Path());
   ASSERT_TRUE(Note(*database, "kept").ok());
   const std::pair<const char*, StatusCode> cases[] = {
+      {"encoding.db", StatusCode::kForeignFile}, {"collation.db", StatusCode::kForeignFile},
       {"garbage.db", StatusCode::kNotADatabase}, {"empty.db", StatusCode::kInvalidArgument},
       {"foreign.db", StatusCode::kForeignFile},  {"newer.db", StatusCode::kNewerSchema},
       {"missing.db", StatusCode::kCannotOpen},   {"memory.db", StatusCode::kBusy},

@@ -639,11 +639,16 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
                   "file to import must not be empty: \"" + source.path_ + "\"");
   }
   if (Status status = RequireSums(source, source.path_); !status.ok()) return status;
+  if (Status status = CheckLayout(source); !status.ok()) return status;
+  if (Status status = CheckTables(source, *version); !status.ok()) return status;
+  // Last: it needs what the tables name, which may be anything.
   std::string verdict;
-  if (Status status = ReadText(source, "PRAGMA quick_check(1)", &verdict); !status.ok()) {
-    return status;
-  }
-  if (verdict != "ok") return SqliteStatus(SQLITE_CORRUPT, source.path_, verdict);
+  Status status = ReadText(source, "PRAGMA quick_check(1)", &verdict);
+  if (!status.ok() || verdict == "ok") return status;
+  return SqliteStatus(SQLITE_CORRUPT, source.path_, verdict);
+}
+
+Status SqliteDatabase::CheckLayout(SqliteDatabase& source) {
   std::string ours, theirs;
   if (Status status = ReadText(*this, "PRAGMA page_size", &ours); !status.ok()) return status;
   if (Status status = ReadText(source, "PRAGMA page_size", &theirs); !status.ok()) return status;
@@ -658,12 +663,24 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
   if (*size % std::strtoull(ours.c_str(), nullptr, 10) != 0) {
     return SqliteStatus(SQLITE_CORRUPT, source.path_, "it ends in the middle of a page");
   }
-  // A missing table would fail every later call, and a trigger could undo a write.
-  // A file of an older schema is measured by that one, and migrated when it is here.
+  if (source.seal_ != nullptr) return Status();  // nobody else wrote it
+  // SQLite takes other numbers for UTF-8, too, until it reads the schema again.
+  constexpr std::uint64_t kEncodingOffset = 56;
+  constexpr std::array<std::uint8_t, 4> kUtf8 = {0, 0, 0, 1};
+  std::array<std::uint8_t, 4> encoding{};
+  Status status = source.ReadFile(kEncodingOffset, encoding);
+  if (!status.ok() || encoding == kUtf8) return status;
+  return Status(StatusCode::kForeignFile,
+                "file to import must have its texts as UTF-8: \"" + source.path_ + "\"");
+}
+
+// A missing table would fail every later call, and a trigger could undo a write.
+// A file of an older schema is measured by that one, and migrated when it is here.
+Status SqliteDatabase::CheckTables(SqliteDatabase& source, std::int64_t version) {
   auto plain =
       OpenForWriting({.path = std::string(kMemoryPath), .vfs = VfsOf(connection_.get())->zName});
   if (!plain) return plain.error();
-  if (Status status = Migrate(**plain, 0, kSchema.first(static_cast<std::size_t>(*version)));
+  if (Status status = Migrate(**plain, 0, kSchema.first(static_cast<std::size_t>(version)));
       !status.ok())
     return status;
   constexpr std::string_view kEverythingMade =
@@ -671,6 +688,7 @@ Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
       " FROM (SELECT type, name, sql FROM sqlite_schema"
       " WHERE name NOT LIKE 'sqlite_%' AND NOT (type = 'table' AND"
       "  name IN ('transfer_pieces', 'transfer_changes')) ORDER BY type, name)";
+  std::string ours, theirs;
   if (Status status = ReadText(**plain, kEverythingMade, &ours); !status.ok()) return status;
   if (Status status = ReadText(source, kEverythingMade, &theirs); !status.ok()) return status;
   if (ours == theirs) return Status();

@@ -81,6 +81,8 @@ class SqliteDatabase final : public Database {
   Status ExportFromMemory();
   Status ReadPages(std::uint64_t offset, std::span<std::uint8_t> into);
   Status CheckImportable(SqliteDatabase& source);
+  Status CheckLayout(SqliteDatabase& source);
+  Status CheckTables(SqliteDatabase& source, std::int64_t version);
   Status CopyPagesFrom(SqliteDatabase& source);
   Status CopyPages(SqliteDatabase& source);
 
