@@ -66,7 +66,7 @@ export interface EpisodesOptions {
 export interface RecallEpisodesOptions {
   /** @default 5 */
   limit?: number | undefined;
-  /** What is less like the state is left out. @default 0.2 */
+  /** What is less like the state is left out. @default 0.15 */
   minSimilarity?: number | undefined;
   filter?: Record<string, unknown> | undefined;
 }
@@ -144,7 +144,7 @@ export class Episodes {
   /** Those of a like state: what worked first, then what failed; the best of each first. */
   async recall(state: string, given?: RecallEpisodesOptions): Promise<RecalledEpisode[]> {
     const options = checkOptions("recall", RECALL, given);
-    const { limit = 5, minSimilarity = 0.2, filter } = options;
+    const { limit = 5, minSimilarity = 0.15, filter } = options;
     checkWhole("limit", limit, 0);
     checkNumber("minSimilarity", minSimilarity, -1, 1);
     const most = Math.max(CANDIDATES, limit);
