@@ -1,12 +1,7 @@
 // Databases in one real Chromium, each in a worker as it is meant to run, in turns: our
 // engine over OPFS and over IndexedDB, and what else a page could use.
-import { spawnSync } from "node:child_process";
-import { cp, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { openTab, startChromium } from "../tests/browser/support/chromium.mjs";
 import { closeServers, serveFolder } from "../tests/browser/support/static-server.mjs";
+import { buildPages, inBrowser, installPeers } from "./browser/driver.mjs";
 import { comparisonTable, inFolder, introduce, keepBest, progress, quick, table } from "./lib.mjs";
 
 const ROUNDS = quick ? 2 : 5;
@@ -22,20 +17,7 @@ const PEERS = {
   "@electric-sql/pglite": "0.5.16",
 };
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const peersFolder = join(root, "build/bench-peers");
-const peerModules = join(peersFolder, "node_modules");
-
-// Modules of Node that a peer names and does not use in a browser.
-const withoutNode = {
-  name: "without-node",
-  setup({ onResolve, onLoad }) {
-    const filter = /^(node:.*|fs|fs\/promises|path|url|module|crypto)$/;
-    onResolve({ filter }, ({ path }) => ({ path, namespace: "node" }));
-    onLoad({ filter: /.*/, namespace: "node" }, () => ({ contents: "export default {};" }));
-  },
-};
-
+const SCRIPTS = ["keepsake", "sqlite-wasm", "wa-sqlite", "pglite", "indexeddb", "page"];
 const BEST_PEER = "sqlite-wasm sahpool, tuned";
 const candidates = [
   { name: "**keepsake, OPFS**", script: "keepsake.js", peer: BEST_PEER },
@@ -55,56 +37,19 @@ introduce(
     "Ours keeps items with namespace, times and TTL, and remembers each write for a retry; the " +
     "others keep a key and a text. Each runs in a worker of one Chromium, on a new profile per round.",
 );
-installPeers();
+installPeers(PEERS);
 await inFolder(async (folder) => {
-  await buildPages(folder);
+  await buildPages(folder, SCRIPTS, PEERS);
   const { url } = await serveFolder(folder);
   console.log(`${comparisonTable(candidates, await compareInBrowser(url))}\n`);
   console.log(`### What a page feels\n\n${await pageTable(url)}\n`);
 });
 closeServers();
 
-function installPeers() {
-  const wanted = Object.entries(PEERS).map(([name, version]) => `${name}@${version}`);
-  const options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-  const args = ["install", "--prefix", peersFolder, ...options, ...wanted];
-  const { status } = spawnSync("npm", args, { stdio: "inherit" });
-  if (status !== 0) throw new Error("the peers could not be installed");
-}
-
-async function buildPages(folder) {
-  const scripts = ["keepsake", "sqlite-wasm", "wa-sqlite", "pglite", "indexeddb", "page"];
-  await build({
-    absWorkingDir: root,
-    entryPoints: scripts.map((name) => `bench/browser/${name}.mjs`),
-    outdir: folder,
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    conditions: ["browser"],
-    nodePaths: [peerModules],
-    plugins: [withoutNode],
-    logLevel: "error",
-  });
-  for (const file of ["worker.js", "keepsake.wasm"])
-    await cp(join(root, "dist", file), join(folder, file));
-  await copyAssets("@sqlite.org/sqlite-wasm/dist", folder);
-  await copyAssets("@journeyapps/wa-sqlite/dist", folder);
-  await copyAssets("@electric-sql/pglite/dist", folder);
-  await writeFile(join(folder, "index.html"), '<script type="module" src="page.js"></script>');
-}
-
-async function copyAssets(path, folder) {
-  const from = join(peerModules, path);
-  for (const name of await readdir(from)) {
-    if (/\.(wasm|data)$/.test(name)) await cp(join(from, name), join(folder, name));
-  }
-}
-
 async function compareInBrowser(url) {
   const results = new Map(candidates.map(({ name }) => [name, { timings: {} }]));
   for (let round = 0; round < ROUNDS; round++) {
-    await inBrowser(url, async (page) => {
+    await inBrowser(url, "measureSupersteps", async (page) => {
       for (let i = 0; i < candidates.length; i++) {
         const { name, script } = candidates[(i + round) % candidates.length];
         const parameters = [script, `bench-${i}`, COUNTS];
@@ -122,7 +67,7 @@ async function compareInBrowser(url) {
 
 async function pageTable(url) {
   const rows = [];
-  await inBrowser(url, async (page) => {
+  await inBrowser(url, "measureSupersteps", async (page) => {
     for (const storage of ["opfs", "indexeddb"]) {
       const medians = await page.evaluate(
         (all) => globalThis.measurePage(...all),
@@ -143,17 +88,6 @@ async function pageTable(url) {
     }
   });
   return table(["", "put", "get", "search"], rows);
-}
-
-async function inBrowser(url, body) {
-  const browser = await startChromium();
-  try {
-    const { page } = await openTab(browser, url);
-    await page.waitForFunction(() => globalThis.measureSupersteps);
-    await body(page);
-  } finally {
-    await browser.close();
-  }
 }
 
 // The others go on; its column stays empty.

@@ -4,6 +4,7 @@ import { DurableObject } from "cloudflare:workers";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph-checkpoint";
 import { durableMemory } from "keepsake/cloudflare";
+import { counting } from "./counting.mjs";
 import { HandWrittenSaver, HandWrittenStore } from "./hand-written.mjs";
 
 const State = Annotation.Root({
@@ -19,29 +20,6 @@ function loop(checkpointer, steps) {
     .addEdge(START, "say")
     .addConditionalEdges("say", ({ step }) => (step < steps ? "say" : END))
     .compile({ checkpointer });
-}
-
-/** The same storage, which counts what is billed. */
-function counting(storage) {
-  const cursors = [];
-  return {
-    transactionSync: (body) => storage.transactionSync(body),
-    sql: {
-      get databaseSize() {
-        return storage.sql.databaseSize;
-      },
-      exec(...args) {
-        const cursor = storage.sql.exec(...args);
-        cursors.push(cursor);
-        return cursor;
-      },
-    },
-    take() {
-      const taken = cursors.splice(0);
-      const sum = (name) => taken.reduce((total, cursor) => total + cursor[name], 0);
-      return { read: sum("rowsRead"), written: sum("rowsWritten") };
-    },
-  };
 }
 
 const CANDIDATES = {
