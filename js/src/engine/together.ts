@@ -44,8 +44,10 @@ export class Together {
   readonly #runner: Runner;
   readonly #whenTickEnds: (run: () => void) => void;
   readonly #body = new RequestBody();
-  // Of the items that are put: the second put of one must see the first.
+  // Of the items that are put: the second put of one must see the first. Of the calls before
+  // `#keyed`, because most ticks have one call.
   readonly #keys = new Set<string>();
+  #keyed = 0;
   #calls: Waiting[] = [];
   #levels: Levels | undefined;
   // What time it is for the items among them.
@@ -72,13 +74,11 @@ export class Together {
     now: number,
     levels: Levels | undefined,
   ): Promise<Answers<Operations>> {
-    const keys = keysOf(operations);
-    if (!this.#fits(keys, now, levels)) this.flush();
+    if (this.#calls.length > 0 && !this.#fits(operations, now, levels)) this.flush();
     const begin = this.#body.length;
     this.#body.add(operations);
     const end = this.#body.length;
-    for (const key of keys) this.#keys.add(key);
-    if (keys.length > 0) this.#now = now;
+    if (isOfItems(operations)) this.#now = now;
     this.#levels = levels;
     if (this.#calls.length === 0) this.#whenTickEnds(() => this.flush());
     const answered = new Promise<Answers<Operations>>((resolve, reject) => {
@@ -93,18 +93,23 @@ export class Together {
     if (calls.length === 0) return;
     const [levels, now] = [this.#levels, this.#now];
     this.#calls = [];
-    this.#keys.clear();
+    if (this.#keyed > 0) this.#keys.clear();
+    this.#keyed = 0;
     this.#now = undefined;
     const body = this.#body.take();
     const isDone = calls.length > 1 && this.#runAll(calls, body, now, levels);
     if (!isDone) for (const call of calls) this.#runAlone(call, body, levels);
   }
 
-  #fits(keys: readonly string[], now: number, levels: Levels | undefined): boolean {
-    if (this.#calls.length === 0) return true;
+  #fits(operations: readonly Operation[], now: number, levels: Levels | undefined): boolean {
     if (levels !== this.#levels) return false;
-    const isSameTime = keys.length === 0 || this.#now === undefined || this.#now === now;
-    return isSameTime && !keys.some((key) => this.#keys.has(key));
+    if (!isOfItems(operations)) return true;
+    if (this.#now !== undefined && this.#now !== now) return false;
+    for (; this.#keyed < this.#calls.length; this.#keyed++) {
+      const waiting = this.#calls[this.#keyed] as Waiting;
+      for (const key of keysOf(waiting.operations)) this.#keys.add(key);
+    }
+    return !keysOf(operations).some((key) => this.#keys.has(key));
   }
 
   // False if nothing was done.
@@ -154,8 +159,12 @@ export class Together {
 
 // Of the items among them. NUL may be in a key, and then two look alike, which costs a commit.
 function keysOf(operations: readonly Operation[]): readonly string[] {
-  if (operations[0]?.kind !== "put") return NONE;
+  if (!isOfItems(operations)) return NONE;
   return (operations as PutOperation[]).map(
     ({ namespace, key }) => `${namespace.join(".")}\0${key}`,
   );
+}
+
+function isOfItems(operations: readonly Operation[]): boolean {
+  return operations[0]?.kind === "put";
 }

@@ -130,7 +130,8 @@ function inspectAll(values: unknown[], depth: number): Kind {
   let worst = Kind.Plain;
   for (const value of values) {
     if (value === undefined) nulls++;
-    worst = Math.max(worst, inspect(value, depth + 1));
+    const kind = inspect(value, depth + 1);
+    if (kind > worst) worst = kind;
     // At once: a value that refers back to itself twice would take for ever.
     if (worst === Kind.Refused) break;
   }
@@ -140,8 +141,9 @@ function inspectAll(values: unknown[], depth: number): Kind {
 function inspectMembers(object: Value, depth: number): Kind {
   let worst = Kind.Plain;
   for (const key of Object.keys(object)) {
-    if (key.endsWith("keepsake") && OWN_MARK.test(key)) worst = Math.max(worst, Kind.Marked);
-    worst = Math.max(worst, inspect(object[key], depth + 1));
+    if (key.startsWith("$") && OWN_MARK.test(key)) worst = Kind.Marked;
+    const kind = inspect(object[key], depth + 1);
+    if (kind > worst) worst = kind;
     if (worst === Kind.Refused) break;
   }
   return worst;
@@ -228,7 +230,8 @@ function isRecord(value: object): boolean {
 }
 
 function isJsonObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || isBytes(value)) return false;
+  if (typeof value !== "object" || value === null) return false;
+  if (!isRecord(value) && isBytes(value)) return false;
   const json = hasToJson(value) ? value.toJSON("") : value;
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }

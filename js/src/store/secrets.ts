@@ -136,7 +136,8 @@ export function guardSecrets(
 ): Map<number, MaskedSecrets> | undefined {
   if (handling === "allow") return undefined;
   let reports: Map<number, MaskedSecrets> | undefined;
-  for (const [position, operation] of operations.entries()) {
+  for (let position = 0; position < operations.length; position++) {
+    const operation = operations[position] as StoreOperation;
     if (operation.kind !== "put" || operation.value === null) continue;
     const { text, masked } = maskSecrets(operation.value);
     if (masked.length === 0) continue;
