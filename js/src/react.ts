@@ -4,6 +4,12 @@
 
 export type { Answer, FollowedMemory } from "./react/follow.js";
 export {
+  type GraphTransport,
+  type GraphTransportOptions,
+  graphTransport,
+  type StreamedGraph,
+} from "./react/graph-transport.js";
+export {
   type MemoriesOptions,
   type MemorySearchOptions,
   type ThreadsOptions,

@@ -1,7 +1,8 @@
 // The hooks of keepsake/react as a server renders them: nothing is asked, nothing is known yet.
 
+import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { openMemory } from "keepsake";
-import { useMemories, useMemorySearch, useThreads } from "keepsake/react";
+import { graphTransport, useMemories, useMemorySearch, useThreads } from "keepsake/react";
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 
@@ -38,4 +39,59 @@ test.each([
   expect(() => rendered(hook)).toThrow(
     expect.objectContaining({ code: "invalid_argument", message: `[keepsake] ${message}` }),
   );
+});
+
+test("graphTransport() takes a compiled graph, and its options by name", () => {
+  const graph = { streamEvents() {}, getState() {} };
+  expect(() => graphTransport({})).toThrow(
+    expect.objectContaining({
+      code: "invalid_argument",
+      message:
+        "[keepsake] graphTransport: it takes a graph with a checkpointer, of compile(): an object",
+    }),
+  );
+  expect(() => graphTransport(graph, { thread: "1" })).toThrow(
+    '[keepsake] graphTransport: unknown option "thread": did you mean "threadId"?',
+  );
+});
+
+test("a command that needs a server is refused, not dropped", async () => {
+  const transport = graphTransport({ streamEvents() {}, getState() {} });
+  await expect(transport.send({ id: 3, method: "state.fork", params: {} })).resolves.toMatchObject({
+    type: "error",
+    id: 3,
+    error: "not_supported",
+  });
+});
+
+test("an answer goes on, updates and jumps, as a Command of LangGraph does", async () => {
+  const State = Annotation.Root({
+    said: Annotation({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+  });
+  const graph = new StateGraph(State)
+    .addNode("ask", () => ({ said: [interrupt("?")] }), { ends: ["jump"] })
+    .addNode("jump", () => ({ said: ["jumped"] }))
+    .addEdge(START, "ask")
+    .compile({ checkpointer: memory.checkpointer });
+  const transport = graphTransport(graph, { threadId: "jumps" });
+  const { events } = transport.openEventStream({ channels: ["lifecycle", "input"] });
+  const next = async (wanted) => {
+    for (;;) {
+      const { value } = await events.next();
+      if (value.method === wanted || value.params.data.event === wanted) return value.params.data;
+    }
+  };
+  await transport.send({ id: 1, method: "run.start", params: { input: { said: ["go"] } } });
+  const { interrupt_id, payload } = await next("input.requested");
+  expect(payload).toBe("?");
+  await next("interrupted");
+  const params = { interrupt_id, response: "yes", update: { said: ["more"] }, goto: "jump" };
+  await transport.send({ id: 2, method: "input.respond", params });
+  await next("completed");
+  const state = await transport.getState();
+  expect(state.values.said.sort()).toEqual(["go", "jumped", "more", "yes"]);
+  const [newest] = await transport.getHistory({ limit: 1 });
+  expect(newest.checkpoint).toEqual(state.checkpoint);
+  expect(state.checkpoint.checkpoint_id).toEqual(expect.any(String));
+  await transport.close();
 });

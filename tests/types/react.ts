@@ -1,5 +1,7 @@
 // What the hooks of `keepsake/react` follow is a memory or a part of one, and no store.
 
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { useStream } from "@langchain/react";
 import type {
   Memory,
   ScopedMemory,
@@ -8,7 +10,13 @@ import type {
   ThreadSummary,
 } from "../../js/src/index.js";
 import type { KeepsakeInspector } from "../../js/src/inspector.js";
-import { type Answer, useMemories, useMemorySearch, useThreads } from "../../js/src/react.js";
+import {
+  type Answer,
+  graphTransport,
+  useMemories,
+  useMemorySearch,
+  useThreads,
+} from "../../js/src/react.js";
 
 export function shown(memory: Memory, scope: ScopedMemory, store: SqliteStore) {
   const items: Answer<SearchItem[]> = useMemories(memory, ["notes"], { filter: { kind: "fact" } });
@@ -27,4 +35,15 @@ export function inspected(memory: Memory, scope: ScopedMemory, inspector: Keepsa
   document.createElement("keepsake-inspector").memory = memory;
   // @ts-expect-error a scope has no statistics to be shown
   inspector.memory = scope;
+}
+
+export function streamed(threadId: string | null) {
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("answer", async () => ({ messages: [] }))
+    .addEdge(START, "answer")
+    .compile();
+  const transport = graphTransport(graph, { threadId, configurable: { user_id: "ada" } });
+  // @ts-expect-error a graph has to be compiled
+  graphTransport(new StateGraph(MessagesAnnotation));
+  return useStream<typeof MessagesAnnotation.State>({ transport, threadId });
 }
