@@ -16,6 +16,7 @@ import {
   comparisonTable,
   introduce,
   kilobytes,
+  otherBuild,
   quick,
   seededRandom,
   table,
@@ -32,6 +33,7 @@ const FILE_PEER = "official SqliteSaver, file";
 const MEMORY_DATABASE_PEER = "official SqliteSaver, :memory:";
 const MEMORY_PEER = "official MemorySaver";
 
+const other = await otherBuild();
 const candidates = [
   { name: FILE_PEER, open: (folder) => officialSqlite(join(folder, "official.sqlite")) },
   {
@@ -48,7 +50,19 @@ const candidates = [
   { name: "SqliteSaver, :memory:", peer: MEMORY_DATABASE_PEER, open: () => ownSqlite(":memory:") },
   { name: MEMORY_PEER, open: () => ({ subject: new OfficialMemorySaver(), close() {} }) },
   { name: "MemorySaver", peer: MEMORY_PEER, open: () => own(new MemorySaver()) },
+  ...(other === undefined ? [] : ofOther()),
 ];
+
+function ofOther() {
+  return [
+    {
+      name: "other, file",
+      peer: "SqliteSaver, file",
+      open: (folder) => own(other.SqliteSaver.fromConnString(join(folder, "other.sqlite"))),
+    },
+    { name: "other, memory", peer: "MemorySaver", open: () => own(new other.MemorySaver()) },
+  ];
+}
 
 function officialSqlite(path) {
   const saver = OfficialSqliteSaver.fromConnString(path);

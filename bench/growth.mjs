@@ -18,6 +18,7 @@ import {
   introduce,
   kilobytes,
   now,
+  otherBuild,
   quick,
   seededRandom,
   table,
@@ -45,6 +46,7 @@ const COMPRESSIONS = {
 };
 const THREAD = { thread_id: "thread", checkpoint_ns: "" };
 
+const other = await otherBuild();
 const candidates = [
   {
     name: "SqliteSaver",
@@ -67,7 +69,19 @@ const candidates = [
     longest: LONGEST_OF_OFFICIAL,
     open: () => ({ saver: new OfficialMemorySaver(), close() {} }),
   },
+  ...(other === undefined ? [] : [ofOther()]),
 ];
+
+function ofOther() {
+  return {
+    name: "other",
+    longest: Number.POSITIVE_INFINITY,
+    open: (folder) => {
+      const saver = other.SqliteSaver.fromConnString(join(folder, "other.sqlite"));
+      return { saver, close: () => saver.close() };
+    },
+  };
+}
 
 const lines = await conversationLines();
 

@@ -11,6 +11,7 @@ import {
   comparisonTable,
   introduce,
   kilobytes,
+  otherBuild,
   quick,
   seededRandom,
   timed,
@@ -25,6 +26,7 @@ const ROUNDS = quick ? 2 : 5;
 const BATCH = 100;
 const DIMENSIONS = 384;
 const PEER = "official InMemoryStore";
+const other = await otherBuild();
 
 function candidates(index) {
   return [
@@ -39,6 +41,22 @@ function candidates(index) {
       name: "memoryOver better-sqlite3",
       peer: PEER,
       open: (folder) => overConnection(join(folder, "shared.sqlite"), index),
+    },
+    ...(other === undefined ? [] : ofOther(index)),
+  ];
+}
+
+function ofOther(index) {
+  return [
+    {
+      name: "other, memory",
+      peer: "InMemoryStore",
+      open: () => own(new other.InMemoryStore({ index })),
+    },
+    {
+      name: "other, file",
+      peer: "SqliteStore, file",
+      open: (folder) => own(new other.SqliteStore({ path: join(folder, "other.sqlite"), index })),
     },
   ];
 }
