@@ -3,7 +3,8 @@
 import { checkText, type NamesOf, show } from "../checks.js";
 import type { AccessListener, Told } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
-import type { Operation } from "../wire/operations.js";
+import type { Access } from "../wire/changes.js";
+import { type Operation, rowOf } from "../wire/operations.js";
 import { type Author, threadPrefixOf } from "../wire/scope.js";
 import { HOLD_PROBE } from "./eviction.js";
 
@@ -14,7 +15,7 @@ export interface AccessEvent {
   time: number;
   /** The scope, as `user/ada`; "" for the whole memory. */
   scope: string;
-  operation: "recall" | "store" | "delete" | "clear" | "undo" | "forget";
+  operation: Access["operation"];
   /** Of items, within the scope. */
   namespace?: string[] | undefined;
   /** Of checkpoints, within the scope. */
@@ -56,8 +57,6 @@ export function authorOf({ actor, nodeId }: AccessOptions): (() => Author) | und
   return () => ({ actor, nodeId: nodeId?.() });
 }
 
-type Described = Pick<AccessEvent, "operation" | "namespace" | "threadId">;
-
 /** Who hears of the calls, and who makes them. @internal */
 export function toldBy(scope: string, options: AccessOptions): Told {
   return { hear: listenerOf(scope, options), author: authorOf(options) };
@@ -70,14 +69,14 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
     throw invalid(`onAccess must be a function: ${show(onAccess)}`);
   const began = new WeakMap<Operation, number>();
   return (operation, phase, outcome, within = []) => {
-    const described = describe(operation);
-    if (described === undefined) return;
+    const access = isProbe(operation) ? undefined : rowOf(operation).access?.(operation);
+    if (access === undefined) return;
     const time = Date.now();
     const event = {
       phase,
       time,
       scope,
-      ...placed(described, within),
+      ...placed(access, within),
       actor,
       nodeId: nodeId?.(),
     };
@@ -94,9 +93,12 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
   };
 }
 
+// It asks for holds, of what is not there.
+const isProbe = (operation: Operation) =>
+  operation.kind === "forget" && operation.id === HOLD_PROBE;
+
 // As it is called where the listener listens.
-function placed(described: Described, within: readonly string[]): Described {
-  const { operation, namespace, threadId } = described;
+function placed({ operation, namespace, threadId }: Access, within: readonly string[]) {
   return {
     operation,
     ...(namespace && { namespace: [...within, ...namespace] }),
@@ -119,96 +121,3 @@ function countOf(answer: unknown): number {
   if (typeof operation === "number") return items;
   return typeof checkpoints === "number" ? checkpoints + items : 1;
 }
-
-// Undefined for what touches neither items nor threads of anybody.
-function describe(operation: Operation): Described | undefined {
-  switch (operation.kind) {
-    case "get":
-    case "listKeys":
-    case "explainAbsence":
-    case "history":
-      return { operation: "recall", namespace: [...operation.namespace] };
-    case "search":
-      return { operation: "recall", namespace: [...operation.namespacePrefix] };
-    case "getAsOf":
-      return { operation: "recall", namespace: [...operation.get.namespace] };
-    case "searchAsOf":
-      return { operation: "recall", namespace: [...operation.search.namespacePrefix] };
-    case "listNamespaces":
-    case "listNamespacesAsOf":
-    case "beginExport":
-    case "readRows":
-      return { operation: "recall", namespace: [] };
-    case "importFrom":
-    case "putRows":
-      return { operation: "store", namespace: [] };
-    case "undo":
-      return { operation: "undo" };
-    case "put":
-      return {
-        operation: operation.value === null ? "delete" : "store",
-        namespace: [...operation.namespace],
-      };
-    case "clearNamespace":
-      return { operation: "clear", namespace: [...operation.namespace] };
-    case "putCheckpoint":
-    case "putWrites":
-      return { operation: "store", threadId: operation.key.threadId };
-    case "getTuple":
-    case "listWrites":
-    case "deltaChannelHistory":
-      return { operation: "recall", threadId: operation.key.threadId };
-    case "listCheckpoints":
-      return { operation: "recall", threadId: operation.threadId };
-    case "listThreads":
-      return { operation: "recall" };
-    case "copyThread":
-    case "renameThread":
-    case "forkThread":
-      return { operation: "store", threadId: operation.target };
-    case "deleteThread":
-      return { operation: "delete", threadId: operation.threadId };
-    case "deleteForRuns":
-    case "prune":
-      return { operation: "delete" };
-    case "forget":
-      // It asks for holds, of what is not there.
-      return operation.id === HOLD_PROBE ? undefined : { operation: "forget" };
-    default:
-      // A new operation is a case above, or a name below.
-      operation.kind satisfies Unheard;
-      return undefined;
-  }
-}
-
-type Unheard =
-  | "changeKey"
-  | "checkPages"
-  | "checkpointerStats"
-  | "configureStore"
-  | "dropHistory"
-  | "embedPending"
-  | "endExport"
-  | "endRows"
-  | "findErasure"
-  | "finishImport"
-  | "flush"
-  | "foreignCheckpoints"
-  | "foreignClose"
-  | "foreignItems"
-  | "foreignOpen"
-  | "foreignWrites"
-  | "historyRules"
-  | "hold"
-  | "importState"
-  | "improveIndex"
-  | "keepHistory"
-  | "limitVectors"
-  | "listHolds"
-  | "readExport"
-  | "readPending"
-  | "release"
-  | "salvage"
-  | "size"
-  | "storeStats"
-  | "sweepExpired";

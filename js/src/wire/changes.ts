@@ -1,4 +1,18 @@
-// What operations change, so that a user interface can follow.
+// What operations look at and change, so that who listens can be told.
+
+/** What is looked at, or changed. */
+export interface Access {
+  readonly operation: "recall" | "store" | "delete" | "clear" | "undo" | "forget";
+  /** Of items. */
+  readonly namespace?: readonly string[] | undefined;
+  /** Of checkpoints. */
+  readonly threadId?: string | undefined;
+}
+
+/** A look at what is in `namespace`, or below it. @internal */
+export function recalls(namespace: readonly string[]): Access {
+  return { operation: "recall", namespace };
+}
 
 /** What was written, in one or several transactions. */
 export interface Changes {

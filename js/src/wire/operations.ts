@@ -3,7 +3,15 @@
  * core/src/engine/operation_table.cc has the same tags; tests/golden holds both to it.
  */
 
-import { type Changes, everything, merge, namespaces, threads } from "./changes.js";
+import {
+  type Access,
+  type Changes,
+  everything,
+  merge,
+  namespaces,
+  recalls,
+  threads,
+} from "./changes.js";
 import type { Reader } from "./reader.js";
 import {
   readBlob,
@@ -89,6 +97,8 @@ export interface OperationRow<Request, Answer> {
   readonly tag: number;
   readonly write: (writer: Writer, request: Request) => void;
   readonly read: (reader: Reader) => Answer;
+  /** What listeners are told of it: undefined for what touches nobody's items or threads. */
+  readonly access: ((request: Request) => Access) | undefined;
   /** What it changes if it succeeds: undefined for a read. */
   readonly changes?: (request: Request) => Changes | undefined;
   /** Whether it makes room, and so may use the reserve of a full disk. */
@@ -160,11 +170,16 @@ function readDamagedPage(reader: Reader): DamagedPage {
 export const OPERATIONS = {
   get: row<GetRequest, Item | null>({
     tag: 16,
+    access: ({ namespace }) => recalls(namespace),
     write: writeGet,
     read: (reader) => (reader.flag() ? readItem(reader) : null),
   }),
   put: row<PutRequest, undefined>({
     tag: 17,
+    access: ({ namespace, value }) => ({
+      operation: value === null ? "delete" : "store",
+      namespace,
+    }),
     write: writePut,
     read: readNothing,
     changes: ({ namespace, supersedes }) =>
@@ -177,6 +192,7 @@ export const OPERATIONS = {
   }),
   search: row<SearchRequest, SearchItem[]>({
     tag: 18,
+    access: ({ namespacePrefix }) => recalls(namespacePrefix),
     write: writeSearch,
     read: (reader) => reader.list(readSearchItem),
     usesIndex: true,
@@ -184,16 +200,19 @@ export const OPERATIONS = {
   }),
   listNamespaces: row<ListNamespacesRequest, string[][]>({
     tag: 19,
+    access: () => recalls([]),
     write: writeListNamespaces,
     read: (reader) => reader.list(readTexts),
   }),
   listKeys: row<{ readonly namespace: Namespace }, string[]>({
     tag: 20,
+    access: ({ namespace }) => recalls(namespace),
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readTexts,
   }),
   clearNamespace: row<{ readonly namespace: Namespace }, number>({
     tag: 21,
+    access: ({ namespace }) => ({ operation: "clear", namespace }),
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readCount,
     changes: ({ namespace }) => namespaces(namespace),
@@ -202,6 +221,7 @@ export const OPERATIONS = {
   }),
   sweepExpired: row<{ readonly maxItems: number }, number>({
     tag: 22,
+    access: undefined,
     write: (writer, { maxItems }) => writer.u32(maxItems),
     read: readCount,
     changes: everything,
@@ -210,6 +230,7 @@ export const OPERATIONS = {
   }),
   configureStore: row<StoreConfiguration, undefined>({
     tag: 23,
+    access: undefined,
     write(writer, { index, ttl, text }) {
       writer.optional(index, (out, { dims, fields, model, replaceVectors }) => {
         out.u32(dims);
@@ -233,6 +254,7 @@ export const OPERATIONS = {
   }),
   storeStats: row<unknown, StoreStats>({
     tag: 24,
+    access: undefined,
     write: writeNothing,
     read: (reader) => ({
       items: reader.i64(),
@@ -244,6 +266,7 @@ export const OPERATIONS = {
   }),
   explainAbsence: row<{ readonly search: SearchRequest } & ItemRef, WhyNot>({
     tag: 25,
+    access: ({ namespace }) => recalls(namespace),
     isIndexing: true,
     write(writer, { search, namespace, key }) {
       writeSearch(writer, search);
@@ -266,6 +289,7 @@ export const OPERATIONS = {
     IndexProgress
   >({
     tag: 26,
+    access: undefined,
     write(writer, { vectors, isWanted }) {
       writer.u32(vectors);
       writer.flag(isWanted);
@@ -278,6 +302,7 @@ export const OPERATIONS = {
   }),
   readPending: row<{ readonly limit: number }, PendingEmbeddings>({
     tag: 27,
+    access: undefined,
     write: (writer, { limit }) => writer.u32(limit),
     read: (reader) => ({
       items: reader.list((item) => ({
@@ -291,6 +316,7 @@ export const OPERATIONS = {
   }),
   embedPending: row<{ readonly items: readonly ItemVectors[] }, number>({
     tag: 28,
+    access: undefined,
     write: (writer, { items }) =>
       writer.list(items, (out, { id, fingerprint, vectors }) => {
         out.i64(id);
@@ -303,6 +329,7 @@ export const OPERATIONS = {
   }),
   keepHistory: row<HistoryRequest, undefined>({
     tag: 29,
+    access: undefined,
     write(writer, { namespace, maxVersions, maxAge }) {
       writer.texts(namespace);
       writer.u32(maxVersions);
@@ -314,6 +341,7 @@ export const OPERATIONS = {
   }),
   dropHistory: row<{ readonly namespace: Namespace }, undefined>({
     tag: 30,
+    access: undefined,
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readNothing,
     changes: ({ namespace }) => namespaces(namespace),
@@ -321,6 +349,7 @@ export const OPERATIONS = {
   }),
   historyRules: row<unknown, HistoryRule[]>({
     tag: 31,
+    access: undefined,
     write: writeNothing,
     read: (reader) =>
       reader.list((rule) => ({
@@ -332,6 +361,7 @@ export const OPERATIONS = {
   }),
   history: row<ItemRef & { readonly limit?: number | undefined }, ItemVersion[]>({
     tag: 32,
+    access: ({ namespace }) => recalls(namespace),
     write(writer, { namespace, key, limit }) {
       writeItemRef(writer, { namespace, key });
       writer.u32(limit ?? NO_LIMIT);
@@ -347,6 +377,7 @@ export const OPERATIONS = {
   }),
   getAsOf: row<{ readonly at: number; readonly get: GetRequest }, Item | null>({
     tag: 33,
+    access: ({ get }) => recalls(get.namespace),
     write(writer, { at, get }) {
       writer.i64(at);
       writeGet(writer, get);
@@ -355,6 +386,7 @@ export const OPERATIONS = {
   }),
   searchAsOf: row<{ readonly at: number; readonly search: SearchRequest }, SearchItem[]>({
     tag: 34,
+    access: ({ search }) => recalls(search.namespacePrefix),
     write(writer, { at, search }) {
       writer.i64(at);
       writeSearch(writer, search);
@@ -366,6 +398,7 @@ export const OPERATIONS = {
     string[][]
   >({
     tag: 35,
+    access: () => recalls([]),
     write(writer, { at, list }) {
       writer.i64(at);
       writeListNamespaces(writer, list);
@@ -374,6 +407,7 @@ export const OPERATIONS = {
   }),
   undo: row<{ readonly operation: number; readonly force: boolean }, Undone>({
     tag: 36,
+    access: () => ({ operation: "undo" }),
     write(writer, { operation, force }) {
       writer.i64(operation);
       writer.flag(force);
@@ -385,6 +419,7 @@ export const OPERATIONS = {
 
   putCheckpoint: row<NewCheckpoint, undefined>({
     tag: 64,
+    access: ({ key }) => ({ operation: "store", threadId: key.threadId }),
     write: writeCheckpoint,
     read: readNothing,
     changes: ({ key }) => threads(key.threadId),
@@ -395,6 +430,7 @@ export const OPERATIONS = {
     undefined
   >({
     tag: 65,
+    access: ({ key }) => ({ operation: "store", threadId: key.threadId }),
     write(writer, { key, writes }) {
       writeKey(writer, key);
       writer.list(writes, writePendingWrite);
@@ -405,11 +441,13 @@ export const OPERATIONS = {
   }),
   getTuple: row<{ readonly key: CheckpointKey }, CheckpointTuple | undefined>({
     tag: 66,
+    access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write: (writer, { key }) => writeKey(writer, key),
     read: (reader) => reader.optional(readTuple),
   }),
   listCheckpoints: row<CheckpointList, CheckpointTuple[]>({
     tag: 67,
+    access: ({ threadId }) => ({ operation: "recall", threadId }),
     write(writer, list) {
       writer.optional(list.threadId, writeText);
       writer.optional(list.checkpointNs, writeText);
@@ -427,6 +465,7 @@ export const OPERATIONS = {
     PendingWrite[]
   >({
     tag: 68,
+    access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write(writer, { key, channel }) {
       writeKey(writer, key);
       writer.text(channel ?? "");
@@ -438,6 +477,7 @@ export const OPERATIONS = {
     DeltaChannelHistory[]
   >({
     tag: 69,
+    access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write(writer, { key, channels }) {
       writeKey(writer, key);
       writer.texts(channels);
@@ -451,6 +491,7 @@ export const OPERATIONS = {
   }),
   deleteThread: row<{ readonly threadId: string }, undefined>({
     tag: 70,
+    access: ({ threadId }) => ({ operation: "delete", threadId }),
     write: (writer, { threadId }) => writer.text(threadId),
     read: readNothing,
     changes: ({ threadId }) => threads(threadId),
@@ -458,18 +499,21 @@ export const OPERATIONS = {
   }),
   copyThread: row<TwoThreads, undefined>({
     tag: 71,
+    access: ({ target }) => ({ operation: "store", threadId: target }),
     write: writeTwoThreads,
     read: readNothing,
     changes: ({ target }) => threads(target),
   }),
   renameThread: row<TwoThreads, undefined>({
     tag: 72,
+    access: ({ target }) => ({ operation: "store", threadId: target }),
     write: writeTwoThreads,
     read: readNothing,
     changes: ({ source, target }) => threads(source, target),
   }),
   forkThread: row<TwoThreads & { readonly checkpointId: string }, undefined>({
     tag: 73,
+    access: ({ target }) => ({ operation: "store", threadId: target }),
     write(writer, { source, checkpointId, target }) {
       writer.text(source);
       writer.text(checkpointId);
@@ -480,6 +524,7 @@ export const OPERATIONS = {
   }),
   deleteForRuns: row<{ readonly runIds: readonly string[] }, number>({
     tag: 74,
+    access: () => ({ operation: "delete" }),
     write: (writer, { runIds }) => writer.texts(runIds),
     read: readCount,
     changes: everything,
@@ -487,6 +532,7 @@ export const OPERATIONS = {
   }),
   prune: row<RetentionRules, Pruned>({
     tag: 75,
+    access: () => ({ operation: "delete" }),
     write(writer, { threadIds, keepLast, olderThan, maxBytes, dryRun, strategy }) {
       writer.optional(threadIds, (out, ids) => out.texts(ids));
       writer.u32(keepLast);
@@ -504,6 +550,7 @@ export const OPERATIONS = {
   }),
   listThreads: row<ThreadList, ThreadInfo[]>({
     tag: 76,
+    access: () => ({ operation: "recall" }),
     write(writer, { cursor, limit }) {
       writer.optional(cursor, (out, { newestCheckpointId, threadId }) => {
         out.text(newestCheckpointId);
@@ -523,6 +570,7 @@ export const OPERATIONS = {
   }),
   checkpointerStats: row<unknown, CheckpointerStats>({
     tag: 77,
+    access: undefined,
     write: writeNothing,
     read: (reader) => ({
       threads: reader.i64(),
@@ -534,19 +582,27 @@ export const OPERATIONS = {
 
   flush: row<unknown, undefined>({
     tag: 128,
+    access: undefined,
     write: writeNothing,
     read: readNothing,
     makesRoom: always,
   }),
-  size: row<unknown, number>({ tag: 129, write: writeNothing, read: readCount }),
+  size: row<unknown, number>({
+    tag: 129,
+    access: undefined,
+    write: writeNothing,
+    read: readCount,
+  }),
   beginExport: row<unknown, number>({
     tag: 130,
+    access: () => recalls([]),
     write: writeNothing,
     read: readCount,
     exports: "begin",
   }),
   readExport: row<{ readonly offset: number; readonly length: number }, Uint8Array>({
     tag: 131,
+    access: undefined,
     write(writer, { offset, length }) {
       writer.i64(offset);
       writer.u32(length);
@@ -556,12 +612,14 @@ export const OPERATIONS = {
   }),
   endExport: row<unknown, undefined>({
     tag: 132,
+    access: undefined,
     write: writeNothing,
     read: readNothing,
     exports: "end",
   }),
   importFrom: row<OpenOptions, undefined>({
     tag: 133,
+    access: () => ({ operation: "store", namespace: [] }),
     write: writeOpenOptions,
     read: readNothing,
     changes: everything,
@@ -569,6 +627,7 @@ export const OPERATIONS = {
   }),
   readRows: row<RowsRequest, Uint8Array>({
     tag: 134,
+    access: () => recalls([]),
     write(writer, { exportId, number, cursor }) {
       writer.text(exportId);
       writer.i64(number);
@@ -578,16 +637,19 @@ export const OPERATIONS = {
   }),
   endRows: row<{ readonly exportId: string }, undefined>({
     tag: 135,
+    access: undefined,
     write: (writer, { exportId }) => writer.text(exportId),
     read: readNothing,
   }),
   putRows: row<{ readonly piece: Uint8Array }, number>({
     tag: 136,
+    access: () => ({ operation: "store", namespace: [] }),
     write: (writer, { piece }) => writer.bytes(piece),
     read: readCount,
   }),
   finishImport: row<{ readonly exportId: string; readonly isWanted: boolean }, undefined>({
     tag: 137,
+    access: undefined,
     write(writer, { exportId, isWanted }) {
       writer.text(exportId);
       writer.flag(isWanted);
@@ -597,6 +659,7 @@ export const OPERATIONS = {
   }),
   importState: row<unknown, ImportState | undefined>({
     tag: 138,
+    access: undefined,
     write: writeNothing,
     read: (reader) =>
       reader.optional((state) => ({
@@ -608,11 +671,13 @@ export const OPERATIONS = {
   }),
   limitVectors: row<{ readonly bytes: number }, undefined>({
     tag: 139,
+    access: undefined,
     write: (writer, { bytes }) => writer.i64(bytes),
     read: readNothing,
   }),
   forget: row<ErasureRequest, Erased>({
     tag: 140,
+    access: () => ({ operation: "forget" }),
     write(
       writer,
       { id, digest, namespaces: prefixes, filter, threads: ids, threadPrefix, dryRun },
@@ -632,6 +697,7 @@ export const OPERATIONS = {
   }),
   findErasure: row<{ readonly id: string }, ErasureRecord | undefined>({
     tag: 141,
+    access: undefined,
     write: (writer, { id }) => writer.text(id),
     read: (reader) =>
       reader.optional((record) => ({
@@ -642,6 +708,7 @@ export const OPERATIONS = {
   }),
   hold: row<{ readonly namespace: Namespace; readonly reason: string }, undefined>({
     tag: 142,
+    access: undefined,
     write(writer, { namespace, reason }) {
       writer.texts(namespace);
       writer.text(reason);
@@ -652,12 +719,14 @@ export const OPERATIONS = {
   }),
   release: row<{ readonly namespace: Namespace }, undefined>({
     tag: 143,
+    access: undefined,
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readNothing,
     changes: ({ namespace }) => namespaces(namespace),
   }),
   listHolds: row<unknown, { namespace: string[]; reason: string; since: number }[]>({
     tag: 144,
+    access: undefined,
     write: writeNothing,
     read: (reader) =>
       reader.list((held) => ({
@@ -671,6 +740,7 @@ export const OPERATIONS = {
     PageCheck
   >({
     tag: 145,
+    access: undefined,
     write(writer, { first, count, accepts }) {
       writer.u32(first);
       writer.u32(count);
@@ -684,6 +754,7 @@ export const OPERATIONS = {
   }),
   salvage: row<OpenOptions, SalvageReport>({
     tag: 146,
+    access: undefined,
     write: writeOpenOptions,
     read: (reader) => ({
       items: reader.i64(),
@@ -703,12 +774,14 @@ export const OPERATIONS = {
   /** The new key, encoded as those of OpenOptions. */
   changeKey: row<{ readonly key: Uint8Array }, undefined>({
     tag: 147,
+    access: undefined,
     write: (writer, { key }) => writer.bytes(key),
     read: readNothing,
   }),
 
   foreignOpen: row<OpenOptions, ForeignTables>({
     tag: 192,
+    access: undefined,
     write: writeOpenOptions,
     read: (reader) => ({
       readable: reader.list((info) => ({
@@ -723,6 +796,7 @@ export const OPERATIONS = {
     ForeignPage<ForeignItem>
   >({
     tag: 193,
+    access: undefined,
     write(writer, page) {
       writer.u8(ForeignTable[page.table]);
       writePage(writer, page);
@@ -737,6 +811,7 @@ export const OPERATIONS = {
   }),
   foreignCheckpoints: row<PageRequest, ForeignPage<ForeignCheckpoint>>({
     tag: 194,
+    access: undefined,
     write: writePage,
     read: (reader) =>
       readPage(reader, (checkpoint) => ({
@@ -748,11 +823,17 @@ export const OPERATIONS = {
   }),
   foreignWrites: row<PageRequest, ForeignPage<ForeignWrite>>({
     tag: 195,
+    access: undefined,
     write: writePage,
     read: (reader) =>
       readPage(reader, (write) => ({ key: readKey(write), write: readPendingWrite(write) })),
   }),
-  foreignClose: row<unknown, undefined>({ tag: 196, write: writeNothing, read: readNothing }),
+  foreignClose: row<unknown, undefined>({
+    tag: 196,
+    access: undefined,
+    write: writeNothing,
+    read: readNothing,
+  }),
 } as const;
 
 type Rows = typeof OPERATIONS;
