@@ -12,6 +12,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 constexpr std::int64_t kStart = 1'700'000'000'000;
 constexpr std::int64_t kMinute = 60'000;
@@ -187,12 +188,29 @@ TYPED_TEST(StoreContractTest, cap_9_an_empty_query_lists_and_embeds_nothing) {
 TYPED_TEST(StoreContractTest, cap_10_contains_looks_into_key_and_serialised_value) {
   this->Put({"n"}, "Tea time", "1");
   this->Put({"n"}, "b", R"({"drink":"green TEA"})");
-  this->Put({"n"}, "c", R"({"steam":true})");
+  this->Put({"n"}, "c", R"({"hot":["Steam"]})");
   this->Put({"n"}, "d", R"("coffee")");
   EXPECT_THAT(this->Found({.ns_prefix = {"n"}, .query = "tEa", .mode = SearchMode::kContains}),
               ElementsAre("Tea time", "b", "c"));
   EXPECT_THAT(this->Found({.ns_prefix = {"n"}, .query = R"("drink":)"}), ElementsAre("b"));
   EXPECT_THAT(this->Found({.ns_prefix = {"n"}, .query = "nowhere"}), IsEmpty());
+}
+
+TYPED_TEST(StoreContractTest, what_only_a_name_of_a_member_contains_is_no_hit) {
+  this->Put({"n"}, "a", R"({"text":"zebra","te":{"te":1e+30},"done":true,"none":null})");
+  this->Put({"n"}, "b", R"({ "text" : "a note: te" })");
+  this->Put({"n"}, "c", R"({"n":["x","te \" : y"]})");
+  for (const SearchMode mode : {SearchMode::kContains, SearchMode::kAuto}) {
+    const auto found = [&](std::string query) {
+      return this->Found({.ns_prefix = {"n"}, .query = std::move(query), .mode = mode});
+    };
+    EXPECT_THAT(found("te"), UnorderedElementsAre("b", "c"));
+    EXPECT_THAT(found("ru"), IsEmpty());
+    EXPECT_THAT(found("nul"), IsEmpty());
+    EXPECT_THAT(found("zeb"), ElementsAre("a"));
+    EXPECT_THAT(found("e+3"), ElementsAre("a"));
+    EXPECT_THAT(found(R"("done":tr)"), ElementsAre("a"));
+  }
 }
 
 TYPED_TEST(StoreContractTest, cap_11_metacharacters_in_a_query_are_literal) {

@@ -324,6 +324,17 @@ describe.each([
     expect(await found("D:\\dir")).toEqual([]);
   });
 
+  test("a query that only names of fields contain has no hits", async () => {
+    await open({}, { a: "Flight on Monday", b: "zebra" });
+    const found = async (query, mode) =>
+      (await store.search(N, { query, mode })).map(({ key }) => key);
+    for (const mode of ["auto", "contains"]) {
+      expect(await found("te", mode)).toEqual([]);
+      expect(await found("ext", mode)).toEqual([]);
+      expect(await found("zeb", mode)).toEqual(["b"]);
+    }
+  });
+
   test("limit: Infinity with an offset leaves out so many", async () => {
     const texts = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`k${i}`, `tea ${i}`]));
     const index = { dims: 2, fields: ["text"], embeddings: (all) => all.map((t) => [t.length, 1]) };

@@ -98,6 +98,7 @@ struct PutOp {
 
 // kAuto: kVector if the operation has a query and the store an index, kContains
 // if it has a query and the store none, and a listing without a query.
+// kContains looks into the names of members only if the query has a quote.
 // A listing is ordered by updated_at descending, then namespace, then key.
 // Persistent, never renumber.
 enum class SearchMode : std::uint8_t {

@@ -38,4 +38,23 @@ std::vector<std::string> StringsIn(std::string_view value) {
   return strings;
 }
 
+std::string WithoutNames(std::string_view value) {
+  std::string rest;
+  for (std::size_t at = 0; at < value.size();) {
+    std::size_t end = at + 1;
+    bool is_kept = true;
+    if (value[at] == '"') {
+      end = EndOfString(value, at);
+      is_kept = !IsKey(value, end);
+      if (!is_kept) rest += "\"\"";
+    } else if (value[at] == 't' || value[at] == 'f' || value[at] == 'n') {
+      end = std::min(value.find_first_not_of("truefalsn", at), value.size());
+      is_kept = false;
+    }
+    if (is_kept) rest += value.substr(at, end - at);
+    at = end;
+  }
+  return rest;
+}
+
 }  // namespace keepsake::json

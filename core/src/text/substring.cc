@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "json/strings.h"
 #include "text/unicode.h"
 
 namespace keepsake::search {
@@ -65,7 +66,11 @@ Substring::Substring(std::string_view query) : folded_(Folded(query)), escaped_(
 bool Substring::IsIn(std::string_view text) const { return Contains(text, folded_); }
 
 bool Substring::IsInJson(std::string_view json) const {
-  return Contains(json, folded_) || (!escaped_.empty() && Contains(json, escaped_));
+  const auto is_in = [&](std::string_view text) {
+    return Contains(text, folded_) || (!escaped_.empty() && Contains(text, escaped_));
+  };
+  if (!is_in(json)) return false;
+  return folded_.contains('"') || is_in(json::WithoutNames(json));
 }
 
 }  // namespace keepsake::search

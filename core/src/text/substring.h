@@ -17,7 +17,8 @@ class Substring {
   // Whether nothing is looked for.
   bool empty() const { return folded_.empty(); }
   bool IsIn(std::string_view text) const;
-  // Of JSON as it stands, or as JSON writes it in a string: a quote after a backslash.
+  // Of JSON as it stands, or as JSON writes it in a string: a quote after a backslash. In a
+  // name of a member only with a quote: who types "te" does not mean {"text": …}.
   bool IsInJson(std::string_view json) const;
 
  private:

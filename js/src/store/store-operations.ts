@@ -101,8 +101,8 @@ export interface SearchItem extends UpstreamSearchItem, Interval {
 export interface SearchOperation extends UpstreamSearch, RankingOptions {
   /**
    * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
-   * the key or of the JSON text. `text`: by the words of the query, `score` is 0…1,
-   * and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
+   * the key, or of a string or number in the value. `text`: by the words of the query, `score`
+   * is 0…1, and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
    * alone in a store without an index. `auto`: `vector` if the store has an index, else
    * `text`, and what contains the query is a hit, too.
    * @default the store's `searchMode`, which is "auto"
