@@ -205,6 +205,12 @@ export function show(given: unknown): string {
   return typeof given === "function" ? "a function" : String(given);
 }
 
+/** Where a member is, as an error names it: `value.list[0]["a b"]`. @internal */
+export function pathTo(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  return /^[\w$]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
 /** @internal */
 export function checkFlag(name: string, flag: unknown): boolean | undefined {
   if (flag === undefined || typeof flag === "boolean") return flag;

@@ -131,7 +131,6 @@ test("elements of any kind are stored as the serialiser stores them", async () =
     counting,
     hidden,
     circle,
-    bigint: 1n,
     function: () => 1,
     nested: Array.from({ length: 40 }).reduce((inner) => [inner], "deep"),
   };

@@ -106,6 +106,21 @@ describe("a file of the official JavaScript saver", () => {
     official.db.close();
   });
 
+  test("a function that a node answered is not kept, and its thread goes on", async () => {
+    const holding = new StateGraph(Annotation.Root({ held: Annotation(), log: Annotation() }))
+      .addNode("hold", () => ({ held: () => 1, log: "held" }))
+      .addEdge(START, "hold");
+    const path = temporaryFile("official.sqlite");
+    const saver = OfficialSaver.fromConnString(path);
+    await holding.compile({ checkpointer: saver }).invoke({}, config);
+    saver.db.close();
+    await using memory = await open();
+    expect((await memory.importFrom(path)).skipped).toEqual([]);
+    expect(await listed(memory.checkpointer)).toHaveLength(3);
+    const graph = holding.compile({ checkpointer: memory.checkpointer });
+    expect((await graph.invoke({}, config)).log).toBe("held");
+  });
+
   test("keeps each channel value once", async () => {
     const { path } = await officialFile();
     await using memory = await open();
@@ -256,6 +271,17 @@ describe("a file of Python's saver", () => {
       ["task", "b", null],
       ["task", "c", new Uint8Array([1, 254])],
     ]);
+  });
+
+  test("a whole number that JavaScript has no number for keeps its digits", async () => {
+    const path = pythonFile({ a: { ns: 1764057600000000001n, most: 2n ** 64n - 1n, n: 2 } });
+    await using memory = await open();
+    expect((await memory.importFrom(path)).skipped).toEqual([]);
+    expect((await memory.checkpointer.getTuple(config)).checkpoint.channel_values.a).toEqual({
+      ns: "1764057600000000001",
+      most: "18446744073709551615",
+      n: 2,
+    });
   });
 
   test("names what it can't read, and reads the rest", async () => {

@@ -357,3 +357,63 @@ describe("threads", () => {
     await saver.close();
   });
 });
+
+describe("what JSON has no form for", () => {
+  const holding = (value) =>
+    new StateGraph(Annotation.Root({ held: Annotation(), runs: append() }))
+      .addNode("hold", () => ({ held: value, runs: [1] }))
+      .addEdge(START, "hold")
+      .addEdge("hold", END);
+
+  test.each([
+    ["a function", () => 1],
+    ["a symbol", Symbol("s")],
+    ["an object whose text is none", { toJSON: () => () => 1 }],
+  ])("%s in a channel is not kept, and its thread goes on", async (_kind, value) => {
+    await onReopened(holding(value), [
+      async (graph) => expect((await graph.invoke({}, config)).held).toBe(value),
+      async (graph) => expect((await graph.invoke({}, config)).runs).toEqual([1, 1]),
+      async (graph) => {
+        expect((await graph.getState(config)).values).toEqual({ runs: [1, 1] });
+        expect(await historyOf(graph)).toHaveLength(6);
+      },
+    ]);
+  });
+
+  const circle = new Map();
+  circle.set("self", circle);
+  test.each([
+    ["a BigInt", 10n, 'channel "held" must be JSON: value is a BigInt, give a number or a string'],
+    [
+      "a BigInt within",
+      { at: [new Map([["n", { "a b": 1n }]])] },
+      'value.at[0][0][1]["a b"] is a BigInt',
+    ],
+    ["a circle in a Map", { circle }, 'channel "held" must be JSON: it contains itself'],
+    [
+      "an object that throws",
+      {
+        toJSON: () => {
+          throw new Error("no text");
+        },
+      },
+      'channel "held" must be JSON: no text',
+    ],
+  ])("%s in a channel is refused by its place, and the thread stays", async (_kind, value, why) => {
+    await onReopened(holding(1), [
+      (graph) => graph.invoke({}, config),
+      async (graph, { held }) => {
+        await expect(graph.updateState(config, { held: value })).rejects.toMatchObject({
+          code: "invalid_value",
+          message: expect.stringContaining(why),
+        });
+        expect(await graph.getState(config)).toMatchObject({ values: { held, runs: [1] } });
+      },
+    ]);
+    const saver = new MemorySaver();
+    const running = holding(value).compile({ checkpointer: saver });
+    await expect(running.invoke({}, config)).rejects.toMatchObject({ code: "invalid_value" });
+    expect((await running.getState(config)).values.held).toBeUndefined();
+    await saver.close();
+  });
+});

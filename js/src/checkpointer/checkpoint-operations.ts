@@ -52,9 +52,14 @@ export function toPutOperation(
   const stored = Object.keys(newVersions);
   // All is read before anything is awaited: the caller may change it afterwards.
   const blobs = whenAllThere([
-    dump(serde, { ...checkpoint, channel_values: Object.fromEntries(unversioned) }, true),
-    dump(serde, metadata, true),
-    ...channels.map((channel) => dumpChannel(serde, values[channel], latest?.listOf(key, channel))),
+    dump(serde, "checkpoint", {
+      ...checkpoint,
+      channel_values: Object.fromEntries(unversioned),
+    }),
+    dump(serde, "metadata", metadata),
+    ...channels.map((channel) =>
+      dumpChannel(serde, channel, values[channel], latest?.listOf(key, channel)),
+    ),
   ]);
   return whenThere(blobs, (all) => ({
     kind: "putCheckpoint",

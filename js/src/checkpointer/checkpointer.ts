@@ -56,7 +56,7 @@ import {
 } from "./config.js";
 import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
 import { LatestLists, wholeAgain } from "./latest-lists.js";
-import { dump, LaterValues, load } from "./serde/serde.js";
+import { dump, LaterValues, load, nameOfChannel } from "./serde/serde.js";
 
 export type { CheckpointerStats, Pruned, PruneStrategy };
 
@@ -288,7 +288,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
           channel,
           taskPath: checkText("task_path", taskPath),
         };
-        return whenThere(dump(this.serde, value), (blob) => ({ ...write, value: blob }));
+        return whenThere(dump(this.serde, nameOfChannel(channel), value), (blob) => ({
+          ...write,
+          value: blob,
+        }));
       });
       return whenThere(whenAllThere(stored), (all) =>
         this.#call({ kind: "putWrites", key, writes: all }),

@@ -11,7 +11,7 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import { foreignDatabase, keysOfForeign } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
-import { dump } from "../checkpointer/serde/serde.js";
+import { dump, nameOfChannel } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
 import type { Key } from "../engine/keys.js";
 import { isStackOverflow, KeepsakeError, messageOf, tell, throwIfEnded } from "../errors.js";
@@ -179,7 +179,11 @@ class Import {
       async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
       ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
       async ({ key, write }) => {
-        const value = await dump(serde, await decode(serde, write.value));
+        const value = await dump(
+          serde,
+          nameOfChannel(write.channel),
+          await decode(serde, write.value),
+        );
         const stored: PendingWrite = { ...write, value };
         await this.#connection.call([{ kind: "putWrites", key, writes: [stored] }]);
         this.#report.writes++;
@@ -279,6 +283,8 @@ async function importItem(row: ForeignItem, putItem: PutImported): Promise<void>
 }
 
 async function decode(serde: SerializerProtocol, { type, bytes }: Blob): Promise<unknown> {
+  // What the official savers write of a function.
+  if (type === "json" && bytes.length === 0) return undefined;
   return isPythonType(type)
     ? decodePythonValue(type, bytes)
     : serde.loadsTyped(type, bytes.slice());

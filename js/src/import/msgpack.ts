@@ -148,8 +148,8 @@ class MsgpackReader {
   }
 }
 
-// Beyond 2^53 a number would be another one.
-function toNumber(value: bigint): number | bigint {
+// Beyond 2^53 a number would be another one, and JSON has no BigInt.
+function toNumber(value: bigint): number | string {
   const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+  return Number.isSafeInteger(number) ? number : String(value);
 }

@@ -4,6 +4,7 @@
 // Plain data takes one cheap walk and then the native JSON functions.
 
 import { isBytes } from "../bytes.js";
+import { pathTo } from "../checks.js";
 import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 
 const MARK = "$keepsake";
@@ -185,7 +186,7 @@ function refuse(value: unknown, path: string, code: KeepsakeErrorCode, ancestors
   if (hasToJson(value)) {
     refuse(value.toJSON(""), path, code, ancestors);
   } else if (Array.isArray(value)) {
-    for (const [i, element] of value.entries()) refuse(element, `${path}[${i}]`, code, ancestors);
+    for (const [i, element] of value.entries()) refuse(element, pathTo(path, i), code, ancestors);
   } else {
     for (const [key, member] of Object.entries(value))
       refuse(member, pathTo(path, key), code, ancestors);
@@ -242,10 +243,6 @@ function kindOf(value: unknown): string {
   return typeof value === "object"
     ? `a ${value.constructor?.name ?? "object"}`
     : `a ${typeof value}`;
-}
-
-function pathTo(path: string, key: string): string {
-  return /^[\w$]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -2,7 +2,7 @@
 // faster in this folder, which knows its insides; here alone is decided when.
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { show } from "../../checks.js";
+import { pathTo, show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
 import { isStackOverflow, KeepsakeError, messageOf } from "../../errors.js";
 import type { Blob } from "../../wire/types.js";
@@ -40,37 +40,33 @@ class JsonText implements Blob {
   }
 }
 
+// What the serialiser writes for undefined.
+const UNDEFINED = encoder.encode('{"lc":2,"type":"undefined"}');
+
 /**
- * What LangGraph's own serialiser has no JSON for, it stores as a text that says so. That is
- * refused if it is nested too deeply, or if the value is needed: a checkpoint, its metadata.
- * @internal
+ * The bytes of `what`: `channel "messages"`. A function or a symbol becomes undefined, as within
+ * an object. A BigInt, a circle within a Map and the like are refused, which LangGraph's own
+ * serialiser stores as a text that says so. @internal
  */
-export function dump(
-  serde: SerializerProtocol,
-  value: unknown,
-  isNeeded = false,
-): MaybePromise<Blob> {
+export function dump(serde: SerializerProtocol, what: string, value: unknown): MaybePromise<Blob> {
   const text = isKnown(serde) ? textOf(value) : undefined;
   if (text !== undefined) {
     return text.length <= LONGEST_TEXT
       ? new JsonText(text)
       : { type: "json", bytes: encoder.encode(text) };
   }
-  return dumpTyped(serde, value, isNeeded);
+  return dumpTyped(serde, what, value);
 }
 
-async function dumpTyped(
-  serde: SerializerProtocol,
-  value: unknown,
-  isNeeded: boolean,
-): Promise<Blob> {
+async function dumpTyped(serde: SerializerProtocol, what: string, value: unknown): Promise<Blob> {
   try {
     const [type, bytes] = await serde.dumpsTyped(value);
-    if (isKnown(serde) && isGivenUp(value, bytes)) refuse(value, isNeeded);
-    return { type, bytes };
+    if (!isKnown(serde)) return { type, bytes };
+    if (isGivenUp(value, bytes)) refuse(what, value);
+    return { type, bytes: type === "json" && bytes.length === 0 ? UNDEFINED : bytes };
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
-    const rule = "a value of a checkpoint is nested too deeply: keep it flatter";
+    const rule = `${what} is nested too deeply: keep it flatter`;
     throw new KeepsakeError("invalid_value", rule, { cause: error });
   }
 }
@@ -81,25 +77,56 @@ function isGivenUp(value: unknown, bytes: Uint8Array): boolean {
   return typeof value !== "string" && GIVEN_UP.every((byte, i) => bytes[i] === byte);
 }
 
-function refuse(value: unknown, isNeeded: boolean): void {
+function refuse(what: string, value: unknown): never {
+  let why: string;
+  let cause: unknown;
   try {
-    JSON.stringify(value);
-  } catch (cause) {
-    if (isStackOverflow(cause)) throw cause;
-    if (!isNeeded) return;
-    const rule = `a checkpoint and its metadata must be JSON: ${messageOf(cause)}`;
-    throw new KeepsakeError("invalid_value", rule, { cause });
+    const path = pathOfBigInt(value);
+    why =
+      path === undefined ? "it contains itself" : `${path} is a BigInt, give a number or a string`;
+  } catch (error) {
+    if (isStackOverflow(error)) throw error;
+    why = messageOf(error);
+    cause = error;
   }
+  throw new KeepsakeError("invalid_value", `${what} must be JSON: ${why}`, { cause });
+}
+
+// Of what the serialiser goes over, as it goes over it. Throws what a toJSON() throws.
+function pathOfBigInt(value: unknown): string | undefined {
+  const paths = new Map<unknown, string>();
+  let found: string | undefined;
+  JSON.stringify(value, function (this: unknown, key: string, member: unknown) {
+    const path = paths.get(this);
+    const own =
+      path === undefined ? "value" : pathTo(path, Array.isArray(this) ? Number(key) : key);
+    if (typeof member === "bigint") {
+      found ??= own;
+      return undefined;
+    }
+    // What was seen is not gone into again: it may contain itself.
+    if (typeof member !== "object" || member === null || paths.has(member)) return null;
+    const whole = member instanceof Map || member instanceof Set ? [...member] : member;
+    paths.set(member, own).set(whole, own);
+    return whole;
+  });
+  return found;
 }
 
 /** Of a list, only elements that are not what they were in `base` are serialised. @internal */
 export function dumpChannel(
   serde: SerializerProtocol,
+  channel: string,
   value: unknown,
   base: ListValue | undefined,
 ): MaybePromise<Blob> {
   const list = isKnown(serde) ? dumpList(value, base) : undefined;
-  return list ?? dump(serde, value);
+  return list ?? dump(serde, nameOfChannel(channel), value);
+}
+
+/** @internal */
+export function nameOfChannel(channel: string): string {
+  return `channel ${show(channel)}`;
 }
 
 // A smaller value is made at once.
