@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -23,6 +24,8 @@ constexpr double kErrors = 4, kTimes = 1.15;
 constexpr std::size_t kPostingsJudged = 100'000;
 // Removed items are dropped when so many of all are, and there are so many.
 constexpr std::size_t kMostRemoved = 64;
+// So many, or an eighth of all, are put before they get their places.
+constexpr std::size_t kMostAdded = 512;
 
 }  // namespace
 
@@ -86,6 +89,9 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
     }
   }
   items_.push_back(item);
+  // So that no search has many to sort.
+  const std::size_t added = items_.size() - places_.size();
+  if (added > std::max(kMostAdded, sequence_.size() / 8)) MakeSequence();
 }
 
 void TextShelf::Remove(std::int64_t id) {
@@ -101,6 +107,7 @@ void TextShelf::Remove(std::int64_t id) {
 }
 
 void TextShelf::DropRemoved() {
+  MakeSequence();
   std::vector<std::uint32_t> new_slots(items_.size());
   std::vector<Item> left;
   blocks_ = 0;
@@ -120,6 +127,8 @@ void TextShelf::DropRemoved() {
   }
   std::erase_if(written_, [&](const auto& word) { return !tokens_.contains(word.second); });
   items_ = std::move(left);
+  for (std::uint32_t& slot : sequence_) slot = new_slots[slot];
+  places_.resize(items_.size());
   is_in_sequence_ = false;
 }
 
@@ -177,17 +186,25 @@ const std::vector<std::uint32_t>& TextShelf::Places() const {
   return places_;
 }
 
+// Few slots are new, most of the time.
 void TextShelf::MakeSequence() const {
-  sequence_.clear();
-  for (std::size_t slot = 0; slot < items_.size(); ++slot) {
-    if (items_[slot].id != 0) sequence_.push_back(static_cast<std::uint32_t>(slot));
-  }
-  HeapSort(sequence_, [&](std::uint32_t a, std::uint32_t b) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
     const Item &one = items_[a], &other = items_[b];
     return std::tie(one.group, one.position, one.id) <
            std::tie(other.group, other.position, other.id);
-  });
-  places_.resize(items_.size());
+  };
+  const auto is_removed = [&](std::uint32_t slot) { return items_[slot].id == 0; };
+  std::vector<std::uint32_t> added, all;
+  for (std::size_t slot = places_.size(); slot < items_.size(); ++slot) {
+    added.push_back(static_cast<std::uint32_t>(slot));
+  }
+  std::erase_if(added, is_removed);
+  std::erase_if(sequence_, is_removed);
+  HeapSort(added, is_before);
+  all.reserve(sequence_.size() + added.size());
+  std::ranges::merge(sequence_, added, std::back_inserter(all), is_before);
+  sequence_ = std::move(all);
+  places_.assign(items_.size(), kNowhere);
   for (std::size_t place = 0; place < sequence_.size(); ++place) {
     places_[sequence_[place]] = static_cast<std::uint32_t>(place);
   }

@@ -58,6 +58,7 @@ class TextShelf {
   const std::vector<std::string>& speakers() const { return speakers_; }
   // nullptr if no item holds the token.
   const Postings* Find(std::string_view token) const;
+  bool HasGroups() const { return groups_.size() > 1; }  // or had
   // The slot of an item, or size().
   std::size_t SlotOf(std::int64_t id) const;
   // Whether neighbours belong together: they share words more often than items do that stand
@@ -65,7 +66,8 @@ class TextShelf {
   bool IsCoherent() const;
   // Slots that are not removed: group by group, by position, then as they were first put.
   const std::vector<std::uint32_t>& Sequence() const;
-  // The place in it of each slot that is not removed.
+  // The place in it of each slot; kNowhere if it was removed.
+  static constexpr std::uint32_t kNowhere = 0xFFFF'FFFF;
   const std::vector<std::uint32_t>& Places() const;
 
  private:

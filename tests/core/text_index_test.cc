@@ -1,0 +1,72 @@
+// The order of the items of a shelf, as they are put, replaced and removed.
+#include "text/text_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "text/text_record.h"
+
+namespace keepsake::search {
+namespace {
+
+// Session and place of an item.
+using Where = std::pair<int, int>;
+
+Bytes RecordOf(const Where& where, const TextConfig& config) {
+  return MakeTextEntry(R"({"text":"tea","session":"s)" + std::to_string(where.first) +
+                           R"(","turn":)" + std::to_string(where.second) + "}",
+                       config)
+      .record;
+}
+
+TEST(TextIndexTest, items_stand_by_group_and_position_whatever_was_put_and_removed) {
+  const TextConfig config{.group = "session", .position = "turn"};
+  std::mt19937 random(7);
+  const auto below = [&](int end) {
+    return std::uniform_int_distribution<int>(0, end - 1)(random);
+  };
+  for (int round = 0; round < 20; ++round) {
+    TextShelf shelf;
+    std::map<std::int64_t, Where> there;
+    std::map<int, int> sessions;  // in the order in which they are first met
+    for (int step = 0; step < 3000; ++step) {
+      const std::int64_t id = 1 + below(1500);
+      if (below(4) == 0) {
+        shelf.Remove(id);
+        there.erase(id);
+      } else {
+        const Where where{below(3), below(100)};
+        sessions.try_emplace(where.first, static_cast<int>(sessions.size()));
+        shelf.Put(id, RecordOf(where, config), config);
+        there[id] = where;
+      }
+      if (below(200) != 0) continue;
+
+      std::vector<std::tuple<int, int, std::int64_t>> expected;
+      for (const auto& [known, at] : there) {
+        expected.emplace_back(sessions[at.first], at.second, known);
+      }
+      std::ranges::sort(expected);
+      const std::vector<std::uint32_t>& sequence = shelf.Sequence();
+      ASSERT_EQ(sequence.size(), expected.size());
+      for (std::size_t place = 0; place < sequence.size(); ++place) {
+        ASSERT_EQ(shelf.item(sequence[place]).id, std::get<2>(expected[place]));
+        ASSERT_EQ(shelf.Places()[sequence[place]], place);
+      }
+      const auto removed =
+          static_cast<std::size_t>(std::ranges::count(shelf.Places(), TextShelf::kNowhere));
+      ASSERT_EQ(removed, shelf.size() - shelf.live());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace keepsake::search
