@@ -14,7 +14,7 @@ namespace keepsake {
 template <typename T, typename Before>
 class Top {
  public:
-  explicit Top(std::uint64_t capacity) : capacity_(capacity) {}
+  explicit Top(std::uint64_t capacity, Before before = {}) : capacity_(capacity), before_(before) {}
 
   void Push(const T& value) {
     if (heap_.size() < capacity_) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "base/answer_room.h"
+#include "base/heap_sort.h"
 #include "base/order.h"
+#include "base/top.h"
 #include "text/dates.h"
 #include "text/near_words.h"
 #include "text/text_record.h"
@@ -24,6 +27,12 @@ constexpr double kTurn = 12;
 // Words of a text that may say something.
 constexpr double kStatement = 6;
 constexpr std::size_t kWantedAtOnce = 64;
+constexpr double kPassageWords = kPassageBlocks * kBlockWords;
+// Scores below it are none: numbers that are much smaller take a hundred times as long.
+constexpr double kNothing = 1e-200;
+// What a candidate holds: a word of the question that is more than the name of a speaker; the
+// term that is being scored.
+constexpr std::uint8_t kHolds = 1, kHoldsTerm = 2;
 
 // The probabilistic weight of a term that `matching` of `all` hold; never negative.
 double Idf(double all, double matching) {
@@ -34,9 +43,20 @@ double Idf(double all, double matching) {
 // it is only unknown.
 double UnheldIdf(double all) { return std::min(Idf(all, 0), 2 * Idf(all, 1)); }
 
-double Saturated(double occurrences, double saturation) {
-  return occurrences * (saturation + 1) / (occurrences + saturation);
+double BestOf(const std::vector<double>& scores) {
+  double best = 0;
+  for (const double score : scores) best = std::max(best, score);
+  return best;
 }
+
+// A penalty for length: 1 for a text of `mean` words.
+struct Norm {
+  double of_none = 1, of_word = 0;
+
+  Norm() = default;
+  Norm(double penalty, double mean) : of_none(1 - penalty), of_word(penalty / mean) {}
+  double Of(double words) const { return of_none + of_word * words; }
+};
 
 // A term in a block of a candidate.
 struct Held {
@@ -70,9 +90,13 @@ class TextRanking {
       if (names_speaker_[t]) terms_[t].weight *= weights_.name;
       ScoreTerm(terms_[t], names_speaker_[t]);
     }
-    Combine();
-    ScoreNearBy();
-    KeepBelowLenders();
+    for (const Shelf& shelf : shelves_) {
+      Combine(shelf);
+      if (!shelf.lends) continue;
+      AddFading(shelf, 1);
+      AddFading(shelf, -1);
+      KeepBelowLenders(shelf);
+    }
     AddCues();
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
@@ -81,31 +105,41 @@ class TextRanking {
   }
 
  private:
+  // Its candidates stand in its sequence.
   struct Shelf {
     const TextShelf* texts;
-    std::size_t first;        // candidate
+    std::span<const std::uint32_t> sequence;
+    std::size_t first, end;   // candidates
     std::size_t first_block;  // in windows_
-    bool is_coherent;         // neighbours belong together, in no group either
+    bool has_groups;
+    bool is_coherent;                 // neighbours belong together, in no group either
+    bool lends;                       // some may have neighbours
+    std::vector<bool> is_named = {};  // speakers, by the question; none: nobody is
+
+    const TextShelf::Item& item(std::size_t candidate) const {
+      return texts->item(sequence[candidate - first]);
+    }
+    std::uint32_t group(std::size_t candidate) const {
+      return has_groups ? item(candidate).group : 0;
+    }
   };
-  struct Candidate {
-    const Shelf* shelf = nullptr;  // null: it has no text
-    const TextShelf::Item* item = nullptr;
-    std::int64_t id = 0;      // 0: it was removed
-    std::uint32_t place = 0;  // in the sequence of its shelf
-    bool is_speaker = false;  // the question names who speaks here
-    double dated = 0;         // how well its dates are those asked for
-    double when = 0;          // the same of spans and weekdays
-    double quoted = 0;        // what the question quotes
+  // What few questions ask for.
+  struct Asked {
+    double dated = 0;    // how well its dates are those asked for
+    double when = 0;     // the same of spans and weekdays
+    double quoted = 0;   // what the question quotes
+    double ordered = 0;  // its place in an order
     std::optional<std::int64_t> day;
-    double in_context = 0;  // BM25 with what neighbours have of the terms
-    bool holds = false;     // a word of the question that is more than the name of a speaker
-    double covered = 0;     // of the weight of all terms, what it and its neighbours hold
-    TextScore score;
+  };
+  struct Scored {
+    double total;
+    std::size_t candidate;
   };
 
   // For what is kept of each candidate, and of each block of a text.
   Status FindOwnRoom() const {
-    constexpr std::uint64_t kPerCandidate = 2 * (sizeof(Candidate) + sizeof(TextHit));
+    constexpr std::uint64_t kPerCandidate =
+        2 * (6 * sizeof(double) + sizeof(Asked) + sizeof(Scored) + sizeof(TextHit));
     constexpr std::uint64_t kPerBlock = 2 * sizeof(Held);
     std::uint64_t bytes = 0;
     for (const TextShelf* texts : texts_) {
@@ -115,52 +149,66 @@ class TextRanking {
   }
 
   void Prepare() {
-    std::size_t blocks = 0, slots = 0;
+    std::size_t blocks = 0, candidates = 0;
     double squares = 0, lengths = 0;
     for (const TextShelf* texts : texts_) {
-      shelves_.push_back({texts, slots, blocks, texts->IsCoherent()});
-      slots += texts->size();
+      const bool is_coherent = texts->IsCoherent(), has_groups = texts->HasGroups();
+      shelves_.push_back({.texts = texts,
+                          .sequence = texts->Sequence(),
+                          .first = candidates,
+                          .end = candidates + texts->live(),
+                          .first_block = blocks,
+                          .has_groups = has_groups,
+                          .is_coherent = is_coherent,
+                          .lends = is_coherent || has_groups});
+      candidates += texts->live();
       blocks += texts->blocks();
-      items_ += static_cast<double>(texts->live());
       lengths += static_cast<double>(texts->length());
       squares += texts->squared_lengths();
     }
-    candidates_.resize(slots);
-    for (const Shelf& shelf : shelves_) AddShelf(shelf);
-    mean_length_ = items_ > 0 ? std::max(lengths / items_, 1.0) : 1;
+    items_ = static_cast<double>(candidates);
+    const double mean_length = items_ > 0 ? std::max(lengths / items_, 1.0) : 1;
     const double mean = items_ > 0 ? lengths / items_ : 0;
     const double variance = items_ > 0 ? std::max(squares / items_ - mean * mean, 0.0) : 0;
-    const double spread = std::sqrt(variance) / mean_length_;
-    length_penalty_ =
-        std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0);
+    const double spread = std::sqrt(variance) / mean_length;
+    text_norm_ = {
+        std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0),
+        mean_length};
+    passage_norm_ = {weights_.passage_penalty, std::min(mean_length, kPassageWords)};
     windows_.assign(blocks, 0);
-    counts_.assign(candidates_.size(), 0);
-    is_holder_.assign(candidates_.size(), false);
-    plan_.items = static_cast<std::uint64_t>(items_);
+    for (std::vector<double>* each : {&words_, &context_, &covered_, &counts_, &totals_}) {
+      each->assign(candidates, 0);
+    }
+    holds_.assign(candidates, 0);
+    plan_.items = candidates;
     plan_.has_phrases = !query_.phrases.empty();
   }
 
-  void AddShelf(const Shelf& shelf) {
-    const std::vector<std::uint32_t>& places = shelf.texts->Places();
-    for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
-      Candidate& candidate = candidates_[shelf.first + slot];
-      candidate.shelf = &shelf;
-      candidate.item = &shelf.texts->item(slot);
-      candidate.id = candidate.item->id;
-      candidate.place = places[slot];
-    }
+  // REQUIRES: it has text.
+  const Shelf& ShelfOf(std::size_t candidate) const {
+    return *std::ranges::upper_bound(shelves_, candidate, {}, &Shelf::end);
   }
 
-  // Who stands `by` turns behind a candidate (before it if negative), or none.
-  std::optional<std::size_t> Neighbour(std::size_t candidate, std::ptrdiff_t by) const {
-    const Shelf& shelf = *candidates_[candidate].shelf;
-    if (candidates_[candidate].item->group == 0 && !shelf.is_coherent) return std::nullopt;
-    const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
-    const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(candidates_[candidate].place) + by;
-    if (place < 0 || place >= std::ssize(sequence)) return std::nullopt;
-    const std::size_t other = shelf.first + sequence[static_cast<std::size_t>(place)];
-    if (candidates_[other].item->group != candidates_[candidate].item->group) return std::nullopt;
-    return other;
+  std::int64_t IdOf(std::size_t candidate) const {
+    const std::size_t texts = words_.size();
+    return candidate < texts ? ShelfOf(candidate).item(candidate).id : others_[candidate - texts];
+  }
+
+  const Asked& AskedOf(std::size_t candidate) const {
+    static constexpr Asked kNone;
+    return candidate < asked_.size() ? asked_[candidate] : kNone;
+  }
+  Asked& NoteAsked(std::size_t candidate) {
+    if (asked_.empty()) asked_.resize(words_.size());
+    return asked_[candidate];
+  }
+
+  // Whether a candidate of the shelf has another one `by` turns behind it (before it if negative).
+  bool HasNeighbour(const Shelf& shelf, std::size_t candidate, std::ptrdiff_t by) const {
+    const std::size_t other = candidate + static_cast<std::size_t>(by);
+    if (other < shelf.first || other >= shelf.end) return false;
+    const std::uint32_t group = shelf.group(candidate);
+    return group == shelf.group(other) && (group != 0 || shelf.is_coherent);
   }
 
   // A name in the question, or the beginning of one: Mel is Melanie, but a car is not
@@ -169,17 +217,12 @@ class TextRanking {
   void FindSpeakers() {
     names_speaker_.assign(terms_.size(), false);
     std::vector<std::string_view> named;
-    for (const Shelf& shelf : shelves_) {
-      std::vector<bool> is_named;
+    for (Shelf& shelf : shelves_) {
       for (const std::string& speaker : shelf.texts->speakers()) {
-        is_named.push_back(IsNamed(speaker));
-        if (is_named.back() && std::ranges::find(named, speaker) == named.end()) {
+        shelf.is_named.push_back(IsNamed(speaker));
+        if (shelf.is_named.back() && std::ranges::find(named, speaker) == named.end()) {
           named.push_back(speaker);
         }
-      }
-      if (std::ranges::find(is_named, true) == is_named.end()) continue;
-      for (std::size_t slot = 0; slot < shelf.texts->size(); ++slot) {
-        candidates_[shelf.first + slot].is_speaker = is_named[shelf.texts->item(slot).speaker];
       }
     }
     is_one_speaker_ = named.size() == 1;
@@ -233,38 +276,37 @@ class TextRanking {
     });
   }
 
-  // Where the term is, by candidate and block, once each.
-  std::vector<Held> WhereHeld(const TextTerm& term) const {
+  // Where the term is, each candidate's blocks together, once each; in order if it may repeat.
+  std::vector<Held> WhereHeld(const TextTerm& term, bool in_order) const {
     std::vector<Held> held;
     for (const Shelf& shelf : shelves_) {
       for (const Alternative& alternative : term.alternatives) AddHeld(shelf, alternative, held);
     }
     const bool may_repeat = term.alternatives.size() > 1 || term.alternatives[0].is_prefix;
-    if (!may_repeat && !term.is_negated) return held;
-    std::vector<Held> sorted = InOrder(
-        held, OrderOf(held.size(), [&](std::size_t a, std::size_t b) {
-          return held[a].candidate != held[b].candidate ? held[a].candidate < held[b].candidate
-                                                        : held[a].block < held[b].block;
-        }));
-    std::vector<Held> once;
-    for (const Held& each : sorted) {
-      const bool is_again = !once.empty() && once.back().candidate == each.candidate &&
-                            once.back().block == each.block;
-      if (is_again) {
-        once.back().count += each.count;
+    if (!may_repeat && !in_order) return held;
+    HeapSort(held, [](const Held& a, const Held& b) {
+      return a.candidate != b.candidate ? a.candidate < b.candidate : a.block < b.block;
+    });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < held.size(); ++i) {
+      if (held[i].candidate == held[last].candidate && held[i].block == held[last].block) {
+        held[last].count += held[i].count;
       } else {
-        once.push_back(each);
+        held[++last] = held[i];
       }
     }
-    return once;
+    if (!held.empty()) held.resize(last + 1);
+    return held;
   }
 
   void AddHeld(const Shelf& shelf, const Alternative& alternative, std::vector<Held>& held) const {
+    const std::vector<std::uint32_t>& places = shelf.texts->Places();
     const auto add = [&](const TextShelf::Postings& postings) {
+      if (held.empty()) held.reserve(postings.size());
       for (const TextShelf::Posting& posting : postings) {
-        const std::size_t candidate = shelf.first + posting.slot;
-        if (candidates_[candidate].id == 0 || posting.weight == 0) continue;
-        held.push_back({candidate, posting.block, alternative.weight * posting.weight});
+        const std::size_t place = places[posting.slot];
+        if (place == TextShelf::kNowhere || posting.weight == 0) continue;
+        held.push_back({shelf.first + place, posting.block, alternative.weight * posting.weight});
       }
     };
     if (!alternative.is_prefix) {
@@ -286,7 +328,7 @@ class TextRanking {
       for (std::string& token : NegationTokens(config_.language)) {
         all.alternatives.push_back({.token = std::move(token)});
       }
-      negations_ = WhereHeld(all);
+      negations_ = WhereHeld(all, true);
     }
     return *negations_;
   }
@@ -306,7 +348,7 @@ class TextRanking {
   }
 
   void ScoreTerm(const TextTerm& term, bool is_name) {
-    std::vector<Held> held = WhereHeld(term);
+    std::vector<Held> held = WhereHeld(term, term.is_negated);
     if (term.is_negated && !query_.is_told) WeighNegated(term, held);
     double holding = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
@@ -316,64 +358,57 @@ class TextRanking {
     plan_.terms.push_back(term);
     plan_.terms.back().weight = idf;
     most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
+    auto shelf = shelves_.begin();
     for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
       double count = 0;
       for (; end < held.size() && held[end].candidate == held[begin].candidate; ++end) {
         count += held[end].count;
       }
       const std::size_t index = held[begin].candidate;
-      Candidate& candidate = candidates_[index];
-      candidate.holds |= !is_name;
-      candidate.covered += idf;
-      is_holder_[index] = true;
-      const double normed = count / LengthNorm(*candidate.item);
-      candidate.score.words += idf * Saturated(normed, weights_.saturation);
-      ScorePassages(std::span(held).subspan(begin, end - begin), idf);
-      AddCount(index, normed);
-      ShareWithNeighbours(index, normed);
+      while (index >= shelf->end) ++shelf;
+      const TextShelf::Item& item = shelf->item(index);
+      holds_[index] |= is_name ? 0 : kHolds;
+      covered_[index] += idf;
+      const double normed = count / text_norm_.Of(item.length);
+      words_[index] += idf * Saturated(normed, 1);
+      ScorePassages(std::span(held).subspan(begin, end - begin), item,
+                    &windows_[shelf->first_block + item.first_block], idf);
+      if (!shelf->lends) continue;
+      holds_[index] |= kHoldsTerm;
+      ShareWithNeighbours(*shelf, index, normed);
     }
     for (const std::size_t index : touched_) {
-      candidates_[index].in_context += idf * Saturated(counts_[index], weights_.saturation);
-      if (!is_holder_[index]) candidates_[index].covered += idf * std::min(counts_[index], 1.0);
-      is_holder_[index] = false;
+      context_[index] += idf * Saturated(counts_[index], 1);
+      if ((holds_[index] & kHoldsTerm) == 0) covered_[index] += idf * std::min(counts_[index], 1.0);
       counts_[index] = 0;
     }
+    if (touched_.empty()) return;
     touched_.clear();
+    for (const Held& at : held) holds_[at.candidate] &= kHolds;
   }
 
   // Of one candidate: what each passage has of the term. A passage begins at each block but
   // the last ones.
-  void ScorePassages(std::span<const Held> held, double idf) {
-    const Candidate& candidate = candidates_[held[0].candidate];
-    const TextShelf::Item& item = *candidate.item;
+  void ScorePassages(std::span<const Held> held, const TextShelf::Item& item, double* windows,
+                     double idf) const {
     const std::uint32_t last = item.blocks <= kPassageBlocks ? 0 : item.blocks - kPassageBlocks;
-    double* const windows = &windows_[candidate.shelf->first_block + item.first_block];
-    std::uint32_t next = 0;  // the first passage that has not been scored
-    for (const Held& at : held) {
-      const std::uint32_t begin = at.block < kPassageBlocks ? 0 : at.block - kPassageBlocks + 1;
-      for (std::uint32_t passage = std::max(begin, next); passage <= std::min(at.block, last);
-           ++passage) {
+    std::uint32_t passage = 0;  // the first that has not been scored
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const std::uint32_t block = held[i].block;
+      passage = std::max(passage, block < kPassageBlocks ? 0 : block - kPassageBlocks + 1);
+      for (; passage <= std::min(block, last); ++passage) {
         double count = 0;
-        for (const Held& other : held) {
-          if (other.block >= passage && other.block < passage + kPassageBlocks)
-            count += other.count;
+        for (std::size_t j = i; j < held.size() && held[j].block < passage + kPassageBlocks; ++j) {
+          count += held[j].count;
         }
-        windows[passage] +=
-            idf * Saturated(count / PassageNorm(item, passage), weights_.saturation);
-        next = passage + 1;
+        const double words = std::min(item.length - double{kBlockWords} * passage, kPassageWords);
+        windows[passage] += idf * Saturated(count, passage_norm_.Of(words));
       }
     }
   }
 
-  double LengthNorm(const TextShelf::Item& item) const {
-    return 1 - length_penalty_ + length_penalty_ * item.length / mean_length_;
-  }
-
-  double PassageNorm(const TextShelf::Item& item, std::uint32_t passage) const {
-    constexpr double kWords = kPassageBlocks * kBlockWords;
-    const double length = std::min<double>(item.length - double{kBlockWords} * passage, kWords);
-    return 1 - weights_.passage_penalty +
-           weights_.passage_penalty * length / std::min(mean_length_, kWords);
+  double Saturated(double count, double norm) const {
+    return count * (weights_.saturation + 1) / (count + weights_.saturation * norm);
   }
 
   void AddCount(std::size_t index, double count) {
@@ -383,37 +418,39 @@ class TextRanking {
   }
 
   // 1 for a turn, less for what is longer: it has a bit of everything.
-  static double ShareOf(const Candidate& candidate) {
-    return std::min(kTurn / std::max<double>(candidate.item->length, 1), 1.0);
+  static double ShareOf(const TextShelf::Item& item) {
+    return std::min(kTurn / std::max<double>(item.length, 1), 1.0);
   }
 
-  void ShareWithNeighbours(std::size_t index, double count) {
-    const double share = std::min(count, 1.0) * ShareOf(candidates_[index]);
-    const bool asks = (candidates_[index].item->flags & RecordReader::kAsks) != 0;
+  void ShareWithNeighbours(const Shelf& shelf, std::size_t index, double count) {
+    AddCount(index, count);
+    const TextShelf::Item& item = shelf.item(index);
+    const double share = std::min(count, 1.0) * ShareOf(item);
+    const bool asks = (item.flags & RecordReader::kAsks) != 0;
     for (std::size_t by = 1; by <= weights_.earlier.size(); ++by) {
       const auto distance = static_cast<std::ptrdiff_t>(by);
-      if (const auto later = Neighbour(index, distance)) {
+      if (HasNeighbour(shelf, index, distance)) {
         const double answer = by == 1 && asks ? weights_.answer : 0;
-        AddCount(*later, (weights_.earlier[by - 1] + answer) * share);
+        AddCount(index + by, (weights_.earlier[by - 1] + answer) * share);
       }
-      if (const auto earlier = Neighbour(index, -distance)) {
-        AddCount(*earlier, weights_.later[by - 1] * share);
+      if (HasNeighbour(shelf, index, -distance)) {
+        AddCount(index - by, weights_.later[by - 1] * share);
       }
     }
   }
 
   // Of the words of a text as a whole and of its best passage, and what neighbours lend.
-  void Combine() {
-    for (Candidate& candidate : candidates_) {
-      if (candidate.id == 0 || candidate.in_context == 0) continue;
+  void Combine(const Shelf& shelf) {
+    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+      if (words_[i] == 0 && context_[i] == 0) continue;
       ++plan_.candidates;
-      const std::span<const double> windows = std::span(windows_).subspan(
-          candidate.shelf->first_block + candidate.item->first_block, candidate.item->blocks);
-      const double best = *std::ranges::max_element(windows);
-      const double whole = candidate.score.words;
-      candidate.score.words = (1 - weights_.passage) * whole + weights_.passage * best;
-      candidate.score.context =
-          std::max(candidate.in_context - whole, 0.0) * TrustIn(*candidate.item);
+      const TextShelf::Item& item = shelf.item(i);
+      const std::span<const double> windows =
+          std::span(windows_).subspan(shelf.first_block + item.first_block, item.blocks);
+      const double whole = words_[i];
+      words_[i] =
+          (1 - weights_.passage) * whole + weights_.passage * *std::ranges::max_element(windows);
+      if (shelf.lends) context_[i] = std::max(context_[i] - whole, 0.0) * TrustIn(item);
     }
   }
 
@@ -422,50 +459,38 @@ class TextRanking {
     return std::min((item.length + 0.5) / kStatement, 1.0);
   }
 
-  // What stands further away counts, too, but little.
-  void ScoreNearBy() {
-    for (const Shelf& shelf : shelves_) {
-      std::vector<double> near_by(shelf.texts->size(), 0);
-      const std::vector<std::uint32_t>& sequence = shelf.texts->Sequence();
-      AddFading(shelf, sequence.begin(), sequence.end(), near_by);
-      AddFading(shelf, sequence.rbegin(), sequence.rend(), near_by);
-      for (std::size_t slot = 0; slot < near_by.size(); ++slot) {
-        candidates_[shelf.first + slot].score.context += weights_.near_by * near_by[slot];
-      }
-    }
-  }
-
-  template <typename Iterator>
-  void AddFading(const Shelf& shelf, Iterator at, Iterator end, std::vector<double>& near_by) {
+  // What stands further away counts, too, but little: in what comes behind, or before.
+  void AddFading(const Shelf& shelf, std::ptrdiff_t step) {
     double sum = 0;
     std::uint32_t group = 0;
-    for (; at != end; ++at) {
-      const Candidate& candidate = candidates_[shelf.first + *at];
-      const bool is_alone = candidate.item->group == 0 && !shelf.is_coherent;
-      if (candidate.item->group != group || is_alone) sum = 0;
-      group = candidate.item->group;
-      near_by[*at] += (1 - weights_.fading) * sum;
-      sum = sum * weights_.fading + candidate.score.words * ShareOf(candidate);
+    std::size_t i = step > 0 ? shelf.first : shelf.end - 1;
+    for (std::size_t left = shelf.end - shelf.first; left > 0; --left) {
+      const std::uint32_t own = shelf.group(i);
+      if (own != group || (own == 0 && !shelf.is_coherent) || sum < kNothing) sum = 0;
+      group = own;
+      context_[i] += weights_.near_by * (1 - weights_.fading) * sum;
+      sum *= weights_.fading;
+      if (words_[i] > 0) sum += words_[i] * ShareOf(shelf.item(i));
+      i += static_cast<std::size_t>(step);
     }
   }
 
   // Context shows what stands near a match; it is no match.
-  void KeepBelowLenders() {
-    std::vector<std::pair<std::size_t, double>> lowered;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const TextScore& score = candidates_[i].score;
-      if (score.context == 0 || candidates_[i].holds) continue;
-      double lender = 0;
-      for (std::ptrdiff_t by = -std::ssize(weights_.earlier); by <= std::ssize(weights_.earlier);
-           ++by) {
-        const auto other = Neighbour(i, by);
-        if (!other || !candidates_[*other].holds) continue;
-        const TextScore& lent = candidates_[*other].score;
-        lender = std::max(lender, lent.words + lent.context);
+  void KeepBelowLenders(const Shelf& shelf) {
+    const std::ptrdiff_t most = std::ssize(weights_.earlier);
+    std::vector<double>& lent = counts_;
+    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+      if (holds_[i] == 0) continue;
+      for (std::ptrdiff_t by = -most; by <= most; ++by) {
+        if (!HasNeighbour(shelf, i, by)) continue;
+        double& most_lent = lent[i + static_cast<std::size_t>(by)];
+        most_lent = std::max(most_lent, words_[i] + context_[i]);
       }
-      if (lender > 0) lowered.emplace_back(i, std::min(score.context, weights_.borrowed * lender));
     }
-    for (const auto& [index, context] : lowered) candidates_[index].score.context = context;
+    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+      if (holds_[i] != 0 || lent[i] == 0) continue;
+      context_[i] = std::min(context_[i], weights_.borrowed * lent[i]);
+    }
   }
 
   void AddCues() {
@@ -473,21 +498,19 @@ class TextRanking {
     FindTimes();
     FindQuoted();
     const double dates = WeightOfDates();
+    const bool has_cues =
+        is_one_speaker_ || query_.asks_when || query_.asks_how_many || !asked_.empty();
     double covered = 0, times = 1;
-    for (Candidate& candidate : candidates_) {
-      if (candidate.id == 0) continue;
-      TextScore& score = candidate.score;
-      // What nothing of the question leads to is no hit, unless the day is asked for.
-      const double text = score.words + score.context;
-      score.cues = candidate.dated + candidate.quoted;
-      score.cues +=
-          text > 0 ? candidate.when + CuesOf(candidate) : weights_.only_when * candidate.when;
-      score.total = text > 0 || score.cues > 0 ? text + score.cues : 0;
-      score.total *= FactorOf(candidate);
-      if (score.total == 0) continue;
-      const double dated = std::min(candidate.dated + candidate.when, dates);
-      covered = std::max(covered, candidate.covered + dated);
-      if (IsPreferred(candidate)) times = weights_.of_user;
+    for (const Shelf& shelf : shelves_) {
+      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+        const double text = words_[i] + context_[i], cues = has_cues ? CuesOf(shelf, i) : 0;
+        // What nothing of the question leads to is no hit, unless the day is asked for.
+        if (text == 0 && cues == 0) continue;
+        totals_[i] = (text + cues) * FactorOf(shelf, i);
+        const double dated = std::min(AskedOf(i).dated + AskedOf(i).when, dates);
+        covered = std::max(covered, covered_[i] + dated);
+        if (query_.is_of_user && IsOfUser(shelf.item(i))) times = weights_.of_user;
+      }
     }
     const double all = std::max(most_ + dates, 1e-9);
     confidence_ = std::min(covered / all, 1.0) / (all * times);
@@ -499,13 +522,11 @@ class TextRanking {
   void FindQuoted() {
     if (query_.quoted.empty()) return;
     double best = 0;
-    for (const Candidate& candidate : candidates_) {
-      best = std::max(best, candidate.score.words + candidate.score.context);
-    }
+    for (std::size_t i = 0; i < words_.size(); ++i) best = std::max(best, words_[i] + context_[i]);
     bool is_found = false;
     for (const Phrase& phrase : query_.quoted) {
       for (const Held& at : WhereAllAre(phrase)) {
-        candidates_[at.candidate].quoted = weights_.quoted * best;
+        NoteAsked(at.candidate).quoted = weights_.quoted * best;
         is_found = true;
       }
     }
@@ -518,16 +539,17 @@ class TextRanking {
     for (std::size_t word = 0; word < phrase.words.size(); ++word) {
       TextTerm term;
       term.alternatives.push_back({.token = phrase.words[word].token});
-      const std::vector<Held> held = WhereHeld(term);
+      std::vector<Held> held = WhereHeld(term, true);
       if (word == 0) {
-        all = held;
+        all = std::move(held);
         continue;
       }
       std::erase_if(all, [&](const Held& at) {
-        return std::ranges::none_of(held, [&](const Held& other) {
-          return other.candidate == at.candidate && other.block + 1 >= at.block &&
-                 other.block <= at.block + 1;
-        });
+        const auto other = std::ranges::lower_bound(
+            held, std::pair(at.candidate, std::max(at.block, 1U) - 1), {},
+            [](const Held& of) { return std::pair(of.candidate, of.block); });
+        return other == held.end() || other->candidate != at.candidate ||
+               other->block > at.block + 1;
       });
     }
     return all;
@@ -539,11 +561,12 @@ class TextRanking {
     plan_.notes += "; by time: " + Describe(asked);
     for (const Shelf& shelf : shelves_) {
       const std::vector<TextTime> times = TimesOf(*shelf.texts, asked);
-      for (std::size_t slot = 0; slot < times.size(); ++slot) {
-        Candidate& candidate = candidates_[shelf.first + slot];
-        candidate.day = times[slot].day;
-        if (times[slot].is_in_span) candidate.when += weights_.in_span;
-        if (times[slot].is_on_weekday) candidate.when += weights_.on_weekday;
+      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+        const TextTime& time = times[shelf.sequence[i - shelf.first]];
+        Asked& of = NoteAsked(i);
+        of.day = time.day;
+        if (time.is_in_span) of.when += weights_.in_span;
+        if (time.is_on_weekday) of.when += weights_.on_weekday;
       }
     }
   }
@@ -552,27 +575,22 @@ class TextRanking {
   // its order, by days if most have one, else as it was put.
   void PutInOrder() {
     if (query_.time.order == TimeQuestion::Order::kNone || query_.is_told) return;
-    double words = 0, best = 0;
-    for (const Candidate& candidate : candidates_) {
-      words = std::max(words, candidate.score.words);
-      best = std::max(best, candidate.score.total);
-    }
+    const double words = BestOf(words_), best = BestOf(totals_);
+    if (words == 0) return;
     std::vector<std::size_t> ordered;
     std::size_t with_day = 0;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const TextScore& score = candidates_[i].score;
-      if (candidates_[i].id == 0 || words == 0 || score.words < weights_.ordered * words) continue;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (words_[i] < weights_.ordered * words) continue;
       ordered.push_back(i);
-      with_day += candidates_[i].day ? 1 : 0;
+      with_day += AskedOf(i).day ? 1 : 0;
     }
     if (ordered.size() < 2) return;
     const bool by_day = 2 * with_day > ordered.size();
-    if (by_day) std::erase_if(ordered, [&](std::size_t i) { return !candidates_[i].day; });
+    if (by_day) std::erase_if(ordered, [&](std::size_t i) { return !AskedOf(i).day; });
     const bool is_latest = query_.time.order == TimeQuestion::Order::kLatest;
     const auto is_before = [&](std::size_t a, std::size_t b) {
-      const Candidate &one = candidates_[a], &other = candidates_[b];
-      if (by_day && one.day != other.day) return one.day < other.day;
-      return one.id < other.id;
+      const std::optional<std::int64_t>&one = AskedOf(a).day, &other = AskedOf(b).day;
+      return by_day && one != other ? one < other : IdOf(a) < IdOf(b);
     };
     const double share = weights_.in_order * (query_.time.is_only_hinted ? weights_.hinted : 1);
     const std::vector<std::size_t> order =
@@ -582,9 +600,9 @@ class TextRanking {
       const std::size_t from_end = is_latest ? place : order.size() - 1 - place;
       const double added = share * best * static_cast<double>(from_end) /
                            static_cast<double>(std::max<std::size_t>(order.size() - 1, 1));
-      TextScore& score = candidates_[ordered[order[place]]].score;
-      score.cues += added;
-      score.total += added;
+      const std::size_t candidate = ordered[order[place]];
+      NoteAsked(candidate).ordered = added;
+      totals_[candidate] += added;
     }
   }
 
@@ -596,30 +614,34 @@ class TextRanking {
     return query_.periods.empty() ? weight : weight + weights_.same_month;
   }
 
-  // The user said it, and speaks of himself.
-  bool IsPreferred(const Candidate& candidate) const {
-    return query_.is_of_user && (candidate.item->flags & RecordReader::kOfUser) != 0;
+  static bool IsOfUser(const TextShelf::Item& item) {
+    return (item.flags & RecordReader::kOfUser) != 0;
   }
 
-  double CuesOf(const Candidate& candidate) const {
-    const std::uint8_t flags = candidate.item->flags;
-    double cues = 0;
-    if (candidate.is_speaker && is_one_speaker_) cues += weights_.speaker;
-    if (query_.asks_when && (flags & RecordReader::kTellsTime) != 0) cues += weights_.when;
-    if (query_.asks_how_many && (flags & RecordReader::kTellsNumber) != 0) {
+  // Who speaks, when, how many.
+  double CuesOf(const Shelf& shelf, std::size_t candidate) const {
+    const Asked& asked = AskedOf(candidate);
+    double cues = asked.dated + asked.quoted;
+    if (words_[candidate] + context_[candidate] == 0) return cues + weights_.only_when * asked.when;
+    cues += asked.when;
+    const TextShelf::Item& item = shelf.item(candidate);
+    if (is_one_speaker_ && shelf.is_named[item.speaker]) cues += weights_.speaker;
+    if (query_.asks_when && (item.flags & RecordReader::kTellsTime) != 0) cues += weights_.when;
+    if (query_.asks_how_many && (item.flags & RecordReader::kTellsNumber) != 0) {
       cues += weights_.how_many;
     }
     return cues;
   }
 
-  double FactorOf(const Candidate& candidate) const {
+  double FactorOf(const Shelf& shelf, std::size_t candidate) const {
     if (!query_.is_of_user) return 1;
-    const std::uint8_t flags = candidate.item->flags;
+    const TextShelf::Item& item = shelf.item(candidate);
     double factor = 1;
-    if (IsPreferred(candidate)) factor *= weights_.of_user;
-    if ((flags & RecordReader::kStands) != 0) factor *= weights_.standing;
+    // The user said it, and speaks of himself.
+    if (IsOfUser(item)) factor *= weights_.of_user;
+    if ((item.flags & RecordReader::kStands) != 0) factor *= weights_.standing;
     if (query_.is_message) {
-      const auto newer = static_cast<double>(candidate.shelf->texts->live() - 1 - candidate.place);
+      const auto newer = static_cast<double>(shelf.end - 1 - candidate);
       factor *= 1 + weights_.recency * std::exp(-newer / weights_.fresh_items);
     }
     return factor;
@@ -645,7 +667,9 @@ class TextRanking {
       const TextShelf::Postings* postings = shelf.texts->Find(name);
       if (postings == nullptr) continue;
       for (const TextShelf::Posting& posting : *postings) {
-        double& dated = candidates_[shelf.first + posting.slot].dated;
+        const std::size_t place = shelf.texts->Places()[posting.slot];
+        if (place == TextShelf::kNowhere) continue;
+        double& dated = NoteAsked(shelf.first + place).dated;
         dated = std::max(dated, weight);
       }
     }
@@ -654,8 +678,7 @@ class TextRanking {
   // Items that are near by vector, and those beside them. The vectors count as far as the
   // embedder is shown to know something, because it may know nothing.
   Status AddMeaning() {
-    double best = 0;
-    for (const Candidate& candidate : candidates_) best = std::max(best, candidate.score.total);
+    const double best = BestOf(totals_);
     if (best == 0) return {};
     EmbedderCheck check(config_);
     if (Status status = AskItems(check); !status.ok()) return status;
@@ -667,9 +690,8 @@ class TextRanking {
     plan_.knows_nothing = knowledge && plan_.agreement == 0;
     const double weight = meaning_.weight * plan_.agreement;
     if (weight == 0) return {};
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      TextScore& score = candidates_[i].score;
-      score.total = (1 - weight) * score.total + weight * weights_.nearness * best * near[i];
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      totals_[i] = (1 - weight) * totals_[i] + weight * weights_.nearness * best * near[i];
     }
     return {};
   }
@@ -689,7 +711,7 @@ class TextRanking {
 
   // 0 for the last of those that are given, 1 for their mean.
   void NoteNearness() {
-    nearness_.assign(candidates_.size(), 0);
+    nearness_.assign(totals_.size(), 0);
     const double last = *meaning_.nearest.back().score;
     double mean = 0;
     for (const auto& hit : meaning_.nearest) mean += *hit.score - last;
@@ -697,7 +719,7 @@ class TextRanking {
     if (!(mean > 0)) return;
     for (const auto& hit : meaning_.nearest) {
       const std::size_t candidate = CandidateOf(hit.id);
-      nearness_.resize(candidates_.size());
+      nearness_.resize(totals_.size());
       nearness_[candidate] = (*hit.score - last) / mean;
     }
   }
@@ -706,25 +728,25 @@ class TextRanking {
   std::size_t CandidateOf(std::int64_t id) {
     for (const Shelf& shelf : shelves_) {
       const std::size_t slot = shelf.texts->SlotOf(id);
-      if (slot < shelf.texts->size()) return shelf.first + slot;
+      if (slot < shelf.texts->size()) return shelf.first + shelf.texts->Places()[slot];
     }
-    candidates_.push_back({.id = id, .score = {}});
-    return candidates_.size() - 1;
+    others_.push_back(id);
+    totals_.push_back(0);
+    return totals_.size() - 1;
   }
 
   std::vector<double> NearnessInContext() const {
-    std::vector<double> near(candidates_.size());
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const Candidate& candidate = candidates_[i];
-      near[i] += nearness_[i];
-      if (candidate.shelf == nullptr || nearness_[i] == 0) continue;
-      const bool asks = (candidate.item->flags & RecordReader::kAsks) != 0;
-      if (const auto later = Neighbour(i, 1)) {
-        near[*later] += (weights_.near_earlier + (asks ? weights_.near_answer : 0)) *
-                        ShareOf(candidate) * nearness_[i];
-      }
-      if (const auto earlier = Neighbour(i, -1)) {
-        near[*earlier] += weights_.near_later * ShareOf(candidate) * nearness_[i];
+    std::vector<double> near = nearness_;
+    for (const Shelf& shelf : shelves_) {
+      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+        if (nearness_[i] == 0) continue;
+        const TextShelf::Item& item = shelf.item(i);
+        const bool asks = (item.flags & RecordReader::kAsks) != 0;
+        const double share = ShareOf(item) * nearness_[i];
+        if (HasNeighbour(shelf, i, 1)) {
+          near[i + 1] += (weights_.near_earlier + (asks ? weights_.near_answer : 0)) * share;
+        }
+        if (HasNeighbour(shelf, i, -1)) near[i - 1] += weights_.near_later * share;
       }
     }
     return near;
@@ -734,7 +756,7 @@ class TextRanking {
   double Correlation(const std::vector<double>& near) const {
     double count = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     for (std::size_t i = 0; i < near.size(); ++i) {
-      const double score = candidates_[i].score.total;
+      const double score = totals_[i];
       if (score == 0 && near[i] == 0) continue;
       ++count;
       x += score;
@@ -750,44 +772,50 @@ class TextRanking {
 
   // Asks the source some at a time: of a filter that few pass, more are asked for.
   Result<std::vector<TextHit>> Hits(std::size_t most) {
-    std::vector<std::size_t> scored;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].id != 0 && candidates_[i].score.total > 0) scored.push_back(i);
-    }
-    const auto is_before = [&](std::size_t a, std::size_t b) {
-      const Candidate &one = candidates_[a], &other = candidates_[b];
-      return one.score.total != other.score.total ? one.score.total > other.score.total
-                                                  : one.id < other.id;
-    };
     std::vector<TextHit> hits;
-    auto next = scored.begin();
-    auto at_once =
-        static_cast<std::ptrdiff_t>(std::min(scored.size(), std::max(most, kWantedAtOnce)));
-    while (next != scored.end() && hits.size() < most) {
-      const auto end = next + std::min<std::ptrdiff_t>(at_once, scored.end() - next);
-      std::partial_sort(next, end, scored.end(), is_before);
-      if (Status status = AddWanted({next, end}, most, hits); !status.ok()) {
+    std::vector<Scored> some;
+    for (std::size_t at_once = std::max(most, kWantedAtOnce); hits.size() < most; at_once *= 2) {
+      some = BestBehind(some.empty() ? nullptr : &some.back(), at_once);
+      if (Status status = AddWanted(some, most, hits); !status.ok()) {
         return std::unexpected(std::move(status));
       }
-      next = end;
-      at_once *= 2;
+      if (some.size() < at_once) break;
     }
     return hits;
   }
 
-  Status AddWanted(const std::vector<std::size_t>& some, std::size_t most,
-                   std::vector<TextHit>& hits) {
+  std::vector<Scored> BestBehind(const Scored* last, std::size_t most) const {
+    const auto is_before = [&](const Scored& a, const Scored& b) {
+      return a.total != b.total ? a.total > b.total : IdOf(a.candidate) < IdOf(b.candidate);
+    };
+    Top<Scored, decltype(is_before)> best(most, is_before);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      const Scored scored{totals_[i], i};
+      if (scored.total > 0 && (last == nullptr || is_before(*last, scored))) best.Push(scored);
+    }
+    return best.TakeSorted();
+  }
+
+  Status AddWanted(std::span<const Scored> some, std::size_t most, std::vector<TextHit>& hits) {
     std::vector<std::int64_t> ids;
-    for (const std::size_t index : some) ids.push_back(candidates_[index].id);
+    for (const Scored& each : some) ids.push_back(IdOf(each.candidate));
     const Result<std::vector<bool>> wanted = source_.Wanted(ids);
     if (!wanted) return wanted.error();
     for (std::size_t i = 0; i < some.size() && hits.size() < most; ++i) {
       if (!(*wanted)[i]) continue;
-      const TextScore& score = candidates_[some[i]].score;
+      TextScore score = PartsOf(some[i].candidate);
+      score.total = some[i].total;
       const double surety = score.total * confidence_;
       hits.push_back({ids[i], surety / (surety + 1), score});
     }
     return {};
+  }
+
+  TextScore PartsOf(std::size_t candidate) const {
+    if (candidate >= words_.size()) return {};
+    return {.words = words_[candidate],
+            .context = context_[candidate],
+            .cues = CuesOf(ShelfOf(candidate), candidate) + AskedOf(candidate).ordered};
   }
 
   std::vector<const TextShelf*> texts_;
@@ -804,18 +832,23 @@ class TextRanking {
   std::optional<std::vector<Held>> negations_;
 
   std::vector<Shelf> shelves_;
-  std::vector<Candidate> candidates_;
   double items_ = 0;
-  double mean_length_ = 1;
-  double length_penalty_ = 0;
+  Norm text_norm_, passage_norm_;
   double most_ = 0;        // the weight of all terms: about what an item has that holds all
   double confidence_ = 0;  // times a score: how far it and its question are to be trusted
 
-  std::vector<double> nearness_;      // of candidates, by vector; about 1 for those that are near
-  std::vector<double> windows_;       // scores of passages, by their first blocks
+  // Of candidates:
+  std::vector<double> words_;         // BM25 of the item alone
+  std::vector<double> context_;       // BM25 with what neighbours have of the terms, then without
+  std::vector<double> covered_;       // of the weight of all terms, what it and its neighbours hold
+  std::vector<double> totals_;        // then of others_, too
   std::vector<double> counts_;        // of one term, neighbours' included
+  std::vector<std::uint8_t> holds_;   // kHolds…
+  std::vector<Asked> asked_;          // empty if nothing of it is asked for
+  std::vector<double> nearness_;      // by vector; about 1 for those that are near
+  std::vector<std::int64_t> others_;  // ids of items without text that are near by vector
   std::vector<std::size_t> touched_;  // whose counts are not 0
-  std::vector<bool> is_holder_;       // of one term
+  std::vector<double> windows_;       // scores of passages, by their first blocks
 };
 
 }  // namespace
