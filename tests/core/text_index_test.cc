@@ -1,4 +1,5 @@
-// The order of the items of a shelf, as they are put, replaced and removed.
+// The order of the items of a shelf, as they are put, replaced and removed; and what a search asks
+// of a store.
 #include "text/text_index.h"
 
 #include <gmock/gmock.h>
@@ -8,11 +9,13 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "text/text_record.h"
+#include "text/text_search.h"
 
 namespace keepsake::search {
 namespace {
@@ -66,6 +69,36 @@ TEST(TextIndexTest, items_stand_by_group_and_position_whatever_was_put_and_remov
       ASSERT_EQ(removed, shelf.size() - shelf.live());
     }
   }
+}
+
+// Counts what it is asked for.
+class CountingSource final : public TextSource {
+ public:
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
+    asked += ids.size();
+    return std::vector<bool>(ids.size(), true);
+  }
+  Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
+
+  std::size_t asked = 0;
+};
+
+TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
+  const TextConfig config{.fields = {{.path = "text"}, {.path = "title", .weight = 0}}};
+  TextIndex index;
+  const auto put = [&](std::int64_t id, const std::string& value) {
+    index.Put(id, "n", MakeTextEntry(value, config).record, config);
+  };
+  for (int id = 1; id <= 200; ++id) put(id, R"({"text":"green tea"})");
+  put(201, R"({"text":"green tea from a samovar"})");
+  put(202, R"({"text":"tea","title":"green samovar"})");
+  const TextQuery query = ParseTextQuery(R"(tea "green samovar")", config.language);
+  ASSERT_EQ(query.phrases.size(), 1U);
+  CountingSource source;
+  TextPlan plan;
+  const auto hits = SearchText(index, "n", query, config, source, 10, plan);
+  EXPECT_EQ(hits->size(), 2U);
+  EXPECT_EQ(source.asked, 2U);
 }
 
 }  // namespace

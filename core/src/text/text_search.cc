@@ -101,6 +101,7 @@ class TextRanking {
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
     }
+    DropWithoutPhrases();
     return Hits(most);
   }
 
@@ -768,6 +769,30 @@ class TextRanking {
     if (count == 0) return 0;
     const double spread = (xx - x * x / count) * (yy - y * y / count);
     return spread > 0 ? (xy - x * y / count) / std::sqrt(spread) : 0;
+  }
+
+  // What lacks a word of a phrase does not hold the phrase: nobody need read it.
+  void DropWithoutPhrases() {
+    std::vector<bool> holds;
+    for (const Phrase& phrase : query_.phrases) {
+      for (const Phrase::Word& word : phrase.words) {
+        holds.assign(totals_.size(), false);
+        for (const Shelf& shelf : shelves_) MarkHolders(shelf, word.token, holds);
+        for (std::size_t i = 0; i < holds.size(); ++i) {
+          if (!holds[i]) totals_[i] = 0;
+        }
+      }
+    }
+  }
+
+  // Fields without weight included.
+  static void MarkHolders(const Shelf& shelf, const std::string& token, std::vector<bool>& holds) {
+    const TextShelf::Postings* postings = shelf.texts->Find(token);
+    if (postings == nullptr) return;
+    for (const TextShelf::Posting& posting : *postings) {
+      const std::size_t place = shelf.texts->Places()[posting.slot];
+      if (place != TextShelf::kNowhere) holds[shelf.first + place] = true;
+    }
   }
 
   // Asks the source some at a time: of a filter that few pass, more are asked for.
