@@ -213,6 +213,21 @@ TYPED_TEST(StoreContractTest, what_only_a_name_of_a_member_contains_is_no_hit) {
   }
 }
 
+TYPED_TEST(StoreContractTest, contains_compares_letters_of_all_scripts_and_quotes) {
+  this->Put({"n"}, "a", "{\"text\":\"the Caf\u00C9 of ZO\u00CB\"}");
+  this->Put({"n"}, "b", R"({"text":"the cafe"})");
+  this->Put({"n"}, "Zo\u00EB", R"({"text":"tea"})");
+  this->Put({"n"}, "d", R"({"text":"say \"Tea\" twice"})");
+  const auto found = [&](const char* query) {
+    return this->Found({.ns_prefix = {"n"}, .query = query, .mode = SearchMode::kContains});
+  };
+  EXPECT_THAT(found("CAFE"), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(found("caf\u00E9"), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(found("zoe"), UnorderedElementsAre("a", "Zo\u00EB"));
+  EXPECT_THAT(found(R"("tEa")"), UnorderedElementsAre("Zo\u00EB", "d"));
+  EXPECT_THAT(found("\u00EA"), UnorderedElementsAre("a", "b", "Zo\u00EB", "d"));
+}
+
 TYPED_TEST(StoreContractTest, cap_11_metacharacters_in_a_query_are_literal) {
   this->Put({"n"}, "percent", R"("100%")");
   this->Put({"n"}, "under_score", "1");

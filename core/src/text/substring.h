@@ -20,6 +20,10 @@ class Substring {
   // Of JSON as it stands, or as JSON writes it in a string: a quote after a backslash. In a
   // name of a member only with a quote: who types "te" does not mean {"text": …}.
   bool IsInJson(std::string_view json) const;
+  // What a text of ASCII alone holds, in small letters, if the piece is in it; and as JSON writes
+  // it, "" if that is the same.
+  std::string_view folded() const { return folded_; }
+  std::string_view escaped() const { return escaped_; }
 
  private:
   std::string folded_;
