@@ -295,6 +295,53 @@ describe("items", () => {
   });
 });
 
+describe("as it was", () => {
+  const field = () => page.getByLabel("As it was on");
+  // What the field takes: minutes, in this time zone.
+  const local = (time) =>
+    page.evaluate((at) => {
+      const date = new Date(at);
+      return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    }, time);
+
+  test("a time before the history is refused, in words", async () => {
+    await field().fill(await local(Date.parse("2020-05-01T12:00:00Z")));
+    await message(/history/i).waitFor();
+    await button("Back to now").click();
+    await option(/users \/ bob/).waitFor();
+  });
+
+  test("items are shown as they were at a checkpoint, and one is brought back", async () => {
+    await page.evaluate(() => globalThis.memory.keepHistory(["desk"]));
+    await put(["desk"], "lamp", { text: "The lamp is green" });
+    await page.evaluate(() => globalThis.seedThread("then", 3));
+    await put(["desk"], "lamp", { text: "The lamp is red" });
+    await put(["desk"], "cup", { text: "A cup" });
+    await node(/desk/).click();
+    await option(/The lamp is red/).waitFor();
+    await tab("Threads");
+    await option(/then.*3 checkpoints/).click();
+    await option(/Step 2/).click();
+    await button("What was remembered then").click();
+    await node(/desk/).click();
+    await option(/The lamp is green/).click();
+    await expect(option(/cup/).count()).resolves.toBe(0);
+    await expect(button("Save").count()).resolves.toBe(0);
+    await page.getByText("It can be read, not changed.").waitFor();
+    await pictures("as-it-was");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect(violations(page)).resolves.toEqual([]);
+    await button("Bring this back").click();
+    await message("It is now as it was then.").waitFor();
+    await expect(stored(["desk"], "lamp")).resolves.toEqual({ text: "The lamp is green" });
+    await button("Back to now").click();
+    await option(/cup/).waitFor();
+    await page.evaluate(() => globalThis.memory.checkpointer.deleteThread("then"));
+    await page.evaluate(() => globalThis.memory.store.clearNamespace(["desk"]));
+    await page.evaluate(() => globalThis.memory.dropHistory(["desk"]));
+  });
+});
+
 describe("search", () => {
   test("a hit says why it was found", async () => {
     await tab("Search");
@@ -397,6 +444,30 @@ describe("threads", () => {
     expect(newest.checkpoint.id).toBe(ids[2]);
   });
 
+  test("a thread is replayed step by step, and walked through", async () => {
+    await option(/^chat/).click();
+    await page.locator(".count", { hasText: "chat: 7" }).waitFor();
+    await option(/Step 0/).click();
+    const shown = page.locator(".detail h3").first();
+    await shown.filter({ hasText: "Step 0" }).waitFor();
+    await expect(button("Earlier").isDisabled()).resolves.toBe(true);
+    await button("Later").click();
+    await shown.filter({ hasText: "Step 1" }).waitFor();
+    await button("Earlier").click();
+    await shown.filter({ hasText: "Step 0" }).waitFor();
+    await button("Replay from here").press("Enter");
+    await shown.filter({ hasText: "Step 2" }).waitFor();
+    // The button has the focus still.
+    await page.keyboard.press("Enter");
+    await button("Replay from here").press("Enter");
+    await shown.filter({ hasText: "Step 5" }).waitFor();
+    await expect(button("Replay from here").isDisabled()).resolves.toBe(true);
+    await option(/what-if/).click();
+    await page.locator(".count", { hasText: "what-if: 3" }).waitFor();
+    await option(/Step 1/).click();
+    await shown.filter({ hasText: "Step 1" }).waitFor();
+  });
+
   test("deleting a thread asks first", async () => {
     await button("Delete thread").click();
     await inDialog("Delete thread").click();
@@ -436,6 +507,11 @@ describe("storage", () => {
     await fact("Database").filter({ hasText: "inspected" }).waitFor();
     await pictures("storage");
     await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("every page is checked", async () => {
+    await button("Check the file").click();
+    await page.locator(".verdict", { hasText: /All is well: \d+ pages, all as written/ }).waitFor();
   });
 
   test("forgetting counts first, asks, and gives a receipt that can be checked", async () => {
@@ -520,7 +596,7 @@ test("tabs are walked through by arrows, and nothing else is in the way of Tab",
       .querySelector("keepsake-inspector")
       .shadowRoot.activeElement.getAttribute("aria-label"),
   );
-  expect(focused).toBe("Namespaces");
+  expect(focused).toBe("As it was on");
 });
 
 test("nothing is wider than the page, at 360 pixels", async () => {

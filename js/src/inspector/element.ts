@@ -3,6 +3,7 @@
 import { show } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { Memory } from "../memory.js";
+import type { Moment } from "../scope/history.js";
 import type { Changes } from "../wire/changes.js";
 import { h, newId } from "./dom.js";
 import { ItemsTab } from "./items-tab.js";
@@ -155,6 +156,11 @@ class Inspection implements Host {
       this.#show(0);
       this.#items.show(item);
     });
+  }
+
+  showAsOf(moment: Moment, called: string): void {
+    this.#show(0);
+    this.#items.showAsOf(moment, called);
   }
 
   searchFor(namespace: string[], key: string): void {

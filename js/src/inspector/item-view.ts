@@ -13,6 +13,7 @@ const MOST_LINES = 22;
 export class ItemView {
   readonly root = h("div", { class: "scroll detail" });
   #item: Item | undefined;
+  #isPast = false;
   readonly #host: Host;
   readonly #onGone: () => void;
   readonly #value = h("textarea", { class: "code", spellcheck: "false" });
@@ -36,14 +37,17 @@ export class ItemView {
     this.root.replaceChildren(h("p", { class: "empty" }, "Choose an item to see its value."));
   }
 
-  show(item: Item): void {
+  /** With `isPast` it can be read, and brought back. */
+  show(item: Item, isPast = false): void {
     this.#item = item;
+    this.#isPast = isPast;
     this.#shown = pretty(item.value);
     this.#value.value = this.#shown;
     const lines = this.#shown.split("\n").length + 1;
     this.#value.rows = Math.max(LEAST_LINES, Math.min(lines, MOST_LINES));
     this.#minutes.value = "";
-    const isEditable = isPlainJson(item.value);
+    const isJson = isPlainJson(item.value);
+    const isEditable = isJson && !isPast;
     this.#value.readOnly = !isEditable;
     this.root.replaceChildren(
       h("p", { class: "path" }, pathOf(item.namespace)),
@@ -59,14 +63,13 @@ export class ItemView {
       field(
         "Value, as JSON",
         this.#value,
-        isEditable
+        isJson
           ? undefined
           : "It holds bytes, which JSON cannot say: it can be read here, not edited.",
       ),
-      ...this.#actions(isEditable),
-      this.#history.root,
+      ...(isPast ? [this.#bringingBack(item)] : [...this.#actions(isEditable), this.#history.root]),
     );
-    this.#history.show(item);
+    if (!isPast) this.#history.show(item);
   }
 
   async #reread(): Promise<void> {
@@ -79,11 +82,24 @@ export class ItemView {
   /** What another tab wrote, unless something was edited here. */
   async refresh(): Promise<void> {
     const item = this.#item;
-    if (item === undefined || this.#value.value !== this.#shown) return;
+    if (item === undefined || this.#isPast || this.#value.value !== this.#shown) return;
     const now = await this.#read(item);
     if (this.#item !== item) return;
     if (now === null) this.clear();
     else if (now.updatedAt.getTime() !== item.updatedAt.getTime()) this.show(now);
+  }
+
+  #bringingBack(item: Item): HTMLElement {
+    const bringBack = async () => {
+      await this.#put(item, item.value as object);
+      this.#host.say("It is now as it was then.");
+    };
+    const click = () => this.#host.run(bringBack);
+    return h(
+      "div",
+      { class: "actions" },
+      h("button", { type: "button", click }, "Bring this back"),
+    );
   }
 
   #actions(isEditable: boolean): HTMLElement[] {

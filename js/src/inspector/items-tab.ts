@@ -1,5 +1,7 @@
 // Namespaces, the items below one, and one of them.
 
+import type { Moment } from "../scope/history.js";
+import type { PastStore } from "../store/past-store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
@@ -11,6 +13,8 @@ import { VirtualList } from "./virtual-list.js";
 import { counted, moment, pathOf, preview } from "./words.js";
 
 const ROW = 58;
+// Of the past, which is not counted.
+const MOST_PAST = 1000;
 
 export class ItemsTab implements Tab {
   readonly title = "Items";
@@ -23,6 +27,10 @@ export class ItemsTab implements Tab {
   readonly #view: ItemView;
   readonly #about = h("span", { class: "count" });
   readonly #countAnew: () => void;
+  readonly #time = h("input", { type: "datetime-local", "aria-label": "As it was on" });
+  readonly #notice = h("span", { class: "note", role: "status" });
+  readonly #backToNow = h("button", { type: "button", hidden: true }, "Back to now");
+  #past: PastStore | undefined;
   #namespace: string[] = [];
   #count = 0;
 
@@ -50,10 +58,22 @@ export class ItemsTab implements Tab {
       { title: "Items", content: this.#list.root, beside: this.#about },
       { title: "Item", content: this.#view.root },
     ]);
-    this.root = this.#panes.root;
+    this.#time.addEventListener("change", () => this.#turnTo(this.#time.value));
+    this.#backToNow.addEventListener("click", () => this.#turnTo(""));
+    const bar = h(
+      "div",
+      { class: "bar" },
+      h("span", { "aria-hidden": "true" }, "As it was on"),
+      this.#time,
+      this.#backToNow,
+      this.#notice,
+    );
+    this.root = h("div", { class: "barred" }, bar, this.#panes.root);
   }
 
   refresh({ everything, namespaces }: Changes): void {
+    // The past stays as it is, once it is shown.
+    if (this.#past !== undefined && !everything) return;
     this.#tree.refresh(everything ? undefined : namespaces);
     if (!everything && !namespaces.some((changed) => isBelow(changed, this.#namespace))) return;
     this.#pages.reset(false);
@@ -63,14 +83,39 @@ export class ItemsTab implements Tab {
 
   /** Shows one item, whatever was shown before. */
   show(item: Item): void {
+    if (this.#past !== undefined) this.#showAt(undefined, "");
     this.#tree.reveal(item.namespace);
     this.#choose(item.namespace);
     this.#open(item);
   }
 
+  /** Everything as it was then; `called` says when that was. */
+  showAsOf(moment: Moment, called: string): void {
+    this.#showAt(this.#host.memory.asOf(moment), called);
+  }
+
+  // A time as the field has it, or "" for now.
+  #turnTo(time: string): void {
+    if (time === "") this.#showAt(undefined, "");
+    else this.showAsOf(new Date(time), moment(time));
+  }
+
+  #showAt(past: PastStore | undefined, called: string): void {
+    this.#past = past;
+    this.#tree.past = past;
+    this.#backToNow.hidden = past === undefined;
+    if (past === undefined) this.#time.value = "";
+    this.#notice.textContent =
+      past === undefined ? "" : `This is how it was: ${called}. It can be read, not changed.`;
+    this.#view.clear();
+    this.#tree.refresh(undefined);
+    this.#choose([...this.#namespace]);
+    this.#panes.show(0);
+  }
+
   #read(offset: number, limit: number): Promise<SearchItem[]> {
     const options = { offset, limit, refreshTtl: false, includeSuperseded: true };
-    return this.#host.memory.store.search(this.#namespace, options);
+    return (this.#past ?? this.#host.memory.store).search(this.#namespace, options);
   }
 
   #choose(namespace: string[]): void {
@@ -87,16 +132,24 @@ export class ItemsTab implements Tab {
   async #recount(): Promise<void> {
     const namespace = this.#namespace;
     try {
-      const { items } = await this.#tree.count(namespace);
+      const items = await this.#countBelow(namespace);
       // Another was chosen meanwhile: it asked for itself.
       if (namespace !== this.#namespace) return;
       this.#count = items;
       this.#list.update(items);
-      const shown = items > this.#list.most ? `, the newest ${this.#list.most} of them` : "";
-      this.#about.textContent = `${called(namespace)}: ${counted(items, "item")}${shown}`;
+      const most = this.#past ? MOST_PAST : this.#list.most;
+      const about =
+        items > most ? `the newest ${most.toLocaleString("en")} items` : counted(items, "item");
+      this.#about.textContent = `${called(namespace)}: ${about}`;
     } catch (error) {
       this.#host.fail(error);
     }
+  }
+
+  async #countBelow(namespace: string[]): Promise<number> {
+    if (this.#past === undefined) return (await this.#tree.count(namespace)).items;
+    const options = { limit: MOST_PAST + 1, includeSuperseded: true };
+    return (await this.#past.search(namespace, options)).length;
   }
 
   #render(row: HTMLElement, index: number): void {
@@ -126,7 +179,7 @@ export class ItemsTab implements Tab {
 
   #open(item: Item | undefined): void {
     if (item === undefined) return;
-    this.#view.show(item);
+    this.#view.show(item, this.#past !== undefined);
     this.#panes.show(2);
   }
 }

@@ -1,7 +1,8 @@
 // Namespaces as a tree, with how many items are below each.
 
 import { KeepsakeError } from "../errors.js";
-import type { Memory } from "../memory.js";
+import type { PastStore } from "../store/past-store.js";
+import type { KeepsakeStore } from "../store/store.js";
 import { h } from "./dom.js";
 import { coalesced, type Host, isBelow } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
@@ -25,6 +26,8 @@ export interface Count {
 
 export class NamespaceTree {
   readonly root: HTMLElement;
+  /** What it is of: the memory as it was, not as it is. Nothing is counted there. */
+  past: PastStore | undefined;
   /** Everything that is chosen is below it. */
   chosen: string[] = [];
   readonly #host: Host;
@@ -105,7 +108,7 @@ export class NamespaceTree {
 
   async #reload(): Promise<void> {
     try {
-      this.#top = await readTree(this.#host);
+      this.#top = await readTree(this.past ?? this.#host.memory.store);
       this.#show();
     } catch (error) {
       this.#host.fail(error);
@@ -163,12 +166,13 @@ export class NamespaceTree {
     row.append(
       indent,
       h("span", { class: "name" }, namespace.at(-1) ?? ALL),
-      h("span", { class: "count" }, count?.items.toLocaleString("en") ?? "…"),
+      h("span", { class: "count" }, count?.items.toLocaleString("en") ?? (this.past ? "" : "…")),
     );
   }
 
   // Only what is seen, one after the other: each count reads the rows below.
   #countIn(first: number, end: number): void {
+    if (this.past !== undefined) return;
     const missing = this.#visible
       .slice(first, end)
       .find(({ namespace }) => !this.#counts.has(idOf(namespace)));
@@ -185,10 +189,10 @@ function* visible(node: Node, open: ReadonlySet<string>): Generator<Node> {
   for (const child of node.children.values()) yield* visible(child, open);
 }
 
-async function readTree({ memory }: Host): Promise<Node> {
+async function readTree(store: KeepsakeStore | PastStore): Promise<Node> {
   const top: Node = { namespace: [], children: new Map() };
   for (let offset = 0; ; offset += PORTION) {
-    const namespaces = await memory.store.listNamespaces({ limit: PORTION, offset });
+    const namespaces = await store.listNamespaces({ limit: PORTION, offset });
     for (const namespace of namespaces) add(top, namespace);
     if (namespaces.length < PORTION) return top;
   }
@@ -214,12 +218,12 @@ async function countBelow({ memory }: Host, namespace: string[]): Promise<Count>
     return { items: erased.items, bytes: erased.bytes };
   } catch (error) {
     if (!(error instanceof KeepsakeError) || error.code !== "held") throw error;
-    return { items: await countedOneByOne(memory, namespace) };
+    return { items: await countedOneByOne(memory.store, namespace) };
   }
 }
 
 // Of what is held, for which no forgetting is counted.
-async function countedOneByOne({ store }: Memory, namespace: string[]): Promise<number> {
+async function countedOneByOne(store: KeepsakeStore, namespace: string[]): Promise<number> {
   const page = { limit: HELD_PAGE, includeSuperseded: true, refreshTtl: false };
   for (let offset = 0; ; offset += HELD_PAGE) {
     const found = await store.search(namespace, { ...page, offset });

@@ -3,6 +3,7 @@
 import type { Diagnosis, MemoryStats } from "../memory.js";
 import type { ErasureReceipt, ForgetOptions } from "../scope/erasure.js";
 import type { HistoryRule } from "../store/history-rules.js";
+import type { CheckReport, TransferProgress } from "../transfer/options.js";
 import type { Changes } from "../wire/changes.js";
 import { ask, choice, field, h, saveAs } from "./dom.js";
 import { fact } from "./item-view.js";
@@ -60,6 +61,7 @@ export class StorageTab implements Tab {
       { class: "scroll storage" },
       card("Where it is", this.#facts),
       card("Held, and kept as history", this.#holds, this.#rules),
+      card("Check", this.#checkingPages()),
       card("Move", this.#moving()),
       card("Forget", this.#forgetting()),
       card("Check a receipt", this.#checking()),
@@ -112,6 +114,36 @@ export class StorageTab implements Tab {
       {},
       `${text} `,
       button("Drop it…", "danger", () => this.#host.run(drop)),
+    );
+  }
+
+  #checkingPages(): HTMLElement {
+    const bar = h("progress", { hidden: true, "aria-label": "Progress of the check" });
+    const verdict = h("p", { class: "verdict", role: "status" });
+    const check = async () => {
+      verdict.textContent = "";
+      const onProgress = ({ done, total }: TransferProgress) => {
+        bar.hidden = false;
+        bar.max = total;
+        bar.value = done;
+      };
+      try {
+        verdict.textContent = checked(await this.#host.memory.check({ onProgress }));
+      } finally {
+        bar.hidden = true;
+      }
+    };
+    return h(
+      "div",
+      {},
+      h("p", { class: "note" }, "Reads every page of the file, and compares it with its checksum."),
+      h(
+        "div",
+        { class: "actions" },
+        button("Check the file", "", () => this.#host.run(check)),
+      ),
+      bar,
+      verdict,
     );
   }
 
@@ -309,6 +341,13 @@ function button(text: string, kind: string, click: () => void): HTMLElement {
 
 function card(title: string, ...content: HTMLElement[]): HTMLElement {
   return h("section", { class: "card", "aria-label": title }, h("h2", {}, title), ...content);
+}
+
+function checked({ isOk, pages, damagedPages, problem }: CheckReport): string {
+  if (isOk) return `All is well: ${counted(pages, "page")}, all as written.`;
+  const damaged = `${counted(damagedPages.length, "page")} of ${pages.toLocaleString("en")} are damaged.`;
+  const what = damagedPages.length > 0 ? damaged : `It does not fit together: ${problem}.`;
+  return `${what} Export what can be read, or take salvage(), which lists what is lost.`;
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

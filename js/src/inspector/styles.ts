@@ -56,6 +56,12 @@ button:focus-visible, input:focus-visible, select:focus-visible, textarea:focus-
 .tabs button[aria-selected="true"] { border-bottom-color: var(--accent); color: var(--text); font-weight: 600; }
 .panel { flex: 1; min-height: 0; }
 
+.barred { display: flex; flex-direction: column; height: 100%; }
+.barred > .panes { flex: 1; min-height: 0; }
+.bar { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px 10px; padding: 6px 14px; border-bottom: 1px solid var(--line); font-size: 13px; }
+.bar input { width: auto; padding: 3px 8px; }
+.bar button { padding: 3px 10px; }
+
 .panes { display: grid; grid-template-columns: minmax(0, 1fr); height: 100%; }
 .pane { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
 .pane > header { display: flex; flex: none; align-items: center; gap: 8px; min-height: 44px; padding: 6px 14px; border-bottom: 1px solid var(--line); }

@@ -1,6 +1,7 @@
 // What the tabs of the inspector and the inspector know of each other.
 
 import type { Memory } from "../memory.js";
+import type { Moment } from "../scope/history.js";
 import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
 
@@ -15,6 +16,8 @@ export interface Host {
   /** Shows an error, and reads it out. */
   fail(error: unknown): void;
   openItem(namespace: string[], key: string): void;
+  /** Shows all items as they were; `called` says when that was. */
+  showAsOf(moment: Moment, called: string): void;
   searchFor(namespace: string[], key: string): void;
 }
 

@@ -19,6 +19,8 @@ const LANE = 16;
 const MOST_LANES = 8;
 // Of checkpoints that are read again when one is added.
 const MOST_AGAIN = 1000;
+// Of each step that is replayed.
+const REPLAY_MS = 1000;
 
 export class ThreadsTab implements Tab {
   readonly title = "Threads";
@@ -35,6 +37,7 @@ export class ThreadsTab implements Tab {
   #threadId: string | undefined;
   #tree: CheckpointTree | undefined;
   #chosen: Step | undefined;
+  #replaying: ReturnType<typeof setInterval> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -53,7 +56,10 @@ export class ThreadsTab implements Tab {
       rowHeight: STEP_ROW,
       render: (row, index) => this.#renderStep(row, this.#tree?.steps[index]),
       isChosen: (index) => isSame(this.#tree?.steps[index], this.#chosen),
-      choose: (index) => this.#chooseStep(this.#tree?.steps[index]),
+      choose: (index) => {
+        this.#endReplay();
+        this.#chooseStep(this.#tree?.steps[index]);
+      },
       onView: (_, end) => this.#moreSteps(end),
     });
     this.#panes = new Panes([
@@ -120,6 +126,7 @@ export class ThreadsTab implements Tab {
 
   #chooseThread(threadId: string | undefined): void {
     if (threadId === undefined) return;
+    this.#endReplay();
     this.#threadId = threadId;
     this.#chosen = undefined;
     this.#stepList.toTop();
@@ -129,12 +136,12 @@ export class ThreadsTab implements Tab {
     this.#detail.append(this.#threadActions(threadId));
   }
 
-  #threadActions(threadId: string, other?: Child): HTMLElement {
+  #threadActions(threadId: string, ...others: Child[]): HTMLElement {
     const remove = () => this.#host.run(() => this.#deleteThread(threadId));
     return h(
       "div",
       { class: "actions" },
-      other,
+      ...others,
       h("button", { type: "button", class: "danger", click: remove }, "Delete thread"),
     );
   }
@@ -200,17 +207,28 @@ export class ThreadsTab implements Tab {
     this.#panes.show(2);
     this.#host.run(async () => {
       const shown = await this.#stepShown(step);
-      if (this.#chosen === step) this.#detail.replaceChildren(...shown);
+      if (this.#chosen === step) this.#showDetail(shown);
     });
+  }
+
+  // Whoever stands on a button still does.
+  #showDetail(shown: HTMLElement[]): void {
+    const buttons = () => [...this.#detail.querySelectorAll("button")];
+    const at = buttons().indexOf(this.#host.root.activeElement as HTMLButtonElement);
+    this.#detail.replaceChildren(...shown);
+    buttons()[at]?.focus();
   }
 
   async #stepShown(step: Step): Promise<HTMLElement[]> {
     const threadId = this.#threadId ?? "";
     const changed = await this.#changesOf(threadId, step);
     const fork = () => this.#host.run(() => this.#fork(threadId, step));
+    const then = () =>
+      this.#host.showAsOf(configOf(threadId, step.namespace, step.id), moment(step.time));
     return [
       h("p", { class: "path" }, threadId),
       h("h3", {}, step.step === undefined ? "Checkpoint" : `Step ${step.step}`),
+      this.#walking(step),
       h(
         "dl",
         { class: "facts" },
@@ -226,8 +244,73 @@ export class ThreadsTab implements Tab {
         threadId,
         step.namespace === "" &&
           h("button", { type: "button", class: "primary", click: fork }, "Fork from here"),
+        h("button", { type: "button", click: then }, "What was remembered then"),
       ),
     ];
+  }
+
+  // One step earlier or later, or all later ones, one after the other.
+  #walking(step: Step): HTMLElement {
+    const button = (text: string, isThere: boolean, click: () => void) =>
+      h("button", { type: "button", disabled: !isThere, click }, text);
+    const later = this.#laterThan(step);
+    const goOn = () => {
+      this.#endReplay();
+      this.#walkTo(later);
+    };
+    const replay = () => {
+      if (this.#replaying === undefined) return this.#replay();
+      this.#endReplay();
+      this.#walkTo(step);
+    };
+    return h(
+      "div",
+      { class: "actions" },
+      button("Earlier", step.parent !== undefined, () => this.#goBack(step)),
+      button("Later", later !== undefined, goOn),
+      button(this.#replaying ? "Stop" : "Replay from here", later !== undefined, replay),
+    );
+  }
+
+  #goBack(step: Step): void {
+    this.#endReplay();
+    const tree = this.#tree;
+    if (tree === undefined) return;
+    const find = () =>
+      tree.steps.find((other) => isSame(other, { ...step, id: step.parent ?? "" }));
+    this.#host.run(async () => {
+      while (find() === undefined && !tree.isDone) await tree.more();
+      if (tree === this.#tree) this.#walkTo(find());
+    });
+  }
+
+  // Of several branches, the one that is drawn first.
+  #laterThan(step: Step): Step | undefined {
+    const { steps = [] } = this.#tree ?? {};
+    return steps
+      .filter(({ namespace, parent }) => namespace === step.namespace && parent === step.id)
+      .sort((a, b) => a.lane - b.lane)[0];
+  }
+
+  #walkTo(step: Step | undefined): void {
+    this.#chooseStep(step);
+    this.#showSteps();
+  }
+
+  #replay(): void {
+    const goOn = () => {
+      const next = this.#chosen && this.#laterThan(this.#chosen);
+      if (next === undefined || !this.root.isConnected) return this.#endReplay();
+      this.#walkTo(next);
+      if (this.#laterThan(next) === undefined) this.#endReplay();
+    };
+    this.#replaying = setInterval(goOn, REPLAY_MS);
+    goOn();
+  }
+
+  #endReplay(): void {
+    clearInterval(this.#replaying);
+    this.#replaying = undefined;
   }
 
   async #changesOf(threadId: string, step: Step): Promise<HTMLElement[]> {
