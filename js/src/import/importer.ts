@@ -105,6 +105,8 @@ class Import {
   };
   // By checkpoint, so that a channel value that its parent has is stored once.
   readonly #versions = new Map<string, ChannelVersions>();
+  // The writes that a checkpoint had before the import came to them.
+  #written: { name: string; ids: Set<string> } | undefined;
   #done = 0;
   #turnBegan = performance.now();
 
@@ -179,6 +181,7 @@ class Import {
       async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
       ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
       async ({ key, write }) => {
+        if (await this.#hasWrite(key, write)) return;
         const value = await dump(
           serde,
           nameOfChannel(write.channel),
@@ -189,6 +192,18 @@ class Import {
         this.#report.writes++;
       },
     );
+  }
+
+  async #hasWrite(key: CheckpointKey, write: PendingWrite): Promise<boolean> {
+    if (this.#target.onConflict === "replace") return false;
+    const name = nameOf(key);
+    if (this.#written?.name !== name) {
+      const [tuple] = await this.#connection.call([{ kind: "getTuple", key }]);
+      this.#written = { name, ids: new Set(tuple?.pendingWrites.map(idOf)) };
+    }
+    const isThere = this.#written.ids.has(idOf(write));
+    if (isThere) this.#report.kept++;
+    return isThere;
   }
 
   async #isTaken(look: Extract<Operation, { kind: "get" | "getTuple" }>): Promise<boolean> {
@@ -245,6 +260,10 @@ class Import {
   #total(): number {
     return this.#tables.reduce((total, { rows }) => total + rows, 0);
   }
+}
+
+function idOf({ taskId, idx }: PendingWrite): string {
+  return `${idx} ${taskId}`;
 }
 
 function ruleOf(error: unknown): string {

@@ -15,7 +15,7 @@ export interface ImportProgress {
 
 /** What an import does, and how it tells. */
 export interface ImportOptions {
-  /** What becomes of items and checkpoints whose names are taken. @default "keep" */
+  /** What becomes of items, checkpoints and writes whose names are taken. @default "keep" */
   onConflict?: "keep" | "replace" | undefined;
   /** Refuses a file with more rows (`too_large`) before anything is added. @default no limit */
   maxRows?: number | undefined;
@@ -36,7 +36,7 @@ export interface ImportReport {
   items: number;
   checkpoints: number;
   writes: number;
-  /** Items and checkpoints that were there already, and stayed as they were. */
+  /** Items, checkpoints and writes that were there already, and stayed as they were. */
   kept: number;
   skipped: SkippedRow[];
 }
