@@ -6,10 +6,12 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { jest } from "@jest/globals";
+import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteStore } from "keepsake";
 import { memoryOver } from "keepsake/sqlite";
-import { checkpointOf, metadataOf, threadConfig } from "./support/checkpoints.mjs";
+import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeMemoryOf, libraries, memoryAt } from "./support/connections.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -19,6 +21,45 @@ afterAll(removeTemporaryFolders);
 const embeddings = (texts) => texts.map((text) => [text.length, text.charCodeAt(0), 1]);
 const index = { dims: 3, embeddings, fields: ["text"] };
 const keysOf = (items) => items.map(({ key }) => key).sort();
+
+test.each(Object.keys(libraries))(
+  "over %s threads of LangGraph's saver are told of",
+  async (library) => {
+    const path = temporaryFile();
+    const official = OfficialSaver.fromConnString(path);
+    await putCheckpoint(official, threadConfig("old"), { a: 1 });
+    official.db.close();
+    const warn = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const opened = async (body) => {
+      const connection = libraries[library](path);
+      const memory = memoryOver(connection);
+      await memory.stats();
+      await body?.(memory);
+      await memory.close();
+      connection.close();
+    };
+    try {
+      await opened();
+      expect(warn.mock.calls).toEqual([[expect.stringMatching(/SqliteSaver.*importFrom\(\)/)]]);
+      await opened(async (memory) => {
+        await expectRefused(
+          () => memory.importFrom(path),
+          "unsupported",
+          /openMemory\(\) a new file/,
+        );
+        await using between = await openMemory({ path: temporaryFile() });
+        await between.importFrom(path);
+        await memory.import(await between.export({ format: "portable" }));
+        expect(await memory.checkpointer.getTuple(threadConfig("old"))).toBeDefined();
+      });
+      warn.mockClear();
+      await opened();
+      expect(warn).not.toHaveBeenCalled();
+    } finally {
+      warn.mockRestore();
+    }
+  },
+);
 
 describe.each(Object.keys(libraries))("over %s", (library) => {
   let path;

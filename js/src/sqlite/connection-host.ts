@@ -94,6 +94,10 @@ const IS_OPEN_MEMORY =
   "SELECT 1 FROM sqlite_master WHERE name = 'thread_namespaces' AND type = 'table' " +
   "AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'store_kv') " +
   "AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'keepsake_meta')";
+const OFFICIAL_CHECKPOINTS =
+  "SELECT 1 WHERE 5 = (SELECT count(*) FROM pragma_table_info('checkpoints') " +
+  "WHERE name IN ('thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint', 'metadata'))";
+const OUR_CHECKPOINTS = "SELECT 1 FROM sqlite_master WHERE name = 'keepsake_checkpoints'";
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
 const IS_READ = /^(SELECT|PRAGMA)\b/;
 // No engine remembers what these change.
@@ -187,6 +191,24 @@ export class ConnectionHost implements EngineHost {
   /** Throws unless the connection may write. REQUIRES: our tables are there. */
   refuseReader(): void {
     this.#control(WRITE_NOTHING);
+  }
+
+  /** Says that threads which LangGraph's own saver keeps in the file are not shown. */
+  tellOfOfficialThreads(): void {
+    if (!this.#hasRows(OFFICIAL_CHECKPOINTS, "checkpoints")) return;
+    if (this.#hasRows(OUR_CHECKPOINTS, "keepsake_checkpoints")) return;
+    console.warn(
+      "[keepsake] memoryOver: the file has threads of LangGraph's SqliteSaver, which this memory " +
+        "does not show: openMemory() a new file, importFrom() this one there, and import() its " +
+        'export({ format: "portable" }) over the connection',
+    );
+  }
+
+  #hasRows(isTable: string, table: string): boolean {
+    const [found] = this.#driver.rows(isTable);
+    if (found === undefined) return false;
+    const [row] = this.#driver.rows(`SELECT 1 FROM ${table} LIMIT 1`);
+    return row !== undefined;
   }
 
   /** How safe a write is, in the words of openMemory(). */

@@ -49,6 +49,7 @@ export class ConnectionSession implements DatabaseSession {
       host.refuseOpenMemory();
       this.#openFirst();
       host.refuseReader();
+      host.tellOfOfficialThreads();
     });
   }
 
@@ -81,7 +82,8 @@ export class ConnectionSession implements DatabaseSession {
   lend(_files: EngineFiles): () => void {
     throw new KeepsakeError(
       "unsupported",
-      "a memory over a connection takes an export of format portable only",
+      "a memory over a connection takes an export of format portable only: openMemory() a new " +
+        'file, importFrom() or import() there, and import() its export({ format: "portable" }) here',
     );
   }
 
