@@ -36,8 +36,9 @@ export const LAYERS = {
     ["node", "browser", "edge"],
     ["engine"],
     ["wire", "wasm"],
+    ["langgraph"],
     ["checks"],
-    ["errors", "bytes", "langgraph"],
+    ["errors", "bytes"],
   ],
   "core/src": [
     ["engine"],

@@ -1,6 +1,6 @@
 // What arguments must be. Each check answers what it was given, or refuses it by its name.
 
-import { invalid, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
+import { invalid, KeepsakeError, type KeepsakeErrorCode, tried } from "./errors.js";
 
 /** A string that UTF-8 has a form for. @internal */
 export function checkText(
@@ -90,9 +90,24 @@ export function checkList<T>(name: string, list: T[]): T[] {
   throw invalid(`${name} must be a list: ${show(list)}`);
 }
 
-/** Whether it is one without gaps. @internal */
-export function isListOfTexts(list: unknown): list is string[] {
-  return Array.isArray(list) && Array.from(list).every((one) => typeof one === "string");
+/** What `check` makes of each, by its number: a gap is refused, however many there are. @internal */
+export function checkEach<T, R>(name: string, list: T[], check: (one: T) => R): R[] {
+  const { length } = checkList(name, list);
+  const checked: R[] = [];
+  for (let i = 0; i < length; i++) checked.push(check(list[i] as T));
+  return checked;
+}
+
+/** A copy of a list of texts; undefined if it is none. @internal */
+export function textsIn(list: unknown): string[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const texts: string[] = [];
+  for (let i = 0; i < list.length; i++) {
+    const text: unknown = list[i];
+    if (typeof text !== "string") return undefined;
+    texts.push(text);
+  }
+  return texts;
 }
 
 /** Every option of a call by its name: the compiler sees that none is missing. @internal */
@@ -196,6 +211,10 @@ function editsBetween(a: string, b: string): number {
 
 /** What somebody gave, shortly. @internal */
 export function show(given: unknown): string {
+  return tried(() => shown(given)) ?? "an object that can't be read";
+}
+
+function shown(given: unknown): string {
   if (typeof given === "string") return JSON.stringify(given.slice(0, 80));
   if (Array.isArray(given)) return "a list";
   if (typeof given === "object" && given !== null) {

@@ -78,7 +78,7 @@ export class KeepsakeError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === "object" && value !== null && BRAND in value;
+    return tried(() => typeof value === "object" && value !== null && BRAND in value) ?? false;
   }
 }
 
@@ -129,7 +129,9 @@ export function throwIfEnded(signal: AbortSignal | undefined): void {
 // What an `AbortSignal` gives as its reason, be it of another realm.
 function isAbort(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
-  return reasons.has(error) || /^(Abort|Timeout)Error$/.test((error as Error).name);
+  return (
+    reasons.has(error) || /^(Abort|Timeout)Error$/.test(tried(() => (error as Error).name) ?? "")
+  );
 }
 
 /** Tells a listener of the caller's; that it throws is an error of the caller's. @internal */
@@ -153,7 +155,17 @@ export function isStackOverflow(error: unknown): boolean {
   );
 }
 
-/** @internal */
+/** Of whatever was thrown, which may be a proxy. @internal */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const message = tried(() => (error instanceof Error ? error.message : String(error)));
+  return message ?? "what was thrown has no text";
+}
+
+/** Undefined if it throws. @internal */
+export function tried<T>(body: () => T): T | undefined {
+  try {
+    return body();
+  } catch {
+    return undefined;
+  }
 }

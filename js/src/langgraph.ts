@@ -3,6 +3,8 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
+import { show } from "./checks.js";
+import { invalid } from "./errors.js";
 
 /**
  * The store that was given to `compile({ store })`. Inside a graph,
@@ -39,6 +41,11 @@ export function unwrapStore<S extends BaseStore = BaseStore>(
  *     const answer = withContext(config, () => interrupt(draft.content));
  */
 export function withContext<T>(config: RunnableConfig, body: () => T): T {
+  if (typeof body !== "function" || typeof config !== "object" || config === null) {
+    throw invalid(
+      `withContext takes the config of a node and a function, withContext(config, () => …): ${show(typeof body === "function" ? config : body)}`,
+    );
+  }
   return AsyncLocalStorageProviderSingleton.runWithConfig(config, body);
 }
 

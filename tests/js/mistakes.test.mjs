@@ -11,6 +11,7 @@ import {
   openMemory,
   SqliteSaver,
   SqliteStore,
+  withContext,
 } from "keepsake";
 import { memoryOver } from "keepsake/sqlite";
 import { ColourEmbeddings } from "keepsake/testing";
@@ -406,4 +407,68 @@ test("an error has no damaged database but where there is one", () => {
   const error = new KeepsakeError("internal", "x");
   expect(Object.keys(error)).not.toContain("damaged");
   expect("damaged" in new KeepsakeError("corrupt", "x", { damaged: {} })).toBe(true);
+});
+
+test("withContext without a function or a config says what it takes", async () => {
+  const rule = /withContext takes the config of a node and a function/;
+  await expectRefused(() => withContext(config), "invalid_argument", rule);
+  await expectRefused(() => withContext(undefined, () => 1), "invalid_argument", rule);
+});
+
+describe("an object that throws when it is read", () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error("not to be read");
+      },
+      has() {
+        throw hostile;
+      },
+      getPrototypeOf() {
+        throw hostile;
+      },
+    },
+  );
+
+  test("is no KeepsakeError, and is shown without being read", async () => {
+    expect(hostile instanceof KeepsakeError).toBe(false);
+    await using store = new InMemoryStore();
+    await expectRefused(
+      () => store.put(["n"], "k", {}, hostile),
+      "invalid_argument",
+      /an object that can't be read/,
+    );
+  });
+
+  test("is a typed error where it has the options of a call", async () => {
+    const options = (name) => ({
+      get [name]() {
+        throw new Error("not to be read");
+      },
+    });
+    await using store = new InMemoryStore();
+    const rule = /InMemoryStore: not to be read/;
+    await expectRefused(() => store.get(["n"], "k", options("refreshTtl")), "internal", rule);
+    await expectRefused(
+      () => store.put(["n"], "k", {}, undefined, options("ttl")),
+      "internal",
+      rule,
+    );
+    await expectRefused(() => store.search(["n"], options("limit")), "internal", rule);
+    expect(await store.search([])).toEqual([]);
+  });
+});
+
+test("the version of a channel that has no JSON is refused", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  const put = () => memory.checkpointer.put(config, checkpoint, metadata, { a: () => 1 });
+  await expectRefused(put, "invalid_argument", /the version of channel "a" must be a number or/);
+});
+
+test("a list with a gap is refused at the gap, however long it is", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  const gaps = new Array(2 ** 32 - 1);
+  await expectRefused(() => memory.checkpointer.deleteForRuns(gaps), "invalid_argument", /run_id/);
+  await expectRefused(() => memory.store.put(["n"], "k", {}, gaps), "invalid_argument", /index/);
 });

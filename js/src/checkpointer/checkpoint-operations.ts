@@ -6,7 +6,9 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
+import { show } from "../checks.js";
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
+import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
 import type { Blob, CheckpointKey } from "../wire/types.js";
 import type { LatestLists } from "./latest-lists.js";
@@ -46,6 +48,11 @@ export function toPutOperation(
   const texts = new Map<string, string>();
   const channelVersions = Object.entries(versions).map(([channel, given]) => {
     const version = JSON.stringify(given);
+    if (version === undefined) {
+      throw invalid(
+        `the version of channel "${channel}" must be a number or a text: ${show(given)}`,
+      );
+    }
     texts.set(channel, version);
     return { channel, version };
   });

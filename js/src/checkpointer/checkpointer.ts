@@ -19,8 +19,8 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import {
+  checkEach,
   checkFlag,
-  checkList,
   checkNumber,
   checkOptions,
   checkText,
@@ -279,7 +279,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       const key = this.#keyOf(config, () =>
         checkText("checkpoint_id", config.configurable?.checkpoint_id),
       );
-      const pairs = Array.from(checkList("writes", writes), checkWrite);
+      const pairs = checkEach("writes", writes, checkWrite);
       const stored = pairs.map(([channel, value], i): MaybePromise<CoreWrite> => {
         const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i;
         const write = {
@@ -304,7 +304,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
     return this.attempt(async () => {
-      const channels = Array.from(checkList("channels", options?.channels), (name) =>
+      const channels = checkEach("channels", options?.channels, (name) =>
         checkText("channel", name),
       );
       if (channels.length === 0) return {};
@@ -347,7 +347,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return this.attempt(async () =>
       this.#call({
         kind: "deleteForRuns",
-        runIds: Array.from(checkList("runIds", runIds), (id) => checkText("run_id", id)),
+        runIds: checkEach("runIds", runIds, (id) => checkText("run_id", id)),
       }),
     );
   }
@@ -378,7 +378,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     if (threadIds === undefined) {
       throw invalid(`prune needs threadIds, or one of ${RULES.join(", ")}`);
     }
-    const threads = checkList("threadIds", threadIds).map(threadIdOf);
+    const threads = checkEach("threadIds", threadIds, threadIdOf);
     const rules = { ...rulesOf({}), threadIds: threads, strategy };
     return (await this.#call({ kind: "prune", ...rules })).checkpoints;
   }
@@ -684,8 +684,7 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
         );
   const byBound = boundOf("olderThan", olderThan, "first");
   return {
-    threadIds:
-      threadIds === undefined ? undefined : checkList("threadIds", threadIds).map(threadIdOf),
+    threadIds: threadIds === undefined ? undefined : checkEach("threadIds", threadIds, threadIdOf),
     keepLast: keepLast === undefined ? 0 : checkWhole("keepLast", keepLast, 1),
     // What is older than either goes.
     olderThan: [byAge, byBound].sort().at(-1) ?? "",

@@ -1,6 +1,6 @@
 // Forgetting for good, the receipt of it, and what must not be forgotten.
 
-import { checkFlag, checkList, checkOptions, checkText, type NamesOf, show } from "../checks.js";
+import { checkEach, checkFlag, checkOptions, checkText, type NamesOf, show } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
@@ -98,7 +98,7 @@ function askedOf(connection: Connection, options: ForgetOptions): Asked {
   const { filter, threads } = options;
   const place = [...(connection.levels?.place ?? [])];
   const namespaces =
-    options.namespaces && checkList("namespaces", options.namespaces).map(checkNamespace);
+    options.namespaces && checkEach("namespaces", options.namespaces, checkNamespace);
   if (threads !== undefined && threads !== "all") {
     if (!Array.isArray(threads)) throw invalid(`threads must be a list or "all": ${show(threads)}`);
     for (const thread of threads) checkText("a thread of forget", thread);

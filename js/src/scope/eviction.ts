@@ -3,8 +3,8 @@
 import { fnv1a } from "../bytes.js";
 import {
   checkChoice,
+  checkEach,
   checkFlag,
-  checkList,
   checkOptions,
   checkSteps,
   checkWhole,
@@ -170,7 +170,7 @@ function rulesOf({ maxAge, maxItems, maxBytes, by = "age" }: EvictOptions): Rule
 }
 
 function prefixesOf({ levels }: Connection, { namespaces }: EvictOptions): string[][] {
-  if (namespaces !== undefined) return checkList("namespaces", namespaces).map(checkNamespace);
+  if (namespaces !== undefined) return checkEach("namespaces", namespaces, checkNamespace);
   if ((levels?.place ?? []).length > 0) return [[]];
   throw invalid(
     'evict of a whole memory takes namespaces: { namespaces: [["user", "ada"]] }, or [[]] for all',

@@ -1,6 +1,6 @@
 // What may be done in a scope. The core holds to it (core/include/keepsake/scope.h).
 
-import { checkFlag, checkList, checkOptions, checkWhole, type NamesOf } from "../checks.js";
+import { checkEach, checkFlag, checkOptions, checkWhole, type NamesOf } from "../checks.js";
 import { checkNamespace, minutesToMs } from "../store/store-operations.js";
 import type { WirePolicy } from "../wire/scope.js";
 
@@ -53,7 +53,7 @@ export function toWirePolicy(given: Policy | undefined): WirePolicy {
 }
 
 function prefixes(name: string, given: string[][] | undefined): string[][] | undefined {
-  return given && checkList(name, given).map((prefix) => checkNamespace(prefix));
+  return given && checkEach(name, given, checkNamespace);
 }
 
 function count(name: string, given: number | undefined): number | undefined {

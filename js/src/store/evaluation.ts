@@ -1,13 +1,6 @@
 // How well searches find what they should, on the user's own questions.
 
-import {
-  checkListener,
-  checkOptions,
-  checkWhole,
-  isListOfTexts,
-  type NamesOf,
-  show,
-} from "../checks.js";
+import { checkListener, checkOptions, checkWhole, type NamesOf, show, textsIn } from "../checks.js";
 import { invalid, tell } from "../errors.js";
 import { RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
@@ -164,7 +157,7 @@ function checkCases(cases: readonly EvaluationCase[], least = 1): void {
   }
   for (const [i, each] of cases.entries()) {
     const { relevant } = checkOptions(`case ${i}`, CASE, each);
-    if (isListOfTexts(relevant)) continue;
+    if (textsIn(relevant) !== undefined) continue;
     throw invalid(`relevant of case ${i} must be a list of keys: ${show(relevant)}`);
   }
   const empty = cases.findIndex(

@@ -1,13 +1,6 @@
 // What a store can be told when it is made, and how the engine hears of it.
 
-import {
-  checkFlag,
-  checkOptions,
-  checkWhole,
-  isListOfTexts,
-  type NamesOf,
-  show,
-} from "../checks.js";
+import { checkFlag, checkOptions, checkWhole, type NamesOf, show, textsIn } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
@@ -128,14 +121,15 @@ export function configurationOf({
 }
 
 function checkFields(fields: string[] = ["$"]): string[] {
-  checkPaths("index.fields", fields);
-  if (fields.length > 0) return fields;
+  const paths = checkPaths("index.fields", fields);
+  if (paths.length > 0) return paths;
   throw invalid('index.fields must name a field, or ["$"] for the whole value');
 }
 
 /** @internal */
-export function checkPaths(name: string, paths: unknown): void {
-  if (isListOfTexts(paths)) return;
+export function checkPaths(name: string, paths: unknown): string[] {
+  const texts = textsIn(paths);
+  if (texts !== undefined) return texts;
   throw invalid(`${name} must be a list of field paths, such as ["text"]: ${show(paths)}`);
 }
 

@@ -107,8 +107,12 @@ export class PastStore extends BaseStore {
     namespacePrefix: string[],
     options: Omit<SearchOperation, "namespacePrefix"> = {},
   ): Promise<SearchItem[]> {
-    const [items] = await this.batch([{ namespacePrefix, ...options }]);
-    return items as SearchItem[];
+    try {
+      const [items] = await this.#answer([{ namespacePrefix, ...options }]);
+      return items as SearchItem[];
+    } catch (error) {
+      throw named("PastStore", error);
+    }
   }
 
   override async listNamespaces(options?: ListNamespacesOptions): Promise<string[][]> {

@@ -13,14 +13,15 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import {
   checkChoice,
+  checkEach,
   checkFlag,
   checkOptions,
   checkText,
   checkTime,
   checkWhole,
-  isListOfTexts,
   type NamesOf,
   show,
+  textsIn,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type {
@@ -333,12 +334,9 @@ function nearToCore(
 function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamespaces"> {
   checkOptions("listNamespaces", LISTING, operation);
   const { matchConditions = [] } = operation;
-  if (!Array.isArray(matchConditions)) {
-    throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
-  }
   return {
     kind: "listNamespaces",
-    matchConditions: matchConditions.map(checkCondition),
+    matchConditions: checkEach("matchConditions", matchConditions, checkCondition),
     maxDepth: checkCount("maxDepth", operation.maxDepth),
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
@@ -380,7 +378,8 @@ export function checkKey(key: string): string {
 function checkIndex(index: false | string[] | null | undefined): false | string[] | undefined {
   if (index === undefined || index === null) return undefined;
   if (index === false) return false;
-  if (isListOfTexts(index)) return [...index];
+  const paths = textsIn(index);
+  if (paths !== undefined) return paths;
   throw invalid(
     `index must be false or a list of field paths: ${show(index)}; options of put come after it`,
   );

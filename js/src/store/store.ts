@@ -209,9 +209,10 @@ export abstract class KeepsakeStore extends BaseStore {
     key: string,
     options?: Pick<GetOperation, "refreshTtl">,
   ): Promise<Item | null> {
-    const { refreshTtl } = this.#check("get", GET_OPTIONS, options);
-    const [item] = await this.batch([{ namespace, key, refreshTtl }]);
-    return item as Item | null;
+    return this.#one(() => {
+      const { refreshTtl } = checkOptions("get", GET_OPTIONS, options);
+      return { namespace, key, refreshTtl };
+    }) as Promise<Item | null>;
   }
 
   /**
@@ -226,15 +227,17 @@ export abstract class KeepsakeStore extends BaseStore {
     index?: false | string[],
     options?: PutOptions,
   ): Promise<void> {
-    this.#refuseReservedRoot(namespace);
-    const { ttl, validFrom, validUntil, supersedes } = this.#check("put", PUT_OPTIONS, options);
-    const put: PutOperation = { namespace, key, value, ttl };
-    if (index !== undefined) put.index = index;
-    if (validFrom !== undefined) put.validFrom = validFrom;
-    if (validUntil !== undefined) put.validUntil = validUntil;
-    if (supersedes !== undefined) put.supersedes = supersedes;
+    const masked = await this.#one(() => {
+      refuseReservedRoot(namespace);
+      const { ttl, validFrom, validUntil, supersedes } = checkOptions("put", PUT_OPTIONS, options);
+      const put: PutOperation = { namespace, key, value, ttl };
+      if (index !== undefined) put.index = index;
+      if (validFrom !== undefined) put.validFrom = validFrom;
+      if (validUntil !== undefined) put.validUntil = validUntil;
+      if (supersedes !== undefined) put.supersedes = supersedes;
+      return put;
+    });
     // Void but for what was masked, as LangGraph has it.
-    const [masked] = await this.batch([put]);
     return (masked ?? undefined) as undefined;
   }
 
@@ -247,20 +250,13 @@ export abstract class KeepsakeStore extends BaseStore {
     options: SearchOptions = {},
   ): Promise<SearchItem[]> {
     // Not spread first: to ask that for what it lacks is slow in Node 20.
-    const operation: SearchOperation = { namespacePrefix, ...this.#searchOptions(options) };
-    const [items] = await this.batch([operation]);
-    return items as SearchItem[];
+    return this.#one(() => ({ namespacePrefix, ...searchOptions(options) })) as Promise<
+      SearchItem[]
+    >;
   }
 
   override async listNamespaces(options?: ListNamespacesOptions): Promise<string[][]> {
-    let operation: Operation;
-    try {
-      operation = listOperation(options);
-    } catch (error) {
-      throw named(this.#called, error);
-    }
-    const [namespaces] = await this.batch([operation]);
-    return namespaces as string[][];
+    return this.#one(() => listOperation(options)) as Promise<string[][]>;
   }
 
   /**
@@ -389,7 +385,7 @@ export abstract class KeepsakeStore extends BaseStore {
         typeof item === "object" && item !== null
           ? item
           : { namespace: namespacePrefix, key: item };
-      const operation = { namespacePrefix, ...this.#searchOptions(options) };
+      const operation = { namespacePrefix, ...searchOptions(options) };
       const requests = toCore([operation], this.#reading);
       const [search] = (await this.#model?.embed(requests)) ?? requests;
       const [why] = await this.connection.call(
@@ -599,36 +595,15 @@ export abstract class KeepsakeStore extends BaseStore {
     this.#embedding = settled;
   }
 
-  // Upstream's rule for put(); batch() may write there.
-  #refuseReservedRoot(namespace: string[]): void {
-    if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
-    throw named(
-      this.#called,
-      new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"'),
-    );
-  }
-
-  #check<Options extends object>(
-    call: string,
-    known: NamesOf<Options>,
-    options: Options | undefined,
-  ): Options {
+  // A batch of what is made of a call's arguments.
+  async #one(operation: () => Operation): Promise<unknown> {
+    let only: Operation;
     try {
-      return checkOptions(call, known, options);
+      only = operation();
     } catch (error) {
       throw named(this.#called, error);
     }
-  }
-
-  // Their names are checked with the operation that they become a part of.
-  #searchOptions(options: SearchOptions | null | undefined): SearchOptions {
-    if (options === undefined || options === null) return {};
-    if (typeof options === "object" && !("namespacePrefix" in options) && !Array.isArray(options))
-      return options;
-    throw named(
-      this.#called,
-      invalid(`search takes options such as { query, limit }: ${show(options)}`),
-    );
+    return (await this.batch([only]))[0];
   }
 
   #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
@@ -730,6 +705,20 @@ function versionFromCore({ operation, change, at, actor, item }: CoreVersion): I
 // A clock of the caller's own.
 function clockOf(now: () => number): () => number {
   return () => checkWhole("what now() answers", now(), 0);
+}
+
+// Upstream's rule for put(); batch() may write there.
+function refuseReservedRoot(namespace: string[]): void {
+  if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
+  throw new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"');
+}
+
+// Their names are checked with the operation that they become a part of.
+function searchOptions(options: SearchOptions | null | undefined): SearchOptions {
+  if (options === undefined || options === null) return {};
+  if (typeof options === "object" && !("namespacePrefix" in options) && !Array.isArray(options))
+    return options;
+  throw invalid(`search takes options such as { query, limit }: ${show(options)}`);
 }
 
 function isWrite(operation: StoreOperation): boolean {
