@@ -52,8 +52,16 @@ export interface CustomScope {
   variable: string;
 }
 
-/** How a scope is called in `scopeOf()` and `resolveNamespace()`. */
-export type ScopeName = "conversation" | "user" | "global" | CustomScope;
+/**
+ * How a scope is called in `scopeOf()` and `resolveNamespace()`. Any text, so that options of
+ * several calls can be kept in a variable: one that is no scope is refused by the call.
+ */
+export type ScopeName =
+  | "conversation"
+  | "user"
+  | "global"
+  | (string & Record<never, never>)
+  | CustomScope;
 
 /** @internal */
 export function levelOf(call: string, options: ScopeOptions): ScopeLevel {
