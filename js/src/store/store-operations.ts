@@ -334,6 +334,9 @@ function nearToCore(
 function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamespaces"> {
   checkOptions("listNamespaces", LISTING, operation);
   const { matchConditions = [] } = operation;
+  if (!Array.isArray(matchConditions)) {
+    throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
+  }
   return {
     kind: "listNamespaces",
     matchConditions: checkEach("matchConditions", matchConditions, checkCondition),
