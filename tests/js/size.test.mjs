@@ -17,13 +17,13 @@ const WASM_CEILING = 614_900;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4.
-const LANGCHAIN_CEILING = 20_800;
-const EMBED_CEILING = 6_000;
+const LANGCHAIN_CEILING = 21_200;
+const EMBED_CEILING = 6_100;
 // picomatch takes 9 KB of it.
 const FILES_CEILING = 25_000;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5.
 const INSPECTOR_CEILING = 27_600;
-const REACT_CEILING = 5_700;
+const REACT_CEILING = 5_900;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
