@@ -1,6 +1,7 @@
 // Rows from one database to another, piece by piece, while others write.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <random>
@@ -320,6 +321,27 @@ TEST_F(TransferTest, rows_of_no_table_undo_the_whole_import) {
     EXPECT_EQ(Dump(*target_), before);
   }
   EXPECT_GT(refused, 10);
+}
+
+TEST_F(TransferTest, a_row_that_its_table_refuses_is_damage) {
+  PutItem(*source_, 1, "without a time to live");
+  const auto items = std::ranges::find(Tables(), "store_kv", &Table::name);
+  std::string columns;
+  for (const Column& column : items->columns) {
+    columns += (columns.empty() ? "" : ", ");
+    columns += column.name == "ttl" ? "NULL" : column.name;
+  }
+  PieceWriter writer;
+  ASSERT_TRUE(source_
+                  ->Run("SELECT " + columns + " FROM store_kv", {},
+                        [&](const Row& row) {
+                          writer.AddRow(*items, row);
+                          return true;
+                        })
+                  .ok());
+  RowImport rows(*target_);
+  ASSERT_TRUE(rows.Put(writer.Finish(kId, 0, {}, true)).has_value());
+  EXPECT_EQ(rows.Commit(kId).error().code(), StatusCode::kCorrupt);
 }
 
 TEST_F(TransferTest, an_export_that_ended_notes_nothing_and_is_not_gone_on_with) {

@@ -55,7 +55,11 @@ class RowReader {
     const auto columns = found->columns.first(is_row ? found->columns.size() : found->key_columns);
     if (!ReadValues(columns, reader)) return Damaged("has a row that is none of its table");
     const auto position = static_cast<std::size_t>(found - tables.begin());
-    return database_.Run(is_row ? puts_[position] : deletions_[position], values_, nullptr);
+    Status status =
+        database_.Run(is_row ? puts_[position] : deletions_[position], values_, nullptr);
+    // NULL where its table has none, for example.
+    if (status.code() == StatusCode::kInternal) return Damaged("has a row that its table refuses");
+    return status;
   }
 
  private:
