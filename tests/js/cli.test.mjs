@@ -92,10 +92,12 @@ test("help teaches, and says all commands", () => {
 
 test("a wrong call names what is wrong and how to call it", () => {
   for (const [words, message] of [
-    [["serch", path, "tea"], /the command must be one of inspect, ls, .*: "serch"/],
-    [["search", path], /QUERY is missing[\s\S]*keepsake search --help/],
+    [["serch", path, "tea"], /unknown command "serch": did you mean "search"\?/],
+    [["thingamajig", path], /unknown command "thingamajig": there is inspect, ls, /],
+    [["threads", path, "--limt", "3"], /unknown option "--limt": did you mean "--limit"\?/],
+    [["get"], /FILE and NAMESPACE and KEY is missing/],
+    [["search", path], /QUERY… is missing[\s\S]*keepsake search --help/],
     [["ls", path, "a", "b"], /a word too many: "b"/],
-    [["search", path, "tea", "--limt", "3"], /Unknown option '--limt'/],
     [["search", path, "tea", "--limit", "many"], /--limit takes a number: "many"/],
     [["search", path, "tea", "--filter", "kind"], /--filter takes JSON/],
     [["prune", path], /say what may go/],
@@ -105,6 +107,14 @@ test("a wrong call names what is wrong and how to call it", () => {
     expect(stderr).toMatch(message);
     expect({ status: status > 0, stdout }).toEqual({ status: true, stdout: "" });
   }
+});
+
+test("words of a search need no quotes, and a difference is that of the last two", () => {
+  expect(jsonOf("search", path, "green", "tea")).toEqual(jsonOf("search", path, "green tea"));
+  expect(jsonOf("search", path, "green", "tea")[0].key).toBe("drink");
+  expect(jsonOf("diff", path, "t1")).toEqual(jsonOf("diff", path, "t1", idOf(2), idOf(3)));
+  expect(jsonOf("diff", path, "t1", idOf(1))).toEqual(jsonOf("diff", path, "t1", idOf(1), idOf(3)));
+  expect(keepsake("diff", path, "nobody").stderr).toMatch(/not_found: thread "nobody" has no two/);
 });
 
 test("a file that is not there is not made, and one of another program is refused", () => {

@@ -1,6 +1,7 @@
 // Arguments of commands: words by their place, and options by their names.
 
 import { parseArgs } from "node:util";
+import { nearest } from "../checks.js";
 import { invalid, messageOf } from "../errors.js";
 
 /** An option of a command. @internal */
@@ -48,12 +49,13 @@ export class Arguments {
   }
 }
 
-/** @internal */
+/** The last word may be several: `QUERY…`. @internal */
 export function parse(
   given: string[],
   options: Record<string, Option>,
   words: readonly string[],
 ): Arguments {
+  checkNames(given, Object.keys(options));
   const { positionals, values } = attempt(() =>
     parseArgs({
       args: given,
@@ -67,15 +69,33 @@ export function parse(
     }),
   );
   const least = words.filter((word) => !word.startsWith("[")).length;
-  if (positionals.length < least || positionals.length > words.length) {
-    const missing = words[positionals.length];
-    throw invalid(
-      positionals.length < least
-        ? `${missing} is missing`
-        : `there is a word too many: ${JSON.stringify(positionals[words.length])}`,
-    );
+  if (positionals.length < least) {
+    throw invalid(`${words.slice(positionals.length, least).join(" and ")} is missing`);
+  }
+  if (words.at(-1)?.endsWith("…")) {
+    const last = words.length - 1;
+    const joined = positionals.slice(last).join(" ");
+    return new Arguments([...positionals.slice(0, last), joined], values);
+  }
+  if (positionals.length > words.length) {
+    throw invalid(`there is a word too many: ${JSON.stringify(positionals[words.length])}`);
   }
   return new Arguments(positionals, values);
+}
+
+// `parseArgs()` does not say what was meant.
+function checkNames(given: readonly string[], known: readonly string[]): void {
+  const end = given.indexOf("--");
+  for (const word of end < 0 ? given : given.slice(0, end)) {
+    const name = /^--([^=]+)/.exec(word)?.[1];
+    if (name === undefined || known.includes(name)) continue;
+    const meant = nearest(name, known);
+    const remedy =
+      meant === undefined
+        ? `there is ${known.map((each) => `--${each}`).join(", ")}`
+        : `did you mean "--${meant}"?`;
+    throw invalid(`unknown option "--${name}": ${remedy}`);
+  }
 }
 
 function attempt<T>(body: () => T): T {

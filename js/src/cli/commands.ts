@@ -34,6 +34,16 @@ const limitOf = (given: Arguments, usual: number) => {
   return limit === 0 ? 0xffff_ffff : limit;
 };
 
+async function newest(memory: Memory, thread_id: string, limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { checkpoint } of memory.checkpointer.list(
+    { configurable: { thread_id, checkpoint_ns: "" } },
+    { limit },
+  ))
+    ids.push(checkpoint.id);
+  return ids;
+}
+
 const onlyOf = (format: string, options: Record<string, Option>) =>
   Object.fromEntries(
     Object.entries(options).map(([name, option]) => [
@@ -116,7 +126,7 @@ export const COMMANDS: Record<string, Command> = {
   },
 
   search: {
-    words: ["FILE", "QUERY"],
+    words: ["FILE", "QUERY…"],
     says: "items by words, the best first",
     options: {
       in: IN,
@@ -199,14 +209,17 @@ export const COMMANDS: Record<string, Command> = {
   },
 
   diff: {
-    words: ["FILE", "THREAD", "BEFORE", "AFTER"],
-    says: "what changed between two checkpoints of a thread",
+    words: ["FILE", "THREAD", "[BEFORE]", "[AFTER]"],
+    says: "what changed between two checkpoints of a thread, usually the last two",
     options: {},
     async run(memory, given) {
-      const at = (checkpoint_id: string) => ({
-        configurable: { thread_id: word(given, 1), checkpoint_id },
-      });
-      const diff = await memory.checkpointer.diff(at(word(given, 2)), at(word(given, 3)));
+      const thread_id = word(given, 1);
+      const at = (checkpoint_id: string) => ({ configurable: { thread_id, checkpoint_id } });
+      const [last, one] = await newest(memory, thread_id, 2);
+      const [before = one, after = last] = given.words.slice(2);
+      if (before === undefined || after === undefined)
+        throw new KeepsakeError("not_found", `thread "${thread_id}" has no two checkpoints`);
+      const diff = await memory.checkpointer.diff(at(before), at(after));
       return { data: diff, text: linesOf(linesOfDiff(diff), "nothing changed") };
     },
   },

@@ -1,7 +1,7 @@
 // Runs a command line: finds the command, prints what it answers, and says how it ended.
 
-import { checkChoice } from "../checks.js";
-import { KeepsakeError, messageOf } from "../errors.js";
+import { nearest } from "../checks.js";
+import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
@@ -32,8 +32,7 @@ export async function run(words: string[], streams: Streams): Promise<number> {
   const isJson = rest.includes("--json");
   let code = MISUSED;
   try {
-    checkChoice("the command", COMMANDS, name);
-    const command = COMMANDS[name] as Command;
+    const command = commandOf(name);
     if (rest.includes("--help")) {
       streams.out(helpOf(name, command));
       return DONE;
@@ -50,6 +49,14 @@ export async function run(words: string[], streams: Streams): Promise<number> {
     streams.error(isJson ? jsonOf(error) : textOf(error, name, code));
     return code;
   }
+}
+
+function commandOf(name: string): Command {
+  if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name] as Command;
+  const known = Object.keys(COMMANDS);
+  const meant = nearest(name, known);
+  const remedy = meant === undefined ? `there is ${known.join(", ")}` : `did you mean "${meant}"?`;
+  throw invalid(`unknown command ${JSON.stringify(name)}: ${remedy}`);
 }
 
 function jsonOf(error: unknown): string {
