@@ -195,15 +195,20 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
-// Letters to insert, delete or replace.
+// Letters to insert, delete or replace, and neighbours to exchange.
 function editsBetween(a: string, b: string): number {
+  let earlier: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const replaced = (row[j] as number) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+      const isExchange = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const exchanged = isExchange ? (earlier[j - 1] as number) + 1 : replaced;
+      const changed = Math.min((row[j + 1] as number) + 1, (next[j] as number) + 1);
+      next.push(Math.min(replaced, exchanged, changed));
     }
+    earlier = row;
     row = next;
   }
   return row[b.length] as number;

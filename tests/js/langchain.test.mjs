@@ -447,7 +447,7 @@ describe("tools", () => {
     const key = keyIn(await remember("Ada likes green tea"));
     await put(key, "Ada likes green tea", { pinned: true });
     const answer = await remember("Ada likes green tea a lot");
-    expect(answer).toBe(`Stored as "${key}", in the place of "${key}" (Ada likes green tea).`);
+    expect(answer).toBe(`Stored in the place of "${key}" (Ada likes green tea).`);
     expect(await items()).toEqual([
       {
         key,
@@ -872,6 +872,10 @@ test.each([
   [
     () => memoryMiddleware({ scope: "user", store: {} }),
     "memoryMiddleware has no store, got an object: give it memory or store, or give the graph or agent a store",
+  ],
+  [
+    () => memoryMiddleware({ scope: "user", memory: Promise.resolve(memory) }),
+    "memoryMiddleware got a promise as memory: await openMemory(…) first",
   ],
   [
     () => memoryMiddleware({ scope: "user", store: memory.store, memory }),

@@ -41,6 +41,7 @@ const rows = [
   ["an empty path", () => openMemory({ path: "" }), "invalid_argument", 'openMemory: path must be a non-empty string, such as "agent.db": ""'],
   ["a URL as a path", () => openMemory({ path: "file:agent.db" }), "invalid_argument", 'openMemory: path must be a path, not a URL, such as "agent.db": "file:agent.db"'],
   ["a name instead of a path", () => openMemory({ name: "agent" }), "unsupported", "openMemory: name is for browsers; here a database has a path"],
+  ["letters exchanged", ({ store }) => store.search([], { qurey: "tea" }), "invalid_argument", 'SqliteStore: unknown option "qurey" of search: did you mean "query"?'],
   ["searchmode", () => openMemory({ path: ":memory:", searchmode: "text" }), "invalid_argument", 'openMemory: unknown option "searchmode": did you mean "searchMode"?'],
   ["an unknown searchMode", () => openMemory({ path: ":memory:", searchMode: "semantic" }), "invalid_argument", 'openMemory: SqliteStore: searchMode must be one of auto, vector, contains, text, hybrid: "semantic"'],
   ["an unknown durability", () => openMemory({ path: ":memory:", durability: "full" }), "invalid_argument", "openMemory: durability must be relaxed or strict: full"],
@@ -141,7 +142,7 @@ const rows = [
   ["a path with dots, negated", ({ store }) => store.search(["n"], { filter: { "user.name": { $ne: "Ada" } } }), "invalid_filter", 'SqliteStore: filter "user.name": no item matches a field with dots in its name, but some do with nested fields: give { "user": { "name": … } }'],
   ["a Date against numbers", ({ store }) => store.search(["n"], { filter: { at: { $gt: new Date(0) } } }), "invalid_filter", 'SqliteStore: filter "at": a Date is compared as its ISO string, and items have numbers: give one, as date.getTime()'],
   // Items
-  ["options of put in place of index", ({ store }) => store.put(["n"], "k", {}, { ttl: 60 }), "invalid_argument", "SqliteStore: index must be false or a list of field paths: an object; options of put come after it"],
+  ["options of put in place of index", ({ store }) => store.put(["n"], "k", {}, { ttl: 60 }), "invalid_argument", "SqliteStore: index must be false or a list of field paths: an object; options are the fifth argument, put(namespace, key, value, index, options)"],
   ["an unknown option of put", ({ store }) => store.put(["n"], "k", {}, false, { expires: 60 }), "invalid_argument", 'SqliteStore: unknown option "expires" of put: did you mean "ttl"?'],
   ["a number as options of put", ({ store }) => store.put(["n"], "k", {}, false, 60), "invalid_argument", "SqliteStore: put takes options by name, such as { ttl: … }: 60"],
   ["a ttl in words", ({ store }) => store.put(["n"], "k", {}, false, { ttl: "1h" }), "invalid_argument", 'SqliteStore: ttl must be a positive number of minutes: "1h"'],

@@ -26,6 +26,7 @@ const FILTER: Option = {
   takes: "JSON",
   says: 'fields that match: {"kind":"fact"}',
 };
+const AS = { sqlite: "a SQLite file", portable: "a portable stream" };
 const YES: Option = { type: "boolean", says: "do it; without it, only say what would go" };
 
 const word = (given: Arguments, at: number): string => given.words[at] ?? "";
@@ -241,7 +242,10 @@ export const COMMANDS: Record<string, Command> = {
       const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
       await pipeline(Readable.fromWeb(memory.exportStream({ format }) as never), file);
       const size = file.bytesWritten;
-      return { data: { target, format, bytes: size }, text: `${target}: ${bytes(size)}\n` };
+      return {
+        data: { target, format, bytes: size },
+        text: `${target}: ${bytes(size)}, as ${AS[format]}\n`,
+      };
     },
   },
 

@@ -32,7 +32,7 @@ export const namespaceFor = (given: Arguments) =>
 /** @internal */
 export const mcp: Command = {
   words: ["FILE"],
-  says: "serves it to programs that speak MCP, on stdin and stdout; FILE may be new",
+  says: "serves it to programs that speak MCP, on stdin and stdout; FILE may be new; needs npm install @modelcontextprotocol/sdk zod",
   options: {
     ...PLACE,
     secrets: {

@@ -91,7 +91,11 @@ export function checkPlace(call: string, { memory, store, scope, namespace }: Pl
     throw invalid(`${call} takes a memory or a store, not both`);
   }
   if (store !== undefined) checkStore(call, store);
-  if (memory !== undefined && typeof memory !== "function") checkStore(call, memory?.store);
+  if (memory !== undefined && typeof memory !== "function") {
+    if (typeof (memory as { then?: unknown } | null)?.then === "function")
+      throw invalid(`${call} got a promise as memory: await openMemory(…) first`);
+    checkStore(call, memory?.store);
+  }
 }
 
 /** @internal */

@@ -198,7 +198,7 @@ function answerOf({ outcome, key, others }: Remembered): string {
       return `Not stored: ${noneUnder(key)}`;
     case "merged":
     case "replaced":
-      return `Stored as "${key}", in the place of ${quoted(first as Item)}.`;
+      return `Stored in the place of ${quoted(first as Item)}.`;
     case "stored":
       return first === undefined
         ? `Stored as "${key}".`

@@ -384,7 +384,7 @@ function checkIndex(index: false | string[] | null | undefined): false | string[
   const paths = textsIn(index);
   if (paths !== undefined) return paths;
   throw invalid(
-    `index must be false or a list of field paths: ${show(index)}; options of put come after it`,
+    `index must be false or a list of field paths: ${show(index)}; options are the fifth argument, put(namespace, key, value, index, options)`,
   );
 }
 
