@@ -34,21 +34,27 @@ constexpr std::string_view kNoteLast =
     "INSERT OR REPLACE INTO meta(name, value) VALUES('history_last', CAST(? AS TEXT))";
 
 // What is there of the item, and since when: the last change of it, or the beginning of its
-// history, or of itself if its history was erased.
+// history, or of itself if its history was erased. The first version of an operation gives its
+// id to it, the others are told both.
 constexpr std::string_view kRecord =
     "INSERT INTO store_versions(version_id, operation_id, change, actor, is_last, ns, key, number,"
     "  from_ms, at_ms, value, created_at, updated_at, ttl, expires_at, valid_from, valid_until,"
     "  superseded_by)"
-    " SELECT ?, ?, ?, ?, ?, p.ns, p.key, COALESCE(l.number, 0) + 1,"
+    " SELECT p.id, COALESCE(?, p.id), ?, ?, ?, p.ns, p.key, COALESCE(l.number, 0) + 1,"
     "  COALESCE(l.at_ms, max(p.since, COALESCE(i.updated_at, p.since))),"
     "  max(p.at, COALESCE(l.at_ms, p.since)),"
     "  i.value, i.created_at, i.updated_at, i.ttl, i.expires_at, i.valid_from, i.valid_until,"
     "  i.superseded_by"
-    " FROM (SELECT ? AS ns, ? AS key, ? AS since, ? AS at) p"
+    " FROM (SELECT COALESCE(?, 1 + max("
+    "    COALESCE((SELECT max(version_id) FROM store_versions), 0),"
+    "    COALESCE((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'history_last'), 0))) AS "
+    "id,"
+    "  ? AS ns, ? AS key, ? AS since, ? AS at) p"
     " LEFT JOIN store_kv i ON i.ns = p.ns AND i.key = p.key"
-    " LEFT JOIN store_versions l ON l.ns = p.ns AND l.key = p.key AND l.number ="
-    "  (SELECT max(v.number) FROM store_versions v WHERE v.ns = p.ns AND v.key = p.key)"
-    " WHERE true RETURNING number, value IS NOT NULL";
+    " LEFT JOIN store_versions l ON l.version_id ="
+    "  (SELECT v.version_id FROM store_versions v WHERE v.ns = p.ns AND v.key = p.key"
+    "   ORDER BY v.number DESC LIMIT 1)"
+    " WHERE true RETURNING version_id, number, value IS NOT NULL";
 constexpr std::string_view kKeepVectors =
     "INSERT OR REPLACE INTO version_vectors(version_id, path, vector)"
     " SELECT ?, v.path, v.vector FROM store_kv i JOIN store_vectors v ON v.item_id = i.item_id"
@@ -61,6 +67,7 @@ constexpr std::string_view kKeepAwaited =
 constexpr std::string_view kEndOperation =
     "UPDATE store_versions SET is_last = 1 WHERE version_id = ?";
 
+constexpr std::string_view kAnyVectors = "SELECT 1 FROM version_vectors LIMIT 1";
 constexpr std::string_view kDropVectorsUpTo =
     "DELETE FROM version_vectors WHERE version_id IN"
     " (SELECT version_id FROM store_versions WHERE ns = ? AND key = ? AND number <= ?)";
@@ -198,45 +205,64 @@ void SqliteHistory::Begin(std::string_view actor, bool is_single) {
 Result<std::int64_t> SqliteHistory::NextId() { return ReadInt(database_, kNextId); }
 
 Status SqliteHistory::Record(Change change, std::string_view encoded_ns, std::string_view key,
-                             std::int64_t at_ms, bool is_indexed) {
+                             std::int64_t at_ms, bool is_indexed, bool may_wait) {
   const Result<const HistoryRules*> rules = Rules();
   if (!rules) return rules.error();
   const HistoryRule* rule = (*rules)->Find(encoded_ns);
   if (rule == nullptr) return {};
-  if (operation_ == 0) {
-    const Result<std::int64_t> next = NextId();
-    if (!next) return next.error();
-    operation_ = next_id_ = *next;
-  }
-  const std::int64_t id = next_id_++;
+  const bool is_first = operation_ == 0;
+  const Param operation = is_first ? Param(std::monostate()) : Param(operation_);
+  const Param id = is_first ? Param(std::monostate()) : Param(last_id_ + 1);
   std::int64_t number = 0;
   bool was_there = false;
-  Status status = database_.Run(
-      kRecord,
-      {id, operation_, std::int64_t{std::to_underlying(change)}, std::string_view(actor_),
-       std::int64_t{is_single_}, encoded_ns, key, rule->since_ms, at_ms},
-      [&](const Row& row) {
-        number = row.Int(0);
-        was_there = row.Int(1) != 0;
-        return true;
-      });
-  if (status.ok() && was_there) status = KeepVectors(id, encoded_ns, key, is_indexed);
+  Status status =
+      database_.Run(kRecord,
+                    {operation, std::int64_t{std::to_underlying(change)}, std::string_view(actor_),
+                     std::int64_t{is_single_}, id, encoded_ns, key, rule->since_ms, at_ms},
+                    [&](const Row& row) {
+                      last_id_ = row.Int(0);
+                      number = row.Int(1);
+                      was_there = row.Int(2) != 0;
+                      return true;
+                    });
+  if (is_first && status.ok()) operation_ = last_id_;
+  if (status.ok() && was_there && may_wait) {
+    status = KeepVectors(last_id_, encoded_ns, key, is_indexed);
+  }
   const std::int64_t dropped = number - std::int64_t{rule->max_versions};
-  if (!status.ok() || dropped <= 0) return status;
-  status = database_.Run(kDropVectorsUpTo, {encoded_ns, key, dropped});
-  return status.ok() ? database_.Run(kDropUpTo, {encoded_ns, key, dropped}) : status;
+  return status.ok() && dropped > 0 ? DropUpTo(encoded_ns, key, dropped) : status;
 }
 
 Status SqliteHistory::KeepVectors(std::int64_t id, std::string_view encoded_ns,
                                   std::string_view key, bool is_indexed) {
+  has_vectors_ = true;
   Status status;
   if (is_indexed) status = database_.Run(kKeepVectors, {id, encoded_ns, key});
   return status.ok() ? database_.Run(kKeepAwaited, {id, encoded_ns, key}) : status;
 }
 
+// Looked for once, as SqliteVectors::IsEmpty() does, and not where others may write.
+Result<bool> SqliteHistory::HasVectors() {
+  if (!has_vectors_ && !database_.is_guarded()) {
+    const Result<std::int64_t> any = ReadInt(database_, kAnyVectors);
+    if (!any) return std::unexpected(any.error());
+    has_vectors_ = *any != 0;
+  }
+  return has_vectors_.value_or(true);
+}
+
+Status SqliteHistory::DropUpTo(std::string_view encoded_ns, std::string_view key,
+                               std::int64_t number) {
+  const Result<bool> has_vectors = HasVectors();
+  if (!has_vectors) return has_vectors.error();
+  Status status;
+  if (*has_vectors) status = database_.Run(kDropVectorsUpTo, {encoded_ns, key, number});
+  return status.ok() ? database_.Run(kDropUpTo, {encoded_ns, key, number}) : status;
+}
+
 Result<std::int64_t> SqliteHistory::End(std::int64_t now_ms) {
   if (operation_ == 0) return 0;
-  Status status = is_single_ ? Status() : database_.Run(kEndOperation, {next_id_ - 1});
+  Status status = is_single_ ? Status() : database_.Run(kEndOperation, {last_id_});
   if (status.ok()) status = DropSomeOld(now_ms, kDroppedAtOnce);
   if (!status.ok()) return std::unexpected(std::move(status));
   return operation_;

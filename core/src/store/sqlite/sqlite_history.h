@@ -26,10 +26,10 @@ class SqliteHistory final : public HistoryTable {
 
   // What follows is one operation, of one version if it `is_single`.
   void Begin(std::string_view actor, bool is_single);
-  // Before an item is changed. Does nothing where no history is kept. `is_indexed`: the item may
-  // have vectors.
+  // Before an item is changed. Does nothing where no history is kept. The item may have vectors
+  // if it `is_indexed`; without `may_wait` it neither has any nor waits for them.
   Status Record(Change change, std::string_view encoded_ns, std::string_view key,
-                std::int64_t at_ms, bool is_indexed);
+                std::int64_t at_ms, bool is_indexed, bool may_wait);
   // Also drops some of what is too old. Says which operation it was, 0 for none.
   Result<std::int64_t> End(std::int64_t now_ms);
   // Drops what is too old of all there is.
@@ -51,6 +51,9 @@ class SqliteHistory final : public HistoryTable {
  private:
   Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key,
                      bool is_indexed);
+  // Whether some version may have vectors.
+  Result<bool> HasVectors();
+  Status DropUpTo(std::string_view encoded_ns, std::string_view key, std::int64_t number);
   Status ReadVectors(StoredVersion& version);
   Result<std::int64_t> NextId();
   // Of the versions from the cursor on, some.
@@ -62,7 +65,8 @@ class SqliteHistory final : public HistoryTable {
   std::string actor_;
   bool is_single_ = false;
   std::int64_t operation_ = 0;  // that runs, 0 before its first version
-  std::int64_t next_id_ = 0;
+  std::int64_t last_id_ = 0;
+  std::optional<bool> has_vectors_;
   std::int64_t next_to_look_at_ = 0;
 };
 

@@ -375,6 +375,7 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::string> ReadMeta(std::string_view name);
   // Whether this store has an index, or another that was here had one.
   Result<bool> IsFileIndexed();
+  Result<bool> IsKept(std::string_view encoded_ns);
   Result<bool> IsRowOnly(const CheckedPut& put);
   Status WriteRow(const CheckedPut& put, std::int64_t now_ms);
   Status PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
@@ -416,8 +417,10 @@ class SqliteStore final : public Store, private ItemTable {
 Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
   if (batch.puts.size() == 1 && refreshed.empty()) {
     const Result<bool> is_row = IsRowOnly(batch.puts.front());
-    if (!is_row) return is_row.error();
-    if (*is_row) return WriteRow(batch.puts.front(), batch.now_ms);  // a transaction by itself
+    const Result<bool> is_kept = IsKept(batch.puts.front().encoded_ns);
+    if (!is_row || !is_kept) return is_row ? is_kept.error() : is_row.error();
+    // A transaction by itself.
+    if (*is_row && !*is_kept) return WriteRow(batch.puts.front(), batch.now_ms);
   }
   const std::string list = refreshed.empty() ? "" : IdList(refreshed);
   const bool is_single = batch.puts.size() == 1 && !batch.puts.front().op->supersedes;
@@ -743,9 +746,11 @@ Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refres
     const Result<bool> is_row = IsRowOnly(put);
     if (!is_row) return is_row.error();
     const Change change = put.op->value ? Change::kPut : Change::kDelete;
-    Status status = *is_row ? WriteRow(put, batch.now_ms)
-                            : Record(change, put.encoded_ns, put.op->key, batch.now_ms);
-    if (status.ok() && !*is_row) {
+    Status status = Record(change, put.encoded_ns, put.op->key, batch.now_ms);
+    if (!status.ok()) return status;
+    if (*is_row) {
+      status = WriteRow(put, batch.now_ms);
+    } else {
       status = put.op->value ? PutItem(put, batch.now_ms) : DeleteItem(put.encoded_ns, put.op->key);
     }
     if (!status.ok()) return status;
@@ -753,12 +758,16 @@ Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refres
   return {};
 }
 
-// Whether all that it changes is the row of its item.
-Result<bool> SqliteStore::IsRowOnly(const CheckedPut& put) {
-  const PutOp& op = *put.op;
+// Whether it leaves a version.
+Result<bool> SqliteStore::IsKept(std::string_view encoded_ns) {
   const Result<const HistoryRules*> rules = history_.Rules();
   if (!rules) return std::unexpected(rules.error());
-  if ((*rules)->Find(put.encoded_ns) != nullptr) return false;
+  return (*rules)->Find(encoded_ns) != nullptr;
+}
+
+// Whether all that it changes is the row of its item, and perhaps its history.
+Result<bool> SqliteStore::IsRowOnly(const CheckedPut& put) {
+  const PutOp& op = *put.op;
   if (!text_.is_empty() || op.supersedes || !op.vectors.empty()) return false;
   if (op.index.kind != IndexChoice::Kind::kStoreDefault) return false;
   const Result<bool> has_index = IsFileIndexed();
@@ -823,19 +832,19 @@ Result<bool> SqliteStore::IsFileIndexed() {
 
 Status SqliteStore::Record(Change change, std::string_view encoded_ns, std::string_view key,
                            std::int64_t now_ms) {
-  const Result<const HistoryRules*> rules = history_.Rules();
-  if (!rules) return rules.error();
-  if ((*rules)->Find(encoded_ns) == nullptr) return {};
-  const Result<bool> is_indexed = IsFileIndexed();
+  const Result<bool> is_kept = IsKept(encoded_ns);
+  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
+  const Result<bool> has_none = vectors_.IsEmpty();
+  if (!has_none) return has_none.error();
+  const Result<bool> is_indexed = *has_none ? false : IsFileIndexed();
   if (!is_indexed) return is_indexed.error();
-  return history_.Record(change, encoded_ns, key, now_ms, *is_indexed);
+  return history_.Record(change, encoded_ns, key, now_ms, *is_indexed, !*has_none);
 }
 
 // If it is there.
 Status SqliteStore::RecordSuperseded(const CheckedPut& put, std::int64_t now_ms) {
-  const Result<const HistoryRules*> rules = history_.Rules();
-  if (!rules) return rules.error();
-  if ((*rules)->Find(put.superseded_ns) == nullptr) return {};
+  const Result<bool> is_kept = IsKept(put.superseded_ns);
+  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
   const ItemRef& superseded = *put.op->supersedes;
   const CheckedGet get{.position = 0,
                        .ns = &superseded.ns,
@@ -848,9 +857,8 @@ Status SqliteStore::RecordSuperseded(const CheckedPut& put, std::int64_t now_ms)
 }
 
 Status SqliteStore::RecordCleared(std::string_view encoded_ns, std::int64_t now_ms) {
-  const Result<const HistoryRules*> rules = history_.Rules();
-  if (!rules) return rules.error();
-  if ((*rules)->Find(encoded_ns) == nullptr) return {};
+  const Result<bool> is_kept = IsKept(encoded_ns);
+  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
   std::vector<std::pair<std::string, std::int64_t>> expiries;
   Status status = database_.Run(kExpiriesIn, {encoded_ns}, [&](const Row& row) {
     expiries.emplace_back(row.Text(0), row.IsNull(1) ? kNeverExpires : row.Int(1));
