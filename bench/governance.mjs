@@ -1,5 +1,5 @@
-// What scopes, policies, events, validity, history, the look for secrets and encryption cost: each
-// off and on, in one interleaved run.
+// What scopes, policies, events, validity, history, the audit log, the look for secrets and
+// encryption cost: each off and on, in one interleaved run.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ const validFrom = new Date(2026, 0);
 const dated = () => ({ validFrom });
 const succeeding = (i) => (i % 2 === 1 ? { supersedes: `k${i - 1}` } : undefined);
 // A second memory leaves secrets alone; all others look for them, as by default. A third one is
-// encrypted.
+// encrypted. Two more keep an audit log, which is full soon.
 const VARIANTS = {
   "whole memory": (memory) => memory,
   "secrets allowed": (_, { allowing }) => allowing,
@@ -37,6 +37,9 @@ const VARIANTS = {
   }),
   // Every put but those of the first round leaves a version, and drops one.
   "with history": (memory) => memory.scoped({ user: "kept", actor: "agent" }),
+  "with audit": (_, { audited }) => audited.scoped({ user: "ada", actor: "agent" }),
+  "policy, audit, history": (_, { governed }) =>
+    governed.scoped({ user: "kept", actor: "agent", policy }),
 };
 const value = { text: "She prefers oolong in the morning, and nothing after four.", n: 1 };
 const WORK = {
@@ -87,7 +90,7 @@ async function measureOpening(folder) {
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies, events, validity, history, the look for secrets and encryption cost",
+  "What scopes, policies, events, validity, history, audit, the look for secrets and encryption cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {
@@ -98,7 +101,12 @@ for (const kind of ["memory", "file"]) {
   const allowing = await openMemory({ path: other, secrets: "allow" });
   const encrypted =
     kind === "file" ? await openMemory({ path: join(folder, "c.db"), key: KEY }) : undefined;
-  const others = { allowing, encrypted };
+  const fileOf = (name) => (kind === "file" ? join(folder, name) : path);
+  const audited = await openMemory({ path: fileOf("d.db") });
+  const governed = await openMemory({ path: fileOf("e.db") });
+  for (const kept of [audited, governed]) await kept.keepAudit({ maxEntries: 1000 });
+  await governed.keepHistory(["user", "kept"], { maxVersions: 4 });
+  const others = { allowing, encrypted, audited, governed };
   const names = Object.keys(VARIANTS).filter((name) => name !== "encrypted" || encrypted);
   const times = Object.fromEntries(
     Object.keys(WORK).map((work) => [work, Object.fromEntries(names.map((name) => [name, []]))]),
@@ -120,6 +128,8 @@ for (const kind of ["memory", "file"]) {
   await memory.close();
   await allowing.close();
   await encrypted?.close();
+  await audited.close();
+  await governed.close();
   if (kind === "file") await measureOpening(folder);
   rmSync(folder, { recursive: true });
 }

@@ -43,7 +43,7 @@ export const LAYERS = {
   "core/src": [
     ["engine"],
     ["wire"],
-    ["import", "transfer", "erasure"],
+    ["import", "transfer", "erasure", "audit"],
     ["store", "checkpoint"],
     ["text"],
     ["vectors"],

@@ -62,6 +62,12 @@ export class Candidate extends DurableObject {
     for (let i = 0; i < count; i++) await memory.store.put(NAMESPACE, `k${i}`, VALUE);
   }
 
+  /** From now on puts leave what a policy of a company asks for. */
+  async govern({ audit, history }) {
+    if (audit) await this.counted.keepAudit(audit);
+    if (history) await this.counted.keepHistory([], history);
+  }
+
   async gets(count, memory = this.memory) {
     for (let i = 0; i < count; i++) await memory.store.get(NAMESPACE, `k${i}`);
   }

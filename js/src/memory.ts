@@ -22,6 +22,16 @@ import {
 } from "./import/options.js";
 import { ACCESS_OPTIONS, type AccessOptions, toldBy } from "./scope/access.js";
 import {
+  type AuditEntry,
+  type AuditLogOptions,
+  type AuditRule,
+  auditLog,
+  auditRule,
+  dropAudit,
+  type KeepAuditOptions,
+  keepAudit,
+} from "./scope/audit.js";
+import {
   checkReceipt,
   type ErasureCheck,
   type ErasureReceipt,
@@ -202,6 +212,33 @@ export class Memory {
   /** What must not be forgotten, and why. */
   async holds(): Promise<Hold[]> {
     return attempt("Memory", () => holds(this.#connection));
+  }
+
+  /**
+   * From now on writes, refusals and erasures leave an entry, in the transaction of what they do:
+   * who, when, where, how many, never a key or a value. Again changes how much is kept.
+   *
+   *     await memory.keepAudit({ maxEntries: 100_000, maxAge: 60 * 24 * 365 });
+   */
+  async keepAudit(options?: KeepAuditOptions): Promise<void> {
+    const { now = Date.now } = this.#options;
+    await attempt("Memory", () => keepAudit(this.#connection, options, now()));
+  }
+
+  /** Keeps it no longer, and drops what was kept. */
+  async dropAudit(): Promise<void> {
+    await attempt("Memory", () => dropAudit(this.#connection));
+  }
+
+  /** How much is kept of who wrote; undefined if nothing is. */
+  async auditRule(): Promise<AuditRule | undefined> {
+    return attempt("Memory", () => auditRule(this.#connection));
+  }
+
+  /** Who wrote where, and what was refused, the newest first; empty unless `keepAudit()` keeps it. */
+  async auditLog(options?: AuditLogOptions): Promise<AuditEntry[]> {
+    const { now = Date.now } = this.#options;
+    return attempt("Memory", () => auditLog(this.#connection, options, now()));
   }
 
   /**

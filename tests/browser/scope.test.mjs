@@ -1,5 +1,6 @@
 // Scopes in Chromium: in the tab that owns the database, and in one that follows.
 
+import { audited } from "../js/support/auditing.mjs";
 import { forgotten, SECRET } from "../js/support/forgetting.mjs";
 import { startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
@@ -12,9 +13,11 @@ beforeAll(async () => {
   server = await serveSource(`
     import { openMemory, resolveNamespace } from "keepsake";
     import { fill, forgetAda, index } from "./tests/js/support/forgetting.mjs";
+    import { auditOf } from "./tests/js/support/auditing.mjs";
     import { differenceOf } from "./tests/js/support/isolation.mjs";
     const now = () => 1_800_000_000_000;
     globalThis.fill = () => fill(globalThis.memory).then(() => null);
+    globalThis.auditOf = () => auditOf(globalThis.memory);
     globalThis.forgetAda = () => forgetAda(globalThis.memory);
     globalThis.open = async (name, options) => {
       const more = options?.isIndexed ? { index } : {};
@@ -117,6 +120,18 @@ test("[cap 52] scopes are as memories of their own, in the owner and in a follow
     await owner.evaluate((id) => globalThis.memory.checkpointer.deleteThread(id), thread);
   }
   expect(await follower.evaluate(() => globalThis.difference(2, 300))).toBe("");
+});
+
+test("[cap 103] [cap 104] a follower's writes and refusals are in the owner's audit log", async () => {
+  const owner = await openTab("audit");
+  const follower = await openTab("audit");
+  expect(await follower.evaluate(() => globalThis.auditOf())).toEqual(audited);
+  await owner.evaluate(() => globalThis.memory.keepAudit());
+  await follower.evaluate(() =>
+    globalThis.memory.scoped({ user: "ada", actor: "agent" }).store.put(["n"], "k", { n: 1 }),
+  );
+  const log = await owner.evaluate(() => globalThis.memory.auditLog());
+  expect(log.map(({ scope, actor }) => [scope, actor])).toEqual([["user/ada", "agent"]]);
 });
 
 test("[cap 106] secrets are masked in a page", async () => {

@@ -55,6 +55,8 @@ bool IsOfWhole(std::uint8_t tag) {
     case wire::Tag::kKeepHistory:
     case wire::Tag::kDropHistory:
     case wire::Tag::kHistoryRules:
+    case wire::Tag::kKeepAudit:
+    case wire::Tag::kAuditRule:
     case wire::Tag::kUndo:  // operations have numbers of the whole memory: see UndoLast()
     case wire::Tag::kCheckpointerStats:
       return true;
@@ -99,6 +101,12 @@ std::string Told(std::uint8_t tag, const wire::ResultView& result) {
   }
   if (tag == std::to_underlying(wire::Tag::kUndo)) {
     return std::to_string(wire::Decode<Undone>(result.body)->items);
+  }
+  if (tag == std::to_underlying(wire::Tag::kAuditLog)) {
+    auto entries = wire::Decode<std::vector<AuditEntry>>(result.body);
+    for (AuditEntry& entry : *entries) entry.id = 0;
+    const Bytes bytes = wire::Encode(*entries);
+    return std::string(bytes.begin(), bytes.end());
   }
   if (tag == std::to_underlying(wire::Tag::kPrune)) {
     return std::to_string(wire::Decode<Pruned>(result.body)->checkpoints);
@@ -175,6 +183,7 @@ class Isolation {
     engine.Execute(Configuration());
     engine.Execute(wire::RequestBuilder({.now_ms = 1})
                        .Add(wire::Tag::kKeepHistory, HistoryRule{.ns = {}, .max_versions = 5})
+                       .Add(wire::Tag::kKeepAudit, wire::KeepAudit{AuditRule{}})
                        .Build());
   }
 

@@ -56,6 +56,25 @@ describe("a new object", () => {
   });
 });
 
+test("[cap 103] an audit log bills two rows of a put, and three when it is full", async () => {
+  const rowsOf = async (name, governed) => {
+    await call(name, "open", "keepsake");
+    await call(name, "firstRows", "puts", 10);
+    if (governed) await call(name, "govern", governed);
+    await call(name, "firstRows", "puts", 10);
+    return call(name, "firstRows", "puts", 10);
+  };
+  const off = await rowsOf("audit off");
+  const on = await rowsOf("audit on", { audit: {} });
+  const full = await rowsOf("audit full", { audit: { maxEntries: 5 } });
+  const history = await rowsOf("history on", { history: { maxVersions: 2 } });
+  console.log("rows of 10 puts", { off, on, full, history });
+  expect(on.written - off.written).toBeLessThanOrEqual(10);
+  expect(on.read - off.read).toBeLessThanOrEqual(10);
+  expect(full.written - off.written).toBeLessThanOrEqual(20);
+  expect(full.read - off.read).toBeLessThanOrEqual(30);
+});
+
 test("a filter of a field that was filtered before bills no row of what it leaves out", async () => {
   await call("filter", "open", "keepsake");
   await call("filter", "fill", 3000);

@@ -1,5 +1,6 @@
 // Scopes and policies in workerd: the object decides, not its caller.
 
+import { audited, lineOf } from "../js/support/auditing.mjs";
 import { forgotten } from "../js/support/forgetting.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
@@ -49,6 +50,17 @@ test("[cap 86] what is forgotten is in no cell of the object's tables", async ()
   expect(before).toBeGreaterThan(60);
   expect(after).toBe(0);
   expect(refused).toMatchObject({ code: "held" });
+});
+
+test("[cap 103] [cap 104] what callers write and are refused is in the object's audit log", async () => {
+  const { outcome, log, refused } = await workerd.call("audit");
+  expect(outcome).toEqual(audited);
+  expect(log.map(lineOf)).toEqual([
+    "configure user/ada - known to the object - access_denied 1",
+    "store user/ada user/ada/facts known to the object - access_denied 1",
+    "store user/ada user/ada/notes known to the object - ok 1",
+  ]);
+  expect(refused).toMatchObject({ code: "access_denied" });
 });
 
 test("[cap 106] secrets are masked before they reach the object", async () => {

@@ -96,7 +96,14 @@ class OperationGenerator {
   }
 
   void AddOfHistory(wire::RequestBuilder& builder) {
-    switch (source_.Below(9)) {
+    switch (source_.Below(11)) {
+      case 9:
+        builder.Add(wire::Tag::kKeepAudit, AnyAudit());
+        builder.Add(wire::Tag::kAuditRule, wire::Nothing{});
+        break;
+      case 10:
+        builder.Add(wire::Tag::kAuditLog, AuditQuery{Prefix(), 0, std::nullopt, Limit()});
+        break;
       case 0:
         builder.Add(wire::Tag::kKeepHistory, AnyHistoryRule());
         break;
@@ -123,6 +130,13 @@ class OperationGenerator {
             wire::Tag::kUndo,
             Undo{Usually<std::int64_t>({1, 2, 3, 5, 8, 13}, {0, -1, 1'000}), source_.Chance(2)});
     }
+  }
+
+  wire::KeepAudit AnyAudit() {
+    if (source_.Chance(4)) return {};
+    AuditRule rule{.max_entries = Usually<std::uint32_t>({2, 30, 10'000}, {0, kMax})};
+    if (source_.Chance(3)) rule.max_age_ms = Usually<std::int64_t>({500, 60'000}, {0, -1});
+    return {rule};
   }
 
   HistoryRule AnyHistoryRule() {

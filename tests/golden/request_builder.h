@@ -92,11 +92,6 @@ struct Response {
 };
 auto Fields(Is<Response> auto& x) { return std::tie(x.header, x.results); }
 
-template <>
-struct EnumRange<StatusCode> {
-  static constexpr int kFirst = 0, kLast = 35;
-};
-
 inline Result<Response> ParseResponse(ByteView frame) { return Decode<Response>(frame); }
 
 }  // namespace keepsake::wire

@@ -342,6 +342,23 @@ test("prune and forget only say what would go, until they are told --yes", () =>
   });
 });
 
+test("audit shows who wrote, and what was refused [cap 103]", async () => {
+  const target = copy();
+  expect(keepsake("audit", target).stdout).toBe("nothing is told\n");
+  const memory = await openMemory({ path: target });
+  await memory.keepAudit();
+  const ada = memory.scoped({ user: "ada", actor: "agent", policy: { writable: [["notes"]] } });
+  await ada.store.put(["notes"], "k", { n: 1 });
+  await ada.store.put(["facts"], "k", { n: 1 }).catch(() => {});
+  await memory.close();
+  const { stdout } = keepsake("audit", target);
+  expect(stdout).toMatch(
+    /^TIME +OPERATION +NAMESPACE OR THREAD +SCOPE +ACTOR +RESULT +COUNT\n\S+ +store +user\/ada\/facts +user\/ada +agent +access_denied +1\n/,
+  );
+  expect(jsonOf("audit", target, "user/ada/notes")).toMatchObject([{ success: true, count: 1 }]);
+  expect(jsonOf("audit", target, "--limit", "1")).toHaveLength(1);
+});
+
 test("what is held is not forgotten until it is released", () => {
   const target = copy();
   expect(keepsake("hold", target, "users/ada", "case 7").stdout).toBe("users/ada: case 7\n");

@@ -403,6 +403,7 @@ test("the names that get a prefix are those of a file", async () => {
   });
   await memory.hold(["n"], "a reason");
   await memory.keepHistory(["n"]);
+  await memory.keepAudit();
   await memory.store.put(["n"], "a", { text: "b" });
   // Columns of a field are made for many items, when it is asked for again.
   const many = Array.from({ length: 600 }, (_, i) => String(i));

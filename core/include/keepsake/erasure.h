@@ -62,11 +62,12 @@ class Erasures {
   // Borrowed; null in memory, where records and holds are gone with the object.
   explicit Erasures(sql::Database* database) : database_(database) {}
 
-  // Erases rows in one transaction, with `also` for whatever else may hold something of them,
-  // then scrubs. kHeld if a hold is in the way. If only the scrubbing failed, the same call
-  // again goes on with it. REQUIRES: no transaction runs.
+  // Erases rows in one transaction, then calls `also` in it for whatever else may hold something
+  // of them, then scrubs. kHeld if a hold is in the way. If only the scrubbing failed, the same
+  // call again goes on with it. REQUIRES: no transaction runs.
   Result<Erased> Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
-                        std::int64_t now_ms, FunctionRef<Status()> also = nullptr);
+                        std::int64_t now_ms,
+                        FunctionRef<Status(const Erased& erased)> also = nullptr);
   // Scrubs what an erasure left, also one that was cut off. REQUIRES: no transaction runs.
   Status Scrub();
   Result<std::optional<ErasureRecord>> Find(const std::string& id);
@@ -78,7 +79,7 @@ class Erasures {
 
  private:
   Result<Erased> Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
-                       std::int64_t now_ms);
+                       std::int64_t now_ms, FunctionRef<Status(const Erased& erased)> also);
   Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
   Status Keep(const Erasure& erasure, const Erased& erased);
   Result<bool> IsScrubPending();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "keepsake/audit.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
 #include "keepsake/erasure.h"
@@ -38,9 +39,18 @@ class Memory {
   Checkpointer& checkpointer() { return *checkpointer_; }
   // Holds, and records of what was forgotten.
   Erasures erasures() { return Erasures(database_.get()); }
+  // Who wrote, as far as Record() was told.
+  AuditLog audit_log() { return AuditLog(database_.get()); }
   // Forgets for good: no byte of it is left in the file.
   Result<Erased> Forget(const Erasure& erasure) {
-    return erasures().Forget(*store_, *checkpointer_, erasure, store_->options().clock->NowMs());
+    const std::int64_t now_ms = store_->options().clock->NowMs();
+    return erasures().Forget(*store_, *checkpointer_, erasure, now_ms, [&](const Erased& erased) {
+      AuditLog log = audit_log();
+      const AuditEntry entry{.operation = Audited::kForget,
+                             .count = erased.items + erased.checkpoints};
+      Status status = log.Record({&entry, 1}, now_ms);
+      return status.ok() ? log.Forget(erasure, *store_) : status;
+    });
   }
 
  private:

@@ -118,6 +118,9 @@ class ScopedStore {
   Result<Undone> UndoOperation(const Undo& undo);
   // Replaces names of the scope by those of the memory, if all of it may be written.
   Status Enter(struct Erasure& erasure) const;
+  // The same, if it may be read; and back. Places around the scope are {}.
+  Status Enter(struct AuditQuery& query) const;
+  void Leave(struct AuditEntry& entry) const;
 
  private:
   Status CheckQuotas(std::span<const Operation> operations);

@@ -127,31 +127,43 @@ class Engine::Opened {
   Status Run(const wire::Request& request) {
     if (Status status = state_.EndAbandonedExport(); !status.ok()) return status;
     const std::vector<Call> calls = CallsOf(request);
-    if (state_.scoped_store() == nullptr && AnyHas(calls, kWrites | kBeyondRows)) {
-      state_.ForgetUsage();
-    }
-    const bool is_remembered = state_.answers() != nullptr && request.acknowledged &&
-                               AnyHas(calls, kWrites) && !AnyHas(calls, kBeyondRows);
+    const bool writes_rows = AnyHas(calls, kWrites);
+    const bool changes_others = AnyHas(calls, kBeyondRows);
+    if (state_.scoped_store() == nullptr && (writes_rows || changes_others)) state_.ForgetUsage();
+    Status status = trail().Begin(request, state_.scope(), writes_rows, changes_others);
+    if (!status.ok()) return status;
+    const bool is_remembered =
+        state_.answers() != nullptr && request.acknowledged && writes_rows && !changes_others;
     if (is_remembered) return RunOnce(request, calls);
-    if (state_.database() == nullptr || !HasSeveralUnits(calls)) {
+    const bool is_one = HasSeveralUnits(calls) || trail().notes_rows();
+    if (state_.database() == nullptr || !is_one) {
       // What is indexed here is kept, whatever the answer is.
       state_.store().LimitTextWork(kTextAtOnce);
       AnswerAll(request, calls);
       state_.store().LimitTextWork(std::nullopt);
-      return Status();
+      return WriteTrail();
     }
     if (AllHave(calls, kRepeatable) && AnswerWithoutSavepoints(request, calls)) return Status();
     return state_.InKeptTransaction([&] {
       AnswerAll(request, calls);
-      return Status();
+      return trail().Write();
     });
+  }
+
+  AuditTrail& trail() { return state_.audit_trail(); }
+
+  // Of a request that has no transaction: what it was refused, or what it did as a whole.
+  Status WriteTrail() {
+    if (trail().empty()) return Status();
+    if (state_.database() == nullptr) return trail().Write();
+    return state_.InKeptTransaction([&] { return trail().Write(); });
   }
 
   // False, and nothing was done, if not all of it succeeded.
   bool AnswerWithoutSavepoints(const wire::Request& request, const std::vector<Call>& calls) {
     const Status status = state_.database()->InOneTransaction([&] {
       return AnswerAll(request, calls).failures == 0
-                 ? Status()
+                 ? trail().Write()
                  : Status(StatusCode::kInternal, "an operation failed");
     });
     return status.ok();
@@ -162,7 +174,9 @@ class Engine::Opened {
     return state_.InKeptTransaction([&]() -> Status {
       const Result<bool> found = state_.answers()->Find(request, response_);
       if (!found) return found.error();
-      if (*found || !AnswerAll(request, calls).changed) return Status();
+      if (*found) return Status();
+      const bool changed = AnswerAll(request, calls).changed || !trail().empty();
+      if (Status status = trail().Write(); !status.ok() || !changed) return status;
       return state_.answers()->Keep(request, response_);
     });
   }
@@ -174,12 +188,14 @@ class Engine::Opened {
 
   Outcome AnswerAll(const wire::Request& request, const std::vector<Call>& calls) {
     Outcome outcome;
+    trail().Restart();
     ResponseWriter response(response_, wire::FrameKind::kExecute, request.header.sequence,
                             static_cast<std::uint32_t>(calls.size()));
     std::optional<BatchResult> batch;
     std::size_t next_of_batch = 0;
     for (const Call& call : calls) {
       const std::uint32_t failures = response.failures();
+      const std::size_t begin = response.size();
       if (!call.IsBatched()) {
         AnswerOne(call, calls.size() == 1, response);
       } else {
@@ -190,6 +206,7 @@ class Engine::Opened {
           response.Fail(batch->error());
       }
       if (call.Has(kWrites) && response.failures() == failures) outcome.changed = true;
+      trail().Note(call.view, response.From(begin));
     }
     outcome.failures = response.failures();
     return outcome;

@@ -54,6 +54,7 @@ Status EngineState::StartSaver() {
 // The store is started anew, because what it knows of its rows is of the past.
 // If the new rows don't fit its index, it ends without one, and says so.
 Status EngineState::StartAnew() {
+  audit_log_.Reset();
   if (Status status = StartSaver(); !status.ok()) return status;
   Status status = StartStore(store_->options());
   if (status.ok()) return status;
@@ -85,6 +86,7 @@ Status EngineState::InKeptTransaction(FunctionRef<Status()> body) {
   in_transaction_ = false;
   if (status.ok()) return status;
   ForgetUsage();
+  audit_log_.Reset();
   Status restarted = StartStore(store_->options());
   return restarted.ok() ? status : restarted;
 }
@@ -102,10 +104,14 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
     }
   }
   Result<Erased> erased =
-      erasures_->Forget(*store_, *saver_, entered, clock_.NowMs(), [&]() -> Status {
-        if (Status ended = rows_out_->End(); !ended.ok()) return ended;
-        if (Status ended = rows_in_->Discard(); !ended.ok()) return ended;
-        return answers_->ForgetValues();
+      erasures_->Forget(*store_, *saver_, entered, clock_.NowMs(), [&](const Erased& done) {
+        audit_trail_.Note(done);
+        Status status = audit_trail_.Write();
+        if (status.ok()) status = audit_log_.Forget(entered, *store_);
+        if (database_ == nullptr) return status;
+        if (status.ok()) status = rows_out_->End();
+        if (status.ok()) status = rows_in_->Discard();
+        return status.ok() ? answers_->ForgetValues() : status;
       });
   if (database_ == nullptr || entered.dry_run) return erased;
   ForgetUsage();
@@ -113,6 +119,15 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
   Status restarted = StartAnew();
   if (erased && !restarted.ok()) return std::unexpected(std::move(restarted));
   return erased;
+}
+
+Result<std::vector<AuditEntry>> EngineState::ReadAuditLog(AuditQuery& query) {
+  Status status = scoped_store_ ? scoped_store_->Enter(query) : Status();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  auto entries = audit_log_.Read(query, clock_.NowMs());
+  if (!entries || !scoped_store_) return entries;
+  for (AuditEntry& entry : *entries) scoped_store_->Leave(entry);
+  return entries;
 }
 
 // What an export of rows notes is no part of a file.

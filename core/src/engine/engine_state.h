@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "engine/answers.h"
+#include "engine/audit_trail.h"
 #include "import/foreign_file.h"
+#include "keepsake/audit.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/clock.h"
 #include "keepsake/database.h"
@@ -36,7 +38,8 @@ Status StatusOf(const Result<T>& result) {
 class EngineState {
  public:
   // Without a database, in memory.
-  explicit EngineState(std::unique_ptr<sql::Database> database) : database_(std::move(database)) {}
+  explicit EngineState(std::unique_ptr<sql::Database> database)
+      : database_(std::move(database)), audit_log_(database_.get()), audit_trail_(audit_log_) {}
 
   // REQUIRES: called once, before all else.
   Status Start();
@@ -51,12 +54,16 @@ class EngineState {
   sql::Database* database() { return database_.get(); }
   Answers* answers() { return answers_ ? &*answers_ : nullptr; }
   Erasures& erasures() { return *erasures_; }
+  AuditLog& audit_log() { return audit_log_; }
+  AuditTrail& audit_trail() { return audit_trail_; }
   transfer::RowExport& rows_out() { return *rows_out_; }
   transfer::RowImport& rows_in() { return *rows_in_; }
 
   // Where the operations that follow are at home: wire::Request::levels, or everywhere if
   // there are none.
   Status Enter(ByteView levels);
+  // Null if that is everywhere.
+  const Scope* scope() const { return scoped_store_ ? &*scope_ : nullptr; }
   // What quotas know of rows is void: they were written by others, or not kept.
   void ForgetUsage() { usage_.Clear(); }
 
@@ -73,6 +80,8 @@ class EngineState {
 
   // Forgets all that the erasure names, and whatever may hold something of it.
   Result<Erased> Forget(const Erasure& erasure);
+  // Of what is in the scope of the request.
+  Result<std::vector<AuditEntry>> ReadAuditLog(AuditQuery& query);
 
   // REQUIRES of these: there is a database.
   Result<std::uint64_t> BeginExport();
@@ -96,6 +105,8 @@ class EngineState {
 
   ManualClock clock_;
   std::unique_ptr<sql::Database> database_;
+  AuditLog audit_log_;
+  AuditTrail audit_trail_;
   std::optional<Answers> answers_;
   std::optional<Erasures> erasures_;
   std::optional<transfer::RowExport> rows_out_;

@@ -241,6 +241,14 @@ constexpr OperationRow kOperations[] = {
     On<wire::ChangeKey>(Tag::kChangeKey, kMoves | kAlone,
                         [](auto& engine, auto& op) { return engine.ChangeKey(op); }),
 #endif
+    On<wire::KeepAudit>(Tag::kKeepAudit, kWrites | kWhole,
+                        [](auto& engine, auto& op) {
+                          return engine.audit_log().Keep(op.rule, engine.clock().NowMs());
+                        }),
+    On<Nothing>(Tag::kAuditRule, kReads | kWhole,
+                [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
+    On<AuditQuery>(Tag::kAuditLog, kReads,
+                   [](auto& engine, auto& op) { return engine.ReadAuditLog(op); }),
 
     On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),

@@ -98,14 +98,12 @@ Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasu
 }  // namespace
 
 Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
-                                std::int64_t now_ms, FunctionRef<Status()> also) {
-  if (database_ == nullptr || erasure.dry_run) return Erase(store, saver, erasure, now_ms);
+                                std::int64_t now_ms,
+                                FunctionRef<Status(const Erased& erased)> also) {
+  if (database_ == nullptr || erasure.dry_run) return Erase(store, saver, erasure, now_ms, also);
   Result<Erased> erased;
   Status status = database_->InTransaction([&]() -> Status {
-    if (also != nullptr) {
-      if (Status done = also(); !done.ok()) return done;
-    }
-    erased = Erase(store, saver, erasure, now_ms);
+    erased = Erase(store, saver, erasure, now_ms, also);
     return erased ? Status() : erased.error();
   });
   if (status.ok()) status = Scrub();
@@ -114,7 +112,8 @@ Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure
 }
 
 Result<Erased> Erasures::Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
-                               std::int64_t now_ms) {
+                               std::int64_t now_ms,
+                               FunctionRef<Status(const Erased& erased)> also) {
   if (Status status = CheckErasure(erasure); !status.ok()) return std::unexpected(status);
   const Result<std::optional<ErasureRecord>> done = Find(erasure.id);
   if (!done) return std::unexpected(done.error());
@@ -126,7 +125,9 @@ Result<Erased> Erasures::Erase(Store& store, Checkpointer& saver, const Erasure&
   if (!erased) return erased;
   erased->at_ms = now_ms;
   if (erasure.dry_run) return erased;
-  if (Status status = Keep(erasure, *erased); !status.ok()) return std::unexpected(status);
+  Status status = Keep(erasure, *erased);
+  if (status.ok() && also != nullptr) status = also(*erased);
+  if (!status.ok()) return std::unexpected(std::move(status));
   return erased;
 }
 

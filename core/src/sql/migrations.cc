@@ -195,6 +195,21 @@ constexpr SchemaStatement kVersion1[] = {
      "  vector BLOB NOT NULL,"
      "  PRIMARY KEY(version_id, path)"
      ") STRICT, WITHOUT ROWID"},
+
+    // Who wrote where, and what was refused (keepsake/audit.h).
+    {kAudit,
+     "CREATE TABLE audit_log("
+     "  entry_id INTEGER PRIMARY KEY,"
+     "  at_ms INTEGER NOT NULL,"
+     "  operation INTEGER NOT NULL,"
+     "  place TEXT NOT NULL,"
+     "  ns TEXT,"
+     "  thread_id TEXT,"
+     "  actor TEXT NOT NULL,"
+     "  node_id TEXT NOT NULL,"
+     "  code INTEGER NOT NULL,"
+     "  count INTEGER NOT NULL"
+     ") STRICT"},
 };
 
 constexpr SchemaVersion kVersions[] = {kVersion1};
@@ -317,7 +332,7 @@ Status Migrate(Database& database, std::int64_t version, Schema schema, NewTable
       groups = GroupsMade(database, schema);
     } else if (made == NewTables::kAll) {
       groups = std::set<TableGroup>{kMeta,        kAnswers,    kItems,  kVectors, kTexts,
-                                    kCheckpoints, kGovernance, kFields, kHistory};
+                                    kCheckpoints, kGovernance, kFields, kHistory, kAudit};
     }
     if (!groups) return groups.error();
     for (const SchemaVersion& step : schema.subspan(static_cast<std::size_t>(version))) {

@@ -26,7 +26,8 @@ enum class TableGroup : std::uint8_t {
   kCheckpoints,
   kGovernance,
   kFields,
-  kHistory
+  kHistory,
+  kAudit
 };
 
 struct SchemaStatement {

@@ -9,6 +9,7 @@
 
 #include "base/heap_sort.h"
 #include "json/utf8.h"
+#include "keepsake/audit.h"
 #include "keepsake/erasure.h"
 #include "keepsake/scope.h"
 
@@ -451,6 +452,18 @@ Status ScopedStore::Enter(Erasure& erasure) const {
     *erasure.thread_prefix = scope_.thread_prefix() + *erasure.thread_prefix;
   if (usage_ != nullptr) usage_->Clear();
   return {};
+}
+
+Status ScopedStore::Enter(AuditQuery& query) const {
+  return Gate(scope_).Enter(query.ns_prefix, Access::kRead, kPrefix);
+}
+
+void ScopedStore::Leave(AuditEntry& entry) const {
+  const Gate gate(scope_);
+  if (!BeginsWith(entry.place, scope_.place())) entry.place.clear();
+  gate.Leave(entry.place);
+  if (entry.ns) gate.Leave(*entry.ns);
+  if (entry.thread_id) entry.thread_id->erase(0, scope_.thread_prefix().size());
 }
 
 Result<WhyNot> ScopedStore::ExplainAbsence(const SearchOp& search, const ItemRef& item) {

@@ -40,6 +40,9 @@ constexpr Column kVersions[] = {
     Text("value"),     Int("created_at"),   Int("updated_at"),   Int("ttl"),     Int("expires_at"),
     Int("valid_from"), Int("valid_until"),  Int("superseded_by")};
 constexpr Column kVersionVectors[] = {Int("version_id"), Text("path"), Blob("vector")};
+constexpr Column kAuditLog[] = {
+    Int("entry_id"),   Int("at_ms"),  Int("operation"), Text("place"), Text("ns"),
+    Text("thread_id"), Text("actor"), Text("node_id"),  Int("code"),   Int("count")};
 
 constexpr Table kTables[] = {
     {1, "meta", kMeta, 1},
@@ -57,6 +60,7 @@ constexpr Table kTables[] = {
     {13, "history_rules", kHistoryRules, 1},
     {14, "store_versions", kVersions, 1},
     {15, "version_vectors", kVersionVectors, 2},
+    {16, "audit_log", kAuditLog, 1},
 };
 
 std::string Joined(std::span<const Column> columns, std::string_view between,

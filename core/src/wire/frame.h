@@ -89,6 +89,9 @@ Result<Request> ParseRequest(ByteView frame, FrameKind kind);
 // The sequence of a frame that may be malformed: 0 if it is too short for one.
 std::uint64_t SequenceOf(ByteView frame);
 
+// Of a result, before its answer or its message: code and length.
+inline constexpr std::size_t kResultHeaderBytes = sizeof(StatusCode) + sizeof(std::uint32_t);
+
 // Writes a response result by result.
 class ResponseWriter {
  public:
@@ -105,6 +108,9 @@ class ResponseWriter {
   }
   void Fail(const Status& status);
   std::uint32_t failures() const { return failures_; }
+  std::size_t size() const { return writer_.size(); }
+  // What was written from there on. Valid until more is.
+  ByteView From(std::size_t begin) const { return writer_.From(begin); }
 
  private:
   // AnswerRoom has found it.

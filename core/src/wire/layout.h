@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "import/foreign_file.h"
+#include "keepsake/audit.h"
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
 #include "keepsake/erasure.h"
@@ -148,6 +149,15 @@ auto Fields(Is<Erased> auto& x) {
 auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.is_scrubbed); }
 auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
 
+auto Fields(Is<AuditRule> auto& x) { return std::tie(x.max_entries, x.max_age_ms, x.since_ms); }
+auto Fields(Is<AuditEntry> auto& x) {
+  return std::tie(x.id, x.at_ms, x.operation, x.place, x.ns, x.thread_id, x.actor, x.node_id,
+                  x.code, x.count);
+}
+auto Fields(Is<AuditQuery> auto& x) {
+  return std::tie(x.ns_prefix, x.since_ms, x.before_id, x.limit);
+}
+
 auto Fields(Is<sql::DamagedPage> auto& x) { return std::tie(x.number, x.held); }
 auto Fields(Is<sql::PageCheck> auto& x) { return std::tie(x.pages, x.damaged, x.problem); }
 auto Fields(Is<transfer::Salvage> auto& x) {
@@ -210,6 +220,14 @@ struct EnumRange<Absence> {
 template <>
 struct EnumRange<Change> {
   static constexpr int kFirst = 0, kLast = 5;
+};
+template <>
+struct EnumRange<Audited> {
+  static constexpr int kFirst = 0, kLast = 9;
+};
+template <>
+struct EnumRange<StatusCode> {
+  static constexpr int kFirst = 0, kLast = 35;
 };
 template <>
 struct EnumRange<MatchType> {

@@ -74,6 +74,9 @@ enum class Tag : std::uint8_t {
   kCheckPages = 145,
   kSalvage = 146,
   kChangeKey = 147,
+  kKeepAudit = 148,
+  kAuditRule = 149,
+  kAuditLog = 150,
 
   kForeignOpen = 192,
   kForeignItems = 193,
@@ -200,6 +203,10 @@ struct ChangeKey {
   Bytes key;  // as sql::EncodeKeys() makes it
 };
 
+struct KeepAudit {
+  std::optional<AuditRule> rule;
+};
+
 auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
@@ -231,6 +238,7 @@ auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
 auto Fields(Is<FindErasure> auto& x) { return std::tie(x.id); }
 auto Fields(Is<ChangeKey> auto& x) { return std::tie(x.key); }
+auto Fields(Is<KeepAudit> auto& x) { return std::tie(x.rule); }
 auto Fields(Is<CheckPages> auto& x) { return std::tie(x.first, x.count, x.accepts); }
 
 }  // namespace keepsake::wire

@@ -35,6 +35,8 @@ class Writer {
   // Room for `bytes` more, found once: growing needs three times as much.
   void Reserve(std::size_t bytes) { out_.reserve(size_ + bytes); }
   void Truncate(std::size_t size) { size_ = size; }
+  // What was written from there on. Valid until more is.
+  ByteView From(std::size_t begin) const { return ByteView(out_).subspan(begin, size_ - begin); }
 
   template <typename T>
     requires std::integral<T> || std::floating_point<T>

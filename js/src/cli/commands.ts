@@ -375,6 +375,35 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
 
+  audit: {
+    words: ["FILE", "[NAMESPACE]"],
+    says: "who wrote where, and what was refused: the newest first, if keepAudit() keeps it",
+    options: { limit: LIMIT },
+    async run(memory, given) {
+      const namespace = namespaceOf(given.words[1]);
+      const entries = await memory.auditLog({ namespace, limit: limitOf(given, 100) });
+      const rows = entries.map((entry) => [
+        entry.time.toISOString(),
+        entry.operation,
+        entry.threadId ?? (entry.namespace && pathOf(entry.namespace)),
+        entry.scope || undefined,
+        entry.actor,
+        entry.code ?? "ok",
+        entry.count,
+      ]);
+      const head = [
+        "TIME",
+        "OPERATION",
+        "NAMESPACE OR THREAD",
+        "SCOPE",
+        "ACTOR",
+        "RESULT",
+        "COUNT",
+      ];
+      return { data: entries, text: rows.length === 0 ? "nothing is told\n" : table(head, rows) };
+    },
+  },
+
   check: {
     words: ["FILE"],
     says: "compares every page with its checksum, and tables with their indexes",

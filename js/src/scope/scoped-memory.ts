@@ -8,6 +8,7 @@ import type { StoreOptions } from "../store/options.js";
 import type { PastStore } from "../store/past-store.js";
 import { SqliteStore } from "../store/store.js";
 import { toldBy } from "./access.js";
+import { type AuditEntry, type AuditLogOptions, auditLog } from "./audit.js";
 import {
   checkReceipt,
   type ErasureCheck,
@@ -77,6 +78,12 @@ export class ScopedMemory {
     return attempt("ScopedMemory", () =>
       evict(this.#connection, options, this.store, this.#options.now),
     );
+  }
+
+  /** As `memory.auditLog()`, of what lies in the scope. */
+  async auditLog(options?: AuditLogOptions): Promise<AuditEntry[]> {
+    const { now = Date.now } = this.#options;
+    return attempt("ScopedMemory", () => auditLog(this.#connection, options, now()));
   }
 
   /** As `memory.asOf()`, of the scope. */

@@ -15,6 +15,7 @@ const PREFIX = "keepsake_";
 /** What the engine calls its tables and indexes; a test compares them to those of a file. @internal */
 export const NAMES = [
   "answers",
+  "audit_log",
   "checkpoints",
   "content",
   "erasures",

@@ -13,6 +13,7 @@ import {
   threads,
 } from "./changes.js";
 import type { Reader } from "./reader.js";
+import { STATUS_CODES } from "./status.js";
 import {
   readBlob,
   readCount,
@@ -43,6 +44,9 @@ import {
   writeWeighted,
 } from "./structures.js";
 import type {
+  AuditEntry,
+  AuditRequest,
+  AuditRule,
   CheckpointerStats,
   CheckpointKey,
   CheckpointList,
@@ -88,7 +92,7 @@ import type {
   Undone,
   WhyNot,
 } from "./types.js";
-import { Absence, Change, ForeignTable, Language, PruneStrategy } from "./types.js";
+import { Absence, Audited, Change, ForeignTable, Language, PruneStrategy } from "./types.js";
 import type { Writer } from "./writer.js";
 
 /** What an operation is, does and answers. */
@@ -777,6 +781,57 @@ export const OPERATIONS = {
     access: undefined,
     write: (writer, { key }) => writer.bytes(key),
     read: readNothing,
+  }),
+
+  /** No rule ends it. */
+  keepAudit: row<{ readonly rule: AuditRule | undefined }, undefined>({
+    tag: 148,
+    access: undefined,
+    write(writer, { rule }) {
+      writer.optional(rule, (out, { maxEntries, maxAge }) => {
+        out.u32(maxEntries);
+        out.optional(maxAge, writeTime);
+        out.i64(0); // since when, which the core knows
+      });
+    },
+    read: readNothing,
+    changes: everything,
+  }),
+  auditRule: row<unknown, (AuditRule & { since: number }) | undefined>({
+    tag: 149,
+    access: undefined,
+    write: writeNothing,
+    read: (reader) =>
+      reader.flag()
+        ? {
+            maxEntries: reader.u32(),
+            maxAge: reader.flag() ? reader.i64() : undefined,
+            since: reader.i64(),
+          }
+        : undefined,
+  }),
+  auditLog: row<AuditRequest, AuditEntry[]>({
+    tag: 150,
+    access: undefined,
+    write(writer, { namespace, since, before, limit }) {
+      writer.texts(namespace);
+      writer.i64(since);
+      writer.optional(before, writeTime);
+      writer.u32(limit);
+    },
+    read: (reader) =>
+      reader.list((entry) => ({
+        id: entry.i64(),
+        at: entry.i64(),
+        operation: readName(entry, Audited),
+        place: readTexts(entry),
+        namespace: entry.flag() ? readTexts(entry) : undefined,
+        threadId: entry.flag() ? entry.text() : undefined,
+        actor: entry.text(),
+        nodeId: entry.text(),
+        code: STATUS_CODES[entry.u16()] ?? "internal",
+        count: entry.i64(),
+      })),
   }),
 
   foreignOpen: row<OpenOptions, ForeignTables>({

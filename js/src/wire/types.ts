@@ -4,6 +4,8 @@
  * Values, filters and metadata filters are JSON text. Times are milliseconds.
  */
 
+import type { StatusCode } from "./status.js";
+
 export type Namespace = readonly string[];
 
 export interface Blob {
@@ -238,6 +240,50 @@ export interface ItemVersion {
   at: number;
   actor: string;
   item: Item | undefined;
+}
+
+/** What an entry of the audit log tells of. */
+export const Audited = {
+  recall: 0,
+  store: 1,
+  delete: 2,
+  clear: 3,
+  undo: 4,
+  forget: 5,
+  import: 6,
+  hold: 7,
+  release: 8,
+  configure: 9,
+} as const;
+/** What an entry of the audit log tells of. */
+export type Audited = keyof typeof Audited;
+
+/** An age in milliseconds. @internal */
+export interface AuditRule {
+  readonly maxEntries: number;
+  readonly maxAge: number | undefined;
+}
+
+/** @internal */
+export interface AuditRequest {
+  readonly namespace: Namespace;
+  readonly since: number;
+  readonly before: number | undefined;
+  readonly limit: number;
+}
+
+/** @internal */
+export interface AuditEntry {
+  id: number;
+  at: number;
+  operation: Audited;
+  place: string[];
+  namespace: string[] | undefined;
+  threadId: string | undefined;
+  actor: string;
+  nodeId: string;
+  code: StatusCode;
+  count: number;
 }
 
 /** What an undo did. */

@@ -7,6 +7,7 @@ import {
   openMemory,
   resolveNamespace,
 } from "keepsake/cloudflare";
+import { auditOf } from "../../js/support/auditing.mjs";
 import { fill, forgetAda, SECRET } from "../../js/support/forgetting.mjs";
 import { differenceOf } from "../../js/support/isolation.mjs";
 import { refusal, serve } from "./serve.mjs";
@@ -16,7 +17,8 @@ export class Memory extends KeepsakeObject {
     if (caller === "admin") return undefined;
     if (typeof caller?.user !== "string") throw new Error("who are you?");
     if (caller.user === "eve") throw new KeepsakeError("access_denied", "eve is locked out");
-    return { user: caller.user, policy: { maxValueBytes: 40, writable: [["notes"], ["user"]] } };
+    const policy = { maxValueBytes: 40, writable: [["notes"], ["user"]] };
+    return { user: caller.user, actor: "known to the object", policy };
   }
 
   /** How many cells of its tables hold the text. */
@@ -143,6 +145,18 @@ export default serve({
     await memory.hold(["user", "bob"], "case 7");
     const refused = await refusal(() => memory.forget({ namespaces: [["user"]] }));
     return { outcome, before: await cells("filled"), after: await cells("forget"), refused };
+  },
+
+  /** What is kept of who wrote, and of a caller whom the object refused. */
+  async audit(env) {
+    const outcome = await auditOf(as(env, "audit", "admin"));
+    const memory = as(env, "audit", "admin");
+    await memory.keepAudit();
+    const ada = as(env, "audit", { user: "ada" }, { actor: "somebody else" });
+    await ada.store.put(["notes"], "k", { n: 1 });
+    await refusal(() => ada.store.put(["facts"], "k", { n: 1 }));
+    const refused = await refusal(() => ada.dropAudit());
+    return { outcome, log: await memory.auditLog(), refused };
   },
 
   /** A secret through a stub: what was told, and what is there. */

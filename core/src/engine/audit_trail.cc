@@ -1,0 +1,209 @@
+#include "engine/audit_trail.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "json/utf8.h"
+#include "wire/reader.h"
+
+namespace keepsake {
+namespace {
+
+using wire::Tag;
+
+// Where in its payload an operation says what it is about.
+enum class Place : std::uint8_t {
+  kNowhere,
+  kNamespace,   // the first field
+  kBehindTime,  // a namespace behind a time
+  kThread,      // the first field
+  kSecondText,  // a thread
+  kThirdText,
+};
+
+// How many it changed.
+enum class Count : std::uint8_t { kOne, kFirst, kSecond };  // a number of the answer
+
+struct AuditedTag {
+  Tag tag;
+  Audited operation;
+  Place place;
+  Count count = Count::kOne;
+};
+
+constexpr AuditedTag kAuditedTags[] = {
+    {Tag::kGet, Audited::kRecall, Place::kNamespace},
+    {Tag::kPut, Audited::kStore, Place::kNamespace},  // or a deletion
+    {Tag::kSearch, Audited::kRecall, Place::kNamespace},
+    {Tag::kListKeys, Audited::kRecall, Place::kNamespace},
+    {Tag::kClearNamespace, Audited::kClear, Place::kNamespace, Count::kFirst},
+    {Tag::kSweepExpired, Audited::kDelete, Place::kNowhere, Count::kFirst},
+    {Tag::kExplainAbsence, Audited::kRecall, Place::kNamespace},
+    {Tag::kKeepHistory, Audited::kConfigure, Place::kNamespace},
+    {Tag::kDropHistory, Audited::kConfigure, Place::kNamespace},
+    {Tag::kHistory, Audited::kRecall, Place::kNamespace},
+    {Tag::kGetAsOf, Audited::kRecall, Place::kBehindTime},
+    {Tag::kSearchAsOf, Audited::kRecall, Place::kBehindTime},
+    {Tag::kUndo, Audited::kUndo, Place::kNowhere, Count::kSecond},
+    {Tag::kPutCheckpoint, Audited::kStore, Place::kThread},
+    {Tag::kPutWrites, Audited::kStore, Place::kThread},
+    {Tag::kDeleteThread, Audited::kDelete, Place::kThread},
+    {Tag::kCopyThread, Audited::kStore, Place::kSecondText},
+    {Tag::kRenameThread, Audited::kStore, Place::kSecondText},
+    {Tag::kForkThread, Audited::kStore, Place::kThirdText},
+    {Tag::kDeleteForRuns, Audited::kDelete, Place::kNowhere, Count::kFirst},
+    {Tag::kPrune, Audited::kDelete, Place::kNowhere, Count::kFirst},
+    {Tag::kImportFrom, Audited::kImport, Place::kNowhere},
+    {Tag::kFinishImport, Audited::kImport, Place::kNowhere},
+    {Tag::kForget, Audited::kForget, Place::kNowhere},
+    {Tag::kHold, Audited::kHold, Place::kNamespace},
+    {Tag::kRelease, Audited::kRelease, Place::kNamespace},
+    {Tag::kSalvage, Audited::kImport, Place::kNowhere},
+    {Tag::kChangeKey, Audited::kConfigure, Place::kNowhere},
+    {Tag::kKeepAudit, Audited::kConfigure, Place::kNowhere},
+};
+static_assert(std::ranges::is_sorted(kAuditedTags, std::ranges::less_equal(), &AuditedTag::tag));
+
+// What is not there is a read.
+AuditedTag Find(Tag tag) {
+  const auto* row = std::ranges::lower_bound(kAuditedTags, tag, {}, &AuditedTag::tag);
+  const bool is_there = row != std::ranges::end(kAuditedTags) && row->tag == tag;
+  return is_there ? *row : AuditedTag{tag, Audited::kRecall, Place::kNowhere};
+}
+
+bool IsRefusal(StatusCode code) {
+  return code == StatusCode::kAccessDenied || code == StatusCode::kQuotaExceeded ||
+         code == StatusCode::kHeld;
+}
+
+// Those that only say what would be, or end something unfinished.
+bool IsDry(Tag tag, ByteView payload) {
+  if (tag == Tag::kForget) {
+    const auto erasure = wire::Decode<Erasure>(payload);
+    return erasure && erasure->dry_run;
+  }
+  if (tag == Tag::kPrune) {
+    const auto rules = wire::Decode<RetentionRules>(payload);
+    return rules && rules->dry_run;
+  }
+  if (tag == Tag::kFinishImport) {
+    const auto import = wire::Decode<wire::FinishImport>(payload);
+    return import && !import->is_wanted;
+  }
+  return false;
+}
+
+// What was refused was not looked at: it may be no name at all.
+void ReadPlace(Place place, wire::Reader& reader, AuditEntry& entry) {
+  std::int64_t time = 0;
+  std::string text;
+  if (place == Place::kNowhere || (place == Place::kBehindTime && !reader.Get(time))) return;
+  if (place == Place::kNamespace || place == Place::kBehindTime) {
+    Namespace ns;
+    const bool is_namespace =
+        reader.Get(ns) &&
+        ValidateNamespace(ns, {.allow_empty = true, .allow_reserved_root = true}).ok() &&
+        EncodeNamespace(ns).size() <= AuditEntry::kMostNameBytes;
+    if (is_namespace) entry.ns = std::move(ns);
+    return;
+  }
+  const int before = place == Place::kThread ? 0 : place == Place::kSecondText ? 1 : 2;
+  for (int i = 0; i <= before; ++i) {
+    if (!reader.Get(text)) return;
+  }
+  const bool is_id = !text.empty() && text.size() <= AuditEntry::kMostNameBytes &&
+                     json::IsWellFormedUtf8(text) && text.find('\0') == std::string::npos;
+  if (is_id) entry.thread_id = std::move(text);
+}
+
+// Behind the namespace of a put.
+bool IsDeletion(wire::Reader& reader) {
+  ByteView key;
+  bool has_value = true;
+  return reader.Get(key) && reader.Get(has_value) && !has_value;
+}
+
+std::uint64_t CountIn(ByteView answer, Count count) {
+  if (count == Count::kOne) return 1;
+  std::uint64_t number = 0;
+  wire::Reader reader(answer);
+  if (!reader.Get(number) || (count == Count::kSecond && !reader.Get(number))) return 0;
+  return number;
+}
+
+}  // namespace
+
+bool IsAudited(Tag tag) { return Find(tag).operation != Audited::kRecall; }
+
+Status AuditTrail::Begin(const wire::Request& request, const Scope* scope, bool writes_rows,
+                         bool changes_others) {
+  entries_.clear();
+  request_ = &request;
+  scope_ = scope;
+  writes_rows_ = writes_rows;
+  changes_ = writes_rows || changes_others;
+  is_on_ = true;
+  if (!writes_rows) return {};
+  const Result<std::optional<AuditRule>> rule = log_.Rule();
+  if (!rule) return rule.error();
+  is_on_ = rule->has_value();
+  return {};
+}
+
+void AuditTrail::Note(const wire::OperationView& operation, ByteView result) {
+  if (!is_on_) return;
+  StatusCode code{};
+  std::memcpy(&code, result.data(), sizeof(code));
+  const bool is_done = code == StatusCode::kOk;
+  if (is_done ? !changes_ : !IsRefusal(code)) return;
+  const auto tag = static_cast<Tag>(operation.tag);
+  const AuditedTag row = Find(tag);
+  // An erasure notes itself, in its own transaction.
+  if (is_done && (row.operation == Audited::kRecall || tag == Tag::kForget)) return;
+  if (IsDry(tag, operation.payload)) return;
+  AuditEntry entry{.operation = row.operation, .code = code};
+  wire::Reader reader(operation.payload);
+  ReadPlace(row.place, reader, entry);
+  if (tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
+  if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), row.count);
+  if (entry.count > 0) Add(std::move(entry));
+}
+
+void AuditTrail::Note(const Erased& erased) {
+  if (is_on_) Add({.operation = Audited::kForget, .count = erased.items + erased.checkpoints});
+}
+
+void AuditTrail::Add(AuditEntry entry) {
+  // A batch in thousands of namespaces is not compared with all of itself.
+  constexpr std::size_t kMostCompared = 32;
+  for (std::size_t i = 1; i <= std::min(entries_.size(), kMostCompared); ++i) {
+    AuditEntry& known = entries_[entries_.size() - i];
+    if (known.operation != entry.operation || known.code != entry.code || known.ns != entry.ns ||
+        known.thread_id != entry.thread_id) {
+      continue;
+    }
+    known.count += entry.count;
+    return;
+  }
+  entries_.push_back(std::move(entry));
+}
+
+Status AuditTrail::Write() {
+  if (entries_.empty()) return {};
+  for (AuditEntry& entry : entries_) {
+    entry.actor = request_->actor;
+    entry.node_id = request_->node_id;
+    if (scope_ == nullptr) continue;
+    entry.place = scope_->place();
+    if (entry.ns) entry.ns->insert(entry.ns->begin(), entry.place.begin(), entry.place.end());
+    if (entry.thread_id) entry.thread_id->insert(0, scope_->thread_prefix());
+  }
+  Status status = log_.Record(entries_, request_->header.now_ms);
+  entries_.clear();
+  return status;
+}
+
+}  // namespace keepsake

@@ -1,0 +1,56 @@
+// AuditTrail is what a request leaves in the audit log: an entry for each kind of operation at
+// each place, so that a batch is a few of them. It reads what it needs from the frame.
+// Not thread-safe.
+#ifndef KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
+#define KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
+
+#include <vector>
+
+#include "keepsake/audit.h"
+#include "keepsake/bytes.h"
+#include "keepsake/erasure.h"
+#include "keepsake/scope.h"
+#include "keepsake/status.h"
+#include "wire/frame.h"
+
+namespace keepsake {
+
+class AuditTrail {
+ public:
+  // Borrowed.
+  explicit AuditTrail(AuditLog& log) : log_(log) {}
+
+  // Of a request and of where it is at home, null for the whole memory: both are borrowed until
+  // the next one. Of one that changes nothing, only what is refused is noted.
+  Status Begin(const wire::Request& request, const Scope* scope, bool writes_rows,
+               bool changes_others);
+  // Whether what is written to rows leaves entries: then they belong into its transaction.
+  bool notes_rows() const { return writes_rows_ && is_on_; }
+  // Nothing of it was done yet, or it was undone.
+  void Restart() { entries_.clear(); }
+  bool empty() const { return entries_.empty(); }
+
+  // After an operation, whose result is one of a response.
+  void Note(const wire::OperationView& operation, ByteView result);
+  // An erasure that was done.
+  void Note(const Erased& erased);
+  Status Write();
+
+ private:
+  void Add(AuditEntry entry);
+
+  AuditLog& log_;
+  const wire::Request* request_ = nullptr;
+  const Scope* scope_ = nullptr;
+  bool writes_rows_ = false;
+  bool changes_ = false;
+  bool is_on_ = false;  // or not known yet
+  std::vector<AuditEntry> entries_;
+};
+
+// Whether an operation of this tag that succeeds leaves an entry.
+bool IsAudited(wire::Tag tag);
+
+}  // namespace keepsake
+
+#endif  // KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
