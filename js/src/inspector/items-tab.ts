@@ -1,12 +1,11 @@
 // Namespaces, the items below one, and one of them.
 
 import type { Moment } from "../scope/history.js";
-import type { PastStore } from "../store/past-store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
 import { ItemView } from "./item-view.js";
-import { called, NamespaceTree } from "./namespace-tree.js";
+import { called, NamespaceTree, type Past } from "./namespace-tree.js";
 import { Pages } from "./pages.js";
 import { coalesced, type Host, isBelow, Panes, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
@@ -30,7 +29,7 @@ export class ItemsTab implements Tab {
   readonly #time = h("input", { type: "datetime-local", "aria-label": "As it was on" });
   readonly #notice = h("span", { class: "note", role: "status" });
   readonly #backToNow = h("button", { type: "button", hidden: true }, "Back to now");
-  #past: PastStore | undefined;
+  #past: Past | undefined;
   #namespace: string[] = [];
   #count = 0;
 
@@ -91,7 +90,13 @@ export class ItemsTab implements Tab {
 
   /** Everything as it was then; `called` says when that was. */
   showAsOf(moment: Moment, called: string): void {
-    this.#showAt(this.#host.memory.asOf(moment), called);
+    this.#host.run(async () => {
+      const rules = await this.#host.memory.historyRules();
+      const kept = rules.map(({ namespace }) => namespace);
+      if (kept.length === 0)
+        throw new Error("no history is kept: open an item, and keep one from now on");
+      this.#showAt({ store: this.#host.memory.asOf(moment), kept }, called);
+    });
   }
 
   // A time as the field has it, or "" for now.
@@ -100,7 +105,7 @@ export class ItemsTab implements Tab {
     else this.showAsOf(new Date(time), moment(time));
   }
 
-  #showAt(past: PastStore | undefined, called: string): void {
+  #showAt(past: Past | undefined, called: string): void {
     this.#past = past;
     this.#tree.past = past;
     this.#backToNow.hidden = past === undefined;
@@ -109,13 +114,16 @@ export class ItemsTab implements Tab {
       past === undefined ? "" : `This is how it was: ${called}. It can be read, not changed.`;
     this.#view.clear();
     this.#tree.refresh(undefined);
-    this.#choose([...this.#namespace]);
+    const isKept = past?.kept.some((prefix) => isBelow(this.#namespace, prefix)) ?? true;
+    const place = isKept ? [...this.#namespace] : (past?.kept[0] ?? []);
+    this.#tree.reveal(place);
+    this.#choose(place);
     this.#panes.show(0);
   }
 
   #read(offset: number, limit: number): Promise<SearchItem[]> {
     const options = { offset, limit, refreshTtl: false, includeSuperseded: true };
-    return (this.#past ?? this.#host.memory.store).search(this.#namespace, options);
+    return (this.#past ?? this.#host.memory).store.search(this.#namespace, options);
   }
 
   #choose(namespace: string[]): void {
@@ -149,7 +157,7 @@ export class ItemsTab implements Tab {
   async #countBelow(namespace: string[]): Promise<number> {
     if (this.#past === undefined) return (await this.#tree.count(namespace)).items;
     const options = { limit: MOST_PAST + 1, includeSuperseded: true };
-    return (await this.#past.search(namespace, options)).length;
+    return (await this.#past.store.search(namespace, options)).length;
   }
 
   #render(row: HTMLElement, index: number): void {

@@ -18,6 +18,14 @@ interface Node {
   children: Map<string, Node>;
 }
 
+/** A memory as it was, and the namespaces of which that is kept. */
+export interface Past {
+  store: PastStore;
+  kept: string[][];
+}
+
+type Present = { store: KeepsakeStore; kept: string[][] };
+
 /** What is below a namespace. */
 export interface Count {
   items: number;
@@ -26,8 +34,8 @@ export interface Count {
 
 export class NamespaceTree {
   readonly root: HTMLElement;
-  /** What it is of: the memory as it was, not as it is. Nothing is counted there. */
-  past: PastStore | undefined;
+  /** What it is of: the memory as it was, where that is known. Nothing is counted there. */
+  past: Past | undefined;
   /** Everything that is chosen is below it. */
   chosen: string[] = [];
   readonly #host: Host;
@@ -108,7 +116,7 @@ export class NamespaceTree {
 
   async #reload(): Promise<void> {
     try {
-      this.#top = await readTree(this.past ?? this.#host.memory.store);
+      this.#top = await readTree(this.past ?? { store: this.#host.memory.store, kept: [[]] });
       this.#show();
     } catch (error) {
       this.#host.fail(error);
@@ -189,12 +197,18 @@ function* visible(node: Node, open: ReadonlySet<string>): Generator<Node> {
   for (const child of node.children.values()) yield* visible(child, open);
 }
 
-async function readTree(store: KeepsakeStore | PastStore): Promise<Node> {
+async function readTree(from: Past | Present): Promise<Node> {
   const top: Node = { namespace: [], children: new Map() };
+  for (const prefix of from.kept) await addBelow(top, from.store, prefix);
+  return top;
+}
+
+async function addBelow(top: Node, store: KeepsakeStore | PastStore, prefix: string[]) {
   for (let offset = 0; ; offset += PORTION) {
-    const namespaces = await store.listNamespaces({ limit: PORTION, offset });
+    const page = { limit: PORTION, offset, ...(prefix.length > 0 && { prefix }) };
+    const namespaces = await store.listNamespaces(page);
     for (const namespace of namespaces) add(top, namespace);
-    if (namespaces.length < PORTION) return top;
+    if (namespaces.length < PORTION) return;
   }
 }
 
