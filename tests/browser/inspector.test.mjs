@@ -597,7 +597,7 @@ test("tabs are walked through by arrows, and nothing else is in the way of Tab",
       .querySelector("keepsake-inspector")
       .shadowRoot.activeElement.getAttribute("aria-label"),
   );
-  expect(focused).toBe("As it was on");
+  expect(focused).toBe("Namespaces");
 });
 
 test("nothing is wider than the page, at 360 pixels", async () => {

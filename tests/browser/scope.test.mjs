@@ -20,8 +20,8 @@ beforeAll(async () => {
     globalThis.auditOf = () => auditOf(globalThis.memory);
     globalThis.forgetAda = () => forgetAda(globalThis.memory);
     globalThis.open = async (name, options) => {
-      const more = options?.isIndexed ? { index } : {};
-      globalThis.memory = await openMemory({ name, now, storage: options?.storage, ...more });
+      const more = { ...(options?.isIndexed && { index }), ...(!options?.isTimed && { now }) };
+      globalThis.memory = await openMemory({ name, storage: options?.storage, ...more });
       return (await globalThis.memory.diagnose()).owner ?? null;
     };
     globalThis.difference = (seed, calls) =>
@@ -123,8 +123,8 @@ test("[cap 52] scopes are as memories of their own, in the owner and in a follow
 });
 
 test("[cap 103] [cap 104] a follower's writes and refusals are in the owner's audit log", async () => {
-  const owner = await openTab("audit");
-  const follower = await openTab("audit");
+  const owner = await openTab("audit", { isTimed: true });
+  const follower = await openTab("audit", { isTimed: true });
   expect(await follower.evaluate(() => globalThis.auditOf())).toEqual(audited);
   await owner.evaluate(() => globalThis.memory.keepAudit());
   await follower.evaluate(() =>

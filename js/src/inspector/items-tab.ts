@@ -59,6 +59,7 @@ export class ItemsTab implements Tab {
     ]);
     this.#time.addEventListener("change", () => this.#turnTo(this.#time.value));
     this.#backToNow.addEventListener("click", () => this.#turnTo(""));
+    // Seen above, reached by keyboard behind: a field for a time has seven stops.
     const bar = h(
       "div",
       { class: "bar" },
@@ -67,7 +68,7 @@ export class ItemsTab implements Tab {
       this.#backToNow,
       this.#notice,
     );
-    this.root = h("div", { class: "barred" }, bar, this.#panes.root);
+    this.root = h("div", { class: "barred" }, this.#panes.root, bar);
   }
 
   refresh({ everything, namespaces }: Changes): void {

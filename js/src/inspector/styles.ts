@@ -58,7 +58,7 @@ button:focus-visible, input:focus-visible, select:focus-visible, textarea:focus-
 
 .barred { display: flex; flex-direction: column; height: 100%; }
 .barred > .panes { flex: 1; min-height: 0; }
-.bar { display: flex; flex: none; flex-wrap: wrap; align-items: center; gap: 6px 10px; padding: 6px 14px; border-bottom: 1px solid var(--line); font-size: 13px; }
+.bar { display: flex; order: -1; flex: none; flex-wrap: wrap; align-items: center; gap: 6px 10px; padding: 6px 14px; border-bottom: 1px solid var(--line); font-size: 13px; }
 .bar input { width: auto; padding: 3px 8px; }
 .bar button { padding: 3px 10px; }
 
