@@ -152,7 +152,7 @@ export default serve({
     const outcome = await auditOf(as(env, "audit", "admin"));
     const memory = as(env, "audit", "admin");
     await memory.keepAudit();
-    const ada = as(env, "audit", { user: "ada" }, { actor: "somebody else" });
+    const ada = as(env, "audit", { user: "ada" });
     await ada.store.put(["notes"], "k", { n: 1 });
     await refusal(() => ada.store.put(["facts"], "k", { n: 1 }));
     const refused = await refusal(() => ada.dropAudit());
