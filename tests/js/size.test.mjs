@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
 
 // Search by text without a model took 52 KB, of which the tables of Unicode are 5;
 // codes of vectors and their graph took 26, likeness, absence and another model's vectors 8,
@@ -24,6 +25,8 @@ const FILES_CEILING = 25_000;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5.
 const INSPECTOR_CEILING = 27_900;
 const REACT_CEILING = 5_900;
+// What a bundler makes of ours in a page, and the worker as it is published. README says it.
+const PAGE_CEILING = 115_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
@@ -42,4 +45,20 @@ test.each([
   const size = gzippedSize(file);
   console.log(`${file}: ${size} bytes as gzip`);
   expect(size).toBeLessThan(ceiling);
+});
+
+test("all script of a page, without LangGraph's, fits into the ceiling as gzip", async () => {
+  const { outputFiles } = await build({
+    entryPoints: ["dist/index.browser.js"],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    external: ["@langchain/*"],
+    write: false,
+  });
+  const page = gzipSync(outputFiles[0].contents, { level: 9 }).length;
+  const worker = gzippedSize("worker.js");
+  console.log(`script of a page: ${page} bytes as gzip, its worker ${worker}`);
+  expect(page + worker).toBeLessThan(PAGE_CEILING);
 });
