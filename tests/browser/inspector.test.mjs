@@ -307,7 +307,7 @@ describe("as it was", () => {
   test("a time before the history is refused, in words", async () => {
     await page.evaluate(() => globalThis.memory.keepHistory(["desk"]));
     await field().fill(await local(Date.parse("2020-05-01T12:00:00Z")));
-    await message(/history/i).waitFor();
+    await message(/history of \["desk"\] goes back to/).waitFor();
     await button("Back to now").click();
     await node(/All items/).click();
     await option(/users \/ bob/).waitFor();

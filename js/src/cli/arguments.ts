@@ -83,18 +83,20 @@ export function parse(
   return new Arguments(positionals, values);
 }
 
+/** What was meant, or else all that there is, each with `sign` before it. @internal */
+export function remedyFor(name: string, known: readonly string[], sign = ""): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `did you mean "${sign}${meant}"?`;
+  return `there is ${known.map((each) => `${sign}${each}`).join(", ")}`;
+}
+
 // `parseArgs()` does not say what was meant.
 function checkNames(given: readonly string[], known: readonly string[]): void {
   const end = given.indexOf("--");
   for (const word of end < 0 ? given : given.slice(0, end)) {
     const name = /^--([^=]+)/.exec(word)?.[1];
     if (name === undefined || known.includes(name)) continue;
-    const meant = nearest(name, known);
-    const remedy =
-      meant === undefined
-        ? `there is ${known.map((each) => `--${each}`).join(", ")}`
-        : `did you mean "--${meant}"?`;
-    throw invalid(`unknown option "--${name}": ${remedy}`);
+    throw invalid(`unknown option "--${name}": ${remedyFor(name, known, "--")}`);
   }
 }
 

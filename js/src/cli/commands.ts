@@ -216,8 +216,9 @@ export const COMMANDS: Record<string, Command> = {
     async run(memory, given) {
       const thread_id = word(given, 1);
       const at = (checkpoint_id: string) => ({ configurable: { thread_id, checkpoint_id } });
-      const [last, one] = await newest(memory, thread_id, 2);
-      const [before = one, after = last] = given.words.slice(2);
+      const [, , first, second] = given.words;
+      const [last, one] = second === undefined ? await newest(memory, thread_id, 2) : [];
+      const [before, after] = [first ?? one, second ?? last];
       if (before === undefined || after === undefined)
         throw new KeepsakeError("not_found", `thread "${thread_id}" has no two checkpoints`);
       const diff = await memory.checkpointer.diff(at(before), at(after));

@@ -1,8 +1,7 @@
 // Runs a command line: finds the command, prints what it answers, and says how it ended.
 
-import { nearest } from "../checks.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
-import { type Option, parse } from "./arguments.js";
+import { type Option, parse, remedyFor } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
 
@@ -53,9 +52,7 @@ export async function run(words: string[], streams: Streams): Promise<number> {
 
 function commandOf(name: string): Command {
   if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name] as Command;
-  const known = Object.keys(COMMANDS);
-  const meant = nearest(name, known);
-  const remedy = meant === undefined ? `there is ${known.join(", ")}` : `did you mean "${meant}"?`;
+  const remedy = remedyFor(name, Object.keys(COMMANDS));
   throw invalid(`unknown command ${JSON.stringify(name)}: ${remedy}`);
 }
 

@@ -29,7 +29,6 @@ export class ItemsTab implements Tab {
   readonly #time = h("input", { type: "datetime-local", "aria-label": "As it was on" });
   readonly #notice = h("span", { class: "note", role: "status" });
   readonly #backToNow = h("button", { type: "button", hidden: true }, "Back to now");
-  #past: Past | undefined;
   #namespace: string[] = [];
   #count = 0;
 
@@ -73,7 +72,7 @@ export class ItemsTab implements Tab {
 
   refresh({ everything, namespaces }: Changes): void {
     // The past stays as it is, once it is shown.
-    if (this.#past !== undefined && !everything) return;
+    if (this.#tree.past !== undefined && !everything) return;
     this.#tree.refresh(everything ? undefined : namespaces);
     if (!everything && !namespaces.some((changed) => isBelow(changed, this.#namespace))) return;
     this.#pages.reset(false);
@@ -83,7 +82,7 @@ export class ItemsTab implements Tab {
 
   /** Shows one item, whatever was shown before. */
   show(item: Item): void {
-    if (this.#past !== undefined) this.#showAt(undefined, "");
+    if (this.#tree.past !== undefined) this.#showAt(undefined, "");
     this.#tree.reveal(item.namespace);
     this.#choose(item.namespace);
     this.#open(item);
@@ -107,7 +106,6 @@ export class ItemsTab implements Tab {
   }
 
   #showAt(past: Past | undefined, called: string): void {
-    this.#past = past;
     this.#tree.past = past;
     this.#backToNow.hidden = past === undefined;
     if (past === undefined) this.#time.value = "";
@@ -124,7 +122,7 @@ export class ItemsTab implements Tab {
 
   #read(offset: number, limit: number): Promise<SearchItem[]> {
     const options = { offset, limit, refreshTtl: false, includeSuperseded: true };
-    return (this.#past ?? this.#host.memory).store.search(this.#namespace, options);
+    return (this.#tree.past ?? this.#host.memory).store.search(this.#namespace, options);
   }
 
   #choose(namespace: string[]): void {
@@ -146,7 +144,7 @@ export class ItemsTab implements Tab {
       if (namespace !== this.#namespace) return;
       this.#count = items;
       this.#list.update(items);
-      const most = this.#past ? MOST_PAST : this.#list.most;
+      const most = this.#tree.past ? MOST_PAST : this.#list.most;
       const about =
         items > most ? `the newest ${most.toLocaleString("en")} items` : counted(items, "item");
       this.#about.textContent = `${called(namespace)}: ${about}`;
@@ -156,9 +154,9 @@ export class ItemsTab implements Tab {
   }
 
   async #countBelow(namespace: string[]): Promise<number> {
-    if (this.#past === undefined) return (await this.#tree.count(namespace)).items;
+    if (this.#tree.past === undefined) return (await this.#tree.count(namespace)).items;
     const options = { limit: MOST_PAST + 1, includeSuperseded: true };
-    return (await this.#past.store.search(namespace, options)).length;
+    return (await this.#tree.past.store.search(namespace, options)).length;
   }
 
   #render(row: HTMLElement, index: number): void {
@@ -188,7 +186,7 @@ export class ItemsTab implements Tab {
 
   #open(item: Item | undefined): void {
     if (item === undefined) return;
-    this.#view.show(item, this.#past !== undefined);
+    this.#view.show(item, this.#tree.past !== undefined);
     this.#panes.show(2);
   }
 }

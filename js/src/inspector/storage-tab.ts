@@ -345,9 +345,9 @@ function card(title: string, ...content: HTMLElement[]): HTMLElement {
 
 function checked({ isOk, pages, damagedPages, problem }: CheckReport): string {
   if (isOk) return `All is well: ${counted(pages, "page")}, all as written.`;
-  const damaged = `${counted(damagedPages.length, "page")} of ${pages.toLocaleString("en")} are damaged.`;
+  const damaged = `Damaged: ${counted(damagedPages.length, "page")} of ${pages.toLocaleString("en")}.`;
   const what = damagedPages.length > 0 ? damaged : `It does not fit together: ${problem}.`;
-  return `${what} Export what can be read, or take salvage(), which lists what is lost.`;
+  return `${what} salvage() saves what can still be read, and lists what is lost.`;
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

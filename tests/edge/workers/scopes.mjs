@@ -7,7 +7,7 @@ import {
   openMemory,
   resolveNamespace,
 } from "keepsake/cloudflare";
-import { auditOf } from "../../js/support/auditing.mjs";
+import { auditOf, putThread } from "../../js/support/auditing.mjs";
 import { fill, forgetAda, SECRET } from "../../js/support/forgetting.mjs";
 import { differenceOf } from "../../js/support/isolation.mjs";
 import { refusal, serve } from "./serve.mjs";
@@ -44,21 +44,6 @@ const idsOf = async (threads) => {
   for await (const { threadId } of threads) ids.push(threadId);
   return ids;
 };
-const checkpoint = {
-  v: 4,
-  id: "1ef4f797-8335-6428-8001-8a1503f9b875",
-  ts: "2026-01-01T00:00:00.000Z",
-  channel_values: { n: 1 },
-  channel_versions: { n: 1 },
-  versions_seen: {},
-};
-const putThread = ({ checkpointer }, thread_id) =>
-  checkpointer.put(
-    { configurable: { thread_id, checkpoint_ns: "" } },
-    checkpoint,
-    { source: "loop", step: 1, parents: {} },
-    { n: 1 },
-  );
 
 export default serve({
   async isolation(env) {

@@ -8,7 +8,8 @@ const checkpoint = {
   channel_versions: { n: 1 },
   versions_seen: {},
 };
-const putThread = ({ checkpointer }, thread_id) =>
+/** A thread of one checkpoint. */
+export const putThread = ({ checkpointer }, thread_id) =>
   checkpointer.put(
     { configurable: { thread_id, checkpoint_ns: "" } },
     checkpoint,
