@@ -152,7 +152,7 @@ test.each([
     }
     expect(noticed).toBeGreaterThan(flips / 3);
   },
-  600_000,
+  60_000 + 500 * flipsOf({}),
 );
 
 test("a check reads every page, says how far it is, and what damaged ones hold", async () => {
