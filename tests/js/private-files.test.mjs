@@ -1,13 +1,29 @@
 // Who may read what a database leaves on the disk, and where nothing may be written.
 
-import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openMemory, SqliteStore } from "keepsake";
+import { killAll, start } from "./support/processes.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
+afterAll(killAll);
 
 const modeOf = (path) => (statSync(path).mode & 0o777).toString(8);
 const SIDE_FILES = ["-wal", "-journal", "-lock"];
@@ -77,6 +93,118 @@ test("a link in place of the lock is an error, whether it leads somewhere or not
       target === "precious" && target,
     );
   }
+});
+
+// Opening a pipe may wait for ever, so that a process of its own does it.
+async function refusalElsewhere(call, path) {
+  const child = start("odd-file-worker.mjs", [call, path]);
+  const overdue = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const told = [];
+  for await (const data of child.stdout) told.push(data);
+  await child.ended;
+  clearTimeout(overdue);
+  return told.length === 0 ? "it waits" : JSON.parse(told.join(""));
+}
+
+async function closedFile() {
+  const path = temporaryFile();
+  await (await opened({ path })).close();
+  return path;
+}
+
+const ODD_FILES = {
+  "a folder": (path) => mkdirSync(path),
+  "a pipe": (path) => execFileSync("mkfifo", [path]),
+};
+
+describe.each(["-wal", "-journal", "-lock", "-shm"])("in place of %s", (suffix) => {
+  test.each(Object.entries(ODD_FILES))("%s is an error at once, and stays", async (what, make) => {
+    const path = await closedFile();
+    make(path + suffix);
+    expect(await refusalElsewhere("open", path)).toEqual({
+      code: "cannot_open",
+      message: expect.stringContaining(`${path}${suffix} must not be ${what}`),
+    });
+    const found = statSync(path + suffix);
+    expect(found.isDirectory() || found.isFIFO()).toBe(true);
+  });
+});
+
+test.each([
+  ["importFrom", "-wal"],
+  ["salvage", "-wal"],
+  ["importFrom", "-journal"],
+])("%s of a file with a pipe in place of %s is an error at once", async (call, suffix) => {
+  const path = await closedFile();
+  ODD_FILES["a pipe"](path + suffix);
+  expect(await refusalElsewhere(call, path)).toMatchObject({
+    code: "cannot_open",
+    message: expect.stringContaining("must not be a pipe"),
+  });
+});
+
+test.each(Object.entries(ODD_FILES))("%s in place of the database is an error", async (_, make) => {
+  const path = temporaryFile();
+  make(path);
+  for (const call of ["open", "importFrom", "salvage"]) {
+    expect(await refusalElsewhere(call, path)).toMatchObject({
+      code: "cannot_open",
+      message: expect.stringContaining("path must be a file"),
+    });
+  }
+});
+
+test.each(["", "-wal", "-journal"])(
+  "a second name of the file at %p is an error, and what it leads to stays",
+  async (suffix) => {
+    const path = await closedFile();
+    const target = join(dirname(path), "target");
+    if (suffix === "") copyFileSync(path, target);
+    else writeFileSync(target, "precious");
+    const before = readFileSync(target);
+    rmSync(path + suffix, { force: true });
+    linkSync(target, path + suffix);
+    const refusal = [() => openMemory({ path }), "cannot_open", /must not be a hard link/];
+    await expectRefused(...refusal);
+    expect(readFileSync(target).equals(before)).toBe(true);
+    // As the message says.
+    copyFileSync(path + suffix, `${target}-copy`);
+    renameSync(`${target}-copy`, path + suffix);
+    if (suffix === "") await (await openMemory({ path })).close();
+  },
+);
+
+test("a second name of another file in place of the lock never changes that file", async () => {
+  const path = temporaryFile();
+  const target = join(temporaryFolder(), "target");
+  writeFileSync(target, "precious");
+  linkSync(target, `${path}-lock`);
+  await using store = new SqliteStore({ path, lockTimeout: 0 });
+  await expectRefused(() => store.listKeys(["n"]), "busy");
+  // As old as a lock of somebody who is gone.
+  utimesSync(target, 1, 1);
+  await store.put(["n"], "k", { n: 1 });
+  expect(readFileSync(target, "utf8")).toBe("precious");
+});
+
+test.each([
+  ["a folder", ODD_FILES["a folder"]],
+  ["a pipe", ODD_FILES["a pipe"]],
+  ["a symbolic link", (path, target) => symlinkSync(target, path)],
+  ["a hard link", (path, target) => linkSync(target, path)],
+])("%s in place of the reserve harms nothing", async (what, make) => {
+  const path = await closedFile();
+  const target = join(temporaryFolder(), "target");
+  writeFileSync(target, "precious");
+  const reserve = `${path}-reserve`;
+  make(reserve, target);
+  await using memory = await opened({ path });
+  const isMade = () => statSync(reserve).isFile() && statSync(reserve).size === 1 << 20;
+  const isDone = what === "a folder" ? () => false : isMade;
+  for (let i = 0; i < 40 && !isDone(); i++) await new Promise((wake) => setTimeout(wake, 25));
+  expect(isMade()).toBe(what !== "a folder");
+  expect(readFileSync(target, "utf8")).toBe("precious");
+  expect(await memory.store.get(["n"], "k")).not.toBeNull();
 });
 
 test("the lock names neither the machine nor its boot", async () => {

@@ -17,18 +17,55 @@ export function fileError(what: string, path: string, error: unknown): KeepsakeE
   return new KeepsakeError(code, `${what} ${path}: ${messageOf(error)}`, { cause: error });
 }
 
-/** A flag of open(): fails for a symbolic link, where the system knows it. @internal */
-export const NO_LINK = fs.constants.O_NOFOLLOW ?? 0;
+/** A flag of open(): does not wait for who writes to a pipe, where the system knows it. @internal */
+export const NO_WAIT = fs.constants.O_NONBLOCK ?? 0;
+// Fails for a symbolic link.
+const NO_LINK = fs.constants.O_NOFOLLOW ?? 0;
 
-/** Whether opening with `NO_LINK` failed for that. @internal */
-export function isLinkRefused(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "ELOOP";
+const ODD: Record<string, string> = {
+  ELOOP: "a symbolic link",
+  EISDIR: "a folder",
+  ENXIO: "a socket or a device",
+};
+
+/**
+ * Opens what stands beside a database. It may not lead elsewhere, where something would be
+ * overwritten: anything but a file is `cannot_open`. @internal
+ */
+export function openBeside(path: string, flags: number, mode?: number): number {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, flags | NO_LINK | NO_WAIT, mode);
+  } catch (error) {
+    const what = ODD[(error as NodeJS.ErrnoException).code ?? ""];
+    throw what === undefined ? error : oddFile(path, what);
+  }
+  const found = fs.fstatSync(fd);
+  if (found.isFile()) return fd;
+  fs.closeSync(fd);
+  throw oddFile(path, nameOfOdd(found));
 }
 
-/** What stands beside a database may not lead elsewhere: it would be overwritten. @internal */
-export function linkRefused(path: string): KeepsakeError {
+/** What is there in place of a file. @internal */
+export function nameOfOdd(found: fs.Stats): string {
+  if (found.isSymbolicLink()) return "a symbolic link";
+  return found.isDirectory() ? "a folder" : "a pipe, a socket or a device";
+}
+
+/** @internal */
+export function oddFile(path: string, what: string): KeepsakeError {
   return new KeepsakeError(
     "cannot_open",
-    `${path} must not be a symbolic link; remove the link and open the database again`,
+    `${path} must not be ${what}; remove it and open the database again`,
+  );
+}
+
+/** A file with a second name would be changed under both, and locked under one. @internal */
+export function refuseSecondName(path: string, fd: number): void {
+  if (fs.fstatSync(fd).nlink < 2) return;
+  throw new KeepsakeError(
+    "cannot_open",
+    `${path} must not be a hard link, or its other name would change, too; copy it to a new ` +
+      "file, and give the copy its name",
   );
 }

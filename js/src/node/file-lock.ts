@@ -14,7 +14,7 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
 import { KeepsakeError } from "../errors.js";
-import { fileError, isLinkRefused, linkRefused, NO_LINK } from "./file-error.js";
+import { fileError, openBeside } from "./file-error.js";
 import { type Identity, isOnThisMachine, lives, ownIdentity } from "./process-identity.js";
 
 const HEARTBEAT_MS = 5_000;
@@ -119,9 +119,9 @@ function successionOf(lockPath: string): Owner[] {
 function readOwner(path: string): Owner | undefined {
   let text: string;
   try {
-    text = readNoLink(path);
+    text = readBeside(path);
   } catch (error) {
-    if (isLinkRefused(error)) throw linkRefused(path);
+    if (error instanceof KeepsakeError) throw error;
     return undefined;
   }
   try {
@@ -133,8 +133,8 @@ function readOwner(path: string): Owner | undefined {
   return { token: "damaged", pid: 0, thread: 0, machine: "" };
 }
 
-function readNoLink(path: string): string {
-  const file = fs.openSync(path, fs.constants.O_RDONLY | NO_LINK);
+function readBeside(path: string): string {
+  const file = openBeside(path, fs.constants.O_RDONLY);
   try {
     return fs.readFileSync(file, "utf8");
   } finally {
@@ -169,7 +169,7 @@ function held(lockPath: string, token: string): FileLock {
     try {
       return readOwner(lockPath)?.token === token;
     } catch {
-      return false; // somebody put a link in its place
+      return false; // somebody put a link or a folder in its place
     }
   };
   const heartbeat = setInterval(() => isHeld() && beat(lockPath), HEARTBEAT_MS);
@@ -185,7 +185,7 @@ function held(lockPath: string, token: string): FileLock {
 // Writes what is there already, in place: the file system then sets its own time.
 function beat(lockPath: string): void {
   try {
-    const file = fs.openSync(lockPath, fs.constants.O_RDWR | NO_LINK);
+    const file = openBeside(lockPath, fs.constants.O_RDWR);
     fs.writeSync(file, "{", 0);
     fs.closeSync(file);
   } catch {

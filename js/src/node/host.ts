@@ -12,7 +12,7 @@ import { openSession } from "../engine/session.js";
 import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
-import { fileError } from "./file-error.js";
+import { fileError, nameOfOdd, oddFile } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
@@ -205,6 +205,7 @@ function refuseOtherPrograms(path: string): void {
   const sharedMemory = `${path}-shm`;
   const found = fs.lstatSync(sharedMemory, { throwIfNoEntry: false });
   if (found === undefined) return;
+  if (!found.isFile()) throw oddFile(sharedMemory, nameOfOdd(found));
   if (seesAllProcesses() && isLocked(found.ino) === false) {
     fs.rmSync(sharedMemory, { force: true });
     return;
@@ -270,8 +271,7 @@ function kindOfFile(path: string): fs.Stats | undefined {
 function refuseOddFile(path: string): void {
   const found = kindOfFile(path);
   if (found === undefined || found.isFile()) return;
-  const what = found.isDirectory() ? "a folder" : "a pipe, a socket or a device";
-  throw new KeepsakeError("cannot_open", `path must be a file, not ${what}: ${path}`);
+  throw new KeepsakeError("cannot_open", `path must be a file, not ${nameOfOdd(found)}: ${path}`);
 }
 
 function open(path: string, files: (path: string) => EngineFiles): EngineFiles {

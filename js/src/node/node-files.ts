@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
 import { LogRoom } from "../wasm/log-room.js";
 import { MemoryFile } from "../wasm/memory-files.js";
-import { isLinkRefused, linkRefused, NO_LINK } from "./file-error.js";
+import { NO_WAIT, openBeside, refuseSecondName } from "./file-error.js";
 import type { Reserve } from "./reserve.js";
 
 const LOG_HEADER_SIZE = 32;
@@ -279,17 +279,26 @@ function tryOpen(
   isSideFile: boolean,
   mode?: number,
 ): number | undefined {
+  let fd: number;
   try {
-    const fd = fs.openSync(path, isSideFile ? flags | NO_LINK : flags, mode);
-    // A folder opens too, if it is only to be read.
-    if (!fs.fstatSync(fd).isDirectory()) return fd;
-    fs.closeSync(fd);
-    return undefined;
+    fd = isSideFile ? openBeside(path, flags, mode) : fs.openSync(path, flags | NO_WAIT, mode);
   } catch (error) {
-    if (isSideFile && isLinkRefused(error)) throw linkRefused(path);
     if (UNREACHABLE.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
+  try {
+    // A folder opens too, if it is only to be read.
+    if (!fs.fstatSync(fd).isFile()) return closed(fd);
+    if (flags !== O_RDONLY) refuseSecondName(path, fd);
+    return fd;
+  } catch (error) {
+    closed(fd);
+    throw error;
+  }
+}
+
+function closed(fd: number): undefined {
+  fs.closeSync(fd);
 }
 
 /** So that the name of a new file survives a power cut, where folders can be flushed. */

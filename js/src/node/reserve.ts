@@ -5,12 +5,9 @@ import * as fs from "node:fs";
 import type { DatabaseSession } from "../engine/session.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { encodeRequest, failureCodeOf } from "../wire/codec.js";
-import { NO_LINK } from "./file-error.js";
 
 const RESERVE_BYTES = 1 << 20;
 const MAKE_AFTER_MS = 300;
-
-const { O_CREAT, O_RDWR } = fs.constants;
 
 /** @internal */
 export class Reserve {
@@ -47,17 +44,18 @@ export class Reserve {
     }
   }
 
-  // Of bytes that a disk has to keep, because it may leave out zeros.
+  // Of bytes that a disk has to keep, because it may leave out zeros. Made anew, because what
+  // has its name may be another file's second name, or a folder.
   #make(): boolean {
     let file: number | undefined;
     try {
-      file = fs.openSync(this.#path, O_RDWR | O_CREAT | NO_LINK, 0o600);
-      const missing = RESERVE_BYTES - fs.fstatSync(file).size;
-      if (missing > 0) writeAll(file, new Uint8Array(missing).fill(0x5a), RESERVE_BYTES - missing);
+      fs.rmSync(this.#path, { force: true });
+      file = fs.openSync(this.#path, "wx", 0o600);
+      writeAll(file, new Uint8Array(RESERVE_BYTES).fill(0x5a), 0);
       return true;
     } catch {
       // Half a reserve is only in the way.
-      fs.rmSync(this.#path, { force: true });
+      if (file !== undefined) fs.rmSync(this.#path, { force: true });
       return false;
     } finally {
       if (file !== undefined) fs.closeSync(file);
