@@ -63,6 +63,8 @@ interface ConnectionParts extends Told {
   readonly acquire: () => Engine;
   readonly configuration?: Operation | undefined;
   readonly levels?: Levels | undefined;
+  /** What it is a share of. */
+  readonly shared?: Connection | undefined;
   /** Whose engine it uses, as long as that is open. */
   readonly whole?: Connection | undefined;
   readonly isLent?: boolean | undefined;
@@ -112,7 +114,7 @@ export class Connection {
 
   /** Another connection to the same engine. */
   share(configuration?: Operation): Connection {
-    return new Connection({ ...this.#parts, configuration });
+    return new Connection({ ...this.#parts, configuration, shared: this.#parts.shared ?? this });
   }
 
   /**
@@ -277,7 +279,9 @@ export class Connection {
     if (this.#isClosed) throw new KeepsakeError("closed", "it was closed");
     if (this.#parts.whole !== undefined) return this.#parts.whole.#open();
     if (this.#engine === undefined) {
-      this.#engine = this.#parts.acquire();
+      const { shared = this, acquire } = this.#parts;
+      // What is open has let it in; the key that was given may be an earlier one by now.
+      this.#engine = shared.#engine ?? acquire();
       this.#engine.retain();
       abandoned.register(this, this.#engine, this);
     }

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openMemory, SqliteStore, salvageMemory } from "keepsake";
+import { putThread } from "./support/auditing.mjs";
 import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
 
 const KEY = new Uint8Array(32).fill(7);
@@ -204,6 +205,23 @@ describe("a key that is changed", () => {
     expect(await refusal({ path, key: KEY })).toMatchObject({ code: "wrong_key" });
     await withMemory({ path, key: "a new passphrase" }, async ({ store }) => {
       expect((await store.get(["a"], "l"))?.value).toEqual({ v: 2 });
+    });
+  });
+
+  test("is the key of all that the memory uses for the first time after it", async () => {
+    const path = pathOf("changed-first.db");
+    await withMemory({ path, key: KEY }, async (memory) => {
+      await memory.changeKey(OTHER);
+      await putThread(memory, "t");
+      await memory.store.put(["a"], "k", { v: 1 });
+      const bytes = await memory.export();
+      await memory.import(await memory.export({ format: "portable" }));
+      await memory.import(bytes);
+      await memory.scoped({ user: "ada" }).store.put(["n"], "k", { v: 1 });
+    });
+    await withMemory({ path, key: OTHER }, async ({ store, checkpointer }) => {
+      expect(await store.get(["a"], "k")).not.toBeNull();
+      expect(await checkpointer.getTuple({ configurable: { thread_id: "t" } })).toBeDefined();
     });
   });
 
