@@ -64,8 +64,6 @@ const common = {
   bundle: true,
   packages: "external",
   sourcemap: true,
-  // Errors and toJSON() name the class.
-  keepNames: true,
   logLevel: "warning",
 };
 
@@ -175,8 +173,6 @@ async function buildEdge() {
     target: "es2022",
     format: "esm",
     splitting: true,
-    // A call for each function, in what a Worker uploads.
-    keepNames: false,
     plugins: [bundledGlue, externalWasm],
     external: ["node:*", "cloudflare:*"],
   };

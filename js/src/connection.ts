@@ -41,16 +41,17 @@ export function checkDatabaseOptions<Options extends DatabaseOptions>(
 }
 
 /**
- * Hears of an operation before it is asked for, and of its answer or its error. What it throws
- * before, the call rejects with. @internal
+ * Hears of an operation before it is asked for, and then of its answer or its error, if it
+ * answers with a function. What it throws before, the call rejects with. `within` is where the
+ * operation is at home, within what the listener listens to. @internal
  */
 export type AccessListener = (
   operation: Operation,
-  phase: "before" | "after",
-  outcome?: { answer?: unknown; error?: unknown },
-  /** Where the operation is at home, within what the listener listens to. */
-  within?: readonly string[],
-) => void;
+  within: readonly string[],
+) => OutcomeListener | undefined;
+
+/** @internal */
+export type OutcomeListener = (outcome: { answer?: unknown; error?: unknown }) => void;
 
 /** Who hears of the calls, and who makes them. @internal */
 export interface Told {
@@ -124,15 +125,15 @@ export class Connection {
   within(level: ScopeLevel, { hear, author }: Told = {}): Connection {
     const { levels, hear: outer, whole = this } = this.#parts;
     const fromOutside: AccessListener | undefined =
-      outer &&
-      ((operation, phase, outcome, place = []) =>
-        outer(operation, phase, outcome, [...level.place, ...place]));
+      outer && ((operation, place) => outer(operation, [...level.place, ...place]));
     const both: AccessListener | undefined =
       hear &&
       fromOutside &&
-      ((operation, phase, outcome, place) => {
-        fromOutside(operation, phase, outcome, place);
-        hear(operation, phase, outcome, place);
+      ((operation, place) => {
+        const listeners = [fromOutside(operation, place), hear(operation, place)];
+        return (outcome) => {
+          for (const listener of listeners) listener?.(outcome);
+        };
       });
     return new Connection({
       ...this.#parts,
@@ -208,15 +209,15 @@ export class Connection {
     operations: Operations,
     now: number,
   ): MaybePromise<Answers<Operations>> {
-    for (const operation of operations) hear(operation, "before");
+    const listeners = operations.map((operation) => hear(operation, []));
     const tell = (answers: Answers<Operations>) => {
-      operations.forEach((operation, i) => {
-        hear(operation, "after", { answer: answers[i] });
+      listeners.forEach((listener, i) => {
+        listener?.({ answer: answers[i] });
       });
       return answers;
     };
     const tellFailed = (error: unknown): never => {
-      for (const operation of operations) hear(operation, "after", { error });
+      for (const listener of listeners) listener?.({ error });
       throw error;
     };
     let answers: MaybePromise<Answers<Operations>>;

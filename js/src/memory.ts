@@ -122,6 +122,9 @@ export interface Diagnosis {
 
 /** An open database with both tiers: give `store` and `checkpointer` to `compile()`. */
 export class Memory {
+  /** As it is printed, however a bundler calls the class. @internal */
+  static readonly name: string = "Memory";
+
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
   readonly #options: MemoryOptions;

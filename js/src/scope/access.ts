@@ -67,29 +67,29 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
   if (onAccess === undefined) return undefined;
   if (typeof onAccess !== "function")
     throw invalid(`onAccess must be a function: ${show(onAccess)}`);
-  const began = new WeakMap<Operation, number>();
-  return (operation, phase, outcome, within = []) => {
+  return (operation, within) => {
     const access = isProbe(operation) ? undefined : rowOf(operation).access?.(operation);
-    if (access === undefined) return;
-    const time = Date.now();
-    const event = {
-      phase,
-      time,
+    if (access === undefined) return undefined;
+    const began = Date.now();
+    const event: AccessEvent = {
+      phase: "before",
+      time: began,
       scope,
       ...placed(access, within),
       actor,
       nodeId: nodeId?.(),
     };
-    if (phase === "before") began.set(operation, time);
-    if (phase === "before") return onAccess(event);
-    try {
-      onAccess({ ...event, began: began.get(operation), ...told(outcome) });
-    } catch (error) {
-      // What was done is done: it is an error of the listener, not of the call.
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    onAccess(event);
+    return (outcome) => {
+      try {
+        onAccess({ ...event, phase: "after", time: Date.now(), began, ...told(outcome) });
+      } catch (error) {
+        // What was done is done: it is an error of the listener, not of the call.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    };
   };
 }
 
@@ -106,9 +106,8 @@ function placed({ operation, namespace, threadId }: Access, within: readonly str
   };
 }
 
-function told(outcome: { answer?: unknown; error?: unknown } | undefined): Partial<AccessEvent> {
-  if (outcome?.error === undefined) return { success: true, count: countOf(outcome?.answer) };
-  const { error } = outcome;
+function told({ answer, error }: { answer?: unknown; error?: unknown }): Partial<AccessEvent> {
+  if (error === undefined) return { success: true, count: countOf(answer) };
   return { success: false, code: error instanceof KeepsakeError ? error.code : "internal" };
 }
 

@@ -32,6 +32,9 @@ export interface ScopedTierOptions extends StoreOptions {
  * name that lies outside. `memory.scoped()` makes one; it needs no closing.
  */
 export class ScopedMemory {
+  /** As it is printed, however a bundler calls the class. @internal */
+  static readonly name: string = "ScopedMemory";
+
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
   /** Where it lies in the memory: `["user", "ada"]`. */
