@@ -35,6 +35,9 @@ std::string EncodeNamespace(const Namespace& ns);
 // kCorrupt if `encoded` is not the encoding of any namespace.
 Result<Namespace> DecodeNamespace(std::string_view encoded);
 
+// Whether the first labels of `ns` are those of `prefix`, as they stand.
+bool BeginsWith(const Namespace& ns, const Namespace& prefix);
+
 enum class MatchType : std::uint8_t { kPrefix = 0, kSuffix = 1 };  // persistent
 
 // `path` matches the first (prefix) or last (suffix) labels; "*" stands for

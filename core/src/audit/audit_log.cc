@@ -82,10 +82,6 @@ Result<AuditEntry> EntryIn(const Row& row) {
   return entry;
 }
 
-bool BeginsWith(const Namespace& ns, const Namespace& prefix) {
-  return prefix.size() <= ns.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
-}
-
 // Whether an entry is about what lies below `ns`, whose threads begin with `thread_prefix`.
 bool IsBelow(const AuditEntry& entry, const Namespace& ns, const std::string& thread_prefix) {
   if (entry.ns) return BeginsWith(*entry.ns, ns);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/operation_table.h"
 #include "json/utf8.h"
 #include "wire/reader.h"
 
@@ -13,66 +14,6 @@ namespace keepsake {
 namespace {
 
 using wire::Tag;
-
-// Where in its payload an operation says what it is about.
-enum class Place : std::uint8_t {
-  kNowhere,
-  kNamespace,   // the first field
-  kBehindTime,  // a namespace behind a time
-  kThread,      // the first field
-  kSecondText,  // a thread
-  kThirdText,
-};
-
-// How many it changed.
-enum class Count : std::uint8_t { kOne, kFirst, kSecond };  // a number of the answer
-
-struct AuditedTag {
-  Tag tag;
-  Audited operation;
-  Place place;
-  Count count = Count::kOne;
-};
-
-constexpr AuditedTag kAuditedTags[] = {
-    {Tag::kGet, Audited::kRecall, Place::kNamespace},
-    {Tag::kPut, Audited::kStore, Place::kNamespace},  // or a deletion
-    {Tag::kSearch, Audited::kRecall, Place::kNamespace},
-    {Tag::kListKeys, Audited::kRecall, Place::kNamespace},
-    {Tag::kClearNamespace, Audited::kClear, Place::kNamespace, Count::kFirst},
-    {Tag::kSweepExpired, Audited::kDelete, Place::kNowhere, Count::kFirst},
-    {Tag::kExplainAbsence, Audited::kRecall, Place::kNamespace},
-    {Tag::kKeepHistory, Audited::kConfigure, Place::kNamespace},
-    {Tag::kDropHistory, Audited::kConfigure, Place::kNamespace},
-    {Tag::kHistory, Audited::kRecall, Place::kNamespace},
-    {Tag::kGetAsOf, Audited::kRecall, Place::kBehindTime},
-    {Tag::kSearchAsOf, Audited::kRecall, Place::kBehindTime},
-    {Tag::kUndo, Audited::kUndo, Place::kNowhere, Count::kSecond},
-    {Tag::kPutCheckpoint, Audited::kStore, Place::kThread},
-    {Tag::kPutWrites, Audited::kStore, Place::kThread},
-    {Tag::kDeleteThread, Audited::kDelete, Place::kThread},
-    {Tag::kCopyThread, Audited::kStore, Place::kSecondText},
-    {Tag::kRenameThread, Audited::kStore, Place::kSecondText},
-    {Tag::kForkThread, Audited::kStore, Place::kThirdText},
-    {Tag::kDeleteForRuns, Audited::kDelete, Place::kNowhere, Count::kFirst},
-    {Tag::kPrune, Audited::kDelete, Place::kNowhere, Count::kFirst},
-    {Tag::kImportFrom, Audited::kImport, Place::kNowhere},
-    {Tag::kFinishImport, Audited::kImport, Place::kNowhere},
-    {Tag::kForget, Audited::kForget, Place::kNowhere},
-    {Tag::kHold, Audited::kHold, Place::kNamespace},
-    {Tag::kRelease, Audited::kRelease, Place::kNamespace},
-    {Tag::kSalvage, Audited::kImport, Place::kNowhere},
-    {Tag::kChangeKey, Audited::kConfigure, Place::kNowhere},
-    {Tag::kKeepAudit, Audited::kConfigure, Place::kNowhere},
-};
-static_assert(std::ranges::is_sorted(kAuditedTags, std::ranges::less_equal(), &AuditedTag::tag));
-
-// What is not there is a read.
-AuditedTag Find(Tag tag) {
-  const auto* row = std::ranges::lower_bound(kAuditedTags, tag, {}, &AuditedTag::tag);
-  const bool is_there = row != std::ranges::end(kAuditedTags) && row->tag == tag;
-  return is_there ? *row : AuditedTag{tag, Audited::kRecall, Place::kNowhere};
-}
 
 bool IsRefusal(StatusCode code) {
   return code == StatusCode::kAccessDenied || code == StatusCode::kQuotaExceeded ||
@@ -126,17 +67,15 @@ bool IsDeletion(wire::Reader& reader) {
   return reader.Get(key) && reader.Get(has_value) && !has_value;
 }
 
-std::uint64_t CountIn(ByteView answer, Count count) {
-  if (count == Count::kOne) return 1;
+std::uint64_t CountIn(ByteView answer, Changed changed) {
+  if (changed == Changed::kOne) return 1;
   std::uint64_t number = 0;
   wire::Reader reader(answer);
-  if (!reader.Get(number) || (count == Count::kSecond && !reader.Get(number))) return 0;
+  if (!reader.Get(number) || (changed == Changed::kSecond && !reader.Get(number))) return 0;
   return number;
 }
 
 }  // namespace
-
-bool IsAudited(Tag tag) { return Find(tag).operation != Audited::kRecall; }
 
 Status AuditTrail::Begin(const wire::Request& request, const Scope* scope, bool writes_rows,
                          bool changes_others) {
@@ -159,16 +98,16 @@ void AuditTrail::Note(const wire::OperationView& operation, ByteView result) {
   std::memcpy(&code, result.data(), sizeof(code));
   const bool is_done = code == StatusCode::kOk;
   if (is_done ? !changes_ : !IsRefusal(code)) return;
-  const auto tag = static_cast<Tag>(operation.tag);
-  const AuditedTag row = Find(tag);
+  const OperationRow* row = FindOperation(operation.tag);
+  if (row == nullptr) return;
   // An erasure notes itself, in its own transaction.
-  if (is_done && (row.operation == Audited::kRecall || tag == Tag::kForget)) return;
-  if (IsDry(tag, operation.payload)) return;
-  AuditEntry entry{.operation = row.operation, .code = code};
+  if (is_done && (row->audited == Audited::kRecall || row->tag == Tag::kForget)) return;
+  if (IsDry(row->tag, operation.payload)) return;
+  AuditEntry entry{.operation = row->audited, .code = code};
   wire::Reader reader(operation.payload);
-  ReadPlace(row.place, reader, entry);
-  if (tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
-  if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), row.count);
+  ReadPlace(row->place, reader, entry);
+  if (row->tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
+  if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), row->changed);
   if (entry.count > 0) Add(std::move(entry));
 }
 

@@ -48,9 +48,6 @@ class AuditTrail {
   std::vector<AuditEntry> entries_;
 };
 
-// Whether an operation of this tag that succeeds leaves an entry.
-bool IsAudited(wire::Tag tag);
-
 }  // namespace keepsake
 
 #endif  // KEEPSAKE_ENGINE_AUDIT_TRAIL_H_

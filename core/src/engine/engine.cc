@@ -135,8 +135,8 @@ class Engine::Opened {
     const bool is_remembered =
         state_.answers() != nullptr && request.acknowledged && writes_rows && !changes_others;
     if (is_remembered) return RunOnce(request, calls);
-    const bool is_one = HasSeveralUnits(calls) || trail().notes_rows();
-    if (state_.database() == nullptr || !is_one) {
+    const bool needs_transaction = HasSeveralUnits(calls) || trail().notes_rows();
+    if (state_.database() == nullptr || !needs_transaction) {
       // What is indexed here is kept, whatever the answer is.
       state_.store().LimitTextWork(kTextAtOnce);
       AnswerAll(request, calls);

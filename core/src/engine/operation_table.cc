@@ -73,22 +73,25 @@ constexpr int kMoves = kBeyondRows | kNeedsFile | kWhole;
 constexpr int kOfFile = kBeyondRows | kWhole;
 
 constexpr OperationRow kOperations[] = {
-    InBatch<GetOp>(Tag::kGet, kReads),
-    InBatch<PutOp>(Tag::kPut, kWrites),
-    InBatch<SearchOp>(Tag::kSearch, kReads),
+    InBatch<GetOp>(Tag::kGet, kReads).At(Place::kNamespace),
+    InBatch<PutOp>(Tag::kPut, kWrites).As(Audited::kStore, Place::kNamespace),
+    InBatch<SearchOp>(Tag::kSearch, kReads).At(Place::kNamespace),
     InBatch<ListNamespacesOp>(Tag::kListNamespaces, kReads),
     On<wire::OneNamespace>(Tag::kListKeys, kReads,
                            [](auto& engine, auto& op) {
                              return InScope(engine, [&](auto& store) { return store.List(op.ns); });
-                           }),
+                           })
+        .At(Place::kNamespace),
     On<wire::OneNamespace>(Tag::kClearNamespace, kWrites,
                            [](auto& engine, auto& op) {
                              return InScope(
                                  engine, [&](auto& store) { return store.ClearNamespace(op.ns); });
-                           }),
+                           })
+        .As(Audited::kClear, Place::kNamespace, Changed::kFirst),
     On<wire::SweepExpired>(
         Tag::kSweepExpired, kWrites | kWhole,
-        [](auto& engine, auto& op) { return engine.store().SweepExpired(op.max_items); }),
+        [](auto& engine, auto& op) { return engine.store().SweepExpired(op.max_items); })
+        .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
     On<wire::ConfigureStore>(
         Tag::kConfigureStore, kOfFile,
         [](auto& engine, auto& op) { return engine.store().Configure(op.index, op.ttl, op.text); }),
@@ -99,7 +102,8 @@ constexpr OperationRow kOperations[] = {
                                return InScope(engine, [&](auto& store) {
                                  return store.ExplainAbsence(op.search, op.item);
                                });
-                             }),
+                             })
+        .At(Place::kNamespace),
     On<IndexStep>(Tag::kImproveIndex, kReads | kWhole,
                   [](auto& engine, auto& op) { return engine.store().ImproveIndex(op); }),
     On<wire::ReadPending>(
@@ -109,29 +113,33 @@ constexpr OperationRow kOperations[] = {
         Tag::kEmbedPending, kWrites | kWhole,
         [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
     On<HistoryRule>(Tag::kKeepHistory, kWrites | kWhole,
-                    [](auto& engine, auto& op) { return engine.store().KeepHistory(op); }),
-    On<wire::OneNamespace>(
-        Tag::kDropHistory, kWrites | kWhole,
-        [](auto& engine, auto& op) { return engine.store().DropHistory(op.ns); }),
+                    [](auto& engine, auto& op) { return engine.store().KeepHistory(op); })
+        .As(Audited::kConfigure, Place::kNamespace),
+    On<wire::OneNamespace>(Tag::kDropHistory, kWrites | kWhole,
+                           [](auto& engine, auto& op) { return engine.store().DropHistory(op.ns); })
+        .As(Audited::kConfigure, Place::kNamespace),
     On<Nothing>(Tag::kHistoryRules, kReads | kWhole,
                 [](auto& engine, auto&) { return engine.store().ListHistoryRules(); }),
     On<wire::History>(Tag::kHistory, kReads,
                       [](auto& engine, auto& op) {
                         return InScope(
                             engine, [&](auto& store) { return store.History(op.item, op.limit); });
-                      }),
+                      })
+        .At(Place::kNamespace),
     On<wire::AsOf<GetOp>>(Tag::kGetAsOf, kReads,
                           [](auto& engine, auto& op) {
                             return InScope(engine, [&](auto& store) {
                               return store.GetAsOf(op.op, op.at_ms);
                             });
-                          }),
+                          })
+        .At(Place::kBehindTime),
     On<wire::AsOf<SearchOp>>(Tag::kSearchAsOf, kReads,
                              [](auto& engine, auto& op) {
                                return InScope(engine, [&](auto& store) {
                                  return store.SearchAsOf(op.op, op.at_ms);
                                });
-                             }),
+                             })
+        .At(Place::kBehindTime),
     On<wire::AsOf<ListNamespacesOp>>(Tag::kListNamespacesAsOf, kReads,
                                      [](auto& engine, auto& op) {
                                        return InScope(engine, [&](auto& store) {
@@ -141,13 +149,16 @@ constexpr OperationRow kOperations[] = {
     On<Undo>(Tag::kUndo, kWrites,
              [](auto& engine, auto& op) {
                return InScope(engine, [&](auto& store) { return store.UndoOperation(op); });
-             }),
+             })
+        .As(Audited::kUndo, Place::kNowhere, Changed::kSecond),
 
     On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites | kRepeatable,
-                      [](auto& engine, auto& op) { return engine.saver().Put(op); }),
+                      [](auto& engine, auto& op) { return engine.saver().Put(op); })
+        .As(Audited::kStore, Place::kThread),
     On<wire::PutWrites>(
         Tag::kPutWrites, kWrites | kRepeatable,
-        [](auto& engine, auto& op) { return engine.saver().PutWrites(op.key, op.writes); }),
+        [](auto& engine, auto& op) { return engine.saver().PutWrites(op.key, op.writes); })
+        .As(Audited::kStore, Place::kThread),
     On<CheckpointKey>(Tag::kGetTuple, kReads,
                       [](auto& engine, auto& op) { return engine.saver().GetTuple(op); }),
     On<ListCheckpoints>(Tag::kListCheckpoints, kReads,
@@ -162,22 +173,28 @@ constexpr OperationRow kOperations[] = {
                                      }),
     On<wire::DeleteThread>(
         Tag::kDeleteThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().DeleteThread(op.thread_id); }),
+        [](auto& engine, auto& op) { return engine.saver().DeleteThread(op.thread_id); })
+        .As(Audited::kDelete, Place::kThread),
     On<wire::CopyThread>(
         Tag::kCopyThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().CopyThread(op.source, op.target); }),
+        [](auto& engine, auto& op) { return engine.saver().CopyThread(op.source, op.target); })
+        .As(Audited::kStore, Place::kSecondText),
     On<wire::RenameThread>(
         Tag::kRenameThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().RenameThread(op.source, op.target); }),
+        [](auto& engine, auto& op) { return engine.saver().RenameThread(op.source, op.target); })
+        .As(Audited::kStore, Place::kSecondText),
     On<wire::ForkThread>(Tag::kForkThread, kWrites,
                          [](auto& engine, auto& op) {
                            return engine.saver().ForkThread(op.source, op.checkpoint_id, op.target);
-                         }),
+                         })
+        .As(Audited::kStore, Place::kThirdText),
     On<wire::DeleteForRuns>(
         Tag::kDeleteForRuns, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); }),
+        [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); })
+        .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
     On<RetentionRules>(Tag::kPrune, kWrites,
-                       [](auto& engine, auto& op) { return engine.saver().Prune(op); }),
+                       [](auto& engine, auto& op) { return engine.saver().Prune(op); })
+        .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
     On<ListThreads>(Tag::kListThreads, kReads,
                     [](auto& engine, auto& op) { return engine.saver().Threads(op); }),
     On<Nothing>(Tag::kCheckpointerStats, kReads,
@@ -202,7 +219,8 @@ constexpr OperationRow kOperations[] = {
                   return Status();
                 }),
     On<sql::OpenOptions>(Tag::kImportFrom, kMoves | kAlone,
-                         [](auto& engine, auto& op) { return engine.ImportFrom(op); }),
+                         [](auto& engine, auto& op) { return engine.ImportFrom(op); })
+        .As(Audited::kImport, Place::kNowhere),
     On<wire::ReadRows>(Tag::kReadRows, kMoves,
                        [](auto& engine, auto& op) {
                          return engine.rows_out().Read(op.export_id, op.number, op.cursor,
@@ -213,22 +231,26 @@ constexpr OperationRow kOperations[] = {
     On<wire::PutRows>(Tag::kPutRows, kMoves,
                       [](auto& engine, auto& op) { return engine.rows_in().Put(op.piece); }),
     On<wire::FinishImport>(Tag::kFinishImport, kMoves | kAlone,
-                           [](auto& engine, auto& op) { return engine.FinishImport(op); }),
+                           [](auto& engine, auto& op) { return engine.FinishImport(op); })
+        .As(Audited::kImport, Place::kNowhere),
     On<Nothing>(Tag::kImportState, kMoves,
                 [](auto& engine, auto&) { return engine.rows_in().State(); }),
     On<wire::LimitVectors>(Tag::kLimitVectors, kOfFile,
                            [](auto&, auto& op) { return LimitVectors(op.bytes); }),
     On<Erasure>(Tag::kForget, kBeyondRows | kAlone,
-                [](auto& engine, auto& op) { return engine.Forget(op); }),
+                [](auto& engine, auto& op) { return engine.Forget(op); })
+        .As(Audited::kForget, Place::kNowhere),
     On<wire::FindErasure>(Tag::kFindErasure, kReads,
                           [](auto& engine, auto& op) { return engine.erasures().Find(op.id); }),
     On<Hold>(Tag::kHold, kWrites | kWhole,
              [](auto& engine, auto& op) {
                op.since_ms = engine.clock().NowMs();
                return engine.erasures().Put(op);
-             }),
+             })
+        .As(Audited::kHold, Place::kNamespace),
     On<wire::OneNamespace>(Tag::kRelease, kWrites | kWhole,
-                           [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); }),
+                           [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); })
+        .As(Audited::kRelease, Place::kNamespace),
     On<Nothing>(Tag::kListHolds, kReads | kWhole,
                 [](auto& engine, auto&) { return engine.erasures().Holds(); }),
     On<wire::CheckPages>(Tag::kCheckPages, kMoves | kAlone,
@@ -236,15 +258,18 @@ constexpr OperationRow kOperations[] = {
                            return engine.database()->CheckPages(op.first, op.count, op.accepts);
                          }),
     On<sql::OpenOptions>(Tag::kSalvage, kMoves | kAlone,
-                         [](auto& engine, auto& op) { return engine.Salvage(op); }),
+                         [](auto& engine, auto& op) { return engine.Salvage(op); })
+        .As(Audited::kImport, Place::kNowhere),
 #ifndef KEEPSAKE_HOST_SQL  // without files there is nothing to encrypt
     On<wire::ChangeKey>(Tag::kChangeKey, kMoves | kAlone,
-                        [](auto& engine, auto& op) { return engine.ChangeKey(op); }),
+                        [](auto& engine, auto& op) { return engine.ChangeKey(op); })
+        .As(Audited::kConfigure, Place::kNowhere),
 #endif
     On<wire::KeepAudit>(Tag::kKeepAudit, kWrites | kWhole,
                         [](auto& engine, auto& op) {
                           return engine.audit_log().Keep(op.rule, engine.clock().NowMs());
-                        }),
+                        })
+        .As(Audited::kConfigure, Place::kNowhere),
     On<Nothing>(Tag::kAuditRule, kReads | kWhole,
                 [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
     On<AuditQuery>(Tag::kAuditLog, kReads,

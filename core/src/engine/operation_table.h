@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/engine_state.h"
+#include "keepsake/audit.h"
 #include "keepsake/operation.h"
 #include "wire/frame.h"
 #include "wire/operations.h"
@@ -30,6 +31,19 @@ enum Trait : std::uint8_t {
   kRepeatable = 32,
 };
 
+// Where in its payload an operation says what it is about.
+enum class Place : std::uint8_t {
+  kNowhere,
+  kNamespace,   // the first field
+  kBehindTime,  // a namespace behind a time
+  kThread,      // the first field
+  kSecondText,  // a thread
+  kThirdText,
+};
+
+// How many it changed: one, or what the first or second number of its answer says.
+enum class Changed : std::uint8_t { kOne, kFirst, kSecond };
+
 struct OperationRow {
   wire::Tag tag;
   std::uint8_t traits;
@@ -37,7 +51,20 @@ struct OperationRow {
   // that are one Store::Batch() together, which have `decode`.
   void (*answer)(EngineState& engine, ByteView payload, wire::ResponseWriter& response);
   Result<Operation> (*decode)(ByteView payload) = nullptr;
+  // What the audit log calls it: a kRecall that succeeds leaves no entry.
+  Audited audited = Audited::kRecall;
+  Place place = Place::kNowhere;
+  Changed changed = Changed::kOne;
 
+  constexpr OperationRow As(Audited operation, Place where, Changed count = Changed::kOne) const {
+    OperationRow row = *this;
+    row.audited = operation;
+    row.place = where;
+    row.changed = count;
+    return row;
+  }
+  // A read.
+  constexpr OperationRow At(Place where) const { return As(Audited::kRecall, where); }
   bool Has(int trait) const { return (traits & trait) != 0; }
   bool IsBatched() const { return decode != nullptr; }
 };

@@ -118,6 +118,10 @@ Result<Namespace> DecodeNamespace(std::string_view encoded) {
   return labels;
 }
 
+bool BeginsWith(const Namespace& ns, const Namespace& prefix) {
+  return prefix.size() <= ns.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
+}
+
 bool Matches(const MatchCondition& condition, const Namespace& ns) {
   const Namespace& path = condition.path;
   if (path.size() > ns.size()) return false;

@@ -30,10 +30,6 @@ std::string Show(const Namespace& ns) {
   return text + "]";
 }
 
-bool BeginsWith(const Namespace& ns, const Namespace& prefix) {
-  return prefix.size() <= ns.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
-}
-
 const std::optional<std::vector<Namespace>>& AllowedBy(const Policy& policy, Access access) {
   return access == Access::kRead ? policy.readable : policy.writable;
 }
