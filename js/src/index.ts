@@ -49,7 +49,7 @@ export type {
 } from "./scope/eviction.js";
 export type { Moment } from "./scope/history.js";
 export { decodeLabel, encodeLabel } from "./scope/labels.js";
-export type { Policy } from "./scope/policy.js";
+export type { PlacedPolicy, Policy } from "./scope/policy.js";
 export {
   type MemoryEntry,
   MemoryProvider,

@@ -152,6 +152,24 @@ describe("the inspector", () => {
     await expectNone();
   });
 
+  test("has none among scopes, with a policy that is used", async () => {
+    await page.evaluate(async () => {
+      document.querySelector("keepsake-inspector").scopes = [await globalThis.seedScope()];
+    });
+    await tab("Scopes");
+    await page.getByRole("option", { name: /eve@example.com/ }).click();
+    await page.getByRole("meter").first().waitFor();
+    await expectNone();
+  });
+
+  test("has none in the audit log, with its filter and an entry", async () => {
+    await tab("Audit");
+    await page.getByText("Filter", { exact: true }).click();
+    await page.getByRole("option", { name: /Refused: store/ }).click();
+    await page.getByText("Refused (quota_exceeded).").waitFor();
+    await expectNone();
+  });
+
   test("has none where it is stored", async () => {
     await tab("Storage");
     await page.getByRole("button", { name: "Export", exact: false }).first().waitFor();

@@ -587,7 +587,149 @@ describe("storage", () => {
   });
 });
 
+describe("scopes", () => {
+  beforeAll(async () => {
+    await page.evaluate(async () => {
+      const scope = await globalThis.seedScope();
+      await globalThis.memory.hold(["user", "eve@example%2Ecom", "notes"], "case 8");
+      document.querySelector("keepsake-inspector").scopes = [scope];
+    });
+    await tab("Scopes");
+  });
+
+  const scope = () => page.getByRole("option", { name: /eve@example.com/ });
+
+  test("are listed by the names that were given, and say which have a policy", async () => {
+    await scope().filter({ hasText: "policy" }).waitFor();
+    await option(/The whole memory/).click();
+    await page.getByText("Everything: only scopes have policies.").waitFor();
+    await page.getByText(/The newest 500, since/).waitFor();
+  });
+
+  test("say their rules, how much of each quota is used, and what is held", async () => {
+    await scope().click();
+    await page.getByText("Read: only below notes, likes").waitFor();
+    await page.getByText("200 B for each value at most").waitFor();
+    await page.getByText("An item lives 1,440 minutes at most").waitFor();
+    await page
+      .getByText("4 items in each namespace at most. The fullest is notes: 3 (75 %).")
+      .waitFor();
+    // Keys of one sign, and {"text":"Note 1"}.
+    await page.getByText("1000 B of keys and values at most. Used: 54 B (5 %).").waitFor();
+    expect(await page.getByRole("meter").first().getAttribute("value")).toBe("75");
+    await page.getByText(/is held since .*: case 8$/).waitFor();
+    await pictures("scopes");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("count anew when something is written there", async () => {
+    await put(["user", "eve@example%2Ecom", "notes"], "5", { text: "Note 5" });
+    await page.getByText("The fullest is notes: 4 (100 %).").waitFor();
+  });
+
+  test("one without a policy says whose that would be", async () => {
+    await put(["user", "zoe", "notes"], "1", { text: "hers" });
+    await option(/zoe/).click();
+    await page.getByText("No policy is known.").waitFor();
+  });
+
+  test("lead to their items, and to who wrote there", async () => {
+    await scope().click();
+    await page.getByRole("button", { name: "Show its items" }).click();
+    await page.locator(".count", { hasText: /eve@example%2Ecom: 4 items/ }).waitFor();
+    await tab("Scopes");
+    await page.getByRole("button", { name: "Who wrote here" }).click();
+    await page.getByRole("tab", { name: "Audit", selected: true }).waitFor();
+    await expect(page.getByLabel("In or below").inputValue()).resolves.toBe(
+      "user/eve@example%2Ecom",
+    );
+  });
+});
+
+describe("the audit log", () => {
+  const count = (text) =>
+    page.locator(".panel:not([hidden]) .pane > header .count", { hasText: text });
+
+  test("says who wrote where, and what was refused with its rule", async () => {
+    await option(/Refused: store/).click();
+    await page.getByText("Refused (quota_exceeded). A quota of the policy").waitFor();
+    await page.locator("dd", { hasText: /^agent$/ }).waitFor();
+    await page.locator("dd", { hasText: "user / eve@example%2Ecom / notes" }).waitFor();
+    await pictures("audit");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("is filtered by scope, operation, time and refusal", async () => {
+    await option(/Stored 1 item/)
+      .first()
+      .waitFor();
+    await page.getByText("Filter", { exact: true }).click();
+    await page.getByLabel("Refused only").check();
+    await count("2").waitFor();
+    await option(/Refused: recall/).waitFor();
+    await page.getByLabel("What was done").selectOption("store");
+    await count("1").waitFor();
+    await page.getByLabel("Until").fill("2020-01-01T00:00");
+    await page.getByLabel("Until").press("Enter");
+    await count("none").waitFor();
+    await page.getByLabel("Until").fill("");
+    await page.getByLabel("From").fill("2100-01-01T00:00");
+    await page.getByLabel("From").press("Enter");
+    await count("none").waitFor();
+    await page.getByLabel("From").fill("");
+    await page.getByLabel("Refused only").uncheck();
+    await page.getByLabel("What was done").selectOption("");
+    await pictures("audit-filter");
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("an entry leads to the items there", async () => {
+    await option(/Stored 1 item/)
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Show the items there" }).click();
+    await page.locator(".count", { hasText: "notes: 4 items" }).waitFor();
+    await tab("Audit");
+  });
+
+  test("is read in pages, as far as somebody scrolls, also behind a filter", async () => {
+    await page.getByLabel("In or below").fill("");
+    await page.evaluate(async () => {
+      for (let i = 0; i < 450; i++)
+        await globalThis.memory.store.put(["busy"], String(i % 7), { i });
+    });
+    await count("60 so far").or(count("200 so far")).waitFor();
+    await page.getByRole("button", { name: "Read anew" }).click();
+    await page.getByLabel("Entries, the newest first").focus();
+    const until = async (text) => {
+      while ((await count(text).count()) === 0) {
+        await page.keyboard.press("End");
+        await page.waitForTimeout(50);
+      }
+    };
+    await until(/^45\d$|^46\d$/);
+    await page.getByLabel("Refused only").check();
+    await count(/^2$/).waitFor();
+    await page.getByLabel("Refused only").uncheck();
+  });
+
+  test("is dropped after a question, and kept from then on", async () => {
+    await button("Drop the log…").click();
+    await inDialog("Drop it").click();
+    await message("The audit log was dropped.").waitFor();
+    await page.getByText("Nothing is kept.").waitFor();
+    await expect(page.evaluate(() => globalThis.memory.auditRule())).resolves.toBeUndefined();
+    await button("Keep a log from now on").click();
+    await message("From now on").waitFor();
+    await page.getByText(/The newest 10,000, since/).waitFor();
+    await put(["later"], "k", { text: "told" });
+    await option(/Stored 1 item/).waitFor();
+    await page.evaluate(() => globalThis.memory.release(["user", "eve@example%2Ecom", "notes"]));
+  });
+});
+
 test("tabs are walked through by arrows, and nothing else is in the way of Tab", async () => {
+  await tab("Storage");
   await page.getByRole("tab", { name: "Storage" }).focus();
   await page.keyboard.press("ArrowRight");
   await page.getByRole("tab", { name: "Items", selected: true }).waitFor();
@@ -602,7 +744,7 @@ test("tabs are walked through by arrows, and nothing else is in the way of Tab",
 
 test("nothing is wider than the page, at 360 pixels", async () => {
   await page.setViewportSize({ width: 360, height: 700 });
-  for (const name of ["Items", "Search", "Threads", "Storage"]) {
+  for (const name of ["Items", "Search", "Threads", "Scopes", "Audit", "Storage"]) {
     await tab(name);
     const wide = await page.evaluate(() => {
       const { shadowRoot } = document.querySelector("keepsake-inspector");

@@ -19,3 +19,19 @@ test("a store in place of a memory is refused there, too", () => {
     }),
   );
 });
+
+test("what is no list of scopes is refused", () => {
+  const inspector = new KeepsakeInspector();
+  for (const scopes of [undefined, [{ store: 1 }]]) {
+    expect(() => {
+      inspector.scopes = scopes;
+    }).toThrow(
+      expect.objectContaining({
+        code: "invalid_argument",
+        message: expect.stringMatching(
+          /^\[keepsake\] <keepsake-inspector>: scopes must be a list of what memory\.scoped\(\) answers: /,
+        ),
+      }),
+    );
+  }
+});

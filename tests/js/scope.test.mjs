@@ -133,6 +133,20 @@ test("a scope within a scope has both policies", async () => {
   await memory.close();
 });
 
+test("a scope tells the policies that hold in it, as they were given", async () => {
+  const memory = await open();
+  const policy = { writable: [["notes"]], readOnly: false, maxBytes: 500, maxTtl: 0.5 };
+  const ada = memory.scoped({ user: "ada", policy });
+  expect(ada.policies).toEqual([{ place: ["user", "ada"], policy }]);
+  expect(ada.scoped({ conversation: "1" }).policies).toEqual([
+    { place: ["user", "ada"], policy },
+    { place: ["user", "ada", "conv", "1"], policy: {} },
+  ]);
+  ada.policies[0].policy.writable[0].push("more");
+  expect(ada.policies[0].policy).toEqual(policy);
+  await memory.close();
+});
+
 test("a policy is told with its rule and its numbers [cap 104] [cap 105] [cap 88]", async () => {
   const memory = await open();
   const { store } = memory.scoped({

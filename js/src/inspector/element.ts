@@ -4,9 +4,12 @@ import { show } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { Moment } from "../scope/history.js";
+import type { ScopedMemory } from "../scope/scoped-memory.js";
 import type { Changes } from "../wire/changes.js";
+import { AuditTab } from "./audit-tab.js";
 import { h, newId } from "./dom.js";
 import { ItemsTab } from "./items-tab.js";
+import { ScopesTab } from "./scopes-tab.js";
 import { SearchTab } from "./search-tab.js";
 import { StorageTab } from "./storage-tab.js";
 import { styleSheet } from "./styles.js";
@@ -22,8 +25,8 @@ const FOLLOW_MS = 1000;
 const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
 /**
- * Shows what is in a memory: its items, searches with the reason of each hit, its threads, and
- * how it is stored. It follows what other tabs write while it is on the page.
+ * Shows what is in a memory: its items, searches with the reason of each hit, its threads, its
+ * scopes, who wrote, and how it is stored. It follows what other tabs write while it is on the page.
  *
  *     document.querySelector("keepsake-inspector").memory = await openMemory({ name: "agent" });
  *
@@ -31,6 +34,7 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
  */
 export class KeepsakeInspector extends Base {
   #memory: Memory | undefined;
+  #scopes: readonly ScopedMemory[] = [];
   #inspection: Inspection | undefined;
 
   /** What is looked at: a `Memory` of `openMemory()`; undefined for nothing. */
@@ -48,9 +52,28 @@ export class KeepsakeInspector extends Base {
     this.#begin();
   }
 
+  /**
+   * Whose policies are shown: what `memory.scoped()` answered. A policy belongs to that object,
+   * and no file has it. @default none
+   */
+  get scopes(): readonly ScopedMemory[] {
+    return this.#scopes;
+  }
+
+  set scopes(scopes: readonly ScopedMemory[]) {
+    if (!Array.isArray(scopes) || !scopes.every(isScope)) {
+      throw invalid(
+        `<keepsake-inspector>: scopes must be a list of what memory.scoped() answers: ${show(scopes)}`,
+      );
+    }
+    this.#scopes = [...scopes];
+    this.#begin();
+  }
+
   /** @internal */
   connectedCallback(): void {
-    this.#takeEarlier();
+    this.#takeEarlier("scopes");
+    this.#takeEarlier("memory");
     this.#begin();
   }
 
@@ -60,11 +83,11 @@ export class KeepsakeInspector extends Base {
   }
 
   // What was set before the element was defined hides the accessor.
-  #takeEarlier(): void {
-    if (!Object.hasOwn(this, "memory")) return;
-    const { memory } = this;
-    delete (this as { memory?: unknown }).memory;
-    this.memory = memory;
+  #takeEarlier<Name extends "memory" | "scopes">(name: Name): void {
+    if (!Object.hasOwn(this, name)) return;
+    const value = this[name];
+    delete (this as Partial<KeepsakeInspector>)[name];
+    this[name] = value;
   }
 
   #begin(): void {
@@ -72,7 +95,7 @@ export class KeepsakeInspector extends Base {
     if (!this.isConnected) return;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [styleSheet()];
-    if (this.#memory) this.#inspection = new Inspection(this.#memory, root);
+    if (this.#memory) this.#inspection = new Inspection(this.#memory, this.#scopes, root);
     else root.replaceChildren(h("p", { class: "empty" }, "No memory is given yet."));
   }
 
@@ -89,13 +112,20 @@ function isMemory(memory: unknown): memory is Memory {
   return has && typeof store === "object" && typeof checkpointer === "object";
 }
 
+function isScope(scope: unknown): scope is ScopedMemory {
+  const { place, policies } = Object(scope) as Partial<ScopedMemory>;
+  return Array.isArray(place) && Array.isArray(policies);
+}
+
 /** One memory in one element, from the moment it is shown. */
 class Inspection implements Host {
   readonly memory: Memory;
+  readonly scopes: readonly ScopedMemory[];
   readonly root: ShadowRoot;
   readonly #stop: () => void;
   readonly #items: ItemsTab;
   readonly #search: SearchTab;
+  readonly #audit: AuditTab;
   readonly #tabs: Tab[];
   // What was written since a tab was last shown.
   readonly #missed = new Map<Tab, Changes>();
@@ -109,12 +139,21 @@ class Inspection implements Host {
   #hiding: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  constructor(memory: Memory, root: ShadowRoot) {
+  constructor(memory: Memory, scopes: readonly ScopedMemory[], root: ShadowRoot) {
     this.memory = memory;
+    this.scopes = scopes;
     this.root = root;
     this.#items = new ItemsTab(this);
     this.#search = new SearchTab(this);
-    this.#tabs = [this.#items, this.#search, new ThreadsTab(this), new StorageTab(this)];
+    this.#audit = new AuditTab(this);
+    this.#tabs = [
+      this.#items,
+      this.#search,
+      new ThreadsTab(this),
+      new ScopesTab(this),
+      this.#audit,
+      new StorageTab(this),
+    ];
     this.#panels = this.#tabs.map(({ root: content }) =>
       h("div", { class: "panel", role: "tabpanel", id: newId() }, content),
     );
@@ -166,6 +205,16 @@ class Inspection implements Host {
   searchFor(namespace: string[], key: string): void {
     this.#show(1);
     this.#search.ask(namespace, key);
+  }
+
+  showNamespace(namespace: string[]): void {
+    this.#show(0);
+    this.#items.showBelow(namespace);
+  }
+
+  showAudit(namespace: string[]): void {
+    this.#show(this.#tabs.indexOf(this.#audit));
+    this.#audit.showPlace(namespace);
   }
 
   // Also what it throws at once.

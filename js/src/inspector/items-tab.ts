@@ -82,10 +82,15 @@ export class ItemsTab implements Tab {
 
   /** Shows one item, whatever was shown before. */
   show(item: Item): void {
-    if (this.#tree.past !== undefined) this.#showAt(undefined, "");
-    this.#tree.reveal(item.namespace);
-    this.#choose(item.namespace);
+    this.showBelow(item.namespace);
     this.#open(item);
+  }
+
+  /** Shows the items of this namespace and below it, as they are now. */
+  showBelow(namespace: string[]): void {
+    if (this.#tree.past !== undefined) this.#showAt(undefined, "");
+    this.#tree.reveal(namespace);
+    this.#choose(namespace);
   }
 
   /** Everything as it was then; `called` says when that was. */

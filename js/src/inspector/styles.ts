@@ -61,6 +61,17 @@ button:focus-visible, input:focus-visible, select:focus-visible, textarea:focus-
 .bar { display: flex; order: -1; flex: none; flex-wrap: wrap; align-items: center; gap: 6px 10px; padding: 6px 14px; border-bottom: 1px solid var(--line); font-size: 13px; }
 .bar input { width: auto; padding: 3px 8px; }
 .bar button { padding: 3px 10px; }
+.bar details { flex: 1; min-width: 0; }
+.bar details[open] { flex-basis: 100%; }
+.bar details[open] summary { margin-bottom: 8px; }
+.filter { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); align-items: end; gap: 8px 12px; }
+.filter input:not([type="checkbox"]), .filter select { width: 100%; }
+.check { display: flex; align-items: center; gap: 8px; min-height: 32px; }
+.check input { width: auto; }
+.rule { align-items: center; }
+.rule .note { margin: 0; }
+meter { display: block; width: min(100%, 20rem); height: 12px; margin-top: 2px; }
+.refused { color: var(--danger); }
 
 .panes { display: grid; grid-template-columns: minmax(0, 1fr); height: 100%; }
 .pane { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
@@ -197,8 +208,8 @@ dialog p { overflow-wrap: anywhere; }
 dialog .actions { justify-content: flex-end; }
 
 @container (max-width: 420px) {
-  .tabs { padding-inline: 4px; }
-  .tabs button { flex: 1; padding: 8px 6px; }
+  .tabs { gap: 0; padding-inline: 2px; }
+  .tabs button { flex: 1; padding: 8px 3px; font-size: 14px; }
 }
 @container (min-width: 640px) {
   .panes { grid-template-columns: minmax(12rem, 2fr) minmax(0, 3fr); }

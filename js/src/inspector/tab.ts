@@ -2,6 +2,7 @@
 
 import type { Memory } from "../memory.js";
 import type { Moment } from "../scope/history.js";
+import type { ScopedMemory } from "../scope/scoped-memory.js";
 import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
 
@@ -9,6 +10,8 @@ import { h } from "./dom.js";
 export interface Host {
   readonly memory: Memory;
   readonly root: ShadowRoot;
+  /** Whose policies are shown. */
+  readonly scopes: readonly ScopedMemory[];
   /** Does it; what it rejects with is shown. */
   run(work: () => Promise<void>): void;
   /** Shows a message, and reads it out. One with `undo` stays until it is dismissed. */
@@ -19,6 +22,10 @@ export interface Host {
   /** Shows all items as they were; `called` says when that was. */
   showAsOf(moment: Moment, called: string): void;
   searchFor(namespace: string[], key: string): void;
+  /** Shows the items below it. */
+  showNamespace(namespace: string[]): void;
+  /** Shows who wrote below it. */
+  showAudit(namespace: string[]): void;
 }
 
 export interface Tab {

@@ -2,7 +2,7 @@
 
 import { checkEach, checkFlag, checkOptions, checkWhole, type NamesOf } from "../checks.js";
 import { checkNamespace, minutesToMs } from "../store/store-operations.js";
-import type { WirePolicy } from "../wire/scope.js";
+import type { ScopeLevel, WirePolicy } from "../wire/scope.js";
 
 /** What may be done in a scope. Nothing is forbidden unless it is said. */
 export interface Policy {
@@ -23,6 +23,16 @@ export interface Policy {
   /** Minutes that an item lives at most. A put that asks for more is refused. */
   maxTtl?: number | undefined;
 }
+
+/** A policy that holds in a scope, and the place that it is of. */
+export interface PlacedPolicy {
+  /** In the memory: `["user", "ada"]`. Namespaces of the policy lie within it. */
+  place: string[];
+  /** What was given; without rules everything is allowed. */
+  policy: Policy;
+}
+
+const MS_PER_MINUTE = 60_000;
 
 const POLICY: NamesOf<Policy> = {
   readable: 1,
@@ -50,6 +60,26 @@ export function toWirePolicy(given: Policy | undefined): WirePolicy {
     defaultTtl: minutes("defaultTtl"),
     maxTtl: minutes("maxTtl"),
   };
+}
+
+/** As it was given, each within those before it. @internal */
+export function placedPolicies(levels: readonly ScopeLevel[]): PlacedPolicy[] {
+  const around: string[] = [];
+  return levels.map(({ place, policy }) => {
+    around.push(...place);
+    return { place: [...around], policy: policyOf(policy) };
+  });
+}
+
+function policyOf({ readable, writable, defaultTtl, maxTtl, ...rest }: WirePolicy): Policy {
+  const policy: Policy = {
+    ...rest,
+    readable: readable?.map((prefix) => [...prefix]),
+    writable: writable?.map((prefix) => [...prefix]),
+    defaultTtl: defaultTtl && defaultTtl / MS_PER_MINUTE,
+    maxTtl: maxTtl && maxTtl / MS_PER_MINUTE,
+  };
+  return Object.fromEntries(Object.entries(policy).filter(([, rule]) => rule !== undefined));
 }
 
 function prefixes(name: string, given: string[][] | undefined): string[][] | undefined {

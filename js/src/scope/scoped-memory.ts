@@ -18,6 +18,7 @@ import {
 } from "./erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { type Moment, momentOf } from "./history.js";
+import { type PlacedPolicy, placedPolicies } from "./policy.js";
 import { MemoryProvider } from "./provider.js";
 import { levelOf, type ScopeOptions } from "./scope.js";
 
@@ -50,6 +51,14 @@ export class ScopedMemory {
     this.#connection = connection.within(level, toldBy(this.place.join("/"), scope));
     this.store = new SqliteStore(options, this.#connection);
     this.checkpointer = new SqliteSaver(options as never, this.#connection);
+  }
+
+  /**
+   * The policies that hold here, the outermost first: its own, and those of the scopes around it.
+   * Not what `policyFor()` of a Durable Object adds.
+   */
+  get policies(): PlacedPolicy[] {
+    return placedPolicies(this.#connection.levels?.levels ?? []);
   }
 
   /** A scope within this one; both policies hold. */

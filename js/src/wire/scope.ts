@@ -57,10 +57,10 @@ export class Levels {
   /** As they travel; undefined for the whole memory. */
   readonly bytes: Uint8Array | undefined;
   readonly author: Author | undefined;
-  readonly #levels: readonly ScopeLevel[];
+  readonly levels: readonly ScopeLevel[];
 
   constructor(levels: readonly ScopeLevel[], author?: Author) {
-    this.#levels = levels;
+    this.levels = levels;
     this.author = author;
     this.place = levels.flatMap(({ place }) => place);
     this.threadPrefix = threadPrefixOf(this.place);
@@ -68,19 +68,19 @@ export class Levels {
   }
 
   with(level: ScopeLevel): Levels {
-    return new Levels([...this.#levels, level], this.author);
+    return new Levels([...this.levels, level], this.author);
   }
 
   by(author: Author): Levels {
-    return new Levels(this.#levels, author);
+    return new Levels(this.levels, author);
   }
 
   /** These, and within them others that travelled here. */
   around(inner: Uint8Array | undefined): Uint8Array {
     const innerCount = inner?.length ? new DataView(inner.slice().buffer).getUint32(0, true) : 0;
     const writer = new Writer();
-    writer.u32(this.#levels.length + innerCount);
-    for (const level of this.#levels) writeLevel(writer, level);
+    writer.u32(this.levels.length + innerCount);
+    for (const level of this.levels) writeLevel(writer, level);
     if (inner !== undefined) writer.raw(inner.subarray(4));
     return writer.finish().slice();
   }

@@ -61,6 +61,26 @@ globalThis.seedMany = async (count) => {
   }
 };
 
+/** A scope with a policy, whose writes and refusals are in the audit log. */
+globalThis.seedScope = async () => {
+  await memory.keepAudit({ maxEntries: 500 });
+  const policy = {
+    readable: [["notes"], ["likes"]],
+    maxEntriesPerNamespace: 4,
+    maxValueBytes: 200,
+    maxBytes: 1000,
+    maxTtl: 1440,
+  };
+  const scope = memory.scoped({ user: "eve@example.com", actor: "agent", policy });
+  for (const key of ["1", "2", "3"]) await scope.store.put(["notes"], key, { text: `Note ${key}` });
+  const refused = [
+    scope.store.put(["notes"], "4", { text: "x".repeat(300) }),
+    scope.store.get(["diary"], "1"),
+  ];
+  await Promise.allSettled(refused);
+  return scope;
+};
+
 let clock = 0;
 
 /** A thread with a list of messages that grows, up to so many. → the ids of its checkpoints */
