@@ -1,10 +1,12 @@
 // What scopes, policies, events, validity, history, the audit log, the look for secrets and
-// encryption cost: each off and on, in one interleaved run.
+// encryption cost: each off and on, in one interleaved run. Beside them what a put costs more
+// with a version and with an entry of a log by hand, over better-sqlite3.
 //
 //   node bench/governance.mjs
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { openMemory } from "keepsake";
 import { introduce, table } from "./lib.mjs";
 
@@ -87,6 +89,82 @@ async function measureOpening(folder) {
   );
 }
 
+// What a version and an entry of a log cost who writes them by hand, in the transaction of the put.
+function byHand(path) {
+  const connection = new Database(path);
+  connection.pragma("journal_mode = WAL");
+  connection.pragma("synchronous = NORMAL");
+  connection.exec(`
+    CREATE TABLE item(ns TEXT, key TEXT, value TEXT, at INTEGER, PRIMARY KEY(ns, key));
+    CREATE TABLE version(id INTEGER PRIMARY KEY, ns TEXT, key TEXT, number INTEGER, value TEXT,
+      from_ms INTEGER, at INTEGER, actor TEXT);
+    CREATE UNIQUE INDEX version_of_item ON version(ns, key, number);
+    CREATE TABLE log(id INTEGER PRIMARY KEY, at INTEGER, operation TEXT, ns TEXT, actor TEXT);
+  `);
+  const put = connection.prepare(
+    `INSERT INTO item VALUES(?, ?, ?, ?)
+     ON CONFLICT(ns, key) DO UPDATE SET value = excluded.value, at = excluded.at`,
+  );
+  const keep = connection.prepare(
+    `INSERT INTO version(ns, key, number, value, from_ms, at, actor)
+     SELECT i.ns, i.key, 1 + COALESCE((SELECT max(number) FROM version v
+       WHERE v.ns = i.ns AND v.key = i.key), 0), i.value, i.at, ?, 'agent'
+     FROM item i WHERE i.ns = ? AND i.key = ? RETURNING number`,
+  );
+  const drop = connection.prepare("DELETE FROM version WHERE ns = ? AND key = ? AND number <= ?");
+  const tell = connection.prepare(
+    "INSERT INTO log(at, operation, ns, actor) VALUES(?, 'store', ?, 'agent')",
+  );
+  const shorten = connection.prepare("DELETE FROM log WHERE id <= ?");
+  const write = (key) => put.run("notes", key, JSON.stringify(value), Date.now());
+  const remember = (key) => {
+    const version = keep.get(Date.now(), "notes", key);
+    if (version?.number > 4) drop.run("notes", key, version.number - 4);
+  };
+  const log = () => {
+    const { lastInsertRowid } = tell.run(Date.now(), "notes");
+    if (lastInsertRowid > 1000) shorten.run(lastInsertRowid - 1000);
+  };
+  const works = {
+    put: write,
+    "and a version": connection.transaction((key) => {
+      remember(key);
+      write(key);
+    }),
+    "and an entry": connection.transaction((key) => {
+      write(key);
+      log();
+    }),
+    "and both": connection.transaction((key) => {
+      remember(key);
+      write(key);
+      log();
+    }),
+  };
+  return { works, close: () => connection.close() };
+}
+
+function measureByHand(folder) {
+  const { works, close } = byHand(join(folder, "hand.db"));
+  const times = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
+  // As above: the rounds before the first that count are as many as versions are kept.
+  for (let round = -5; round < ROUNDS; ++round) {
+    for (const [name, run] of Object.entries(works)) {
+      const since = process.cpuUsage();
+      for (let i = 0; i < ITEMS; ++i) run(`k${i}`);
+      if (round >= 0) times[name].push(cpuMicros(since) / ITEMS);
+    }
+  }
+  close();
+  const base = median(times.put);
+  const row = Object.values(times).map(
+    (list) => `${median(list).toFixed(1)} µs (×${(median(list) / base).toFixed(2)})`,
+  );
+  console.log(
+    `${table(["CPU of a call by hand", ...Object.keys(works)], [["put, in a file", ...row]])}\n`,
+  );
+}
+
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
@@ -130,6 +208,9 @@ for (const kind of ["memory", "file"]) {
   await encrypted?.close();
   await audited.close();
   await governed.close();
-  if (kind === "file") await measureOpening(folder);
+  if (kind === "file") {
+    measureByHand(folder);
+    await measureOpening(folder);
+  }
   rmSync(folder, { recursive: true });
 }
