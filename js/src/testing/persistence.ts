@@ -1,7 +1,7 @@
 // What is there after close and reopen.
 
 import { keysOf, numbered, putAll, type Run, storeCase } from "./case.js";
-import { expectClose, expectEqual } from "./check.js";
+import { expectClose, expectEqual, expectTrue } from "./check.js";
 import { ColourEmbeddings, colourIndex } from "./fakes.js";
 import type { StoreCase, StoreNeed, StoreUnderTest } from "./types.js";
 
@@ -42,6 +42,27 @@ export const persistenceCases = [
       );
       expectEqual(await again.listNamespaces(), [N], "namespaces");
     },
+  ),
+  persistenceCase(
+    "a batch is a promise, what it put is stored, and expires",
+    64,
+    async (store, { reopen, options, clock }) => {
+      const value = { n: 1 };
+      const pending = store.batch([
+        { namespace: N, key: "k", value },
+        { namespace: N, key: "l", value },
+        { namespace: N, key: "k" },
+      ]);
+      expectTrue(typeof pending.then === "function", "batch() returns a promise");
+      expectEqual((await pending)[2], null, "a read of the same batch");
+      await store.put(N, "brief", value, undefined, { ttl: 1 });
+      const again = await reopen(store, options);
+      expectEqual(keysOf(await again.search(N)).sort(), ["brief", "k", "l"], "after reopening");
+      clock.advanceMinutes(1);
+      expectEqual(await again.get(N, "brief"), null, "what has expired");
+      expectEqual((await again.get(N, "k"))?.value, value, "what has no end");
+    },
+    ["clock", "ttl"],
   ),
   persistenceCase("reopening many times is harmless", 22, async (first, { reopen }) => {
     let store = first;

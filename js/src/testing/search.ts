@@ -1,7 +1,7 @@
 // Listing by search(): scope, order, limit and offset.
 
 import { keysOf, numbered, putAll, storeCase } from "./case.js";
-import { expectEqual } from "./check.js";
+import { expectEqual, expectRejection } from "./check.js";
 import type { StoreUnderTest } from "./types.js";
 
 async function allPages(store: StoreUnderTest, limit: number): Promise<string[]> {
@@ -46,6 +46,60 @@ const scope = [
       expectEqual(values, [{ secret: tenant }], `items of ${tenant}`);
     }
   }),
+  storeCase(
+    "a namespace is searched by listing it, or by a part of a key or a value",
+    { cap: 13, needs: ["extras"] },
+    async (store) => {
+      await putAll(store, ["n"], {
+        pref_theme: { v: "dark" },
+        pref_size: { v: 7 },
+        mem_1: { v: "a dark night" },
+      });
+      await store.put(["other"], "pref_theme", { v: "dark" });
+      const found = async (query: string) =>
+        keysOf(await store.search(["n"], { query, mode: "contains" })).sort();
+      expectEqual(await found("pref_"), ["pref_size", "pref_theme"], "the beginning of keys");
+      expectEqual(await found("dark"), ["mem_1", "pref_theme"], "a part of values");
+      expectEqual(await found("none"), [], "what is nowhere");
+      expectEqual(
+        keysOf(await store.search(["n"])).sort(),
+        ["mem_1", "pref_size", "pref_theme"],
+        "all of it",
+      );
+    },
+  ),
+  storeCase(
+    "an agent's session has the same answers in every store",
+    { cap: 55, needs: ["index"] },
+    async (store) => {
+      const batch = await store.batch([
+        { namespace: ["ada", "facts"], key: "tea", value: { text: "green", year: 2019 } },
+        { namespace: ["ada", "facts"], key: "rain", value: { text: "blue", year: 2004 } },
+        { namespace: ["bob"], key: "own", value: { text: "red" } },
+        { namespace: ["ada", "facts"], key: "tea" },
+      ]);
+      expectEqual(batch.length, 4, "results of a batch");
+      expectEqual(batch[3], null, "a read sees what was there before its batch");
+      expectEqual((await store.get(["ada", "facts"], "tea"))?.value.year, 2019, "get");
+      const [hit] = await store.search(["ada"], { query: "blue", limit: 1 });
+      expectEqual([hit?.key, hit?.namespace], ["rain", ["ada", "facts"]], "by meaning");
+      expectEqual(
+        keysOf(await store.search(["ada"], { filter: { year: { $gte: 2010 } } })),
+        ["tea"],
+        "by filter",
+      );
+      expectEqual(
+        await store.listNamespaces({ maxDepth: 1 }),
+        [["ada"], ["bob"]],
+        "namespaces, cut to one label",
+      );
+      await store.put(["ada", "facts"], "tea", { text: "black" });
+      await store.delete(["bob"], "own");
+      expectEqual((await store.get(["ada", "facts"], "tea"))?.value, { text: "black" }, "update");
+      expectEqual(await store.listNamespaces(), [["ada", "facts"]], "after the deletion");
+      await expectRejection(() => store.put(["a.b"], "k", {}), "a label with a dot");
+    },
+  ),
   storeCase("search returns key, value and namespace of every item", { cap: 6 }, async (store) => {
     await putAll(store, ["n"], { a: { n: 1 }, b: { n: 2 } });
     const found = (await store.search(["n"])).map((item) => [item.namespace, item.key, item.value]);
