@@ -131,7 +131,9 @@ export const capabilityGroups = [
       104: "Policy: allowed prefixes, entries and bytes",
       105: "A value that is too large is refused with its size",
       106: "Secrets are masked or refused before they are stored",
+      107: "What is off is not in the program, leaves no rows and takes no calls",
       108: "What was stored is there in the next run",
+      109: "What seven other systems call memory, from files to the replay of events",
     },
   },
 ];

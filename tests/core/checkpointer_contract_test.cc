@@ -196,6 +196,80 @@ TYPED_TEST(CheckpointerContract, cap_80_an_earlier_checkpoint_is_read_and_contin
   EXPECT_THAT(Values(this->Get({"t", "", "2"})), ElementsAre("step@2=2"));
 }
 
+TYPED_TEST(CheckpointerContract, cap_68_metadata_comes_back_and_is_found_by_each_of_its_members) {
+  const std::string common =
+      R"(,"created_at":"2026-01-01","counters_since_delta_snapshot":{"messages":[3,1]},)"
+      R"("run_id":"r","mine":{"tags":["a","b"]}})";
+  const std::vector<std::string> all = {
+      R"({"source":"input","step":-1,"parents":{})" + common,
+      R"({"source":"loop","step":0,"parents":{"sub":"7"})" + common,
+      R"({"source":"update","step":1,"parents":{})" + common,
+      R"({"source":"fork","step":2,"parents":{"":"1"})" + common};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    At at("t", "", std::to_string(i + 1));
+    if (i > 0) at.Parent(std::to_string(i));
+    this->Put(at.Metadata(all[i]));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(Text(this->Get({"t", "", std::to_string(i + 1)}).metadata), all[i]);
+  }
+  const auto found = [&](const std::string& filter) {
+    ListCheckpoints list;
+    list.filter = filter;
+    return this->List(list);
+  };
+  EXPECT_THAT(found(R"({"source":"input"})"), ElementsAre("t//1"));
+  EXPECT_THAT(found(R"({"source":"loop","step":0})"), ElementsAre("t//2"));
+  EXPECT_THAT(found(R"({"source":"update"})"), ElementsAre("t//3"));
+  EXPECT_THAT(found(R"({"parents":{"":"1"}})"), ElementsAre("t//4"));
+  EXPECT_THAT(found(R"({"step":-1})"), ElementsAre("t//1"));
+  EXPECT_THAT(found(R"({"mine":{"tags":["b","a"]}})"), IsEmpty());
+  for (const char* of_all :
+       {R"({"created_at":"2026-01-01"})", R"({"run_id":"r","mine":{"tags":["a","b"]}})",
+        R"({"counters_since_delta_snapshot":{"messages":[3,1]}})"}) {
+    EXPECT_EQ(found(of_all).size(), all.size()) << of_all;
+  }
+  EXPECT_EQ(Text(this->saver().Threads({}).value().at(0).metadata), all.back());
+  ASSERT_TRUE(this->saver().CopyThread("t", "copy").ok());
+  EXPECT_EQ(Text(this->Get({"copy", "", "2"}).metadata), all[1]);
+  this->Put(At("t", "", "4").Parent("3").Metadata(R"({"source":"loop"})"));
+  EXPECT_THAT(found(R"({"source":"fork"})"), ElementsAre("copy//4"));
+}
+
+// LangGraph's reducer of messages adds what is new and replaces what has the same id.
+TYPED_TEST(CheckpointerContract, cap_79_messages_are_a_channel_with_all_their_history) {
+  const std::string document(20'000, 'x');
+  const std::vector<std::string> states = {R"([{"id":1,"text":"hello"}])",
+                                           R"([{"id":1,"text":"hello"},{"id":2,"text":"hi"}])",
+                                           R"([{"id":1,"text":"good day"},{"id":2,"text":"hi"}])"};
+  this->Put(At("t", "", "1").New("document", "1", document).New("messages", "1", states[0]));
+  const auto bytes = this->Stats().bytes;
+  for (const char* id : {"2", "3"}) {
+    this->Put(At("t", "", id)
+                  .Parent(id[0] == '2' ? "1" : "2")
+                  .Unchanged("document", "1")
+                  .New("messages", id, states.at(static_cast<std::size_t>(id[0] - '1'))));
+  }
+  for (const char* id : {"1", "2", "3"}) {
+    EXPECT_THAT(Values(this->Get({"t", "", id})),
+                ElementsAre("document@1=" + document,
+                            "messages@" + std::string(id) + "=" +
+                                states.at(static_cast<std::size_t>(id[0] - '1'))));
+  }
+  EXPECT_LT(this->Stats().bytes - bytes, document.size()) << "each channel has its own value";
+  // A channel whose steps are kept as writes, too: the state is what they make of the seed.
+  this->PutWrites({"t", "", "3"}, {Write("a", 0, "messages", "3"), Write("a", 1, "other", "0")});
+  this->Put(
+      At("t", "", "4").Parent("3").Unchanged("document", "1").NewWithoutValue("messages", "4"));
+  this->PutWrites({"t", "", "4"}, {Write("b", 0, "messages", "4")});
+  this->Put(
+      At("t", "", "5").Parent("4").Unchanged("document", "1").NewWithoutValue("messages", "5"));
+  const auto history = this->History({"t", "", "5"}, {"messages"});
+  ASSERT_EQ(history.size(), 1U);
+  EXPECT_EQ(Text(*history[0].seed), states[2]);
+  EXPECT_THAT(Shown(history[0].writes), ElementsAre("a/0 messages=3", "b/0 messages=4"));
+}
+
 TYPED_TEST(CheckpointerContract, cap_69_the_id_that_was_given_is_the_id_that_is_used) {
   this->Put(At("t", "ns", "1ef4f797-8335-6428-8001-8a1503f9b875"));
   EXPECT_EQ(this->Get({"t", "ns", ""}).key,

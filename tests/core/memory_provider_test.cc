@@ -117,6 +117,53 @@ TEST(MemoryProvider, cap_88_a_scope_s_refusals_have_their_codes) {
             StatusCode::kQuotaExceeded);
 }
 
+// One node stores, a later one recalls, whichever way each of them came to the memory.
+TEST(MemoryProvider, cap_97_what_a_node_stores_is_seen_by_the_next_one) {
+  auto memory = Memory::Open({.path = ":memory:"});
+  ASSERT_TRUE(memory.has_value()) << memory.error().message();
+  const auto scope = Scope::Make({{{"user", "ada"}, {}}});
+  ScopedStore scoped(memory->store(), *scope);
+  MemoryProvider hers(scoped);
+  MemoryProvider whole(memory->store());
+  for (const char* text : {"\"tea\"", "\"green tea\""}) {
+    ASSERT_TRUE(hers.Put("facts", "drink", text).ok());
+    for (const MemoryQuery& query :
+         {MemoryQuery{.ns = "user:ada", .key = "none"}, MemoryQuery{.ns = "facts", .key = "drink"},
+          MemoryQuery{.ns = "facts", .query_text = "tea"}, MemoryQuery{.ns = "facts"}}) {
+      const auto entries = hers.Recall(query);
+      ASSERT_TRUE(entries.has_value());
+      if (query.ns != "facts") {
+        EXPECT_THAT(*entries, IsEmpty());
+        continue;
+      }
+      ASSERT_EQ(entries->size(), 1U);
+      EXPECT_EQ(entries->at(0).value, text);
+    }
+  }
+  EXPECT_EQ(whole.Recall({.ns = "user:ada.facts"})->size(), 0U);
+  EXPECT_TRUE(memory->store().Get({"user", "ada", "facts"}, "drink")->has_value());
+  ASSERT_TRUE(hers.Delete("facts", "drink").ok());
+  EXPECT_THAT(*hers.Recall({.ns = "facts", .query_text = "tea"}), IsEmpty());
+}
+
+TEST(MemoryProvider, cap_101_without_a_query_the_newest_come_first_and_are_cut) {
+  ManualClock clock(1000);
+  const std::unique_ptr<Store> store = MakeInMemoryStore({.clock = &clock});
+  MemoryProvider provider(*store);
+  for (int i = 0; i < 12; ++i) {
+    clock.Advance(1);
+    ASSERT_TRUE(provider.Put("conv:1", "k" + std::to_string(i), std::to_string(i)).ok());
+  }
+  clock.Advance(1);
+  ASSERT_TRUE(provider.Put("conv:1", "k3", "\"again\"").ok());
+  EXPECT_THAT(KeysOf(*provider.Recall({.ns = "conv:1", .top_k = 3})),
+              ElementsAre("k3", "k11", "k10"));
+  EXPECT_EQ(provider.Recall({.ns = "conv:1"})->size(), 10U) << "by default";
+  const auto all = *provider.Recall({.ns = "conv:1", .top_k = 100});
+  EXPECT_EQ(all.size(), 12U);
+  for (const MemoryEntry& entry : all) EXPECT_EQ(entry.score, std::nullopt) << "nothing is ranked";
+}
+
 TEST(MemoryProvider, cap_103_each_access_is_told_before_and_after) {
   const std::unique_ptr<Store> store = MakeInMemoryStore({});
   MemoryProvider provider(*store);

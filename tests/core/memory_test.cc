@@ -2,45 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 
 #include "checkpointer_contract.h"
+#include "temporary_file.h"
 
 namespace keepsake {
 namespace {
 
 using testing::At;
-
-// A path in a folder of its own, which goes with it.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& name)
-      : folder_(std::filesystem::temp_directory_path() /
-                (name + std::to_string(reinterpret_cast<std::uintptr_t>(this)))) {
-    std::filesystem::create_directory(folder_);
-  }
-  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  std::string path() const { return (folder_ / "memory.db").string(); }
-  // Whether a file of the folder has the text.
-  bool Holds(const std::string& text) const {
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      std::ifstream stream(entry.path(), std::ios::binary);
-      const std::string bytes(std::istreambuf_iterator<char>(stream), {});
-      if (bytes.contains(text)) return true;
-    }
-    return false;
-  }
-
- private:
-  std::filesystem::path folder_;
-};
 
 TEST(Memory, both_tiers_are_there_after_reopening_the_file) {
   const TemporaryFile file("memory_test_");
@@ -79,22 +50,6 @@ TEST(Memory, what_cannot_be_opened_is_an_error) {
             StatusCode::kCannotOpen);
   const Result<Memory> refused = Memory::Open({.path = ":memory:"}, {.index = IndexConfig{}});
   EXPECT_FALSE(refused.has_value()) << "an index without dimensions";
-}
-
-TEST(Memory, two_threads_use_a_memory_each) {
-  const auto put_many = [](bool* done) {
-    Memory memory = Memory::Open({.path = ":memory:"}).value();
-    *done = true;
-    for (int i = 0; i < 200; ++i) {
-      *done = *done && memory.store().Put({"a"}, std::to_string(i), "{\"text\":\"tea\"}").ok();
-    }
-  };
-  bool one = false, other = false;
-  std::thread thread(put_many, &one);
-  put_many(&other);
-  thread.join();
-  EXPECT_TRUE(one);
-  EXPECT_TRUE(other);
 }
 
 }  // namespace

@@ -963,10 +963,70 @@ TYPED_TEST(StoreContractTest, cap_54_shared_knowledge_is_cut_at_a_score) {
   EXPECT_THAT(kept, ElementsAre("good"));
 }
 
+// What an agent does in a session, told by its answers.
+std::vector<std::string> Session(Store& store) {
+  std::vector<std::string> answers;
+  const std::vector<Operation> batch = {PutOperation({"ada", "facts"}, "tea", R"({"t":"tea"})"),
+                                        PutOperation({"ada", "facts"}, "rain", R"({"t":"rain"})"),
+                                        PutOperation({"bob"}, "k", "1")};
+  answers.push_back(store.Batch(batch) ? "put" : "refused");
+  answers.push_back(store.Get({"ada", "facts"}, "tea").value()->value);
+  SearchOp search;
+  search.query = "rain";
+  for (const SearchMode mode : {SearchMode::kVector, SearchMode::kText, SearchMode::kContains}) {
+    search.mode = mode;
+    answers.push_back(KeysOf(store.Search(search)).front());
+  }
+  search.query = "";
+  search.mode = SearchMode::kAuto;
+  search.filter = R"({"t":{"$ne":"tea"}})";
+  for (const std::string& key : KeysOf(store.Search(search))) answers.push_back(key);
+  const std::vector<Namespace> namespaces = store.ListNamespaces().value();
+  for (const Namespace& ns : namespaces) answers.push_back(ns.front());
+  answers.push_back(store.Delete({"bob"}, "k").ok() ? "deleted" : "refused");
+  answers.push_back(std::to_string(store.ClearNamespace({"ada", "facts"}).value()));
+  answers.push_back(store.Put({"a.b"}, "k", "1").message());
+  return answers;
+}
+
 TYPED_TEST(StoreContractTest, cap_55_the_same_code_runs_on_every_backend) {
-  Store& store = *this->store_;
-  ASSERT_TRUE(store.Put({"n"}, "k", "1").ok());
-  EXPECT_EQ(store.Get({"n"}, "k").value()->value, "1");
+  this->OpenWithIndex();
+  EXPECT_THAT(Session(*this->store_),
+              ElementsAre("put", R"({"t":"tea"})", "rain", "rain", "rain", "rain", "k", "ada",
+                          "bob", "deleted", "2", R"(namespace label must not contain '.': "a.b")"));
+}
+
+TYPED_TEST(StoreContractTest, cap_65_rewards_weigh_when_reading) {
+  this->Open(WithIndex(2));
+  const auto record = [&](std::string key, std::string reward, std::vector<float> vector) {
+    PutOp put;
+    put.ns = {"episodes"};
+    put.key = std::move(key);
+    put.value = R"({"state":"a locked door","reward":)" + reward + "}";
+    put.vectors = {{"state", std::move(vector)}};
+    this->Put(std::move(put));
+  };
+  record("failed", "-1", {1, 0});
+  record("tried", "0", {1, 0});
+  record("worked", "1", {0.9F, 0.1F});
+  SearchOp search;
+  search.query = "locked door";
+  for (const SearchMode mode : {SearchMode::kText, SearchMode::kHybrid}) {
+    search.mode = mode;
+    if (mode == SearchMode::kHybrid) search.query_vector = {1, 0};
+    search.ranking = Ranking{};
+    search.ranking->boosts = {{"reward", 0.5}};
+    EXPECT_THAT(this->Found(search), ElementsAre("worked", "tried", "failed"));
+    const auto scores = this->Scores(search);
+    EXPECT_GT(*scores.at(0), *scores.at(1));
+    EXPECT_GT(*scores.at(1), *scores.at(2));
+    search.ranking->boosts = {{"reward", -0.5}};
+    EXPECT_THAT(this->Found(search), ElementsAre("failed", "tried", "worked"));
+  }
+  search.ranking->boosts = {{"reward", 0.5}};
+  record("failed", "1", {1, 0});
+  record("worked", "-1", {0.9F, 0.1F});
+  EXPECT_THAT(this->Found(search), ElementsAre("failed", "tried", "worked"));
 }
 
 TYPED_TEST(StoreContractTest, cap_58_an_episode_is_found_by_its_own_embedding) {

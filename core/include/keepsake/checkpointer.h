@@ -22,7 +22,7 @@ namespace keepsake {
 // later checkpoint of a thread has a greater checkpoint_id (uuid6).
 inline constexpr std::size_t kMaxIdBytes = 8 * 1024;
 
-struct CheckpointKey {
+struct CheckpointKey {  // where a checkpoint is
   std::string thread_id;
   std::string checkpoint_ns;
   std::string checkpoint_id;
@@ -38,7 +38,7 @@ struct ChannelVersion {
   bool operator==(const ChannelVersion&) const = default;
 };
 
-struct ChannelValue {
+struct ChannelValue {  // of one version
   std::string channel;
   std::string version;
   Blob value;
@@ -211,7 +211,7 @@ class Checkpointer {
   virtual Result<std::vector<DeltaChannelHistory>> GetDeltaChannelHistory(
       const CheckpointKey& key, std::span<const std::string> channels) = 0;
 
-  virtual Status DeleteThread(const std::string& thread_id) = 0;
+  virtual Status DeleteThread(const std::string& thread_id) = 0;  // and all its writes
   // Replaces nothing: kInvalidArgument if the target has checkpoints or writes,
   // kNotFound if the source has none.
   virtual Status CopyThread(const std::string& source, const std::string& target) = 0;
@@ -228,7 +228,7 @@ class Checkpointer {
   // still resumes.
   virtual Result<Pruned> Prune(const RetentionRules& rules) = 0;
 
-  virtual Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) = 0;
+  virtual Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) = 0;  // newest first
   // kInvalidArgument if the target has checkpoints or writes, kNotFound if the
   // source has none.
   virtual Status RenameThread(const std::string& source, const std::string& target) = 0;

@@ -49,7 +49,7 @@ struct SearchItem {
   bool operator==(const SearchItem&) const = default;
 };
 
-struct ItemRef {
+struct ItemRef {  // where an item is
   Namespace ns;
   std::string key;
 

@@ -42,7 +42,7 @@ struct IndexConfig {
   }
 };
 
-struct TtlConfig {
+struct TtlConfig {  // of all items that say nothing else
   std::int64_t default_ttl_ms = PutOp::kNoTtl;
   bool refresh_on_read = true;
 
@@ -145,7 +145,7 @@ struct IndexStep {
   // too, and what was done is saved in the end, however little it is.
   bool is_wanted = false;
 };
-struct IndexProgress {
+struct IndexProgress {  // after a step
   std::uint64_t vectors = 0;
   std::uint64_t in_graph = 0;
   bool is_done = true;
