@@ -41,8 +41,8 @@ export function checkDatabaseOptions<Options extends DatabaseOptions>(
 }
 
 /**
- * Hears of an operation before it is asked for, and then of its answer or its error, if it
- * answers with a function. What it throws before, the call rejects with. `within` is where the
+ * Hears of an operation before it is asked for. What it throws, the call rejects with. If it
+ * answers with a function, that hears of the operation's answer or error. `within` is where the
  * operation is at home, within what the listener listens to. @internal
  */
 export type AccessListener = (

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "checkpointer_contract.h"
+#include "forwarding_database.h"
 #include "keepsake/memory.h"
 #include "keepsake/memory_provider.h"
 #include "store_contract.h"
@@ -459,39 +460,17 @@ TEST(Capabilities, cap_107_what_is_off_is_not_in_the_program) {
 }
 
 // A database that notes which statements are run on it.
-class NotingDatabase final : public sql::Database {
+class NotingDatabase final : public ForwardingDatabase {
  public:
-  explicit NotingDatabase(sql::Database& database) : database_(database) {}
-  using sql::Database::Run;
+  using ForwardingDatabase::ForwardingDatabase, ForwardingDatabase::Run;
 
   Status Run(std::string_view sql, std::span<const sql::Param> params,
              const sql::RowCallback& on_row) override {
     statements.emplace_back(sql);
     return database_.Run(sql, params, on_row);
   }
-  Status InTransaction(FunctionRef<Status()> body) override {
-    return database_.InTransaction(body);
-  }
-  Status Flush() override { return database_.Flush(); }
-  Status Scrub() override { return database_.Scrub(); }
-  Result<sql::PageCheck> CheckPages(std::uint32_t first, std::uint32_t count,
-                                    bool accepts) override {
-    return database_.CheckPages(first, count, accepts);
-  }
-  Result<std::uint64_t> SizeBytes() override { return database_.SizeBytes(); }
-  Result<std::uint64_t> BeginExport() override { return database_.BeginExport(); }
-  Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override {
-    return database_.ReadExport(offset, length);
-  }
-  void EndExport() override { database_.EndExport(); }
-  Status ImportFrom(const sql::OpenOptions& source) override {
-    return database_.ImportFrom(source);
-  }
 
   std::vector<std::string> statements;
-
- private:
-  sql::Database& database_;
 };
 
 TEST(Capabilities, cap_107_what_is_off_has_no_field_and_runs_no_statement) {

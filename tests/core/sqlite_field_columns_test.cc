@@ -10,62 +10,45 @@
 #include <string>
 #include <vector>
 
+#include "forwarding_database.h"
 #include "store_contract.h"
 
-namespace keepsake {
+namespace keepsake::testing {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr int kItems = 1500;
 const Namespace kNs = {"user", "ada"};
 
 // Counts the rows that statements give, those of whole scans apart.
-class CountingDatabase final : public sql::Database {
+class CountingDatabase final : public ForwardingDatabase {
  public:
   explicit CountingDatabase(std::unique_ptr<sql::Database> database)
-      : database_(std::move(database)) {}
+      : ForwardingDatabase(*database), owned_(std::move(database)) {}
 
-  using sql::Database::Run;
+  using ForwardingDatabase::Run;
   Status Run(std::string_view sql, std::span<const sql::Param> params,
              const sql::RowCallback& on_row) override {
     ++statements;
-    if (on_row == nullptr) return database_->Run(sql, params, on_row);
+    if (on_row == nullptr) return database_.Run(sql, params, on_row);
     const bool reads_items = sql.contains("value") && sql.contains("store_kv");
-    return database_->Run(sql, params, [&](const sql::Row& row) {
+    return database_.Run(sql, params, [&](const sql::Row& row) {
       if (reads_items) ++items_read;
       return on_row(row);
     });
-  }
-  Status InTransaction(FunctionRef<Status()> body) override {
-    return database_->InTransaction(body);
-  }
-  Status Flush() override { return database_->Flush(); }
-  Status Scrub() override { return database_->Scrub(); }
-  Result<sql::PageCheck> CheckPages(std::uint32_t first, std::uint32_t count,
-                                    bool accepts) override {
-    return database_->CheckPages(first, count, accepts);
-  }
-  Result<std::uint64_t> SizeBytes() override { return database_->SizeBytes(); }
-  Result<std::uint64_t> BeginExport() override { return database_->BeginExport(); }
-  Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override {
-    return database_->ReadExport(offset, length);
-  }
-  void EndExport() override { database_->EndExport(); }
-  Status ImportFrom(const sql::OpenOptions& source) override {
-    return database_->ImportFrom(source);
   }
 
   int items_read = 0;
   int statements = 0;
 
  private:
-  std::unique_ptr<sql::Database> database_;
+  std::unique_ptr<sql::Database> owned_;
 };
 
-class SqliteFieldColumnsTest : public testing::Test {
+class SqliteFieldColumnsTest : public ::testing::Test {
  protected:
   SqliteFieldColumnsTest() : database_(sql::OpenDatabase({.path = ":memory:"}).value()) { Open(); }
 
@@ -142,12 +125,12 @@ TEST_F(SqliteFieldColumnsTest, what_is_written_later_is_found) {
   Put(500, "common");
   Put(kItems, "rare");
   ASSERT_TRUE(store_->Delete(kNs, "k0").ok());
-  EXPECT_THAT(Keys(kRare), testing::UnorderedElementsAre("k1", "k1000", "k1500"));
+  EXPECT_THAT(Keys(kRare), ::testing::UnorderedElementsAre("k1", "k1000", "k1500"));
   // So many that they are taken into the columns.
   for (int i = 0; i < 200; ++i) Put(i, i % 100 == 0 ? "rare" : "common");
   for (int i = 2000; i < 2200; ++i) Put(i, i % 100 == 0 ? "rare" : "common");
   const auto expected =
-      testing::UnorderedElementsAre("k0", "k100", "k1000", "k1500", "k2000", "k2100");
+      ::testing::UnorderedElementsAre("k0", "k100", "k1000", "k1500", "k2000", "k2100");
   EXPECT_THAT(Keys(kRare), expected);
   EXPECT_EQ(Number("SELECT count(*) FROM field_changes"), 0);
   EXPECT_THAT(Keys(kRare), expected);
@@ -159,7 +142,7 @@ TEST_F(SqliteFieldColumnsTest, an_id_that_is_given_again_is_read_again) {
   ASSERT_TRUE(store_->Delete(kNs, "k" + std::to_string(kItems - 1)).ok());
   Put(9999, "rare");
   ASSERT_EQ(Number("SELECT max(item_id) FROM store_kv"), kItems);
-  EXPECT_THAT(Keys(kRare), testing::Contains("k9999"));
+  EXPECT_THAT(Keys(kRare), ::testing::Contains("k9999"));
 }
 
 TEST_F(SqliteFieldColumnsTest, namespaces_are_told_apart) {
@@ -177,7 +160,7 @@ TEST_F(SqliteFieldColumnsTest, what_another_store_wrote_is_found) {
   options.clock = &clock_;
   const auto other = MakeSqliteStore(database_, options).value();
   ASSERT_TRUE(other->Put(kNs, "k1", kRare).ok());
-  EXPECT_THAT(Keys(kRare), testing::Contains("k1"));
+  EXPECT_THAT(Keys(kRare), ::testing::Contains("k1"));
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(other->Put(kNs, "k" + std::to_string(2 + i), kRare).ok());
   }
@@ -282,4 +265,4 @@ TEST_F(SqliteFieldColumnsTest, answers_as_a_store_that_reads_everything) {
 }
 
 }  // namespace
-}  // namespace keepsake
+}  // namespace keepsake::testing

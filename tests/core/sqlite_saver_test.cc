@@ -9,6 +9,7 @@
 
 #include "checkpoint/content_logs.h"
 #include "checkpointer_contract.h"
+#include "forwarding_database.h"
 
 namespace keepsake::testing {
 namespace {
@@ -296,11 +297,9 @@ TEST_F(SqliteSaverFile, a_number_that_is_used_again_shares_its_log_with_a_copy) 
 }
 
 // Notes what runs, so that tests can tell how much work an answer was.
-class WatchedDatabase final : public sql::Database {
+class WatchedDatabase final : public ForwardingDatabase {
  public:
-  explicit WatchedDatabase(sql::Database& database) : database_(database) {}
-
-  using Database::Run;
+  using ForwardingDatabase::ForwardingDatabase, ForwardingDatabase::Run;
   Status Run(std::string_view sql, std::span<const sql::Param> params,
              const sql::RowCallback& on_row) override {
     statements.emplace_back(sql);
@@ -312,21 +311,6 @@ class WatchedDatabase final : public sql::Database {
   Status InTransaction(FunctionRef<Status()> body) override {
     ++transactions;
     return database_.InTransaction(body);
-  }
-  Status Flush() override { return database_.Flush(); }
-  Status Scrub() override { return database_.Scrub(); }
-  Result<sql::PageCheck> CheckPages(std::uint32_t first, std::uint32_t count,
-                                    bool accepts) override {
-    return database_.CheckPages(first, count, accepts);
-  }
-  Result<std::uint64_t> SizeBytes() override { return database_.SizeBytes(); }
-  Result<std::uint64_t> BeginExport() override { return database_.BeginExport(); }
-  Result<Bytes> ReadExport(std::uint64_t offset, std::uint32_t length) override {
-    return database_.ReadExport(offset, length);
-  }
-  void EndExport() override { database_.EndExport(); }
-  Status ImportFrom(const sql::OpenOptions& source) override {
-    return database_.ImportFrom(source);
   }
 
   void Forget() {
@@ -352,9 +336,6 @@ class WatchedDatabase final : public sql::Database {
   std::vector<std::string> statements;
   int rows = 0;
   int transactions = 0;
-
- private:
-  sql::Database& database_;
 };
 
 class SqliteSaverWork : public SqliteSaverFile {

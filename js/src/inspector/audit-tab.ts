@@ -2,10 +2,9 @@
 
 import type { AuditEntry } from "../scope/audit.js";
 import type { Changes } from "../wire/changes.js";
-import { doneText, OPERATIONS, outcomeText, whereText } from "./audit-words.js";
+import { auditText, doneText, OPERATIONS, outcomeText, whereText } from "./audit-words.js";
 import { ask, choice, field, h } from "./dom.js";
 import { fact } from "./item-view.js";
-import { auditText } from "./scopes-tab.js";
 import { coalesced, type Host, namespaceText, Panes, parseNamespace, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
 import { moment, pathOf } from "./words.js";

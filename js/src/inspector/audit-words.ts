@@ -4,7 +4,7 @@ import type { KeepsakeErrorCode } from "../errors.js";
 import type { AuditEntry } from "../scope/audit.js";
 import type { Policy } from "../scope/policy.js";
 import type { Audited } from "../wire/types.js";
-import { bytes, counted, pathOf } from "./words.js";
+import { bytes, counted, forAge, moment, pathOf } from "./words.js";
 
 /** What was done, by its operation. */
 export const OPERATIONS: Record<Audited, string> = {
@@ -91,4 +91,13 @@ function listed(prefixes: readonly string[][]): string {
   return prefixes.length === 0
     ? "nothing"
     : `only below ${prefixes.map((prefix) => pathOf(prefix)).join(", ")}`;
+}
+
+/** How much of an audit log is kept. */
+export function auditText(
+  rule: { maxEntries: number; maxAge?: number | undefined; since: Date } | undefined,
+): string {
+  if (rule === undefined) return "Nothing is kept";
+  const { maxEntries, maxAge, since } = rule;
+  return `The newest ${maxEntries.toLocaleString("en")}${forAge(maxAge)}, since ${moment(since)}`;
 }

@@ -2,19 +2,19 @@
 // and of what a history is kept.
 
 import { KeepsakeError } from "../errors.js";
-
 import type { Memory } from "../memory.js";
 import type { Hold } from "../scope/erasure.js";
 import { decodeLabel } from "../scope/labels.js";
 import type { PlacedPolicy } from "../scope/policy.js";
 import type { HistoryRule } from "../store/history-rules.js";
 import type { Changes } from "../wire/changes.js";
-import { type Rule, rulesOf } from "./audit-words.js";
+import { labelOfThread } from "../wire/scope.js";
+import { auditText, type Rule, rulesOf } from "./audit-words.js";
 import { h } from "./dom.js";
 import { fact } from "./item-view.js";
 import { coalesced, type Host, isBelow, Panes, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
-import { bytes, counted, moment, pathOf } from "./words.js";
+import { bytes, counted, forAge, moment, pathOf } from "./words.js";
 
 const ROW = 58;
 // Of each kind.
@@ -194,12 +194,10 @@ async function scopesOf({ memory, scopes }: Host): Promise<Scope[]> {
   }
   for await (const { threadId } of memory.checkpointer.listThreads({ limit: MOST_SCOPES })) {
     const [kind = "", id, thread] = threadId.split("/");
-    if (KINDS[kind] !== undefined && id && thread !== undefined) add([kind, unescaped(id)]);
+    if (KINDS[kind] !== undefined && id && thread !== undefined) add([kind, labelOfThread(id)]);
   }
   return [...found.values()];
 }
-
-const unescaped = (label: string) => label.replaceAll("%2F", "/").replaceAll("%25", "%");
 
 function scopeAt(place: string[]): Scope {
   const [root = "", label = ""] = place;
@@ -243,16 +241,6 @@ async function factsOf({ memory }: Host, place: string[]): Promise<HTMLElement[]
       ...fact("Size", `${bytes(size)}, without threads`),
     ];
   }
-}
-
-/** How much of an audit log is kept. */
-export function auditText(
-  rule: { maxEntries: number; maxAge?: number | undefined; since: Date } | undefined,
-): string {
-  if (rule === undefined) return "Nothing is kept";
-  const { maxEntries, maxAge, since } = rule;
-  const age = maxAge === undefined ? "" : `, for ${counted(maxAge, "minute")}`;
-  return `The newest ${maxEntries.toLocaleString("en")}${age}, since ${moment(since)}`;
 }
 
 // An eviction that takes nothing counts items, held ones too, and bytes as a quota does.
@@ -300,8 +288,7 @@ function rulesIn(rules: HistoryRule[], place: string[]): HTMLElement[] {
   return rules
     .filter(({ namespace }) => isNear(namespace, place))
     .map(({ namespace, maxVersions, maxAge, since }) => {
-      const age = maxAge === undefined ? "" : `, for ${counted(maxAge, "minute")}`;
-      const text = `${counted(maxVersions, "version")} of each item${age}, since ${moment(since)}`;
+      const text = `${counted(maxVersions, "version")} of each item${forAge(maxAge)}, since ${moment(since)}`;
       return h("li", {}, `${placeText(namespace)}: ${text}`);
     });
 }

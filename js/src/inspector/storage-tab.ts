@@ -8,7 +8,7 @@ import type { Changes } from "../wire/changes.js";
 import { ask, choice, field, h, saveAs } from "./dom.js";
 import { fact } from "./item-view.js";
 import { coalesced, type Host, parseJson, parseNamespace, type Tab } from "./tab.js";
-import { bytes, counted, moment, pathOf } from "./words.js";
+import { bytes, counted, forAge, moment, pathOf } from "./words.js";
 
 const FORMATS = {
   sqlite: "A SQLite file",
@@ -95,8 +95,7 @@ export class StorageTab implements Tab {
 
   #rule({ namespace, maxVersions, maxAge, since }: HistoryRule): HTMLElement {
     const place = placeOf(namespace);
-    const age = maxAge === undefined ? "" : `, for ${maxAge} minutes`;
-    const text = `${place}: ${maxVersions} versions of each item${age}, since ${moment(since)}`;
+    const text = `${place}: ${maxVersions} versions of each item${forAge(maxAge)}, since ${moment(since)}`;
     const drop = async () => {
       const agreed = await ask(this.#host.root, {
         title: "Drop this history?",

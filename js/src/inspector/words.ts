@@ -14,6 +14,11 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** For how many minutes something is kept, behind what is said of it. */
+export function forAge(maxAge: number | undefined): string {
+  return maxAge === undefined ? "" : `, for ${counted(maxAge, "minute")}`;
+}
+
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
 }

@@ -3,10 +3,14 @@
 import { checkOptions, checkTime, checkWhole, type NamesOf } from "../checks.js";
 import type { Connection } from "../connection.js";
 import type { KeepsakeErrorCode } from "../errors.js";
-import { checkNamespace, minutesToMs, type Time } from "../store/store-operations.js";
+import {
+  checkNamespace,
+  MS_PER_MINUTE,
+  minutesToMs,
+  type Time,
+} from "../store/store-operations.js";
 import type { Audited } from "../wire/types.js";
 
-const MS_PER_MINUTE = 60_000;
 const MOST_ENTRIES = 1_000_000;
 
 /** How much of the audit log is kept. */

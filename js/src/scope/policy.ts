@@ -1,7 +1,7 @@
 // What may be done in a scope. The core holds to it (core/include/keepsake/scope.h).
 
 import { checkEach, checkFlag, checkOptions, checkWhole, type NamesOf } from "../checks.js";
-import { checkNamespace, minutesToMs } from "../store/store-operations.js";
+import { checkNamespace, MS_PER_MINUTE, minutesToMs } from "../store/store-operations.js";
 import type { ScopeLevel, WirePolicy } from "../wire/scope.js";
 
 /** What may be done in a scope. Nothing is forbidden unless it is said. */
@@ -31,8 +31,6 @@ export interface PlacedPolicy {
   /** What was given; without rules everything is allowed. */
   policy: Policy;
 }
-
-const MS_PER_MINUTE = 60_000;
 
 const POLICY: NamesOf<Policy> = {
   readable: 1,

@@ -2,9 +2,8 @@
 
 import { checkOptions, checkWhole, type NamesOf } from "../checks.js";
 import type { Connection } from "../connection.js";
-import { checkNamespace, minutesToMs } from "./store-operations.js";
+import { checkNamespace, MS_PER_MINUTE, minutesToMs } from "./store-operations.js";
 
-const MS_PER_MINUTE = 60_000;
 const MOST_VERSIONS = 1_000_000;
 
 /** How much of what items were is kept. */

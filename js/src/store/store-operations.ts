@@ -176,7 +176,8 @@ const CONDITION: NamesOf<MatchCondition> = { matchType: 1, path: 1 };
 const ITEM = { namespace: 1, key: 1 } as const;
 
 const MAX_COUNT = 0xffff_ffff;
-const MS_PER_MINUTE = 60_000;
+/** @internal */
+export const MS_PER_MINUTE = 60_000;
 
 /** Throws a KeepsakeError that names the position. @internal */
 export function toCore(

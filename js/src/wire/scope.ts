@@ -43,6 +43,11 @@ export function threadPrefixOf(place: readonly string[]): string {
   return escaped.map((label) => `${label}/`).join("");
 }
 
+/** A label of such a beginning, as it was. @internal */
+export function labelOfThread(part: string): string {
+  return part.replaceAll("%2F", "/").replaceAll("%25", "%");
+}
+
 /** Who asks, and from which node of a graph. @internal */
 export interface Author {
   readonly actor?: string | undefined;
