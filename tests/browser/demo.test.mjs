@@ -178,6 +178,11 @@ test("all of the memory can be looked into, and the look ends with the dialog", 
     .getByRole("option", { name: /checkpoint/ })
     .first()
     .waitFor();
+  await tab.getByRole("tab", { name: "Audit" }).click();
+  await tab
+    .getByRole("option", { name: /Stored 1 item.*memories.*by demo/s })
+    .first()
+    .waitFor();
   await tab.getByRole("button", { name: "Close" }).click();
   await expect(tab.getByRole("tab").count()).resolves.toBe(0);
 });

@@ -49,12 +49,15 @@ export class Database extends EventTarget {
   async #open() {
     this.#memory = await openMemory({
       name: NAME,
+      actor: "demo",
       ...SEARCH,
       worker: () => this.#startWorker(),
     });
     this.#memory.onChange((changes) => this.#tell("change", changes));
     this.#tell("open");
     this.#tell("change", { namespaces: [], threads: [], everything: true });
+    // For whoever looks inside.
+    if ((await this.#memory.auditRule()) === undefined) await this.#memory.keepAudit();
   }
 
   #startWorker() {
