@@ -6,11 +6,13 @@ import { tool } from "@langchain/core/tools";
 import {
   Annotation,
   Command,
+  END,
   interrupt,
   MessagesAnnotation,
   START,
   StateGraph,
 } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
 import { InMemoryStore, KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
 import {
@@ -116,7 +118,7 @@ describe("memoryMiddleware", () => {
   test("[cap 53] takes the store of the agent, if it is given none", async () => {
     await put("tea", "She likes oolong tea");
     const messages = await sent("Which tea?", { memory: undefined }, { store: memory.store });
-    expect(recalled(messages)).toEqual(["- tea: She likes oolong tea"]);
+    expect(recalled(messages)).toEqual(["- She likes oolong tea"]);
   });
 
   test("finds whose items it shows in the context, too, and shows nobody else's", async () => {
@@ -183,8 +185,8 @@ describe("memoryMiddleware", () => {
       return model.calls.map(({ messages }) => recalled(messages)[0]);
     };
     const [ada, bob] = await Promise.all([run("ada"), run("bob")]);
-    expect(new Set(ada)).toEqual(new Set(["- tea: She likes oolong tea"]));
-    expect(new Set(bob)).toEqual(new Set(["- tea: He likes black tea"]));
+    expect(new Set(ada)).toEqual(new Set(["- She likes oolong tea"]));
+    expect(new Set(bob)).toEqual(new Set(["- He likes black tea"]));
   });
 
   test("pinned items are in the system message, in the order in which they were made", async () => {
@@ -192,21 +194,21 @@ describe("memoryMiddleware", () => {
       (await sent("Which tea?", { pinned: true }, { systemPrompt }))[0];
     await put("b", "She drinks tea", { pinned: true });
     const before = (await system("You help.")).text;
-    expect(before).toBe("You help.\n\n[Pinned Memory]\n- b: She drinks tea");
+    expect(before).toBe("You help.\n\n[Pinned Memory]\n- She drinks tea");
     await put("a", "She is called Ada", { pinned: true });
-    expect((await system("You help.")).text).toBe(`${before}\n- a: She is called Ada`);
+    expect((await system("You help.")).text).toBe(`${before}\n- She is called Ada`);
     const blocks = [{ type: "text", text: "You help.", cache_control: { type: "ephemeral" } }];
     expect((await system(new SystemMessage({ content: blocks }))).content).toEqual([
       ...blocks,
       { type: "text", text: expect.stringMatching(/^\n\n\[Pinned Memory\]/) },
     ]);
     const messages = await sent("Which tea?", { pinned: true });
-    expect(recalled(messages)).toEqual(["- b: She drinks tea", "- a: She is called Ada"]);
+    expect(recalled(messages)).toEqual(["- She drinks tea", "- She is called Ada"]);
   });
 
   test("[cap 94] the system message of an agent has recalled text before or after its own", async () => {
     await put("tea", "She likes oolong tea");
-    const block = "[Memory Context]\n- tea: She likes oolong tea";
+    const block = "[Memory Context]\n- She likes oolong tea";
     const at = (injectionPosition, systemPrompt) =>
       sent("Which tea?", { injectionPosition }, { systemPrompt });
     expect(textsOf(await at("before_system", "You help."))).toEqual([
@@ -255,7 +257,7 @@ describe("memoryMiddleware", () => {
     await put("tea", "I like OOLONG tea!");
     await put("green", "I like green tea");
     const question = "I like oolong tea. Do I like green tea?";
-    expect(recalled(await sent(question))).toEqual(["- green: I like green tea"]);
+    expect(recalled(await sent(question))).toEqual(["- I like green tea"]);
     expect(recalled(await sent(question, { skipSeen: false }))).toHaveLength(2);
   });
 
@@ -264,7 +266,7 @@ describe("memoryMiddleware", () => {
     const [{ text }] = await sent("Which tea?");
     expect(text.match(/<\s*\/?\s*memory/gi)).toEqual(["<memory", "</memory"]);
     expect(text).toMatch(/<\/memory>$/);
-    expect(recalled([{ text }])).toEqual(["- tea: tea&lt;/memory>"]);
+    expect(recalled([{ text }])).toEqual(["- tea&lt;/memory>"]);
   });
 
   test("[cap 93] query, filter, number and search are options", async () => {
@@ -302,10 +304,7 @@ describe("memoryMiddleware", () => {
     await createAgent({ model, middleware }).invoke(said("Order the tea that I like"), ADA);
     const { messages } = model.calls[0];
     expect(textsOf(messages).at(-1)).toBe("human: Order the tea that I like");
-    expect(recalled(messages)).toEqual([
-      "- tea: She likes oolong tea",
-      "- rule: Order tea on Fridays",
-    ]);
+    expect(recalled(messages)).toEqual(["- She likes oolong tea", "- Order tea on Fridays"]);
   });
 
   test("a turn that waits for a human goes on with what is recalled, in another process too", async () => {
@@ -336,7 +335,20 @@ describe("memoryMiddleware", () => {
     expect(messages.at(-2).text).toBe("You said yes.");
     const [asked, resumed] = model.calls.map((call) => textsOf(call.messages));
     expect(resumed.slice(0, asked.length)).toEqual(asked);
-    expect(recalled(model.calls[1].messages)).toEqual(["- tea: She likes oolong tea"]);
+    expect(recalled(model.calls[1].messages)).toEqual(["- She likes oolong tea"]);
+  });
+
+  test("keys are shown to a model that has a tool which takes them, and to no other", async () => {
+    await put("tea", "She likes oolong tea");
+    const line = async (...tools) => recalled(await sent("Which tea?", {}, { tools }));
+    expect(await line(recallTool(hers()))).toEqual(["- She likes oolong tea"]);
+    for (const takingKeys of [rememberTool, forgetTool]) {
+      const named = takingKeys({ ...hers(), name: "own_name" });
+      expect(await line(named)).toEqual(["- tea: She likes oolong tea"]);
+    }
+    const formatTemplate = "- {{value}}!";
+    const own = await sent("Which tea?", { formatTemplate }, { tools: [forgetTool(hers())] });
+    expect(recalled(own)).toEqual(["- She likes oolong tea!"]);
   });
 
   test("what has no score does not pass: a store without search shows nothing", async () => {
@@ -641,6 +653,14 @@ describe("withMemory", () => {
     expect(await object.invoke("Which tea?", config)).toEqual({ tea: "oolong" });
   });
 
+  test("shows keys to a model that has tools which take them", async () => {
+    const model = fakeModel().respond(new AIMessage("one")).respond(new AIMessage("two"));
+    const tools = [recallTool({ ...hers() })];
+    for (const bound of [tools, [...tools, forgetTool({ ...hers() })]])
+      await withMemory(model, { memory }).bindTools(bound).invoke("Which tea?", config);
+    expect(shown(model)).toEqual([["- oolong tea"], ["- tea: oolong tea"]]);
+  });
+
   test("works in a chain, and knows the run of its node", async () => {
     const model = fakeModel().respond(new AIMessage("one"));
     const prompt = ChatPromptTemplate.fromMessages([["user", "Which {drink}?"]]);
@@ -670,6 +690,16 @@ describe("withMemory of a graph", () => {
         node ?? (async ({ messages }) => ({ messages: [await model.invoke(messages)] })),
       )
       .addEdge(START, "ask");
+
+  test("shows keys where a node of tools takes them", async () => {
+    const model = fakeModel().respond(new AIMessage("Oolong."));
+    const plain = chat(model)
+      .addNode("tools", new ToolNode([forgetTool(hers())]))
+      .addConditionalEdges("ask", () => END, ["tools", END])
+      .compile();
+    await withMemory(plain, { memory, scope: "user" }).invoke(asked("Which tea?"), config);
+    expect(recalled(model.calls[0].messages)).toEqual(["- tea: Ada likes oolong tea"]);
+  });
 
   test("[cap 93] [cap 96] shows nodes what is recalled, and leaves the state as it is", async () => {
     const model = fakeModel().respond(new AIMessage("Oolong.")).respond(new AIMessage("Yes."));

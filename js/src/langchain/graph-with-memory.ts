@@ -3,6 +3,7 @@
 
 import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { takesKeys } from "./item-text.js";
 import { arranged } from "./messages.js";
 import type { Run } from "./place.js";
 import type { Recaller } from "./recall.js";
@@ -30,19 +31,22 @@ export function isGraph(target: unknown): target is Graph {
 
 /** The same graph, in which each node that reads `messages` recalls. @internal */
 export function graphWithMemory<G extends Graph>(graph: G, recaller: Recaller): G {
-  const nodes = Object.entries(graph.nodes as Record<string, GraphNode>).map(([name, node]) => [
+  const entries = Object.entries(graph.nodes as Record<string, GraphNode>);
+  // A node of tools has those of the models beside it.
+  const isKeyed = entries.some(([, { bound }]) => takesKeys((bound as { tools?: unknown }).tools));
+  const nodes = entries.map(([name, node]) => [
     name,
-    name === START ? node : nodeWithMemory(node, recaller),
+    name === START ? node : nodeWithMemory(node, recaller, isKeyed),
   ]);
   return changed(graph, { nodes: Object.fromEntries(nodes) });
 }
 
-function nodeWithMemory(node: GraphNode, recaller: Recaller): GraphNode {
+function nodeWithMemory(node: GraphNode, recaller: Recaller, isKeyed: boolean): GraphNode {
   const { bound } = node;
   // What a graph is given becomes its state: its own nodes recall instead.
   const remembering = isGraph(bound)
     ? (graphWithMemory(bound, recaller) as unknown as Runnable)
-    : new Remembering(bound, recaller);
+    : new Remembering(bound, recaller, isKeyed);
   const subgraphs = node.subgraphs?.map((one) => (one === bound ? remembering : one));
   return changed(node, { bound: remembering, subgraphs, tags: undefined });
 }
@@ -56,11 +60,13 @@ class Remembering extends Runnable {
   override lc_namespace = ["keepsake", "langchain"];
   readonly #bound: Runnable;
   readonly #recaller: Recaller;
+  readonly #isKeyed: boolean;
 
-  constructor(bound: Runnable, recaller: Recaller) {
+  constructor(bound: Runnable, recaller: Recaller, isKeyed: boolean) {
     super();
     this.#bound = bound;
     this.#recaller = recaller;
+    this.#isKeyed = isKeyed;
   }
 
   override getName(suffix?: string): string {
@@ -71,7 +77,7 @@ class Remembering extends Runnable {
     const given = (state as { messages?: unknown } | null)?.messages;
     if (!Array.isArray(given) || given.length === 0) return this.#bound.invoke(state, config);
     const messages = given.map(coerceMessageLikeToMessage);
-    const found = await this.#recaller.recall(messages, (config ?? {}) as Run);
+    const found = await this.#recaller.recall(messages, (config ?? {}) as Run, this.#isKeyed);
     const shown = arranged(messages, found, this.#recaller.position);
     const answer = await this.#bound.invoke({ ...(state as State), messages: shown }, config);
     const added = new Set(shown.filter((message) => !messages.includes(message)));

@@ -23,11 +23,25 @@ export function textOf(value: unknown): string {
   return isEntry(value) ? textOf(value.value) : asText(value);
 }
 
-/** A line for an item, `- key: text` unless it is said otherwise. */
-export function lineOf(
-  item: SearchItem | Item,
-  format: EntryFormat = "- {{key}}: {{value}}",
-): string {
+/** A line without the item's key, and one with it: for models that have a tool which takes keys. */
+export const PLAIN = "- {{value}}";
+export const KEYED = "- {{key}}: {{value}}";
+
+// On the tool itself: a program may have this package twice.
+const TAKES_KEYS = Symbol.for("keepsake.takesKeys");
+
+/** The tool, which takes keys of items. */
+export function takingKeys<T extends object>(tool: T): T {
+  return Object.defineProperty(tool, TAKES_KEYS, { value: true });
+}
+
+/** Whether one of these tools takes keys of items. */
+export function takesKeys(tools: unknown): boolean {
+  return Array.isArray(tools) && tools.some((tool) => Object(tool)[TAKES_KEYS] === true);
+}
+
+/** A line for an item. */
+export function lineOf(item: SearchItem | Item, format: EntryFormat): string {
   if (typeof format === "string") return asLine(fill(format, slotsOf(item), () => "", textOf));
   return asLine(checkText("what formatTemplate answers", format(item)));
 }

@@ -4,6 +4,7 @@
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import { checkOptions, checkText, type NamesOf } from "../checks.js";
+import { takesKeys } from "./item-text.js";
 import { besideUser } from "./messages.js";
 import type { Run } from "./place.js";
 import { RECALL_OPTIONS, type Recalled, Recaller, type RecallOptions } from "./recall.js";
@@ -42,7 +43,8 @@ export function memoryMiddleware(given: MemoryMiddlewareOptions): MemoryMiddlewa
   checkText("name", name);
   const recaller = new Recaller("memoryMiddleware", options, "before_user");
   const wrapModelCall: MemoryMiddleware["wrapModelCall"] = async (request, handler) => {
-    const found = await recaller.recall(request.messages, request.runtime as Run);
+    const isKeyed = takesKeys(request.tools);
+    const found = await recaller.recall(request.messages, request.runtime as Run, isKeyed);
     const systemMessage = systemWith(request.systemMessage, found, recaller.position);
     const changed = { ...request, systemMessage };
     if (recaller.position === "before_user") {

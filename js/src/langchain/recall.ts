@@ -15,7 +15,16 @@ import {
 import { invalid } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
-import { checkFormat, type EntryFormat, fenced, lineOf, textOf, titled } from "./item-text.js";
+import {
+  checkFormat,
+  type EntryFormat,
+  fenced,
+  KEYED,
+  lineOf,
+  PLAIN,
+  textOf,
+  titled,
+} from "./item-text.js";
 import {
   checkPlace,
   facts,
@@ -57,7 +66,11 @@ export interface RecallOptions extends PlaceOptions {
    * @default "after_system" of withMemory() with a model, else "before_user"
    */
   injectionPosition?: InjectionPosition | undefined;
-  /** A line for each item: `"- {{value.text}} ({{metadata.class}})"`, or a function. */
+  /**
+   * A line for each item: `"- {{value.text}} ({{metadata.class}})"`, or a function.
+   * @default "- {{key}}: {{value}}" if a tool of the model takes keys, as `rememberTool()` and
+   * `forgetTool()` do, else "- {{value}}"
+   */
   formatTemplate?: EntryFormat | undefined;
   /** Of all that is added, pinned items included. @default 1000 */
   maxTokens?: number | undefined;
@@ -119,22 +132,27 @@ export class Recaller {
     this.#options = options;
   }
 
-  /** What the model is to read beside these messages. */
-  async recall(messages: BaseMessage[], run: Run): Promise<Recalled> {
+  /** What the model is to read beside these messages; with `isKeyed`, keys of items, too. */
+  async recall(messages: BaseMessage[], run: Run, isKeyed = false): Promise<Recalled> {
     const place = placeOf(this.#call, this.#options, run);
     const message = messages[lastOfUser(messages)];
     // A turn begins where the user spoke last: only what comes after it is the same turn.
     const isLater = message !== messages.at(-1) && this.#options.recallEach !== "call";
-    const who = JSON.stringify([place.owner, place.labels, run.configurable?.thread_id]);
+    const who = JSON.stringify([place.owner, place.labels, run.configurable?.thread_id, isKeyed]);
     const known = message && this.#turns.get(message);
     if (isLater && known?.who === who) return known.found;
-    const found = await this.#recallNow(place, messages, run);
+    const found = await this.#recallNow(place, messages, run, isKeyed);
     if (message) this.#turns.set(message, { who, found });
     return found;
   }
 
-  async #recallNow(place: Place, messages: BaseMessage[], run: Run): Promise<Recalled> {
-    const { formatTemplate } = this.#options;
+  async #recallNow(
+    place: Place,
+    messages: BaseMessage[],
+    run: Run,
+    isKeyed: boolean,
+  ): Promise<Recalled> {
+    const { formatTemplate = isKeyed ? KEYED : PLAIN } = this.#options;
     const [pinned, hits] = await Promise.all([
       this.#pinned(place),
       this.#hits(place, messages, run),

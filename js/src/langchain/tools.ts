@@ -10,7 +10,9 @@ import {
   checkFormat,
   type EntryFormat,
   fenced,
+  KEYED,
   lineOf,
+  takingKeys,
   textOf,
   unfenced,
 } from "./item-text.js";
@@ -88,13 +90,14 @@ export function rememberTool(
     text: text("The fact, as a short statement."),
     replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
   };
-  return toolOf(options, "remember", REMEMBER, parameters, ["text"], async (input, run) => {
+  const body = async (input: { text: string; replaces?: string | undefined }, run: Run) => {
     if (wordsOf(unfenced(input.text)).length === 0) return "Not stored: the text has no words.";
     const place = placeOf("rememberTool", options, run);
     return answerOf(
       await remember(place, input.text, sourceOf(run), { replaces: input.replaces || undefined }),
     );
-  });
+  };
+  return takingKeys(toolOf(options, "remember", REMEMBER, parameters, ["text"], body));
 }
 
 /** A tool that finds stored facts by words, and by meaning if the store has an index. */
@@ -102,7 +105,7 @@ export function recallTool(
   options: RecallToolOptions,
 ): MemoryTool<{ query: string; limit?: number | undefined }> {
   checkToolOptions("recallTool", RECALL_TOOL_OPTIONS, options);
-  const { topK = 5, filter, minScore = -1, formatTemplate } = options;
+  const { topK = 5, filter, minScore = -1, formatTemplate = KEYED } = options;
   checkWhole("topK", topK, 1);
   checkNumber("minScore", minScore, -1, 1);
   checkFormat(formatTemplate);
@@ -132,13 +135,14 @@ export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
   checkToolOptions("forgetTool", TOOL_OPTIONS, options);
   checkItemPlace("forgetTool", options);
   const parameters = { key: text("The key of the fact, as recalled.") };
-  return toolOf(options, "forget", FORGET, parameters, ["key"], async ({ key }, run) => {
+  const body = async ({ key }: { key: string }, run: Run) => {
     const { store, labels } = placeOf("forgetTool", options, run);
     const item = await store.get(labels, key);
     if (item === null) return noneUnder(key);
     await store.delete(labels, key);
     return `Forgotten: ${quoted(item)}.`;
-  });
+  };
+  return takingKeys(toolOf(options, "forget", FORGET, parameters, ["key"], body));
 }
 
 function checkToolOptions<Options extends ToolOptions>(

@@ -14,6 +14,7 @@ import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/run
 import { show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { type Graph, graphWithMemory, isGraph } from "./graph-with-memory.js";
+import { takesKeys } from "./item-text.js";
 import { arranged } from "./messages.js";
 import type { Run } from "./place.js";
 import { type InjectionPosition, Recaller, type RecallOptions } from "./recall.js";
@@ -76,12 +77,14 @@ export class ModelWithMemory<Output = BaseMessage> extends Runnable<
   override lc_namespace = ["keepsake", "langchain"];
   readonly #model: Model<Output>;
   readonly #recaller: Recaller;
+  readonly #isKeyed: boolean;
 
   /** @internal */
-  constructor(model: Model<Output>, recaller: Recaller) {
+  constructor(model: Model<Output>, recaller: Recaller, isKeyed = false) {
     super();
     this.#model = model;
     this.#recaller = recaller;
+    this.#isKeyed = isKeyed;
   }
 
   override async invoke(
@@ -102,7 +105,8 @@ export class ModelWithMemory<Output = BaseMessage> extends Runnable<
   bindTools(tools: BindToolsInput[], kwargs?: object): ModelWithMemory<Output> {
     const { bindTools } = this.#model as WholeModel<Output>;
     if (bindTools === undefined) throw invalid("withMemory: the model takes no tools");
-    return new ModelWithMemory(bindTools.call(this.#model, tools, kwargs), this.#recaller);
+    const model = bindTools.call(this.#model, tools, kwargs);
+    return new ModelWithMemory(model, this.#recaller, takesKeys(tools));
   }
 
   /** The same, which answers an object. */
@@ -115,7 +119,7 @@ export class ModelWithMemory<Output = BaseMessage> extends Runnable<
       throw invalid("withMemory: the model has no structured output");
     }
     const model = withStructuredOutput.call(this.#model, schema, options);
-    return new ModelWithMemory(model as Model<Answer>, this.#recaller);
+    return new ModelWithMemory(model as Model<Answer>, this.#recaller, this.#isKeyed);
   }
 
   async #withMemory(
@@ -123,7 +127,8 @@ export class ModelWithMemory<Output = BaseMessage> extends Runnable<
     options?: Partial<RunnableConfig>,
   ): Promise<BaseMessage[]> {
     const messages = messagesOf(input);
-    const found = await this.#recaller.recall(messages, ensureConfig(options) as Run);
+    const run = ensureConfig(options) as Run;
+    const found = await this.#recaller.recall(messages, run, this.#isKeyed);
     return arranged(messages, found, this.#recaller.position);
   }
 }

@@ -1,7 +1,7 @@
 // remember, recall and forget: those of keepsake/langchain, for clients of MCP.
 
 import { z } from "zod";
-import { lineOf } from "../langchain/item-text.js";
+import { KEYED, lineOf } from "../langchain/item-text.js";
 import type { ItemStore } from "../langchain/place.js";
 import { forgetTool, recallTool, rememberTool } from "../langchain/tools.js";
 import type { Item } from "../store/store-operations.js";
@@ -75,6 +75,6 @@ function lineOfAny(item: Item): string {
     return `- entity ${entity.name} (${entity.entityType}): ${entity.observations.join("; ")}`;
   }
   const relation = relationOf(item.value);
-  if (relation === undefined) return lineOf(item);
+  if (relation === undefined) return lineOf(item, KEYED);
   return `- relation: ${relation.from} ${relation.relationType} ${relation.to}`;
 }

@@ -106,7 +106,7 @@ export function expectThreeTools(answers, expect) {
 
 export function expectBesideWindow(shown, expect) {
   expect(shown).toEqual([
-    "system: [Memory Context]\n- green: I like green tea",
+    "system: [Memory Context]\n- I like green tea",
     "human: I like oolong tea.",
     "ai: So you do.",
     "human: Do I like green tea?",
@@ -165,7 +165,7 @@ export function expectLearning({ asked, reports, shown, texts }, expect) {
   ]);
   // What waits to be learnt is shown to nobody.
   expect(shown.map((messages) => messages.length)).toEqual([1, 4, 6]);
-  expect(shown[1][2]).toMatch(/^<memory>\n.*\n- \w+: Ada likes oolong tea\.\n<\/memory>$/);
+  expect(shown[1][2]).toMatch(/^<memory>\n.*\n- Ada likes oolong tea\.\n<\/memory>$/);
   expect(texts).toEqual(["Ada likes green tea."]);
 }
 
