@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteSaver } from "keepsake";
@@ -88,6 +88,35 @@ test("help teaches, and says all commands", () => {
   expect(stdout).toMatch(/npx keepsake search FILE QUERY/);
   expect(stdout).toMatch(/--limit N +at most so many/);
   expect(keepsake()).toMatchObject({ status: 2, stdout: "" });
+});
+
+test("--version says which keepsake it is", () => {
+  const { version } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
+  for (const word of ["--version", "-v"]) {
+    expect(keepsake(word)).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
+  }
+});
+
+test("a folder that is missing is named, with what to do", async () => {
+  const folder = join(dirname(path), "nowhere");
+  const remedy = `there is no folder ${folder}: make it first, as mkdir -p ${folder} does`;
+  const file = join(folder, "agent.db");
+  for (const words of [
+    ["inspect", file],
+    ["export", path, file],
+    ["import", path, file],
+  ]) {
+    expect(keepsake(...words)).toMatchObject({
+      status: 1,
+      stderr: `keepsake: not_found: ${remedy}\n`,
+    });
+  }
+  await expect(openMemory({ path: file })).rejects.toMatchObject({
+    code: "cannot_open",
+    message: `[keepsake] openMemory: ${remedy}`,
+  });
+  const home = keepsake("inspect", "~/agent.db").stderr;
+  expect(home).toMatch(/there is no folder .*~: only a shell knows "~", where it stands without/);
 });
 
 test("a wrong call names what is wrong and how to call it", () => {

@@ -9,6 +9,7 @@ import { invalid, KeepsakeError } from "../errors.js";
 import { KnowledgeGraph } from "../mcp/graph.js";
 import { importLines } from "../mcp/import-lines.js";
 import { type Memory, openMemory, salvageMemory } from "../memory.js";
+import { missingFolder } from "../node/file-error.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
 import { type SalvageReport, SearchMode } from "../wire/types.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
@@ -240,6 +241,8 @@ export const COMMANDS: Record<string, Command> = {
         (given.text("format") ?? "sqlite") as "sqlite" | "portable",
       );
       if (existsSync(target)) throw invalid(`${target} is there already: choose another name`);
+      const missing = missingFolder(target);
+      if (missing !== undefined) throw new KeepsakeError("not_found", missing);
       const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
       await pipeline(Readable.fromWeb(memory.exportStream({ format }) as never), file);
       const size = file.bytesWritten;
@@ -485,7 +488,8 @@ function salvagedText(report: SalvageReport): string {
   ].join("");
 }
 
-const noFile = (path: string) => new KeepsakeError("not_found", `there is no file ${path}`);
+const noFile = (path: string) =>
+  new KeepsakeError("not_found", missingFolder(path) ?? `there is no file ${path}`);
 const noThread = (id: string) =>
   new KeepsakeError(
     "not_found",

@@ -1,11 +1,12 @@
 // `npx keepsake doctor`: what is the matter with a file, and what to do.
 
-import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { type Memory, openMemory } from "../memory.js";
 import type { Command } from "./command.js";
 import { brief, bytes, type Printed, plural, table } from "./output.js";
+import { version } from "./version.js";
 
 /** What a file has beside it while it is open, and after a crash. */
 const COMPANIONS = ["lock", "wal", "reserve"];
@@ -123,9 +124,4 @@ function shown(name: string, value: unknown): string {
   if (/bytes$/i.test(name) && typeof value === "number") return bytes(value);
   if (Array.isArray(value)) return value.join(", ") || "nothing";
   return typeof value === "string" ? value : brief(value);
-}
-
-// Beside `dist`.
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }

@@ -1,12 +1,12 @@
 // `npx keepsake mcp`: a server of the Model Context Protocol, for assistants and editors.
 
-import { readFileSync } from "node:fs";
 import { checkChoice } from "../checks.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { COMMON, placeFor } from "../mcp/place.js";
 import { SharedFile } from "../mcp/shared-file.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
+import { version } from "./version.js";
 
 const SECRETS = { mask: 1, refuse: 1, allow: 1 };
 
@@ -68,12 +68,4 @@ async function server() {
       { cause },
     );
   }
-}
-
-// Beside `dist`.
-function version(): string {
-  const { version: found } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
-  return found;
 }

@@ -4,6 +4,7 @@ import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse, remedyFor } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
+import { version } from "./version.js";
 
 /** Where it prints. @internal */
 export interface Streams {
@@ -23,6 +24,10 @@ const MISUSED = 2;
 /** Answers the exit code: 0 done, 1 failed, 2 called wrongly. @internal */
 export async function run(words: string[], streams: Streams): Promise<number> {
   const [name, ...rest] = words;
+  if (name === "--version" || name === "-v") {
+    streams.out(`${version()}\n`);
+    return DONE;
+  }
   if (name === undefined || name === "help" || name.startsWith("-")) {
     const isAsked = name === "help" || name === "--help" || name === "-h";
     (isAsked ? streams.out : streams.error)(helpOfAll());
@@ -80,7 +85,7 @@ function helpOfAll(): string {
     "",
     columns(rows),
     "",
-    "`--json` prints JSON. `keepsake COMMAND --help` says more.",
+    "`--json` prints JSON. `keepsake COMMAND --help` says more. `--version` says which keepsake it is.",
     "The exit code is 0 when it was done, 1 when it failed, and 2 when it was called wrongly.",
     "A file that a running program has open is busy: close that program first.",
     "",

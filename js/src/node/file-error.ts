@@ -1,6 +1,7 @@
 // What node:fs throws, as the errors that keepsake promises.
 
 import * as fs from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
 
 const CODES: Record<string, KeepsakeErrorCode> = {
@@ -15,6 +16,16 @@ const CODES: Record<string, KeepsakeErrorCode> = {
 export function fileError(what: string, path: string, error: unknown): KeepsakeError {
   const code = CODES[(error as NodeJS.ErrnoException).code ?? ""] ?? "cannot_open";
   return new KeepsakeError(code, `${what} ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+/** What is wrong with the folder of a path, and what to do; undefined if it is there. @internal */
+export function missingFolder(path: string): string | undefined {
+  const folder = dirname(resolve(path));
+  if (fs.existsSync(folder)) return undefined;
+  const remedy = folder.split(sep).includes("~")
+    ? 'only a shell knows "~", where it stands without quotes; in a program write homedir() of node:os'
+    : `make it first, as mkdir -p ${folder} does`;
+  return `there is no folder ${folder}: ${remedy}`;
 }
 
 /** A flag of open(): does not wait for who writes to a pipe, where the system knows it. @internal */

@@ -40,12 +40,17 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
     const attempt = tryToLock(lockPath);
     if (attempt.lock !== undefined) return attempt.lock;
     const left = deadline - performance.now();
-    if (left <= 0) throw busy(path, lockPath, attempt.owner);
+    if (left <= 0) throw busy(path, lockPath, attempt.owner, timeoutMs);
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
   }
 }
 
-function busy(path: string, lockPath: string, owner: Owner | undefined): KeepsakeError {
+function busy(
+  path: string,
+  lockPath: string,
+  owner: Owner | undefined,
+  timeoutMs: number,
+): KeepsakeError {
   const who =
     owner === undefined
       ? "another process"
@@ -54,8 +59,9 @@ function busy(path: string, lockPath: string, owner: Owner | undefined): Keepsak
         : `process ${owner.pid}${isOnThisMachine(owner) ? "" : " of another machine or container"}`;
   return new KeepsakeError(
     "busy",
-    `${path} is open in ${who}; it holds ${basename(lockPath)}. Close it there; for a file ` +
-      "that several processes write to there is memoryOver() of keepsake/sqlite",
+    `${path} is open in ${who}; it holds ${basename(lockPath)}. Waited ${timeoutMs / 1000} s: ` +
+      "a greater lockTimeout waits longer. Close it there; for a file that several processes " +
+      "write to there is memoryOver() of keepsake/sqlite",
   );
 }
 

@@ -12,7 +12,7 @@ import { openSession } from "../engine/session.js";
 import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
-import { fileError, nameOfOdd, oddFile } from "./file-error.js";
+import { fileError, missingFolder, nameOfOdd, oddFile } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
@@ -106,8 +106,10 @@ function realPath(path: string): string {
   if (target !== undefined) return realPath(resolve(dirname(path), target));
   try {
     return join(fs.realpathSync(dirname(path)), basename(path));
-  } catch (error) {
-    throw fileError("cannot open", path, error);
+  } catch (cause) {
+    const missing = missingFolder(path);
+    if (missing !== undefined) throw new KeepsakeError("cannot_open", missing, { cause });
+    throw fileError("cannot open", path, cause);
   }
 }
 
