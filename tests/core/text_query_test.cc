@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,31 @@ TEST(TextQuery, knows_what_is_asked_for) {
   EXPECT_THAT(ParseTextQuery("in May 2023", Language::kEnglish).periods, ElementsAre("d2023-05"));
   EXPECT_THAT(ParseTextQuery("in April", Language::kEnglish).periods, ElementsAre("d-04"));
   EXPECT_THAT(ParseTextQuery("all of 2023", Language::kEnglish).periods, ElementsAre("d2023"));
+}
+
+// By all ways that there are.
+std::size_t Distance(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return a.size() + b.size();
+  const std::string_view x = a.substr(1), y = b.substr(1);
+  std::size_t least = std::min(Distance(x, b), Distance(a, y)) + 1;
+  least = std::min(least, Distance(x, y) + (a[0] == b[0] ? 0 : 1));
+  const bool is_swap = a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0];
+  return is_swap ? std::min(least, Distance(a.substr(2), b.substr(2)) + 1) : least;
+}
+
+TEST(TextQuery, counts_wrong_letters_of_any_two_words) {
+  std::mt19937 random(7);
+  const auto word = [&] {
+    std::string letters(random() % 6, 'a');
+    for (char& letter : letters) letter = static_cast<char>('a' + random() % 4);
+    return letters;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const std::string a = word(), b = word();
+    for (const std::size_t most : {1U, 2U}) {
+      ASSERT_EQ(EditDistance(a, b, most), std::min(Distance(a, b), most + 1)) << a << ", " << b;
+    }
+  }
 }
 
 TEST(TextQuery, counts_wrong_letters_up_to_a_bound) {

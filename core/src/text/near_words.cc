@@ -61,6 +61,19 @@ void EachWordOf(const TextShelf& shelf, std::string_view beginning, const Visit&
            [&](std::string_view word, const auto& entry) { visit(word, entry.second); });
 }
 
+// REQUIRES: `whole` has four bytes.
+void AddWordsThatEndWith(std::string_view whole, std::span<const TextShelf* const> shelves,
+                         Found& found) {
+  const WordMark of_whole(whole);
+  for (const TextShelf* shelf : shelves) {
+    for (const auto& [token, mark] : shelf->all_tokens()) {
+      const std::string_view word = token->first;
+      const bool ends = mark.MayEndWith(of_whole) && word.ends_with(whole);
+      if (ends && word != whole) found.Add(word, kPart);
+    }
+  }
+}
+
 std::string_view FirstLetter(std::string_view word) {
   std::size_t end = 1;
   while (end < word.size() && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) ++end;
@@ -96,10 +109,14 @@ std::vector<Alternative> WordsWith(const TextTerm& term,
   Found found;
   const std::string_view part = term.written.empty() ? term.alternatives[0].token : term.written;
   if (part.size() < kLeastPiece) return {};
+  const WordMark of_part(part);
   for (const TextShelf* shelf : shelves) {
-    EachWordOf(*shelf, "", [&](std::string_view word, std::string_view token) {
-      if (word.contains(part)) found.Add(token, kPart);
-    });
+    for (const auto& [token, mark] : shelf->all_tokens()) {
+      if (mark.MayHold(of_part) && token->first.contains(part)) found.Add(token->first, kPart);
+    }
+    for (const auto& [word, mark] : shelf->all_written()) {
+      if (mark.MayHold(of_part) && word->first.contains(part)) found.Add(word->second, kPart);
+    }
   }
   return found.Take();
 }
@@ -108,12 +125,7 @@ std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
                                           std::span<const TextShelf* const> shelves) {
   Found found;
   const std::string_view whole = term.alternatives[0].token;
-  if (whole.size() < kLeastPart) return {};
-  for (const TextShelf* shelf : shelves) {
-    for (const auto& [token, postings] : shelf->tokens()) {
-      if (token != whole && token.ends_with(whole)) found.Add(token, kPart);
-    }
-  }
+  if (whole.size() >= kLeastPart) AddWordsThatEndWith(whole, shelves, found);
   return found.Take();
 }
 
@@ -122,12 +134,16 @@ std::vector<Alternative> CompoundsOf(const TextTerm& term,
   Found found;
   const std::string_view whole = term.alternatives[0].token;
   if (whole.size() < kLeastPart) return {};
+  AddWordsThatEndWith(whole, shelves, found);
   for (const TextShelf* shelf : shelves) {
-    for (const auto& [token, postings] : shelf->tokens()) {
-      const bool is_part =
-          token.size() >= kLeastPart && (whole.starts_with(token) || whole.ends_with(token));
-      const bool is_whole = token.starts_with(whole) || token.ends_with(whole);
-      if (token != whole && (is_part || is_whole)) found.Add(token, kPart);
+    EachWord(shelf->tokens(), whole, [&](std::string_view token, const auto&) {
+      if (token != whole) found.Add(token, kPart);
+    });
+    for (std::size_t size = kLeastPart; size < whole.size(); ++size) {
+      for (const std::string_view part :
+           {whole.substr(0, size), whole.substr(whole.size() - size)}) {
+        if (shelf->Find(part) != nullptr) found.Add(part, kPart);
+      }
     }
   }
   return found.Take();

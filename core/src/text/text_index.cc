@@ -20,7 +20,8 @@ constexpr double kJudgedAgain = 0.1;
 // Words that more of all items hold say nothing of it.
 constexpr double kMostHolders = 0.25;
 constexpr double kErrors = 4, kTimes = 1.15;
-// So many postings tell: of more, every second token is looked at, or every third, ….
+// So many postings tell: of more, about each second token is looked at, or each third, …: the
+// same ones in whatever order they came.
 constexpr std::size_t kPostingsJudged = 100'000;
 // Removed items are dropped when so many of all are, and there are so many.
 constexpr std::size_t kMostRemoved = 64;
@@ -56,7 +57,10 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
   while (reader.Next()) {
     // Most are known: a text is made of those only that are not.
     auto token = tokens_.find(reader.token());
-    if (token == tokens_.end()) token = tokens_.try_emplace(std::string(reader.token())).first;
+    if (token == tokens_.end()) {
+      token = tokens_.try_emplace(std::string(reader.token())).first;
+      all_tokens_.push_back({&*token, WordMark(token->first)});
+    }
     Postings& postings = token->second;
     for (const RecordReader::InBlock& in : reader.Blocks(config)) {
       // What stands behind the last word is in the last block.
@@ -65,16 +69,19 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
         postings.back().weight += static_cast<float>(in.weight);
       } else {
         postings.push_back({slot, block, static_cast<float>(in.weight)});
+        ++postings_;
       }
     }
     if (!reader.written().empty() && !written_.contains(reader.written())) {
-      written_.try_emplace(std::string(reader.written()), reader.token());
+      const auto written =
+          written_.try_emplace(std::string(reader.written()), reader.token()).first;
+      all_written_.push_back({&*written, WordMark(written->first)});
     }
   }
   blocks_ += item.blocks;
   length_ += item.length;
   squared_lengths_ += static_cast<double>(item.length) * item.length;
-  slots_[id] = slot;
+  slots_.emplace_hint(slots_.end(), id, slot);
   if (is_in_sequence_) {
     const bool is_last =
         sequence_.empty() ||
@@ -126,10 +133,22 @@ void TextShelf::DropRemoved() {
     token = postings.empty() ? tokens_.erase(token) : std::next(token);
   }
   std::erase_if(written_, [&](const auto& word) { return !tokens_.contains(word.second); });
+  ListWords();
   items_ = std::move(left);
   for (std::uint32_t& slot : sequence_) slot = new_slots[slot];
   places_.resize(items_.size());
   is_in_sequence_ = false;
+}
+
+void TextShelf::ListWords() {
+  all_tokens_.clear();
+  all_written_.clear();
+  postings_ = 0;
+  for (const auto& token : tokens_) {
+    all_tokens_.push_back({&token, WordMark(token.first)});
+    postings_ += token.second.size();
+  }
+  for (const auto& word : written_) all_written_.push_back({&word, WordMark(word.first)});
 }
 
 bool TextShelf::IsCoherent() const {
@@ -144,11 +163,10 @@ void TextShelf::JudgeCoherence() const {
   const std::vector<std::uint32_t>& places = Places();
   double pairs = 0, by_chance = 0;
   std::vector<std::uint32_t> holders;
-  std::size_t all = 0, number = 0;
-  for (const auto& [token, postings] : tokens_) all += postings.size();
-  const std::size_t step = 1 + all / kPostingsJudged;
-  for (const auto& [token, postings] : tokens_) {
-    if (number++ % step != 0) continue;
+  const std::size_t step = 1 + postings_ / kPostingsJudged;
+  for (const auto& [token, mark] : all_tokens_) {
+    if (mark.number() % step != 0) continue;
+    const Postings& postings = token->second;
     holders.clear();
     for (const Posting& posting : postings) {
       if (posting.weight > 0 && items_[posting.slot].id != 0) {
@@ -218,7 +236,7 @@ void TextIndex::Put(std::int64_t id, std::string_view encoded_ns, ByteView recor
   words_ -= shelf.length();
   shelf.Put(id, record, config);
   words_ += shelf.length();
-  ns_of_[id] = &shelf;
+  ns_of_.emplace_hint(ns_of_.end(), id, &shelf);
 }
 
 void TextIndex::Remove(std::int64_t id) {

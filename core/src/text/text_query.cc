@@ -12,6 +12,7 @@
 #include "text/substring.h"
 #include "text/text_record.h"
 #include "text/unicode.h"
+#include "text/word_mark.h"
 
 namespace keepsake::search {
 namespace {
@@ -306,6 +307,10 @@ bool HoldsPhrase(const Phrase& phrase, const std::vector<Token>& tokens) {
   });
 }
 
+bool IsAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 std::u32string Characters(std::string_view text) {
   std::u32string characters;
   while (!text.empty()) {
@@ -393,6 +398,8 @@ std::size_t AllowedTypos(std::string_view token) {
 }
 
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t most) {
+  // Of two in ASCII, each letter of which is a byte, most are told apart at once.
+  if (IsAscii(a) && IsAscii(b) && WordMark(a).LeastEdits(WordMark(b)) > most) return most + 1;
   const std::u32string x = Characters(a), y = Characters(b);
   const std::size_t difference = x.size() > y.size() ? x.size() - y.size() : y.size() - x.size();
   if (difference > most) return most + 1;
