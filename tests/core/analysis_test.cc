@@ -9,6 +9,7 @@
 
 #include "json/utf8.h"
 #include "text/dates.h"
+#include "text/unicode.h"
 
 namespace keepsake::search {
 namespace {
@@ -173,6 +174,18 @@ TEST(Analysis, an_analysed_token_is_analysed_alike) {
     }
   }
   EXPECT_THAT(Texts("tea"), Not(Contains("te")));
+}
+
+TEST(UnicodeTest, only_what_stands_in_a_folded_block_is_folded) {
+  for (char32_t c = 0x80; c < 0x10000; ++c) {
+    std::string plain, folded;
+    json::AppendCodePoint(c, plain);
+    AppendFolded(c, folded);
+    if (plain != folded) {
+      ASSERT_TRUE(FoldedBlocks().test(c / kFoldBlock)) << static_cast<std::uint32_t>(c);
+    }
+  }
+  EXPECT_FALSE(FoldedBlocks().test(0x4E00 / kFoldBlock)) << "Han";
 }
 
 }  // namespace

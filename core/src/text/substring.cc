@@ -15,12 +15,32 @@ bool IsAscii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; });
 }
 
+// How many bytes at the beginning are characters of three that no folding changes.
+std::size_t UnfoldedLength(std::string_view text) {
+  static const FoldBlocks& folded = FoldedBlocks();
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const auto is_tail = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
+  std::size_t at = 0;
+  for (; at + 3 <= text.size(); at += 3) {
+    if (byte(at) <= 0xE0 || byte(at) > 0xEC || !is_tail(at + 1) || !is_tail(at + 2)) break;
+    if (folded[(byte(at) & 0x0FU) << 6 | (byte(at + 1) & 0x3FU)]) break;
+  }
+  return at;
+}
+
 std::string Folded(std::string_view text) {
   std::string folded;
+  folded.reserve(text.size());
   while (!text.empty()) {
-    const Character character = FirstCharacter(text);
-    AppendFolded(character.code_point, folded);
-    text.remove_prefix(character.length);
+    std::size_t length = UnfoldedLength(text);
+    if (length > 0) {
+      folded += text.substr(0, length);
+    } else {
+      const Character character = FirstCharacter(text);
+      AppendFolded(character.code_point, folded);
+      length = character.length;
+    }
+    text.remove_prefix(length);
   }
   return folded;
 }

@@ -33,14 +33,25 @@ struct Tables {
   std::vector<ClassRun> classes;
   std::vector<FoldRun> folds;
   std::vector<std::pair<char32_t, std::string>> to_several;
+  FoldBlocks blocks;
 
   Tables() {
     UnpackClasses();
     UnpackFolds();
     UnpackSeveral();
+    blocks.set(0);
+    blocks.set(1);  // ASCII
+    for (const FoldRun& run : folds) {
+      for (std::uint32_t i = 0; i < run.count; ++i) NoteFolded(run.first + i * run.stride);
+    }
+    for (const auto& [code_point, folded] : to_several) NoteFolded(code_point);
   }
 
  private:
+  void NoteFolded(char32_t code_point) {
+    if (code_point / kFoldBlock < blocks.size()) blocks.set(code_point / kFoldBlock);
+  }
+
   void UnpackClasses() {
     char32_t first = kFirstInTables;
     ByteReader reader(kClassRuns);
@@ -122,6 +133,8 @@ void AppendFolded(char32_t code_point, std::string& out) {
     json::AppendCodePoint(FoldedToOne(code_point), out);
   }
 }
+
+const FoldBlocks& FoldedBlocks() { return UnicodeTables().blocks; }
 
 Character FirstCharacter(std::string_view text) {
   const auto byte = [&](std::size_t i) {

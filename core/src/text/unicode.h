@@ -4,6 +4,7 @@
 #ifndef KEEPSAKE_TEXT_UNICODE_H_
 #define KEEPSAKE_TEXT_UNICODE_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,12 @@ CharacterClass ClassOf(char32_t code_point);
 // In lower case, without marks, in plain letters and ASCII digits: É is e, Ø is o,
 // ß is ss, ４ is 4. Kana and Hangul keep their marks.
 void AppendFolded(char32_t code_point, std::string& out);
+
+// Whether characters of the first plane are folded, by blocks of so many: Han and most others
+// are not, and are what they are.
+inline constexpr char32_t kFoldBlock = 64;
+using FoldBlocks = std::bitset<0x10000 / kFoldBlock>;
+const FoldBlocks& FoldedBlocks();
 
 struct Character {
   char32_t code_point;

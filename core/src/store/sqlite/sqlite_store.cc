@@ -50,8 +50,8 @@ constexpr std::string_view kScanContaining =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
     " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
-    " AND (instr(lower(value), ?) OR (? AND instr(lower(value), ?))"
-    " OR instr(lower(key), ?) OR length(value) <> length(CAST(value AS BLOB))"
+    " AND (length(value) <> length(CAST(value AS BLOB)) OR instr(lower(value), ?)"
+    " OR (? AND instr(lower(value), ?)) OR instr(lower(key), ?)"
     " OR length(key) <> length(CAST(key AS BLOB)))"
     " ORDER BY ns, key";
 // The same of some.
