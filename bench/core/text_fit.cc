@@ -55,8 +55,8 @@ struct Set {
 
 class Everything final : public search::TextSource {
  public:
-  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
-    return std::vector<bool>(ids.size(), true);
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
+    return std::vector<bool>(std::min(ids.size(), enough), true);
   }
   Status Embedded(std::span<const std::int64_t>, search::EmbedderCheck&) override { return {}; }
 };

@@ -74,13 +74,14 @@ TEST(TextIndexTest, items_stand_by_group_and_position_whatever_was_put_and_remov
 // Counts what it is asked for.
 class CountingSource final : public TextSource {
  public:
-  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
     asked += ids.size();
-    return std::vector<bool>(ids.size(), true);
+    wanted = enough;
+    return std::vector<bool>(std::min(ids.size(), enough), true);
   }
   Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
 
-  std::size_t asked = 0;
+  std::size_t asked = 0, wanted = 0;
 };
 
 TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
@@ -99,6 +100,18 @@ TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
   const auto hits = SearchText(index, "n", query, config, source, 10, plan);
   EXPECT_EQ(hits->size(), 2U);
   EXPECT_EQ(source.asked, 2U);
+}
+
+TEST(TextIndexTest, a_search_has_no_more_items_read_than_it_takes) {
+  TextIndex index;
+  for (int id = 1; id <= 200; ++id) {
+    index.Put(id, "n", MakeTextEntry(R"({"text":"green tea"})", {}).record, {});
+  }
+  CountingSource source;
+  TextPlan plan;
+  const auto hits = SearchText(index, "n", ParseTextQuery("tea", {}), {}, source, 3, plan);
+  EXPECT_EQ(hits->size(), 3U);
+  EXPECT_EQ(source.wanted, 3U);
 }
 
 }  // namespace

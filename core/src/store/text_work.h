@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "keepsake/status.h"
 
@@ -20,7 +21,12 @@ class TextWork {
   explicit TextWork(std::optional<std::size_t>& left) : left_(left), at_first_(left.value_or(0)) {}
 
   // Whether one more text, or record, may be worked on; it counts then.
-  bool Analyse(std::size_t bytes) { return Take(bytes); }
+  // A character that is a word by itself, as of Han, takes as long as one of many letters.
+  bool Analyse(std::string_view value) {
+    const auto is_long = [](char c) { return static_cast<unsigned char>(c) >= 0xE0; };
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(value, is_long));
+    return Take(value.size() + kOfCharacter * count);
+  }
   bool Read(std::size_t bytes) { return Take(bytes / kReadsPerAnalysis); }
 
   // Whether so much was done that a search, which takes its time over many items, is to be a
@@ -33,6 +39,7 @@ class TextWork {
 
  private:
   static constexpr std::size_t kOfEach = 64;
+  static constexpr std::size_t kOfCharacter = 8;
   static constexpr std::size_t kReadsPerAnalysis = 2;
 
   bool Take(std::size_t bytes) {

@@ -824,9 +824,9 @@ class TextRanking {
   Status AddWanted(std::span<const Scored> some, std::size_t most, std::vector<TextHit>& hits) {
     std::vector<std::int64_t> ids;
     for (const Scored& each : some) ids.push_back(IdOf(each.candidate));
-    const Result<std::vector<bool>> wanted = source_.Wanted(ids);
+    const Result<std::vector<bool>> wanted = source_.Wanted(ids, most - hits.size());
     if (!wanted) return wanted.error();
-    for (std::size_t i = 0; i < some.size() && hits.size() < most; ++i) {
+    for (std::size_t i = 0; i < wanted->size(); ++i) {
       if (!(*wanted)[i]) continue;
       TextScore score = PartsOf(some[i].candidate);
       score.total = some[i].total;

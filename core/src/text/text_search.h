@@ -26,9 +26,10 @@ class TextSource {
  public:
   virtual ~TextSource() = default;
 
-  // Of each of these items, in their order, whether it may be a hit: it has not expired,
-  // passes the filter and holds the phrases.
-  virtual Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) = 0;
+  // Of these items, in their order, whether each may be a hit: it has not expired, passes the
+  // filter and holds the phrases. Ends with the one that makes `enough`.
+  virtual Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids,
+                                           std::size_t enough) = 0;
   // Gives the record and the first vector of each of these items that has both, in this order.
   virtual Status Embedded(std::span<const std::int64_t> ids, EmbedderCheck& check) = 0;
 };

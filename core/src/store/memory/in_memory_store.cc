@@ -45,8 +45,60 @@ struct Record {
   std::int64_t successor = 0;       // as FactMarks has it
   std::vector<float> vectors;       // one after the other, each of the index's length
   std::vector<search::Slot> slots;  // of the vectors, in the same order
+  Bytes text;                       // as text_record.h has it; empty until it was analysed
+  // In UnreadTexts, if it is there.
+  bool is_unread = false;
+  Record* unread_before = nullptr;
+  Record* unread_behind = nullptr;
 
   bool IsVisible(std::int64_t now_ms) const { return expires_at_ms > now_ms; }
+};
+
+// Records whose texts were not analysed yet, by id. They are linked, so that a put pays next to
+// nothing for a search that may never come, and the first search need not look for them.
+class UnreadTexts {
+ public:
+  bool empty() const { return first_ == nullptr; }
+
+  Record* First() {
+    if (!is_sorted_) Sort();
+    return first_;
+  }
+
+  void Add(Record& record) {
+    if (record.is_unread) return;
+    is_sorted_ = last_ == nullptr || (is_sorted_ && last_->id < record.id);
+    record.is_unread = true;
+    record.unread_before = last_;
+    (last_ == nullptr ? first_ : last_->unread_behind) = &record;
+    last_ = &record;
+  }
+
+  void Remove(Record& record) {
+    if (!record.is_unread) return;
+    Record *before = record.unread_before, *behind = record.unread_behind;
+    (before == nullptr ? first_ : before->unread_behind) = behind;
+    (behind == nullptr ? last_ : behind->unread_before) = before;
+    record.is_unread = false;
+    record.unread_before = record.unread_behind = nullptr;
+  }
+
+ private:
+  // Items that were put again, which are seldom many.
+  void Sort() {
+    std::vector<Record*> records;
+    while (first_ != nullptr) {
+      records.push_back(first_);
+      Remove(*first_);
+    }
+    HeapSort(records, [](const Record* a, const Record* b) { return a->id < b->id; });
+    is_sorted_ = true;
+    for (Record* record : records) Add(*record);
+  }
+
+  Record* first_ = nullptr;
+  Record* last_ = nullptr;
+  bool is_sorted_ = true;
 };
 
 // The records of one namespace. Never empty: it goes with its last record.
@@ -55,6 +107,7 @@ struct Bucket {
   Namespace ns;
   std::map<std::string, Record, std::less<>> records;
   std::size_t unindexed = 0;  // records without a vector
+  UnreadTexts unread;
 
   bool IsVisible(std::int64_t now_ms) const {
     return std::ranges::any_of(
@@ -106,42 +159,38 @@ struct Waiting {
   std::uint32_t fingerprint() const { return FingerprintOf(record->value, paths); }
 };
 
-// The records of texts, by item: EmbedderCheck reads them.
-using TextRecords = std::unordered_map<std::int64_t, Bytes>;
-
 class MemoryTextSource final : public search::TextSource {
  public:
-  MemoryTextSource(const TextRecords& texts,
-                   const std::unordered_map<std::int64_t, Record*>& records,
+  MemoryTextSource(const std::unordered_map<std::int64_t, Record*>& records,
                    const CheckedSearch& search, const search::TextQuery& query,
                    const TextConfig& config)
-      : texts_(texts), records_(records), search_(search), query_(query), config_(config) {}
+      : records_(records), search_(search), query_(query), config_(config) {}
 
-  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
     std::vector<bool> wanted;
     for (const std::int64_t id : ids) {
+      if (enough == 0) break;
       const Record& record = *records_.at(id);
       wanted.push_back(record.IsVisible(search_.now_ms) && id != search_.excluded_id &&
                        search_.validity.Lets(record.validity) &&
                        search_.filter.Matches(record.value) &&
                        search::HoldsPhrases(query_, record.value, config_));
+      if (wanted.back()) --enough;
     }
     return wanted;
   }
 
   Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
     for (const std::int64_t id : ids) {
-      const auto text = texts_.find(id);
-      if (text == texts_.end()) continue;
-      check.Add(
-          text->second,
-          std::span<const float>(records_.at(id)->vectors).first(search_.query_vector.size()));
+      const Record& record = *records_.at(id);
+      if (record.text.empty()) continue;
+      check.Add(record.text,
+                std::span<const float>(record.vectors).first(search_.query_vector.size()));
     }
     return {};
   }
 
  private:
-  const TextRecords& texts_;
   const std::unordered_map<std::int64_t, Record*>& records_;
   const CheckedSearch& search_;
   const search::TextQuery& query_;
@@ -219,7 +268,8 @@ class InMemoryStore final : public Store, private ItemTable {
   // Before a change.
   void Note(Change change, std::string_view encoded_ns, std::string_view key, std::int64_t at_ms);
   void PutStateBack(const ItemName& name, const ItemState& state);
-  void ForgetText(const Record& record);
+  void ForgetText(Record& record);
+  void AwaitAnalysis(Record& record);
   // Before a record is destroyed.
   void Forget(Record& record);
   void Erase(Record& record);
@@ -240,10 +290,9 @@ class InMemoryStore final : public Store, private ItemTable {
   std::unordered_map<std::int64_t, Record*> records_by_id_;
   std::map<std::int64_t, Waiting> pending_;  // by id
   search::TextIndex text_;
-  TextRecords text_records_;                                     // of what is in text_
-  std::set<std::pair<std::string, std::int64_t>> without_text_;  // namespaces and ids
-  PrefixSet searched_;                                           // by text
-  std::string text_made_for_;  // a fingerprint; "" until the first search by text
+  std::map<std::string_view, Bucket*> unread_;  // those with unread texts, by namespace
+  PrefixSet searched_;                          // by text
+  std::string text_made_for_;                   // a fingerprint; "" until the first search by text
 };
 
 Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
@@ -350,7 +399,7 @@ Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSear
   const TextConfig& config = options().text;
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
-  MemoryTextSource source(text_records_, records_by_id_, search, query, config);
+  MemoryTextSource source(records_by_id_, search, query, config);
   return search::SearchText(text_, search.encoded_prefix, query, config, source, most, plan,
                             meaning);
 }
@@ -383,10 +432,12 @@ Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
 void InMemoryStore::MakeTextsAnew() {
   std::string wanted = search::FingerprintOf(options().text);
   if (text_made_for_ == wanted) return;
-  text_.Clear();
-  text_records_.clear();
-  for (const auto& [id, record] : records_by_id_) {
-    without_text_.emplace(record->bucket->encoded_ns, id);
+  if (!text_made_for_.empty()) {
+    text_.Clear();
+    for (const auto& [id, record] : records_by_id_) {
+      record->text.clear();
+      AwaitAnalysis(*record);
+    }
   }
   text_made_for_ = std::move(wanted);
 }
@@ -395,15 +446,16 @@ Status InMemoryStore::AnalyseTexts(std::string_view encoded_prefix, TextWork& wo
   MakeTextsAnew();
   searched_.Add(std::string(encoded_prefix));
   search::TextRoom room(text_);
-  auto next = without_text_.lower_bound({std::string(encoded_prefix), 0});
-  while (next != without_text_.end() && next->first.starts_with(encoded_prefix)) {
-    const auto& [ns, id] = *next;
-    const std::string& value = records_by_id_.at(id)->value;
-    if (!work.Analyse(value.size())) return TextWork::NotDone();
-    if (Status status = room.TakeValue(value); !status.ok()) return status;
-    const Bytes& record = text_records_[id] = search::MakeTextEntry(value, options().text).record;
-    text_.Put(id, ns, record, options().text);
-    next = without_text_.erase(next);
+  auto next = unread_.lower_bound(encoded_prefix);
+  while (next != unread_.end() && next->first.starts_with(encoded_prefix)) {
+    Bucket& bucket = *next->second;
+    Record& record = *bucket.unread.First();
+    if (!work.Analyse(record.value)) return TextWork::NotDone();
+    if (Status status = room.TakeValue(record.value); !status.ok()) return status;
+    record.text = search::MakeTextEntry(record.value, options().text).record;
+    text_.Put(record.id, bucket.encoded_ns, record.text, options().text);
+    bucket.unread.Remove(record);
+    if (bucket.unread.empty()) next = unread_.erase(next);
   }
   return {};
 }
@@ -504,10 +556,8 @@ void InMemoryStore::PutStateBack(const ItemName& name, const ItemState& state) {
   record.validity = state.validity;
   record.successor = state.successor;
   has_superseded_ = has_superseded_ || state.successor != 0;
-  if (!text_made_for_.empty()) {
-    ForgetText(record);
-    without_text_.emplace(name.encoded_ns, record.id);
-  }
+  ForgetText(record);
+  AwaitAnalysis(record);
   const std::size_t dims = options().index ? options().index->dims : 0;
   const bool fits = std::ranges::all_of(
       state.vectors, [&](const FieldVector& vector) { return vector.values.size() == dims; });
@@ -538,10 +588,8 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   record.validity = put.validity;
   record.successor = 0;
   if (put.op->supersedes) EndSuperseded(put, now_ms);
-  if (!text_made_for_.empty()) {
-    ForgetText(record);
-    without_text_.emplace(put.encoded_ns, record.id);
-  }
+  ForgetText(record);
+  AwaitAnalysis(record);
   SetVectors(record, put.op->vectors);
   pending_.erase(record.id);
   const IndexConfig* index = options().index ? &*options().index : nullptr;
@@ -621,11 +669,16 @@ Record& InMemoryStore::FindOrCreate(std::string_view encoded_ns, std::string_vie
   return entry->second;
 }
 
-void InMemoryStore::ForgetText(const Record& record) {
-  if (text_made_for_.empty()) return;
+void InMemoryStore::ForgetText(Record& record) {
+  if (record.text.empty()) return;
   text_.Remove(record.id);
-  text_records_.erase(record.id);
-  without_text_.erase({record.bucket->encoded_ns, record.id});
+  record.text.clear();
+}
+
+void InMemoryStore::AwaitAnalysis(Record& record) {
+  Bucket& bucket = *record.bucket;
+  if (bucket.unread.empty()) unread_.emplace(bucket.encoded_ns, &bucket);
+  bucket.unread.Add(record);
 }
 
 void InMemoryStore::Forget(Record& record) {
@@ -634,6 +687,8 @@ void InMemoryStore::Forget(Record& record) {
   --record.bucket->unindexed;
   fields_.Remove(static_cast<search::Slot>(record.id));
   ForgetText(record);
+  record.bucket->unread.Remove(record);
+  if (record.bucket->unread.empty()) unread_.erase(record.bucket->encoded_ns);
   pending_.erase(record.id);
   records_by_id_.erase(record.id);
   while (last_id_ > 0 && !records_by_id_.contains(last_id_)) --last_id_;

@@ -31,14 +31,15 @@ constexpr std::string_view kLoad =
 constexpr std::string_view kValues =
     "SELECT item_id, value FROM store_kv"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ns = ?";
+// In the order of the list.
 constexpr std::string_view kThere =
-    "SELECT item_id FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
-    " AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))";
+    "SELECT i.item_id FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
 constexpr std::string_view kThereWithValues =
-    "SELECT item_id, value FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))"
-    " AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))";
+    "SELECT i.item_id, i.value FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
 constexpr std::string_view kEmbedded =
     "SELECT t.item_id, v.vector, t.record"
     " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
@@ -59,7 +60,7 @@ class SqliteTextSource final : public search::TextSource {
         among_(among),
         reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
 
-  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids) override {
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
     std::unordered_set<std::int64_t> wanted;
     std::vector<std::int64_t> asked;
     std::ranges::copy_if(ids, std::back_inserter(asked), [&](std::int64_t id) {
@@ -72,11 +73,16 @@ class SqliteTextSource final : public search::TextSource {
         database_.Run(reads_values_ ? kThereWithValues : kThere,
                       {list, search_.now_ms, begun_by_ms, ended_after_ms}, [&](const Row& row) {
                         if (IsWanted(row)) wanted.insert(row.Int(0));
-                        return true;
+                        return wanted.size() < enough;
                       });
     if (!status.ok()) return std::unexpected(std::move(status));
     std::vector<bool> answers;
-    for (const std::int64_t id : ids) answers.push_back(wanted.contains(id));
+    std::size_t found = 0;
+    for (const std::int64_t id : ids) {
+      if (found == enough) break;
+      answers.push_back(wanted.contains(id));
+      if (answers.back()) ++found;
+    }
     return answers;
   }
 
@@ -237,7 +243,7 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
   Status failure;
   Status status = database_.Run(kValues, {list, encoded_ns}, [&](const Row& row) {
     failure = room.TakeValue(row.Text(1));
-    are_all = failure.ok() && work.Analyse(row.Text(1).size());
+    are_all = failure.ok() && work.Analyse(row.Text(1));
     if (!are_all) return false;
     const search::TextEntry entry = search::MakeTextEntry(row.Text(1), config);
     done.push_back(row.Int(0));
