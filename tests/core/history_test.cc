@@ -127,6 +127,9 @@ TYPED_TEST(HistoryTest, tells_what_was_there_before_it_began) {
   EXPECT_EQ(this->History("k")[1].operation, 0);
   EXPECT_EQ(this->ValueAsOf("k", kStart + 110), "0");
   EXPECT_EQ(this->ValueAsOf("k", kStart + 109), "no_history") << "nobody knows of that time";
+  EXPECT_EQ(MessageOf(this->store_->GetAsOf({.ns = {"n"}, .key = "k"}, -1)),
+            "the history of [\"n\"] goes back to 2023-11-14T22:13:20.110Z: asked for what was at "
+            "1969-12-31T23:59:59.999Z");
 }
 
 TYPED_TEST(HistoryTest, answers_gets_as_of_a_time) {

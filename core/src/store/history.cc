@@ -5,6 +5,7 @@
 #include "base/heap_sort.h"
 #include "json/utf8.h"
 #include "store/item_table.h"
+#include "text/dates.h"
 
 namespace keepsake {
 namespace {
@@ -19,6 +20,22 @@ std::string Show(std::string_view encoded_ns) {
   return text + "]";
 }
 
+std::string Digits(std::int64_t number, std::size_t width) {
+  const std::string digits = std::to_string(number);
+  return std::string(width - digits.size(), '0') + digits;
+}
+
+// As JavaScript writes it, as far as its times go: 2023-11-14T22:13:20.000Z.
+std::string ShowTime(std::int64_t at_ms) {
+  constexpr std::int64_t kSecond = 1'000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour, kMostDays = 100'000'000;
+  at_ms = std::clamp(at_ms, -kMostDays * kDay, kMostDays * kDay);
+  const std::int64_t rest = (at_ms % kDay + kDay) % kDay;
+  return search::NameOfDay((at_ms - rest) / kDay).substr(1) + "T" + Digits(rest / kHour, 2) + ":" +
+         Digits(rest / kMinute % 60, 2) + ":" + Digits(rest / kSecond % 60, 2) + "." +
+         Digits(rest % kSecond, 3) + "Z";
+}
+
 Status NoHistoryOf(std::string_view encoded_ns) {
   return {StatusCode::kNoHistory, "no history is kept of all that is below " + Show(encoded_ns) +
                                       ": keepHistory() keeps it, of what is written from then on"};
@@ -26,14 +43,14 @@ Status NoHistoryOf(std::string_view encoded_ns) {
 
 Status BeforeHistory(std::string_view encoded_ns, std::int64_t at_ms, std::int64_t first_ms) {
   return {StatusCode::kNoHistory, "the history of " + Show(encoded_ns) + " goes back to " +
-                                      std::to_string(first_ms) + " ms: asked for what was at " +
-                                      std::to_string(at_ms)};
+                                      ShowTime(first_ms) + ": asked for what was at " +
+                                      ShowTime(at_ms)};
 }
 
 Status Trimmed(const ItemName& name, std::int64_t at_ms) {
   return {StatusCode::kNoHistory, "what " + json::Quoted(name.key) + " in " +
-                                      Show(name.encoded_ns) + " was at " + std::to_string(at_ms) +
-                                      " ms is not kept any more: a greater maxVersions keeps more"};
+                                      Show(name.encoded_ns) + " was at " + ShowTime(at_ms) +
+                                      " is not kept any more: a greater maxVersions keeps more"};
 }
 
 // Whether all below the prefix is known as of that time, but for what was trimmed.
