@@ -26,8 +26,8 @@ function numbersIn(texts, pattern) {
   return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((found) => +found[1])));
 }
 
-// The columns of the table. In Chromium and workerd the store contract counts where it is
-// run with a test for each case.
+// The columns of the table. The store contract and the shared cases count where they are run
+// with a test for each case.
 const places = {
   native: "C++",
   node: "Node",
@@ -38,17 +38,23 @@ const places = {
 
 async function provenCapabilities() {
   const { storeContract } = await import("keepsake/testing");
-  const contract = storeContract.flatMap(({ cap }) => cap ?? []);
+  const { capabilityCases } = await import("../tests/js/support/capability-cases.mjs");
+  const suites = [
+    [/^ *testContract\(/m, storeContract.flatMap(({ cap }) => cap ?? [])],
+    [/^ *testCapabilities\(/m, capabilityCases.flatMap(({ caps }) => caps)],
+  ];
   const named = (folder) => numbersIn(sources(folder, TEST_FILE), /\[cap (\d+)\]/g);
-  const elsewhere = (folder) =>
-    sources(folder, TEST_FILE).some((text) => /^ *testContract\(/m.test(text))
-      ? new Set([...named(folder), ...contract])
-      : named(folder);
+  const shown = (folder) => {
+    const texts = sources(folder, TEST_FILE);
+    const run = suites.filter(([call]) => texts.some((text) => call.test(text)));
+    return new Set([...named(folder), ...run.flatMap(([, numbers]) => numbers)]);
+  };
   return {
     native: numbersIn(sources("tests/core", /\.(cc|h)$/), /\bcap_(\d+)_/g),
-    node: new Set([...named("tests/js"), ...contract]),
-    chromium: elsewhere("tests/browser"),
-    workerd: elsewhere("tests/edge"),
+    // Its runner of the contract has a test for each case by itself.
+    node: new Set([...shown("tests/js"), ...suites[0][1]]),
+    chromium: shown("tests/browser"),
+    workerd: shown("tests/edge"),
     official: named("tests/validation"),
   };
 }
