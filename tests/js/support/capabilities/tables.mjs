@@ -12,6 +12,15 @@ const floatsOf = (hex) => {
   const bytes = Uint8Array.from(hex.match(/../g), (digits) => Number.parseInt(digits, 16));
   return [...new Float32Array(bytes.buffer)];
 };
+const codeOf = (promise) =>
+  promise.then(
+    () => "",
+    ({ code }) => code,
+  );
+
+const SCHEMA = "name = 'schema_version'";
+const isOptional = (table) =>
+  /^(audit_log|erasures|history_rules|holds|store_vectors|\w+_versions|transfer_\w+)$/.test(table);
 
 export const tableCases = [
   {
@@ -92,8 +101,8 @@ export const tableCases = [
   },
   {
     caps: [75],
-    name: "a saver's tables are made when they are needed, and those of a newer version left alone",
-    async run({ open, reopen, sql, openAgain, expect }) {
+    name: "states and writes outlive a restart, and tables of a newer version are left alone",
+    async run({ open, reopen, sql, reopenChanged, expect }) {
       const first = await open();
       const config = await putCheckpoint(first.checkpointer, threadConfig("t"), {
         big: "x".repeat(5000),
@@ -111,12 +120,82 @@ export const tableCases = [
       );
       expect(keys.map(({ name }) => name)).toEqual(["ns_id", "checkpoint_id"]);
       // As a later version may leave it.
-      const newer = "UPDATE meta SET value = '999' WHERE name = 'schema_version'";
-      const refused = await openAgain(memory, newer).then(
-        () => "opened",
-        (error) => error.code,
-      );
+      const [{ value }] = await sql(memory, `SELECT value FROM meta WHERE ${SCHEMA}`);
+      const asVersion = (version) => `UPDATE meta SET value = '${version}' WHERE ${SCHEMA}`;
+      const refused = await reopenChanged(memory, asVersion(999))
+        .then(({ checkpointer }) => checkpointer.getTuple(config))
+        .catch(({ code }) => code);
       expect(refused).toBe("newer_schema");
+      const { checkpointer } = await reopenChanged(memory, asVersion(value));
+      expect(await checkpointer.getTuple(config)).toEqual(tuple);
+    },
+  },
+  {
+    caps: [25],
+    name: "what is opened several times is one memory, until the last of them is closed",
+    async run({ open, openToo, reopen, expect }) {
+      const first = await open();
+      const others = await Promise.all([openToo(first), openToo(first), openToo(first)]);
+      const all = [first, ...others];
+      await Promise.all(all.map(({ store }, i) => store.put(["n"], `k${i}`, { i })));
+      for (const { store } of all) {
+        expect(await store.listKeys(["n"])).toEqual(["k0", "k1", "k2", "k3"]);
+      }
+      await putCheckpoint(others[0].checkpointer, threadConfig("t"), { n: 1 });
+      await Promise.all([first, ...others.slice(1)].map((memory) => memory.close()));
+      expect(await codeOf(first.store.get(["n"], "k0"))).toBe("closed");
+      await others[0].store.put(["n"], "last", {});
+      const { store, checkpointer } = await reopen(others[0]);
+      expect(await store.listKeys(["n"])).toHaveLength(5);
+      expect((await checkpointer.getTuple(threadConfig("t"))).checkpoint.channel_values).toEqual({
+        n: 1,
+      });
+    },
+  },
+  {
+    caps: [107],
+    name: "what is off leaves no rows and calls nobody",
+    async run({ open, sql, expect }) {
+      const calls = [];
+      const embeddings = async (texts) => {
+        calls.push(...texts);
+        return texts.map(() => [1, 2]);
+      };
+      const memory = await open({ index: { dims: 2, embeddings } });
+      const use = async () => {
+        for (const n of [1, 2]) await memory.store.put(["n"], "k", { n }, false);
+        await memory.store.delete(["n"], "k");
+        await memory.store.put(["n"], "k", { n: 3 }, false);
+        await putCheckpoint(memory.checkpointer, threadConfig("t"), { n: 1 });
+        await memory.store.search(["n"]);
+        await memory.scoped({ user: "ada" }).store.get(["n"], "k");
+      };
+      const filled = async () => {
+        const tables = await sql(memory, "SELECT name FROM sqlite_master WHERE type = 'table'");
+        const found = [];
+        for (const name of tables.map((table) => table.name).filter(isOptional)) {
+          const [{ n }] = await sql(memory, `SELECT count(*) AS n FROM ${name}`);
+          if (n > 0) found.push(name);
+        }
+        return found.sort();
+      };
+      await use();
+      expect(await filled()).toEqual([]);
+      expect(calls).toEqual([]);
+      // Each leaves rows, or is called, when it is on.
+      await memory.store.keepHistory(["n"]);
+      await memory.keepAudit();
+      await memory.hold(["held"], "case 7");
+      await use();
+      await memory.store.put(["n"], "l", { n: 4 });
+      expect(await filled()).toEqual([
+        "audit_log",
+        "history_rules",
+        "holds",
+        "store_vectors",
+        "store_versions",
+      ]);
+      expect(calls).toHaveLength(1);
     },
   },
 ];

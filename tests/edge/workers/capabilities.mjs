@@ -1,0 +1,42 @@
+// Capabilities that are the same on every platform, in a Worker, over objects that end whenever a
+// memory is opened anew.
+
+import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
+import { runTests } from "../../browser/pages/runner.mjs";
+import { runCapability } from "../../js/support/capability-cases.mjs";
+import { serve } from "./serve.mjs";
+
+let places = 0;
+
+export class Memory extends KeepsakeObject {
+  rows(statement) {
+    return this.ctx.storage.sql.exec(statement).toArray();
+  }
+
+  restart() {
+    this.ctx.abort("restarted by a test");
+  }
+}
+
+function platformOf({ MEMORY }) {
+  const objectOf = (name) => MEMORY.get(MEMORY.idFromName(name));
+  return {
+    newPlace: () => `capability ${places++}`,
+    open: (name, options) => keepsake(MEMORY, name, options),
+    left: (name) =>
+      objectOf(name)
+        .restart()
+        .catch(() => {}),
+    sql: (_memory, name, statement) => objectOf(name).rows(statement),
+    change: (name, statement) => objectOf(name).rows(statement),
+  };
+}
+
+export default serve({
+  async run(env, title) {
+    const { failures } = await runTests(() => {
+      it(title, () => runCapability(title, platformOf(env), expect));
+    });
+    return failures.flatMap(({ state, errors }) => errors ?? state).join("\n");
+  },
+});
