@@ -135,7 +135,7 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions&) 
 
 namespace keepsake::transfer {
 
-Result<Salvage> SalvageRows(sql::Database&, const sql::OpenOptions&) {
+Result<Salvage> SalvageRows(sql::Database&, const sql::OpenOptions&, std::int64_t) {
   return Error(StatusCode::kUnsupported, "this build of keepsake reads no files");
 }
 

@@ -542,7 +542,7 @@ TEST_F(FileSealTest, what_can_be_read_of_a_damaged_file_is_salvaged_with_its_key
   auto vfs = FileVfs::Register("seal-salvage", image.Host());
   auto target = OpenDatabase({.path = ":memory:"});
   const auto salvage = transfer::SalvageRows(
-      **target, {.path = "sealed", .vfs = "seal-salvage", .keys = KeysOf("a")});
+      **target, {.path = "sealed", .vfs = "seal-salvage", .keys = KeysOf("a")}, 0);
   ASSERT_TRUE(salvage.has_value()) << salvage.error().message();
   std::int64_t rows = 0;
   ASSERT_TRUE((*target)

@@ -125,7 +125,7 @@ class FileSumsTest : public testing::Test {
   // A new database with what can be read.
   static Result<transfer::Salvage> Salvage(MemoryFiles& files, Database& target) {
     auto vfs = FileVfs::Register("salvage-test", files.Host());
-    return transfer::SalvageRows(target, {.path = "sums", .vfs = "salvage-test"});
+    return transfer::SalvageRows(target, {.path = "sums", .vfs = "salvage-test"}, 0);
   }
 
   static std::unique_ptr<Database> NewDatabase() {

@@ -241,6 +241,138 @@ test("of checkpoints those go of which a part is lost", async () => {
   }
 });
 
+describe("a salvage of what items were, and of who wrote", () => {
+  const START = Date.UTC(2026, 10, 25);
+  const WRITES = 500;
+  const KEYS = 20;
+  // One a second; in between, an item is deleted.
+  const timeOf = (write) => START + 1000 * (write + 1);
+  const keys = Array.from({ length: KEYS }, (_, i) => `k${i}`);
+  let original;
+  let expected;
+
+  // The salvage itself is told as an import.
+  const entriesOf = async (memory) =>
+    (await memory.auditLog({ limit: 10_000 })).filter(({ operation }) => operation !== "import");
+
+  async function historyOf({ store }) {
+    const all = [];
+    for (const key of keys) {
+      for (const { operation, change, value } of await store.history(["n"], key, { limit: 1000 })) {
+        all.push(`${key} ${operation} ${change} ${value?.write}`);
+      }
+    }
+    return all;
+  }
+
+  async function pastOf(memory) {
+    const all = [];
+    for (let write = 0; write < WRITES; write += 3) {
+      const then = memory.asOf(timeOf(write));
+      for (const key of [keys[write % KEYS], keys[(write * 7) % KEYS]]) {
+        const answer = await then.get(["n"], key).catch(({ code }) => code);
+        all.push(typeof answer === "string" ? answer : (answer?.value.write ?? "nothing"));
+      }
+    }
+    return all;
+  }
+
+  async function answersIn(path) {
+    await using memory = await openMemory({ path, now: () => timeOf(WRITES) });
+    return {
+      history: await historyOf(memory),
+      past: await pastOf(memory),
+      entries: (await entriesOf(memory)).map((entry) => JSON.stringify(entry)),
+    };
+  }
+
+  beforeAll(async () => {
+    const path = temporaryFile();
+    let write = 0;
+    const memory = await openMemory({ path, now: () => timeOf(write) });
+    await memory.keepHistory([], { maxVersions: 1000 });
+    await memory.keepAudit();
+    for (; write < WRITES; write++) {
+      const key = keys[write % KEYS];
+      const value = { write, text: "x".repeat(100 + (write % 300)) };
+      if (write % 17 === 16) await memory.store.delete(["n"], key);
+      else await memory.store.put(["n"], key, value);
+    }
+    await memory.close();
+    original = readFileSync(path);
+    expected = await answersIn(path);
+  });
+
+  async function pagesOf(held) {
+    const pages = [];
+    for (let page = 29; page <= original.length / PAGE; page++) {
+      await using memory = await openMemory({ path: withPage(page) });
+      const { damagedPages } = await memory.check();
+      if (damagedPages[0]?.heldBy === held) pages.push(page);
+    }
+    return pages;
+  }
+
+  // What was before all known versions has no operation.
+  const isTold = (version) =>
+    version.includes("undefined earlier ")
+      ? expected.history.some((known) => known.endsWith(version.replace(/.* earlier/, "put")))
+      : expected.history.includes(version);
+
+  const withPage = (page) => fileWith((bytes) => (bytes[page * PAGE - 1] ^= 1), original);
+
+  async function salvagedOf(page) {
+    const to = temporaryFile("salvaged.db");
+    const report = await salvageMemory(withPage(page), { path: to });
+    return { report, ...(await answersIn(to)) };
+  }
+
+  test("brings all of them over, if none is damaged", async () => {
+    const to = temporaryFile("salvaged.db");
+    await salvageMemory(
+      fileWith(() => {}, original),
+      { path: to },
+    );
+    expect(await answersIn(to)).toEqual(expected);
+    expect(expected.history).toHaveLength(WRITES);
+    expect(expected.past).not.toContain("no_history");
+  });
+
+  test("names the page that versions are lost with, and tells nothing wrong of the past", async () => {
+    const pages = await pagesOf("store_versions");
+    expect(pages.length).toBeGreaterThan(20);
+    let noHistory = 0;
+    for (const page of pages) {
+      const { report, history, past, entries } = await salvagedOf(page);
+      expect(report.damagedPages).toEqual([{ page, heldBy: "store_versions" }]);
+      const untrue = history.filter((version) => !isTold(version));
+      expect({ page, untrue }).toEqual({ page, untrue: [] });
+      const wrong = past.filter(
+        (answer, i) => answer !== expected.past[i] && answer !== "no_history",
+      );
+      expect({ page, wrong }).toEqual({ page, wrong: [] });
+      noHistory += past.filter((answer) => answer === "no_history").length;
+      expect(history.length).toBeGreaterThan(0);
+      expect(entries).toEqual(expected.entries);
+    }
+    expect(noHistory).toBeGreaterThan(0);
+  });
+
+  test("names the page that entries are lost with, and keeps all others", async () => {
+    const pages = await pagesOf("audit_log");
+    const lost = [];
+    for (const page of pages) {
+      const { report, history, past, entries } = await salvagedOf(page);
+      expect(report.damagedPages).toEqual([{ page, heldBy: "audit_log" }]);
+      expect({ history, past }).toEqual({ history: expected.history, past: expected.past });
+      expect(entries.filter((entry) => !expected.entries.includes(entry))).toEqual([]);
+      lost.push(...expected.entries.filter((entry) => !entries.includes(entry)));
+    }
+    // Each entry lies on a page.
+    expect(new Set(lost)).toEqual(new Set(expected.entries));
+  });
+});
+
 test("a file that does not open is salvaged by its path, and by its bytes", async () => {
   const path = damage(1);
   const opened = () => openMemory({ path, verifyPages: true });

@@ -163,7 +163,7 @@ Status EngineState::ChangeKey(const wire::ChangeKey& change) {
 #endif
 
 Result<transfer::Salvage> EngineState::Salvage(const sql::OpenOptions& source) {
-  Result<transfer::Salvage> salvage = transfer::SalvageRows(*database_, source);
+  Result<transfer::Salvage> salvage = transfer::SalvageRows(*database_, source, clock_.NowMs());
   if (!salvage) return salvage;
   Status status = StartAnew();
   if (status.ok()) status = transfer::DropUnreadable(*database_, *saver_, *salvage);

@@ -15,8 +15,11 @@ using sql::Param;
 using sql::Row;
 using sql::TreeRow;
 
+// Each entry of these indexes ends with the id of its row.
 constexpr std::string_view kItemNames = "store_kv_key";
 constexpr std::string_view kHasItem = "SELECT 1 FROM store_kv WHERE item_id = ?";
+constexpr std::string_view kVersionNames = "store_versions_item";
+constexpr std::string_view kHasVersion = "SELECT 1 FROM store_versions WHERE version_id = ?";
 constexpr std::string_view kHasAnything =
     "SELECT 1 FROM store_kv UNION ALL SELECT 1 FROM thread_namespaces LIMIT 1";
 
@@ -24,6 +27,15 @@ constexpr std::string_view kRoots =
     "SELECT s.name, s.rootpage, s.type = 'index' OR l.wr FROM sqlite_schema AS s"
     " LEFT JOIN pragma_table_list AS l ON l.name = s.name AND l.schema = 'main'"
     " WHERE s.rootpage > 0";
+
+// What was before a lost version held until nobody knows when.
+constexpr std::string_view kDropOlder =
+    "DELETE FROM store_versions WHERE ns = ? AND key = ? AND number < ?";
+// Of an item that nothing is left of, nobody knows until when it was there.
+constexpr std::string_view kBeginHistory =
+    "UPDATE history_rules SET since_ms = ?3"
+    " WHERE NOT EXISTS(SELECT 1 FROM store_versions WHERE ns = ?1 AND key = ?2)"
+    " AND NOT EXISTS(SELECT 1 FROM store_kv WHERE ns = ?1 AND key = ?2)";
 
 // What belongs to a row that is lost.
 constexpr std::string_view kDropLoose[] = {
@@ -66,7 +78,7 @@ class Copy {
 
   void Take(std::string_view tree, const TreeRow& row) {
     if (!status_.ok()) return;
-    if (tree == kItemNames) return NoteItem(row);
+    if (tree == kItemNames || tree == kVersionNames) return NoteName(row);
     const auto table = std::ranges::find(Tables(), tree, &Table::name);
     if (table == Tables().end() || IsMadeAnew(*table)) return;
     found_any_ = true;
@@ -86,40 +98,63 @@ class Copy {
   const Status& status() const { return status_; }
   bool found_any() const { return found_any_; }
 
-  // Items that an index names, and no table has.
-  void ListLost(Salvage* salvage) {
-    for (auto& [id, item] : named_) {
-      if (HasItem(id)) continue;
-      ++salvage->lost_item_count;
-      if (salvage->lost_items.size() < kMostLostNames) salvage->lost_items.push_back(item);
+  // Lists items that an index names, and no table has; drops versions that would answer for one
+  // that is lost.
+  void NoteLost(Salvage* salvage, std::int64_t now_ms) {
+    for (const Named& row : named_) {
+      if (IsHere(row)) continue;
+      const Param ns = std::string_view(row.ns);
+      const Param key = std::string_view(row.key);
+      if (row.number) {
+        Run(kDropOlder, {ns, key, Param(*row.number)});
+        Run(kBeginHistory, {ns, key, Param(now_ms)});
+      } else if (Result<Namespace> labels = DecodeNamespace(row.ns)) {
+        ++salvage->lost_item_count;
+        if (salvage->lost_items.size() == kMostLostNames) continue;
+        salvage->lost_items.push_back(ItemRef{.ns = *std::move(labels), .key = row.key});
+      }
     }
   }
 
  private:
-  // An entry of the index: namespace, key, row id.
-  void NoteItem(const TreeRow& row) {
-    if (row.values.size() != 3) return;
+  struct Named {
+    std::int64_t id = 0;
+    std::string ns;
+    std::string key;
+    std::optional<std::int64_t> number;  // of a version
+  };
+
+  // An entry of an index: namespace, key, the number of a version, row id.
+  void NoteName(const TreeRow& row) {
+    const std::size_t columns = row.values.size();
+    if (columns != 3 && columns != 4) return;
     const auto* ns = std::get_if<std::string_view>(&row.values[0]);
     const auto* key = std::get_if<std::string_view>(&row.values[1]);
-    const auto* id = std::get_if<std::int64_t>(&row.values[2]);
-    if (ns == nullptr || key == nullptr || id == nullptr || HasItem(*id)) return;
-    Result<Namespace> labels = DecodeNamespace(*ns);
-    if (labels)
-      named_.push_back({*id, ItemRef{.ns = *std::move(labels), .key = std::string(*key)}});
+    const auto* number = std::get_if<std::int64_t>(&row.values[2]);
+    const auto* id = std::get_if<std::int64_t>(&row.values.back());
+    if (ns == nullptr || key == nullptr || number == nullptr || id == nullptr) return;
+    Named named{*id, std::string(*ns), std::string(*key), {}};
+    if (columns == 4) named.number = *number;
+    if (!IsHere(named)) named_.push_back(std::move(named));
   }
 
-  bool HasItem(std::int64_t id) {
+  bool IsHere(const Named& row) {
     bool found = false;
-    Status read = target_.Run(kHasItem, {Param(id)}, [&](const Row&) { return found = true; });
-    if (status_.ok()) status_ = std::move(read);
+    Run(row.number ? kHasVersion : kHasItem, {Param(row.id)},
+        [&](const Row&) { return found = true; });
     return found;
+  }
+
+  void Run(std::string_view sql, std::initializer_list<Param> params,
+           const sql::RowCallback& on_row = nullptr) {
+    if (status_.ok()) status_ = target_.Run(sql, params, on_row);
   }
 
   sql::Database& target_;
   std::vector<std::string> statements_;  // one for each of Tables()
   Status status_;
   bool found_any_ = false;
-  std::vector<std::pair<std::int64_t, ItemRef>> named_;
+  std::vector<Named> named_;  // by an index, and not in their table then
 };
 
 Result<sql::TreeLayout> LayoutOf(sql::Database& database) {
@@ -157,7 +192,8 @@ Status RequireNew(sql::Database& target) {
 
 }  // namespace
 
-Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source) {
+Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source,
+                            std::int64_t now_ms) {
   if (Status status = RequireNew(target); !status.ok()) return std::unexpected(std::move(status));
   auto trees = sql::FileTrees::Open(source);
   if (!trees) return std::unexpected(std::move(trees.error()));
@@ -168,7 +204,7 @@ Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& sourc
     Copy copy(target);
     (*trees)->ReadAll([&](std::string_view tree, const TreeRow& row) { copy.Take(tree, row); },
                       *usual);
-    copy.ListLost(&salvage);
+    copy.NoteLost(&salvage, now_ms);
     if (!copy.status().ok()) return copy.status();
     if (!copy.found_any()) {
       return Status(StatusCode::kForeignFile,

@@ -30,9 +30,12 @@ struct Salvage {
 };
 
 // Copies the rows of the file at `source` that can be read, in one transaction. The file stays
-// as it is. kInvalidArgument unless `target` is new, kForeignFile if the file has no table of
+// as it is. Versions of an item that are older than a lost one are left out, and where nothing
+// is left of an item, the history begins at `now_ms`: a wrong answer is worse than none.
+// kInvalidArgument unless `target` is new, kForeignFile if the file has no table of
 // ours.
-Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source);
+Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source,
+                            std::int64_t now_ms);
 
 // Drops the checkpoints that can't be read from what was salvaged, and counts what is left.
 // `saver` must be started anew afterwards.
