@@ -311,6 +311,26 @@ TEST_F(ForeignFileTest, what_is_no_plain_table_is_refused_by_name) {
   }
 }
 
+// Reading the generated columns fails, as they are longer than any value may be.
+TEST_F(ForeignFileTest, generated_columns_are_never_computed) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'k', '{}');"
+      "CREATE TABLE other(x, generated NOT NULL AS (zeroblob(x)));"
+      "INSERT INTO other(x) VALUES(1);"
+      "PRAGMA writable_schema = ON;"
+      "UPDATE sqlite_schema SET sql = replace(sql, '(x)', '(1 << 31)') WHERE name = 'other'");
+  const auto page = Open()->Items(ForeignTable::kPlainStoreKv, "", kAll);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  EXPECT_EQ(page->rows.size(), 1u);
+
+  Execute(
+      "DROP TABLE store_kv; PRAGMA writable_schema = ON;"
+      "UPDATE sqlite_schema SET name = 'store_kv', tbl_name = 'store_kv',"
+      " sql = replace(sql, 'other(x', 'store_kv(ns, key, value') WHERE name = 'other'");
+  EXPECT_THAT(OpenError(), HasSubstr("with the generated column generated"));
+}
+
 TEST_F(ForeignFileTest, a_column_called_rowid_is_a_column) {
   Execute(
       "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, rowid TEXT);"

@@ -112,18 +112,23 @@ Status CheckPlain(Database& database, std::string_view table) {
                                                   ": copy its rows into a plain one");
 }
 
-// Reading a damaged tree may never end: a page that two others name is found here.
-Status CheckPages(Database& database, const std::string& path) {
-  if (Status status = database.Run("PRAGMA ignore_check_constraints = 1"); !status.ok()) {
-    return status;
-  }
+// Reading a damaged tree may never end: a page that two others name is found here. Of other tables
+// nothing is read, whose generated columns may take any time. REQUIRES: `table` is plain.
+Status CheckPages(Database& database, std::string_view table) {
   std::string verdict;
-  Status status = database.Run("PRAGMA quick_check(1)", {}, [&](const Row& row) {
-    verdict = row.Text(0);
-    return true;
-  });
+  Status status = database.Run("SELECT quick_check FROM pragma_quick_check(?)", {Param(table)},
+                               [&](const Row& row) {
+                                 verdict = row.Text(0);
+                                 return false;
+                               });
   if (!status.ok() || verdict == "ok") return status;
-  return Status(StatusCode::kCorrupt, "file is damaged (" + verdict + "): \"" + path + "\"");
+  return Status(StatusCode::kCorrupt,
+                "table " + std::string(table) + " is damaged (" + verdict + ")");
+}
+
+Status CheckTable(Database& database, std::string_view table) {
+  Status status = CheckPlain(database, table);
+  return status.ok() ? CheckPages(database, table) : status;
 }
 
 Result<std::uint64_t> CountRows(Database& database, std::string_view count_sql) {
@@ -385,7 +390,10 @@ class SqliteForeignFile final : public ForeignFile {
   explicit SqliteForeignFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Status FindTables() {
-    Status status = Find(ForeignTable::kSaverCheckpoints, kCheckpoints, kCheckpointColumns);
+    // Whether rows keep them is not our concern.
+    Status status = database_->Run("PRAGMA ignore_check_constraints = 1");
+    if (status.ok())
+      status = Find(ForeignTable::kSaverCheckpoints, kCheckpoints, kCheckpointColumns);
     if (status.ok()) status = Find(ForeignTable::kSaverWrites, kWrites, kWriteColumns);
     if (status.ok()) status = Find(ForeignTable::kPythonStore, kStore, kStoreColumns);
     if (status.ok()) status = Find(ForeignTable::kPlainStoreKv, kPlain, kPlainColumns);
@@ -424,7 +432,7 @@ class SqliteForeignFile final : public ForeignFile {
     const Result<bool> is_there = Has(sql.name, columns);
     if (!is_there) return is_there.error();
     if (!*is_there) return Status();
-    if (Status status = CheckPlain(*database_, sql.name); !status.ok()) return status;
+    if (Status status = CheckTable(*database_, sql.name); !status.ok()) return status;
     const Result<std::uint64_t> rows = CountRows(*database_, sql.count);
     if (!rows) return rows.error();
     tables_.readable.push_back({.table = table, .rows = *rows});
@@ -453,7 +461,7 @@ class SqliteForeignFile final : public ForeignFile {
     store_has_ttl_ = ttl->lacking.empty();
     store_has_vectors_ = *has_vectors;
     if (!store_has_vectors_) return Status();
-    Status status = CheckPlain(*database_, "store_vectors");
+    Status status = CheckTable(*database_, "store_vectors");
     return status.ok() ? CheckFindsVectors() : status;
   }
 
@@ -629,9 +637,6 @@ Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions& o
   if (!database) return std::unexpected(std::move(database.error()));
   if (Status status = RefuseOurs(**database, options.path); !status.ok()) {
     return std::unexpected(std::move(status));
-  }
-  if (Status status = CheckPages(**database, options.path); !status.ok()) {
-    return std::unexpected(AboutFile(std::move(status)));
   }
   auto file = std::make_unique<SqliteForeignFile>(std::move(*database));
   if (Status status = file->FindTables(); !status.ok()) {
