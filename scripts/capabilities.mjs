@@ -3,13 +3,13 @@
 //   node scripts/capabilities.mjs          writes it
 //   node scripts/capabilities.mjs --check  fails if it is not current
 //
-// Both fail if a capability that has to be shown on every platform is not.
+// Both fail if a capability is not shown on a platform where it can be.
 // Needs the built package, whose store contract is data.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { capabilityGroups, shownEverywhere } from "./capability-names.mjs";
+import { capabilityGroups, notThere } from "./capability-names.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const BEGIN = "<!-- capabilities: made by scripts/capabilities.mjs -->";
@@ -59,49 +59,64 @@ async function provenCapabilities() {
   };
 }
 
+const known = capabilityGroups.flatMap(({ rows }) => Object.keys(rows).map(Number));
+
 function refuseUnknown(proven) {
-  const known = new Set(capabilityGroups.flatMap(({ rows }) => Object.keys(rows).map(Number)));
-  const unknown = Object.values(proven).flatMap((rows) => [...rows].filter((n) => !known.has(n)));
+  const unknown = Object.values(proven).flatMap((rows) =>
+    [...rows].filter((number) => !known.includes(number)),
+  );
   if (unknown.length > 0) {
     throw new Error(`tests name capabilities that are not in the list: ${unknown.join(", ")}`);
   }
 }
 
-/** What no test shows that has to be shown there: "29 in Chromium". */
-export function lackingProofs(proven) {
-  return shownEverywhere.flatMap((number) =>
+const isNotThere = (number, place) =>
+  notThere.some((one) => one.place === place && one.rows.includes(number));
+
+/** Where a row is neither shown nor impossible, or both: "29 in Chromium". */
+export function wrongRows(proven) {
+  return known.flatMap((number) =>
     ["native", "node", "chromium", "workerd"]
-      .filter((place) => !proven[place].has(number))
+      .filter((place) => proven[place].has(number) === isNotThere(number, place))
       .map((place) => `${number} in ${places[place]}`),
   );
 }
 
-function refuseLacking(proven) {
-  const lacking = lackingProofs(proven);
-  if (lacking.length > 0) throw new Error(`no test shows capability ${lacking.join(", ")}`);
+function refuseWrong(proven) {
+  const wrong = wrongRows(proven);
+  if (wrong.length === 0) return;
+  throw new Error(
+    `each capability has a test or a reason in notThere, and not both: ${wrong.join(", ")}`,
+  );
+}
+
+function markOf(number, place, proven) {
+  if (proven[place].has(number)) return "✓";
+  return isNotThere(number, place) ? "n/a" : "";
 }
 
 function tableOf({ title, rows }, proven) {
   const columns = Object.keys(places);
-  const lines = Object.entries(rows)
-    .map(([number, name]) => [Number(number), name])
-    .filter(([number]) => columns.some((place) => proven[place].has(number)))
-    .map(([number, name]) => {
-      const marks = columns.map((place) => (proven[place].has(number) ? "✓" : ""));
-      return `| ${[number, name, ...marks].join(" | ")} |`;
-    });
-  if (lines.length === 0) return [];
+  const lines = Object.entries(rows).map(([number, name]) => {
+    const marks = columns.map((place) => markOf(Number(number), place, proven));
+    return `| ${[number, name, ...marks].join(" | ")} |`;
+  });
   const head = `| | ${title} | ${Object.values(places).join(" | ")} |`;
   const rule = `|--:|:--|${columns.map(() => ":-:").join("|")}|`;
-  return [[head, rule, ...lines].join("\n")];
+  return [head, rule, ...lines].join("\n");
 }
 
-/** The tables: a row per capability that a test proves, and where. */
+const reasonLine = ({ place, rows, reason }) =>
+  `- ${places[place]}, ${rows.join(", ")}: ${reason}.`;
+
+/** The tables: a row for each capability, and where it is shown. */
 export async function capabilityTables() {
   const proven = await provenCapabilities();
   refuseUnknown(proven);
-  refuseLacking(proven);
-  return capabilityGroups.flatMap((group) => tableOf(group, proven)).join("\n\n");
+  refuseWrong(proven);
+  const tables = capabilityGroups.map((group) => tableOf(group, proven));
+  const reasons = ["What is n/a cannot be there:", "", ...notThere.map(reasonLine)].join("\n");
+  return [...tables, reasons].join("\n\n");
 }
 
 /** `readme` with the current tables between its two markers. */

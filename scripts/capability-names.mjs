@@ -138,6 +138,23 @@ export const capabilityGroups = [
   },
 ];
 
-// Vectors, texts and what is found by them: computed by our own code everywhere, hence
-// shown natively, in Node, in Chromium and in workerd.
-export const shownEverywhere = [29, 30, 31, 32, 33, 34, 35, 48, 49, 50, 58, 59, 60, 61, 62, 63];
+// What cannot be on a platform. Everything else is shown natively, in Node, in Chromium and in
+// workerd.
+export const notThere = [
+  {
+    place: "native",
+    rows: [53, 77, 81, 92, 99, 100, 102],
+    reason: "graphs and their nodes are LangGraph's, which is JavaScript",
+  },
+  {
+    place: "native",
+    rows: [93, 94, 95, 96, 98],
+    reason: "models and their prompts are LangChain's, which is JavaScript",
+  },
+  {
+    place: "native",
+    rows: [106],
+    reason: "secrets are found in TypeScript, before a model sees them",
+  },
+  { place: "workerd", rows: [24], reason: "the log of a Durable Object is Cloudflare's own" },
+];

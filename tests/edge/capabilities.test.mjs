@@ -1,6 +1,9 @@
 // Capabilities that are the same on every platform, in workerd.
 
+import { readFileSync } from "node:fs";
 import { testCapabilities } from "../js/support/capability-cases.mjs";
+import { undocumentedNames } from "../js/support/documented.mjs";
+import { bundleWorker } from "./support/bundle.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
 afterAll(cleanUp);
@@ -12,3 +15,26 @@ beforeAll(async () => {
 });
 
 testCapabilities("workerd", (title) => workerd.call("run", title));
+
+test("[cap 19] every public name for a Worker is documented", () => {
+  const entries = ["workerd", "cloudflare", "edge-light", "slim"];
+  expect(undocumentedNames(entries.map((name) => `dist/${name}.d.ts`))).toEqual([]);
+});
+
+test("[cap 20] the guide names the backends of a Worker, and each runs the same agent", async () => {
+  const guide = readFileSync("docs/backends.md", "utf8");
+  const found = await workerd.call("readOverEach");
+  for (const name of Object.keys(found)) expect(guide).toContain(name);
+  expect(Object.values(found)).toEqual([["tea"], ["tea"], ["tea"]]);
+});
+
+test("[cap 83] [cap 107] a Worker that only remembers loads no graph engine, and nothing else of ours", async () => {
+  const bundle = await bundleWorker("tests/edge/workers/cold.mjs", { metafile: true });
+  const inputs = Object.keys(bundle.meta.inputs);
+  expect(inputs.filter((file) => file.includes("@langchain/langgraph/"))).toEqual([]);
+  const ours = inputs.filter((file) => file.includes("/keepsake/dist/"));
+  expect(ours).toContainEqual(expect.stringMatching(/cloudflare\.js$/));
+  expect(ours.filter((file) => !/dist\/(cloudflare|edge-\w+)\.js$/.test(file))).toEqual([]);
+  const alone = await startWorkerd("cold", { classes: { OBJECT: "Cold" }, bundle });
+  expect(await alone.call("first")).toEqual({ text: "v" });
+});

@@ -1,6 +1,7 @@
 // Capabilities that are the same on every platform, in a page, over OPFS. SQL runs in Node.
 
-import { installInterruptShim, openMemory } from "keepsake";
+import { InMemoryStore, installInterruptShim, openMemory, SqliteStore } from "keepsake";
+import { readOver } from "../../js/support/backends.mjs";
 import { runCapability } from "../../js/support/capability-cases.mjs";
 import { runTests } from "./runner.mjs";
 
@@ -34,4 +35,35 @@ globalThis.run = async (title) => {
     it(title, () => runCapability(title, platform, expect));
   });
   return failures.flatMap(({ state, errors }) => errors ?? state).join("\n");
+};
+
+/** What the same agent finds over each backend, by its name in the guide. */
+globalThis.readOverEach = async () => {
+  const memory = await openMemory({ name: "guide" });
+  const stores = {
+    InMemoryStore: new InMemoryStore(),
+    SqliteStore: new SqliteStore({ name: "guide of a store" }),
+    "openMemory({ name })": memory.store,
+  };
+  const found = {};
+  for (const [name, store] of Object.entries(stores)) {
+    found[name] = await readOver(store);
+    await store.close();
+  }
+  await memory.close();
+  return found;
+};
+
+/** The bytes of a database's header that say how it is written and read, and what its log holds. */
+globalThis.journalOf = async (name) => {
+  const memory = await openMemory({ name, storage: "opfs" });
+  await memory.store.put(["n"], "k", { n: 1 });
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("keepsake");
+  const bytesOf = async (file) =>
+    new Uint8Array(await (await (await folder.getFileHandle(file)).getFile()).arrayBuffer());
+  const log = await bytesOf(`${name}-wal`);
+  await memory.close();
+  const [WRITE_VERSION, READ_VERSION] = [18, 19];
+  const header = await bytesOf(name);
+  return { versions: [header[WRITE_VERSION], header[READ_VERSION]], logSize: log.length };
 };

@@ -9,6 +9,15 @@ import { serveFolder } from "./static-server.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
+const OPTIONS = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  keepNames: true,
+  logLevel: "error",
+};
+
 /** Where the page is; `options` are those of the server. */
 export async function servePage(name, options) {
   return serveFolder(await buildPage(name), options);
@@ -16,9 +25,21 @@ export async function servePage(name, options) {
 
 /** The same for a module that is given as text. */
 export async function serveSource(source, options) {
-  const stdin = { contents: source, resolveDir: root, sourcefile: "source.mjs" };
-  return serveFolder(await bundle({ stdin }), options);
+  return serveFolder(await bundle({ stdin: stdinOf(source) }), options);
 }
+
+/** The files that such a page is made of. */
+export async function inputsOf(source) {
+  const { metafile } = await build({
+    ...OPTIONS,
+    stdin: stdinOf(source),
+    write: false,
+    metafile: true,
+  });
+  return Object.keys(metafile.inputs);
+}
+
+const stdinOf = (contents) => ({ contents, resolveDir: root, sourcefile: "source.mjs" });
 
 /** A page of examples/, with its own index.html. */
 export async function serveExample(name) {
@@ -34,16 +55,7 @@ export function buildPage(name) {
 
 async function bundle(entry) {
   const folder = temporaryFolder();
-  await build({
-    absWorkingDir: root,
-    ...entry,
-    outfile: join(folder, "page.js"),
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    keepNames: true,
-    logLevel: "error",
-  });
+  await build({ ...OPTIONS, ...entry, outfile: join(folder, "page.js") });
   // esbuild copies no files that a module names.
   for (const file of ["worker.js", "keepsake.wasm"])
     cpSync(join(root, "dist", file), join(folder, file));

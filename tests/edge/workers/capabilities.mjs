@@ -1,8 +1,9 @@
 // Capabilities that are the same on every platform, in a Worker, over objects that end whenever a
 // memory is opened anew.
 
-import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
+import { InMemoryStore, KeepsakeObject, keepsake } from "keepsake/cloudflare";
 import { runTests } from "../../browser/pages/runner.mjs";
+import { readOver } from "../../js/support/backends.mjs";
 import { runCapability } from "../../js/support/capability-cases.mjs";
 import { serve } from "./serve.mjs";
 
@@ -11,6 +12,10 @@ let places = 0;
 export class Memory extends KeepsakeObject {
   rows(statement) {
     return this.ctx.storage.sql.exec(statement).toArray();
+  }
+
+  read() {
+    return readOver(this.memory.store);
   }
 
   restart() {
@@ -39,4 +44,11 @@ export default serve({
     });
     return failures.flatMap(({ state, errors }) => errors ?? state).join("\n");
   },
+
+  /** What the same agent finds over each backend, by its name in the guide. */
+  readOverEach: async ({ MEMORY }) => ({
+    InMemoryStore: await readOver(new InMemoryStore()),
+    "keepsake(env.MEMORY, userId)": await readOver(keepsake(MEMORY, "guide").store),
+    KeepsakeObject: await MEMORY.get(MEMORY.idFromName("guide of an object")).read(),
+  }),
 });

@@ -174,16 +174,20 @@ export const nodeCases = [
       expect([...even].sort()).toEqual(["- k0", "- k10", "- k2", "- k4", "- k6", "- k8"]);
       expect(await shown({ scope: "user" })).toEqual(["- own"]);
       expect(await shown({ querySelector: () => "bicycle" })).toEqual([]);
-      // Beside explicit nodes, in a graph whose state keeps nothing of it.
+      // Beside an explicit node, in a graph whose messages keep nothing of it.
       const model = fakeModel().respond(new AIMessage("Oolong."));
-      const graph = new StateGraph(MessagesAnnotation)
+      const state = Annotation.Root({ ...MessagesAnnotation.spec, results: Annotation() });
+      const graph = new StateGraph(state)
+        .addNode("recall", recallNode({ scope: "user" }))
         .addNode("ask", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-        .addEdge(START, "ask")
+        .addEdge(START, "recall")
+        .addEdge("recall", "ask")
         .compile({ store: memory.store });
       const input = { messages: [{ role: "user", content: "Which tea?" }] };
-      const { messages } = await withMemory(graph, { memory, topK: 2 }).invoke(input, THREAD);
+      const after = await withMemory(graph, { memory, topK: 2 }).invoke(input, THREAD);
       expect(shownIn(model)[0]).toHaveLength(2);
-      expect(messages.map(({ text }) => text)).toEqual(["Which tea?", "Oolong."]);
+      expect(after.results.map(({ key }) => key)).toEqual(["own"]);
+      expect(after.messages.map(({ text }) => text)).toEqual(["Which tea?", "Oolong."]);
     },
   },
   {
