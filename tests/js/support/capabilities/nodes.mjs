@@ -191,6 +191,34 @@ export const nodeCases = [
     },
   },
   {
+    caps: [94, 95],
+    name: "entries are lines of one block, where it is wanted and as a template says, or nothing",
+    async run({ open, expect }) {
+      const memory = await open({ now: () => 1_800_000_000_000 });
+      const talk = ["system: Be brief.", "human: Hello", "ai: Hi.", "human: Which tea?"];
+      const sent = async (options) => {
+        const model = fakeModel().respond(new AIMessage("Green."));
+        const messages = talk.map((line) => line.split(": "));
+        await withMemory(model, { memory, ...options }).invoke(messages, THREAD);
+        return model.calls[0].messages.map(({ type, text }) => `${type}: ${text}`);
+      };
+      expect(await sent({})).toEqual(talk);
+      const entry = { namespace: "conv:7", key: "drink", value: "green tea" };
+      await memory.provider().store({ ...entry, metadata: { by: "Ada" } });
+      await memory.store.put(["conv", "7"], "cup", { text: "a cup for tea" });
+      const beside = (block, at) => [...talk.slice(0, at), block, ...talk.slice(at)];
+      const block = "system: [Memory Context]\n- cup: a cup for tea\n- drink: green tea";
+      expect(await sent({})).toEqual(beside(block, 1));
+      const formatTemplate = "* {{key}} = {{value}} ({{metadata.by}})";
+      const own = "system: [Memory Context]\n* cup = a cup for tea ()\n* drink = green tea (Ada)";
+      expect(await sent({ formatTemplate })).toEqual(beside(own, 1));
+      expect(await sent({ injectionPosition: "before_system" })).toEqual(beside(block, 0));
+      const beforeUser = await sent({ injectionPosition: "before_user" });
+      expect(beforeUser[3]).toMatch(/^human: <memory>\n.*\n- cup: .*\n- drink: .*\n<\/memory>$/);
+      expect(beforeUser.toSpliced(3, 1)).toEqual(talk);
+    },
+  },
+  {
     caps: [99, 101],
     name: "recallNode finds by key, by query and filter, or the newest five",
     async run({ open, expect }) {
