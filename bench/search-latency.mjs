@@ -76,7 +76,7 @@ async function ours({ texts, more, questions }) {
   // Until it can be found.
   const withIndex = await cpuOf(() => putTexts(store, more, texts.length + MORE));
   const found = await cpuOf(() => store.search(["n"], { query: questions[0] }));
-  await store.stop?.();
+  await store.close();
   return { without, withIndex, found, first, pause, times };
 }
 
