@@ -3,7 +3,8 @@
 //   npm run benchmarks -- bench/README.md other-output.md
 //
 // Each table of docs/benchmarks.md stands between two marks. The first names a row of the table that
-// is meant, and says which picture is drawn of it, if any, and of which columns.
+// is meant, the heading above it where several have such a row, and which picture is drawn of which
+// columns, if any.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -13,36 +14,40 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const PAGE = `${root}docs/benchmarks.md`;
 const PICTURES = `${root}docs/pictures`;
 const MARKED =
-  /<!-- table "([^"]+)"(?: picture (\w+) "([^"]+)" of ((?:"[^"]+"(?:, )?)+))? -->\n[\s\S]*?<!-- end -->/g;
+  /<!-- table "([^"]+)"(?: under "([^"]+)")?(?: picture (\w+) "([^"]+)" of ((?:"[^"]+"(?:, )?)+))? -->\n[\s\S]*?<!-- end -->/g;
 
-/** All tables of Markdown texts: [[cells of a line]] */
+/** All tables of Markdown texts: { heading: the one above it, lines: [[cells]] } */
 export function tablesOf(markdown) {
   const tables = [];
-  let table = [];
+  let heading = "";
+  let lines = [];
   for (const line of [...markdown.split("\n"), ""]) {
-    if (line.startsWith("|"))
-      table.push(
-        line
-          .slice(1, -1)
-          .split(/(?<!\\)\|/)
-          .map((cell) => cell.trim()),
-      );
-    else if (table.length > 0) {
-      tables.push(table);
-      table = [];
+    if (line.startsWith("|")) lines.push(cellsOf(line));
+    else if (lines.length > 0) {
+      tables.push({ heading, lines });
+      lines = [];
     }
+    heading = /^#+ (.*)/.exec(line)?.[1] ?? heading;
   }
   return tables;
+}
+
+function cellsOf(line) {
+  const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim());
 }
 
 /** The page with its tables made anew: { page, pictures: name → SVG } */
 export function withTables(page, output) {
   const tables = tablesOf(output);
   const pictures = {};
-  const made = page.replace(MARKED, (whole, first, name, title, columns) => {
-    const table = tables.find((lines) => lines.some(([cell]) => cell === first));
-    if (table === undefined) throw new Error(`no table has a row that begins with "${first}"`);
-    const [header, , ...rows] = table;
+  const made = page.replace(MARKED, (whole, first, above, name, title, columns) => {
+    const { lines } =
+      tables.find(
+        ({ heading, lines }) =>
+          heading === (above ?? heading) && lines.some(([cell]) => cell === first),
+      ) ?? noTable(first, above);
+    const [header, , ...rows] = lines;
     if (name) {
       const drawn = [...columns.matchAll(/"([^"]+)"/g)].map(([, column]) => column);
       const places = [0, ...drawn.map((column) => placeOf(header, column))];
@@ -51,10 +56,15 @@ export function withTables(page, output) {
     }
     const [mark] = whole.split("\n");
     const picture = name ? `![${title}](pictures/${name}.svg)\n\n` : "";
-    const lines = table.map((line) => `| ${line.join(" | ")} |`).join("\n");
-    return `${mark}\n\n${picture}${lines}\n\n<!-- end -->`;
+    const table = lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+    return `${mark}\n\n${picture}${table}\n\n<!-- end -->`;
   });
   return { page: made, pictures };
+}
+
+function noTable(first, above) {
+  const place = above === undefined ? "" : ` under "${above}"`;
+  throw new Error(`no table${place} has a row that begins with "${first}"`);
 }
 
 function placeOf(header, column) {

@@ -106,13 +106,17 @@ describe("the tables of docs/benchmarks.md", () => {
   });
 
   test("follow what a bench printed", () => {
-    const [header, rule, ...rows] = tablesOf(page)[0];
+    const [header, rule, ...rows] = tablesOf(page)[0].lines;
     const place = header.indexOf("Keepsake, no option");
     const printed = [header, rule, rows[0].with(place, ".9999"), ...rows.slice(1)];
     const lines = printed.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
     const made = withTables(page, `${lines}\n\n${page.slice(page.indexOf("## Vectors"))}`);
-    expect(tablesOf(made.page)[0][2][place]).toBe(".9999");
+    expect(tablesOf(made.page)[0].lines[2][place]).toBe(".9999");
     expect(made.pictures.recall).toContain(">.9999<");
     expect(() => withTables(page, "| | FTS5 |\n| --- | --- |\n")).toThrow("no table has a row");
+    const mark = '<!-- table "put" under "In memory" -->\n<!-- end -->';
+    const both = "### On a file\n\n| put | 1 |\n\n### In memory\n\n| put | 2 |\n";
+    expect(withTables(mark, both).page).toContain("| put | 2 |");
+    expect(() => withTables(mark, "| put | 1 |\n")).toThrow('no table under "In memory"');
   });
 });
