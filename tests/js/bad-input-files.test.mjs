@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -81,6 +82,63 @@ describe("files that are not ours", () => {
     const store = closing(new SqliteStore({ path }));
     await store.put(["n"], "k", { n: 1 });
     expect((await store.get(["n"], "k")).value).toEqual({ n: 1 });
+  });
+
+  const KEY = new Uint8Array(32).fill(3);
+  const cutTo = (size) => (path) => truncateSync(path, size);
+
+  test.each([
+    ["missing", {}, (path) => rmSync(path), /is missing, but .*-wal is there/],
+    [
+      "missing, with a key",
+      { key: KEY },
+      (path) => rmSync(path),
+      /is missing, but .*-wal is there/,
+    ],
+    ["empty", {}, cutTo(0), /has only 0 bytes, but .*-wal is there/],
+    ["cut off, with a key", { key: KEY }, cutTo(4096), /has only 4096 bytes, but .*-wal is there/],
+  ])("a log whose database is %s is no empty memory", async (_, options, lose, rule) => {
+    const path = join(temporaryFolder(), "lost.sqlite");
+    {
+      const open = temporaryFile();
+      await using memory = await openMemory({ path: open, ...options });
+      await memory.store.put(["n"], "k", { n: 1 });
+      for (const suffix of ["", "-wal"]) copyFileSync(open + suffix, path + suffix);
+    }
+    const [database, log] = [path, `${path}-wal`].map((name) => readFileSync(name));
+    lose(path);
+    await expectRefused(() => openMemory({ path, ...options }), "cannot_open", rule);
+    expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+    // As the message says.
+    writeFileSync(path, database);
+    await using memory = await openMemory({ path, ...options });
+    expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
+  });
+
+  test("a journal of pages whose database is missing is an error, and stays", async () => {
+    const path = temporaryFile();
+    const journal = Buffer.alloc(8192);
+    Buffer.from("d9d505f920a163d7", "hex").copy(journal);
+    writeFileSync(`${path}-journal`, journal);
+    const rule = /is missing, but .*-journal is there/;
+    await expectRefused(() => openMemory({ path }), "cannot_open", rule);
+    expect(readFileSync(`${path}-journal`).equals(journal)).toBe(true);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("what a crash leaves of a first opening is opened", async () => {
+    const path = temporaryFile();
+    const journal = Buffer.alloc(512);
+    Buffer.from("d9d505f920a163d7", "hex").copy(journal);
+    for (const prepare of [() => {}, () => writeFileSync(path, "")]) {
+      prepare();
+      writeFileSync(`${path}-journal`, journal);
+      writeFileSync(`${path}-wal`, "");
+      const memory = await openMemory({ path });
+      await memory.store.put(["n"], "k", { n: 1 });
+      await memory.close();
+      rmSync(path);
+    }
   });
 
   test("another program's SQLite file is refused as foreign_file", async () => {

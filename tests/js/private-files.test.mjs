@@ -207,6 +207,57 @@ test.each([
   expect(await memory.store.get(["n"], "k")).not.toBeNull();
 });
 
+const NOTES = "notes of somebody";
+
+test.each([
+  ["-wal", "a log"],
+  ["-journal", "a journal"],
+  ["-reserve", "the reserve"],
+])("a file of somebody called %s is an error, and stays", async (suffix, rule) => {
+  for (const path of [temporaryFile(), await closedFile()]) {
+    writeFileSync(path + suffix, NOTES);
+    const message = `${path}${suffix} must be ${rule}`;
+    await expectRefused(() => openMemory({ path }), "cannot_open", new RegExp(message));
+    expect(readFileSync(path + suffix, "utf8")).toBe(NOTES);
+    // As the message says.
+    renameSync(path + suffix, `${path}-notes`);
+    await (await opened({ path })).close();
+    expect(readFileSync(`${path}-notes`, "utf8")).toBe(NOTES);
+  }
+});
+
+test("a file of somebody that takes the reserve's name later stays", async () => {
+  const path = await closedFile();
+  const memory = await openMemory({ path });
+  writeFileSync(`${path}-reserve`, NOTES);
+  await memory.store.put(["n"], "k", { n: 1 });
+  await new Promise((wake) => setTimeout(wake, 600));
+  await memory.close();
+  expect(readFileSync(`${path}-reserve`, "utf8")).toBe(NOTES);
+});
+
+test.each(["-wal", "-journal", "-shm", "-lock", "-reserve"])(
+  "a path that ends with %s is an error",
+  async (suffix) => {
+    const path = temporaryFile() + suffix;
+    const rule = new RegExp(`path must not end with ${suffix}`);
+    await expectRefused(() => openMemory({ path }), "invalid_argument", rule);
+  },
+);
+
+test.each([
+  ["-wal", "a part of zeros", Buffer.alloc(32)],
+  ["-wal", "the beginning", Buffer.from([0x37, 0x7f])],
+  ["-journal", "a part of zeros", Buffer.alloc(512)],
+  ["-reserve", "zeros", Buffer.alloc(1 << 20)],
+  ["-reserve", "a half", Buffer.alloc(1 << 19, 0x5a)],
+])("what a power cut leaves of %s is no file of somebody: %s", async (suffix, _, content) => {
+  const path = await closedFile();
+  writeFileSync(path + suffix, content);
+  await using memory = await openMemory({ path });
+  expect((await memory.store.get(["n"], "k")).value).toEqual({ secret: "green tea" });
+});
+
 test("the lock names neither the machine nor its boot", async () => {
   const path = temporaryFile();
   await using _memory = await opened({ path });

@@ -17,6 +17,7 @@ import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
 import { Reserve, ReservingSession } from "./reserve.js";
+import { refuseLoneLog, sideSuffixOf } from "./side-files.js";
 
 /** Checked, and absolute, so that a later change of the working folder is no matter. @internal */
 export interface ResolvedOptions extends DatabaseOptions {
@@ -39,6 +40,9 @@ const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 const GROWN_REPLACED_AFTER_MS = 2_000;
 // An agent's memory is its user's own.
 const DEFAULT_FILE_MODE = 0o600;
+// The first page; where there is a key, behind a block of its own.
+const SMALLEST = 4096;
+const SMALLEST_ENCRYPTED = 2 * SMALLEST;
 
 /** Checks them all, so that a constructor can. @internal */
 export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
@@ -55,6 +59,11 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   if (path.includes("\0")) throw invalid("path must not contain NUL");
   checkText("path", path);
   checkCommonOptions(options);
+  const suffix = sideSuffixOf(path);
+  if (suffix !== undefined) {
+    const rule = `path must not end with ${suffix}, as what belongs to another database does`;
+    throw invalid(`${rule}: ${show(path)}`);
+  }
   const isVolatile = path === ":memory:";
   if (isVolatile) refuseKey(options, "what is in memory is not written");
   return { ...options, path: isVolatile ? path : resolve(path), isVolatile };
@@ -148,7 +157,11 @@ function fileSource({
       lock ??= await lockInRoom(path, lockTimeout, reserve);
       if (opened !== undefined) refuseAnother(path, opened);
       refuseOtherPrograms(path);
-      const files = open(path, () => openNodeFiles(path, fileMode, reserve));
+      const files = open(path, () => {
+        reserve.refuseOther();
+        refuseLoneLog(path, key === undefined ? SMALLEST : SMALLEST_ENCRYPTED);
+        return openNodeFiles(path, fileMode, reserve);
+      });
       const session = await openSession({
         module: compiledModule(),
         database: {

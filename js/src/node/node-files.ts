@@ -9,6 +9,7 @@ import { LogRoom } from "../wasm/log-room.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import { NO_WAIT, openBeside, refuseSecondName } from "./file-error.js";
 import type { Reserve } from "./reserve.js";
+import { refuseOtherLog } from "./side-files.js";
 
 const LOG_HEADER_SIZE = 32;
 
@@ -211,8 +212,10 @@ export function openNodeFiles(path: string, mode: number, reserve: Reserve): Eng
     for (const flags of [O_RDWR, CREATE, O_RDONLY]) {
       const fd = tryOpen(name, flags, isSideFile, modeOfDatabase);
       if (fd === undefined) continue;
-      if (isSideFile) setMode(fd, modeOfDatabase);
-      else modeOfDatabase = fs.fstatSync(fd).mode & 0o777;
+      if (isSideFile) {
+        requireLog(name, fd, isLog);
+        setMode(fd, modeOfDatabase);
+      } else modeOfDatabase = fs.fstatSync(fd).mode & 0o777;
       const kind: Kind = {
         isLog: isLog === true,
         isWritable: flags !== O_RDONLY,
@@ -226,6 +229,15 @@ export function openNodeFiles(path: string, mode: number, reserve: Reserve): Eng
     }
     return undefined;
   });
+}
+
+function requireLog(path: string, fd: number, isLog: boolean): void {
+  try {
+    refuseOtherLog(path, fd, isLog);
+  } catch (error) {
+    closed(fd);
+    throw error;
+  }
 }
 
 // What was put into a side file was in the database: nobody else may read it.

@@ -5,8 +5,8 @@ import * as fs from "node:fs";
 import type { DatabaseSession } from "../engine/session.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { encodeRequest, failureCodeOf } from "../wire/codec.js";
+import { mayBeReserve, newReserve, refuseOtherReserve } from "./side-files.js";
 
-const RESERVE_BYTES = 1 << 20;
 const MAKE_AFTER_MS = 300;
 
 /** @internal */
@@ -19,6 +19,11 @@ export class Reserve {
 
   constructor(path: string) {
     this.#path = `${path}-reserve`;
+  }
+
+  /** What has its name is removed when it is made: it may not be somebody's file. */
+  refuseOther(): void {
+    refuseOtherReserve(this.#path);
   }
 
   /** Soon, because who writes once and ends needs none. Called with each write. */
@@ -37,6 +42,7 @@ export class Reserve {
     this.#timer = undefined;
     this.#isThere = false;
     try {
+      if (!mayBeReserve(this.#path)) return false;
       fs.rmSync(this.#path);
       return true;
     } catch {
@@ -49,9 +55,10 @@ export class Reserve {
   #make(): boolean {
     let file: number | undefined;
     try {
+      if (!mayBeReserve(this.#path)) return false;
       fs.rmSync(this.#path, { force: true });
       file = fs.openSync(this.#path, "wx", 0o600);
-      writeAll(file, new Uint8Array(RESERVE_BYTES).fill(0x5a), 0);
+      writeAll(file, newReserve(), 0);
       return true;
     } catch {
       // Half a reserve is only in the way.
