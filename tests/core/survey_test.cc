@@ -96,6 +96,27 @@ TEST_F(Survey, cap_109_n8n_has_a_window_of_messages_and_vectors_of_older_ones) {
   EXPECT_NEAR(*older->at(0).score, 1, 1e-6);
 }
 
+// The messages of this conversation as they were, and what is nearest of all that is known of the
+// user, in every conversation.
+TEST_F(Survey, cap_98_a_window_of_messages_beside_three_memories_of_the_user) {
+  for (const std::string text : {"tea", "music", "tea rain", "coffee", "tea rain rain"})
+    Put({"user", "ada"}, text, R"({"text":")" + text + "\"}");
+  MemoryProvider provider(store());
+  const std::string user = ResolveNamespace(MemoryScope::kUser, {.user_id = "ada"}).value();
+  for (const std::string thread : {"first", "second"}) {
+    ASSERT_TRUE(saver().Put(At(thread, "", "1").New("messages", "1", R"(["hello"])")).ok());
+    At next(thread, "", "2");
+    next.Parent("1").New("messages", "2", R"(["hello","which tea?"])");
+    ASSERT_TRUE(saver().Put(next).ok());
+    const auto window = saver().GetTuple({thread, "", ""}).value();
+    EXPECT_THAT(Values(*window), ElementsAre(R"(messages@2=["hello","which tea?"])"));
+    std::vector<std::string> known;
+    const auto entries = provider.Recall({.ns = user, .query_text = "which tea?", .top_k = 3});
+    for (const MemoryEntry& entry : *entries) known.push_back(entry.key);
+    EXPECT_THAT(known, ElementsAre("tea", "tea rain", "tea rain rain"));
+  }
+}
+
 // States of a thread by itself, and items in namespaces for all threads, by meaning and filter.
 TEST_F(Survey, cap_109_langgraph_has_checkpoints_by_thread_and_items_by_namespace_and_filter) {
   ASSERT_TRUE(saver().Put(At("t", "", "1").New("a", "1", "1")).ok());
