@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteSaver } from "keepsake";
@@ -28,6 +29,29 @@ function keepsake(...words) {
     env: { ...process.env, NODE_OPTIONS: "" },
   });
   return { status, stdout, stderr };
+}
+
+// What each of `calls` prints, without a process for each.
+function inOneProcess(calls) {
+  const script = `
+    const calls = ${JSON.stringify(calls)};
+    const { write } = process.stdout;
+    const ends = [];
+    for (const [i, words] of calls.entries()) {
+      let stdout = "";
+      process.stdout.write = (text) => void (stdout += text);
+      process.argv = [process.argv[0], "", ...words];
+      await import(${JSON.stringify(pathToFileURL(program).href)} + "?" + i);
+      ends.push({ status: process.exitCode, stdout });
+    }
+    process.exitCode = 0;
+    write.call(process.stdout, JSON.stringify(ends));
+  `;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    encoding: "utf8",
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  return JSON.parse(stdout);
 }
 
 function jsonOf(...words) {
@@ -90,9 +114,72 @@ test("help teaches, and says all commands", () => {
   expect(keepsake()).toMatchObject({ status: 2, stdout: "" });
 });
 
+test("what each command's help shows can be called", () => {
+  const names = keepsake("--help").stdout.matchAll(/^ {2}([a-z]+) FILE/gm);
+  const commands = [...names].map(([, name]) => name);
+  expect(commands).toContain("inspect");
+  const helps = inOneProcess(commands.map((command) => ["help", command]));
+  const examples = helps.map(({ stdout }) =>
+    [...stdout.matchAll(/^ {2}npx keepsake (.*\.db.*)$/gm)].map(([, example]) =>
+      example.match(/"[^"]+"|\S+/g).map((word) => word.replaceAll('"', "")),
+    ),
+  );
+  expect(commands.filter((_, i) => examples[i].length === 0)).toEqual([]);
+  // There is no such folder: the words alone are judged, and nothing is made.
+  const calls = examples.flat().map(([name, file, ...rest]) => [name, `nowhere/${file}`, ...rest]);
+  const ends = inOneProcess(calls).map(({ status }, i) => ({ call: calls[i], status }));
+  expect(ends.filter(({ status }) => status !== 1)).toEqual([]);
+});
+
+test("a memory's texts tell a terminal nothing, and stay on their line", async () => {
+  const target = copy();
+  const memory = await openMemory({ path: target });
+  await memory.store.put(["n"], "a\u001b[2Jb\nc\u009b\u202ed", { text: "evil \u009b\u202e" });
+  await memory.close();
+  const shown = String.raw`a\u001b[2Jb\nc\u009b\u202ed`;
+  expect(keepsake("ls", target, "n").stdout).toBe(`${shown}\n`);
+  const found = keepsake("search", target, "evil").stdout;
+  expect(found).toContain(`n/${shown}`);
+  expect(found.trimEnd().split("\n")).toHaveLength(2);
+  const failed = keepsake("get", target, "n", "\u009b").stderr;
+  for (const text of [found, failed, keepsake("search", target, "evil", "--why").stdout]) {
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+  }
+});
+
+test("a namespace may be written as ls prints it", () => {
+  const { stdout } = keepsake("ls", path, "users/ada");
+  for (const written of ["users/ada/", "/users/ada"]) {
+    expect(keepsake("ls", path, written)).toMatchObject({ status: 0, stdout });
+  }
+});
+
+test("what stands after -- is a word", () => {
+  const { status, stdout } = keepsake("search", path, "--", "--help");
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "nothing found\n" });
+});
+
+test("many hits are shown, and who reads a few of them ends it", async () => {
+  const target = temporaryFile("many.db");
+  const memory = await openMemory({ path: target });
+  const items = Array.from({ length: 130_000 }, (_, i) => ({
+    namespace: ["n"],
+    key: `${i}`,
+    value: {},
+  }));
+  await memory.store.batch(items);
+  await memory.close();
+  const piped = spawnSync("sh", [
+    "-c",
+    `{ "${process.execPath}" "${program}" search "${target}" "" --limit 0; echo "$?" >&2; } | head -1`,
+  ]);
+  expect(String(piped.stdout)).toMatch(/^SCORE +ITEM +VALUE\n$/);
+  expect(String(piped.stderr)).toBe("0\n");
+});
+
 test("--version says which keepsake it is", () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
-  for (const word of ["--version", "-v"]) {
+  for (const word of ["--version", "-v", "version"]) {
     expect(keepsake(word)).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
   }
 });
@@ -124,17 +211,20 @@ test("a wrong call names what is wrong and how to call it", () => {
     [["serch", path, "tea"], /unknown command "serch": did you mean "search"\?/],
     [["thingamajig", path], /unknown command "thingamajig": there is inspect, ls, /],
     [["threads", path, "--limt", "3"], /unknown option "--limt": did you mean "--limit"\?/],
-    [["get"], /FILE and NAMESPACE and KEY is missing/],
+    [["get"], /FILE, NAMESPACE and KEY are missing/],
     [["search", path], /QUERY… is missing[\s\S]*keepsake search --help/],
     [["ls", path, "a", "b"], /a word too many: "b"/],
     [["search", path, "tea", "--limit", "many"], /--limit takes a number: "many"/],
     [["search", path, "tea", "--filter", "kind"], /--filter takes JSON/],
     [["prune", path], /say what may go/],
-    [["forget", path], /takes namespaces or threads/],
+    [["forget", path], /say what may go: --user, --in or --thread/],
+    [["search", path, "tea", "--mode", "hybrid"], /--mode must be one of text, contains: "hybrid"/],
+    [["search", path, "tea", "--filter", "[]"], /invalid_filter: .*keepsake search --help/s],
+    [["ls", path, "[users"], /a namespace takes JSON, such as '\["users","ada"\]'/],
   ]) {
     const { status, stdout, stderr } = keepsake(...words);
     expect(stderr).toMatch(message);
-    expect({ status: status > 0, stdout }).toEqual({ status: true, stdout: "" });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   }
 });
 
@@ -143,7 +233,10 @@ test("words of a search need no quotes, and a difference is that of the last two
   expect(jsonOf("search", path, "green", "tea")[0].key).toBe("drink");
   expect(jsonOf("diff", path, "t1")).toEqual(jsonOf("diff", path, "t1", idOf(2), idOf(3)));
   expect(jsonOf("diff", path, "t1", idOf(1))).toEqual(jsonOf("diff", path, "t1", idOf(1), idOf(3)));
-  expect(keepsake("diff", path, "nobody").stderr).toMatch(/not_found: thread "nobody" has no two/);
+  expect(keepsake("diff", path, "nobody").stderr).toMatch(/not_found: no thread "nobody"/);
+  expect(keepsake("diff", path, "user/ada/own").stderr).toMatch(
+    /has no two checkpoints to compare/,
+  );
 });
 
 test("a file that is not there is not made, and one of another program is refused", () => {
@@ -153,6 +246,10 @@ test("a file that is not there is not made, and one of another program is refuse
     stderr: expect.stringMatching(/^keepsake: not_found: there is no file/),
   });
   expect(existsSync(missing)).toBe(false);
+  const empty = temporaryFile("empty.db");
+  writeFileSync(empty, "");
+  expect(keepsake("inspect", empty).stderr).toMatch(/not_a_database: the file is empty/);
+  expect(statSync(empty).size).toBe(0);
   const other = temporaryFile("other.db");
   new BetterSqlite3(other).exec("CREATE TABLE a(b)").close();
   const { status, stderr } = keepsake("inspect", other, "--json");
@@ -287,7 +384,7 @@ describe("eval asks the user's own questions", () => {
     ]) {
       const { status, stderr } = keepsake("eval", path, ...words);
       expect(stderr).toMatch(message);
-      expect(status).toBe(1);
+      expect(status).toBe(stderr.includes("not_found") ? 1 : 2);
     }
   });
 });
@@ -321,7 +418,7 @@ test("export and import carry everything, and replace nothing unasked", async ()
     expect(made).toEqual({ target, format, bytes: statSync(target).size });
     expect(keepsake("export", path, target)).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/is there already/),
+      stderr: expect.stringMatching(/^keepsake: already_exists: /),
     });
     const fresh = temporaryFile("fresh.db");
     expect(keepsake("import", fresh, target, "--replace").stdout).toBe(
@@ -353,6 +450,7 @@ test("prune and forget only say what would go, until they are told --yes", () =>
   expect(keepsake("forget", target, "--user", "ada").stdout).toMatch(
     /^would be forgotten: 1 item, 1 thread with 1 checkpoint, /,
   );
+  expect(jsonOf("prune", target, "--keep-last", "1", "--yes", "--dry-run").dryRun).toBe(true);
   expect(jsonOf("inspect", target)).toMatchObject({ checkpointer: { checkpoints: 7 } });
   expect(readFileSync(target).equals(before)).toBe(true);
 
@@ -373,7 +471,7 @@ test("prune and forget only say what would go, until they are told --yes", () =>
 
 test("audit shows who wrote, and what was refused [cap 103]", async () => {
   const target = copy();
-  expect(keepsake("audit", target).stdout).toBe("nothing is told\n");
+  expect(keepsake("audit", target).stdout).toMatch(/^no log is kept: memory\.keepAudit\(\)/);
   const memory = await openMemory({ path: target });
   await memory.keepAudit();
   const ada = memory.scoped({ user: "ada", actor: "agent", policy: { writable: [["notes"]] } });
@@ -394,7 +492,7 @@ test("what is held is not forgotten until it is released", () => {
   expect(keepsake("inspect", target).stdout).toMatch(/held +users\/ada: case 7/);
   expect(keepsake("forget", target, "--in", "users", "--yes")).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^keepsake: held: .*case 7/),
+    stderr: expect.stringMatching(/^keepsake: held: .*case 7.*\n`keepsake release/),
   });
   expect(jsonOf("release", target, "users/ada")).toEqual([]);
   expect(jsonOf("forget", target, "--in", "users", "--yes").erased).toMatchObject({ items: 3 });

@@ -45,7 +45,8 @@ export class Arguments {
 
   json(name: string): Record<string, unknown> | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : (parsed(`--${name}`, text) as Record<string, unknown>);
+    if (text === undefined) return undefined;
+    return parsed(`--${name}`, text, '{"kind":"fact"}') as Record<string, unknown>;
   }
 }
 
@@ -70,7 +71,7 @@ export function parse(
   );
   const least = words.filter((word) => !word.startsWith("[")).length;
   if (positionals.length < least) {
-    throw invalid(`${words.slice(positionals.length, least).join(" and ")} is missing`);
+    throw invalid(missing(words.slice(positionals.length, least)));
   }
   if (words.at(-1)?.endsWith("…")) {
     const last = words.length - 1;
@@ -81,6 +82,13 @@ export function parse(
     throw invalid(`there is a word too many: ${JSON.stringify(positionals[words.length])}`);
   }
   return new Arguments(positionals, values);
+}
+
+function missing(words: readonly string[]): string {
+  const last = words.at(-1);
+  return words.length === 1
+    ? `${last} is missing`
+    : `${words.slice(0, -1).join(", ")} and ${last} are missing`;
 }
 
 /** What was meant, or else all that there is, each with `sign` before it. @internal */
@@ -109,19 +117,23 @@ function attempt<T>(body: () => T): T {
 }
 
 /** @internal */
-export function parsed(name: string, text: string): unknown {
+export function parsed(name: string, text: string, example: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(`${name} takes JSON, such as '{"kind":"fact"}': ${text}`);
+    throw invalid(`${name} takes JSON, such as '${example}': ${text}`);
   }
 }
 
-/** `users/ada`, or `["a/b"]` where a label has a slash; "" is everything. @internal */
+/**
+ * `users/ada`, as `ls` prints it with a slash at its end, or `["a/b"]` where a label has one;
+ * "" is everything. @internal
+ */
 export function namespaceOf(text: string | undefined): string[] {
-  if (text === undefined || text === "" || text === "/") return [];
-  if (!text.startsWith("[")) return text.split("/");
-  const labels = parsed("a namespace", text);
+  const plain = text?.replace(/^\/|\/$/g, "");
+  if (plain === undefined || plain === "") return [];
+  if (!plain.startsWith("[")) return plain.split("/");
+  const labels = parsed("a namespace", plain, '["users","ada"]');
   if (Array.isArray(labels) && labels.every((label) => typeof label === "string")) return labels;
   throw invalid(`a namespace is users/ada or ["users","ada"]: ${text}`);
 }

@@ -8,6 +8,10 @@ interface AnyCommand {
   /** Its arguments by their place; one in brackets may be left out. */
   words: readonly string[];
   says: string;
+  /** What else it needs. */
+  needs?: string;
+  /** Calls to copy, without the `keepsake` before them. */
+  examples: readonly string[];
   options: Record<string, Option>;
 }
 

@@ -1,6 +1,14 @@
 // What `npx keepsake` can do, a row for each command.
 
-import { createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
@@ -17,7 +25,7 @@ import type { Command } from "./command.js";
 import { doctor } from "./doctor.js";
 import { evaluation } from "./eval.js";
 import { mcp, namespaceFor, PLACE } from "./mcp.js";
-import { brief, bytes, type Printed, pathOf, plural, table } from "./output.js";
+import { brief, bytes, oneLine, type Printed, pathOf, plural, table } from "./output.js";
 import { studio } from "./studio.js";
 
 const LIMIT: Option = { type: "string", takes: "N", says: "at most so many, 0 for all" };
@@ -27,8 +35,15 @@ const FILTER: Option = {
   takes: "JSON",
   says: 'fields that match: {"kind":"fact"}',
 };
+// A command has no embedding model.
+const MODES = { text: SearchMode.text, contains: SearchMode.contains };
 const AS = { sqlite: "a SQLite file", portable: "a portable stream" };
-const YES: Option = { type: "boolean", says: "do it; without it, only say what would go" };
+const DRY_RUN: Option = { type: "boolean", says: "only say what would go, as without --yes" };
+const YES: Option = { type: "boolean", says: "do it" };
+const isDry = (given: Arguments) => given.flag("dry-run") || !given.flag("yes");
+
+// As shells have it: 128 and the number of SIGINT.
+const INTERRUPTED = 130;
 
 const word = (given: Arguments, at: number): string => given.words[at] ?? "";
 const limitOf = (given: Arguments, usual: number) => {
@@ -59,6 +74,7 @@ export const COMMANDS: Record<string, Command> = {
   inspect: {
     words: ["FILE"],
     says: "how much it holds, and where",
+    examples: ["inspect agent.db"],
     options: {},
     async run(memory) {
       const [stats, namespaces, holds] = await Promise.all([
@@ -97,6 +113,7 @@ export const COMMANDS: Record<string, Command> = {
   ls: {
     words: ["FILE", "[NAMESPACE]"],
     says: "namespaces below one, and the keys in it",
+    examples: ["ls agent.db", "ls agent.db users/ada"],
     options: {},
     async run(memory, given) {
       const prefix = namespaceOf(given.words[1]);
@@ -112,6 +129,7 @@ export const COMMANDS: Record<string, Command> = {
   get: {
     words: ["FILE", "NAMESPACE", "KEY"],
     says: "one item, as JSON",
+    examples: ["get agent.db users/ada tea"],
     options: {},
     async run(memory, given) {
       const namespace = namespaceOf(word(given, 1));
@@ -130,6 +148,7 @@ export const COMMANDS: Record<string, Command> = {
   search: {
     words: ["FILE", "QUERY…"],
     says: "items by words, the best first",
+    examples: ['search agent.db "green tea" --in users --why'],
     options: {
       in: IN,
       filter: FILTER,
@@ -138,14 +157,14 @@ export const COMMANDS: Record<string, Command> = {
       why: { type: "boolean", says: "what each score is made of" },
     },
     async run(memory, given) {
-      const mode = given.text("mode") as keyof typeof SearchMode | undefined;
+      const mode = given.text("mode") as keyof typeof MODES | undefined;
       const hits = await memory.store.search(namespaceOf(given.text("in")), {
         query: word(given, 1),
         filter: given.json("filter"),
         limit: limitOf(given, 10),
         explain: given.flag("why"),
         refreshTtl: false,
-        ...(mode && { mode: checkChoice("--mode", SearchMode, mode) as never }),
+        ...(mode && { mode: checkChoice("--mode", MODES, mode) }),
       });
       const rows = hits.map(({ namespace, key, value, score, explain }) => [
         score === undefined ? undefined : score.toFixed(3),
@@ -161,6 +180,7 @@ export const COMMANDS: Record<string, Command> = {
   threads: {
     words: ["FILE"],
     says: "threads, the last used first",
+    examples: ["threads agent.db --limit 10"],
     options: { limit: LIMIT },
     async run(memory, given) {
       const threads = [];
@@ -180,6 +200,7 @@ export const COMMANDS: Record<string, Command> = {
   log: {
     words: ["FILE", "THREAD"],
     says: "the checkpoints of a thread, the newest first",
+    examples: ["log agent.db thread-42"],
     options: { limit: LIMIT },
     async run(memory, given) {
       const checkpoints = [];
@@ -213,6 +234,7 @@ export const COMMANDS: Record<string, Command> = {
   diff: {
     words: ["FILE", "THREAD", "[BEFORE]", "[AFTER]"],
     says: "what changed between two checkpoints of a thread, usually the last two",
+    examples: ["diff agent.db thread-42"],
     options: {},
     async run(memory, given) {
       const thread_id = word(given, 1);
@@ -220,8 +242,13 @@ export const COMMANDS: Record<string, Command> = {
       const [, , first, second] = given.words;
       const [last, one] = second === undefined ? await newest(memory, thread_id, 2) : [];
       const [before, after] = [first ?? one, second ?? last];
-      if (before === undefined || after === undefined)
-        throw new KeepsakeError("not_found", `thread "${thread_id}" has no two checkpoints`);
+      if (before === undefined || after === undefined) {
+        if (last === undefined) throw noThread(thread_id);
+        throw new KeepsakeError(
+          "not_found",
+          `thread ${JSON.stringify(thread_id)} has no two checkpoints to compare`,
+        );
+      }
       const diff = await memory.checkpointer.diff(at(before), at(after));
       return { data: diff, text: linesOf(linesOfDiff(diff), "nothing changed") };
     },
@@ -230,6 +257,7 @@ export const COMMANDS: Record<string, Command> = {
   export: {
     words: ["FILE", "TARGET"],
     says: "the whole memory into a new file",
+    examples: ["export agent.db backup.db"],
     options: {
       format: { type: "string", takes: "FORMAT", says: "sqlite (as usual) or portable" },
     },
@@ -240,12 +268,10 @@ export const COMMANDS: Record<string, Command> = {
         { sqlite: 1, portable: 1 },
         (given.text("format") ?? "sqlite") as "sqlite" | "portable",
       );
-      if (existsSync(target)) throw invalid(`${target} is there already: choose another name`);
+      if (existsSync(target)) throw thereAlready(target);
       const missing = missingFolder(target);
       if (missing !== undefined) throw new KeepsakeError("not_found", missing);
-      const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
-      await pipeline(Readable.fromWeb(memory.exportStream({ format }) as never), file);
-      const size = file.bytesWritten;
+      const size = await written(memory.exportStream({ format }), target);
       return {
         data: { target, format, bytes: size },
         text: `${target}: ${bytes(size)}, as ${AS[format]}\n`,
@@ -256,6 +282,7 @@ export const COMMANDS: Record<string, Command> = {
   import: {
     words: ["FILE", "SOURCE"],
     says: "adds what LangGraph's savers and stores wrote; with --replace, a keepsake export",
+    examples: ["import agent.db checkpoints.db", "import restored.db backup.db --replace"],
     options: {
       format: {
         type: "string",
@@ -289,13 +316,19 @@ export const COMMANDS: Record<string, Command> = {
         : memory.importFrom(source, { onConflict }));
       const skipped = report.skipped.map(({ what, why }) => `skipped ${what}: ${why}\n`);
       const kept = report.kept > 0 ? `${report.kept} were there already, and stayed\n` : "";
-      return { data: report, text: imported(report) + kept + skipped.join("") };
+      const isNothing = report.items + report.checkpoints + report.kept === 0;
+      return {
+        data: report,
+        text: imported(report) + kept + skipped.join(""),
+        ...(isNothing && skipped.length > 0 && { failure: `nothing of ${source} could be read` }),
+      };
     },
   },
 
   prune: {
     words: ["FILE"],
     says: "deletes old checkpoints of threads",
+    examples: ["prune agent.db --keep-last 50", "prune agent.db --keep-last 50 --yes"],
     options: {
       thread: {
         type: "string",
@@ -306,6 +339,7 @@ export const COMMANDS: Record<string, Command> = {
       "keep-last": { type: "string", takes: "N", says: "so many of each thread stay" },
       "max-age": { type: "string", takes: "DAYS", says: "older ones go" },
       "max-bytes": { type: "string", takes: "N", says: "the oldest go until the rest fits" },
+      "dry-run": DRY_RUN,
       yes: YES,
     },
     async run(memory, given) {
@@ -320,7 +354,7 @@ export const COMMANDS: Record<string, Command> = {
       if (keepLast === undefined && maxAge === undefined && maxBytes === undefined) {
         throw invalid("say what may go: --keep-last, --max-age or --max-bytes");
       }
-      const dryRun = !given.flag("yes");
+      const dryRun = isDry(given);
       const pruned = await memory.checkpointer.prune({ ...rules, dryRun });
       const what = `${plural(pruned.checkpoints, "checkpoint")}, ${bytes(pruned.bytes)}`;
       return { data: { ...pruned, dryRun }, text: told(dryRun, what, "pruned") };
@@ -330,15 +364,17 @@ export const COMMANDS: Record<string, Command> = {
   forget: {
     words: ["FILE"],
     says: "erases items and threads in every byte, and prints the receipt",
+    examples: ["forget agent.db --user ada", "forget agent.db --user ada --yes"],
     options: {
       in: { ...IN, multiple: true, says: "what is below it: users/ada; may be repeated" },
       filter: FILTER,
       thread: { type: "string", takes: "ID", multiple: true, says: "this thread; may be repeated" },
       user: { type: "string", takes: "ID", says: "everything of memory.scoped({ user: ID })" },
+      "dry-run": DRY_RUN,
       yes: YES,
     },
     async run(memory, given) {
-      const dryRun = !given.flag("yes");
+      const dryRun = isDry(given);
       const user = given.text("user");
       const namespaces = given.texts("in")?.map(namespaceOf);
       const options = {
@@ -347,6 +383,9 @@ export const COMMANDS: Record<string, Command> = {
         filter: given.json("filter"),
         dryRun,
       };
+      if (user === undefined && namespaces === undefined && options.threads === undefined) {
+        throw invalid("say what may go: --user, --in or --thread");
+      }
       const receipt =
         user === undefined
           ? await memory.forget(options)
@@ -362,6 +401,7 @@ export const COMMANDS: Record<string, Command> = {
   hold: {
     words: ["FILE", "NAMESPACE", "REASON"],
     says: "refuses to forget what is below a namespace, until it is released",
+    examples: ['hold agent.db users/ada "case 7"'],
     options: {},
     async run(memory, given) {
       await memory.hold(namespaceOf(word(given, 1)), word(given, 2));
@@ -372,6 +412,7 @@ export const COMMANDS: Record<string, Command> = {
   release: {
     words: ["FILE", "NAMESPACE"],
     says: "ends a hold",
+    examples: ["release agent.db users/ada"],
     options: {},
     async run(memory, given) {
       await memory.release(namespaceOf(word(given, 1)));
@@ -382,6 +423,7 @@ export const COMMANDS: Record<string, Command> = {
   audit: {
     words: ["FILE", "[NAMESPACE]"],
     says: "who wrote where, and what was refused: the newest first, if keepAudit() keeps it",
+    examples: ["audit agent.db users/ada --limit 20"],
     options: { limit: LIMIT },
     async run(memory, given) {
       const namespace = namespaceOf(given.words[1]);
@@ -404,13 +446,17 @@ export const COMMANDS: Record<string, Command> = {
         "RESULT",
         "COUNT",
       ];
-      return { data: entries, text: rows.length === 0 ? "nothing is told\n" : table(head, rows) };
+      if (rows.length > 0) return { data: entries, text: table(head, rows) };
+      const isKept = (await memory.auditRule()) !== undefined;
+      const none = isKept ? "nothing is told" : "no log is kept: memory.keepAudit() begins one";
+      return { data: entries, text: `${none}\n` };
     },
   },
 
   check: {
     words: ["FILE"],
     says: "compares every page with its checksum, and tables with their indexes",
+    examples: ["check agent.db"],
     options: {
       accept: {
         type: "boolean",
@@ -431,11 +477,12 @@ export const COMMANDS: Record<string, Command> = {
   salvage: {
     words: ["FILE", "NEW"],
     says: "copies what can be read of a damaged file into a new one, and lists the rest",
+    examples: ["salvage agent.db saved.db"],
     options: {},
     async rescue(path, given) {
       const target = word(given, 1);
       if (existsSync(target)) {
-        throw new KeepsakeError("already_exists", `there is a file ${target}: name a new one`);
+        throw thereAlready(target);
       }
       const report = await salvageMemory(path, { path: target });
       return { data: report, text: salvagedText(report) };
@@ -455,13 +502,42 @@ export const COMMANDS: Record<string, Command> = {
 export async function execute(command: Command, given: Arguments): Promise<Printed | undefined> {
   const path = word(given, 0);
   if ("serve" in command) return void (await command.serve(path, given));
-  if (!("run" in command && command.creates) && !existsSync(path)) throw noFile(path);
+  if (!("run" in command && command.creates)) checkFile(path);
   if ("rescue" in command) return command.rescue(path, given);
   const memory = await openMemory({ path });
   try {
     return await command.run(memory, given);
   } finally {
     await memory.close();
+  }
+}
+
+// Opening makes a memory of an empty file, which a look at it should not.
+function checkFile(path: string): void {
+  if (!existsSync(path)) throw noFile(path);
+  const stats = statSync(path);
+  if (stats.isFile() && stats.size === 0 && !existsSync(`${path}-wal`)) {
+    throw new KeepsakeError("not_a_database", `the file is empty: ${path}`);
+  }
+}
+
+// → bytes. A part of an export is of no use: it goes, also when Ctrl-C ends it.
+async function written(stream: ReadableStream<Uint8Array>, target: string): Promise<number> {
+  const file = createWriteStream(target, { flags: "wx", mode: 0o600 });
+  await once(file, "open");
+  const interrupted = () => {
+    rmSync(target, { force: true });
+    process.exit(INTERRUPTED);
+  };
+  process.once("SIGINT", interrupted);
+  try {
+    await pipeline(Readable.fromWeb(stream as never), file);
+    return file.bytesWritten;
+  } catch (error) {
+    rmSync(target, { force: true });
+    throw error;
+  } finally {
+    process.off("SIGINT", interrupted);
   }
 }
 
@@ -490,6 +566,8 @@ function salvagedText(report: SalvageReport): string {
 
 const noFile = (path: string) =>
   new KeepsakeError("not_found", missingFolder(path) ?? `there is no file ${path}`);
+const thereAlready = (path: string) =>
+  new KeepsakeError("already_exists", `there is a file ${path}: name a new one`);
 const noThread = (id: string) =>
   new KeepsakeError(
     "not_found",
@@ -534,7 +612,7 @@ async function heldNow(memory: Memory): Promise<Printed> {
 }
 
 const linesOf = (lines: string[], none: string) =>
-  `${lines.length === 0 ? none : lines.join("\n")}\n`;
+  `${lines.length === 0 ? none : lines.map(oneLine).join("\n")}\n`;
 
 function linesOfDiff({ added, removed, changed }: CheckpointDiff): string[] {
   return [

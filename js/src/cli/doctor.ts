@@ -6,6 +6,7 @@ import { KeepsakeError, messageOf } from "../errors.js";
 import { type Memory, openMemory } from "../memory.js";
 import type { Command } from "./command.js";
 import { brief, bytes, type Printed, plural, table } from "./output.js";
+import { REMEDIES } from "./remedies.js";
 import { version } from "./version.js";
 
 /** What a file has beside it while it is open, and after a crash. */
@@ -15,19 +16,11 @@ const LITTLE_ROOM = 100 << 20;
 // Of each thread, on average: more is worth a look.
 const MANY_CHECKPOINTS = 500;
 
-const REMEDIES: Record<string, string> = {
-  busy: "Close the program that has it open, and try again. Several processes need memoryOver().",
-  corrupt: "`keepsake salvage FILE NEW` copies what can be read.",
-  not_a_database: "Name another file: this one was not written by SQLite.",
-  foreign_file: "Name a new file, or read it by `keepsake import NEW FILE`.",
-  newer_schema: "Update keepsake: a newer version wrote it.",
-  storage_full: "Free some room on the disk: nothing can be written now.",
-};
-
 /** @internal */
 export const doctor: Command = {
   words: ["FILE"],
   says: "where it is kept, by whom, how large it is, whether it opens, and what to do",
+  examples: ["doctor agent.db"],
   options: {},
   async rescue(path) {
     const surroundings = surroundingsOf(path);
@@ -84,7 +77,7 @@ function healthy(findings: Findings): Printed {
   const rows = [
     ...Object.entries(rest).map(([name, value]) => [name, shown(name, value)]),
     ["items", `${store.items} in ${plural(store.namespaces, "namespace")}`],
-    ["vectors", `${store.vectors}, ${store.pending} wait`],
+    ["vectors", `${store.vectors}${store.pending > 0 ? `, ${store.pending} wait` : ""}`],
     ["threads", `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`],
   ];
   const text = `${table(["", ""], rows).trimStart()}it opens, and answers\n${listed(advice)}`;
@@ -94,7 +87,7 @@ function healthy(findings: Findings): Printed {
 function ill(surroundings: Surroundings & Record<string, unknown>, error: KeepsakeError): Printed {
   const { code } = error;
   const problem = messageOf(error).replace(/^\[keepsake\] /, "");
-  const advice = [REMEDIES[code] ?? "docs/errors.md says what this code means."];
+  const advice = REMEDIES[code] === undefined ? [] : [REMEDIES[code]];
   const rows = Object.entries(surroundings).map(([name, value]) => [name, shown(name, value)]);
   return {
     data: { ...surroundings, opens: false, code, problem, advice },

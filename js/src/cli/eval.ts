@@ -37,6 +37,7 @@ const ALL = 0xffff_ffff;
 export const evaluation: Command = {
   words: ["FILE"],
   says: "how many of your own questions find the items that answer them, and which do not",
+  examples: ["eval agent.db --questions questions.jsonl --min-recall 0.8"],
   options: {
     questions: {
       type: "string",
@@ -95,7 +96,7 @@ function casesOf(path: string | undefined): EvaluationCase[] {
 }
 
 function caseOf(where: string, line: string): EvaluationCase {
-  const given = parsed(where, line) as Question;
+  const given = parsed(where, line, '{"question":"which tea?","expected":["tea"]}') as Question;
   if (typeof given !== "object" || given === null) {
     throw invalid(`${where} is no object with question and expected`);
   }

@@ -8,6 +8,7 @@ import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
 import { version } from "./version.js";
 
+const PACKAGES = "@modelcontextprotocol/sdk zod";
 const SECRETS = { mask: 1, refuse: 1, allow: 1 };
 
 /** Whose a graph is. @internal */
@@ -32,7 +33,9 @@ export const namespaceFor = (given: Arguments) =>
 /** @internal */
 export const mcp: Command = {
   words: ["FILE"],
-  says: "serves it to programs that speak MCP, on stdin and stdout; FILE may be new; needs npm install @modelcontextprotocol/sdk zod",
+  says: "serves it to programs that speak MCP, on stdin and stdout; FILE may be new",
+  needs: `npm install ${PACKAGES}`,
+  examples: ["mcp agent.db --user ada"],
   options: {
     ...PLACE,
     secrets: {
@@ -64,7 +67,7 @@ async function server() {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new KeepsakeError(
       "unsupported",
-      `mcp needs two more packages: npm install @modelcontextprotocol/sdk zod (${messageOf(cause)})`,
+      `mcp needs two more packages: npm install ${PACKAGES} (${messageOf(cause)})`,
       { cause },
     );
   }

@@ -18,7 +18,9 @@ const MOST_BYTES = 120;
 /** Columns of equal width; numbers stand on the right. @internal */
 export function table(head: string[], rows: Cell[][]): string {
   const lines = [head, ...rows.map((row) => row.map(shown))];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column]))));
+  const widths = head.map((_, column) =>
+    lines.reduce((most, line) => Math.max(most, width(line[column])), 0),
+  );
   const isNumber = head.map((_, column) => rows.every((row) => typeof row[column] === "number"));
   const lineOf = (cells: string[]) =>
     cells
@@ -31,8 +33,22 @@ export function table(head: string[], rows: Cell[][]): string {
   return `${lines.map(lineOf).join("\n")}\n`;
 }
 
-const shown = (cell: Cell) => (typeof cell === "number" ? String(cell) : (cell ?? "–"));
+const shown = (cell: Cell) => (typeof cell === "number" ? String(cell) : oneLine(cell ?? "–"));
 const width = (text: string | undefined) => [...(text ?? "")].length;
+
+// Control characters, and those that turn the order of a line around: in a terminal they could
+// rewrite what is shown.
+const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+const SHORT: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+const escaped = (sign: string) =>
+  SHORT[sign] ?? `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** What a memory holds, so that it stays on its line and tells a terminal nothing. @internal */
+export const oneLine = (text: string) => text.replace(UNSEEN, escaped);
+
+/** The same for lines that are ours. @internal */
+export const safe = (text: string) =>
+  text.replace(UNSEEN, (sign) => (sign === "\n" ? sign : escaped(sign)));
 
 /** @internal */
 export function bytes(count: number): string {

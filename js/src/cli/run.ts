@@ -4,6 +4,8 @@ import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse, remedyFor } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
+import { safe } from "./output.js";
+import { REMEDIES } from "./remedies.js";
 import { version } from "./version.js";
 
 /** Where it prints. @internal */
@@ -17,42 +19,55 @@ const OPTIONS: Record<string, Option> = {
   help: { type: "boolean", says: "say what it does" },
 };
 
+const NAMESPACES =
+  "A NAMESPACE is users/ada, or '[\"a/b\"]' where a label has a slash; / is everything.";
+
 const DONE = 0;
 const FAILED = 1;
 const MISUSED = 2;
 
+// These say what was wrong with the words of the call.
+const OF_WORDS = ["invalid_argument", "invalid_filter", "invalid_namespace", "invalid_key"];
+
 /** Answers the exit code: 0 done, 1 failed, 2 called wrongly. @internal */
 export async function run(words: string[], streams: Streams): Promise<number> {
   const [name, ...rest] = words;
-  if (name === "--version" || name === "-v") {
+  if (name === "--version" || name === "-v" || name === "version") {
     streams.out(`${version()}\n`);
     return DONE;
   }
-  if (name === undefined || name === "help" || name.startsWith("-")) {
-    const isAsked = name === "help" || name === "--help" || name === "-h";
-    (isAsked ? streams.out : streams.error)(helpOfAll());
-    return isAsked ? DONE : MISUSED;
+  const isHelp = name === "help" || name === "--help" || name === "-h";
+  if (isHelp && rest[0] !== undefined) return run([rest[0], "--help"], streams);
+  if (isHelp || name === undefined || name.startsWith("-")) {
+    (isHelp ? streams.out : streams.error)(helpOfAll());
+    return isHelp ? DONE : MISUSED;
   }
-  const isJson = rest.includes("--json");
-  let code = MISUSED;
+  const has = (option: string) => optionsIn(rest).includes(option);
+  const isJson = has("--json");
   try {
     const command = commandOf(name);
-    if (rest.includes("--help")) {
+    if (has("--help") || has("-h")) {
       streams.out(helpOf(name, command));
       return DONE;
     }
     const given = parse(rest, { ...command.options, ...OPTIONS }, command.words);
-    code = FAILED;
     const printed = await execute(command, given);
     if (printed === undefined) return DONE;
-    streams.out(isJson ? `${JSON.stringify(printed.data)}\n` : printed.text);
+    streams.out(isJson ? `${JSON.stringify(printed.data)}\n` : safe(printed.text));
     if (printed.failure === undefined) return DONE;
-    streams.error(`keepsake: ${printed.failure}\n`);
+    streams.error(`keepsake: ${safe(printed.failure)}\n`);
     return FAILED;
   } catch (error) {
-    streams.error(isJson ? jsonOf(error) : textOf(error, name, code));
-    return code;
+    const isMisused = error instanceof KeepsakeError && OF_WORDS.includes(error.code);
+    streams.error(isJson ? jsonOf(error) : safe(textOf(error, name, isMisused)));
+    return isMisused ? MISUSED : FAILED;
   }
+}
+
+// What stands after `--` is a word, whatever it looks like.
+function optionsIn(words: string[]): string[] {
+  const end = words.indexOf("--");
+  return end < 0 ? words : words.slice(0, end);
 }
 
 function commandOf(name: string): Command {
@@ -66,9 +81,10 @@ function jsonOf(error: unknown): string {
   return `${JSON.stringify({ error: { code, message: messageOf(error) } })}\n`;
 }
 
-function textOf(error: unknown, name: string, code: number): string {
+function textOf(error: unknown, name: string, isMisused: boolean): string {
   const help = Object.hasOwn(COMMANDS, name) ? `keepsake ${name} --help` : "keepsake --help";
-  const hint = code === MISUSED ? `\`${help}\` says how.\n` : "";
+  const remedy = error instanceof KeepsakeError ? REMEDIES[error.code] : undefined;
+  const hint = isMisused ? `\`${help}\` says how.\n` : remedy === undefined ? "" : `${remedy}\n`;
   const label = error instanceof KeepsakeError ? `${error.code}: ` : "";
   return `keepsake: ${label}${messageOf(error).replace(/^\[keepsake\] /, "")}\n${hint}`;
 }
@@ -92,12 +108,26 @@ function helpOfAll(): string {
   ].join("\n");
 }
 
-function helpOf(name: string, { words, says, options }: Command): string {
+function helpOf(name: string, { words, says, needs, options, examples }: Command): string {
   const rows = Object.entries({ ...options, ...OPTIONS }).map(([option, { takes, says: what }]) => [
     takes === undefined ? `--${option}` : `--${option} ${takes}`,
     what,
   ]);
-  return `  npx keepsake ${name} ${words.join(" ")}\n\n${capital(says)}.\n\n${columns(rows)}\n`;
+  const takesNamespace = /NAMESPACE/.test(
+    `${words} ${Object.values(options).map((each) => each.takes)}`,
+  );
+  return [
+    `  npx keepsake ${name} ${words.join(" ")}`,
+    "",
+    `${capital(says)}.`,
+    ...(needs === undefined ? [] : [`It needs more packages: ${needs}`]),
+    "",
+    columns(rows),
+    "",
+    ...(takesNamespace ? [NAMESPACES, ""] : []),
+    ...examples.map((example) => `  npx keepsake ${example}`),
+    "",
+  ].join("\n");
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -12,6 +12,7 @@ import { plural } from "./output.js";
 import { type Application, listen } from "./studio-server.js";
 import { StudioThreads } from "./studio-threads.js";
 
+const PACKAGES = "@langchain/langgraph-api@1 @langchain/langgraph-sdk@1";
 const PORT = 2024;
 const ORIGINS = ["https://smith.langchain.com", "https://agentchat.vercel.app"];
 
@@ -37,6 +38,8 @@ interface Context {
 export const studio: Command = {
   words: ["FILE", "GRAPH"],
   says: "serves it with a graph to LangGraph Studio and Agent Chat UI; FILE may be new",
+  needs: `npm install ${PACKAGES}`,
+  examples: ["studio agent.db agent.mjs:graph"],
   options: {
     port: { type: "string", takes: "N", says: `where to listen on this machine (${PORT})` },
     origin: {
@@ -83,7 +86,7 @@ async function embedServer(): Promise<CreateEmbedServer> {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new KeepsakeError(
       "unsupported",
-      `studio needs two more packages: npm install @langchain/langgraph-api@1 @langchain/langgraph-sdk@1 (${messageOf(cause)})`,
+      `studio needs two more packages: npm install ${PACKAGES} (${messageOf(cause)})`,
       { cause },
     );
   }
