@@ -26,8 +26,10 @@ function numbersIn(texts, pattern) {
   return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((found) => +found[1])));
 }
 
-// The columns of the table. The store contract and the shared cases count where they are run
-// with a test for each case.
+const capsIn = (texts) => numbersIn(texts, /\[cap (\d+)\]/g);
+
+// The columns of the table. The store contract, the shared cases and agents count where they are
+// run with a test for each.
 const places = {
   native: "C++",
   node: "Node",
@@ -39,11 +41,13 @@ const places = {
 async function provenCapabilities() {
   const { storeContract } = await import("keepsake/testing");
   const { capabilityCases } = await import("../tests/js/support/capability-cases.mjs");
+  const { agentTitles } = await import("../tests/js/support/remembering-facts.mjs");
   const suites = [
     [/^ *testContract\(/m, storeContract.flatMap(({ cap }) => cap ?? [])],
     [/^ *testCapabilities\(/m, capabilityCases.flatMap(({ caps }) => caps)],
+    [/^ *testAgents\(/m, [...capsIn(agentTitles)]],
   ];
-  const named = (folder) => numbersIn(sources(folder, TEST_FILE), /\[cap (\d+)\]/g);
+  const named = (folder) => capsIn(sources(folder, TEST_FILE));
   const shown = (folder) => {
     const texts = sources(folder, TEST_FILE);
     const run = suites.filter(([call]) => texts.some((text) => call.test(text)));

@@ -26,28 +26,8 @@ import {
 } from "keepsake/langchain";
 import { AIMessage, createAgent, fakeModel } from "langchain";
 import { ANSWERED, FACTS, UNANSWERED } from "./support/gate-questions.mjs";
-import {
-  besideWindow,
-  exchanges,
-  lessons,
-  newest,
-  notebook,
-  positions,
-  shownGraph,
-  threeTools,
-  twentyTurns,
-} from "./support/remembering.mjs";
-import {
-  expectBesideWindow,
-  expectExchanges,
-  expectLessons,
-  expectNewest,
-  expectNotebook,
-  expectPositions,
-  expectShownGraph,
-  expectThreeTools,
-  expectTwentyTurns,
-} from "./support/remembering-facts.mjs";
+import { agents } from "./support/remembering.mjs";
+import { testAgents } from "./support/remembering-facts.mjs";
 
 let memory;
 
@@ -59,43 +39,7 @@ beforeEach(async () => {
 
 afterEach(() => memory.close());
 
-const run = (agent) => agent(memory);
-
-test("[cap 98] an agent remembers for twenty turns", async () => {
-  expectTwentyTurns(await run(twentyTurns), expect);
-});
-
-test("[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory", async () => {
-  expectExchanges(await run(exchanges), expect);
-});
-
-test("[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted", async () => {
-  expectPositions(await run(positions), expect);
-});
-
-test("[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent", async () => {
-  expectThreeTools(await run(threeTools), expect);
-});
-
-test("[cap 96] what the window says is not repeated", async () => {
-  expectBesideWindow(await run(besideWindow), expect);
-});
-
-test("[cap 101] [cap 102] without a query the newest are recalled", async () => {
-  expectNewest(await run(newest), expect);
-});
-
-test("[cap 58] [cap 65] episodes tell what worked in a like state", async () => {
-  expectLessons(await run(lessons), expect);
-});
-
-test("[cap 93] a graph is shown what is recalled, and keeps nothing of it", async () => {
-  expectShownGraph(await run(shownGraph), expect);
-});
-
-test("notes are files, for deepagents and for Anthropic's memory tool", async () => {
-  expectNotebook(await run(notebook), expect);
-});
+testAgents((name) => agents[name](memory));
 
 const ADA = { configurable: { user_id: "ada" } };
 const hers = () => ({ memory, scope: "user" });

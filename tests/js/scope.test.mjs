@@ -3,7 +3,6 @@
 import {
   decodeLabel,
   encodeLabel,
-  MemoryProvider,
   openMemory,
   resolveNamespace,
   ScopedMemory,
@@ -378,77 +377,6 @@ test("what a listener refuses does not happen [cap 103]", async () => {
   await expect(store.delete(["n"], "k")).rejects.toThrow("not today");
   expect(await store.get(["n"], "k")).not.toBeNull();
   await memory.close();
-});
-
-test("a provider stores and recalls entries [cap 84] [cap 85] [cap 86] [cap 87] [cap 89]", async () => {
-  const memory = await open();
-  const provider = memory.provider();
-  expect(provider).toBeInstanceOf(MemoryProvider);
-  const namespace = resolveNamespace("user", { user_id: "ada@example.com" });
-  const metadata = { tags: ["drink"], class: "preference" };
-  await provider.store({ namespace, key: "tea", value: "likes green tea", metadata });
-  await provider.store({ namespace, key: "pet", value: { name: "Max", kind: "dog" } });
-  await provider.store({ namespace, key: "tea", value: "likes black tea", metadata });
-  const [tea] = await provider.recall({ namespace, key: "tea" });
-  expect(tea).toEqual({
-    id: `${namespace}/tea`,
-    namespace,
-    key: "tea",
-    value: "likes black tea",
-    metadata: { time: expect.any(String), ...metadata },
-  });
-  expect(await provider.recall({ namespace, key: "none" })).toEqual([]);
-  const [found] = await provider.recall({ namespace, query_text: "which tea?", top_k: 1 });
-  expect(found).toMatchObject({ key: "tea", score: expect.any(Number) });
-  expect(found.score).toBeGreaterThan(0);
-  expect(found.score).toBeLessThanOrEqual(1);
-  const filtered = await provider.recall({ namespace, filter: { class: "preference" } });
-  expect(filtered.map(({ key }) => key)).toEqual(["tea"]);
-  expect(await provider.recall({ namespace, top_k: 1 })).toHaveLength(1);
-  expect(await provider.recall({ namespace: "user:bob" })).toEqual([]);
-  // What lies deeper is of other namespaces.
-  expect(await provider.recall({ namespace: "user" })).toEqual([]);
-  const scoped = memory.scoped({ user: "ada@example.com" }).store;
-  expect((await scoped.search([])).length).toBe(2);
-  await provider.delete(namespace, "pet");
-  await expect(provider.delete(namespace, "pet")).rejects.toMatchObject({
-    code: "not_found",
-    message: expect.stringContaining(`namespace=${namespace}, key=pet`),
-  });
-  expect(await provider.clear_namespace(namespace)).toBe(1);
-  expect(await provider.recall({ namespace })).toEqual([]);
-  await memory.close();
-});
-
-test("a provider's errors are four [cap 88]", async () => {
-  const memory = await open();
-  const policy = { maxEntriesPerNamespace: 1, writable: [["a"]] };
-  const provider = memory.scoped({ user: "ada", policy }).provider();
-  await provider.store({ namespace: "a", key: "1", value: 1 });
-  expect(await codeOf(provider.store({ namespace: "a", key: "2", value: 1 }))).toBe(
-    "quota_exceeded",
-  );
-  expect(await codeOf(provider.store({ namespace: "b", key: "2", value: 1 }))).toBe(
-    "access_denied",
-  );
-  expect(await codeOf(provider.delete("a", "2"))).toBe("not_found");
-  expect(await codeOf(provider.store({ namespace: "", key: "2", value: 1 }))).toBe(
-    "provider_error",
-  );
-  expect(await codeOf(provider.recall({ namespace: "a", topk: 1 }))).toBe("provider_error");
-  await memory.close();
-  expect(await codeOf(provider.recall({ namespace: "a" }))).toBe("provider_error");
-});
-
-test("entries are there in the next run [cap 108]", async () => {
-  const path = temporaryFile();
-  const first = await openMemory({ path });
-  await first.scoped({ user: "ada" }).provider().store({ namespace: "n", key: "k", value: 1 });
-  await first.close();
-  const second = await openMemory({ path });
-  const [entry] = await second.scoped({ user: "ada" }).provider().recall({ namespace: "n" });
-  expect(entry.value).toBe(1);
-  await second.close();
 });
 
 test("a scope needs no closing, and ends with its memory", async () => {

@@ -27,7 +27,7 @@ export const TURNS = [
   { says: "Thanks, good night!" },
 ];
 
-export function expectTwentyTurns({ turns, state, texts, sources }, expect) {
+function expectTwentyTurns({ turns, state, texts, sources }, expect) {
   const earlier = { told: [], asked: [] };
   for (const [i, { says, stores, sees, echoes }] of TURNS.entries()) {
     const { injected, before, answers, tools } = turns[i];
@@ -55,7 +55,7 @@ export function expectTwentyTurns({ turns, state, texts, sources }, expect) {
   });
 }
 
-export function expectExchanges({ first, second, prompts }, expect) {
+function expectExchanges({ first, second, prompts }, expect) {
   expect(first).toMatchObject({ results: [], count: 0, stored: true });
   expect(first.key).toBe("exchange_run-1");
   expect(second).toMatchObject({ count: 1, stored: true });
@@ -74,7 +74,7 @@ export function expectExchanges({ first, second, prompts }, expect) {
   expect(prompts[1]).toContain("The whale is the largest animal.");
 }
 
-export function expectPositions(shown, expect) {
+function expectPositions(shown, expect) {
   const memory = "[Memory Context]\n- She likes oolong tea";
   const [system, ...talk] = [
     "system: You are helpful.",
@@ -95,7 +95,7 @@ export function expectPositions(shown, expect) {
   ]);
 }
 
-export function expectThreeTools(answers, expect) {
+function expectThreeTools(answers, expect) {
   expect(answers).toEqual([
     expect.stringMatching(/^Stored as "\w+"\.$/),
     expect.stringMatching(/^Forgotten: "\w+" \(Ada likes oolong tea\)\.$/),
@@ -104,7 +104,7 @@ export function expectThreeTools(answers, expect) {
   ]);
 }
 
-export function expectBesideWindow(shown, expect) {
+function expectBesideWindow(shown, expect) {
   expect(shown).toEqual([
     "system: [Memory Context]\n- I like green tea",
     "human: I like oolong tea.",
@@ -113,21 +113,21 @@ export function expectBesideWindow(shown, expect) {
   ]);
 }
 
-export function expectNewest(keys, expect) {
+function expectNewest(keys, expect) {
   expect(keys).toEqual([
     ["k6", "k5", "k4", "k3", "k2"],
     ["k6", "k5"],
   ]);
 }
 
-export function expectLessons(lessons, expect) {
+function expectLessons(lessons, expect) {
   expect(lessons.split("\n").slice(2, -1)).toEqual([
     "- worked: kick it in (a locked wooden door): it opened",
     "- FAILED: push it (a locked wooden door): nothing moved",
   ]);
 }
 
-export function expectShownGraph({ shown, kept }, expect) {
+function expectShownGraph({ shown, kept }, expect) {
   const said = "Which tea does Ada like?";
   expect(shown).toEqual([expect.stringContaining("Ada likes oolong tea"), said]);
   expect(kept).toEqual([said, "Oolong."]);
@@ -169,7 +169,7 @@ export function expectLearning({ asked, reports, shown, texts }, expect) {
   expect(texts).toEqual(["Ada likes green tea."]);
 }
 
-export function expectNotebook({ matches, found, map, seen }, expect) {
+function expectNotebook({ matches, found, map, seen }, expect) {
   expect(matches).toEqual([{ path: "/plans/trip.md", line: 1, text: "Pack the green tea." }]);
   expect(found).toEqual(["/plans/trip.md"]);
   expect(map).toEqual([1, 2, 255]);
@@ -177,4 +177,38 @@ export function expectNotebook({ matches, found, map, seen }, expect) {
     "3B\t/memories/plans/map.png",
     "32B\t/memories/plans/trip.md",
   ]);
+}
+
+const agentCases = {
+  twentyTurns: ["[cap 98] an agent remembers for twenty turns", expectTwentyTurns],
+  exchanges: [
+    "[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory",
+    expectExchanges,
+  ],
+  positions: [
+    "[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted",
+    expectPositions,
+  ],
+  threeTools: [
+    "[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent",
+    expectThreeTools,
+  ],
+  besideWindow: ["[cap 96] what the window says is not repeated", expectBesideWindow],
+  newest: ["[cap 101] [cap 102] without a query the newest are recalled", expectNewest],
+  lessons: ["[cap 58] [cap 65] episodes tell what worked in a like state", expectLessons],
+  shownGraph: [
+    "[cap 93] a graph is shown what is recalled, and keeps nothing of it",
+    expectShownGraph,
+  ],
+  evicting: ["what is used least is evicted, but nothing pinned, held or new", expectEvicting],
+  learning: ["facts are learnt in the background, by a model of the user's", expectLearning],
+  notebook: ["notes are files, for deepagents and for Anthropic's memory tool", expectNotebook],
+};
+
+export const agentTitles = Object.values(agentCases).map(([title]) => title);
+
+/** A test for each agent of remembering.mjs; `run` answers what it says, by its name. */
+export function testAgents(run) {
+  for (const [name, [title, check]] of Object.entries(agentCases))
+    test(title, async () => check(await run(name), expect));
 }
