@@ -1,8 +1,8 @@
 // `npx keepsake mcp`: what it answers beside the official server, and several clients at once.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { openMemory } from "keepsake";
@@ -388,10 +388,13 @@ test("an import that is called wrongly says so, and makes nothing", () => {
     [["--user", "ada"], /--user is for --format mcp/],
   ]) {
     expect(keepsake("import", path, source, ...words)).toMatchObject({
-      status: 1,
+      status: 2,
       stderr: expect.stringMatching(message),
     });
   }
+  const missing = keepsake("import", path, temporaryFile("none.jsonl"), "--format", "mcp");
+  expect(missing).toMatchObject({ status: 1, stderr: expect.stringMatching(/there is no file/) });
+  expect(readdirSync(dirname(path))).toEqual([]);
 });
 
 test("secrets are masked unless they are allowed", async () => {
@@ -431,7 +434,7 @@ test("what can't be served ends with the reason", () => {
     stderr: expect.stringMatching(/^keepsake: not_a_database: /),
   });
   expect(keepsake("mcp", temporaryFile("x.db"), "--secrets", "keep")).toMatchObject({
-    status: 1,
+    status: 2,
     stderr: expect.stringMatching(/--secrets must be one of mask, refuse, allow/),
   });
   // A client that goes away at once.

@@ -504,12 +504,23 @@ export async function execute(command: Command, given: Arguments): Promise<Print
   if ("serve" in command) return void (await command.serve(path, given));
   if (!("run" in command && command.creates)) checkFile(path);
   if ("rescue" in command) return command.rescue(path, given);
+  const isNew = !existsSync(path);
   const memory = await openMemory({ path });
+  let isOfNoUse = false;
   try {
     return await command.run(memory, given);
+  } catch (error) {
+    isOfNoUse = isNew && (await isEmpty(memory));
+    throw error;
   } finally {
     await memory.close();
+    if (isOfNoUse) rmSync(path, { force: true });
   }
+}
+
+async function isEmpty(memory: Memory): Promise<boolean> {
+  const { store, checkpointer } = await memory.stats();
+  return store.items + checkpointer.checkpoints + checkpointer.writes === 0;
 }
 
 // Opening makes a memory of an empty file, which a look at it should not.
