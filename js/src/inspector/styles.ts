@@ -101,6 +101,7 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 .line { display: flex; align-items: baseline; gap: 10px; min-width: 0; }
 .line .name, .line .link { flex: 1; min-width: 0; }
 .line .preview { flex: 3; }
+.line .lane ~ .name { flex: none; }
 .line .count, .score { flex: none; font-variant-numeric: tabular-nums; }
 .name, .row .preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .name { flex: 1; font-weight: 600; }
@@ -213,6 +214,7 @@ dialog .actions { justify-content: flex-end; }
 }
 @container (min-width: 640px) {
   .panes { grid-template-columns: minmax(12rem, 2fr) minmax(0, 3fr); }
+  .panes.two { grid-template-columns: minmax(20rem, 4fr) minmax(0, 5fr); }
   .pane + .pane { border-inline-start: 1px solid var(--line); }
   .panes[data-step] > .pane-0 { display: flex; }
   .panes[data-step="0"] > .pane-1 { display: flex; }
