@@ -606,6 +606,9 @@ test("without a network and a server the page reloads, remembers and says so", a
 test("everything can be forgotten, with a receipt", async () => {
   await tab.locator("#memory-count", { hasText: "item" }).waitFor();
   await tab.getByRole("button", { name: "Forget everything" }).click();
+  // As many as the page shows.
+  const [count] = /^\S+ items/.exec(await tab.locator("#memory-count").textContent());
+  await tab.locator("#confirm-text", { hasText: `${count} and ` }).waitFor();
   await tab.locator("#confirm-text", { hasText: "No byte of them stays" }).waitFor();
   const [download] = await Promise.all([
     tab.waitForEvent("download"),

@@ -425,6 +425,13 @@ describe("threads", () => {
       "Answer 5: tea is served",
     ]);
     await page.getByText("Unchanged: mood.").waitFor();
+    // On a small screen, too, it is scrolled to instead of being cut.
+    await page.setViewportSize({ width: 360, height: 600 });
+    const [shown, whole] = await change
+      .locator("pre")
+      .evaluate((pre) => [pre.parentElement.clientHeight, pre.offsetHeight]);
+    expect(shown).toBeGreaterThanOrEqual(whole);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByText("Whole state").click();
     await page.getByLabel("Whole state").filter({ hasText: "Question 0" }).waitFor();
     await pictures("threads");

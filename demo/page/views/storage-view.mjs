@@ -104,9 +104,10 @@ export class StorageView {
 
   async #forget() {
     const everything = { namespaces: [[]], threads: "all" };
-    const forget = (options) => this.#app.database.use((memory) => memory.forget(options));
-    const { erased: would } = await forget({ ...everything, dryRun: true });
-    const what = `${counted(would.items, "item")} and ${counted(would.threads, "thread")}`;
+    const [{ erased: would }, listed] = await this.#app.database.use((memory) =>
+      Promise.all([memory.forget({ ...everything, dryRun: true }), memory.store.listKeys(THREADS)]),
+    );
+    const what = `${counted(would.items - listed.length, "item")} and ${counted(would.threads, "thread")}`;
     if (would.items + would.threads === 0) {
       this.#app.notices.say("There is nothing to forget.");
       return;
@@ -117,7 +118,7 @@ export class StorageView {
       yes: "Forget",
     });
     if (!agreed) return;
-    const receipt = await forget(everything);
+    const receipt = await this.#app.database.use((memory) => memory.forget(everything));
     this.#app.showThread();
     saveAs("keepsake-receipt.json", new Blob([JSON.stringify(receipt, undefined, 2)]));
     this.#app.notices.say(

@@ -115,6 +115,7 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 
 .scroll { flex: 1; min-height: 0; overflow: auto; overscroll-behavior: contain; padding: 14px; }
 .detail, .forms, .forms form { display: flex; flex-direction: column; gap: 12px; }
+.detail > * { flex: none; }
 .path { overflow-wrap: anywhere; }
 .empty { color: var(--muted); padding: 14px; }
 .scroll > .empty { padding: 0; }
