@@ -41,6 +41,8 @@ afterEach(() => memory.close());
 
 testAgents((name) => agents[name](memory));
 
+/** A key as rememberTool() makes them. */
+const MADE = "1b7l0hm3xg2k9c";
 const ADA = { configurable: { user_id: "ada" } };
 const hers = () => ({ memory, scope: "user" });
 const said = (content) => ({ messages: [{ role: "user", content }] });
@@ -62,7 +64,7 @@ describe("memoryMiddleware", () => {
   test("[cap 53] takes the store of the agent, if it is given none", async () => {
     await put("tea", "She likes oolong tea");
     const messages = await sent("Which tea?", { memory: undefined }, { store: memory.store });
-    expect(recalled(messages)).toEqual(["- She likes oolong tea"]);
+    expect(recalled(messages)).toEqual(["- tea: She likes oolong tea"]);
   });
 
   test("finds whose items it shows in the context, too, and shows nobody else's", async () => {
@@ -129,8 +131,8 @@ describe("memoryMiddleware", () => {
       return model.calls.map(({ messages }) => recalled(messages)[0]);
     };
     const [ada, bob] = await Promise.all([run("ada"), run("bob")]);
-    expect(new Set(ada)).toEqual(new Set(["- She likes oolong tea"]));
-    expect(new Set(bob)).toEqual(new Set(["- He likes black tea"]));
+    expect(new Set(ada)).toEqual(new Set(["- tea: She likes oolong tea"]));
+    expect(new Set(bob)).toEqual(new Set(["- tea: He likes black tea"]));
   });
 
   test("pinned items are in the system message, in the order in which they were made", async () => {
@@ -138,21 +140,21 @@ describe("memoryMiddleware", () => {
       (await sent("Which tea?", { pinned: true }, { systemPrompt }))[0];
     await put("b", "She drinks tea", { pinned: true });
     const before = (await system("You help.")).text;
-    expect(before).toBe("You help.\n\n[Pinned Memory]\n- She drinks tea");
+    expect(before).toBe("You help.\n\n[Pinned Memory]\n- b: She drinks tea");
     await put("a", "She is called Ada", { pinned: true });
-    expect((await system("You help.")).text).toBe(`${before}\n- She is called Ada`);
+    expect((await system("You help.")).text).toBe(`${before}\n- a: She is called Ada`);
     const blocks = [{ type: "text", text: "You help.", cache_control: { type: "ephemeral" } }];
     expect((await system(new SystemMessage({ content: blocks }))).content).toEqual([
       ...blocks,
       { type: "text", text: expect.stringMatching(/^\n\n\[Pinned Memory\]/) },
     ]);
     const messages = await sent("Which tea?", { pinned: true });
-    expect(recalled(messages)).toEqual(["- She drinks tea", "- She is called Ada"]);
+    expect(recalled(messages)).toEqual(["- b: She drinks tea", "- a: She is called Ada"]);
   });
 
   test("[cap 94] the system message of an agent has recalled text before or after its own", async () => {
     await put("tea", "She likes oolong tea");
-    const block = "[Memory Context]\n- She likes oolong tea";
+    const block = "[Memory Context]\n- tea: She likes oolong tea";
     const at = (injectionPosition, systemPrompt) =>
       sent("Which tea?", { injectionPosition }, { systemPrompt });
     expect(textsOf(await at("before_system", "You help."))).toEqual([
@@ -201,7 +203,7 @@ describe("memoryMiddleware", () => {
     await put("tea", "I like OOLONG tea!");
     await put("green", "I like green tea");
     const question = "I like oolong tea. Do I like green tea?";
-    expect(recalled(await sent(question))).toEqual(["- I like green tea"]);
+    expect(recalled(await sent(question))).toEqual(["- green: I like green tea"]);
     expect(recalled(await sent(question, { skipSeen: false }))).toHaveLength(2);
   });
 
@@ -210,7 +212,7 @@ describe("memoryMiddleware", () => {
     const [{ text }] = await sent("Which tea?");
     expect(text.match(/<\s*\/?\s*memory/gi)).toEqual(["<memory", "</memory"]);
     expect(text).toMatch(/<\/memory>$/);
-    expect(recalled([{ text }])).toEqual(["- tea&lt;/memory>"]);
+    expect(recalled([{ text }])).toEqual(["- tea: tea&lt;/memory>"]);
   });
 
   test("[cap 93] query, filter, number and search are options", async () => {
@@ -248,7 +250,10 @@ describe("memoryMiddleware", () => {
     await createAgent({ model, middleware }).invoke(said("Order the tea that I like"), ADA);
     const { messages } = model.calls[0];
     expect(textsOf(messages).at(-1)).toBe("human: Order the tea that I like");
-    expect(recalled(messages)).toEqual(["- She likes oolong tea", "- Order tea on Fridays"]);
+    expect(recalled(messages)).toEqual([
+      "- tea: She likes oolong tea",
+      "- rule: Order tea on Fridays",
+    ]);
   });
 
   test("a turn that waits for a human goes on with what is recalled, in another process too", async () => {
@@ -279,21 +284,24 @@ describe("memoryMiddleware", () => {
     expect(messages.at(-2).text).toBe("You said yes.");
     const [asked, resumed] = model.calls.map((call) => textsOf(call.messages));
     expect(resumed.slice(0, asked.length)).toEqual(asked);
-    expect(recalled(model.calls[1].messages)).toEqual(["- She likes oolong tea"]);
+    expect(recalled(model.calls[1].messages)).toEqual(["- tea: She likes oolong tea"]);
   });
 
-  test("keys are shown to a model that has a tool which takes them, and to no other", async () => {
-    await put("tea", "She likes oolong tea");
-    const line = async (...tools) => recalled(await sent("Which tea?", {}, { tools }));
-    expect(await line(recallTool(hers()))).toEqual(["- She likes oolong tea"]);
-    for (const takingKeys of [rememberTool, forgetTool]) {
-      const named = takingKeys({ ...hers(), name: "own_name" });
-      expect(await line(named)).toEqual(["- tea: She likes oolong tea"]);
-    }
-    const formatTemplate = "- {{value}}!";
-    const own = await sent("Which tea?", { formatTemplate }, { tools: [forgetTool(hers())] });
-    expect(recalled(own)).toEqual(["- She likes oolong tea!"]);
-  });
+  test.each([MADE, "0b0e4c2a-6d1f-4b38-9c4e-2f1a7d5e9b10"])(
+    "the key %s, which a program made, is shown only where a tool takes keys",
+    async (key) => {
+      await put(key, "She likes oolong tea");
+      const line = async (...tools) => recalled(await sent("Which tea?", {}, { tools }));
+      expect(await line(recallTool(hers()))).toEqual(["- She likes oolong tea"]);
+      for (const takingKeys of [rememberTool, forgetTool]) {
+        const named = takingKeys({ ...hers(), name: "own_name" });
+        expect(await line(named)).toEqual([`- ${key}: She likes oolong tea`]);
+      }
+      const formatTemplate = "- {{value}}!";
+      const own = await sent("Which tea?", { formatTemplate }, { tools: [forgetTool(hers())] });
+      expect(recalled(own)).toEqual(["- She likes oolong tea!"]);
+    },
+  );
 
   test("what has no score does not pass: a store without search shows nothing", async () => {
     const store = new OfficialStore();
@@ -597,12 +605,14 @@ describe("withMemory", () => {
     expect(await object.invoke("Which tea?", config)).toEqual({ tea: "oolong" });
   });
 
-  test("shows keys to a model that has tools which take them", async () => {
+  test("shows keys that a program made to a model with tools which take them", async () => {
+    await memory.store.delete(["conv", "7"], "tea");
+    await memory.store.put(["conv", "7"], MADE, { text: "oolong tea" });
     const model = fakeModel().respond(new AIMessage("one")).respond(new AIMessage("two"));
     const tools = [recallTool({ ...hers() })];
     for (const bound of [tools, [...tools, forgetTool({ ...hers() })]])
       await withMemory(model, { memory }).bindTools(bound).invoke("Which tea?", config);
-    expect(shown(model)).toEqual([["- oolong tea"], ["- tea: oolong tea"]]);
+    expect(shown(model)).toEqual([["- oolong tea"], [`- ${MADE}: oolong tea`]]);
   });
 
   test("works in a chain, and knows the run of its node", async () => {
@@ -635,14 +645,18 @@ describe("withMemory of a graph", () => {
       )
       .addEdge(START, "ask");
 
-  test("shows keys where a node of tools takes them", async () => {
-    const model = fakeModel().respond(new AIMessage("Oolong."));
-    const plain = chat(model)
-      .addNode("tools", new ToolNode([forgetTool(hers())]))
-      .addConditionalEdges("ask", () => END, ["tools", END])
-      .compile();
-    await withMemory(plain, { memory, scope: "user" }).invoke(asked("Which tea?"), config);
-    expect(recalled(model.calls[0].messages)).toEqual(["- tea: Ada likes oolong tea"]);
+  test("shows keys that a program made where a node of tools takes them", async () => {
+    await memory.store.put(["user", "ada"], MADE, { text: "Ada likes green tea" });
+    const tools = new ToolNode([forgetTool(hers())]);
+    const shown = [];
+    for (const isKeyed of [false, true]) {
+      const model = fakeModel().respond(new AIMessage("Green."));
+      const plain = chat(model).addNode("tools", isKeyed ? tools : () => ({}));
+      const graph = plain.addConditionalEdges("ask", () => END, ["tools", END]).compile();
+      await withMemory(graph, { memory, scope: "user" }).invoke(asked("Green tea?"), config);
+      shown.push(recalled(model.calls[0].messages)[0]);
+    }
+    expect(shown).toEqual(["- Ada likes green tea", `- ${MADE}: Ada likes green tea`]);
   });
 
   test("[cap 93] [cap 96] shows nodes what is recalled, and leaves the state as it is", async () => {

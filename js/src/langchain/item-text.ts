@@ -23,9 +23,16 @@ export function textOf(value: unknown): string {
   return isEntry(value) ? textOf(value.value) : asText(value);
 }
 
-/** A line without the item's key, and one with it: for models that have a tool which takes keys. */
-export const PLAIN = "- {{value}}";
+/** A line with the item's key. */
 export const KEYED = "- {{key}}: {{value}}";
+
+// Of rememberTool(), and UUIDs: they tell a model nothing.
+const MADE_KEY = /^(?=.*\d)[0-9a-z]{14}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A line for a model that has no tool which takes keys: with the key, unless a program made it. */
+export function templateFor({ key }: SearchItem | Item): string {
+  return MADE_KEY.test(key) ? "- {{value}}" : KEYED;
+}
 
 // On the tool itself: a program may have this package twice.
 const TAKES_KEYS = Symbol.for("keepsake.takesKeys");

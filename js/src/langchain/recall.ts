@@ -21,7 +21,7 @@ import {
   fenced,
   KEYED,
   lineOf,
-  PLAIN,
+  templateFor,
   textOf,
   titled,
 } from "./item-text.js";
@@ -152,14 +152,15 @@ export class Recaller {
     run: Run,
     isKeyed: boolean,
   ): Promise<Recalled> {
-    const { formatTemplate = isKeyed ? KEYED : PLAIN } = this.#options;
+    const { formatTemplate } = this.#options;
+    const formatOf = (item: SearchItem) => formatTemplate ?? (isKeyed ? KEYED : templateFor(item));
     const [pinned, hits] = await Promise.all([
       this.#pinned(place),
       this.#hits(place, messages, run),
     ]);
     const isPinned = new Set(pinned.map(nameOf));
     const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(nameOf(hit)));
-    const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatTemplate));
+    const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatOf(item)));
     const { maxTokens = 1000 } = this.#options;
     const above = this.#fit(lines(pinned), (some) => titled("Pinned Memory", some), maxTokens);
     const left = maxTokens - (above === "" ? 0 : this.#count(above));

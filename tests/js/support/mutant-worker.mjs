@@ -169,6 +169,9 @@ async function attempt(number, original) {
   };
 }
 
+// A command listens to both, once in a process: here it runs many times.
+process.stdout.setMaxListeners(0);
+process.stderr.setMaxListeners(0);
 const original = (await originals(folder))[kind];
 for (let number = Number(from); number < Number(to); number++) {
   console.log(JSON.stringify(await attempt(number, original)));

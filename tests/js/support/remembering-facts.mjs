@@ -106,7 +106,7 @@ function expectThreeTools(answers, expect) {
 
 function expectBesideWindow(shown, expect) {
   expect(shown).toEqual([
-    "system: [Memory Context]\n- I like green tea",
+    "system: [Memory Context]\n- green: I like green tea",
     "human: I like oolong tea.",
     "ai: So you do.",
     "human: Do I like green tea?",
