@@ -10,7 +10,7 @@ import {
   storeNamespace,
   traceAccess,
 } from "keepsake";
-import { differenceOf } from "./support/isolation.mjs";
+import { differenceOf, optionsOf, portionsOf } from "./support/isolation.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
@@ -105,13 +105,10 @@ test("what a scope writes is its own, and the memory sees where it lies [cap 52]
 test.each(["memory", "file"])(
   "scopes in a %s are as memories of their own [cap 52]",
   async (kind) => {
-    const now = () => 1_800_000_000_000;
-    const openOwn = () => open({ now });
-    const calls = Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 2000);
-    for (let seed = 1; seed <= Math.ceil(calls / 1000); ++seed) {
-      const memory =
-        kind === "file" ? await openMemory({ path: temporaryFile(), now }) : await openOwn();
-      expect(await differenceOf(memory, openOwn, { seed, calls: 1000 })).toBe("");
+    for (const portion of portionsOf(Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 2000))) {
+      const path = kind === "file" ? temporaryFile() : ":memory:";
+      const memory = await openMemory({ path, ...optionsOf(portion.seed) });
+      expect(await differenceOf(memory, openMemory, portion)).toBe("");
       await memory.close();
     }
   },

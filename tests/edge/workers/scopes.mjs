@@ -9,7 +9,7 @@ import {
 } from "keepsake/cloudflare";
 import { auditOf, putThread } from "../../js/support/auditing.mjs";
 import { fill, forgetAda, SECRET } from "../../js/support/forgetting.mjs";
-import { differenceOf } from "../../js/support/isolation.mjs";
+import { differenceOf, optionsOf } from "../../js/support/isolation.mjs";
 import { refusal, serve } from "./serve.mjs";
 
 export class Memory extends KeepsakeObject {
@@ -115,10 +115,10 @@ export default serve({
   },
 
   /** As memories of their own, through a stub. */
-  async random(env, seed, calls) {
-    const now = () => 1_800_000_000_000;
-    const memory = keepsake(env.MEMORY, `random ${seed}`, { caller: "admin", now });
-    return differenceOf(memory, () => openMemory({ path: ":memory:", now }), { seed, calls });
+  async random(env, portion) {
+    const options = { caller: "admin", ...optionsOf(portion.seed) };
+    const memory = keepsake(env.MEMORY, `random ${portion.seed}`, options);
+    return differenceOf(memory, openMemory, portion);
   },
 
   /** Forgets one of two users, and says in how many cells she was and is. */
