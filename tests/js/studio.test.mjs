@@ -172,6 +172,12 @@ test("what it can't serve is refused in words", () => {
     status: 2,
     stderr: saying(/exports no other, but graph: say/),
   });
+  const empty = join(folder, "empty.mjs");
+  writeFileSync(empty, "const graph = {};");
+  expect(refused(empty)).toEqual({
+    status: 2,
+    stderr: saying(/empty.mjs exports nothing: write `export const graph = …` in it/),
+  });
   expect(refused(graph, "--origin", "chat.example.com")).toEqual({
     status: 2,
     stderr: saying(/takes one such as https:/),

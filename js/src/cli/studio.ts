@@ -100,8 +100,12 @@ async function loadGraph(words: string): Promise<{ id: string; graph: Graph }> {
   const names = name === undefined ? ["graph", "agent", "default"] : [name];
   const found = names.find((each) => module[each] !== undefined);
   if (found === undefined) {
-    const there = Object.keys(module).join(", ") || "nothing";
-    throw invalid(`${file} exports no ${names.join(" or ")}, but ${there}: say ${file}:NAME`);
+    const there = Object.keys(module);
+    throw invalid(
+      there.length === 0
+        ? `${file} exports nothing: write \`export const graph = …\` in it`
+        : `${file} exports no ${names.join(" or ")}, but ${there.join(", ")}: say ${file}:NAME`,
+    );
   }
   const graph = compiled(module[found]);
   if (graph === undefined) throw invalid(`${found} of ${file} is no graph that can be invoked`);
