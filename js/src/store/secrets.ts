@@ -21,24 +21,29 @@ interface Kind {
   /** One of these is part of each. */
   signs: string[];
   form: RegExp;
-  /** Which of the groups is the secret. @default the whole match */
-  group?: number;
+  /** The first group stands before the secret and stays, the second one is it. */
+  isBehind?: boolean;
   isSecret?: (match: string) => boolean;
 }
 
-// Not within a longer word: "task-…" holds no "sk-…".
-// A line break is "\\n" in JSON, and its n no letter of a word.
-const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
+// Not within a longer word: "task-…" holds no "sk-…". The letter of an escape is none of a word,
+// be it before the form ("\\nsk-…") or its first one, where there is no form ("\\npm_…").
+const START = String.raw`(?:(?<![A-Za-z0-9_-])(?<!(?<!\\)(?:\\\\)*\\)|(?<=\\[nrt]))`;
 const form = (text: string) => new RegExp(START + text, "g");
 // Of what people or style sheets write with dashes, nothing looks so.
 const isMixed = (text: string) => /\d/.test(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
+
+const KEY_LINE = "[A-Z ]*PRIVATE KEY(?: BLOCK)?-----";
 
 const KINDS: readonly Kind[] = [
   {
     name: "private key",
     signs: ["PRIVATE KEY"],
-    // To its end, or to that of the text.
-    form: /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:[^"\\]|\\.)*?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|(?:[^"\\]|\\.)*)/g,
+    // To its end, or to that of the text: in long steps, each of which takes stack.
+    form: new RegExp(
+      String.raw`-----BEGIN ${KEY_LINE}(?:[^"\\-]+|(?:\\.)+|-(?!----END ${KEY_LINE}))*(?:-----END ${KEY_LINE})?`,
+      "g",
+    ),
   },
   {
     name: "anthropic key",
@@ -57,7 +62,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "google key",
     signs: ["AIza", "ya29.", "GOCSPX-"],
-    form: form("(?:AIza[\\w-]{35}|ya29\\.[\\w-]{30,}|GOCSPX-[\\w-]{24,})"),
+    form: form("(?:AIza[\\w-]{35,}|ya29\\.[\\w-]{30,}|GOCSPX-[\\w-]{24,})"),
     isSecret: isMixed,
   },
   {
@@ -80,7 +85,7 @@ const KINDS: readonly Kind[] = [
     form: form("hf_[A-Za-z0-9]{30,}"),
     isSecret: isMixed,
   },
-  { name: "digitalocean token", signs: ["_v1_"], form: form("do[opr]_v1_[0-9a-f]{64}") },
+  { name: "digitalocean token", signs: ["_v1_"], form: form("do[opr]_v1_[0-9a-f]{64}\\w*") },
   { name: "telegram token", signs: [":AA"], form: form("\\d{8,10}:AA[\\w-]{33}(?![\\w-])") },
   {
     name: "json web token",
@@ -90,15 +95,15 @@ const KINDS: readonly Kind[] = [
   {
     name: "bearer token",
     signs: ["earer "],
-    form: form("[Bb]earer ([\\w.~+/-]{20,}=*)"),
-    group: 1,
+    form: form("([Bb]earer )([\\w.~+/-]{20,}=*)"),
+    isBehind: true,
     isSecret: isMixed,
   },
   {
     name: "password in a url",
     signs: ["://"],
-    form: /:\/\/[^\s"@/:?#]+:([^\s"@/?#\\]+)@[\w.-]/g,
-    group: 1,
+    form: /(:\/\/[^\s"@/:?#]+:)([^\s"@/?#\\]+)@[\w.-]/g,
+    isBehind: true,
   },
 ];
 
@@ -107,7 +112,7 @@ const CARD: Kind = {
   name: "card number",
   signs: [],
   form: form(
-    String.raw`(?<!\d[.])(?:[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)`,
+    String.raw`(?<!\d(?:[.]|[eE][+]))(?:[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)`,
   ),
   isSecret: (text) => BEGINNING.test(text) && hasCheckDigit(text.replace(/\D/g, "")),
 };
@@ -167,25 +172,31 @@ export function maskSecrets(json: string): { text: string; masked: string[] } {
   return { text, masked };
 }
 
-function without({ name, form, group = 0, isSecret }: Kind, text: string, masked: string[]) {
+function without({ name, form, isBehind, isSecret }: Kind, text: string, masked: string[]) {
+  const isInString = stringTracker(text);
   return text.replace(form, (...match) => {
-    const [whole, secret] = [match[0], match[group]] as [string, string];
+    const whole = match[0] as string;
+    const [before, secret] = (isBehind ? match.slice(1, 3) : ["", whole]) as [string, string];
     if (isSecret?.(secret) === false) return whole;
     masked.push(name);
     const at = match.find((part) => typeof part === "number") as number;
-    const mask = isInString(text, at) ? `[${name}]` : `"[${name}]"`;
-    return whole.replace(secret, () => mask);
+    const mask = isInString(at) ? `[${name}]` : `"[${name}]"`;
+    return before + mask + whole.slice(before.length + secret.length);
   });
 }
 
-// A number of JSON may be a card's, too.
-function isInString(json: string, at: number): boolean {
+// A number of JSON may be a card's, too. Each place is behind the last one, so that a text with
+// many is read once.
+function stringTracker(json: string): (place: number) => boolean {
   let isInside = false;
-  for (let i = 0; i < at; i++) {
-    if (json[i] === "\\") i++;
-    else if (json[i] === '"') isInside = !isInside;
-  }
-  return isInside;
+  let at = 0;
+  return (place) => {
+    for (; at < place; at++) {
+      if (json[at] === "\\") at++;
+      else if (json[at] === '"') isInside = !isInside;
+    }
+    return isInside;
+  };
 }
 
 // Luhn's.
