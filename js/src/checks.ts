@@ -1,6 +1,46 @@
 // What arguments must be. Each check answers what it was given, or refuses it by its name.
 
-import { invalid, KeepsakeError, type KeepsakeErrorCode, tried } from "./errors.js";
+import { isBytes } from "./bytes.js";
+import { invalid, KeepsakeError, type KeepsakeErrorCode, messageOf, tried } from "./errors.js";
+
+/**
+ * What `read` makes of something of the caller's, which may have getters, or be a proxy, that
+ * throw: that is the caller's mistake, and no fault of ours. @internal
+ */
+export function reading<T>(name: string, read: () => T, code?: KeepsakeErrorCode): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(name, error, code);
+  }
+}
+
+/** What `reading()` throws. @internal */
+export function unreadable(
+  name: string,
+  error: unknown,
+  code: KeepsakeErrorCode = "invalid_argument",
+): KeepsakeError {
+  if (error instanceof KeepsakeError) return error;
+  const rule = `${name} must be plain data that can be read: reading it threw "${messageOf(error)}"`;
+  return new KeepsakeError(code, rule, { cause: error });
+}
+
+/** Also of a proxy that was revoked, which is none. @internal */
+export function isList(value: unknown): value is unknown[] {
+  return tried(() => Array.isArray(value)) ?? false;
+}
+
+/** No proxy of one, nor what only inherits from one. @internal */
+export function isBlob(value: unknown): value is Blob {
+  return tried(() => value instanceof Blob && value.size >= 0) ?? false;
+}
+
+/** Of a typed array or a buffer; undefined if it is neither. @internal */
+export function bytesIn(value: unknown): Uint8Array | undefined {
+  if (isBytes(value)) return value;
+  return tried(() => (value instanceof ArrayBuffer ? new Uint8Array(value) : undefined));
+}
 
 /** A string that UTF-8 has a form for. @internal */
 export function checkText(
@@ -54,12 +94,18 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?
 // Of a Date, on both sides of 1970.
 const MOST_MS = 8_640_000_000_000_000;
 
+/** Milliseconds since 1970 of a Date, NaN if it is invalid; undefined if it is none. @internal */
+export function msOfDate(value: unknown): number | undefined {
+  return tried(() => (value instanceof Date ? Date.prototype.getTime.call(value) : undefined));
+}
+
 /** Milliseconds since 1970 of a moment. @internal */
 export function checkTime(name: string, time: unknown): number {
   if (typeof time === "number") return checkWhole(name, time, -MOST_MS, MOST_MS);
-  const ms = time instanceof Date ? time.getTime() : isoToMs(time);
+  const ofDate = msOfDate(time);
+  const ms = ofDate ?? isoToMs(time);
   if (!Number.isNaN(ms)) return ms;
-  const given = time instanceof Date ? "an invalid Date" : show(time);
+  const given = ofDate === undefined ? show(time) : "an invalid Date";
   throw invalid(
     `${name} must be a Date, milliseconds since 1970, or ISO text with its zone, such as "2026-03-01" or "2026-03-01T09:30Z": ${given}`,
   );
@@ -79,27 +125,42 @@ export function checkChoice<T extends string>(
   choices: Record<T, unknown>,
   choice: T,
 ): T {
-  if (Object.hasOwn(choices, choice)) return choice;
+  if (typeof choice === "string" && Object.hasOwn(choices, choice)) return choice;
   const names = Object.keys(choices).join(", ");
-  throw invalid(`${name} must be one of ${names}: ${JSON.stringify(choice)}`);
+  throw invalid(`${name} must be one of ${names}: ${show(choice)}`);
 }
 
 /** @internal */
 export function checkList<T>(name: string, list: T[]): T[] {
-  if (Array.isArray(list)) return list;
-  throw invalid(`${name} must be a list: ${show(list)}`);
+  if (isList(list)) return list as T[];
+  throw noList(name, list);
 }
 
 /** What `check` makes of each, by its number: a gap is refused, however many there are. @internal */
-export function checkEach<T, R>(name: string, list: T[], check: (one: T) => R): R[] {
-  const { length } = checkList(name, list);
-  const checked: R[] = [];
-  for (let i = 0; i < length; i++) checked.push(check(list[i] as T));
-  return checked;
+export function checkEach<T, R>(
+  name: string,
+  list: readonly T[],
+  check: (one: T, i: number) => R,
+): R[] {
+  if (!isList(list)) throw noList(name, list);
+  return reading(name, () => {
+    const checked: R[] = [];
+    const { length } = list;
+    for (let i = 0; i < length; i++) checked.push(check(list[i] as T, i));
+    return checked;
+  });
+}
+
+function noList(name: string, given: unknown): KeepsakeError {
+  return invalid(`${name} must be a list: ${show(given)}`);
 }
 
 /** A copy of a list of texts; undefined if it is none. @internal */
 export function textsIn(list: unknown): string[] | undefined {
+  return tried(() => copyOfTexts(list));
+}
+
+function copyOfTexts(list: unknown): string[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const texts: string[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -114,8 +175,8 @@ export function textsIn(list: unknown): string[] | undefined {
 export type NamesOf<Options> = Record<keyof Options, 1>;
 
 /**
- * The options of `call` ("" if its errors name it anyhow), all of which it knows: one that is
- * ignored would change what is answered without a word. @internal
+ * A copy of the options of `call` ("" if its errors name it anyhow), all of which it knows: one
+ * that is ignored would change what is answered without a word. @internal
  */
 export function checkOptions<Options extends object>(
   call: string,
@@ -123,6 +184,22 @@ export function checkOptions<Options extends object>(
   options: Options | null | undefined,
 ): Options {
   if (options === undefined || options === null) return {} as Options;
+  return reading(call === "" ? "its options" : `the options of ${call}`, () => {
+    checkNames(call, known, options);
+    const copy = {} as Options;
+    for (const name of Object.keys(known) as (keyof Options)[]) {
+      if (name in options) copy[name] = options[name];
+    }
+    return copy;
+  });
+}
+
+/** That `call` knows all of its options, which are read later. @internal */
+export function checkNames<Options extends object>(
+  call: string,
+  known: NamesOf<Options>,
+  options: Options,
+): void {
   if (typeof options !== "object" || Array.isArray(options)) {
     throw invalid(
       `${call || "it"} takes options by name, such as { ${Object.keys(known)[0]}: … }: ${show(options)}`,
@@ -132,7 +209,6 @@ export function checkOptions<Options extends object>(
     if (Object.hasOwn(known, name) || options[name as keyof Options] === undefined) continue;
     throw unknownOption(call, Object.keys(known), name);
   }
-  return options;
 }
 
 function unknownOption(call: string, known: string[], name: string): KeepsakeError {
@@ -253,8 +329,7 @@ export function checkSteps<Steps extends { signal?: unknown; onProgress?: unknow
 ): Steps {
   const { signal, onProgress } = options;
   checkListener("onProgress", onProgress);
-  if (signal === undefined || typeof (signal as AbortSignal)?.throwIfAborted === "function") {
-    return options;
-  }
+  const throws = tried(() => (signal as AbortSignal)?.throwIfAborted);
+  if (signal === undefined || typeof throws === "function") return options;
   throw invalid(`signal must be an AbortSignal, as an AbortController has one: ${show(signal)}`);
 }

@@ -2,14 +2,14 @@
 // the first call, closed once. Connections to one database share one Engine.
 
 import { databaseEngine, memoryEngine, resolveOptions } from "#host";
-import { checkOptions, type NamesOf } from "./checks.js";
+import { checkOptions, type NamesOf, show } from "./checks.js";
 import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { invalid, KeepsakeError } from "./errors.js";
+import { invalid, KeepsakeError, tried } from "./errors.js";
 import { type Operation, rowOf } from "./wire/operations.js";
 import { type Author, Levels, type ScopeLevel } from "./wire/scope.js";
 
@@ -32,12 +32,13 @@ export function checkDatabaseOptions<Options extends DatabaseOptions>(
   known: NamesOf<Options>,
   options: Options,
 ): Options {
-  if (typeof (options as { prepare?: unknown } | undefined)?.prepare === "function") {
+  if (typeof tried(() => (options as { prepare?: unknown } | undefined)?.prepare) === "function") {
     throw invalid(
       "it opens its database itself: give { path }, or this connection to memoryOver() of keepsake/sqlite",
     );
   }
-  return checkOptions("", known, options);
+  // Without any, what is missing is said by the host.
+  return options === undefined || options === null ? options : checkOptions("", known, options);
 }
 
 /**
@@ -255,6 +256,9 @@ export class Connection {
 
   /** Hears what is written through any connection to the engine. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
+    if (typeof listener !== "function") {
+      throw invalid(`onChange takes a function: ${show(listener)}`);
+    }
     const { levels } = this;
     if (levels === undefined) return this.#open().onChange(listener);
     return this.#open().onChange((changes) => {

@@ -7,7 +7,7 @@ import {
   type CheckpointerStats,
   SqliteSaver,
 } from "./checkpointer/checkpointer.js";
-import { checkOptions, type NamesOf, show } from "./checks.js";
+import { checkOptions, type NamesOf } from "./checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "./connection.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
@@ -346,10 +346,11 @@ export class Memory {
 
   /** Calls `listener` after something was written, in this tab or another. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
-    if (typeof listener !== "function") {
-      throw invalid(`Memory: onChange takes a function: ${show(listener)}`);
+    try {
+      return this.#connection.onChange(listener);
+    } catch (error) {
+      throw named("Memory", error);
     }
-    return this.#connection.onChange(listener);
   }
 
   /** The whole memory as bytes: a SQLite file, or of format `portable`. */
@@ -455,9 +456,9 @@ function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: 
  */
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return attempt("openMemory", async () => {
-    checkDatabaseOptions(MEMORY_OPTIONS, options);
-    const connection = Connection.toDatabase(options, undefined, toldBy("", options ?? {}));
-    const memory = new Memory(options, connection);
+    const given = checkDatabaseOptions(MEMORY_OPTIONS, options);
+    const connection = Connection.toDatabase(given, undefined, toldBy("", given ?? {}));
+    const memory = new Memory(given, connection);
     try {
       await memory.open();
       return memory;
@@ -481,9 +482,9 @@ export async function salvageMemory(
   options?: SalvageOptions,
 ): Promise<SalvageReport> {
   return attempt("salvageMemory", async () => {
-    checkDatabaseOptions(MEMORY_OPTIONS, into);
+    const given = checkDatabaseOptions(MEMORY_OPTIONS, into);
     const { key } = checkOptions("", SALVAGE_OPTIONS, options);
-    const connection = Connection.toDatabase(into);
+    const connection = Connection.toDatabase(given);
     try {
       return await salvageFile(connection, source, key);
     } finally {

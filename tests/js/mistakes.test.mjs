@@ -32,6 +32,25 @@ async function all(generator) {
   for await (const _ of generator);
 }
 
+// A list that nobody can read to its end.
+function endless() {
+  const list = [];
+  list.length = 2 ** 32 - 1;
+  return list;
+}
+
+function transferred() {
+  const bytes = new Uint8Array(3);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
+function lockedStream() {
+  const stream = new ReadableStream();
+  stream.getReader();
+  return stream;
+}
+
 // biome-ignore format: a table reads best by rows.
 const rows = [
   // Options of what opens a memory.
@@ -44,12 +63,12 @@ const rows = [
   ["letters exchanged", ({ store }) => store.search([], { qurey: "tea" }), "invalid_argument", 'SqliteStore: unknown option "qurey" of search: did you mean "query"?'],
   ["searchmode", () => openMemory({ path: ":memory:", searchmode: "text" }), "invalid_argument", 'openMemory: unknown option "searchmode": did you mean "searchMode"?'],
   ["an unknown searchMode", () => openMemory({ path: ":memory:", searchMode: "semantic" }), "invalid_argument", 'openMemory: SqliteStore: searchMode must be one of auto, vector, contains, text, hybrid: "semantic"'],
-  ["an unknown durability", () => openMemory({ path: ":memory:", durability: "full" }), "invalid_argument", "openMemory: durability must be relaxed or strict: full"],
+  ["an unknown durability", () => openMemory({ path: ":memory:", durability: "full" }), "invalid_argument", "openMemory: durability must be relaxed or strict: \"full\""],
   ["a key over a connection", () => memoryOver(new Database(":memory:"), { key: "a passphrase" }), "unsupported", "key is for files, OPFS and IndexedDB: encrypt the file of the connection"],
   ["a key in memory", () => openMemory({ path: ":memory:", key: "a passphrase" }), "unsupported", "openMemory: key is for files, OPFS and IndexedDB: what is in memory is not written"],
   ["a key of another length", () => openMemory({ path: "x.db", key: new Uint8Array(31) }), "invalid_argument", "openMemory: key must be a Uint8Array of 32 random bytes, or a passphrase"],
   ["verifyPages in words", () => openMemory({ path: ":memory:", verifyPages: "yes" }), "invalid_argument", 'openMemory: verifyPages must be true or false: "yes"'],
-  ["lockTimeout in words", () => openMemory({ path: ":memory:", lockTimeout: "5s" }), "invalid_argument", "openMemory: lockTimeout must be a number of milliseconds from 0: 5s"],
+  ["lockTimeout in words", () => openMemory({ path: ":memory:", lockTimeout: "5s" }), "invalid_argument", "openMemory: lockTimeout must be a number of milliseconds from 0: \"5s\""],
   ["fileMode in decimals", () => openMemory({ path: ":memory:", fileMode: 600 }), "invalid_argument", "openMemory: fileMode must be a number such as 0o600 that its owner can use: 600"],
   ["embeddings beside index", () => openMemory({ path: ":memory:", embeddings: colours }), "invalid_argument", 'openMemory: unknown option "embeddings": did you mean "index"?'],
   ["a database of better-sqlite3", () => openMemory(new Database(":memory:")), "invalid_argument", "openMemory: it opens its database itself: give { path }, or this connection to memoryOver() of keepsake/sqlite"],
@@ -256,7 +275,24 @@ const rows = [
   ["importFrom of a missing file", ({ memory }) => memory.importFrom("/nowhere/at-all.db"), "cannot_open", 'Memory: there is no such file, or it is a folder or not accessible (unable to open database file, SQLite 14): "/nowhere/at-all.db"'],
   ["importFrom with overwrite", ({ memory }) => memory.importFrom(new Uint8Array(), { overwrite: true }), "invalid_argument", 'Memory: unknown option "overwrite" of importFrom: did you mean "onConflict"?'],
   ["importFrom by an unknown rule", ({ memory }) => memory.importFrom(new Uint8Array(), { onConflict: "skip" }), "invalid_argument", 'Memory: onConflict must be one of keep, replace: "skip"'],
-  ["a resume of something else", ({ memory }) => memory.export({ format: "portable", resume: "x" }), "invalid_argument", "Memory: resume must be what unfinishedImport() answered: \"x\""],];
+  ["a resume of something else", ({ memory }) => memory.export({ format: "portable", resume: "x" }), "invalid_argument", "Memory: resume must be what unfinishedImport() answered: \"x\""],
+  // What can't be read, or is no more what it was
+  ["a getter that throws", ({ memory }) => memory.forget({ get namespaces() { throw new Error("gone"); } }), "invalid_argument", 'Memory: the options of forget must be plain data that can be read: reading it threw "gone"'],
+  ["a proxy that throws as a namespace", ({ store }) => store.listKeys(new Proxy(["n"], { get() { throw new Error("gone"); } })), "invalid_namespace", 'SqliteStore: namespace must be plain data that can be read: reading it threw "gone"'],
+  ["a toJSON that throws", ({ store }) => store.put(["n"], "j", { toJSON() { throw new Error("gone"); } }), "invalid_value", 'SqliteStore: value must be plain data that can be read: reading it threw "gone"'],
+  ["a getter in an operation of a batch", ({ store }) => store.batch([{ namespace: ["n"], key: "j", get value() { throw new Error("gone"); } }]), "invalid_operation", 'SqliteStore: an operation must be plain data that can be read: reading it threw "gone"'],
+  ["a getter in a config", ({ saver }) => saver.getTuple({ get configurable() { throw new Error("gone"); } }), "invalid_argument", 'SqliteSaver: a config must be plain data that can be read: reading it threw "gone"'],
+  ["a getter in a checkpoint", ({ saver }) => saver.put(config, { ...checkpoint, get channel_versions() { throw new Error("gone"); } }, metadata, {}), "invalid_argument", 'SqliteSaver: a checkpoint must be plain data that can be read: reading it threw "gone"'],
+  ["a list longer than any text", ({ store }) => store.put(["n"], "j", { list: endless() }), "too_large", "SqliteStore: value.list must be JSON of less than 512 MB: keep it in several items"],
+  ["bytes that were transferred", ({ store }) => store.put(["n"], "j", { bytes: transferred() }), "invalid_value", "SqliteStore: value.bytes must have its bytes: they were transferred elsewhere"],
+  ["what says it is bytes, imported", ({ memory }) => memory.import({ [Symbol.toStringTag]: "Uint8Array" }), "invalid_argument", "Memory: a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb()), not the path of a file"],
+  ["what says it is bytes, imported from", ({ memory }) => memory.importFrom({ [Symbol.toStringTag]: "Uint8Array" }), "invalid_argument", "Memory: importFrom takes the path of a file, or its bytes: an object"],
+  ["transferred bytes, imported", ({ memory }) => memory.import(transferred()), "invalid_argument", "Memory: a database to import must have its bytes: they were transferred elsewhere"],
+  ["a stream that somebody reads, imported", ({ memory }) => memory.import(lockedStream()), "invalid_argument", "Memory: a stream to import must have no other reader: give one that nobody reads yet"],
+  ["a namespace that is none, put into the past", ({ memory }) => memory.asOf(Date.now()).put(7, "k", {}), "invalid_namespace", 'PastStore: namespace must be an array of labels, such as ["users", "ada"]: 7'],
+  ["nothing deleted from the past", ({ memory }) => memory.asOf(Date.now()).delete(), "invalid_namespace", 'PastStore: namespace must be an array of labels, such as ["users", "ada"]: undefined'],
+  ["a listener of a scope that is none", ({ memory }) => memory.scoped({ user: "ada" }).onChange(5), "invalid_argument", "ScopedMemory: onChange takes a function: 5"],
+];
 
 test("there are more than a hundred rows, each of another mistake", () => {
   expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length);
@@ -453,14 +489,17 @@ describe("an object that throws when it is read", () => {
       },
     });
     await using store = new InMemoryStore();
-    const rule = /InMemoryStore: not to be read/;
-    await expectRefused(() => store.get(["n"], "k", options("refreshTtl")), "internal", rule);
-    await expectRefused(
-      () => store.put(["n"], "k", {}, undefined, options("ttl")),
-      "internal",
-      rule,
-    );
-    await expectRefused(() => store.search(["n"], options("limit")), "internal", rule);
+    const refused = (call, of) =>
+      expectRefused(
+        call,
+        "invalid_argument",
+        new RegExp(
+          `InMemoryStore: the options of ${of} must be plain data that can be read: reading it threw "not to be read"`,
+        ),
+      );
+    await refused(() => store.get(["n"], "k", options("refreshTtl")), "get");
+    await refused(() => store.put(["n"], "k", {}, undefined, options("ttl")), "put");
+    await refused(() => store.search(["n"], options("limit")), "search");
     expect(await store.search([])).toEqual([]);
   });
 });

@@ -14,7 +14,35 @@ circular.self = circular;
 let deep = {};
 for (let i = 0; i < 5000; i++) deep = { deep };
 
+const fail = () => {
+  throw new Error("not to be read");
+};
+const traps = { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail };
+const revoked = (target) => {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+};
+const getters = {};
+for (const name of [
+  "limit",
+  "configurable",
+  "namespace",
+  "key",
+  "channels",
+  "namespaces",
+  "path",
+]) {
+  Object.defineProperty(getters, name, { get: fail, enumerable: true });
+}
+// Read by a loop, it would take half a minute, or end the process.
+const endless = [];
+endless.length = 2 ** 32 - 1;
+
 const ODD = [
+  ...[new Proxy({}, traps), new Proxy([], traps), revoked({}), revoked([]), getters, endless],
+  ...[{ toJSON: fail }, { toString: fail, [Symbol.toPrimitive]: fail }, { configurable: getters }],
+  ...[{ [Symbol.toStringTag]: "Uint8Array" }, Object.create(Blob.prototype)],
   ...[undefined, null, true, false, 0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1n],
   ...["", "x", "a\0b", "\ud800", "x".repeat(100_000), Symbol("s"), () => 1, /x/],
   ...[[], [[]], [""], ["a.b"], ["n", 1], new Array(5), new Map(), new Date(Number.NaN)],
@@ -51,7 +79,11 @@ const LEFT_OUT = [
 
 function methodsOf(object) {
   const names = new Set();
-  for (let one = object; one !== Object.prototype; one = Object.getPrototypeOf(one)) {
+  for (
+    let one = object;
+    one !== null && one !== Object.prototype;
+    one = Object.getPrototypeOf(one)
+  ) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
       if (typeof value === "function" && !LEFT_OUT.includes(name)) names.add(name);
     }
@@ -87,6 +119,8 @@ async function faultsOf(object) {
 
 test.each([
   ["a memory", async () => openMemory({ path: temporaryFile() })],
+  ["a scope", async () => (await openMemory({ path: ":memory:" })).scoped({ user: "ada" })],
+  ["a store of the past", async () => (await openMemory({ path: ":memory:" })).asOf(Date.now())],
   ["a store", async () => new SqliteStore({ path: temporaryFile() })],
   ["a store in memory", async () => new InMemoryStore()],
   ["a saver in memory", async () => new MemorySaver()],
@@ -95,7 +129,7 @@ test.each([
   async (_, make) => {
     const object = await make();
     expect(await faultsOf(object)).toEqual([]);
-    await object.close();
+    await object.close?.();
   },
   120_000,
 );

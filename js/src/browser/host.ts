@@ -2,7 +2,7 @@
 
 import { wasmSource } from "#assets";
 import { isBytes } from "../bytes.js";
-import { show } from "../checks.js";
+import { isBlob, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
@@ -88,7 +88,7 @@ export { keysOfForeign } from "../engine/keys.js";
 
 /** Another program's database, as it is. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
-  if (isBytes(source) || source instanceof Blob) {
+  if (isBytes(source) || isBlob(source)) {
     return { name: "database to import from", database: source };
   }
   throw invalid(`importFrom takes a Blob or the bytes of a file: ${show(source)}`);

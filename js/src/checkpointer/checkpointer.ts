@@ -11,7 +11,6 @@ import {
   type CheckpointPendingWrite,
   type CheckpointTuple,
   type DeltaChannelHistory,
-  getCheckpointId,
   maxChannelVersion,
   type PendingWrite,
   type SerializerProtocol,
@@ -25,13 +24,15 @@ import {
   checkOptions,
   checkText,
   checkWhole,
+  isList,
   type NamesOf,
+  reading,
   show,
 } from "../checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, invalid, KeepsakeError, named } from "../errors.js";
+import { attempt, invalid, KeepsakeError, named, tried } from "../errors.js";
 import type { AnswerTo, Operation as CoreOperation, OperationOf } from "../wire/operations.js";
 import type {
   Blob,
@@ -48,6 +49,8 @@ import { toPutOperation } from "./checkpoint-operations.js";
 import {
   boundOf,
   type CheckpointBound,
+  type Configurable,
+  checkpointIdOf,
   configOf,
   configurableOf,
   optionalId,
@@ -130,7 +133,7 @@ function checkConfig(config: RunnableConfig): void {
 }
 
 function checkWrite(write: PendingWrite): PendingWrite {
-  if (Array.isArray(write) && write.length >= 2) {
+  if (isList(write) && write.length >= 2) {
     checkText("channel", write[0]);
     return write;
   }
@@ -138,6 +141,7 @@ function checkWrite(write: PendingWrite): PendingWrite {
 }
 
 const LIST: NamesOf<ListOptions> = { limit: 1, before: 1, filter: 1, after: 1 };
+const DELTAS: NamesOf<{ config: RunnableConfig; channels: string[] }> = { config: 1, channels: 1 };
 const LIST_THREADS: NamesOf<{ limit?: number }> = { limit: 1 };
 const RETENTION: NamesOf<Retention> = { keepLast: 1, maxAge: 1, maxBytes: 1 };
 const AUTOMATIC: NamesOf<AutomaticRetention> = { ...RETENTION, every: 1 };
@@ -183,8 +187,9 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     return this.attempt(() => {
       // The specification: where there is no thread, there is nothing, and no error.
-      if (configurableOf(config).thread_id === undefined) return undefined;
-      const key = this.#keyOf(config, () => optionalId("checkpoint_id", getCheckpointId(config)));
+      const asked = configurableOf(config);
+      if (asked.thread_id === undefined) return undefined;
+      const key = keyOf(asked, () => checkpointIdOf(asked));
       return whenThere(this.#call({ kind: "getTuple", key }), (tuple) => {
         if (tuple === undefined) return undefined;
         if (key.checkpointId === "") return this.#toTuple(tuple);
@@ -198,16 +203,20 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: ListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    await this.attempt(() => checkConfig(config));
-    let left = await this.attempt(() => limitOf(checkOptions("list", LIST, options).limit));
-    const { filter, matches } = await this.attempt(() => this.#filterOf(options?.filter));
+    const asked = await this.attempt(() => {
+      checkConfig(config);
+      const given = checkOptions("list", LIST, options);
+      return { ...given, config: configurableOf(config), limit: limitOf(given.limit) };
+    });
+    let left = asked.limit;
+    const { filter, matches } = await this.attempt(() => this.#filterOf(asked.filter));
     let cursor: CheckpointKey | undefined;
     const later = new LaterValues(this.serde);
     let largest = LARGEST_PAGE;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, largest)) {
       const wanted = matches ? size : Math.min(size, left);
       const { page, limit } = await this.attempt(() =>
-        withinAnswer(wanted, (limit) => this.#page(config, options, { filter, cursor, limit })),
+        withinAnswer(wanted, (limit) => this.#page(asked, { filter, cursor, limit })),
       );
       if (limit < wanted) size = largest = limit;
       for (const tuple of page) {
@@ -229,15 +238,15 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     return this.attempt(async () => {
-      const key = this.#keyOf(config, () => checkText("checkpoint.id", checkpoint?.id));
-      const parts = {
-        key,
-        parentCheckpointId: optionalId("checkpoint_id", config.configurable?.checkpoint_id),
-        checkpoint,
-        metadata,
-        newVersions: newVersions ?? checkpoint.channel_versions,
-      };
-      await this.#put(await toPutOperation(this.serde, parts, this.#latest));
+      const asked = configurableOf(config);
+      const parentCheckpointId = optionalId("checkpoint_id", asked.checkpoint_id);
+      const { key, operation } = reading("a checkpoint", () => {
+        const key = keyOf(asked, () => checkText("checkpoint.id", checkpoint?.id));
+        const versions = newVersions ?? checkpoint.channel_versions;
+        const parts = { key, parentCheckpointId, checkpoint, metadata, newVersions: versions };
+        return { key, operation: toPutOperation(this.serde, parts, this.#latest) };
+      });
+      await this.#put(await operation);
       if (this.#retention !== undefined) await this.#retain(key.threadId, this.#retention);
       return configOf(key);
     });
@@ -276,9 +285,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     taskPath = "",
   ): Promise<void> {
     await this.attempt(() => {
-      const key = this.#keyOf(config, () =>
-        checkText("checkpoint_id", config.configurable?.checkpoint_id),
-      );
+      const asked = configurableOf(config);
+      const key = keyOf(asked, () => checkText("checkpoint_id", asked.checkpoint_id));
       const pairs = checkEach("writes", writes, checkWrite);
       const stored = pairs.map(([channel, value], i): MaybePromise<CoreWrite> => {
         const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i;
@@ -304,13 +312,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
     return this.attempt(async () => {
-      const channels = checkEach("channels", options?.channels, (name) =>
-        checkText("channel", name),
-      );
+      const given = checkOptions("getDeltaChannelHistory", DELTAS, options);
+      const channels = checkEach("channels", given.channels, (name) => checkText("channel", name));
       if (channels.length === 0) return {};
-      const key = this.#keyOf(options.config, () =>
-        optionalId("checkpoint_id", getCheckpointId(options.config)),
-      );
+      const asked = configurableOf(given.config);
+      const key = keyOf(asked, () => checkpointIdOf(asked));
       const histories = await this.#call({
         kind: "deltaChannelHistory",
         key,
@@ -515,28 +521,17 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     return whenThere(this.connection.call([operation]), (answers) => answers[0]);
   }
 
-  #keyOf(config: RunnableConfig, checkpointId: () => string): CheckpointKey {
-    const { thread_id, checkpoint_ns } = configurableOf(config);
-    return {
-      threadId: threadIdOf(thread_id),
-      checkpointNs: optionalId("checkpoint_ns", checkpoint_ns),
-      checkpointId: checkpointId(),
-    };
-  }
-
   async #page(
-    config: RunnableConfig,
-    options: ListOptions | null,
+    { config, before, after }: Pick<ListOptions, "before" | "after"> & { config: Configurable },
     page: { filter: string; cursor: CheckpointKey | undefined; limit: number },
   ): Promise<CoreTuple[]> {
-    const { thread_id, checkpoint_ns } = configurableOf(config);
-    const { before, after } = options ?? {};
+    const { thread_id, checkpoint_ns } = config;
     return this.#call({
       kind: "listCheckpoints",
       threadId: thread_id === undefined ? undefined : threadIdOf(thread_id),
       checkpointNs:
         checkpoint_ns === undefined ? undefined : optionalId("checkpoint_ns", checkpoint_ns),
-      checkpointId: optionalId("checkpoint_id", getCheckpointId(config)),
+      checkpointId: checkpointIdOf(config),
       before: boundOf("before", before, "first"),
       after: boundOf("after", after, "last"),
       ...page,
@@ -547,7 +542,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async #filterOf(
     filter: Record<string, unknown> | undefined,
   ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
-    const wanted = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+    const given = reading("filter", () => Object.entries(filter ?? {}), "invalid_filter");
+    const wanted = given.filter(([, value]) => value !== undefined);
     for (const [name, value] of wanted) checkMetadataFilter(name, value);
     if (wanted.length === 0) return { filter: "" };
     const [type, bytes] = await this.serde.dumpsTyped(Object.fromEntries(wanted));
@@ -628,6 +624,15 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 }
 
+// The thread first: of what is missing, it is what matters most.
+function keyOf(asked: Configurable, checkpointId: () => string): CheckpointKey {
+  return {
+    threadId: threadIdOf(asked.thread_id),
+    checkpointNs: optionalId("checkpoint_ns", asked.checkpoint_ns),
+    checkpointId: checkpointId(),
+  };
+}
+
 // Metadata is compared for equality: an operator or a function would equal nothing.
 function checkMetadataFilter(name: string, value: unknown): void {
   const [operator] = typeof value === "object" && value !== null ? Object.keys(value) : [];
@@ -663,10 +668,11 @@ function limitOf(limit: number | undefined): number {
 
 function checkRetention(retention: AutomaticRetention | undefined): AutomaticRetention | undefined {
   if (retention === undefined || retention === null) return undefined;
-  const { every, ...rules } = checkOptions("retention", AUTOMATIC, retention);
+  const checked = checkOptions("retention", AUTOMATIC, retention);
+  const { every, ...rules } = checked;
   if (every !== undefined) checkWhole("retention.every", every, 1);
   rulesOf(rules);
-  if (Object.values(rules).some((rule) => rule !== undefined)) return retention;
+  if (Object.values(rules).some((rule) => rule !== undefined)) return checked;
   throw invalid("retention needs one of keepLast, maxAge and maxBytes: it would prune nothing");
 }
 
@@ -679,7 +685,7 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
     maxAge === undefined
       ? ""
       : uuid6At(
-          new Date(Date.now() - checkNumber("maxAge", maxAge, 0, Number.MAX_SAFE_INTEGER) * MINUTE),
+          Date.now() - checkNumber("maxAge", maxAge, 0, Number.MAX_SAFE_INTEGER) * MINUTE,
           "first",
         );
   const byBound = boundOf("olderThan", olderThan, "first");
@@ -696,7 +702,7 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
 function checkSerde(serde: SerializerProtocol | undefined): void {
   if (!serde) return;
   for (const method of ["dumpsTyped", "loadsTyped"] as const) {
-    if (typeof serde[method] === "function") continue;
+    if (typeof tried(() => serde[method]) === "function") continue;
     throw invalid(
       `serde must have the method ${method}: ${show(serde)}; MemorySaver takes it alone, SqliteSaver by name`,
     );
@@ -742,12 +748,13 @@ export class SqliteSaver extends KeepsakeSaver {
     super(
       () => {
         if (shared instanceof Connection) return shared.share();
-        checkDatabaseOptions(SQLITE_SAVER_OPTIONS, options);
-        if (shared === undefined) return Connection.toDatabase(options);
+        const given = checkDatabaseOptions(SQLITE_SAVER_OPTIONS, options);
+        if (shared === undefined) return Connection.toDatabase(given);
         throw invalid("it takes a serde by name: { path, serde }");
       },
-      options?.serde,
-      options?.retention,
+      // What can't be read is refused above.
+      tried(() => options?.serde),
+      tried(() => options?.retention),
     );
   }
 

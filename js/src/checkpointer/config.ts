@@ -1,8 +1,7 @@
 // What LangGraph's configs say of a checkpoint: its ids, and where a list begins and ends.
 
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { getCheckpointId } from "@langchain/langgraph-checkpoint";
-import { checkText, show } from "../checks.js";
+import { checkText, msOfDate, reading, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { CheckpointKey } from "../wire/types.js";
 
@@ -22,9 +21,22 @@ const MISSPELT = [
   ["checkpoint_id", ["checkpointId"]],
 ] as const;
 
-/** What a config says of a checkpoint, if it is where LangGraph has it. @internal */
-export function configurableOf(config: RunnableConfig | undefined): Record<string, unknown> {
+/** What a config says of a checkpoint. @internal */
+export interface Configurable {
+  thread_id?: unknown;
+  checkpoint_ns?: unknown;
+  checkpoint_id?: unknown;
+  // What it was called once.
+  thread_ts?: unknown;
+}
+
+/** A copy of that, if it is where LangGraph has it. @internal */
+export function configurableOf(config: RunnableConfig | undefined): Configurable {
   if (config === undefined || config === null) return {};
+  return reading("a config", () => copyOfConfigurable(config));
+}
+
+function copyOfConfigurable(config: RunnableConfig): Configurable {
   if (typeof config !== "object") {
     throw invalid(`a config must be { configurable: { thread_id } }: ${show(config)}`);
   }
@@ -40,7 +52,16 @@ export function configurableOf(config: RunnableConfig | undefined): Record<strin
     if (other === undefined) continue;
     throw invalid(`unknown name "${other}" in configurable: did you mean "${name}"?`);
   }
-  return configurable;
+  const { thread_id, checkpoint_ns, checkpoint_id, thread_ts } = configurable;
+  return { thread_id, checkpoint_ns, checkpoint_id, thread_ts };
+}
+
+/** Of the checkpoint, "" for the newest. @internal */
+export function checkpointIdOf(
+  { checkpoint_id, thread_ts }: Configurable,
+  name: string = "checkpoint_id",
+): string {
+  return optionalId(name, checkpoint_id || thread_ts);
 }
 
 /** @internal */
@@ -66,21 +87,20 @@ export function boundOf(
   end: "first" | "last",
 ): string {
   if (bound === undefined || bound === null) return "";
-  if (bound instanceof Date) return uuid6At(bound, end);
+  const ms = msOfDate(bound);
+  if (ms !== undefined) return uuid6At(ms, end);
   if (typeof bound !== "string" && typeof bound !== "object") {
     throw invalid(`${name} must be a checkpoint's id, its config or a Date: ${show(bound)}`);
   }
   if (typeof bound === "string") return bound === "" ? "" : checkText(name, bound);
-  configurableOf(bound);
-  return optionalId(name, getCheckpointId(bound));
+  return checkpointIdOf(configurableOf(bound as RunnableConfig), name);
 }
 
 /**
  * Checkpoint ids are version 6 UUIDs: they begin with their time, in units of
  * 100 ns since 1582. The least and the greatest of a millisecond are its bounds. @internal
  */
-export function uuid6At(moment: Date, end: "first" | "last"): string {
-  const ms = moment.getTime();
+export function uuid6At(ms: number, end: "first" | "last"): string {
   if (Number.isNaN(ms)) throw invalid("before, after and olderThan must be valid dates");
   const ticks = (BigInt(ms) + 12_219_292_800_000n) * 10_000n + (end === "last" ? 9_999n : 0n);
   const hex = ticks.toString(16).padStart(15, "0");

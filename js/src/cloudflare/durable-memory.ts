@@ -50,9 +50,9 @@ export function objectEngine(storage: ObjectStorage): LocalEngine {
  */
 export function durableMemory(storage: ObjectStorage, options: TierOptions = {}): Memory {
   refuseKey(options, "Cloudflare encrypts what a Durable Object keeps");
-  checkOptions("durableMemory", TIER_OPTIONS, options);
+  const given = checkOptions("durableMemory", TIER_OPTIONS, options);
   return new Memory(
-    options,
+    given,
     Connection.toEngine(() => objectEngine(storage)),
     "durable-object",
   );

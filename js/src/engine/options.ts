@@ -1,6 +1,6 @@
 // Where a database is and how it is kept, said in one type for every host.
 
-import { checkFlag } from "../checks.js";
+import { checkFlag, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { checkKey, type Key } from "./keys.js";
 
@@ -61,13 +61,15 @@ const DURABILITIES = ["relaxed", "strict"];
 export function checkCommonOptions(options: DatabaseOptions): void {
   const { durability, lockTimeout, fileMode, verifyPages, key } = options;
   if (durability !== undefined && !DURABILITIES.includes(durability)) {
-    throw invalid(`durability must be relaxed or strict: ${String(durability)}`);
+    throw invalid(`durability must be relaxed or strict: ${show(durability)}`);
   }
   if (lockTimeout !== undefined && !(typeof lockTimeout === "number" && lockTimeout >= 0)) {
-    throw invalid(`lockTimeout must be a number of milliseconds from 0: ${String(lockTimeout)}`);
+    throw invalid(`lockTimeout must be a number of milliseconds from 0: ${show(lockTimeout)}`);
   }
   if (fileMode !== undefined && !isFileMode(fileMode)) {
-    throw invalid(`fileMode must be a number such as 0o600 that its owner can use: ${fileMode}`);
+    throw invalid(
+      `fileMode must be a number such as 0o600 that its owner can use: ${show(fileMode)}`,
+    );
   }
   checkFlag("verifyPages", verifyPages);
   if (key !== undefined) checkKey("key", key);

@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isBytes } from "../bytes.js";
-import { checkText, show } from "../checks.js";
+import { checkText, isBlob, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
@@ -263,7 +263,7 @@ export { keysOfForeign } from "../engine/keys.js";
 
 /** Another program's database, as it is; no files if there is no such file. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
-  if (isBytes(source) || source instanceof Blob) {
+  if (isBytes(source) || isBlob(source)) {
     return { name: "database to import from", database: source };
   }
   if (typeof source !== "string") {

@@ -107,7 +107,7 @@ export async function auditLog(
 ): Promise<AuditEntry[]> {
   const { namespace = [], since, before, limit = 100 } = checkOptions("auditLog", LOG, options);
   const request = {
-    namespace: namespace.length === 0 ? [] : checkNamespace(namespace),
+    namespace: checkNamespace(namespace),
     since: since === undefined ? 0 : checkTime("since", since),
     before: before === undefined ? undefined : checkWhole("before", before, 0),
     limit: checkWhole("limit", limit, 0, 0xffff_ffff),

@@ -1,6 +1,15 @@
 // Forgetting for good, the receipt of it, and what must not be forgotten.
 
-import { checkEach, checkFlag, checkOptions, checkText, type NamesOf, show } from "../checks.js";
+import {
+  checkEach,
+  checkFlag,
+  checkOptions,
+  checkText,
+  isList,
+  type NamesOf,
+  show,
+  textsIn,
+} from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
@@ -95,14 +104,13 @@ export async function forget(
 }
 
 function askedOf(connection: Connection, options: ForgetOptions): Asked {
-  const { filter, threads } = options;
+  const { filter } = options;
+  // Before a digest is made of it.
+  encodeFilter(filter);
   const place = [...(connection.levels?.place ?? [])];
   const namespaces =
     options.namespaces && checkEach("namespaces", options.namespaces, checkNamespace);
-  if (threads !== undefined && threads !== "all") {
-    if (!Array.isArray(threads)) throw invalid(`threads must be a list or "all": ${show(threads)}`);
-    for (const thread of threads) checkText("a thread of forget", thread);
-  }
+  const threads = checkThreads(options.threads);
   const isOpen = namespaces === undefined && threads === undefined;
   if (isOpen && place.length === 0) {
     throw invalid(
@@ -117,8 +125,14 @@ function askedOf(connection: Connection, options: ForgetOptions): Asked {
     place,
     ...(filter !== undefined && { filter }),
     namespaces: namespaces ?? (isOpen ? [[]] : []),
-    threads: threads === undefined ? everyThread : threads === "all" ? "all" : [...threads],
+    threads: threads ?? everyThread,
   };
+}
+
+function checkThreads(threads: ForgetOptions["threads"]): Asked["threads"] | undefined {
+  if (threads === undefined || threads === "all") return threads;
+  if (!isList(threads)) throw invalid(`threads must be a list or "all": ${show(threads)}`);
+  return checkEach("threads", threads, (thread) => checkText("a thread of forget", thread));
 }
 
 function requestFor(asked: Asked, rest: { id: string; digest: string; dryRun: boolean }) {
@@ -150,18 +164,17 @@ export async function checkReceipt(
   connection: Connection,
   receipt: ErasureReceipt,
 ): Promise<ErasureCheck> {
-  const { id, time, place, digest, dryRun } = checkOptions("checkReceipt", RECEIPT, receipt);
+  const given = checkOptions("checkReceipt", RECEIPT, receipt);
+  const { id, time, digest, dryRun, namespaces, filter, erased } = given;
   const here = connection.levels?.place ?? [];
-  if (!Array.isArray(place) || place.join("\n") !== here.join("\n")) {
+  const place = textsIn(given.place);
+  if (place?.join("\n") !== here.join("\n")) {
+    const where = place === undefined ? show(given.place) : JSON.stringify(place);
     throw invalid(
-      `checkReceipt must be asked where the receipt was made: in ${JSON.stringify(place)}, this is ${JSON.stringify(here)}`,
+      `checkReceipt must be asked where the receipt was made: in ${where}, this is ${JSON.stringify(here)}`,
     );
   }
-  const asked = askedOf(connection, {
-    namespaces: receipt.namespaces,
-    filter: receipt.filter,
-    threads: receipt.threads,
-  });
+  const asked = askedOf(connection, { namespaces, filter, threads: given.threads });
   const whatIsThere = requestFor(asked, { id: "check", digest: "", dryRun: true });
   const [{ items, threads }] = await connection.call([whatIsThere]);
   const [record] = await connection.call([{ kind: "findErasure", id: checkText("id", id) }]);
@@ -171,7 +184,7 @@ export async function checkReceipt(
     record.digest === digest &&
     digest === (await digestOf(id, asked)) &&
     time === new Date(record.erased.at).toISOString() &&
-    sameCounts(record.erased, receipt.erased);
+    sameCounts(record.erased, erased);
   return { isGenuine, isScrubbed: record?.isScrubbed ?? false, found: { items, threads } };
 }
 

@@ -63,9 +63,14 @@ export type ScopeName =
   | (string & Record<never, never>)
   | CustomScope;
 
+/** A copy, all of whose names `call` knows. @internal */
+export function checkScope(call: string, options: ScopeOptions): ScopeOptions {
+  return checkOptions(call, SCOPE_OPTIONS, options);
+}
+
 /** @internal */
 export function levelOf(call: string, options: ScopeOptions): ScopeLevel {
-  const { policy, ...kinds } = checkOptions(call, SCOPE_OPTIONS, options);
+  const { policy, ...kinds } = checkScope(call, options);
   const given = KINDS.filter((kind) => kinds[kind] !== undefined);
   if (given.length !== 1) {
     const which = given.length === 0 ? "none" : given.join(" and ");

@@ -20,7 +20,7 @@ import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { type Moment, momentOf } from "./history.js";
 import { type PlacedPolicy, placedPolicies } from "./policy.js";
 import { MemoryProvider } from "./provider.js";
-import { levelOf, type ScopeOptions } from "./scope.js";
+import { checkScope, levelOf, type ScopeOptions } from "./scope.js";
 
 /** @internal */
 export interface ScopedTierOptions extends StoreOptions {
@@ -45,10 +45,11 @@ export class ScopedMemory {
 
   /** @internal */
   constructor(options: ScopedTierOptions, connection: Connection, scope: ScopeOptions) {
-    const level = levelOf("scoped", scope);
+    const given = checkScope("scoped", scope);
+    const level = levelOf("scoped", given);
     this.place = [...(connection.levels?.place ?? []), ...level.place];
     this.#options = options;
-    this.#connection = connection.within(level, toldBy(this.place.join("/"), scope));
+    this.#connection = connection.within(level, toldBy(this.place.join("/"), given));
     this.store = new SqliteStore(options, this.#connection);
     this.checkpointer = new SqliteSaver(options as never, this.#connection);
   }
@@ -109,7 +110,11 @@ export class ScopedMemory {
 
   /** Calls `listener` after something was written in the scope. Answers how to stop. */
   onChange(listener: ChangeListener): () => void {
-    return this.#connection.onChange(listener);
+    try {
+      return this.#connection.onChange(listener);
+    } catch (error) {
+      throw named("ScopedMemory", error);
+    }
   }
 
   /** Lets go of its share of the database. */

@@ -69,10 +69,10 @@ function engineOver(connection: SqliteConnection): LocalEngine {
  */
 export function memoryOver(connection: SqliteConnection, options: TierOptions = {}): Memory {
   refuseKey(options, "encrypt the file of the connection");
-  checkOptions("memoryOver", TIER_OPTIONS, options);
+  const given = checkOptions("memoryOver", TIER_OPTIONS, options);
   const engine = engineOver(connection);
   return new Memory(
-    options,
+    given,
     Connection.toEngine(() =>
       engines.get(connection) === engine ? engine : engineOver(connection),
     ),

@@ -1,6 +1,15 @@
 // How well searches find what they should, on the user's own questions.
 
-import { checkListener, checkOptions, checkWhole, type NamesOf, show, textsIn } from "../checks.js";
+import {
+  checkEach,
+  checkListener,
+  checkOptions,
+  checkWhole,
+  isList,
+  type NamesOf,
+  show,
+  textsIn,
+} from "../checks.js";
 import { invalid, tell } from "../errors.js";
 import { RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
@@ -64,15 +73,16 @@ const CANDIDATES: readonly (readonly RankingOptions[])[] = [
 export async function evaluate(
   store: Searchable,
   cases: readonly EvaluationCase[],
-  options: EvaluationOptions = {},
+  options?: EvaluationOptions,
 ): Promise<Evaluation> {
-  checkCases(cases);
-  checkListener("onProgress", checkOptions("eval", OPTIONS, options).onProgress);
-  const { k = 10, mode = "hybrid", onProgress, ...ranking } = options;
+  const checked = checkCases(cases);
+  const given = checkOptions("eval", OPTIONS, options);
+  const { k = 10, mode = "hybrid", onProgress, ...ranking } = given;
+  checkListener("onProgress", onProgress);
   checkWhole("k", k, 1);
   const latencies: number[] = [];
   const sums = { recall: 0, mrr: 0, ndcg: 0 };
-  for (const [i, { namespacePrefix, query, relevant, filter }] of cases.entries()) {
+  for (const [i, { namespacePrefix, query, relevant, filter }] of checked.entries()) {
     const started = performance.now();
     const hits = await store.search(namespacePrefix, { ...ranking, query, filter, mode, limit: k });
     latencies.push(performance.now() - started);
@@ -81,14 +91,14 @@ export async function evaluate(
       new Set(relevant),
       k,
     );
-    sums.recall += judged.recall / cases.length;
-    sums.mrr += judged.mrr / cases.length;
-    sums.ndcg += judged.ndcg / cases.length;
-    tell(onProgress, i + 1, cases.length);
+    sums.recall += judged.recall / checked.length;
+    sums.mrr += judged.mrr / checked.length;
+    sums.ndcg += judged.ndcg / checked.length;
+    tell(onProgress, i + 1, checked.length);
   }
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.ceil(share * latencies.length) - 1] ?? 0;
-  return { cases: cases.length, k, ...sums, latency: { median: at(0.5), p95: at(0.95) } };
+  return { cases: checked.length, k, ...sums, latency: { median: at(0.5), p95: at(0.95) } };
 }
 
 /**
@@ -99,14 +109,14 @@ export async function evaluate(
 export async function tune(
   store: Searchable,
   cases: readonly EvaluationCase[],
-  options: EvaluationOptions = {},
+  options?: EvaluationOptions,
 ): Promise<Tuning> {
-  checkCases(cases, 2);
-  checkListener("onProgress", checkOptions("tune", OPTIONS, options).onProgress);
-  const { onProgress, ...given } = options;
-  const { mode = "hybrid" } = options;
-  const fitted = cases.filter((_, i) => i % 2 === 0);
-  const heldOut = cases.filter((_, i) => i % 2 === 1);
+  const checked = checkCases(cases, 2);
+  const { onProgress, ...given } = checkOptions("tune", OPTIONS, options);
+  checkListener("onProgress", onProgress);
+  const { mode = "hybrid" } = given;
+  const fitted = checked.filter((_, i) => i % 2 === 0);
+  const heldOut = checked.filter((_, i) => i % 2 === 1);
   const isByWords = mode === "hybrid" || mode === "text";
   const candidates = CANDIDATES.flat().filter((each) => isByWords || !("recency" in each));
   const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
@@ -149,21 +159,20 @@ function judge(found: readonly string[], relevant: ReadonlySet<string>, k: numbe
   };
 }
 
-function checkCases(cases: readonly EvaluationCase[], least = 1): void {
-  if (!Array.isArray(cases) || cases.length < least) {
-    throw invalid(
-      `it takes a list of at least ${least} cases, { namespacePrefix, query, relevant } each: ${show(cases)}`,
-    );
-  }
-  for (const [i, each] of cases.entries()) {
-    const { relevant } = checkOptions(`case ${i}`, CASE, each);
-    if (textsIn(relevant) !== undefined) continue;
-    throw invalid(`relevant of case ${i} must be a list of keys: ${show(relevant)}`);
-  }
-  const empty = cases.findIndex(
-    ({ relevant }) => !Array.isArray(relevant) || relevant.length === 0,
+// Copies: what is asked first and last is asked of the same cases.
+function checkCases(cases: readonly EvaluationCase[], least = 1): EvaluationCase[] {
+  const checked = checkEach("cases", isList(cases) ? cases : [], (given: EvaluationCase, i) => {
+    const name = `case ${i}`;
+    const each = checkOptions(name, CASE, given);
+    const relevant = textsIn(each.relevant);
+    if (relevant === undefined) {
+      throw invalid(`relevant of ${name} must be a list of keys: ${show(each.relevant)}`);
+    }
+    if (relevant.length === 0) throw invalid(`${name} has no relevant keys`);
+    return { ...each, relevant };
+  });
+  if (checked.length >= least) return checked;
+  throw invalid(
+    `it takes a list of at least ${least} cases, { namespacePrefix, query, relevant } each: ${show(cases)}`,
   );
-  if (empty >= 0) {
-    throw invalid(`case ${empty} has no relevant keys`);
-  }
 }

@@ -35,7 +35,7 @@ export async function keepHistory(
 ): Promise<void> {
   const { maxVersions = 50, maxAge } = checkOptions("keepHistory", KEEP, options);
   const rule = {
-    namespace: prefixOf(namespace),
+    namespace: checkNamespace(namespace),
     maxVersions: checkWhole("maxVersions", maxVersions, 1, MOST_VERSIONS),
     maxAge: maxAge === undefined ? undefined : minutesToMs("maxAge", maxAge),
   };
@@ -44,7 +44,7 @@ export async function keepHistory(
 
 /** @internal */
 export async function dropHistory(connection: Connection, namespace: string[]): Promise<void> {
-  await connection.call([{ kind: "dropHistory", namespace: prefixOf(namespace) }]);
+  await connection.call([{ kind: "dropHistory", namespace: checkNamespace(namespace) }]);
 }
 
 /** @internal */
@@ -56,9 +56,4 @@ export async function historyRules(connection: Connection): Promise<HistoryRule[
     ...(maxAge !== undefined && { maxAge: maxAge / MS_PER_MINUTE }),
     since: new Date(since),
   }));
-}
-
-// `[]` is everything.
-function prefixOf(namespace: string[]): readonly string[] {
-  return Array.isArray(namespace) && namespace.length === 0 ? [] : checkNamespace(namespace);
 }

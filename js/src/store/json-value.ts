@@ -3,13 +3,15 @@
 // user's own "$keepsake" key as "$$keepsake" (one more "$" each time).
 // Plain data takes one cheap walk and then the native JSON functions.
 
-import { isBytes } from "../bytes.js";
-import { pathTo } from "../checks.js";
+import { isBytes, isDetached } from "../bytes.js";
+import { pathTo, unreadable } from "../checks.js";
 import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 
 const MARK = "$keepsake";
 const OWN_MARK = /^\$+keepsake$/;
 const MAX_DEPTH = 1000;
+// Of a list: with a comma for each, JSON of more is longer than JavaScript has texts.
+const MOST_ELEMENTS = 2 ** 28;
 
 /** A JSON object: what LangGraph keeps in a store. */
 export type Value = Record<string, unknown>;
@@ -55,20 +57,32 @@ export function reencodeValue(json: string): string {
 }
 
 function encode(value: unknown, name: string, code: KeepsakeErrorCode): string {
-  if (!isJsonObject(value)) {
-    throw new KeepsakeError(code, `${name} must be a JSON object, got ${kindOf(value)}`);
-  }
   // A getter may have a value of its own encoded.
   const outer = nulls;
   nulls = 0;
   try {
     return encodeOnce(value, name, code);
+  } catch (error) {
+    throw isTooLong(error) ? tooLong(name, error) : unreadable(name, error, code);
   } finally {
     nulls = outer;
   }
 }
 
-function encodeOnce(value: object, name: string, code: KeepsakeErrorCode): string {
+// What JSON.stringify throws of a text longer than JavaScript has them.
+function isTooLong(error: unknown): boolean {
+  return error instanceof RangeError && /string length|allocation/i.test(error.message);
+}
+
+function tooLong(name: string, cause?: unknown): KeepsakeError {
+  const rule = `${name} must be JSON of less than 512 MB: keep it in several items`;
+  return new KeepsakeError("too_large", rule, { cause });
+}
+
+function encodeOnce(value: unknown, name: string, code: KeepsakeErrorCode): string {
+  if (!isJsonObject(value)) {
+    throw new KeepsakeError(code, `${name} must be a JSON object, got ${kindOf(value)}`);
+  }
   const kind = inspect(value, 0);
   if (kind === Kind.Refused) refuse(value, name, code, []);
   // What a getter or a toJSON() answers is asked for once more, and may be something else.
@@ -117,7 +131,7 @@ function inspect(value: unknown, depth: number): Kind {
   if (typeof value !== "object" || depth > MAX_DEPTH) return Kind.Refused;
   if (Array.isArray(value)) return inspectAll(value, depth);
   if (!isRecord(value)) {
-    if (isBytes(value)) return Kind.Marked;
+    if (isBytes(value)) return isDetached(value) ? Kind.Refused : Kind.Marked;
     if (brokenRule(value) !== undefined) return Kind.Refused;
   }
   if (hasToJson(value)) {
@@ -129,6 +143,7 @@ function inspect(value: unknown, depth: number): Kind {
 
 function inspectAll(values: unknown[], depth: number): Kind {
   let worst = Kind.Plain;
+  if (values.length > MOST_ELEMENTS) return Kind.Refused;
   for (const value of values) {
     if (value === undefined) nulls++;
     const kind = inspect(value, depth + 1);
@@ -160,7 +175,9 @@ function brokenRule(value: unknown): string | undefined {
     return `must be JSON, got a ${typeof value}${remedy}`;
   }
   if (value instanceof Date && Number.isNaN(value.getTime())) return "must be a valid Date";
-  if (typeof value !== "object" || value === null || isBytes(value)) return undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  if (isBytes(value))
+    return isDetached(value) ? "must have its bytes: they were transferred elsewhere" : undefined;
   if (hasToJson(value)) return undefined;
   // JSON.stringify would make {} of these without a word.
   const tag = Object.prototype.toString.call(value).slice(8, -1);
@@ -186,6 +203,7 @@ function refuse(value: unknown, path: string, code: KeepsakeErrorCode, ancestors
   if (hasToJson(value)) {
     refuse(value.toJSON(""), path, code, ancestors);
   } else if (Array.isArray(value)) {
+    if (value.length > MOST_ELEMENTS) throw tooLong(path);
     for (const [i, element] of value.entries()) refuse(element, pathTo(path, i), code, ancestors);
   } else {
     for (const [key, member] of Object.entries(value))

@@ -1,11 +1,19 @@
 // What a store can be told when it is made, and how the engine hears of it.
 
-import { checkFlag, checkOptions, checkWhole, type NamesOf, show, textsIn } from "../checks.js";
+import {
+  checkFlag,
+  checkOptions,
+  checkWhole,
+  type NamesOf,
+  reading,
+  show,
+  textsIn,
+} from "../checks.js";
 import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
-import { type TextOptions, textToCore } from "./ranking.js";
+import { TEXT, type TextOptions, textToCore } from "./ranking.js";
 import type { SecretHandling } from "./secrets.js";
 import { minutesToMs } from "./store-operations.js";
 
@@ -83,17 +91,26 @@ const INDEX: NamesOf<IndexOptions> = {
 };
 const TTL: NamesOf<TtlOptions> = { defaultTtl: 1, refreshOnRead: 1, sweepIntervalMinutes: 1 };
 
-/** What it is told below its own names. @internal */
-export function checkStoreOptions({ index, ttl, text, now }: StoreOptions): void {
+/** A copy of what a store is told, checked below its own names. @internal */
+export function checkStoreOptions(given: StoreOptions | null | undefined): StoreOptions {
+  const { index, ttl, text, now, searchMode, secrets } = reading("its options", () => ({
+    ...given,
+  })) as StoreOptions;
   for (const [name, group] of Object.entries({ index, ttl, text })) {
     if (group === undefined || group) continue;
     throw invalid(`${name} must be options by name, or left out: ${show(group)}`);
   }
-  checkOptions("index", INDEX, index);
-  checkOptions("ttl", TTL, ttl);
   if (now !== undefined && typeof now !== "function") {
     throw invalid(`now must be a function that answers milliseconds: ${show(now)}`);
   }
+  return {
+    index: index && checkOptions("index", INDEX, index),
+    ttl: ttl && checkOptions("ttl", TTL, ttl),
+    text: text && checkOptions("text", TEXT, text),
+    now,
+    searchMode,
+    secrets,
+  };
 }
 
 /** Undefined if the engine need not know of it. @internal */

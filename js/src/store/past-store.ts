@@ -4,12 +4,13 @@ import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoin
 import { checkOptions, type NamesOf } from "../checks.js";
 import { named } from "../errors.js";
 import type { Change } from "../wire/types.js";
-import type {
-  Item,
-  ListNamespacesOperation,
-  Operation,
-  SearchItem,
-  SearchOperation,
+import {
+  type Item,
+  type ListNamespacesOperation,
+  type Operation,
+  type SearchItem,
+  type SearchOperation,
+  searchOf,
 } from "./store-operations.js";
 
 /** An item, from one operation to the next. */
@@ -108,7 +109,7 @@ export class PastStore extends BaseStore {
     options: Omit<SearchOperation, "namespacePrefix"> = {},
   ): Promise<SearchItem[]> {
     try {
-      const [items] = await this.#answer([{ namespacePrefix, ...options }]);
+      const [items] = await this.#answer([searchOf(namespacePrefix, options)]);
       return items as SearchItem[];
     } catch (error) {
       throw named("PastStore", error);
@@ -122,6 +123,16 @@ export class PastStore extends BaseStore {
     } catch (error) {
       throw named("PastStore", error);
     }
+  }
+
+  /** Rejects with `read_only`. */
+  override async put(namespace: string[], key: string, value: object | null): Promise<void> {
+    await this.batch([{ namespace, key, value }] as never);
+  }
+
+  /** Rejects with `read_only`. */
+  override async delete(namespace: string[], key: string): Promise<void> {
+    await this.put(namespace, key, null);
   }
 
   toJSON(): string {

@@ -4,9 +4,11 @@ import {
   checkChoice,
   checkFlag,
   checkNumber,
-  checkOptions,
+  isList,
   type NamesOf,
+  reading,
   show,
+  textsIn,
 } from "../checks.js";
 import { invalid } from "../errors.js";
 import {
@@ -89,7 +91,8 @@ export const RANKING_OPTIONS: NamesOf<RankingOptions> = {
   explain: 1,
   snippet: 1,
 };
-const TEXT: NamesOf<TextOptions> = {
+/** @internal */
+export const TEXT: NamesOf<TextOptions> = {
   fields: 1,
   group: 1,
   position: 1,
@@ -144,16 +147,16 @@ export function rankingToCore(options: RankingOptions): Ranking | undefined {
 
 /** @internal */
 export function textToCore(text: TextOptions): CoreTextConfig {
-  checkOptions("text", TEXT, text);
   const { fields = [], group = "", position = "", speaker = "", language = "english" } = text;
   for (const [name, path] of Object.entries({ group, position, speaker })) {
     if (typeof path !== "string") {
       throw invalid(`text.${name} must be a field path, such as "${name}": ${show(path)}`);
     }
   }
-  const list = Array.isArray(fields) ? fields.map((path) => [path, 1] as const) : undefined;
+  const list = textsIn(fields);
+  const even = list && Object.fromEntries(list.map((path) => [path, 1] as const));
   return {
-    fields: weights("text.fields", list ? Object.fromEntries(list) : fields),
+    fields: weights("text.fields", even ?? fields),
     group,
     position,
     speaker,
@@ -186,14 +189,14 @@ function snippetLength(snippet: boolean | number | undefined): number {
   if (snippet === undefined || snippet === false) return 0;
   if (snippet === true) return SNIPPET_BYTES;
   if (Number.isInteger(snippet) && snippet > 0 && snippet <= 0xffff_ffff) return snippet;
-  throw invalid(`snippet must be true, false or a positive number of bytes: ${String(snippet)}`);
+  throw invalid(`snippet must be true, false or a positive number of bytes: ${show(snippet)}`);
 }
 
 function weights(name: string, fields: unknown): { path: string; weight: number }[] {
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+  if (typeof fields !== "object" || fields === null || isList(fields)) {
     throw invalid(`${name} must be weights by their paths, such as { title: 2 }: ${show(fields)}`);
   }
-  return Object.entries(fields).map(([path, weight]) => ({
+  return reading(name, () => Object.entries(fields)).map(([path, weight]) => ({
     path,
     weight: checkNumber(`${name}["${path}"]`, weight),
   }));

@@ -15,13 +15,16 @@ import {
   checkChoice,
   checkEach,
   checkFlag,
-  checkOptions,
+  checkNames,
   checkText,
   checkTime,
   checkWhole,
+  isList,
   type NamesOf,
+  reading,
   show,
   textsIn,
+  unreadable,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type {
@@ -173,7 +176,8 @@ const LISTING: NamesOf<ListNamespacesOperation> = {
   offset: 1,
 };
 const CONDITION: NamesOf<MatchCondition> = { matchType: 1, path: 1 };
-const ITEM = { namespace: 1, key: 1 } as const;
+/** @internal */
+export const ITEM = { namespace: 1, key: 1 } as const;
 
 const MAX_COUNT = 0xffff_ffff;
 /** @internal */
@@ -184,19 +188,21 @@ export function toCore(
   operations: readonly Operation[],
   { searchMode, hasModel }: { searchMode: SearchMode; hasModel: boolean },
 ): StoreOperation[] {
-  if (!Array.isArray(operations)) {
+  if (!isList(operations)) {
     throw new KeepsakeError(
       "invalid_operation",
       `operations must be an array: ${show(operations)}`,
     );
   }
   const requests: StoreOperation[] = [];
+  const count = reading("operations", () => operations.length, "invalid_operation");
   // By number, which sees holes, and is quicker than an iterator.
-  for (let position = 0; position < operations.length; position++) {
+  for (let position = 0; position < count; position++) {
     try {
       requests.push(oneToCore(operations[position] as Operation, searchMode, hasModel));
-    } catch (error) {
-      if (operations.length === 1 || !(error instanceof KeepsakeError)) throw error;
+    } catch (thrown) {
+      const error = unreadable("an operation", thrown, "invalid_operation");
+      if (count === 1) throw error;
       const message = error.message.replace(/^\[keepsake\] /, "");
       throw new KeepsakeError(error.code, `operation ${position}: ${message}`, { cause: error });
     }
@@ -229,7 +235,7 @@ function oneToCore(
 }
 
 function getToCore(operation: GetOperation): OperationOf<"get"> {
-  checkOptions("get", GET, operation);
+  checkNames("get", GET, operation);
   return {
     kind: "get",
     namespace: checkNamespace(operation.namespace),
@@ -239,7 +245,7 @@ function getToCore(operation: GetOperation): OperationOf<"get"> {
 }
 
 function putToCore(operation: PutOperation): CorePut {
-  checkOptions("put", PUT, operation);
+  checkNames("put", PUT, operation);
   const namespace = checkNamespace(operation.namespace);
   return {
     kind: "put",
@@ -270,7 +276,7 @@ function supersededToCore(
   if (typeof item !== "object" || item === null || !("key" in item)) {
     throw invalid(`supersedes must be a key, or { namespace, key } of an item: ${show(item)}`);
   }
-  checkOptions("supersedes", ITEM, item);
+  checkNames("supersedes", ITEM, item);
   return { namespace: checkNamespace(item.namespace), key: checkKey(item.key) };
 }
 
@@ -279,7 +285,7 @@ function searchToCore(
   searchMode: SearchMode,
   hasModel: boolean,
 ): CoreSearch {
-  checkOptions("search", SEARCH, operation);
+  checkNames("search", SEARCH, operation);
   const { query, mode = searchMode } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
     throw invalid(`query must be a string: ${show(query)}`);
@@ -319,7 +325,7 @@ function nearToCore(
 ): Pick<CoreSearch, "near" | "queryVector"> | undefined {
   if (near === undefined || near === null) return undefined;
   if (typeof near === "object" && "key" in near) {
-    checkOptions("near", ITEM, near);
+    checkNames("near", ITEM, near);
     return { near: { namespace: checkNamespace(near.namespace), key: checkKey(near.key) } };
   }
   try {
@@ -333,7 +339,7 @@ function nearToCore(
 }
 
 function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamespaces"> {
-  checkOptions("listNamespaces", LISTING, operation);
+  checkNames("listNamespaces", LISTING, operation);
   const { matchConditions = [] } = operation;
   if (!Array.isArray(matchConditions)) {
     throw new KeepsakeError("invalid_operation", "matchConditions must be an array");
@@ -348,18 +354,42 @@ function listToCore(operation: ListNamespacesOperation): OperationOf<"listNamesp
 }
 
 function checkCondition(condition: MatchCondition): MatchCondition {
-  if (!Object.hasOwn(MatchType, condition?.matchType)) {
+  const matchType = condition?.matchType;
+  if (typeof matchType !== "string" || !Object.hasOwn(MatchType, matchType)) {
     throw new KeepsakeError(
       "invalid_operation",
-      `matchType must be prefix or suffix: ${JSON.stringify(condition?.matchType)}`,
+      `matchType must be prefix or suffix: ${show(matchType)}`,
     );
   }
-  checkOptions("a match condition", CONDITION, condition);
-  return { matchType: condition.matchType, path: checkNamespace(condition.path) };
+  checkNames("a match condition", CONDITION, condition);
+  return { matchType, path: checkNamespace(condition.path) };
+}
+
+/** A search by these options, whose names are checked with it. @internal */
+export function searchOf(
+  namespacePrefix: string[],
+  options: Omit<SearchOperation, "namespacePrefix"> | null | undefined,
+): SearchOperation {
+  return reading("the options of search", () => {
+    const given = options ?? {};
+    if (typeof given === "object" && !("namespacePrefix" in given) && !Array.isArray(given)) {
+      // Not spread first: to ask that for what it lacks is slow in Node 20.
+      return { namespacePrefix, ...given };
+    }
+    throw invalid(`search takes options such as { query, limit }: ${show(options)}`);
+  });
 }
 
 /** @internal */
 export function checkNamespace(namespace: string[]): string[] {
+  try {
+    return copyOfLabels(namespace);
+  } catch (error) {
+    throw unreadable("namespace", error, "invalid_namespace");
+  }
+}
+
+function copyOfLabels(namespace: string[]): string[] {
   if (!Array.isArray(namespace)) {
     throw new KeepsakeError(
       "invalid_namespace",

@@ -9,13 +9,12 @@ import {
   checkTime,
   checkWhole,
   type NamesOf,
-  show,
 } from "../checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, invalid, KeepsakeError, named, tell, throwIfEnded } from "../errors.js";
+import { attempt, invalid, KeepsakeError, named, tell, throwIfEnded, tried } from "../errors.js";
 import type {
   AnswerTo,
   Operation as CoreOperation,
@@ -67,6 +66,7 @@ import {
   checkNamespace,
   fromCore,
   type GetOperation,
+  ITEM,
   type Item,
   minutesToMs,
   type Operation,
@@ -75,6 +75,7 @@ import {
   type PutOptions,
   type SearchItem,
   type SearchOperation,
+  searchOf,
   type Time,
   toCore,
 } from "./store-operations.js";
@@ -161,9 +162,8 @@ export abstract class KeepsakeStore extends BaseStore {
     given: StoreOptions | null | undefined,
   ) {
     super();
-    const options = given ?? {};
     try {
-      checkStoreOptions(options);
+      const options = checkStoreOptions(given);
       const configuration = configurationOf(options);
       const { index, now } = options;
       this.#model =
@@ -249,10 +249,7 @@ export abstract class KeepsakeStore extends BaseStore {
     namespacePrefix: string[],
     options: SearchOptions = {},
   ): Promise<SearchItem[]> {
-    // Not spread first: to ask that for what it lacks is slow in Node 20.
-    return this.#one(() => ({ namespacePrefix, ...searchOptions(options) })) as Promise<
-      SearchItem[]
-    >;
+    return this.#one(() => searchOf(namespacePrefix, options)) as Promise<SearchItem[]>;
   }
 
   override async listNamespaces(options?: ListNamespacesOptions): Promise<string[][]> {
@@ -383,10 +380,9 @@ export abstract class KeepsakeStore extends BaseStore {
     return this.attempt(async () => {
       const { namespace, key } =
         typeof item === "object" && item !== null
-          ? item
+          ? checkOptions("the item of whyNot", ITEM, item)
           : { namespace: namespacePrefix, key: item };
-      const operation = { namespacePrefix, ...searchOptions(options) };
-      const requests = toCore([operation], this.#reading);
+      const requests = toCore([searchOf(namespacePrefix, options)], this.#reading);
       const [search] = (await this.#model?.embed(requests)) ?? requests;
       const [why] = await this.connection.call(
         [
@@ -670,8 +666,8 @@ export class SqliteStore extends KeepsakeStore {
   constructor(options: SqliteStoreOptions, shared?: Connection) {
     super((configuration) => {
       if (shared instanceof Connection) return shared.share(configuration);
-      checkDatabaseOptions(SQLITE_STORE_OPTIONS, options);
-      if (shared === undefined) return Connection.toDatabase(options, configuration);
+      const given = checkDatabaseOptions(SQLITE_STORE_OPTIONS, options);
+      if (shared === undefined) return Connection.toDatabase(given, configuration);
       throw invalid("it takes all of its options in one: { path, index }");
     }, options);
   }
@@ -709,16 +705,8 @@ function clockOf(now: () => number): () => number {
 
 // Upstream's rule for put(); batch() may write there.
 function refuseReservedRoot(namespace: string[]): void {
-  if (!Array.isArray(namespace) || namespace[0] !== "langgraph") return;
+  if (tried(() => Array.isArray(namespace) && namespace[0]) !== "langgraph") return;
   throw new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"');
-}
-
-// Their names are checked with the operation that they become a part of.
-function searchOptions(options: SearchOptions | null | undefined): SearchOptions {
-  if (options === undefined || options === null) return {};
-  if (typeof options === "object" && !("namespacePrefix" in options) && !Array.isArray(options))
-    return options;
-  throw invalid(`search takes options such as { query, limit }: ${show(options)}`);
 }
 
 function isWrite(operation: StoreOperation): boolean {

@@ -2,10 +2,10 @@
 // in, while it is in use.
 
 import { keysOfForeign } from "#host";
-import { isBytes } from "../bytes.js";
-import { show } from "../checks.js";
+import { isBytes, isDetached } from "../bytes.js";
+import { isBlob, show } from "../checks.js";
 import type { Connection } from "../connection.js";
-import { invalid, KeepsakeError, messageOf, tell } from "../errors.js";
+import { invalid, KeepsakeError, messageOf, tell, tried } from "../errors.js";
 import {
   checkExport,
   checkImport,
@@ -146,17 +146,27 @@ export async function importDatabase(
   options: DatabaseImportOptions = {},
 ): Promise<void> {
   checkImport(options);
-  if (database instanceof ReadableStream) return importStream(connection, database, options);
-  if (!isBytes(database) && !(database instanceof Blob)) {
+  if (isStream(database)) return importStream(connection, database, options);
+  if (!isBytes(database) && !isBlob(database)) {
     throw invalid(
       "a database to import must be a Uint8Array, a Blob or a ReadableStream of bytes (of Node's: Readable.toWeb()), not the path of a file",
     );
   }
+  if (isBytes(database) && isDetached(database)) {
+    throw invalid("a database to import must have its bytes: they were transferred elsewhere");
+  }
   if (!beginsWithRows(await bytesOf(database.slice(0, MAGIC_BYTES)))) {
     return importSqlite(connection, database, options);
   }
-  if (database instanceof Blob) return importRowsOf(connection, database.stream(), options);
+  if (isBlob(database)) return importRowsOf(connection, database.stream(), options);
   return importRows(connection, only(database), options, database.length);
+}
+
+// No proxy of one, nor what only inherits from one.
+function isStream(database: DatabaseBytes): database is ReadableStream<Uint8Array> {
+  const isLocked = tried(() => (database instanceof ReadableStream ? database.locked : undefined));
+  if (isLocked !== true) return isLocked === false;
+  throw invalid("a stream to import must have no other reader: give one that nobody reads yet");
 }
 
 async function importStream(
