@@ -1,6 +1,7 @@
 // Vectors of texts out of a table of words: no service, no model to run, some microseconds each.
 
 import { fnv1a } from "../bytes.js";
+import { bytesIn } from "../checks.js";
 import { decodeTable, type WordTable } from "./table.js";
 import { charactersOf, forEachWord, otherForms } from "./words.js";
 
@@ -20,7 +21,8 @@ export interface StaticEmbedder {
  * @throws KeepsakeError `invalid_argument` if these are not the bytes of a whole table
  */
 export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder {
-  const bytes = table instanceof Uint8Array ? table : new Uint8Array(table);
+  // What is no bytes is refused as no bytes are.
+  const bytes = bytesIn(table) ?? new Uint8Array();
   const words = decodeTable(bytes);
   const embed = (text: string) => vectorOf(text, words);
   return {

@@ -1,7 +1,8 @@
 // Reads published tables of word vectors.
 
-import { checkOptions, type NamesOf } from "../checks.js";
-import { invalid } from "../errors.js";
+import { isBytes } from "../bytes.js";
+import { bytesIn, checkOptions, checkWhole, type NamesOf, reading, show } from "../checks.js";
+import { invalid, type KeepsakeError } from "../errors.js";
 import { encodeTable, type WordVectors } from "./table.js";
 
 /** A file, as its bytes, its text, or what a stream of it gives. */
@@ -36,9 +37,7 @@ export async function cutWordVectors(
   options: CutOptions = {},
 ): Promise<Uint8Array> {
   const { words = WORDS, tokenizer } = checkOptions("cutWordVectors", CUT_OPTIONS, options);
-  if (!Number.isInteger(words) || words < 1) {
-    throw invalid(`words must be a whole number from 1: ${String(words)}`);
-  }
+  checkWhole("words", words, 1);
   if (tokenizer !== undefined) {
     return encodeTable(readModel2vec(await bytesOf(source), await textOf(tokenizer), words));
   }
@@ -181,11 +180,29 @@ function jsonOf<T>(text: string): T {
   }
 }
 
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 async function* chunksOf(source: TableSource): AsyncGenerator<Uint8Array> {
-  if (typeof source === "string") yield new TextEncoder().encode(source);
-  else if (source instanceof Uint8Array) yield source;
-  else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
-  else yield* source as AsyncIterable<Uint8Array>;
+  const chunks = reading("a table of word vectors", () => listOfChunks(source));
+  if (chunks === undefined) throw noTable(source);
+  for await (const chunk of chunks) {
+    if (!isBytes(chunk)) throw noTable(chunk);
+    yield chunk;
+  }
+}
+
+function listOfChunks(source: TableSource): Chunks | undefined {
+  if (typeof source === "string") return [new TextEncoder().encode(source)];
+  const bytes = bytesIn(source);
+  if (bytes !== undefined) return [bytes];
+  const given = Object(source);
+  return Symbol.asyncIterator in given || Symbol.iterator in given ? given : undefined;
+}
+
+function noTable(given: unknown): KeepsakeError {
+  return invalid(
+    `a table of word vectors must be its text, its bytes or a stream of bytes: ${show(given)}; read the file first`,
+  );
 }
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {
