@@ -14,6 +14,7 @@ import {
   withContext,
 } from "keepsake";
 import { cutWordVectors, staticEmbedder } from "keepsake/embed";
+import { anthropicMemory, Files } from "keepsake/files";
 import { memoryOver } from "keepsake/sqlite";
 import { ColourEmbeddings } from "keepsake/testing";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
@@ -293,6 +294,9 @@ const rows = [
   ["a namespace that is none, put into the past", ({ memory }) => memory.asOf(Date.now()).put(7, "k", {}), "invalid_namespace", 'PastStore: namespace must be an array of labels, such as ["users", "ada"]: 7'],
   ["nothing deleted from the past", ({ memory }) => memory.asOf(Date.now()).delete(), "invalid_namespace", 'PastStore: namespace must be an array of labels, such as ["users", "ada"]: undefined'],
   ["a listener of a scope that is none", ({ memory }) => memory.scoped({ user: "ada" }).onChange(5), "invalid_argument", "ScopedMemory: onChange takes a function: 5"],
+  ["a file of a list", ({ memory }) => new Files(memory).write("/a", endless()), "invalid_argument", "content must be a text or a Uint8Array: a list"],
+  ["a command of the memory tool without anything", ({ memory }) => anthropicMemory(memory).view(), "invalid_argument", 'view takes its command, such as { path: "/memories/notes.md" }: undefined'],
+  ["a file_text that is no text", ({ memory }) => anthropicMemory(memory).create({ path: "/memories/a", file_text: 5 }), "invalid_argument", "file_text must be a string, got number"],
   ["a table of word vectors that is a list", () => cutWordVectors(endless()), "invalid_argument", "a table of word vectors must be its text, its bytes or a stream of bytes: undefined; read the file first"],
   ["an embedder of a list", () => staticEmbedder(endless()), "invalid_argument", "the table must be a file that cutWordVectors() made"],
   ["a table of word vectors that is none", () => cutWordVectors(5), "invalid_argument", "a table of word vectors must be its text, its bytes or a stream of bytes: 5; read the file first"],

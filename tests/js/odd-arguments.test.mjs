@@ -3,6 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { InMemoryStore, KeepsakeError, MemorySaver, openMemory, SqliteStore } from "keepsake";
+import { Files, filesBackend } from "keepsake/files";
 import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -121,6 +122,8 @@ test.each([
   ["a memory", async () => openMemory({ path: temporaryFile() })],
   ["a scope", async () => (await openMemory({ path: ":memory:" })).scoped({ user: "ada" })],
   ["a store of the past", async () => (await openMemory({ path: ":memory:" })).asOf(Date.now())],
+  ["files", async () => new Files(await openMemory({ path: ":memory:" }))],
+  ["a backend of files", async () => filesBackend(await openMemory({ path: ":memory:" }))],
   ["a store", async () => new SqliteStore({ path: temporaryFile() })],
   ["a store in memory", async () => new InMemoryStore()],
   ["a saver in memory", async () => new MemorySaver()],

@@ -1,7 +1,8 @@
 // Files as Anthropic's memory tool: six commands below /memories, whose answers a model was
 // trained to read.
 
-import { KeepsakeError } from "../errors.js";
+import { checkEach, checkText, checkWhole, reading, show } from "../checks.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import { occurrencesOf, sizeOf } from "./content.js";
 import { type FileHome, Files, type FilesOptions, type StoredFile } from "./files.js";
 import { partsOf } from "./paths.js";
@@ -45,17 +46,20 @@ const AROUND = 2;
 export function anthropicMemory(home: FileHome, options?: FilesOptions): AnthropicMemory {
   const files = new Files(home, options);
   const handlers = {
-    view: (command: Given<"view">) => view(files, command),
-    create: (command: Given<"create">) => create(files, command),
-    str_replace: (command: Given<"str_replace">) => replace(files, command),
-    insert: (command: Given<"insert">) => insert(files, command),
-    delete: (command: Given<"delete">) => remove(files, command),
-    rename: (command: Given<"rename">) => rename(files, command),
+    view: async (command: Given<"view">) => view(files, copyOf("view", command)),
+    create: async (command: Given<"create">) => create(files, copyOf("create", command)),
+    str_replace: async (command: Given<"str_replace">) =>
+      replace(files, copyOf("str_replace", command)),
+    insert: async (command: Given<"insert">) => insert(files, copyOf("insert", command)),
+    delete: async (command: Given<"delete">) => remove(files, copyOf("delete", command)),
+    rename: async (command: Given<"rename">) => rename(files, copyOf("rename", command)),
   };
   const execute = async (command: MemoryCommand): Promise<string> => {
     try {
-      const name = command?.command;
-      if (!Object.hasOwn(handlers, name)) throw new Error(`Unknown command: ${String(name)}`);
+      const name = reading("a command", () => command?.command);
+      if (typeof name !== "string" || !Object.hasOwn(handlers, name)) {
+        throw new Error(`Unknown command: ${typeof name === "string" ? name : show(name)}`);
+      }
       return await (handlers[name] as (given: MemoryCommand) => Promise<string>)(command);
     } catch (error) {
       // What the model can't mend is the caller's.
@@ -64,6 +68,16 @@ export function anthropicMemory(home: FileHome, options?: FilesOptions): Anthrop
     }
   };
   return { ...handlers, execute };
+}
+
+// What a model leaves out is undefined; a tool that hands on no command at all is a mistake.
+function copyOf<Command extends object>(name: string, command: Command): Command {
+  if (typeof command === "object" && command !== null) {
+    return reading(`the command ${name}`, () => ({ ...command }));
+  }
+  throw invalid(
+    `${name} takes its command, such as { path: "${ROOT}/notes.md" }: ${show(command)}`,
+  );
 }
 
 function isOfModel({ code }: KeepsakeError): boolean {
@@ -113,10 +127,14 @@ function numbered(path: string, text: string, range: number[] | undefined): stri
       `File ${path} has too many lines (${lines.length}). Maximum is ${MOST_LINES.toLocaleString("en")} lines.`,
     );
   }
-  const [from = 1, to = -1] = range ?? [];
+  const [from = 1, to = -1] = range === undefined ? [] : checkEach("view_range", range, checkLine);
   const first = Math.max(from, 1) - 1;
   const shown = lines.slice(first, to === -1 ? lines.length : to);
   return `Here's the content of ${path} with line numbers:\n${withNumbers(shown, first + 1)}`;
+}
+
+function checkLine(line: number): number {
+  return checkWhole("a line of view_range", line, -1);
 }
 
 function withNumbers(lines: readonly string[], first: number): string {
@@ -125,7 +143,7 @@ function withNumbers(lines: readonly string[], first: number): string {
 
 async function create(files: Files, { path, file_text }: Given<"create">): Promise<string> {
   try {
-    await files.write(innerOf(path), file_text, { overwrite: false });
+    await files.write(innerOf(path), checkText("file_text", file_text), { overwrite: false });
   } catch (error) {
     if (hasCode(error, "already_exists")) throw new Error(`File ${path} already exists`);
     throw error;
@@ -138,6 +156,8 @@ async function replace(
   { path, old_str, new_str = "" }: Given<"str_replace">,
 ): Promise<string> {
   let snippet = "";
+  checkText("old_str", old_str);
+  checkText("new_str", new_str);
   await change(files, path, (text) => {
     const count = old_str === "" ? 0 : occurrencesOf(text, old_str);
     if (count === 0) {
@@ -177,11 +197,12 @@ async function insert(
   files: Files,
   { path, insert_line, insert_text }: Given<"insert">,
 ): Promise<string> {
+  checkText("insert_text", insert_text);
   await change(files, path, (text) => {
     const lines = text.split("\n");
     if (!(Number.isInteger(insert_line) && insert_line >= 0 && insert_line <= lines.length)) {
       throw new Error(
-        `Invalid \`insert_line\` parameter: ${insert_line}. It should be within the range of lines of the file: [0, ${lines.length}]`,
+        `Invalid \`insert_line\` parameter: ${show(insert_line)}. It should be within the range of lines of the file: [0, ${lines.length}]`,
       );
     }
     return lines.toSpliced(insert_line, 0, insert_text.replace(/\n$/, "")).join("\n");
@@ -232,7 +253,8 @@ async function rename(files: Files, given: Given<"rename">): Promise<string> {
 // The path of the store's files: that below /memories.
 function innerOf(path: string): string {
   if (typeof path !== "string" || !(path === ROOT || path.startsWith(`${ROOT}/`))) {
-    throw new Error(`Path must start with ${ROOT}, got: ${String(path)}`);
+    const given = typeof path === "string" ? path : show(path);
+    throw new Error(`Path must start with ${ROOT}, got: ${given}`);
   }
   const inner = path.slice(ROOT.length);
   if (inner.split("/").includes("..")) {

@@ -1,6 +1,8 @@
 // Files as deepagents' `BackendProtocolV2`: what it would throw is told in `error`, in its words.
 
-import { KeepsakeError } from "../errors.js";
+import { isBytes } from "../bytes.js";
+import { checkEach, checkList, checkNumber, checkText, show } from "../checks.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import { bytesOf, contentOf, occurrencesOf } from "./content.js";
 import { type FileHome, type FileInfo, Files, type FilesOptions } from "./files.js";
 import { partsOf, pathOf } from "./paths.js";
@@ -87,7 +89,10 @@ export function filesBackend(home: FileHome, options?: FilesOptions): FilesBacke
         if (file === undefined) return { error: missing(path) };
         const { content, type: mimeType } = file;
         if (typeof content !== "string") return { content, mimeType };
-        const page = await files.read(path, { offset: Math.max(offset, 0), limit });
+        const page = await files.read(path, {
+          offset: Math.max(checkNumber("offset", offset), 0),
+          limit,
+        });
         const { totalLines, startLine, endLine, nextOffset } = page;
         const lines = { totalLines, startLine, endLine, nextOffset };
         return { content: page.content, mimeType, ...given(lines) };
@@ -111,6 +116,8 @@ export function filesBackend(home: FileHome, options?: FilesOptions): FilesBacke
     edit: (path, oldString, newString, replaceAll = false) =>
       told(async () => {
         let occurrences = 0;
+        checkText("oldString", oldString);
+        checkText("newString", newString);
         const refusal = await replaced(files, path, (text) => {
           occurrences = oldString === "" ? 0 : occurrencesOf(text, oldString);
           if (text === "" && oldString === "") return { text: newString };
@@ -140,16 +147,16 @@ export function filesBackend(home: FileHome, options?: FilesOptions): FilesBacke
         }
         return { path, filesUpdate: null };
       }),
-    uploadFiles: (given) =>
+    uploadFiles: async (given) =>
       Promise.all(
-        given.map(async ([path, bytes]) => ({
+        checkEach("files", given, checkUpload).map(async ([path, bytes]) => ({
           path,
           error: await failureOf(() => files.write(path, contentOf(path, bytes))),
         })),
       ),
-    downloadFiles: (paths) =>
+    downloadFiles: async (paths) =>
       Promise.all(
-        paths.map(async (path) => {
+        checkEach("paths", paths, (path) => checkText("a path", path)).map(async (path) => {
           const found = await files.find(path).catch(() => undefined);
           if (found !== undefined) return { path, content: bytesOf(found.content), error: null };
           const isDirectory = await files.isDirectory(path).catch(() => false);
@@ -157,6 +164,12 @@ export function filesBackend(home: FileHome, options?: FilesOptions): FilesBacke
         }),
       ),
   };
+}
+
+function checkUpload(file: [string, Uint8Array]): [string, Uint8Array] {
+  const [path, bytes] = checkList("a file to upload", file);
+  if (!isBytes(bytes)) throw invalid(`a file to upload must be [path, bytes]: ${show(bytes)}`);
+  return [checkText("a path", path), bytes];
 }
 
 type Replacement = { text: string } | { refusal: string };

@@ -1,6 +1,7 @@
 // Files as items: a directory is a namespace, a file is an item of it, and what is asked of many
 // files at once is asked of the store's index.
 
+import { isBytes } from "../bytes.js";
 import {
   checkFlag,
   checkList,
@@ -199,7 +200,7 @@ export class Files {
     const { overwrite = true } = checkOptions("write", WRITE_OPTIONS, options);
     checkFlag("overwrite", overwrite);
     const parts = filePartsOf(path);
-    if (typeof content === "string") checkText("content", content);
+    checkContent(content);
     await this.#alone(async () => {
       const there = await this.#checkFree(parts);
       if (there && !overwrite) throw taken(`${pathOf(parts)} is there already`);
@@ -238,6 +239,9 @@ export class Files {
    */
   async update(path: string, change: (text: string) => string): Promise<void> {
     const parts = filePartsOf(path);
+    if (typeof change !== "function") {
+      throw invalid(`change must be a function of the text: ${show(change)}`);
+    }
     await this.#alone(async () => {
       const { content } = (await this.find(path)) ?? notFound(path);
       if (typeof content !== "string") throw invalid(`${path} holds bytes, no text`);
@@ -254,7 +258,7 @@ export class Files {
     checkText("pattern", pattern);
     if (maxCount !== undefined) checkWhole("maxCount", maxCount, 0);
     const most = maxCount ?? ALL;
-    const isWanted = glob === undefined ? () => true : globOf(glob).matches;
+    const isWanted = glob === undefined ? () => true : globOf(checkText("glob", glob)).matches;
     // A line holds no end of a line.
     if (pattern.includes("\n")) return { matches: [], truncated: false };
     // Each file that is asked for holds a match, but for letters of another case.
@@ -457,6 +461,13 @@ function storeOf(home: FileHome): KeepsakeStore {
   throw invalid(
     `files need a store of keepsake, a memory or a scope of one: ${show(home)}; InMemoryStore, SqliteStore and openMemory() make one`,
   );
+}
+
+function checkContent(content: Content): void {
+  if (typeof content === "string") checkText("content", content);
+  else if (!isBytes(content)) {
+    throw invalid(`content must be a text or a Uint8Array: ${show(content)}`);
+  }
 }
 
 function checkRoot(namespace: string[]): string[] {

@@ -1,6 +1,7 @@
 // Which paths a glob pattern means, and which directories can hold them.
 
 import picomatch from "picomatch/posix.js";
+import { invalid, messageOf } from "../errors.js";
 
 const OPTIONS = { dot: true } as const;
 // What may match a "/".
@@ -14,8 +15,18 @@ export interface Glob {
   depth: number;
 }
 
+function matcherOf(pattern: string): (path: string) => boolean {
+  try {
+    return picomatch(pattern, OPTIONS);
+  } catch (cause) {
+    // One that is too long, for example.
+    throw invalid(`a pattern must be a glob such as "**/*.md": ${messageOf(cause)}`, cause);
+  }
+}
+
 export function globOf(pattern: string): Glob {
-  const matches = picomatch(pattern, OPTIONS);
+  if (pattern === "") throw invalid('a pattern must not be empty: give one such as "**/*.md"');
+  const matches = matcherOf(pattern);
   const { base, glob, negated } = picomatch.scan(pattern);
   if (negated || base.includes("\\")) return { matches, base: [], depth: Number.POSITIVE_INFINITY };
   const fixed = base.split("/").filter((name) => name !== "" && name !== ".");
