@@ -114,6 +114,8 @@ async function importLines(path) {
   } finally {
     process.stdout.write = write;
     process.stderr.write = writeError;
+    // Each import listens anew: Node warns of the eleventh.
+    for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners("error");
     process.exitCode = 0;
     rmSync(target, { force: true });
   }
