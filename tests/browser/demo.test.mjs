@@ -145,6 +145,20 @@ test("what is not known is not answered with something else", async () => {
   await expect(say(tab, unknown)).resolves.toBe("I remember nothing about that.");
 });
 
+test("what is said comes into sight, also when its writer read further up", async () => {
+  await tab.setViewportSize({ width: 1440, height: 560 });
+  const scroll = tab.locator("#chat-scroll");
+  const fromEnd = () =>
+    scroll.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop);
+  await scroll.evaluate((box) => {
+    box.scrollTop = 0;
+  });
+  expect(await fromEnd()).toBeGreaterThan(100);
+  await say(tab, "What is my hat size?");
+  expect(await fromEnd()).toBeLessThan(2);
+  await tab.setViewportSize({ width: 1440, height: 900 });
+});
+
 test("a name at the beginning stays as it was written", async () => {
   const answer = await say(tab, "package.json is where I look first. gpt-4o is my usual model.");
   expect(answer).toContain("“package.json is where I look first.”");

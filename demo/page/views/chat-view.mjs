@@ -45,6 +45,8 @@ export class ChatView {
     const { threadId } = this.#app.chat;
     this.#sent = text;
     this.#keepDraft();
+    // What is said comes into sight, wherever its writer was reading.
+    if (this.#app.chat.messages.length > 0) this.#scrollToEnd();
     try {
       await this.#app.chat.say(text);
     } catch (error) {
