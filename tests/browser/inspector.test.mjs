@@ -101,6 +101,16 @@ describe("items", () => {
     expect(await node(/users/).getAttribute("aria-expanded")).toBe("true");
   });
 
+  test("of a long name the place gives way, and the key is read", async () => {
+    await page.setViewportSize({ width: 600, height: 900 });
+    const row = option(/ada \/ notes \/ sister/);
+    await row.locator(".place").evaluate((place) => place.prepend("a long way down / ".repeat(9)));
+    const isCut = (part) =>
+      row.locator(part).evaluate((each) => each.scrollWidth > each.clientWidth + 1);
+    expect([await isCut(".place"), await isCut(".key")]).toEqual([true, false]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   test("an item is read, edited, and stored", async () => {
     await option(/ada \/ notes \/ sister/).click();
     expect(JSON.parse(await value().inputValue())).toEqual({

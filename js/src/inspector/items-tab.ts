@@ -175,7 +175,12 @@ export class ItemsTab implements Tab {
       h(
         "span",
         { class: "line" },
-        h("b", { class: "name" }, pathOf(below, item.key)),
+        h(
+          "b",
+          { class: "name" },
+          below.length > 0 && h("span", { class: "place" }, `${pathOf(below)} / `),
+          h("span", { class: "key" }, item.key),
+        ),
         isPast(item) && h("span", { class: "score" }, "held before"),
         h("time", { class: "count" }, moment(item.updatedAt)),
       ),

@@ -112,15 +112,14 @@ export class ThreadsTab implements Tab {
     const thread = this.#threads[index];
     if (thread === undefined) return;
     const { threadId, checkpoints, lastActivity, bytes: size } = thread;
-    const when = lastActivity === undefined ? "" : moment(lastActivity);
+    const when = lastActivity === undefined ? "" : `${moment(lastActivity)} · `;
     row.append(
+      h("span", { class: "line" }, h("b", { class: "name" }, threadId)),
       h(
         "span",
-        { class: "line" },
-        h("b", { class: "name" }, threadId),
-        h("time", { class: "count" }, when),
+        { class: "preview" },
+        `${when}${counted(checkpoints, "checkpoint")}, ${bytes(size)}`,
       ),
-      h("span", { class: "preview" }, `${counted(checkpoints, "checkpoint")}, ${bytes(size)}`),
     );
   }
 
