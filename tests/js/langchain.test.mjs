@@ -871,6 +871,10 @@ test.each([
   ],
   [() => rememberTool({ namespace: "facts" }), 'namespace must be a list: "facts"'],
   [
+    () => recallTool(),
+    'recallTool must be told whose items: give it a scope, such as "user", or a namespace, such as ["facts"]',
+  ],
+  [
     () => memoryMiddleware({ scope: "user", formatTemplate: 3 }),
     "formatTemplate must be a text or a function: 3",
   ],

@@ -150,8 +150,9 @@ function checkToolOptions<Options extends ToolOptions>(
   known: NamesOf<Options>,
   options: Options,
 ): void {
-  const { name, description } = checkOptions(call, known, options);
-  checkPlace(call, options);
+  const given = checkOptions(call, known, options);
+  const { name, description } = given;
+  checkPlace(call, given);
   if (name !== undefined) checkText("name", name);
   if (description !== undefined) checkText("description", description);
 }
