@@ -36,6 +36,7 @@ class FakeHost {
   }
 
   bool rows_are_malformed = false;
+  int failures = 0;
 
  private:
   static FakeHost& Self(void* context) { return *static_cast<FakeHost*>(context); }
@@ -109,6 +110,7 @@ class FakeHost {
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(self.connection_, sql.data(), static_cast<int>(sql.size()), &statement,
                        nullptr);
+    if (statement == nullptr) ++self.failures;
     if (statement == nullptr) return Code(StatusCode::kInternal);
     Bind(statement, params);
     int result_code = sqlite3_step(statement);
@@ -227,6 +229,29 @@ TEST_F(HostDatabaseTest, two_databases_of_one_host_share_what_either_makes) {
   EXPECT_TRUE((*other)->Run(kInsertItem).ok());
   EXPECT_TRUE(database_->Run("DELETE FROM store_kv").ok());
   EXPECT_TRUE(database_->Run(kInsertItem).ok()) << "nobody has remembered that it was missing";
+}
+
+TEST_F(HostDatabaseTest, a_deletion_from_a_table_that_is_not_there_fails_once) {
+  constexpr std::string_view kDelete = "DELETE FROM store_vectors WHERE item_id = 1 RETURNING 1";
+  const auto deleted = [&] {
+    int count = 0;
+    const Status status = database_->Run(kDelete, {}, [&](const Row&) { return ++count > 0; });
+    EXPECT_TRUE(status.ok()) << status.message();
+    return count;
+  };
+  EXPECT_EQ(deleted(), 0);
+  EXPECT_EQ(host_.failures, 1);
+  EXPECT_EQ(deleted(), 0);
+  EXPECT_EQ(host_.failures, 1) << "it is asked whether it is there";
+  const auto other = OpenHostDatabase(host_.Table());
+  ASSERT_TRUE(other.has_value());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE((*other)
+                    ->Run("INSERT INTO store_vectors(vector_id, item_id, path, vector)"
+                          " VALUES(1, 1, '', x'00')")
+                    .ok());
+    EXPECT_EQ(deleted(), 1) << "somebody else has made it";
+  }
 }
 
 TEST_F(HostDatabaseTest, nothing_is_made_in_a_database_that_was_emptied) {

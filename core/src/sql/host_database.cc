@@ -123,12 +123,12 @@ std::string MissingTable(const Status& status) {
   return std::string(name.substr(0, name.find(':')));
 }
 
-// Then it finds nothing, so that the table need not be made.
-bool DeletesFrom(std::string_view sql, std::string_view table) {
+// The table that a deletion deletes from, or "".
+std::string_view TableOfDeletion(std::string_view sql) {
   constexpr std::string_view kBeginning = "DELETE FROM ";
-  if (!sql.starts_with(kBeginning)) return false;
+  if (!sql.starts_with(kBeginning)) return {};
   sql.remove_prefix(kBeginning.size());
-  return sql.substr(0, sql.find(' ')) == table;
+  return sql.substr(0, sql.find(' '));
 }
 
 Status NamesAreTaken(const Status& status) {
@@ -145,12 +145,18 @@ class HostDatabase final : public Database {
   // undone. A statement fails before its first row if one is missing.
   Status Run(std::string_view sql, std::span<const Param> params,
              const RowCallback& on_row) override {
+    const std::string_view emptied = TableOfDeletion(sql);
+    if (WasMissing(emptied) && IsMissing(emptied)) return Status();
     Status status = RunOnce(sql, params, on_row);
     for (;;) {
       const std::string missing = MissingTable(status);
       const std::optional<TableGroup> group = GroupOfTable(missing, schema_);
       if (!group || *group == TableGroup::kMeta) return status;
-      if (DeletesFrom(sql, missing)) return Status();
+      if (missing == emptied) {
+        // It finds nothing, so that the table need not be made.
+        missing_.push_back(missing);
+        return Status();
+      }
       if (Status made = MakeMissing(*group); !made.ok()) return made;
       status = RunOnce(sql, params, on_row);
       if (MissingTable(status) == missing) return status;
@@ -194,6 +200,21 @@ class HostDatabase final : public Database {
                   on_row == nullptr ? nullptr : &HostDatabase::TakeRow, &taker);
     if (taker.is_malformed) return Status(StatusCode::kInternal, "the host's row has no layout");
     return StatusOf(code);
+  }
+
+  // Asking costs a Durable Object 3 us and no row, a statement that fails 42 us.
+  bool WasMissing(std::string_view table) const {
+    return std::ranges::find(missing_, table) != missing_.end();
+  }
+  bool IsMissing(std::string_view table) {
+    bool is_missing = true;
+    const Status status =
+        RunOnce("PRAGMA table_info(" + std::string(table) + ")", {}, [&](const Row&) {
+          is_missing = false;
+          return false;
+        });
+    if (!is_missing) std::erase(missing_, table);
+    return status.ok() && is_missing;
   }
 
   // Not in a database that was emptied under us: this engine remembers what was there.
@@ -240,6 +261,7 @@ class HostDatabase final : public Database {
 
   HostSql host_;
   Schema schema_;
+  std::vector<std::string> missing_;  // when it was deleted from; somebody may have made it since
 };
 
 // What the host's database has before we write to it.
