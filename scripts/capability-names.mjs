@@ -151,10 +151,5 @@ export const notThere = [
     rows: [93, 94, 95, 96],
     reason: "models and their prompts are LangChain's, which is JavaScript",
   },
-  {
-    place: "native",
-    rows: [106],
-    reason: "secrets are found in TypeScript, before a model sees them",
-  },
   { place: "workerd", rows: [24], reason: "the log of a Durable Object is Cloudflare's own" },
 ];

@@ -47,9 +47,11 @@ class TwoSubjects final : public keepsake::Embedder {
 
 void Remember(keepsake::Store& store) {
   const keepsake::Namespace ada = {"users", "ada"};  // a path; a search covers what is below it
-  Check(keepsake::PutJson(store, ada, "drink", {{"text", "She likes green tea"}, {"since", 2019}}));
-  Check(
-      keepsake::PutJson(store, ada, "walk", {{"text", "She walks in the rain"}, {"since", 2004}}));
+  const auto put = [&](const char* key, const Json& value) {
+    ValueOf(keepsake::PutJson(store, ada, key, value));  // which would mask secrets, and name them
+  };
+  put("drink", {{"text", "She likes green tea"}, {"since", 2019}});
+  put("walk", {{"text", "She walks in the rain"}, {"since", 2004}});
 }
 
 void Search(keepsake::Store& store, keepsake::SearchMode mode, std::string query) {

@@ -40,8 +40,8 @@ export type KeepsakeErrorCode =
   | "no_history"
   /** Something newer is in the way of an undo. */
   | "changed_since"
-  | "embedding_failed"
   | "secret_found"
+  | "embedding_failed"
   | "provider_error"
   | "already_exists"
   | "newer_version";

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 TEST(JsonHeader, a_value_is_put_and_comes_back) {
   const std::unique_ptr<Store> store = MakeInMemoryStore();
   const Json value = {{"text", "grün"}, {"n", {1, 2.5, -3}}, {"none", nullptr}};
-  ASSERT_TRUE(PutJson(*store, {"a"}, "k", value).ok());
+  ASSERT_TRUE(PutJson(*store, {"a"}, "k", value));
   EXPECT_EQ(GetJson(*store, {"a"}, "k").value(), value);
   EXPECT_EQ(GetJson(*store, {"a"}, "other").value(), std::nullopt);
 }
@@ -30,7 +30,7 @@ TEST(JsonHeader, what_json_cannot_hold_is_refused_and_not_put) {
       Json(Json::value_t::discarded),
   };
   for (const Json& value : values) {
-    EXPECT_EQ(PutJson(*store, {"a"}, "k", value).code(), StatusCode::kInvalidValue);
+    EXPECT_EQ(PutJson(*store, {"a"}, "k", value).error().code(), StatusCode::kInvalidValue);
   }
   EXPECT_EQ(GetJson(*store, {"a"}, "k").value(), std::nullopt);
 }
@@ -46,7 +46,7 @@ TEST(JsonHeader, what_nlohmann_cannot_hold_is_an_error_and_stays_stored) {
 
 TEST(JsonHeader, errors_of_the_store_pass_through) {
   const std::unique_ptr<Store> store = MakeInMemoryStore();
-  EXPECT_EQ(PutJson(*store, {"a.b"}, "k", 1).code(), StatusCode::kInvalidNamespace);
+  EXPECT_EQ(PutJson(*store, {"a.b"}, "k", 1).error().code(), StatusCode::kInvalidNamespace);
   EXPECT_EQ(GetJson(*store, {""}, "k").error().code(), StatusCode::kInvalidNamespace);
 }
 

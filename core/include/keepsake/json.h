@@ -14,6 +14,7 @@
 
 #include "keepsake/bytes.h"
 #include "keepsake/namespace.h"
+#include "keepsake/secrets.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 
@@ -52,11 +53,18 @@ inline Result<nlohmann::json> ParseJson(std::string_view text) {
   return value;
 }
 
-// As Store::Put().
-inline Status PutJson(Store& store, Namespace ns, std::string key, const nlohmann::json& value) {
+// As Store::Put(), but that secrets are masked first. Says of which kinds they were; empty for
+// none. kSecretFound, and nothing is put, if the value holds one that is to be refused.
+inline Result<SecretKinds> PutJson(Store& store, Namespace ns, std::string key,
+                                   const nlohmann::json& value,
+                                   SecretHandling secrets = SecretHandling::kMask) {
   Result<std::string> text = JsonText(value);
-  if (!text) return std::move(text.error());
-  return store.Put(std::move(ns), std::move(key), *std::move(text));
+  if (!text) return std::unexpected(std::move(text.error()));
+  Result<SecretKinds> masked = GuardSecrets(key, *text, secrets);
+  if (!masked) return masked;
+  Status put = store.Put(std::move(ns), std::move(key), *std::move(text));
+  if (!put.ok()) return std::unexpected(std::move(put));
+  return masked;
 }
 
 // As Store::Get(): nullopt if there is no such item.

@@ -56,6 +56,7 @@ enum class StatusCode : std::uint16_t {
   kWrongKey = 33,       // a key that does not open the file, or of a file that is not encrypted
   kNoHistory = 34,      // what something was is not known: it was not kept, or no longer is
   kChangedSince = 35,   // something newer is in the way of an undo
+  kSecretFound = 36,    // a value holds a secret, and is to be refused then
 };
 
 // The stable name of a code: "invalid_namespace" for kInvalidNamespace.

@@ -96,6 +96,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "no_history";
     case StatusCode::kChangedSince:
       return "changed_since";
+    case StatusCode::kSecretFound:
+      return "secret_found";
   }
   return "internal";
 }

@@ -36,6 +36,7 @@ export const STATUS_CODES = [
   "wrong_key",
   "no_history",
   "changed_since",
+  "secret_found",
 ] as const;
 
 export type StatusCode = (typeof STATUS_CODES)[number];
