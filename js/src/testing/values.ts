@@ -144,6 +144,14 @@ function spoil(value: unknown): void {
 
 const original = (): Mutable => ({ list: [1], raw: new Uint8Array([1]) });
 
+async function putKeepsValue(store: StoreUnderTest): Promise<void> {
+  const value = original();
+  const done = store.put(N, "k", value);
+  spoil(value);
+  await done;
+  expectEqual((await store.get(N, "k"))?.value, original(), "stored value");
+}
+
 const aliasing = [
   storeCase(
     "changing a value after put changes nothing that is stored",
@@ -155,23 +163,11 @@ const aliasing = [
       expectEqual((await store.get(N, "k"))?.value, original(), "stored value");
     },
   ),
-  storeCase("put keeps the value as it was when put was called", { cap: 8 }, async (store) => {
-    const value = original();
-    const done = store.put(N, "k", value);
-    spoil(value);
-    await done;
-    expectEqual((await store.get(N, "k"))?.value, original(), "stored value");
-  }),
+  storeCase("put keeps the value as it was when put was called", { cap: 8 }, putKeepsValue),
   storeCase(
     "with an index too, put keeps the value as it was when put was called",
     { cap: 8, needs: ["index"], fields: null },
-    async (store) => {
-      const value = original();
-      const done = store.put(N, "k", value);
-      spoil(value);
-      await done;
-      expectEqual((await store.get(N, "k"))?.value, original(), "stored value");
-    },
+    putKeepsValue,
   ),
   storeCase(
     "changing what get returned changes nothing that is stored",
