@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -14,6 +13,7 @@
 
 #include "base/hash.h"
 #include "sql/file_cipher.h"
+#include "sql/file_layer.h"
 
 namespace keepsake::sql {
 namespace {
@@ -65,8 +65,7 @@ bool IsAllZero(ByteView bytes) {
 }
 
 // What the files of one database share.
-struct Vault {
-  sqlite3_vfs* original = nullptr;
+struct Vault : FileLayer {
   std::vector<FileKey> keys;  // until one of them has opened it
   Status problem;
   std::array<std::uint8_t, kCipherKeyBytes> key = {};
@@ -610,7 +609,7 @@ constexpr sqlite3_io_methods MethodsOf(bool is_log) {
 }
 constexpr sqlite3_io_methods kMethods[] = {MethodsOf(false), MethodsOf(true)};
 
-Vault& VaultOf(sqlite3_vfs* vfs) { return *static_cast<Vault*>(vfs->pAppData); }
+Vault& VaultOf(sqlite3_vfs* vfs) { return static_cast<Vault&>(FileLayer::Of(vfs)); }
 
 int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* slot, int flags, int* out_flags) {
   Vault& vault = VaultOf(vfs);
@@ -645,13 +644,6 @@ int Access(sqlite3_vfs* vfs, const char* name, int flags, int* result) {
   }
   sqlite3_vfs* original = VaultOf(vfs).original;
   return original->xAccess(original, name, flags, result);
-}
-
-// Calls the original's function of the same name.
-template <auto kFunction, typename... Args>
-int PassVfs(sqlite3_vfs* vfs, Args... args) {
-  sqlite3_vfs* original = VaultOf(vfs).original;
-  return (original->*kFunction)(original, args...);
 }
 
 constexpr std::size_t kIterationsOfKeyAt = 1, kSaltOfKeyAt = 5, kKeyAt = 21, kBytesOfKey = 53;
@@ -695,51 +687,31 @@ bool IsSealed(ByteView beginning) {
 }
 
 struct FileSeal::Impl {
-  std::string name;
   Vault vault;
-  sqlite3_vfs vfs = {};
 };
 
 FileSeal::FileSeal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 FileSeal::~FileSeal() {
-  sqlite3_vfs_unregister(&impl_->vfs);
   for (FileKey& each : impl_->vault.keys) Wipe(each.key);
 }
 
-const char* FileSeal::name() const { return impl_->name.c_str(); }
+const char* FileSeal::name() const { return impl_->vault.name.c_str(); }
 
 const Status& FileSeal::problem() const { return impl_->vault.problem; }
 
 Result<std::unique_ptr<FileSeal>> FileSeal::Over(const std::string& vfs, ByteView keys) {
-  sqlite3_vfs* original = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
-  if (original == nullptr) {
-    return Error(StatusCode::kInternal, "there is no VFS of this name: \"" + vfs + "\"");
-  }
+  auto impl = std::make_unique<Impl>();
+  Vault& vault = impl->vault;
+  Status status = vault.PlaceOver(vfs, sizeof(SealedFile));
+  if (!status.ok()) return std::unexpected(std::move(status));
   Result<std::vector<FileKey>> decoded = DecodeKeys(keys);
   if (!decoded) return std::unexpected(std::move(decoded.error()));
-  static std::atomic<std::uint32_t> count = 0;
-  auto impl = std::make_unique<Impl>();
-  impl->name = "seal-" + std::to_string(++count);
-  impl->vault.original = original;
-  impl->vault.keys = *std::move(decoded);
-  impl->vfs.iVersion = std::min(original->iVersion, 2);
-  impl->vfs.szOsFile = static_cast<int>(sizeof(SealedFile)) + original->szOsFile;
-  impl->vfs.mxPathname = original->mxPathname;
-  impl->vfs.zName = impl->name.c_str();
-  impl->vfs.pAppData = &impl->vault;
-  impl->vfs.xOpen = Open;
-  impl->vfs.xDelete = PassVfs<&sqlite3_vfs::xDelete, const char*, int>;
-  impl->vfs.xAccess = Access;
-  impl->vfs.xFullPathname = PassVfs<&sqlite3_vfs::xFullPathname, const char*, int, char*>;
-  impl->vfs.xRandomness = PassVfs<&sqlite3_vfs::xRandomness, int, char*>;
-  impl->vfs.xSleep = PassVfs<&sqlite3_vfs::xSleep, int>;
-  impl->vfs.xCurrentTime = PassVfs<&sqlite3_vfs::xCurrentTime, double*>;
-  impl->vfs.xGetLastError = PassVfs<&sqlite3_vfs::xGetLastError, int, char*>;
-  impl->vfs.xCurrentTimeInt64 = PassVfs<&sqlite3_vfs::xCurrentTimeInt64, sqlite3_int64*>;
-  if (sqlite3_vfs_register(&impl->vfs, 0) != SQLITE_OK) {
-    return Error(StatusCode::kInternal, "VFS could not be registered: \"" + impl->name + "\"");
-  }
+  vault.keys = *std::move(decoded);
+  vault.vfs.xOpen = Open;
+  vault.vfs.xAccess = Access;
+  status = vault.Register("seal");
+  if (!status.ok()) return std::unexpected(std::move(status));
   return std::unique_ptr<FileSeal>(new FileSeal(std::move(impl)));
 }
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "base/hash.h"
+#include "sql/file_layer.h"
 #include "sql/file_seal.h"
 
 namespace keepsake::sql {
@@ -148,10 +148,8 @@ constexpr sqlite3_io_methods MethodsOf(int version) {
 }
 constexpr sqlite3_io_methods kMethods[] = {MethodsOf(1), MethodsOf(2)};
 
-sqlite3_vfs* OriginalOf(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
-
 int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* slot, int flags, int* out_flags) {
-  sqlite3_vfs* original = OriginalOf(vfs);
+  sqlite3_vfs* original = FileLayer::Of(vfs).original;
   if ((flags & SQLITE_OPEN_MAIN_DB) == 0) {
     return original->xOpen(original, name, slot, flags, out_flags);
   }
@@ -174,13 +172,6 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* slot, int flags, int*
   if (read == SQLITE_OK) NoteHeader(file, header.data());
   slot->pMethods = &kMethods[inner->pMethods->iVersion >= 2 ? 1 : 0];
   return SQLITE_OK;
-}
-
-// Calls the original's function of the same name.
-template <auto kFunction, typename... Args>
-int PassVfs(sqlite3_vfs* vfs, Args... args) {
-  sqlite3_vfs* original = OriginalOf(vfs);
-  return (original->*kFunction)(original, args...);
 }
 
 // The file of the main database; null for one in memory or of another VFS.
@@ -217,42 +208,21 @@ void PutSums(std::span<std::uint8_t> image) {
   }
 }
 
-struct FileSums::Impl {
-  std::string name;
-  sqlite3_vfs vfs = {};
-};
+struct FileSums::Impl : FileLayer {};
 
 FileSums::FileSums(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-FileSums::~FileSums() { sqlite3_vfs_unregister(&impl_->vfs); }
+FileSums::~FileSums() = default;
 
 const char* FileSums::name() const { return impl_->name.c_str(); }
 
 Result<std::unique_ptr<FileSums>> FileSums::Over(const std::string& vfs) {
-  sqlite3_vfs* original = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
-  if (original == nullptr) {
-    return Error(StatusCode::kInternal, "there is no VFS of this name: \"" + vfs + "\"");
-  }
-  static std::atomic<std::uint32_t> count = 0;
   auto impl = std::make_unique<Impl>();
-  impl->name = "sums-" + std::to_string(++count);
-  impl->vfs.iVersion = std::min(original->iVersion, 2);
-  impl->vfs.szOsFile = static_cast<int>(sizeof(SummedFile)) + original->szOsFile;
-  impl->vfs.mxPathname = original->mxPathname;
-  impl->vfs.zName = impl->name.c_str();
-  impl->vfs.pAppData = original;
+  Status status = impl->PlaceOver(vfs, sizeof(SummedFile));
+  if (!status.ok()) return std::unexpected(std::move(status));
   impl->vfs.xOpen = Open;
-  impl->vfs.xDelete = PassVfs<&sqlite3_vfs::xDelete, const char*, int>;
-  impl->vfs.xAccess = PassVfs<&sqlite3_vfs::xAccess, const char*, int, int*>;
-  impl->vfs.xFullPathname = PassVfs<&sqlite3_vfs::xFullPathname, const char*, int, char*>;
-  impl->vfs.xRandomness = PassVfs<&sqlite3_vfs::xRandomness, int, char*>;
-  impl->vfs.xSleep = PassVfs<&sqlite3_vfs::xSleep, int>;
-  impl->vfs.xCurrentTime = PassVfs<&sqlite3_vfs::xCurrentTime, double*>;
-  impl->vfs.xGetLastError = PassVfs<&sqlite3_vfs::xGetLastError, int, char*>;
-  impl->vfs.xCurrentTimeInt64 = PassVfs<&sqlite3_vfs::xCurrentTimeInt64, sqlite3_int64*>;
-  if (sqlite3_vfs_register(&impl->vfs, 0) != SQLITE_OK) {
-    return Error(StatusCode::kInternal, "VFS could not be registered: \"" + impl->name + "\"");
-  }
+  status = impl->Register("sums");
+  if (!status.ok()) return std::unexpected(std::move(status));
   return std::unique_ptr<FileSums>(new FileSums(std::move(impl)));
 }
 
