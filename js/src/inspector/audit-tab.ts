@@ -7,7 +7,7 @@ import { ask, choice, field, h } from "./dom.js";
 import { fact } from "./item-view.js";
 import { coalesced, type Host, namespaceText, Panes, parseNamespace, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
-import { moment, pathOf } from "./words.js";
+import { briefMoment, pathOf } from "./words.js";
 
 const ROW = 58;
 // Entries of one call, and rows that are looked for before somebody scrolls on.
@@ -249,7 +249,7 @@ function renderEntry(row: HTMLElement, entry: AuditEntry | undefined): void {
       "span",
       { class: "line" },
       h("b", { class: entry.success ? "name" : "name refused" }, doneText(entry)),
-      h("time", { class: "count" }, moment(entry.time)),
+      h("time", { class: "count" }, briefMoment(entry.time)),
     ),
     h("span", { class: "preview" }, whereText(entry)),
   );

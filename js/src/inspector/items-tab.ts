@@ -9,7 +9,7 @@ import { called, NamespaceTree, type Past } from "./namespace-tree.js";
 import { Pages } from "./pages.js";
 import { coalesced, type Host, isBelow, Panes, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
-import { counted, moment, pathOf, preview } from "./words.js";
+import { briefMoment, counted, moment, pathOf, preview } from "./words.js";
 
 const ROW = 58;
 // Of the past, which is not counted.
@@ -182,7 +182,7 @@ export class ItemsTab implements Tab {
           h("span", { class: "key" }, item.key),
         ),
         isPast(item) && h("span", { class: "score" }, "held before"),
-        h("time", { class: "count" }, moment(item.updatedAt)),
+        h("time", { class: "count" }, briefMoment(item.updatedAt)),
       ),
       h("span", { class: "preview" }, preview(item.value)),
     );

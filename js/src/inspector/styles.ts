@@ -108,7 +108,7 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 /* What tells rows apart is their key: the place before it gives way. */
 .name:has(> .key) { display: flex; }
 .place, .key { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; }
-.place { flex-shrink: 1000; color: var(--muted); font-weight: 400; }
+.place { flex-shrink: 1000; min-width: 1.6em; color: var(--muted); font-weight: 400; }
 [role="tree"] .name { font-weight: 400; }
 .preview { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
 .twisty { flex: none; box-sizing: content-box; width: 22px; color: var(--muted); text-align: center; }

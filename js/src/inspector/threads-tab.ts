@@ -8,7 +8,7 @@ import { ask, type Child, h } from "./dom.js";
 import { fact } from "./item-view.js";
 import { coalesced, type Host, Panes, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
-import { bytes, counted, cut, moment, pretty } from "./words.js";
+import { briefMoment, bytes, counted, cut, moment, pretty } from "./words.js";
 
 const THREAD_ROW = 58;
 const STEP_ROW = 44;
@@ -112,7 +112,7 @@ export class ThreadsTab implements Tab {
     const thread = this.#threads[index];
     if (thread === undefined) return;
     const { threadId, checkpoints, lastActivity, bytes: size } = thread;
-    const when = lastActivity === undefined ? "" : `${moment(lastActivity)} · `;
+    const when = lastActivity === undefined ? "" : `${briefMoment(lastActivity)} · `;
     row.append(
       h("span", { class: "line" }, h("b", { class: "name" }, threadId)),
       h(
@@ -195,7 +195,7 @@ export class ThreadsTab implements Tab {
         lane,
         h("b", { class: "name" }, step.step === undefined ? "Step" : `Step ${step.step}`),
         h("span", { class: "preview" }, [step.source ?? "", ...notes].join(" · ")),
-        h("time", { class: "count" }, moment(step.time)),
+        h("time", { class: "count" }, briefMoment(step.time)),
       ),
     );
   }

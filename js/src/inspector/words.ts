@@ -30,6 +30,20 @@ export function moment(date: Date | string): string {
   return Number.isNaN(known.getTime()) ? "unknown" : MOMENT.format(known);
 }
 
+const THIS_YEAR = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+/** As `moment()`, in a list: the year is said only if it is another one. */
+export function briefMoment(date: Date | string): string {
+  const known = new Date(date);
+  const isThisYear = known.getFullYear() === new Date().getFullYear();
+  return isThisYear ? THIS_YEAR.format(known) : moment(date);
+}
+
 /** A namespace, with a key behind it if there is one. */
 export function pathOf(namespace: readonly string[], key?: string): string {
   return [...namespace, ...(key === undefined ? [] : [key])].join(" / ");
