@@ -231,6 +231,12 @@ describe("places where no file can be", () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
+  test.each([215, 250])("a name of %i characters is refused as cannot_open", async (length) => {
+    const path = join(temporaryFolder(), "n".repeat(length));
+    const rule = /path must be shorter, since files beside it have names with 46 characters more/;
+    await expectRefused(() => openMemory({ path }), "cannot_open", rule);
+  });
+
   test("a path with NUL is refused", async () => {
     await expectRefused(
       async () => {

@@ -21,6 +21,7 @@ const HEARTBEAT_MS = 5_000;
 // Only counts for owners whose process we can't look at.
 const SILENT_MS = 60_000;
 const LONGEST_PAUSE_MS = 200;
+const LAST_OF_CANDIDATE = /-lock\.[\w-]+\.new$/;
 
 interface Owner extends Identity {
   token: string;
@@ -75,7 +76,8 @@ function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefin
     if (owner === undefined || !isDead(owner, lockPath, candidate)) return { owner };
     return inherit(lockPath, candidate, token, owner) ? { lock: held(lockPath, token) } : { owner };
   } finally {
-    fs.rmSync(candidate, { force: true });
+    // Even with force, rmSync() throws for a name that is too long.
+    if (fs.existsSync(candidate)) fs.rmSync(candidate, { force: true });
   }
 }
 
@@ -84,8 +86,19 @@ function writeCandidate(candidate: string, token: string): void {
   try {
     fs.writeFileSync(candidate, JSON.stringify(owner), { flag: "wx", mode: 0o600 });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") throw tooLong(candidate, error);
     throw fileError("cannot lock in", dirname(candidate), error);
   }
+}
+
+function tooLong(candidate: string, cause: unknown): KeepsakeError {
+  const path = candidate.replace(LAST_OF_CANDIDATE, "");
+  const more = candidate.length - path.length;
+  return new KeepsakeError(
+    "cannot_open",
+    `path must be shorter, since files beside it have names with ${more} characters more: ${path}`,
+    { cause },
+  );
 }
 
 // Gives `candidate` a second name unless that exists. Atomic, content included.
