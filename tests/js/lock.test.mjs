@@ -2,6 +2,7 @@
 // dead owner left is taken over, by one of the waiters only.
 
 import {
+  chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -19,6 +20,9 @@ import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterEach(killAll);
 afterAll(removeTemporaryFolders);
+
+// The id of a user without rights.
+const SOMEBODY_ELSE = 65_534;
 
 const lockOf = (path) => `${path}-lock`;
 const filesBeside = (path) => readdirSync(dirname(path)).sort();
@@ -152,6 +156,25 @@ describe("a lock that was left", () => {
     await expectBusy(path, /process 4711 of another machine or container/);
     makeOld(path);
     await expectUsable(path);
+  });
+
+  test("by another user who hides it is named, with the remedy", async () => {
+    const path = temporaryFile();
+    writeLock(path, { pid: 4711 });
+    chmodSync(lockOf(path), 0o000);
+    const isRoot = process.geteuid() === 0;
+    if (isRoot) {
+      chmodSync(dirname(path), 0o777);
+      process.seteuid(SOMEBODY_ELSE);
+    }
+    try {
+      await using store = new SqliteStore({ path, lockTimeout: 50 });
+      const rule = /-lock, which this process may not read.*if no process has it open, remove /;
+      await expectRefused(() => store.get(["n"], "k"), "read_only", rule);
+    } finally {
+      if (isRoot) process.seteuid(0);
+    }
+    expect(filesBeside(path)).toEqual([basename(lockOf(path))]);
   });
 
   test("empty by a power cut is taken over when it is old", async () => {

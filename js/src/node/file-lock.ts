@@ -41,9 +41,25 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
     const attempt = tryToLock(lockPath);
     if (attempt.lock !== undefined) return attempt.lock;
     const left = deadline - performance.now();
-    if (left <= 0) throw busy(path, lockPath, attempt.owner, timeoutMs);
+    if (left <= 0) throw hidden(path, lockPath) ?? busy(path, lockPath, attempt.owner, timeoutMs);
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
   }
+}
+
+// Who has it can't be told, and so not whether that process lives.
+function hidden(path: string, lockPath: string): KeepsakeError | undefined {
+  try {
+    readBeside(lockPath);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") return undefined;
+    return new KeepsakeError(
+      "read_only",
+      `${path} is locked by another user's ${lockPath}, which this process may not read: close ` +
+        `${path} there; if no process has it open, remove ${lockPath} as that user`,
+      { cause: error },
+    );
+  }
+  return undefined;
 }
 
 function busy(
