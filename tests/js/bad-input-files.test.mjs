@@ -151,6 +151,14 @@ describe("files that are not ours", () => {
     await expectUntouched(path, "foreign_file", /memory\.sqlite/);
   });
 
+  test("a SQLite file with texts in UTF-16 is refused as unsupported", async () => {
+    const path = temporaryFile();
+    const database = new Database(path);
+    database.exec("PRAGMA encoding = 'UTF-16'; CREATE TABLE notes(text TEXT)");
+    database.close();
+    await expectUntouched(path, "unsupported", /must be UTF-8, and those of .* are UTF-16/);
+  });
+
   test("the official saver's file is refused as foreign_file, and the importer is named", async () => {
     const path = temporaryFile();
     const { SqliteSaver: OfficialSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
@@ -199,6 +207,16 @@ describe("files that were damaged", () => {
       expect(Buffer.compare(readFileSync(path), before)).toBe(0);
     },
   );
+
+  test("a header of ours that came to say UTF-16 is damage, and the items are read", async () => {
+    const path = await writtenFile();
+    const file = openSync(path, "r+");
+    writeSync(file, Uint8Array.of(3), 0, 1, 59);
+    closeSync(file);
+    await using memory = await openMemory({ path });
+    expect((await memory.store.get(["n"], "k0")).value.text).toHaveLength(1000);
+    expect((await memory.check()).isOk).toBe(false);
+  });
 
   test("a page of garbage is an error and never a wrong answer", async () => {
     const path = await writtenFile();

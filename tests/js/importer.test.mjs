@@ -683,6 +683,19 @@ function randomNumbers(seed) {
 }
 
 describe("a file that can't be imported", () => {
+  test.each(["UTF-16le", "UTF-16be"])(
+    "because its texts are %s is told the way in",
+    async (name) => {
+      const path = fileOf(`PRAGMA encoding = '${name}'; CREATE TABLE store_kv (ns, key, value)`);
+      const rule = /texts of a database must be UTF-8.*sqlite3 old.db .dump/;
+      await using memory = await open();
+      for (const source of [path, readFileSync(path), new Blob([readFileSync(path)])]) {
+        await expectRefused(() => memory.importFrom(source), "unsupported", rule);
+      }
+      await memory.store.put(["n"], "k", { n: 1 });
+    },
+  );
+
   test.each([
     ["is missing", () => temporaryFile("missing.sqlite"), /cannot_open|not_found/],
     ["has none of the tables", () => fileOf("CREATE TABLE other (a)"), /invalid_argument/],

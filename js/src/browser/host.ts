@@ -85,6 +85,7 @@ export function databaseEngine(options: ResolvedOptions): Engine {
 }
 
 export { keysOfForeign } from "../engine/keys.js";
+export { refuseForeignUtf16 } from "../engine/text-encoding.js";
 
 /** Another program's database, as it is. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {

@@ -54,6 +54,9 @@ export async function keysOfForeign(key: Key | undefined, ..._of: unknown[]): Pr
   refuseKey({ key }, "here an export of format portable arrives");
 }
 
+/** Nothing arrives that could be. @internal */
+export async function refuseForeignUtf16(..._of: unknown[]): Promise<void> {}
+
 function noDatabases(): KeepsakeError {
   return new KeepsakeError(
     "unsupported",

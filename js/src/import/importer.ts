@@ -9,7 +9,7 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { foreignDatabase, keysOfForeign } from "#host";
+import { foreignDatabase, keysOfForeign, refuseForeignUtf16 } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { dump, nameOfChannel } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
@@ -63,8 +63,9 @@ export async function importFile(
   target: ImportTarget,
 ): Promise<ImportReport> {
   // The engine has one foreign file open at a time.
-  return connection.exclusively(() => {
+  return connection.exclusively(async () => {
     const { name, database } = foreignDatabase(source);
+    await refuseForeignUtf16(name, database);
     return connection.lending(name, database, async () => {
       const [tables] = await connection.call([{ kind: "foreignOpen", path: name }]);
       try {

@@ -9,6 +9,7 @@ import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
+import { refuseUtf16 } from "../engine/text-encoding.js";
 import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
@@ -185,6 +186,7 @@ function fileSource({
 
 async function keysFor(keys: KeyRing, path: string, files: EngineFiles) {
   try {
+    if (keys.isEmpty) refuseUtf16(path, files.get(path));
     return await keys.forFile(files.get(path));
   } catch (error) {
     closeFiles(files);
@@ -260,6 +262,7 @@ function memorySource(options: ResolvedOptions | undefined): SessionSource {
 }
 
 export { keysOfForeign } from "../engine/keys.js";
+export { refuseForeignUtf16 } from "../engine/text-encoding.js";
 
 /** Another program's database, as it is; no files if there is no such file. @internal */
 export function foreignDatabase(source: unknown): { name: string; database: ForeignDatabase } {
