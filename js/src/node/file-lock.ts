@@ -27,6 +27,8 @@ interface Owner extends Identity {
   token: string;
 }
 
+const DAMAGED: Owner = { token: "damaged", pid: 0, thread: 0, machine: "" };
+
 /** @internal */
 export interface FileLock {
   /** Synchronous, so that it can run while the process exits. Twice is fine. */
@@ -68,18 +70,24 @@ function busy(
   owner: Owner | undefined,
   timeoutMs: number,
 ): KeepsakeError {
-  const who =
-    owner === undefined
-      ? "another process"
-      : owner.pid === process.pid
-        ? `thread ${owner.thread} of this process (pid ${owner.pid})`
-        : `process ${owner.pid}${isOnThisMachine(owner) ? "" : " of another machine or container"}`;
+  const isKnown = owner === undefined || isOnThisMachine(owner);
+  const remedy = isKnown
+    ? "Close it there"
+    : `Close it there; if that process is gone, remove ${lockPath}`;
   return new KeepsakeError(
     "busy",
-    `${path} is open in ${who}; it holds ${basename(lockPath)}. Waited ${timeoutMs / 1000} s: ` +
-      "a greater lockTimeout waits longer. Close it there; for a file that several processes " +
-      "write to there is memoryOver() of keepsake/sqlite",
+    `${path} is open in ${nameOf(owner)}; it holds ${basename(lockPath)}. Waited ` +
+      `${timeoutMs / 1000} s: a greater lockTimeout waits longer. ${remedy}; for a file that ` +
+      "several processes write to there is memoryOver() of keepsake/sqlite",
   );
+}
+
+function nameOf(owner: Owner | undefined): string {
+  if (owner === undefined) return "another process";
+  if (owner.token === DAMAGED.token) return "a process that its damaged lock does not name";
+  if (!isOnThisMachine(owner)) return `process ${owner.pid} of another machine or container`;
+  if (owner.pid !== process.pid) return `process ${owner.pid}`;
+  return `thread ${owner.thread} of this process (pid ${owner.pid})`;
 }
 
 function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefined } {
@@ -161,11 +169,11 @@ function readOwner(path: string): Owner | undefined {
   }
   try {
     const owner = JSON.parse(text) as Owner;
-    if (/^[\w-]+$/.test(owner.token)) return owner;
+    if (/^[\w-]+$/.test(owner.token) && Number.isInteger(owner.pid)) return owner;
   } catch {
     // Falls through: a power cut may leave an empty file.
   }
-  return { token: "damaged", pid: 0, thread: 0, machine: "" };
+  return DAMAGED;
 }
 
 function readBeside(path: string): string {
