@@ -486,6 +486,16 @@ describe("a file that anybody may have made", () => {
     ]);
   });
 
+  test.each(["null", "[]", "1"])("has %s as checkpoint: it is listed", async (checkpoint) => {
+    const path =
+      fileOf(`CREATE TABLE checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata);
+      INSERT INTO checkpoints VALUES ('t', '', 'c', NULL, 'json', '${checkpoint}', '{}')`);
+    await using memory = await open();
+    const { checkpoints, skipped } = await memory.importFrom(path);
+    expect(checkpoints).toBe(0);
+    expect(skipped).toEqual([{ what: "checkpoint t//c", why: "checkpoint must be an object" }]);
+  });
+
   test("has tables that lack a column: they are listed, and the rest comes", async () => {
     const store = "CREATE TABLE store (prefix, key, value, created_at, updated_at)";
     const path = fileOf(`${store};

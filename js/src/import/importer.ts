@@ -11,10 +11,18 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import { foreignDatabase, keysOfForeign, refuseForeignUtf16 } from "#host";
 import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
+import { isPlainObject } from "../checkpointer/serde/messages.js";
 import { dump, nameOfChannel } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
 import type { Key } from "../engine/keys.js";
-import { isStackOverflow, KeepsakeError, messageOf, tell, throwIfEnded } from "../errors.js";
+import {
+  invalid,
+  isStackOverflow,
+  KeepsakeError,
+  messageOf,
+  tell,
+  throwIfEnded,
+} from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
 import type { Operation, PutOperation } from "../wire/operations.js";
 import {
@@ -164,7 +172,9 @@ class Import {
 
   async #importCheckpoint(row: ForeignCheckpoint, serde: SerializerProtocol): Promise<void> {
     const { key, parentCheckpointId } = row;
-    const checkpoint = withNumericVersions((await decode(serde, row.checkpoint)) as Checkpoint);
+    const decoded = await decode(serde, row.checkpoint);
+    if (!isPlainObject(decoded)) throw invalid("checkpoint must be an object");
+    const checkpoint = withNumericVersions(decoded as unknown as Checkpoint);
     const metadata = (await decode(serde, row.metadata)) as CheckpointMetadata;
     const parent = this.#versions.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? {};
     const versions = Object.entries(checkpoint.channel_versions);
