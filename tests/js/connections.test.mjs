@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { jest } from "@jest/globals";
@@ -21,6 +21,18 @@ afterAll(removeTemporaryFolders);
 const embeddings = (texts) => texts.map((text) => [text.length, text.charCodeAt(0), 1]);
 const index = { dims: 3, embeddings, fields: ["text"] };
 const keysOf = (items) => items.map(({ key }) => key).sort();
+
+test.each(Object.keys(libraries))("over %s a file that is gone is told of", async (library) => {
+  const path = temporaryFile();
+  const connection = libraries[library](path);
+  connection.exec("PRAGMA journal_mode = DELETE");
+  const { store } = memoryOver(connection);
+  await store.put(["n"], "k", { a: 1 });
+  rmSync(path);
+  const rule = /open it again if it was moved or deleted/;
+  await expectRefused(() => store.put(["n"], "l", { a: 1 }), "read_only", rule);
+  connection.close();
+});
 
 test.each(Object.keys(libraries))(
   "over %s threads of LangGraph's saver are told of",

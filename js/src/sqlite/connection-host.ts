@@ -107,6 +107,9 @@ const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 // better-sqlite3 while rows are taken one by one.
 const ITERATING = /busy executing a query/;
 const FINISH_LOOP = "; end the loop over iterate() first, or take all rows at once by all()";
+// SQLite says that a file is read-only when it is gone, too.
+const FILE_IN_PLACE =
+  "; the connection's file must be one to write to, and still be there: open it again if it was moved or deleted";
 const REMEDIES: Partial<Record<Code, string>> = {
   busy: "; another connection writes: give yours a busy timeout (PRAGMA busy_timeout = 5000)",
   read_only: "; memoryOver() takes a connection that may write, because some reads do",
@@ -368,8 +371,10 @@ export class ConnectionHost implements EngineHost {
     if (message.includes("no such table: meta")) this.#isKnown = false;
     // Some libraries put words of their own before SQLite's.
     const missing = message.indexOf("no such table: ");
-    this.message = encoder.encode(missing < 0 ? message : message.slice(missing));
-    return STATUS_CODES.indexOf(codeOf(error));
+    const code = codeOf(error);
+    const rule = code === "read_only" ? FILE_IN_PLACE : "";
+    this.message = encoder.encode((missing < 0 ? message : message.slice(missing)) + rule);
+    return STATUS_CODES.indexOf(code);
   }
 }
 
