@@ -34,6 +34,20 @@ test.each(Object.keys(libraries))("over %s a file that is gone is told of", asyn
   connection.close();
 });
 
+test.each(Object.keys(libraries))("over %s a temporary view hides nothing", async (library) => {
+  const connection = libraries[library](temporaryFile());
+  connection.exec("CREATE TEMP TABLE mine (a)");
+  const { store } = memoryOver(connection);
+  await store.put(["n"], "k", { a: 1 });
+  connection.exec(
+    "CREATE TEMP VIEW keepsake_store_kv AS SELECT * FROM main.keepsake_store_kv WHERE 0",
+  );
+  await expectRefused(() => store.search(["n"]), "invalid_operation", /may hide one of ours/);
+  connection.exec("DROP VIEW temp.keepsake_store_kv");
+  expect(await store.search(["n"])).toHaveLength(1);
+  connection.close();
+});
+
 test.each(Object.keys(libraries))(
   "over %s threads of LangGraph's saver are told of",
   async (library) => {

@@ -107,6 +107,8 @@ const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 // better-sqlite3 while rows are taken one by one.
 const ITERATING = /busy executing a query/;
 const FINISH_LOOP = "; end the loop over iterate() first, or take all rows at once by all()";
+const HIDDEN =
+  "the connection has a temporary table or view that begins with keepsake_ and may hide one of ours: drop it";
 // SQLite says that a file is read-only when it is gone, too.
 const FILE_IN_PLACE =
   "; the connection's file must be one to write to, and still be there: open it again if it was moved or deleted";
@@ -283,10 +285,12 @@ export class ConnectionHost implements EngineHost {
   #refuseOtherMemories(): void {
     const schemas = this.#driver.rows("PRAGMA database_list");
     const others = [...schemas].map(([, name]) => String(name)).filter((name) => name !== "main");
-    if (others.join() === this.#strangers) return;
+    // What is temporary comes at any time, and hides what is in main.
+    if (others.join() === this.#strangers && !others.includes("temp")) return;
     for (const name of others) {
       const [found] = this.#driver.rows(ofUs(name));
       if (found === undefined) continue;
+      if (name === "temp") throw new KeepsakeError("invalid_operation", HIDDEN);
       throw new KeepsakeError(
         "invalid_operation",
         `the database "${name}" of the connection has tables of a memory: DETACH it, and give memoryOver() a connection of its own to it`,
