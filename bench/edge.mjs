@@ -66,7 +66,7 @@ console.log(
   ),
 );
 
-console.log("\nRows that are billed, read + written, for each:\n");
+console.log("\n### Rows that are billed\n\nRead + written, for each call.\n");
 const rows = {};
 for (const name of CANDIDATES.slice(0, 2)) {
   rows[name] = {};
@@ -101,6 +101,6 @@ for (const [label, options] of [
   const { hits, read, written } = answer;
   searches.push([label, hits, (ms - empty).toFixed(1), read, written]);
 }
-console.log(`\nFilters over ${ITEMS} items:\n`);
+console.log(`\n### Filters over ${ITEMS} items\n`);
 console.log(table(["", "hits", "ms", "rows read", "rows written"], searches));
 await workerd.kill();

@@ -7,9 +7,9 @@ import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint"
 import { StoreBackend } from "deepagents";
 import { InMemoryStore } from "keepsake";
 import { filesBackend } from "keepsake/files";
-import { introduce, progress, table } from "./lib.mjs";
+import { introduce, progress, quick, table } from "./lib.mjs";
 
-const FILES = Number(process.argv[2] ?? 10_000);
+const FILES = quick ? 1_000 : 10_000;
 const DIRECTORIES = 100;
 const ROUNDS = 7;
 const WORDS = "tea rain harbour ladder window bridge lamp cake boat coal milk garden".split(" ");

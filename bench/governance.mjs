@@ -84,9 +84,8 @@ async function measureOpening(folder) {
     }
   }
   const row = Object.values(times).map((list) => `${median(list).toFixed(1)} ms`);
-  console.log(
-    `${table(["CPU of opening a file", ...Object.keys(kinds)], [["open, put, close", ...row]])}\n`,
-  );
+  const rows = [["open, put, close", ...row]];
+  console.log(`### Opening a file\n\n${table(["CPU of it", ...Object.keys(kinds)], rows)}\n`);
 }
 
 // What a version and an entry of a log cost who writes them by hand, in the transaction of the put.
@@ -160,8 +159,9 @@ function measureByHand(folder) {
   const row = Object.values(times).map(
     (list) => `${median(list).toFixed(1)} µs (×${(median(list) / base).toFixed(2)})`,
   );
+  const rows = [["put by hand", ...row]];
   console.log(
-    `${table(["CPU of a call by hand", ...Object.keys(works)], [["put, in a file", ...row]])}\n`,
+    `### Versions and entries by hand, on a file\n\n${table(["CPU of a call", ...Object.keys(works)], rows)}\n`,
   );
 }
 
@@ -195,14 +195,15 @@ for (const kind of ["memory", "file"]) {
   const rows = Object.entries(times).map(([work, by]) => {
     const base = median(by["whole memory"]);
     return [
-      `${work}, in a ${kind}`,
+      work,
       ...Object.values(by).map((list) => {
         const micros = median(list);
         return `${micros.toFixed(1)} µs (×${(micros / base).toFixed(2)})`;
       }),
     ];
   });
-  console.log(`${table(["CPU of a call", ...names], rows)}\n`);
+  const title = kind === "file" ? "Governance on a file" : "Governance in memory";
+  console.log(`### ${title}\n\n${table(["CPU of a call", ...names], rows)}\n`);
   await memory.close();
   await allowing.close();
   await encrypted?.close();

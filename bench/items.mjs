@@ -86,7 +86,7 @@ introduce(
 );
 await inFolder((folder) =>
   report(
-    "On a file",
+    "Items on a file",
     withOther(
       [
         { name: "better-sqlite3 by hand", open: () => new ByHand(join(folder, "a")) },
@@ -97,7 +97,7 @@ await inFolder((folder) =>
   ),
 );
 await report(
-  "In memory",
+  "Items in memory",
   withOther(
     [
       { name: "official InMemoryStore", open: () => new OfficialInMemoryStore() },

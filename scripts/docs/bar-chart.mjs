@@ -5,32 +5,37 @@ const LABELS = 250;
 const BAR = 14;
 const GAP = 14;
 const TOP = 62;
-const COLOURS = ["#9aa5b1", "#5b8def", "#d9822b", "#2f9e6e"];
+const LETTER = 6.5; // about as wide
+const PEERS = ["#9aa5b1", "#c4cbd3", "#7b8794"];
+const OURS = "#5b8def";
 
-/** `rows` are [label, …figures as the bench printed them], a figure for each of `columns`. */
+/** `rows` are [label, …figures as the bench printed them], a figure for each of `columns`: ours is the last. */
 export function barChart(title, columns, rows) {
   const figures = rows.map((row) => row.slice(1).map(numberIn));
   const most = Math.max(...figures.flat());
   const group = columns.length * BAR + GAP;
   const height = TOP + rows.length * group + 8;
-  const room = WIDTH - LABELS - 70;
+  const longest = Math.max(...rows.flatMap((row) => row.slice(1).map((text) => text.length)));
+  const room = WIDTH - LABELS - 14 - Math.ceil(longest * LETTER);
+  const colourOf = (k) => (k === columns.length - 1 ? OURS : PEERS[k]);
   const bars = rows.map(([label, ...texts], i) => {
     const top = TOP + i * group;
     const drawn = figures[i].map((figure, k) => {
       const width = Math.round((figure / most) * room);
       const y = top + k * BAR;
       return (
-        `<rect x="${LABELS}" y="${y}" width="${width}" height="${BAR - 2}" fill="${COLOURS[k]}"/>` +
+        `<rect x="${LABELS}" y="${y}" width="${width}" height="${BAR - 2}" fill="${colourOf(k)}"/>` +
         `<text x="${LABELS + width + 6}" y="${y + BAR - 4}" class="figure">${escaped(texts[k])}</text>`
       );
     });
     const middle = top + (columns.length * BAR) / 2 + 4;
     return `<text x="${LABELS - 10}" y="${middle}" text-anchor="end">${escaped(label)}</text>${drawn.join("")}`;
   });
+  let x = LABELS;
   const legend = columns.map((name, k) => {
-    const x = LABELS + k * 150;
+    if (k > 0) x += 40 + Math.ceil(columns[k - 1].length * LETTER);
     return (
-      `<rect x="${x}" y="34" width="12" height="12" fill="${COLOURS[k]}"/>` +
+      `<rect x="${x}" y="34" width="12" height="12" fill="${colourOf(k)}"/>` +
       `<text x="${x + 18}" y="45">${escaped(name)}</text>`
     );
   });
