@@ -151,6 +151,32 @@ TEST(JsonReader, stays_within_damaged_text) {
   }
 }
 
+TEST(JsonReader, comes_to_an_end_whatever_byte_is_damaged) {
+  const auto count = [](auto reader, std::string_view text) {
+    std::size_t read = 0;
+    while (read <= text.size() && reader.Next()) ++read;
+    return read;
+  };
+  for (const std::string sound :
+       {R"({"text":"note","n":[1,{"a":[]},"x"]})", R"([{"a":1},[2,"b"], null ,{}])"}) {
+    for (std::size_t at = 0; at < sound.size(); ++at) {
+      for (const char byte : std::string_view("[]{},:\"\\ 1n\0", 12)) {
+        std::string text = sound;
+        text[at] = byte;
+        for (std::size_t from = 0; from < text.size(); ++from) {
+          const std::string_view raw = std::string_view(text).substr(from);
+          ASSERT_LE(count(ArrayReader(raw), raw), raw.size()) << raw;
+          ASSERT_LE(count(ObjectReader(raw), raw), raw.size()) << raw;
+        }
+        Equal(text, sound);
+        Unescape(text);
+        Pretty(text, 1000);
+        SortedMembers(text);
+      }
+    }
+  }
+}
+
 TEST(JsonFindMember, compares_unescaped_keys) {
   EXPECT_THAT(FindMember(R"({"\u0061.b":1})", "a.b"), Optional(std::string_view("1")));
   EXPECT_THAT(FindMember(R"({"a":{"b":1}})", "b"), std::nullopt);

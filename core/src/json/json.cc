@@ -236,8 +236,10 @@ ArrayReader::ArrayReader(std::string_view raw)
 bool ArrayReader::Next() {
   if (at_ == end_ || *at_ == ']') return false;
   const char* value_end = SkipValue(at_, end_);
+  const char* next = SkipSeparator(value_end, end_);
+  if (next == at_) return false;  // the '}' of a damaged text
   value_ = Between(at_, value_end);
-  at_ = SkipSeparator(value_end, end_);
+  at_ = next;
   return true;
 }
 
