@@ -108,6 +108,14 @@ describe.each([
     expect(await glob("*.md", "/a")).toEqual(["/a/one.md"]);
     expect(await glob("/a/*/*")).toEqual(["/a/b/two.md"]);
     expect(await glob("{a,c}/*.{md,txt}")).toEqual(["/a/one.md", "/c/three.txt"]);
+    expect(await glob("**/two.md")).toEqual(["/a/b/two.md"]);
+    expect(await glob("{a,c}/one.md")).toEqual(["/a/one.md"]);
+    expect(await glob("b/*.md", "/a")).toEqual(["/a/b/two.md"]);
+    expect(await glob("/a/one.md")).toEqual(["/a/one.md"]);
+    expect(await glob("one.md", "/a/one.md")).toEqual(["/a/one.md"]);
+    expect(await glob("/a/one.md", "/a/one.md")).toEqual(["/a/one.md"]);
+    expect(await glob("**/none.md")).toEqual([]);
+    expect(await glob("*/b")).toEqual([]);
     const [hit] = await files.search("what about tea?", { path: "/c" });
     expect(hit).toMatchObject({ path: "/c/three.txt", score: expect.any(Number) });
   });

@@ -278,14 +278,14 @@ export class Files {
   async glob(pattern: string, path = "/"): Promise<FileInfo[]> {
     const parts = partsOf(path);
     const isWhole = checkText("pattern", pattern).startsWith("/");
-    const { matches, base, depth } = globOf(isWhole ? pattern.slice(1) : pattern);
+    const { matches, base, depth, name } = globOf(isWhole ? pattern.slice(1) : pattern);
     const from = isWhole ? base : [...parts, ...base];
     const isMatch = (names: string[]) =>
       parts.every((part, i) => names[i] === part) &&
       matches(names.slice(isWhole ? 0 : parts.length).join("/") || (names.at(-1) as string));
-    const places = await this.#walk(from, depth);
-    // The path may be a file's own.
-    if (parts.length > 0) places.push(placeOf(this.#root, parts));
+    const places = await this.#walk(from, depth, name);
+    // The path may be a file's own; what a whole pattern means is in the walk.
+    if (!isWhole && parts.length > 0) places.push(placeOf(this.#root, parts));
     const wanted = places.filter((place) => isMatch(partsOfPlace(this.#root, place)));
     const files = await this.#readAll(wanted);
     return files
@@ -369,11 +369,12 @@ export class Files {
     return this.#store.listNamespaces({ prefix, limit: ALL, ...depth });
   }
 
-  // The files below a directory, down to a depth.
-  async #walk(directory: readonly string[], depth = ALL): Promise<Place[]> {
+  // The files below a directory, down to a depth; with a name, where a file of it may be.
+  async #walk(directory: readonly string[], depth = ALL, name?: string): Promise<Place[]> {
     const prefix = namespaceOf(this.#root, directory);
     const deepest = depth === ALL ? undefined : prefix.length + depth - 1;
     const namespaces = await this.#namespaces(prefix, deepest);
+    if (name !== undefined) return namespaces.map((namespace) => ({ namespace, key: name }));
     const lists = await Promise.all(
       namespaces.map(async (namespace) =>
         (await this.#store.listKeys(namespace)).map((key) => ({ namespace, key })),
