@@ -291,6 +291,15 @@ test("inspect, ls and get show what is there", () => {
   });
 });
 
+test("an e-mail address in a namespace is the label that stands for it", async () => {
+  const target = copy();
+  const memory = await openMemory({ path: target });
+  await memory.scoped({ user: "ada@x.org" }).store.put(["notes"], "k", { text: "hers" });
+  await memory.close();
+  expect(keepsake("ls", target, "user/ada@x.org").stdout).toBe("user/ada@x%2Eorg/notes/\n");
+  expect(jsonOf("get", target, "user/ada@x%2Eorg/notes", "k").value).toEqual({ text: "hers" });
+});
+
 test("search finds, filters, and says why", () => {
   const { stdout } = keepsake("search", path, "tea");
   expect(stdout).toMatch(/SCORE +ITEM +VALUE\n\d\.\d+ +users\/ada\/drink +\{"text":"She prefers/);

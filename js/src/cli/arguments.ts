@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../checks.js";
 import { invalid, messageOf } from "../errors.js";
+import { encodeLabel } from "../scope/labels.js";
 
 /** An option of a command. @internal */
 export interface Option {
@@ -127,12 +128,13 @@ export function parsed(name: string, text: string, example: string): unknown {
 
 /**
  * `users/ada`, as `ls` prints it with a slash at its end, or `["a/b"]` where a label has one;
- * "" is everything. @internal
+ * "" is everything. What no label has is written as `encodeLabel()` does, so that an e-mail
+ * address may be typed. @internal
  */
 export function namespaceOf(text: string | undefined): string[] {
   const plain = text?.replace(/^\/|\/$/g, "");
   if (plain === undefined || plain === "") return [];
-  if (!plain.startsWith("[")) return plain.split("/");
+  if (!plain.startsWith("[")) return plain.replace(/[.:]/g, encodeLabel).split("/");
   const labels = parsed("a namespace", plain, '["users","ada"]');
   if (Array.isArray(labels) && labels.every((label) => typeof label === "string")) return labels;
   throw invalid(`a namespace is users/ada or ["users","ada"]: ${text}`);

@@ -42,10 +42,14 @@ export function answersIn<const Operations extends readonly Operation[]>(
   return answers as Answers<Operations>;
 }
 
+// The remedy has a name in JavaScript only, so the core can't say it.
+const NEEDS_ENCODING = /^namespace label must not contain '[.:]'/;
+
 /** @internal */
 export function errorOf(
   { code, message }: WireStatus,
   options?: { cause?: unknown },
 ): KeepsakeError {
-  return new KeepsakeError(code === "ok" ? "internal" : code, message, options);
+  const remedy = NEEDS_ENCODING.test(message) ? "; encodeLabel() makes a label of any text" : "";
+  return new KeepsakeError(code === "ok" ? "internal" : code, message + remedy, options);
 }
