@@ -116,14 +116,14 @@ class OperationGenerator {
         builder.Add(wire::Tag::kHistory, wire::History{{Labels(), Key()}, Limit()});
         break;
       case 4:
-        builder.Add(wire::Tag::kGetAsOf, wire::AsOf<GetOp>{Time(), {Labels(), Key(), true}});
+        builder.Add(wire::Tag::kGetAsOf, wire::AsOf<GetOp>{{Labels(), Key(), true}, Time()});
         break;
       case 5:
-        builder.Add(wire::Tag::kSearchAsOf, wire::AsOf<SearchOp>{Time(), AnySearch()});
+        builder.Add(wire::Tag::kSearchAsOf, wire::AsOf<SearchOp>{AnySearch(), Time()});
         break;
       case 6:
         builder.Add(wire::Tag::kListNamespacesAsOf,
-                    wire::AsOf<ListNamespacesOp>{Time(), AnyListNamespaces()});
+                    wire::AsOf<ListNamespacesOp>{AnyListNamespaces(), Time()});
         break;
       default:
         builder.Add(

@@ -4,11 +4,14 @@
 #ifndef KEEPSAKE_SCOPE_H_
 #define KEEPSAKE_SCOPE_H_
 
+#include <concepts>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "keepsake/checkpointer.h"
@@ -106,16 +109,41 @@ class ScopedStore {
   Status Delete(Namespace ns, std::string key);
   Result<std::vector<SearchItem>> Search(SearchOp search);
   Result<std::vector<Namespace>> ListNamespaces(ListNamespacesOp list = {});
-  Result<std::vector<std::string>> List(const Namespace& ns);
-  Result<std::uint64_t> ClearNamespace(const Namespace& ns);
-  Result<WhyNot> ExplainAbsence(const SearchOp& search, const ItemRef& item);
-  Result<std::vector<Version>> History(const ItemRef& item, std::uint32_t limit);
-  Result<std::optional<Item>> GetAsOf(const GetOp& get, std::int64_t at_ms);
-  Result<std::vector<SearchItem>> SearchAsOf(const SearchOp& search, std::int64_t at_ms);
-  Result<std::vector<Namespace>> ListNamespacesAsOf(const ListNamespacesOp& list,
-                                                    std::int64_t at_ms);
+  auto List(Namespace ns) { return Call(Access::kRead, &Store::List, ns); }
+  auto ClearNamespace(Namespace ns) { return Call(Access::kWrite, &Store::ClearNamespace, ns); }
+  auto ExplainAbsence(SearchOp search, ItemRef item) {
+    return Call(Access::kRead, &Store::ExplainAbsence, search, item);
+  }
+  auto History(ItemRef item, std::uint32_t limit) {
+    return Call(Access::kRead, &Store::History, item, limit);
+  }
+  auto GetAsOf(GetOp get, std::int64_t at_ms) {
+    return Call(Access::kRead, &Store::GetAsOf, get, at_ms);
+  }
+  auto SearchAsOf(SearchOp search, std::int64_t at_ms) {
+    return Call(Access::kRead, &Store::SearchAsOf, search, at_ms);
+  }
+  auto ListNamespacesAsOf(ListNamespacesOp list, std::int64_t at_ms) {
+    return Call(Access::kRead, &Store::ListNamespacesAsOf, list, at_ms);
+  }
   // What the operation did within the scope, if all policies let it be written back.
   Result<Undone> UndoOperation(const Undo& undo);
+
+  // Any other method of Store. Its arguments enter the scope, in place, and its answer leaves
+  // it: each type of them needs an Enter() or a Leave() below.
+  enum class Access : std::uint8_t { kRead, kWrite };
+  template <typename T, typename... Parameters, typename... Arguments>
+  Result<T> Call(Access access, Result<T> (Store::*method)(Parameters...),
+                 Arguments&... arguments) {
+    static_assert(!(... && std::integral<Arguments>), "nothing keeps it within the scope");
+    Status status;
+    if (!(... && (status = Enter(arguments, access)).ok())) return std::unexpected(status);
+    if (usage_ != nullptr && access == Access::kWrite) usage_->Clear();
+    Result<T> answer = (store_.*method)(arguments...);
+    if (answer) Leave(*answer);
+    return answer;
+  }
+
   // Replaces names of the scope by those of the memory, if all of it may be written.
   Status Enter(struct Erasure& erasure) const;
   // The same, if it may be read; and back. Places around the scope are {}.
@@ -123,6 +151,29 @@ class ScopedStore {
   void Leave(struct AuditEntry& entry) const;
 
  private:
+  static constexpr NamespaceRules kExact = {.allow_reserved_root = true};
+  static constexpr NamespaceRules kPrefix = {.allow_empty = true, .allow_reserved_root = true};
+
+  Status Enter(Namespace& ns, Access access, NamespaceRules rules = kExact) const;
+  Status Enter(ItemRef& item, Access access) const { return Enter(item.ns, access); }
+  Status Enter(GetOp& op, Access access) const;
+  Status Enter(PutOp& op, Access access) const;
+  Status Enter(SearchOp& op, Access access) const;
+  Status Enter(ListNamespacesOp& op, Access access) const;
+  Status Enter(std::integral auto, Access) const { return {}; }
+  bool MayWrite(Namespace ns) const { return Enter(ns, Access::kWrite, kPrefix).ok(); }
+  Status SetTtl(PutOp& op) const;
+
+  void Leave(std::optional<Item>& item) const;
+  void Leave(std::vector<SearchItem>& items) const;
+  void Leave(std::vector<Namespace>& namespaces) const;
+  void Leave(std::vector<Version>& versions) const;
+  void Leave(const std::vector<std::string>&) const {}  // keys
+  void Leave(const WhyNot&) const {}
+  void Leave(std::integral auto) const {}
+  void Leave(std::monostate) const {}
+  void LeaveNamespace(Namespace& ns) const;
+
   Status CheckQuotas(std::span<const Operation> operations);
   Result<StoreUsage> UsageFor(std::string_view encoded_ns, bool below,
                               FunctionRef<bool(const StoreUsage&)> fits);

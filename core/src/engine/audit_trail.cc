@@ -39,10 +39,8 @@ bool IsDry(Tag tag, ByteView payload) {
 
 // What was refused was not looked at: it may be no name at all.
 void ReadPlace(Place place, wire::Reader& reader, AuditEntry& entry) {
-  std::int64_t time = 0;
-  std::string text;
-  if (place == Place::kNowhere || (place == Place::kBehindTime && !reader.Get(time))) return;
-  if (place == Place::kNamespace || place == Place::kBehindTime) {
+  if (place == Place::kNowhere) return;
+  if (place == Place::kNamespace) {
     Namespace ns;
     const bool is_namespace =
         reader.Get(ns) &&
@@ -51,6 +49,7 @@ void ReadPlace(Place place, wire::Reader& reader, AuditEntry& entry) {
     if (is_namespace) entry.ns = std::move(ns);
     return;
   }
+  std::string text;
   const int before = place == Place::kThread ? 0 : place == Place::kSecondText ? 1 : 2;
   for (int i = 0; i <= before; ++i) {
     if (!reader.Get(text)) return;

@@ -1,8 +1,10 @@
 #include "engine/operation_table.h"
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -15,6 +17,7 @@ namespace {
 using wire::Nothing;
 using wire::ResponseWriter;
 using wire::Tag;
+using Access = ScopedStore::Access;
 
 template <typename T>
 void Respond(const T& answer, ResponseWriter& response) {
@@ -62,11 +65,38 @@ Status LimitVectors(std::uint64_t bytes) {
   return Status();
 }
 
-// Calls `call` with the store of the request: that of its scope, or the whole one.
-template <typename Call>
-auto InScope(EngineState& engine, Call call) {
-  ScopedStore* scoped = engine.scoped_store();
-  return scoped == nullptr ? call(engine.store()) : call(*scoped);
+// What a method takes of a payload: all of it, or its fields.
+template <auto kMethod, typename Object, typename Payload>
+auto ArgumentsOf(Payload& op) {
+  if constexpr (std::invocable<decltype(kMethod), Object&, Payload&>)
+    return std::tie(op);
+  else
+    return wire::Fields(op);
+}
+
+// A method of the store. In a scope it is called within it, unless it is kWhole.
+template <int kTraits, auto kMethod, typename Payload>
+constexpr OperationRow OnStore(Tag tag) {
+  return On<Payload>(tag, kTraits, [](EngineState& engine, Payload& op) {
+    const auto call = [&](auto&... arguments) {
+      if constexpr ((kTraits & kWhole) == 0) {
+        constexpr auto kAccess = kTraits == kReads ? Access::kRead : Access::kWrite;
+        ScopedStore* scoped = engine.scoped_store();
+        if (scoped != nullptr) return scoped->Call(kAccess, kMethod, arguments...);
+      }
+      return (engine.store().*kMethod)(arguments...);
+    };
+    return std::apply(call, ArgumentsOf<kMethod, Store>(op));
+  });
+}
+
+// A method of the checkpointer, which knows scopes itself.
+template <int kTraits, auto kMethod, typename Payload>
+constexpr OperationRow OnSaver(Tag tag) {
+  return On<Payload>(tag, kTraits, [](EngineState& engine, Payload& op) {
+    const auto call = [&](auto&... arguments) { return (engine.saver().*kMethod)(arguments...); };
+    return std::apply(call, ArgumentsOf<kMethod, Checkpointer>(op));
+  });
 }
 
 constexpr int kMoves = kBeyondRows | kNeedsFile | kWhole;
@@ -77,128 +107,61 @@ constexpr OperationRow kOperations[] = {
     InBatch<PutOp>(Tag::kPut, kWrites).As(Audited::kStore, Place::kNamespace),
     InBatch<SearchOp>(Tag::kSearch, kReads).At(Place::kNamespace),
     InBatch<ListNamespacesOp>(Tag::kListNamespaces, kReads),
-    On<wire::OneNamespace>(Tag::kListKeys, kReads,
-                           [](auto& engine, auto& op) {
-                             return InScope(engine, [&](auto& store) { return store.List(op.ns); });
-                           })
-        .At(Place::kNamespace),
-    On<wire::OneNamespace>(Tag::kClearNamespace, kWrites,
-                           [](auto& engine, auto& op) {
-                             return InScope(
-                                 engine, [&](auto& store) { return store.ClearNamespace(op.ns); });
-                           })
+    OnStore<kReads, &Store::List, wire::OneNamespace>(Tag::kListKeys).At(Place::kNamespace),
+    OnStore<kWrites, &Store::ClearNamespace, wire::OneNamespace>(Tag::kClearNamespace)
         .As(Audited::kClear, Place::kNamespace, Changed::kFirst),
-    On<wire::SweepExpired>(
-        Tag::kSweepExpired, kWrites | kWhole,
-        [](auto& engine, auto& op) { return engine.store().SweepExpired(op.max_items); })
+    OnStore<kWrites | kWhole, &Store::SweepExpired, wire::SweepExpired>(Tag::kSweepExpired)
         .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    On<wire::ConfigureStore>(
-        Tag::kConfigureStore, kOfFile,
-        [](auto& engine, auto& op) { return engine.store().Configure(op.index, op.ttl, op.text); }),
-    On<Nothing>(Tag::kStoreStats, kReads | kWhole,
-                [](auto& engine, auto&) { return engine.store().Stats(); }),
-    On<wire::ExplainAbsence>(Tag::kExplainAbsence, kReads,
-                             [](auto& engine, auto& op) {
-                               return InScope(engine, [&](auto& store) {
-                                 return store.ExplainAbsence(op.search, op.item);
-                               });
-                             })
+    OnStore<kOfFile, &Store::Configure, wire::ConfigureStore>(Tag::kConfigureStore),
+    OnStore<kReads | kWhole, &Store::Stats, Nothing>(Tag::kStoreStats),
+    OnStore<kReads, &Store::ExplainAbsence, wire::ExplainAbsence>(Tag::kExplainAbsence)
         .At(Place::kNamespace),
-    On<IndexStep>(Tag::kImproveIndex, kReads | kWhole,
-                  [](auto& engine, auto& op) { return engine.store().ImproveIndex(op); }),
-    On<wire::ReadPending>(
-        Tag::kReadPending, kReads | kWhole,
-        [](auto& engine, auto& op) { return engine.store().ReadPending(op.limit); }),
-    On<wire::EmbedPending>(
-        Tag::kEmbedPending, kWrites | kWhole,
-        [](auto& engine, auto& op) { return engine.store().EmbedPending(op.items); }),
-    On<HistoryRule>(Tag::kKeepHistory, kWrites | kWhole,
-                    [](auto& engine, auto& op) { return engine.store().KeepHistory(op); })
+    OnStore<kReads | kWhole, &Store::ImproveIndex, IndexStep>(Tag::kImproveIndex),
+    OnStore<kReads | kWhole, &Store::ReadPending, wire::ReadPending>(Tag::kReadPending),
+    OnStore<kWrites | kWhole, &Store::EmbedPending, wire::EmbedPending>(Tag::kEmbedPending),
+    OnStore<kWrites | kWhole, &Store::KeepHistory, HistoryRule>(Tag::kKeepHistory)
         .As(Audited::kConfigure, Place::kNamespace),
-    On<wire::OneNamespace>(Tag::kDropHistory, kWrites | kWhole,
-                           [](auto& engine, auto& op) { return engine.store().DropHistory(op.ns); })
+    OnStore<kWrites | kWhole, &Store::DropHistory, wire::OneNamespace>(Tag::kDropHistory)
         .As(Audited::kConfigure, Place::kNamespace),
-    On<Nothing>(Tag::kHistoryRules, kReads | kWhole,
-                [](auto& engine, auto&) { return engine.store().ListHistoryRules(); }),
-    On<wire::History>(Tag::kHistory, kReads,
-                      [](auto& engine, auto& op) {
-                        return InScope(
-                            engine, [&](auto& store) { return store.History(op.item, op.limit); });
-                      })
+    OnStore<kReads | kWhole, &Store::ListHistoryRules, Nothing>(Tag::kHistoryRules),
+    OnStore<kReads, &Store::History, wire::History>(Tag::kHistory).At(Place::kNamespace),
+    OnStore<kReads, &Store::GetAsOf, wire::AsOf<GetOp>>(Tag::kGetAsOf).At(Place::kNamespace),
+    OnStore<kReads, &Store::SearchAsOf, wire::AsOf<SearchOp>>(Tag::kSearchAsOf)
         .At(Place::kNamespace),
-    On<wire::AsOf<GetOp>>(Tag::kGetAsOf, kReads,
-                          [](auto& engine, auto& op) {
-                            return InScope(engine, [&](auto& store) {
-                              return store.GetAsOf(op.op, op.at_ms);
-                            });
-                          })
-        .At(Place::kBehindTime),
-    On<wire::AsOf<SearchOp>>(Tag::kSearchAsOf, kReads,
-                             [](auto& engine, auto& op) {
-                               return InScope(engine, [&](auto& store) {
-                                 return store.SearchAsOf(op.op, op.at_ms);
-                               });
-                             })
-        .At(Place::kBehindTime),
-    On<wire::AsOf<ListNamespacesOp>>(Tag::kListNamespacesAsOf, kReads,
-                                     [](auto& engine, auto& op) {
-                                       return InScope(engine, [&](auto& store) {
-                                         return store.ListNamespacesAsOf(op.op, op.at_ms);
-                                       });
-                                     }),
+    OnStore<kReads, &Store::ListNamespacesAsOf, wire::AsOf<ListNamespacesOp>>(
+        Tag::kListNamespacesAsOf),
     On<Undo>(Tag::kUndo, kWrites,
              [](auto& engine, auto& op) {
-               return InScope(engine, [&](auto& store) { return store.UndoOperation(op); });
+               ScopedStore* scoped = engine.scoped_store();
+               return scoped ? scoped->UndoOperation(op) : engine.store().UndoOperation(op);
              })
         .As(Audited::kUndo, Place::kNowhere, Changed::kSecond),
 
-    On<NewCheckpoint>(Tag::kPutCheckpoint, kWrites | kRepeatable,
-                      [](auto& engine, auto& op) { return engine.saver().Put(op); })
+    OnSaver<kWrites | kRepeatable, &Checkpointer::Put, NewCheckpoint>(Tag::kPutCheckpoint)
         .As(Audited::kStore, Place::kThread),
-    On<wire::PutWrites>(
-        Tag::kPutWrites, kWrites | kRepeatable,
-        [](auto& engine, auto& op) { return engine.saver().PutWrites(op.key, op.writes); })
+    OnSaver<kWrites | kRepeatable, &Checkpointer::PutWrites, wire::PutWrites>(Tag::kPutWrites)
         .As(Audited::kStore, Place::kThread),
-    On<CheckpointKey>(Tag::kGetTuple, kReads,
-                      [](auto& engine, auto& op) { return engine.saver().GetTuple(op); }),
-    On<ListCheckpoints>(Tag::kListCheckpoints, kReads,
-                        [](auto& engine, auto& op) { return engine.saver().List(op); }),
-    On<wire::ListWrites>(
-        Tag::kListWrites, kReads,
-        [](auto& engine, auto& op) { return engine.saver().Writes(op.key, op.channel); }),
-    On<wire::GetDeltaChannelHistory>(Tag::kDeltaChannelHistory, kReads,
-                                     [](auto& engine, auto& op) {
-                                       return engine.saver().GetDeltaChannelHistory(op.key,
-                                                                                    op.channels);
-                                     }),
-    On<wire::DeleteThread>(
-        Tag::kDeleteThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().DeleteThread(op.thread_id); })
+    OnSaver<kReads, &Checkpointer::GetTuple, CheckpointKey>(Tag::kGetTuple),
+    OnSaver<kReads, &Checkpointer::List, ListCheckpoints>(Tag::kListCheckpoints),
+    OnSaver<kReads, &Checkpointer::Writes, wire::ListWrites>(Tag::kListWrites),
+    OnSaver<kReads, &Checkpointer::GetDeltaChannelHistory, wire::GetDeltaChannelHistory>(
+        Tag::kDeltaChannelHistory),
+    OnSaver<kWrites, &Checkpointer::DeleteThread, wire::DeleteThread>(Tag::kDeleteThread)
         .As(Audited::kDelete, Place::kThread),
-    On<wire::CopyThread>(
-        Tag::kCopyThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().CopyThread(op.source, op.target); })
+    OnSaver<kWrites, &Checkpointer::CopyThread, wire::CopyThread>(Tag::kCopyThread)
         .As(Audited::kStore, Place::kSecondText),
-    On<wire::RenameThread>(
-        Tag::kRenameThread, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().RenameThread(op.source, op.target); })
+    OnSaver<kWrites, &Checkpointer::RenameThread, wire::RenameThread>(Tag::kRenameThread)
         .As(Audited::kStore, Place::kSecondText),
-    On<wire::ForkThread>(Tag::kForkThread, kWrites,
-                         [](auto& engine, auto& op) {
-                           return engine.saver().ForkThread(op.source, op.checkpoint_id, op.target);
-                         })
+    OnSaver<kWrites, &Checkpointer::ForkThread, wire::ForkThread>(Tag::kForkThread)
         .As(Audited::kStore, Place::kThirdText),
     On<wire::DeleteForRuns>(
         Tag::kDeleteForRuns, kWrites,
         [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); })
         .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    On<RetentionRules>(Tag::kPrune, kWrites,
-                       [](auto& engine, auto& op) { return engine.saver().Prune(op); })
+    OnSaver<kWrites, &Checkpointer::Prune, RetentionRules>(Tag::kPrune)
         .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    On<ListThreads>(Tag::kListThreads, kReads,
-                    [](auto& engine, auto& op) { return engine.saver().Threads(op); }),
-    On<Nothing>(Tag::kCheckpointerStats, kReads,
-                [](auto& engine, auto&) { return engine.saver().Stats(); }),
+    OnSaver<kReads, &Checkpointer::Threads, ListThreads>(Tag::kListThreads),
+    OnSaver<kReads, &Checkpointer::Stats, Nothing>(Tag::kCheckpointerStats),
 
     On<Nothing>(Tag::kFlush, kBeyondRows | kAlone,
                 [](auto& engine, auto&) {

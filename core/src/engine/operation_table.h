@@ -35,7 +35,6 @@ enum Trait : std::uint8_t {
 enum class Place : std::uint8_t {
   kNowhere,
   kNamespace,   // the first field
-  kBehindTime,  // a namespace behind a time
   kThread,      // the first field
   kSecondText,  // a thread
   kThirdText,

@@ -16,10 +16,7 @@
 namespace keepsake {
 namespace {
 
-enum class Access : std::uint8_t { kRead, kWrite };
-
-constexpr NamespaceRules kExact = {.allow_reserved_root = true};
-constexpr NamespaceRules kPrefix = {.allow_empty = true, .allow_reserved_root = true};
+using Access = ScopedStore::Access;
 
 std::string Show(const Namespace& ns) {
   std::string text = "[";
@@ -58,150 +55,6 @@ Status Denied(const Policy& policy, Access access, const Namespace& ns) {
 }
 
 Status OverQuota(std::string message) { return {StatusCode::kQuotaExceeded, message}; }
-
-// Namespaces on their way into a scope, and out again.
-class Gate {
- public:
-  explicit Gate(const Scope& scope) : scope_(scope) {}
-
-  // Replaces a namespace of the scope by that of the memory, if all policies allow it.
-  Status Enter(Namespace& ns, Access access, NamespaceRules rules) const {
-    if (Status status = ValidateNamespace(ns, rules); !status.ok()) return status;
-    for (std::size_t level = scope_.levels().size(); level-- > 0;) {
-      const auto& [place, policy] = scope_.levels()[level];
-      if (!Allows(policy, access, ns)) return Denied(policy, access, ns);
-      ns.insert(ns.begin(), place.begin(), place.end());
-    }
-    return {};
-  }
-
-  // Whether a namespace of the scope may be written.
-  bool MayWrite(Namespace ns) const { return Enter(ns, Access::kWrite, kPrefix).ok(); }
-
-  void Leave(Namespace& ns) const {
-    ns.erase(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(std::min(depth(), ns.size())));
-  }
-
-  std::size_t depth() const { return scope_.place().size(); }
-  const Scope& scope() const { return scope_; }
-
- private:
-  const Scope& scope_;
-};
-
-// An operation on its way in.
-class Entering {
- public:
-  Entering(const Gate& gate, const TtlConfig& ttl) : gate_(gate), ttl_(ttl) {}
-
-  Status operator()(GetOp& op) const {
-    op.refresh_ttl = op.refresh_ttl && gate_.MayWrite(op.ns);
-    return gate_.Enter(op.ns, Access::kRead, kExact);
-  }
-
-  Status operator()(PutOp& op) const {
-    if (op.value) {
-      if (Status status = SetTtl(op); !status.ok()) return status;
-      for (const ScopeLevel& level : gate_.scope().levels()) {
-        const auto& most = level.policy.max_value_bytes;
-        if (!most || op.value->size() <= *most) continue;
-        return OverQuota("Value size " + std::to_string(op.value->size()) + " exceeds max " +
-                         std::to_string(*most) + ": " + Show(op.ns) + " " + json::Quoted(op.key));
-      }
-    }
-    if (op.supersedes) {
-      Status status = gate_.Enter(op.supersedes->ns, Access::kWrite, kExact);
-      if (!status.ok()) return status;
-    }
-    return gate_.Enter(op.ns, Access::kWrite, kExact);
-  }
-
-  Status operator()(SearchOp& op) const {
-    op.refresh_ttl = op.refresh_ttl && gate_.MayWrite(op.ns_prefix);
-    if (op.near) {
-      if (Status status = gate_.Enter(op.near->ns, Access::kRead, kExact); !status.ok()) {
-        return status;
-      }
-    }
-    return gate_.Enter(op.ns_prefix, Access::kRead, kPrefix);
-  }
-
-  // What may be read must be said by a prefix without "*". A suffix is looked for among the
-  // labels within the scope: as many as it has stand behind the place.
-  Status operator()(ListNamespacesOp& op) const {
-    const Namespace& place = gate_.scope().place();
-    Namespace literal;
-    std::size_t least = 1;
-    for (MatchCondition& condition : op.match_conditions) {
-      Namespace& path = condition.path;
-      least = std::max(least, path.size());
-      if (condition.match_type == MatchType::kSuffix) continue;
-      Namespace begin(path.begin(), std::ranges::find(path, "*"));
-      if (begin.size() > literal.size()) literal = std::move(begin);
-      path.insert(path.begin(), place.begin(), place.end());
-    }
-    if (Status status = gate_.Enter(literal, Access::kRead, kPrefix); !status.ok()) return status;
-    MatchCondition within{MatchType::kPrefix, place};
-    within.path.insert(within.path.end(), least, "*");
-    op.match_conditions.push_back(std::move(within));
-    if (op.max_depth.value_or(0) > 0) {  // 0 is refused
-      const std::uint64_t depth = std::uint64_t{*op.max_depth} + place.size();
-      op.max_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth, UINT32_MAX));
-    }
-    return {};
-  }
-
- private:
-  Status SetTtl(PutOp& op) const {
-    for (const ScopeLevel& level : gate_.scope().levels()) {
-      const Policy& policy = level.policy;
-      if (op.ttl_ms == PutOp::kDefaultTtl && policy.default_ttl_ms) {
-        op.ttl_ms = *policy.default_ttl_ms;
-      }
-    }
-    for (const ScopeLevel& level : gate_.scope().levels()) {
-      const auto& most = level.policy.max_ttl_ms;
-      if (!most) continue;
-      const bool is_default = op.ttl_ms == PutOp::kDefaultTtl;
-      const std::int64_t ttl = is_default ? ttl_.default_ttl_ms : op.ttl_ms;
-      if (ttl != PutOp::kNoTtl && ttl <= *most) continue;
-      if (!is_default) {
-        const std::string wanted = ttl == PutOp::kNoTtl ? "no end" : std::to_string(ttl) + " ms";
-        return OverQuota("time to live of " + wanted + " exceeds max " + std::to_string(*most) +
-                         " ms: " + Show(op.ns) + " " + json::Quoted(op.key));
-      }
-      op.ttl_ms = *most;
-    }
-    return {};
-  }
-
-  const Gate& gate_;
-  const TtlConfig& ttl_;
-};
-
-// An answer on its way out.
-class Leaving {
- public:
-  explicit Leaving(const Gate& gate) : gate_(gate) {}
-
-  void operator()(std::monostate) const {}
-  void operator()(std::optional<Item>& item) const {
-    if (item) gate_.Leave(item->ns);
-  }
-  // A plan counts what is outside, too.
-  void operator()(std::vector<SearchItem>& items) const {
-    for (SearchItem& item : items) {
-      gate_.Leave(item.item.ns);
-      item.plan.clear();
-    }
-  }
-  void operator()(std::vector<Namespace>& namespaces) const {
-    for (Namespace& ns : namespaces) gate_.Leave(ns);
-  }
-
- private:
-  const Gate& gate_;
-};
 
 // What a batch changes in one namespace, or in all that a level holds.
 struct Growth {
@@ -330,11 +183,125 @@ Status StatusOf(const Result<std::vector<OperationResult>>& results) {
 
 }  // namespace
 
+// All policies must allow it.
+Status ScopedStore::Enter(Namespace& ns, Access access, NamespaceRules rules) const {
+  if (Status status = ValidateNamespace(ns, rules); !status.ok()) return status;
+  for (std::size_t level = scope_.levels().size(); level-- > 0;) {
+    const auto& [place, policy] = scope_.levels()[level];
+    if (!Allows(policy, access, ns)) return Denied(policy, access, ns);
+    ns.insert(ns.begin(), place.begin(), place.end());
+  }
+  return {};
+}
+
+Status ScopedStore::Enter(GetOp& op, Access access) const {
+  op.refresh_ttl = op.refresh_ttl && MayWrite(op.ns);
+  return Enter(op.ns, access);
+}
+
+Status ScopedStore::Enter(PutOp& op, Access access) const {
+  if (op.value) {
+    if (Status status = SetTtl(op); !status.ok()) return status;
+    for (const ScopeLevel& level : scope_.levels()) {
+      const auto& most = level.policy.max_value_bytes;
+      if (!most || op.value->size() <= *most) continue;
+      return OverQuota("Value size " + std::to_string(op.value->size()) + " exceeds max " +
+                       std::to_string(*most) + ": " + Show(op.ns) + " " + json::Quoted(op.key));
+    }
+  }
+  if (op.supersedes) {
+    if (Status status = Enter(*op.supersedes, access); !status.ok()) return status;
+  }
+  return Enter(op.ns, access);
+}
+
+Status ScopedStore::SetTtl(PutOp& op) const {
+  for (const ScopeLevel& level : scope_.levels()) {
+    const Policy& policy = level.policy;
+    if (op.ttl_ms == PutOp::kDefaultTtl && policy.default_ttl_ms) {
+      op.ttl_ms = *policy.default_ttl_ms;
+    }
+  }
+  for (const ScopeLevel& level : scope_.levels()) {
+    const auto& most = level.policy.max_ttl_ms;
+    if (!most) continue;
+    const bool is_default = op.ttl_ms == PutOp::kDefaultTtl;
+    const std::int64_t ttl = is_default ? store_.options().ttl.default_ttl_ms : op.ttl_ms;
+    if (ttl != PutOp::kNoTtl && ttl <= *most) continue;
+    if (!is_default) {
+      const std::string wanted = ttl == PutOp::kNoTtl ? "no end" : std::to_string(ttl) + " ms";
+      return OverQuota("time to live of " + wanted + " exceeds max " + std::to_string(*most) +
+                       " ms: " + Show(op.ns) + " " + json::Quoted(op.key));
+    }
+    op.ttl_ms = *most;
+  }
+  return {};
+}
+
+Status ScopedStore::Enter(SearchOp& op, Access access) const {
+  op.refresh_ttl = op.refresh_ttl && MayWrite(op.ns_prefix);
+  if (op.near) {
+    if (Status status = Enter(*op.near, Access::kRead); !status.ok()) return status;
+  }
+  return Enter(op.ns_prefix, access, kPrefix);
+}
+
+// What may be read must be said by a prefix without "*". A suffix is looked for among the
+// labels within the scope: as many as it has stand behind the place.
+Status ScopedStore::Enter(ListNamespacesOp& op, Access access) const {
+  const Namespace& place = scope_.place();
+  Namespace literal;
+  std::size_t least = 1;
+  for (MatchCondition& condition : op.match_conditions) {
+    Namespace& path = condition.path;
+    least = std::max(least, path.size());
+    if (condition.match_type == MatchType::kSuffix) continue;
+    Namespace begin(path.begin(), std::ranges::find(path, "*"));
+    if (begin.size() > literal.size()) literal = std::move(begin);
+    path.insert(path.begin(), place.begin(), place.end());
+  }
+  if (Status status = Enter(literal, access, kPrefix); !status.ok()) return status;
+  MatchCondition within{MatchType::kPrefix, place};
+  within.path.insert(within.path.end(), least, "*");
+  op.match_conditions.push_back(std::move(within));
+  if (op.max_depth.value_or(0) > 0) {  // 0 is refused
+    const std::uint64_t depth = std::uint64_t{*op.max_depth} + place.size();
+    op.max_depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth, UINT32_MAX));
+  }
+  return {};
+}
+
+void ScopedStore::LeaveNamespace(Namespace& ns) const {
+  const std::size_t depth = std::min(scope_.place().size(), ns.size());
+  ns.erase(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(depth));
+}
+
+void ScopedStore::Leave(std::optional<Item>& item) const {
+  if (item) LeaveNamespace(item->ns);
+}
+
+// A plan counts what is outside, too.
+void ScopedStore::Leave(std::vector<SearchItem>& items) const {
+  for (SearchItem& item : items) {
+    LeaveNamespace(item.item.ns);
+    item.plan.clear();
+  }
+}
+
+void ScopedStore::Leave(std::vector<Namespace>& namespaces) const {
+  for (Namespace& ns : namespaces) LeaveNamespace(ns);
+}
+
+void ScopedStore::Leave(std::vector<Version>& versions) const {
+  for (Version& version : versions) Leave(version.item);
+}
+
 Result<std::vector<OperationResult>> ScopedStore::Batch(std::span<const Operation> operations) {
-  const Gate gate(scope_);
   std::vector<Operation> entered(operations.begin(), operations.end());
   for (std::size_t i = 0; i < entered.size(); ++i) {
-    Status status = std::visit(Entering(gate, store_.options().ttl), entered[i]);
+    const bool is_put = std::holds_alternative<PutOp>(entered[i]);
+    const Access access = is_put ? Access::kWrite : Access::kRead;
+    Status status = std::visit([&](auto& op) { return Enter(op, access); }, entered[i]);
     if (status.ok()) continue;
     if (entered.size() == 1) return std::unexpected(std::move(status));
     return Error(status.code(), "operation " + std::to_string(i) + ": " + status.message());
@@ -345,7 +312,9 @@ Result<std::vector<OperationResult>> ScopedStore::Batch(std::span<const Operatio
     if (usage_ != nullptr) usage_->Clear();
     return results;
   }
-  for (OperationResult& result : *results) std::visit(Leaving(gate), result);
+  for (OperationResult& result : *results) {
+    std::visit([&](auto& answer) { Leave(answer); }, result);
+  }
   return results;
 }
 
@@ -367,7 +336,7 @@ Status ScopedStore::CheckQuotas(std::span<const Operation> operations) {
     if (!Fits(claim, *usage)) {
       Result<Namespace> ns = DecodeNamespace(claim.growth.encoded_ns);
       if (!ns) return ns.error();
-      Gate(scope_).Leave(*ns);
+      LeaveNamespace(*ns);
       return Exceeded(claim, *usage, *ns);
     }
     usages.push_back(
@@ -418,25 +387,9 @@ Result<std::vector<Namespace>> ScopedStore::ListNamespaces(ListNamespacesOp list
   return Only<std::vector<Namespace>>(Batch({&operation, 1}));
 }
 
-Result<std::vector<std::string>> ScopedStore::List(const Namespace& ns) {
-  Namespace entered = ns;
-  Status status = Gate(scope_).Enter(entered, Access::kRead, kExact);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return store_.List(entered);
-}
-
-Result<std::uint64_t> ScopedStore::ClearNamespace(const Namespace& ns) {
-  Namespace entered = ns;
-  Status status = Gate(scope_).Enter(entered, Access::kWrite, kExact);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  if (usage_ != nullptr) usage_->Forget(EncodeNamespace(entered));
-  return store_.ClearNamespace(entered);
-}
-
 Status ScopedStore::Enter(Erasure& erasure) const {
-  const Gate gate(scope_);
   for (Namespace& ns : erasure.namespaces) {
-    if (Status status = gate.Enter(ns, Access::kWrite, kPrefix); !status.ok()) return status;
+    if (Status status = Enter(ns, Access::kWrite, kPrefix); !status.ok()) return status;
   }
   const bool has_threads = !erasure.threads.empty() || erasure.thread_prefix;
   if (has_threads && scope_.is_read_only()) {
@@ -451,84 +404,25 @@ Status ScopedStore::Enter(Erasure& erasure) const {
 }
 
 Status ScopedStore::Enter(AuditQuery& query) const {
-  return Gate(scope_).Enter(query.ns_prefix, Access::kRead, kPrefix);
+  return Enter(query.ns_prefix, Access::kRead, kPrefix);
 }
 
 void ScopedStore::Leave(AuditEntry& entry) const {
-  const Gate gate(scope_);
   if (!BeginsWith(entry.place, scope_.place())) entry.place.clear();
-  gate.Leave(entry.place);
-  if (entry.ns) gate.Leave(*entry.ns);
+  LeaveNamespace(entry.place);
+  if (entry.ns) LeaveNamespace(*entry.ns);
   if (entry.thread_id) entry.thread_id->erase(0, scope_.thread_prefix().size());
-}
-
-Result<WhyNot> ScopedStore::ExplainAbsence(const SearchOp& search, const ItemRef& item) {
-  const Gate gate(scope_);
-  SearchOp entered = search;
-  ItemRef named = item;
-  Status status = Entering(gate, store_.options().ttl)(entered);
-  if (status.ok()) status = gate.Enter(named.ns, Access::kRead, kExact);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return store_.ExplainAbsence(entered, named);
-}
-
-Result<std::vector<Version>> ScopedStore::History(const ItemRef& item, std::uint32_t limit) {
-  const Gate gate(scope_);
-  ItemRef named = item;
-  Status status = gate.Enter(named.ns, Access::kRead, kExact);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  Result<std::vector<Version>> versions = store_.History(named, limit);
-  if (!versions) return versions;
-  const Leaving leaving(gate);
-  for (Version& version : *versions) leaving(version.item);
-  return versions;
-}
-
-Result<std::optional<Item>> ScopedStore::GetAsOf(const GetOp& get, std::int64_t at_ms) {
-  const Gate gate(scope_);
-  GetOp entered = get;
-  Status status = gate.Enter(entered.ns, Access::kRead, kExact);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  Result<std::optional<Item>> item = store_.GetAsOf(entered, at_ms);
-  const Leaving leaving(gate);
-  if (item) leaving(*item);
-  return item;
-}
-
-Result<std::vector<SearchItem>> ScopedStore::SearchAsOf(const SearchOp& search,
-                                                        std::int64_t at_ms) {
-  const Gate gate(scope_);
-  SearchOp entered = search;
-  Status status = Entering(gate, store_.options().ttl)(entered);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  Result<std::vector<SearchItem>> hits = store_.SearchAsOf(entered, at_ms);
-  const Leaving leaving(gate);
-  if (hits) leaving(*hits);
-  return hits;
-}
-
-Result<std::vector<Namespace>> ScopedStore::ListNamespacesAsOf(const ListNamespacesOp& list,
-                                                               std::int64_t at_ms) {
-  const Gate gate(scope_);
-  ListNamespacesOp entered = list;
-  Status status = Entering(gate, store_.options().ttl)(entered);
-  if (!status.ok()) return std::unexpected(std::move(status));
-  Result<std::vector<Namespace>> listed = store_.ListNamespacesAsOf(entered, at_ms);
-  const Leaving leaving(gate);
-  if (listed) leaving(*listed);
-  return listed;
 }
 
 // What it was may be more than the policies let it be now.
 Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
-  const Gate gate(scope_);
   Result<std::vector<PutOp>> puts = store_.ReadUndo(undo, scope_.place());
   if (!puts) return std::unexpected(std::move(puts.error()));
   std::vector<Operation> operations;
   for (PutOp& put : *puts) {
-    gate.Leave(put.ns);
+    LeaveNamespace(put.ns);
     put.ttl_ms = PutOp::kDefaultTtl;
-    if (Status status = Entering(gate, store_.options().ttl)(put); !status.ok()) {
+    if (Status status = Enter(put, Access::kWrite); !status.ok()) {
       return std::unexpected(std::move(status));
     }
     operations.emplace_back(std::move(put));

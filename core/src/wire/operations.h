@@ -122,8 +122,8 @@ struct History {
 };
 template <typename Op>
 struct AsOf {
-  std::int64_t at_ms = 0;
   Op op;
+  std::int64_t at_ms = 0;
 };
 struct PutWrites {
   CheckpointKey key;
@@ -217,9 +217,9 @@ auto Fields(Is<ExplainAbsence> auto& x) { return std::tie(x.search, x.item); }
 auto Fields(Is<ReadPending> auto& x) { return std::tie(x.limit); }
 auto Fields(Is<EmbedPending> auto& x) { return std::tie(x.items); }
 auto Fields(Is<History> auto& x) { return std::tie(x.item, x.limit); }
-auto Fields(Is<AsOf<GetOp>> auto& x) { return std::tie(x.at_ms, x.op); }
-auto Fields(Is<AsOf<SearchOp>> auto& x) { return std::tie(x.at_ms, x.op); }
-auto Fields(Is<AsOf<ListNamespacesOp>> auto& x) { return std::tie(x.at_ms, x.op); }
+auto Fields(Is<AsOf<GetOp>> auto& x) { return std::tie(x.op, x.at_ms); }
+auto Fields(Is<AsOf<SearchOp>> auto& x) { return std::tie(x.op, x.at_ms); }
+auto Fields(Is<AsOf<ListNamespacesOp>> auto& x) { return std::tie(x.op, x.at_ms); }
 auto Fields(Is<PutWrites> auto& x) { return std::tie(x.key, x.writes); }
 auto Fields(Is<ListWrites> auto& x) { return std::tie(x.key, x.channel); }
 auto Fields(Is<GetDeltaChannelHistory> auto& x) { return std::tie(x.key, x.channels); }

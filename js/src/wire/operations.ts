@@ -383,8 +383,8 @@ export const OPERATIONS = {
     tag: 33,
     access: ({ get }) => recalls(get.namespace),
     write(writer, { at, get }) {
-      writer.i64(at);
       writeGet(writer, get);
+      writer.i64(at);
     },
     read: (reader) => (reader.flag() ? readItem(reader) : null),
   }),
@@ -392,8 +392,8 @@ export const OPERATIONS = {
     tag: 34,
     access: ({ search }) => recalls(search.namespacePrefix),
     write(writer, { at, search }) {
-      writer.i64(at);
       writeSearch(writer, search);
+      writer.i64(at);
     },
     read: (reader) => reader.list(readSearchItem),
   }),
@@ -404,8 +404,8 @@ export const OPERATIONS = {
     tag: 35,
     access: () => recalls([]),
     write(writer, { at, list }) {
-      writer.i64(at);
       writeListNamespaces(writer, list);
+      writer.i64(at);
     },
     read: (reader) => reader.list(readTexts),
   }),
