@@ -37,7 +37,9 @@ serve({
   insert: (key, text) => run([put(key, text)]),
   batch: (rows) => run(rows.map(([key, text]) => put(key, text))),
   get: (key) => run([{ kind: "get", namespace: NAMESPACE, key, refreshTtl: false }]),
-  close() {
+  // As the owner does it.
+  async close() {
+    await run([{ kind: "flush" }]);
     session.close();
     storage.close();
   },

@@ -36,11 +36,13 @@ const FULL = `
     isFull = true;
     globalThis.fullChannel.postMessage("set");
   };
-  const { put, delete: remove } = IDBObjectStore.prototype;
-  IDBObjectStore.prototype.put = function (...values) {
-    if (isFull) throw new DOMException("made by a test", "QuotaExceededError");
-    return put.apply(this, values);
-  };
+  const { add, put, delete: remove } = IDBObjectStore.prototype;
+  for (const [name, store] of Object.entries({ add, put })) {
+    IDBObjectStore.prototype[name] = function (...values) {
+      if (isFull) throw new DOMException("made by a test", "QuotaExceededError");
+      return store.apply(this, values);
+    };
+  }
   IDBObjectStore.prototype.delete = function (key) {
     if (key === "reserve") isFull = false;
     return remove.call(this, key);

@@ -650,19 +650,83 @@ describe("the mirror in IndexedDB", () => {
     expect(await contentOf(await openIn({ name: "deleted", storage }))).toEqual({});
   });
 
-  test("a holder that was frozen can't write over the next one", async () => {
-    const frozen = await openIn({ name: "frozen", storage });
-    await putIn(frozen, "first", { n: 1 });
-    const next = await openIn({ name: "frozen", storage });
-    await putIn(next, "second", { n: 2 });
-    const { code } = await frozen.run(() => keepsake.failure(db.put("late", { n: 3 })));
-    expect(code).toBe("changed_outside");
-    await putIn(next, "third", { n: 3 });
-    expect(Object.keys(await contentOf(await openIn({ name: "frozen", storage })))).toEqual([
-      "first",
-      "second",
-      "third",
-    ]);
+  const add = (worker, key) => putIn(worker, key, { key });
+  // The log begins anew, so that blocks replace all records.
+  const fold = async (worker, key) => {
+    await worker.run(() => db.acknowledged({ kind: "flush" }));
+    await add(worker, key);
+  };
+  const WAYS = { adding: add, folding: fold };
+  const namesOf = async (name) => Object.keys(await contentOf(await openIn({ name, storage })));
+
+  test.each([
+    ["adding", "adding"],
+    ["adding", "folding"],
+    ["folding", "adding"],
+    ["folding", "folding"],
+  ])("a holder that was frozen can't write over the next one: %s over %s", async (late, next) => {
+    const name = `frozen ${late} ${next}`;
+    const frozen = await openIn({ name, storage });
+    await add(frozen, "first");
+    const owner = await openIn({ name, storage });
+    await WAYS[next](owner, "second");
+    await WAYS[next](owner, "third");
+    await expect(WAYS[late](frozen, "late")).rejects.toThrow(/changed or deleted by someone else/);
+    await WAYS[next](owner, "fourth");
+    expect(await namesOf(name)).toEqual(["first", "fourth", "second", "third"]);
+  });
+
+  test.each(["adding", "folding"])(
+    "what was read before another's %s is not written on",
+    async (way) => {
+      const name = `read before ${way}`;
+      const owner = await openIn({ name, storage });
+      await add(owner, "first");
+      const reader = await openIn({ name, storage });
+      await WAYS[way](owner, "second");
+      await expect(add(reader, "late")).rejects.toThrow(/changed or deleted by someone else/);
+      await add(owner, "third");
+      expect(await namesOf(name)).toEqual(["first", "second", "third"]);
+    },
+  );
+
+  test("what one holder after the other recorded is there, and so it is in blocks", async () => {
+    for (const [i, key] of ["a", "b", "c", "d"].entries()) {
+      const worker = await openIn({ name: "holders", storage });
+      await (i === 2 ? fold : add)(worker, key);
+      await add(worker, `${key}2`);
+      await worker.terminate();
+    }
+    const keys = ["a", "a2", "b", "b2", "c", "c2", "d", "d2"];
+    expect(await namesOf("holders")).toEqual(keys);
+    await fold(await openIn({ name: "holders", storage }), "e");
+    expect(await namesOf("holders")).toEqual([...keys, "e"]);
+  });
+
+  test("a change whose connection was lost after it was stored is stored once", async () => {
+    const worker = await openIn({ name: "lost", storage });
+    await add(worker, "first");
+    const lost = await worker.run(async () => {
+      await db.storage.restoreReserve();
+      const { transaction } = IDBDatabase.prototype;
+      let lost = 0;
+      IDBDatabase.prototype.transaction = function (...all) {
+        const made = transaction.apply(this, all);
+        if (lost++ > 0) return made;
+        Object.defineProperty(made, "oncomplete", {
+          set: () => made.addEventListener("complete", () => made.onabort()),
+        });
+        return made;
+      };
+      await db.put("second", {});
+      IDBDatabase.prototype.transaction = transaction;
+      await db.put("third", {});
+      return lost;
+    });
+    // Stored and lost, tried again, and looked for.
+    expect(lost).toBe(3);
+    await worker.terminate();
+    expect(await namesOf("lost")).toEqual(["first", "second", "third"]);
   });
 
   test("has settled when every transaction is over, so that a worker may end", async () => {

@@ -1,18 +1,23 @@
 // A database where there is no OPFS: its files are in memory, and IndexedDB keeps a
-// mirror of them. One transaction stores all 4 KiB blocks of all files that changed,
-// so what is stored is always a state that SQLite left behind at the end of a frame.
+// mirror of them: 4 KiB blocks of all files, and a record of each change since these were written.
+// So what is stored is always a state that SQLite left behind at the end of a frame.
 //
 // An IndexedDB database `keepsake/<name>` has these stores:
-//   meta     "state"         { token, sizes: [database, log, journal] }
-//            "home"          "opfs" if the database lives there, "fallback" if it is to move there
-//            "reserve"       bytes that can be given up on a full disk
-//            "flush"         the time of the last flush()
-//   blocks   file * 2^32 + i the i-th block of the file; 0 is the database, 1 its log, 2 its journal
-//   aside    [suffix, i]     the i-th block of the set-aside file `<name><suffix>`
+//   meta     "state"          State: whose the database is, and how long its files are in blocks
+//            "home"           "opfs" if the database lives there, "fallback" if it is to move there
+//            "reserve"        bytes that can be given up on a full disk
+//            "flush"          the time of the last flush()
+//   blocks   file * 2^32 + i  the i-th block of the file; 0 is the database, 1 its log, 2 its journal
+//   records  epoch * 2^32 + i the i-th Record of this epoch, or FENCE
+//   aside    [suffix, i]      the i-th block of the set-aside file `<name><suffix>`
 // Keys that are numbers are read twice as fast as arrays.
 //
-// Each transaction changes the token, and checks that it is still the one before:
-// a tab that was frozen while another took over can't mix its blocks into theirs.
+// A change is one request, which adds its record: half the time of a few that are waited for. When
+// the log begins anew, blocks are written in place of all records.
+//
+// An epoch is a writer: who writes first after another puts a fence where the other's next record
+// would be, in the transaction which begins the next epoch. So a tab that was frozen while another
+// took over can't add anything. Whatever else it does asks first whose the database is.
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
@@ -23,24 +28,40 @@ import { closedError, isQuotaError, storageError } from "./storage-error.js";
 
 type Durability = "relaxed" | "strict";
 
-/** What the first token replaces. */
-const NO_TOKEN = "";
-
 type Home = "opfs" | "fallback";
 
 interface State {
-  token: string;
-  /** Of the files, in the order of SUFFIXES. */
+  /** Whose the database is. */
+  writer: string;
+  /** Theirs. */
+  epoch: number;
+  /** Records from this key on are not in the blocks yet. */
+  firstRecord: number;
+  /** Of the files in blocks, in the order of SUFFIXES. */
   sizes: number[];
 }
 
-const EMPTY: State = { token: NO_TOKEN, sizes: SUFFIXES.map(() => 0) };
+const NOBODY = "";
+const EMPTY: State = { writer: NOBODY, epoch: 0, firstRecord: 0, sizes: SUFFIXES.map(() => 0) };
+
+/** What changed: files are cut, written to, and then as long as this. */
+interface Record {
+  writer: string;
+  /** The key of the record before it, if that is not in the blocks yet. */
+  after: number | undefined;
+  sizes: number[];
+  cuts: (number | undefined)[];
+  writes: [file: number, at: number, bytes: Block][];
+}
+
+const FENCE = 0;
 
 const VERSION = 1;
 const META = "meta";
 const BLOCKS = "blocks";
+const RECORDS = "records";
 const ASIDE = "aside";
-const STORES = [META, BLOCKS, ASIDE] as const;
+const STORES = [META, BLOCKS, RECORDS, ASIDE] as const;
 const STATE = "state";
 const HOME = "home";
 const RESERVE = "reserve";
@@ -49,6 +70,9 @@ const FLUSH = "flush";
 const BLOCK_BYTES = 4096;
 const BLOCKS_PER_READ = 1024;
 const BLOCKS_PER_FILE = 2 ** 32;
+const RECORDS_PER_EPOCH = 2 ** 32;
+const MOST_RECORDED_BYTES = 64 << 20;
+const LOG = SUFFIXES.indexOf("-wal");
 const RESERVE_BYTES = 1 << 20;
 const RANDOM_BYTES_AT_ONCE = 1 << 16;
 
@@ -61,10 +85,11 @@ const RETRY_PAUSES_MS = [0, 50, 250];
 export async function connectMirror(name: string): Promise<Mirror> {
   const connection = new Connection(name);
   try {
-    const connected = connection.run("readonly", "relaxed", async ({ meta }) => {
-      const state = await answerTo<State | undefined>(meta.get(STATE));
+    const connected = connection.run("readonly", "relaxed", async ({ meta, records }) => {
+      const { sizes, firstRecord } = await stateIn(meta);
       const home = await answerTo<Home | undefined>(meta.get(HOME));
-      return new Mirror(connection, state ?? EMPTY, home);
+      const unfolded = await answerTo<number>(records.count(recordsFrom(firstRecord)));
+      return new Mirror(connection, sizes[0] === 0 && unfolded === 0, home);
     });
     return await inTime(connected, ANSWER_LIMIT_MS, () => tooSlow(name, ANSWER_LIMIT_MS));
   } catch (error) {
@@ -107,20 +132,16 @@ async function withConnection<T>(name: string, body: (stores: Stores) => Promise
 /** What IndexedDB knows of a database. @internal */
 export class Mirror {
   readonly name: string;
+  readonly isEmpty: boolean;
   /** Where it lives if not here, or whether it is here only because OPFS was refused. */
   readonly home: Home | undefined;
   readonly #connection: Connection;
-  readonly #state: State;
 
-  constructor(connection: Connection, state: State, home: Home | undefined) {
+  constructor(connection: Connection, isEmpty: boolean, home: Home | undefined) {
     this.name = connection.name;
+    this.isEmpty = isEmpty;
     this.home = home;
     this.#connection = connection;
-    this.#state = state;
-  }
-
-  get isEmpty(): boolean {
-    return this.#state.sizes[0] === 0;
   }
 
   async mark(home: Home): Promise<void> {
@@ -147,8 +168,14 @@ export class Mirror {
 }
 
 interface Loaded {
-  token: string;
+  state: State;
   files: MirrorFile[];
+  lastRecord: number | undefined;
+  /** Where the owner before would add its next record. */
+  nextRecord: number;
+  /** Among the records that are not in the blocks yet. */
+  fences: number[];
+  recordedBytes: number;
 }
 
 /** @internal */
@@ -158,14 +185,24 @@ export class IdbStorage implements BrowserStorage {
   readonly files: EngineFiles = new Map();
   readonly #connection: Connection;
   readonly #durability: Durability;
-  #loaded: Loaded;
+  readonly #writer = Math.random().toString(36).slice(2);
+  readonly #epoch: number;
+  /** How the owner before left it. */
+  readonly #found: Loaded;
+  #claimedBy: IDBDatabase | undefined;
+  readonly #files: MirrorFile[];
+  /** As it is stored once this has written. */
+  #state: State;
+  // Records that are not in the blocks yet.
+  #lastRecord: number | undefined;
+  #nextRecord: number;
+  #fences: number[];
+  #recordedBytes: number;
   #storing: Promise<void> | undefined;
   // What was changed while a transaction was under way, for all who wait for it.
   #next: Promise<void> | undefined;
   #failure: KeepsakeError | undefined;
-  #commits = 0;
   #isFlushed = true;
-  readonly #writer = Math.random().toString(36).slice(2);
 
   constructor(
     connection: Connection,
@@ -174,7 +211,14 @@ export class IdbStorage implements BrowserStorage {
     fallbackReason: string | undefined,
   ) {
     this.#connection = connection;
-    this.#loaded = loaded;
+    this.#found = loaded;
+    this.#files = loaded.files;
+    this.#epoch = loaded.state.epoch + 1;
+    this.#state = { ...loaded.state, writer: this.#writer, epoch: this.#epoch };
+    this.#lastRecord = loaded.lastRecord;
+    this.#nextRecord = this.#epoch * RECORDS_PER_EPOCH;
+    this.#fences = [...loaded.fences, loaded.nextRecord];
+    this.#recordedBytes = loaded.recordedBytes;
     this.#durability = durability;
     this.fallbackReason = fallbackReason;
     this.#provideFiles();
@@ -187,7 +231,7 @@ export class IdbStorage implements BrowserStorage {
   commit(): Promise<void> | undefined {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     // Whoever has read what is not stored yet waits until it is.
-    if (!this.#loaded.files.some((file) => file.hasChanges)) return this.#next ?? this.#storing;
+    if (!this.#files.some((file) => file.hasChanges)) return this.#next ?? this.#storing;
     if (this.#storing === undefined) return this.#store();
     this.#next ??= this.#storing.then(() => {
       this.#next = undefined;
@@ -233,13 +277,12 @@ export class IdbStorage implements BrowserStorage {
   async setAside(): Promise<string> {
     await this.#storing?.catch(ignore);
     const aside = asideSuffix();
-    let token: string;
     try {
-      token = await this.#giveUp((stores, found) => moveBlocks(stores, found, aside));
+      await this.#giveUp((stores) => copyAside(stores, this.#name, aside));
     } catch (error) {
       throw storageError("can't set aside", this.#name, error);
     }
-    this.#loaded = { token, files: SUFFIXES.map(() => new MirrorFile()) };
+    this.#files.splice(0, Number.POSITIVE_INFINITY, ...newFiles());
     this.#failure = undefined;
     this.#provideFiles();
     return this.#name + aside;
@@ -247,8 +290,7 @@ export class IdbStorage implements BrowserStorage {
 
   /** The database lives in OPFS from now on, and nothing of it here. This is to be closed. */
   async moveToOpfs(): Promise<void> {
-    await this.#giveUp(({ meta, blocks }) => {
-      blocks.clear();
+    await this.#giveUp(({ meta }) => {
       meta.delete(RESERVE);
       meta.put("opfs" satisfies Home, HOME);
     });
@@ -264,39 +306,25 @@ export class IdbStorage implements BrowserStorage {
     closeFiles(this.files);
   }
 
-  /** There are no files afterwards; `body` does something about their blocks. */
-  async #giveUp(body: (stores: Stores, found: State) => void | Promise<void>): Promise<string> {
-    const before = this.#loaded.token;
-    const token = this.#nextToken();
-    await this.#connection.run("readwrite", "strict", async (stores) => {
-      const found = await answerTo<State | undefined>(stores.meta.get(STATE));
-      if (found?.token === token) return; // by a connection that was lost then
-      checkToken(this.#name, found, [before]);
-      await body(stores, found ?? EMPTY);
-      stores.meta.put({ ...EMPTY, token }, STATE);
+  /** There are no files afterwards; `body` does something about them. */
+  async #giveUp(body: (stores: Stores) => void | Promise<void>): Promise<void> {
+    await this.#replaceRecords("strict", EMPTY.sizes, async (stores) => {
+      await body(stores);
+      stores.blocks.clear();
     });
-    return token;
   }
 
   #provideFiles(): void {
-    for (const [i, file] of this.#loaded.files.entries()) {
+    for (const [i, file] of this.#files.entries()) {
       this.files.set(`${this.#name}${SUFFIXES[i]}`, file);
     }
   }
 
-  #nextToken(): string {
-    this.#commits++;
-    return `${this.#writer}:${this.#commits}`;
-  }
-
   #store(): Promise<void> {
-    const isFirst = this.#commits === 0;
-    const state = { token: this.#nextToken(), sizes: this.#loaded.files.map(sizeOf) };
-    const changes = this.#loaded.files.map((file) => file.takeChanges());
-    this.#storing = this.#put(state, changes).then(
+    const isFirst = this.#claimedBy === undefined;
+    this.#storing = this.#storeChanges().then(
       () => {
         this.#storing = undefined;
-        this.#loaded.token = state.token;
         this.#isFlushed = false;
         if (isFirst) void this.restoreReserve();
       },
@@ -309,18 +337,103 @@ export class IdbStorage implements BrowserStorage {
     return this.#storing;
   }
 
-  async #put(state: State, changes: readonly Changes[]): Promise<void> {
-    const before = this.#loaded.token;
-    await this.#connection.run("readwrite", this.#durability, async ({ meta, blocks }) => {
-      const found = meta.get(STATE);
-      meta.put(state, STATE);
+  // What is in a log before it begins anew is of no use: blocks of it need never be written.
+  #storeChanges(): Promise<void> {
+    const sizes = this.#files.map(sizeOf);
+    const cuts = this.#files.map((file) => file.cutSinceRecord);
+    const bytes = this.#files.reduce((sum, file) => sum + file.bytesSinceRecord, 0);
+    if (cuts[LOG] !== undefined || this.#recordedBytes + bytes > MOST_RECORDED_BYTES) {
+      return this.#fold(sizes);
+    }
+    const writes = this.#files.flatMap((file, i) =>
+      file.takeWrites().map(([at, written]): Record["writes"][0] => [i, at, written]),
+    );
+    const record = { writer: this.#writer, after: this.#lastRecord, sizes, cuts, writes };
+    this.#recordedBytes += bytes;
+    this.#lastRecord = this.#nextRecord++;
+    return this.#add(record, this.#lastRecord);
+  }
+
+  async #add(record: Record, key: number): Promise<void> {
+    try {
+      await this.#write(this.#durability, ({ records }) => {
+        records.add(record, key);
+      });
+    } catch (error) {
+      // It may have been added by a connection that was lost then.
+      if (!isChangedOutside(error) || !(await this.#hasAdded(key))) throw error;
+    }
+  }
+
+  #hasAdded(key: number): Promise<boolean> {
+    return this.#connection.run("readonly", "relaxed", async ({ records }) => {
+      const found = await answerTo<Record | typeof FENCE | undefined>(records.get(key));
+      return typeof found === "object" && found.writer === this.#writer;
+    });
+  }
+
+  /** Writes blocks in place of records. */
+  #fold(sizes: number[]): Promise<void> {
+    const changes = this.#files.map((file) => file.takeChanges());
+    return this.#replaceRecords(this.#durability, sizes, ({ blocks }) => {
       for (const [file, { changed, end }] of changes.entries()) {
         if (end !== undefined) blocks.delete(blockRange(file, end));
         for (const [index, block] of changed) blocks.put(block, blockKey(file, index));
       }
-      // Asked first and looked at last, so that nothing waits for it.
-      checkToken(this.#name, await answerTo<State | undefined>(found), [before, state.token]);
     });
+  }
+
+  // It takes a key, so that whoever has read what was there before finds out.
+  async #replaceRecords(
+    durability: Durability,
+    sizes: number[],
+    body: (stores: Stores) => void | Promise<void>,
+  ): Promise<void> {
+    const state = { ...this.#state, firstRecord: this.#nextRecord + 1, sizes };
+    await this.#write(durability, async (stores) => {
+      await this.#claim(stores);
+      await body(stores);
+      let begin = this.#state.firstRecord;
+      for (const end of [...this.#fences, this.#nextRecord]) {
+        if (begin < end) stores.records.delete(IDBKeyRange.bound(begin, end, false, true));
+        begin = end + 1;
+      }
+      stores.meta.put(state, STATE);
+    });
+    this.#state = state;
+    this.#nextRecord = state.firstRecord;
+    this.#lastRecord = undefined;
+    this.#fences = [];
+    this.#recordedBytes = 0;
+  }
+
+  /** Rejects if somebody else has written. `body` may add a record; for anything else it claims. */
+  async #write(
+    durability: Durability,
+    body: (stores: Stores) => void | Promise<void>,
+  ): Promise<void> {
+    let by: IDBDatabase | undefined;
+    try {
+      await this.#connection.run("readwrite", durability, async (stores, database) => {
+        by = database;
+        if (this.#claimedBy !== database) await this.#claim(stores);
+        await body(stores);
+      });
+    } catch (error) {
+      throw isConstraintError(error) ? changedOutside(this.#name) : error;
+    }
+    this.#claimedBy = by;
+  }
+
+  /** Throws if somebody else has written; from now on nobody can who read it before. */
+  async #claim({ meta, records }: Stores): Promise<void> {
+    const { writer, firstRecord } = await stateIn(meta);
+    if (writer === this.#writer) return;
+    const found = this.#found;
+    const isAsFound = writer === found.state.writer && firstRecord === found.state.firstRecord;
+    if (this.#claimedBy !== undefined || !isAsFound) throw changedOutside(this.#name);
+    records.add(FENCE, found.nextRecord);
+    meta.put(this.#state, STATE);
   }
 }
 
@@ -330,7 +443,7 @@ function sizeOf(file: MirrorFile): number {
 
 type Block = Uint8Array<ArrayBuffer>;
 
-/** What has to be stored of a file. */
+/** What differs from the blocks of a file. */
 interface Changes {
   changed: [index: number, block: Block][];
   /** Blocks from here on are gone. */
@@ -338,14 +451,35 @@ interface Changes {
 }
 
 class MirrorFile extends MemoryFile {
+  readonly #isLog: boolean;
+  // Since the last record.
+  #cut: number | undefined;
+  #written: [begin: number, end: number][] = [];
+  // Since the blocks were written.
   readonly #changed = new Set<number>();
   #isCut = false;
 
+  constructor(isLog: boolean, content?: Uint8Array) {
+    super(content);
+    this.#isLog = isLog;
+  }
+
   get hasChanges(): boolean {
-    return this.#isCut || this.#changed.size > 0;
+    return this.#cut !== undefined || this.#written.length > 0;
+  }
+
+  /** The least size that it had. */
+  get cutSinceRecord(): number | undefined {
+    return this.#cut;
+  }
+
+  get bytesSinceRecord(): number {
+    return this.#written.reduce((sum, [begin, end]) => sum + end - begin, 0);
   }
 
   override write(from: Uint8Array, { at }: { at: number }): number {
+    // A log that begins anew has nothing of the one before.
+    if (this.#isLog && at === 0) this.truncate(0);
     const begin = Math.min(at, this.getSize());
     const count = super.write(from, { at });
     this.#note(begin, at + count);
@@ -356,7 +490,16 @@ class MirrorFile extends MemoryFile {
     const before = this.getSize();
     super.truncate(size);
     if (size > before) this.#note(before, size);
-    if (size < before) this.#cut();
+    if (size < before) this.#noteCut(size);
+  }
+
+  takeWrites(): [at: number, bytes: Block][] {
+    const writes = this.#written.map(([begin, end]): [number, Block] => [
+      begin,
+      this.#bytes(begin, end),
+    ]);
+    this.#forgetRecord();
+    return writes;
   }
 
   takeChanges(): Changes {
@@ -365,25 +508,54 @@ class MirrorFile extends MemoryFile {
     for (const index of this.#changed) changed.push([index, this.#block(index)]);
     this.#changed.clear();
     this.#isCut = false;
+    this.#forgetRecord();
     return { changed, end };
+  }
+
+  /** Does again what was recorded. */
+  redo(i: number, { sizes, cuts, writes }: Record): void {
+    const cut = cuts[i];
+    if (cut !== undefined) this.truncate(cut);
+    for (const [file, at, bytes] of writes) if (file === i) this.write(bytes, { at });
+    this.truncate(sizes[i] as number);
+    this.#forgetRecord();
+  }
+
+  #forgetRecord(): void {
+    this.#cut = undefined;
+    this.#written = [];
   }
 
   #note(begin: number, end: number): void {
     for (let i = Math.floor(begin / BLOCK_BYTES); i * BLOCK_BYTES < end; i++) this.#changed.add(i);
+    const last = this.#written.at(-1);
+    if (last === undefined || begin < last[0] || begin > last[1]) this.#written.push([begin, end]);
+    else last[1] = Math.max(last[1], end);
   }
 
-  #cut(): void {
+  #noteCut(size: number): void {
     this.#isCut = true;
-    const count = blockCount(this.getSize());
+    this.#cut = Math.min(this.#cut ?? size, size);
+    for (const range of this.#written) range[1] = Math.min(range[1], size);
+    this.#written = this.#written.filter(([begin, end]) => begin < end);
+    const count = blockCount(size);
     for (const index of this.#changed) if (index >= count) this.#changed.delete(index);
   }
 
   #block(index: number): Block {
     const at = index * BLOCK_BYTES;
-    const block = new Uint8Array(Math.min(BLOCK_BYTES, this.getSize() - at));
-    this.read(block, { at });
-    return block;
+    return this.#bytes(at, Math.min(at + BLOCK_BYTES, this.getSize()));
   }
+
+  #bytes(begin: number, end: number): Block {
+    const bytes = new Uint8Array(end - begin);
+    this.read(bytes, { at: begin });
+    return bytes;
+  }
+}
+
+function newFiles(): MirrorFile[] {
+  return SUFFIXES.map((_, i) => new MirrorFile(i === LOG));
 }
 
 function blockCount(size: number): number {
@@ -395,22 +567,62 @@ function blockCount(size: number): number {
 interface Stores {
   meta: IDBObjectStore;
   blocks: IDBObjectStore;
+  records: IDBObjectStore;
   aside: IDBObjectStore;
 }
 
-async function readFiles({ meta, blocks }: Stores, name: string): Promise<Loaded> {
-  const { token, sizes } = (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
+async function stateIn(meta: IDBObjectStore): Promise<State> {
+  return (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
+}
+
+async function readFiles(stores: Stores, name: string): Promise<Loaded> {
+  const state = await stateIn(stores.meta);
   const files: MirrorFile[] = [];
-  for (const [i, size] of sizes.entries()) {
+  for (const [i, size] of state.sizes.entries()) {
     const content = new Uint8Array(size);
-    const found = await readBlocks(blocks, i, size, (block, index) => {
+    const found = await readBlocks(stores.blocks, i, size, (block, index) => {
       const at = index * BLOCK_BYTES;
       content.set(block.subarray(0, size - at), at);
     });
-    if (found !== blockCount(size)) throw blocksAreMissing(`${name}${SUFFIXES[i]}`);
-    files.push(new MirrorFile(content));
+    if (found !== blockCount(size)) throw isMissing("blocks", `${name}${SUFFIXES[i]}`);
+    files.push(new MirrorFile(i === LOG, content));
   }
-  return { token, files };
+  return redoRecords(stores.records, { state, files }, name);
+}
+
+async function redoRecords(
+  records: IDBObjectStore,
+  { state, files }: Pick<Loaded, "state" | "files">,
+  name: string,
+): Promise<Loaded> {
+  const range = recordsFrom(state.firstRecord);
+  const keys = await answerTo<number[]>(records.getAllKeys(range));
+  const found = await answerTo<(Record | typeof FENCE)[]>(records.getAll(range));
+  const loaded: Loaded = {
+    state,
+    files,
+    lastRecord: undefined,
+    nextRecord: state.firstRecord,
+    fences: [],
+    recordedBytes: 0,
+  };
+  for (const [i, key] of keys.entries()) {
+    const record = found[i];
+    if (typeof record !== "object") {
+      loaded.fences.push(key);
+      continue;
+    }
+    if (record.after !== loaded.lastRecord) throw isMissing("records", name);
+    for (const [file, mirror] of files.entries()) mirror.redo(file, record);
+    loaded.lastRecord = key;
+    loaded.nextRecord = key + 1;
+    loaded.recordedBytes += record.writes.reduce((sum, [, , bytes]) => sum + bytes.length, 0);
+  }
+  return loaded;
+}
+
+function recordsFrom(key: number): IDBKeyRange {
+  return IDBKeyRange.lowerBound(key);
 }
 
 /** Answers how many there were. */
@@ -437,26 +649,34 @@ function blockRange(file: number, begin: number, end = BLOCKS_PER_FILE): IDBKeyR
   return IDBKeyRange.bound(blockKey(file, begin), blockKey(file, end), false, true);
 }
 
-async function moveBlocks({ blocks, aside }: Stores, { sizes }: State, to: string): Promise<void> {
-  for (const [file, size] of sizes.entries()) {
-    await readBlocks(blocks, file, size, (block, index) => {
-      const rest = block.subarray(0, size - index * BLOCK_BYTES);
-      aside.put(rest.slice(), [to + SUFFIXES[file], index]);
-    });
-    blocks.delete(blockRange(file, 0));
+async function copyAside(stores: Stores, name: string, to: string): Promise<void> {
+  const { files } = await readFiles(stores, name);
+  for (const [i, file] of files.entries()) {
+    for (let at = 0; at < file.getSize(); at += BLOCK_BYTES) {
+      const block = new Uint8Array(Math.min(BLOCK_BYTES, file.getSize() - at));
+      file.read(block, { at });
+      stores.aside.put(block, [to + SUFFIXES[i], at / BLOCK_BYTES]);
+    }
   }
 }
 
-function checkToken(name: string, found: State | undefined, expected: string[]): void {
-  if (expected.includes(found?.token ?? NO_TOKEN)) return;
-  throw new KeepsakeError(
+function changedOutside(name: string): KeepsakeError {
+  return new KeepsakeError(
     "changed_outside",
     `the mirror of "${name}" in IndexedDB was changed or deleted by someone else`,
   );
 }
 
-function blocksAreMissing(file: string): KeepsakeError {
-  return new KeepsakeError("corrupt", `IndexedDB lacks some of the blocks of "${file}"`);
+function isMissing(what: string, file: string): KeepsakeError {
+  return new KeepsakeError("corrupt", `IndexedDB lacks some of the ${what} of "${file}"`);
+}
+
+function isChangedOutside(error: unknown): boolean {
+  return error instanceof KeepsakeError && error.code === "changed_outside";
+}
+
+function isConstraintError(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "ConstraintError";
 }
 
 // Browsers compress what they store; zeros would keep no room free.
@@ -469,6 +689,8 @@ function incompressible(size: number): Uint8Array<ArrayBuffer> {
 }
 
 // ---- IndexedDB with promises
+
+type Body<T> = (stores: Stores, database: IDBDatabase) => T | Promise<T>;
 
 /** Opens by itself, and again if the browser closed it, as iOS does in the background. */
 class Connection {
@@ -484,13 +706,10 @@ class Connection {
 
   /**
    * Resolves with what `body` answered when the transaction is complete. `body` may wait
-   * for answerTo() only. Runs again if the connection was lost: it has to bear that.
+   * for answerTo() only. Runs again if the connection was lost: it has to bear that. It hears
+   * which connection it is.
    */
-  run<T>(
-    mode: IDBTransactionMode,
-    durability: Durability,
-    body: (stores: Stores) => T | Promise<T>,
-  ): Promise<T> {
+  run<T>(mode: IDBTransactionMode, durability: Durability, body: Body<T>): Promise<T> {
     const running = this.#run(mode, durability, body);
     this.#underWay.add(running);
     const forget = () => this.#underWay.delete(running);
@@ -508,14 +727,11 @@ class Connection {
     this.#drop();
   }
 
-  async #run<T>(
-    mode: IDBTransactionMode,
-    durability: Durability,
-    body: (stores: Stores) => T | Promise<T>,
-  ): Promise<T> {
+  async #run<T>(mode: IDBTransactionMode, durability: Durability, body: Body<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await transact(await this.#database(), mode, durability, body);
+        const database = await this.#database();
+        return await transact(database, mode, durability, (stores) => body(stores, database));
       } catch (error) {
         const pause = RETRY_PAUSES_MS[attempt];
         if (pause === undefined || !this.#mayBeLost || isFinal(error)) throw error;
@@ -550,7 +766,7 @@ class Connection {
 }
 
 function isFinal(error: unknown): boolean {
-  return error instanceof KeepsakeError || isQuotaError(error);
+  return error instanceof KeepsakeError || isQuotaError(error) || isConstraintError(error);
 }
 
 function openDatabase(name: string): Promise<IDBDatabase> {
@@ -609,6 +825,7 @@ async function transact<T>(
     const answer = await body({
       meta: transaction.objectStore(META),
       blocks: transaction.objectStore(BLOCKS),
+      records: transaction.objectStore(RECORDS),
       aside: transaction.objectStore(ASIDE),
     });
     transaction.commit?.();
