@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../golden/golden_frames.h"
 #include "../golden/request_builder.h"
 #include "engine/audit_trail.h"
 #include "engine/operation_table.h"
@@ -202,6 +203,22 @@ TEST(Audit, each_operation_that_writes_is_audited) {
       EXPECT_EQ(row.audited, Audited::kRecall) << static_cast<int>(row.tag);
     }
   }
+}
+
+// By the golden frames, which all name the same one.
+TEST(Audit, each_operation_that_begins_with_a_namespace_says_so) {
+  std::size_t found = 0;
+  for (const golden::GoldenFrame& golden : golden::GoldenFrames()) {
+    const auto request = wire::ParseRequest(golden.request, wire::FrameKind::kExecute);
+    if (!request) continue;  // it opens
+    for (const wire::OperationView& view : request->operations) {
+      Namespace ns;
+      if (!wire::Reader(view.payload).Get(ns) || ns != golden::AnyNamespace()) continue;
+      EXPECT_EQ(FindOperation(view.tag)->place, Place::kNamespace) << golden.name;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 5U);
 }
 
 TEST_P(AuditTest, cap_103_cap_104_what_a_rule_refuses_is_told_and_changes_nothing) {

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "../fuzz/frame_fuzz.h"
 #include "../fuzz/json_judge.h"
 #include "../golden/golden_frames.h"
+#include "engine/operation_table.h"
 
 namespace keepsake::fuzz {
 namespace {
@@ -67,6 +69,28 @@ void Mutate(Random& random, Bytes& frame) {
       break;
     default:
       frame.insert(position, static_cast<std::uint8_t>(random()));
+  }
+}
+
+TEST(FuzzSlice, all_operations_on_items_and_threads_are_made) {
+  Random random(kSeed);
+  const Bytes input = RandomBytes(random, 200'000);
+  ByteSource source(input);
+  OperationGenerator generator(source);
+  std::set<wire::Tag> made;
+  while (!source.empty()) {
+    const Bytes frame = generator.Frame();
+    const auto request = wire::ParseRequest(frame, wire::FrameKind::kExecute);
+    ASSERT_TRUE(request) << request.error().message();
+    for (const wire::OperationView& view : request->operations) {
+      made.insert(static_cast<wire::Tag>(view.tag));
+    }
+  }
+  // Their answers tell the stores apart: see Twins.
+  made.insert({wire::Tag::kImproveIndex, wire::Tag::kListThreads});
+  for (const OperationRow& row : Operations()) {
+    if (row.tag >= wire::Tag::kFlush) break;
+    EXPECT_TRUE(made.contains(row.tag)) << "tag " << static_cast<int>(row.tag);
   }
 }
 

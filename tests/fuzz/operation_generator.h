@@ -194,7 +194,14 @@ class OperationGenerator {
   }
 
   void AddRetention(wire::RequestBuilder& builder) {
-    switch (source_.Below(4)) {
+    switch (source_.Below(6)) {
+      case 4:
+        builder.Add(wire::Tag::kRenameThread, wire::RenameThread{ThreadId(), ThreadId()});
+        break;
+      case 5:
+        builder.Add(wire::Tag::kForkThread,
+                    wire::ForkThread{ThreadId(), CheckpointId(), ThreadId()});
+        break;
       case 0:
         builder.Add(wire::Tag::kDeleteThread, wire::DeleteThread{ThreadId()});
         break;

@@ -698,10 +698,16 @@ test("every golden file is read", () => {
 test("a response cut anywhere is refused", () => {
   for (const [name, operation] of frames) {
     const { response } = golden(name);
-    for (let length = 0; length < response.length; length++) {
-      const cut = response.subarray(0, length);
-      expect(() => wire.decodeResponse(cut, [operation])).toThrow(RangeError);
-    }
+    const isRefused = (_, length) => {
+      try {
+        wire.decodeResponse(response.subarray(0, length), [operation]);
+        return false;
+      } catch (error) {
+        return error instanceof RangeError;
+      }
+    };
+    // One matcher for each frame: one for each of its bytes takes seconds.
+    expect([name, Array.from(response, isRefused).indexOf(false)]).toEqual([name, -1]);
   }
 });
 
