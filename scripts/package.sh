@@ -73,6 +73,6 @@ build_dist() {
   rm -f build/package
   # shellcheck disable=SC2086 # a list of names
   node scripts/build-js.mjs "build/$(preset_of wasm)" "build/$(preset_of wasm-lean)" $package_parts
-  node scripts/sbom.mjs "build/$(preset_of wasm)" >dist/sbom.cdx.json
+  if [ "$package_kind" = release ]; then node scripts/sbom.mjs build/wasm >dist/sbom.cdx.json; fi
   echo "$package_kind $package_fingerprint $package_parts" >build/package
 }
