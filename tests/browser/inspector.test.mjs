@@ -50,6 +50,12 @@ const stored = (namespace, key) =>
     async ([ns, name]) => (await globalThis.memory.store.get(ns, name))?.value ?? null,
     [namespace, key],
   );
+const isInSight = (element) =>
+  element.evaluate((each) => {
+    const { left, top, bottom } = each.getBoundingClientRect();
+    const at = (y) => each.getRootNode().elementFromPoint(left + 20, y);
+    return each.contains(at(top + 2)) && each.contains(at(bottom - 2));
+  });
 const put = (namespace, key, item, where = page) =>
   where.evaluate((args) => globalThis.memory.store.put(...args), [namespace, key, item]);
 
@@ -394,7 +400,9 @@ describe("search", () => {
   ])("why %s is none, or is one", async (item, why) => {
     await page.getByLabel("Item, as namespace/key").fill(item);
     await button("Why not this one?").click();
-    await page.locator(".verdict", { hasText: why }).waitFor();
+    const verdict = page.locator(".verdict", { hasText: why });
+    await verdict.waitFor();
+    await expect(isInSight(verdict)).resolves.toBe(true);
   });
 
   test("a hit leads to its item, and an item to the reason why it is not found", async () => {
@@ -426,6 +434,13 @@ describe("threads", () => {
     await option(/chat.*7 checkpoints/).click();
     await option(/Step 2.*2 branches begin here/).waitFor();
     await expect(option(/branch 2/).count()).resolves.toBe(2);
+  });
+
+  test("what is said of a step is not cut in a narrow window", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    const said = option(/Step 2.*2 branches begin here/).locator(".preview");
+    expect(await said.evaluate((each) => each.scrollWidth <= each.clientWidth)).toBe(true);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   test("a checkpoint says what it changed", async () => {
@@ -464,7 +479,7 @@ describe("threads", () => {
 
   test("a thread is replayed step by step, and walked through", async () => {
     await option(/^chat/).click();
-    await page.locator(".count", { hasText: "chat: 7" }).waitFor();
+    await page.locator(".count", { hasText: "7 of chat" }).waitFor();
     await option(/Step -1/).click();
     const heading = (name) => page.getByRole("heading", { name, exact: true });
     await heading("Step -1").waitFor();
@@ -481,7 +496,7 @@ describe("threads", () => {
     await heading("Step 3").waitFor();
     await expect(button("Replay from here").isDisabled()).resolves.toBe(true);
     await option(/what-if/).click();
-    await page.locator(".count", { hasText: "what-if: 3" }).waitFor();
+    await page.locator(".count", { hasText: "3 of what-if" }).waitFor();
     await option(/Step 1/).click();
     await heading("Step 1").waitFor();
   });
@@ -496,14 +511,14 @@ describe("threads", () => {
   test("a thread of 5,000 steps is read in portions, without a long task", async () => {
     await page.evaluate((steps) => globalThis.seedThread("long", steps, 20), LONG_THREAD);
     await option(/long/).click();
-    await page.locator(".count", { hasText: `long: ${PORTION} so far` }).waitFor();
+    await page.locator(".count", { hasText: `${PORTION} so far of long` }).waitFor();
     const list = page.getByRole("listbox", { name: /Checkpoints/ });
     await list.focus();
     const { longest, tasks } = await longestTaskWhile(page, async () => {
       // What was read begins anew where a change comes in: that is told once a second.
       for (let read = 0; read < 20 * PORTION; ) {
         await page.keyboard.press("End");
-        const text = await page.locator(".count", { hasText: /long: \d+ so far/ }).textContent();
+        const text = await page.locator(".count", { hasText: /\d+ so far of long/ }).textContent();
         read = Number(/\d+/.exec(text)[0]);
       }
     });

@@ -177,6 +177,7 @@ export class SearchTab implements Tab {
     this.#verdict.textContent = "";
     const why = await this.#host.memory.store.whyNot(prefix, { namespace, key }, options);
     this.#verdict.textContent = `${pathOf(namespace, key)}: ${whyMissed(why, prefix)}`;
+    this.#verdict.scrollIntoView({ block: "nearest" });
   }
 
   // What may be meant, to be chosen from.
@@ -220,5 +221,10 @@ function marked({ text, highlights }: NonNullable<SearchItem["snippet"]>): (Node
     parts.push(text.slice(done, begin), h("mark", {}, text.slice(begin, end)));
     done = end;
   }
-  return [...parts, text.slice(done)];
+  return withoutMark([...parts, text.slice(done)]);
+}
+
+// A piece from the middle of a text may begin with the comma before it.
+function withoutMark([first = "", ...rest]: (Node | string)[]): (Node | string)[] {
+  return [typeof first === "string" ? first.replace(/^[,;:.!?]\s+/, "… ") : first, ...rest];
 }

@@ -101,8 +101,10 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 .line { display: flex; align-items: baseline; gap: 10px; min-width: 0; }
 .line .name, .line .link { flex: 1; min-width: 0; }
 .line .preview { flex: 3; }
-.line .lane ~ .name { flex: none; }
+.step { display: grid; grid-template-columns: auto minmax(0, 1fr); column-gap: 10px; align-items: center; }
+.step .lane { grid-row: 1 / 3; }
 .line .count, .score { flex: none; font-variant-numeric: tabular-nums; }
+.threads .row .preview { font-size: 13px; }
 .name, .row .preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .name { flex: 1; font-weight: 600; }
 /* What tells rows apart is their key: the place before it gives way. */
@@ -112,7 +114,7 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 [role="tree"] .name { font-weight: 400; }
 .preview { color: var(--muted); font-size: 14px; overflow-wrap: anywhere; }
 .twisty { flex: none; box-sizing: content-box; width: 22px; color: var(--muted); text-align: center; }
-.lane { position: relative; z-index: 1; flex: none; align-self: center; width: 10px; height: 10px; border: 2px solid var(--accent); border-radius: 50%; background: var(--surface); }
+.lane { position: relative; z-index: 1; width: 10px; height: 10px; border: 2px solid var(--accent); border-radius: 50%; background: var(--surface); }
 .rail { position: absolute; inset-block: 0; width: 2px; background: light-dark(#a9c3d6, #46617a); }
 .rail.up { inset-block-end: 50%; }
 .rail.down { inset-block-start: 50%; }
@@ -216,10 +218,12 @@ dialog .actions { justify-content: flex-end; }
 @container (max-width: 420px) {
   .tabs { gap: 0; padding-inline: 2px; }
   .tabs button { flex: 1; padding: 8px 3px; font-size: 14px; }
+  .facts { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
 }
 @container (min-width: 640px) {
   .panes { grid-template-columns: minmax(12rem, 2fr) minmax(0, 3fr); }
   .panes.two { grid-template-columns: minmax(20rem, 4fr) minmax(0, 5fr); }
+  .panes.threads { grid-template-columns: minmax(20rem, 2fr) minmax(0, 3fr); }
   .pane + .pane { border-inline-start: 1px solid var(--line); }
   .panes[data-step] > .pane-0 { display: flex; }
   .panes[data-step="0"] > .pane-1 { display: flex; }
@@ -228,6 +232,7 @@ dialog .actions { justify-content: flex-end; }
 @container (min-width: 980px) {
   .panes { grid-template-columns: minmax(12rem, 1fr) minmax(0, 1.5fr) minmax(0, 1.7fr); }
   .panes.two { grid-template-columns: minmax(18rem, 1fr) minmax(0, 2fr); }
+  .panes.threads { grid-template-columns: minmax(20rem, 1fr) minmax(0, 1.5fr) minmax(0, 1.7fr); }
   .panes[data-step] > .pane { display: flex; }
   .back { display: none; }
 }

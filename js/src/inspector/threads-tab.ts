@@ -11,7 +11,7 @@ import { VirtualList } from "./virtual-list.js";
 import { briefMoment, bytes, counted, cut, moment, pretty } from "./words.js";
 
 const THREAD_ROW = 58;
-const STEP_ROW = 44;
+const STEP_ROW = 58;
 const FIRST_THREADS = 100;
 // Of one channel.
 const MOST_TEXT = 20_000;
@@ -68,6 +68,7 @@ export class ThreadsTab implements Tab {
       { title: "Checkpoint", content: this.#detail },
     ]);
     this.root = this.#panes.root;
+    this.root.classList.add("threads");
     this.#reload = coalesced(() => this.#readThreads(), 300);
     this.#sayNothingChosen();
   }
@@ -161,7 +162,7 @@ export class ThreadsTab implements Tab {
   // A row more while there is more to come.
   #showSteps(): void {
     const { steps = [], isDone = true } = this.#tree ?? {};
-    this.#about.textContent = `${this.#threadId}: ${steps.length}${isDone ? "" : " so far"}`;
+    this.#about.textContent = `${steps.length}${isDone ? "" : " so far"} of ${this.#threadId}`;
     this.#stepList.update(steps.length + (isDone ? 0 : 1));
   }
 
@@ -191,11 +192,15 @@ export class ThreadsTab implements Tab {
       ...rails(step),
       h(
         "span",
-        { class: "line" },
+        { class: "step" },
         lane,
-        h("b", { class: "name" }, step.step === undefined ? "Step" : `Step ${step.step}`),
+        h(
+          "span",
+          { class: "line" },
+          h("b", { class: "name" }, step.step === undefined ? "Step" : `Step ${step.step}`),
+          h("time", { class: "count" }, briefMoment(step.time)),
+        ),
         h("span", { class: "preview" }, [step.source ?? "", ...notes].join(" · ")),
-        h("time", { class: "count" }, briefMoment(step.time)),
       ),
     );
   }
