@@ -1,10 +1,17 @@
 // Figures and facts as a person says them.
 
+const NO_BREAK = "\u00a0";
+
 export function bytes(count) {
-  if (count < 1024) return `${count} B`;
-  if (count < 1024 ** 2) return `${(count / 1024).toFixed(0)} KB`;
-  if (count < 1024 ** 3) return `${(count / 1024 ** 2).toFixed(1)} MB`;
-  return `${(count / 1024 ** 3).toFixed(0)} GB`;
+  const [figure, unit] = inUnits(count);
+  return `${figure}${NO_BREAK}${unit}`;
+}
+
+function inUnits(count) {
+  if (count < 1024) return [count, "B"];
+  if (count < 1024 ** 2) return [(count / 1024).toFixed(0), "KB"];
+  if (count < 1024 ** 3) return [(count / 1024 ** 2).toFixed(1), "MB"];
+  return [(count / 1024 ** 3).toFixed(0), "GB"];
 }
 
 export function counted(count, noun) {
@@ -32,6 +39,10 @@ export function whyFound(explain) {
   const reasons = Object.entries(REASONS).filter(([name]) => explain[name] > 0);
   if (reasons.length === 0) return "It has the letters of the question.";
   return sentence(reasons.map(([, reason]) => reason).join(", and "));
+}
+
+export function fitting(score) {
+  return `Its score is ${score.toFixed(2)} of${NO_BREAK}1.`;
 }
 
 /** Where the memory lives: {name, hint}. */

@@ -139,6 +139,16 @@ test("facts are kept for every thread", async () => {
   expect(all).toContain("green tea");
 });
 
+test("a question is answered with what it is about, and with no more", async () => {
+  const sister = "My sister is called Eve. She lives in Rome.";
+  await say(tab, `${sister} I live in London and I collect stamps.`);
+  await expect(say(tab, "Where does my sister live?")).resolves.toBe(`You told me: “${sister}”`);
+  await expect(say(tab, "Where do I live?")).resolves.toBe("You told me: “I live in London”");
+  await expect(say(tab, "Tell me about the bakery")).resolves.toContain("Mira said on");
+  await expect(say(tab, "Who is Jonas?")).resolves.toContain("I have heard Jonas talk");
+  await expect(say(tab, "What can you do?")).resolves.toContain("I am the scripted model");
+});
+
 test("what is not known is not answered with something else", async () => {
   await expect(say(tab, "What is my shoe size?")).resolves.toBe("You have not told me that.");
   const unknown = "What did Mira say about elephants?";
@@ -228,7 +238,7 @@ describe("the past of a thread", () => {
     await tab.locator("#past-at:focus").waitFor();
     await tab.keyboard.press("Home");
     await tab.getByRole("button", { name: "Go on from here in a new thread" }).click();
-    await tab.locator("#chat-title", { hasText: "(turn 1)" }).waitFor();
+    await tab.locator("#chat-title", { hasText: "From turn 1: I play" }).waitFor();
     await say(tab, "I hate maps.");
     await expect(turns()).resolves.toEqual([
       expect.stringContaining("cello"),
@@ -330,7 +340,7 @@ async function until(condition) {
 
 test("the threads show their sizes, and their history can be shortened", async () => {
   const thread = tab.getByRole("button", { name: new RegExp(`^${QUESTION.replace("?", "\\?")}`) });
-  expect(await thread.textContent()).toMatch(/ · \d+(\.\d)? [KM]?B$/);
+  expect(await thread.textContent()).toMatch(/ · \d+(\.\d)?\s[KM]?B$/);
   const checkpoints = async () =>
     Number(/([\d,]+) checkpoints/.exec(await tab.locator("#hint-size").textContent())[1]);
   const before = await checkpoints();

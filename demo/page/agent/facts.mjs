@@ -3,6 +3,11 @@
 const TOPICS = [
   { topic: "name", statement: /\b(my name is|call me|i am called)\b/i, question: /\bname\b/i },
   {
+    topic: "age",
+    statement: /\bi('m| am) \d+\b/i,
+    question: /\b(old|age)\b/i,
+  },
+  {
     topic: "health",
     statement: /\b(allerg|intolerant|diagnosed|my doctor)/i,
     question: /\b(allerg|intoleran|health|doctor)/i,
@@ -29,11 +34,11 @@ const TOPICS = [
     question: /\b(work|job|study)\b/i,
   },
   {
+    // A question asks for one of them, and so for a word.
     topic: "people",
     statement:
       /\bmy (wife|husband|partner|sister|brother|mother|father|daughter|son|friend|dog|cat)\b/i,
-    question:
-      /\b(wife|husband|partner|sister|brother|mother|father|daughter|son|friend|dog|cat|family)\b/i,
+    question: /\bfamily\b/i,
   },
   {
     topic: "plans",
@@ -46,18 +51,26 @@ const REMEMBER = /^(please )?remember( that|:)?\s+/i;
 const FORGET = /^(please )?(forget|delete|erase)( that| about|:)?\s+/i;
 const QUESTION =
   /\?\s*$|^(who|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|has|have|will|would|tell me)\b/i;
-const GREETING =
-  /^(hi|hello|hey|good (morning|evening|day)|thanks?|thank you|ok(ay)?)\b[\s\w]{0,12}[.!]*$/i;
+const GREETING = /^(hi|hello|hey|good (morning|evening|day))\b[\s\w]{0,12}[.!]*$/i;
+const THANKS = /^(thanks?|thank you)\b[\s\w]{0,12}[.!]*$/i;
+const AGREEMENT = /^(ok(ay)?|great|nice|cool|good|fine)[.!]*$/i;
+const ABOUT_THE_AGENT =
+  /^(so )?(who|what) are you\b|\b(what|how much) can you (do|remember)\b|\bhow do you work\b|^help\b|^what is (this|keepsake)\b/i;
 const FIRST_PERSON = /\b(i|i'm|me|my|mine)\b/i;
+// "Tell me about the bakery" is not about the person.
+const ADDRESS = /^(please |can you |could you )*(tell|show|remind|give) me\b/i;
 const ABOUT_ALL_OF_THEM =
   /\bwho am i\b|\b(know|knew|remember|learn(ed|t)?|heard?|told you|tell me|say)( of| about)? (me|myself)\b|\bhave i told you\b/i;
 // What a question about the person says beside its subject.
 const FILLING =
-  /\b(what|who|where|when|which|how|is|are|was|do|does|did|am|i|i'm|me|my|mine|you|the|a|an|to|tell|know|about|of|so|much|many|things?)\b|'s\b/gi;
+  /\b(what|who|where|when|which|how|is|are|was|do|does|did|am|i|i'm|me|my|mine|you|the|a|an|to|tell|told|know|remember|about|of|so|much|many|things?)\b|'s\b/gi;
 
 export const isGreeting = (text) => GREETING.test(text.trim());
+export const isThanks = (text) => THANKS.test(text.trim());
+export const isAboutTheAgent = (text) => ABOUT_THE_AGENT.test(text.trim());
 export const isQuestion = (text) => QUESTION.test(text.trim());
-export const isAboutThePerson = (text) => FIRST_PERSON.test(text);
+export const isAgreement = (text) => AGREEMENT.test(text.trim());
+export const isAboutThePerson = (text) => FIRST_PERSON.test(text.trim().replace(ADDRESS, ""));
 
 /** Whether anything about the person answers it: "who am I?" */
 export const isAboutAllOfThem = (text) => ABOUT_ALL_OF_THEM.test(text);
@@ -74,11 +87,33 @@ const LEAST_SHARED = 4;
  * the words that it is about. `people` are named in most texts, and tell nothing.
  */
 export function areAbout(question, texts, people) {
+  const about = subjectsOf(question, people);
+  return sharedOf(about, texts.flatMap(wordsOf)) * 2 >= about.length;
+}
+
+/** Those of `people` that a question asks for and nothing else: "who is Jonas?" */
+export function namesIn(question, people) {
+  if (subjectsOf(question, people).length > 0) return [];
+  const words = new Set(wordsOf(question));
+  return [...new Set(people)].filter((name) => wordsOf(name).every((word) => words.has(word)));
+}
+
+/** The items whose texts share the most words with the question, if any shares one. */
+export function mostAbout(question, items) {
+  const about = subjectsOf(question);
+  const shared = items.map(({ text }) => sharedOf(about, wordsOf(text)));
+  const most = Math.max(...shared);
+  return most > 0 ? items.filter((_, i) => shared[i] === most) : [];
+}
+
+// The words that it is about.
+function subjectsOf(question, people = []) {
   const names = new Set(people.flatMap(wordsOf));
-  const about = wordsOf(question.replace(FILLING, " ")).filter((word) => !names.has(word));
-  const words = texts.flatMap(wordsOf);
-  const found = about.filter((word) => words.some((other) => isAkin(word, other)));
-  return found.length * 2 >= about.length;
+  return wordsOf(question.replace(FILLING, " ")).filter((word) => !names.has(word));
+}
+
+function sharedOf(about, words) {
+  return about.filter((word) => words.some((other) => isAkin(word, other))).length;
 }
 
 const SMALL_WORDS =
@@ -104,14 +139,29 @@ export function topicOf(question) {
   return /[\p{L}\p{N}]/u.test(rest) ? undefined : entry?.topic;
 }
 
+// "My name is Ada and I live in London" are two facts.
+const ANOTHER_FACT = /,?\s+and\s+(?=(?:i|i'm|i've|my)\b)/i;
+// "My sister is called Eve. She lives in Rome." is one.
+const GOES_ON = /^(he|she|it|they|his|her|its|their|there)\b/i;
+
 /** → [{topic, text}], a fact for each statement about the person. */
 export function extractFacts(text) {
-  return sentences(text).flatMap((sentence) => {
-    const isRequest = REMEMBER.test(sentence);
-    const fact = sentence.replace(REMEMBER, "");
-    if (!isRequest && (isQuestion(sentence) || !FIRST_PERSON.test(sentence))) return [];
-    return [{ topic: topicOfStatement(fact), text: fact }];
-  });
+  const facts = [];
+  for (const sentence of sentences(text)) {
+    const last = facts.at(-1);
+    if (last && GOES_ON.test(sentence) && !isQuestion(sentence)) last.text += ` ${sentence}`;
+    else facts.push(...factsOf(sentence));
+  }
+  return facts.map((fact) => ({ topic: topicOfStatement(fact.text), text: fact.text }));
+}
+
+function factsOf(sentence) {
+  const isRequest = REMEMBER.test(sentence);
+  if (!isRequest && (isQuestion(sentence) || !FIRST_PERSON.test(sentence))) return [];
+  return sentence
+    .replace(REMEMBER, "")
+    .split(ANOTHER_FACT)
+    .map((text) => ({ text }));
 }
 
 function topicOfStatement(text) {

@@ -5,9 +5,14 @@ import {
   areAbout,
   extractFacts,
   isAboutAllOfThem,
+  isAboutTheAgent,
   isAboutThePerson,
+  isAgreement,
   isGreeting,
   isQuestion,
+  isThanks,
+  mostAbout,
+  namesIn,
   subjectToForget,
   topicOf,
 } from "./facts.mjs";
@@ -17,7 +22,7 @@ const RELEVANT = 0.12;
 // Of the best score: what is nearly as good is said too.
 const NEARLY_AS_GOOD = 0.6;
 const MOST_QUOTES = 2;
-const MOST_FACTS = 5;
+const MOST_FACTS = 10;
 
 export class ScriptedModel {
   name = "Scripted";
@@ -40,7 +45,7 @@ function resultOf({ name, content }) {
 // ---- which tools
 
 function firstCalls(said) {
-  if (isGreeting(said)) return [];
+  if (smallTalk(said) !== undefined) return [];
   const subject = subjectToForget(said);
   if (subject !== undefined) return [call("recall", { query: subject })];
   const aboutPerson = isQuestion(said) && isAboutThePerson(said);
@@ -55,10 +60,17 @@ function firstCalls(said) {
 }
 
 function nextCalls(said, results) {
+  if (isInNoDrawer(said, results)) return [call("recall", { query: said, aboutPerson: true })];
   if (subjectToForget(said) === undefined || results.some(({ name }) => name === "forget"))
     return [];
   const best = relevant(recalled(results))[0];
   return best ? [call("forget", { namespace: best.namespace, key: best.key })] : [];
+}
+
+// It may be kept under another topic than the one that was asked for.
+function isInNoDrawer(said, results) {
+  if (subjectToForget(said) !== undefined || isAboutAllOfThem(said)) return false;
+  return results.length === 1 && topicOf(said) !== undefined && recalled(results).length === 0;
 }
 
 function call(name, args) {
@@ -72,15 +84,25 @@ function answer(said, results) {
   if (forgotten) return answerToForget(forgotten);
   const facts = results.filter(({ name }) => name === "remember");
   if (facts.length > 0) return answerToFacts(facts, recalled(results));
-  if (results.length === 0) return GREETING;
+  if (results.length === 0) return smallTalk(said);
   if (subjectToForget(said) !== undefined) return "I found nothing like that to forget.";
   return isAboutThePerson(said)
     ? answerAboutPerson(said, recalled(results))
     : quoted(said, recalled(results));
 }
 
+// undefined if it is none.
+function smallTalk(said) {
+  if (isGreeting(said)) return GREETING;
+  if (isThanks(said)) return "You are welcome.";
+  if (isAgreement(said)) return "Good.";
+  return isAboutTheAgent(said) ? ABOUT_ME : undefined;
+}
+
 const GREETING =
   "Hello! Tell me something about yourself and I will keep it, or ask me about what I have heard.";
+const ABOUT_ME =
+  "I am the scripted model of this demo. I keep what you tell me about yourself, in every thread, and answer with quotes of what I remember. In the page, a model of yours can speak instead.";
 const NOTHING = "I remember nothing about that.";
 
 function answerToForget({ forgotten, text, reason }) {
@@ -90,9 +112,9 @@ function answerToForget({ forgotten, text, reason }) {
 
 function answerToFacts(facts, before) {
   const kept = facts.map(({ text, namespace }) => `“${text}” (under ${namespace.at(-1)})`);
-  const [related] = relevant(before).filter(
-    ({ text }) => !facts.some((fact) => fact.text === text),
-  );
+  const others = before.filter(({ text }) => !facts.some((fact) => fact.text === text));
+  const told = facts.map(({ text }) => text).join(" ");
+  const [related] = mostAbout(told, relevant(others));
   const reminder = related
     ? `\nThat goes with what you told me on ${related.date}: “${related.text}”`
     : "";
@@ -101,8 +123,9 @@ function answerToFacts(facts, before) {
 
 function answerAboutPerson(question, items) {
   const isAboutAll = isAboutAllOfThem(question);
-  const known =
-    isAboutAll || topicOf(question) !== undefined ? items : nearlyAsGood(relevant(items));
+  // Of a topic, or of the person, all is the answer: nothing was looked for by words.
+  const isListed = items.every(({ score }) => score === undefined);
+  const known = isListed ? items : mostAbout(question, items).slice(0, MOST_QUOTES);
   if (known.length > 0) {
     const facts = known.slice(0, MOST_FACTS).map(({ text }) => `“${text}”`);
     return `You told me: ${facts.join(", ")}`;
@@ -115,6 +138,9 @@ function answerAboutPerson(question, items) {
 function quoted(question, items) {
   const texts = items.map(({ text }) => text);
   const people = items.flatMap(({ speaker }) => speaker ?? []);
+  const [name] = namesIn(question, people);
+  if (name !== undefined)
+    return `I have heard ${name} talk. Ask me what ${name} said about something.`;
   if (!areAbout(question, texts, people)) return NOTHING;
   const chosen = nearlyAsGood(relevant(items).filter(({ text }) => !text.endsWith("?")));
   if (chosen.length === 0) return NOTHING;

@@ -5,6 +5,8 @@ import { withContext } from "keepsake";
 import { keyOf, MEMORIES, PERSON, today, topicNamespace } from "./items.mjs";
 
 export const RECALLED = 5;
+// Of all that is there, and not of what fits best.
+const LISTED = 10;
 
 /** Each: {description, parameters (JSON schema), run(args, {store, config}) → result}. */
 export const TOOLS = {
@@ -50,7 +52,7 @@ export const TOOLS = {
 async function recall({ query, aboutPerson = false, topic }, { store }) {
   const prefix = topic ? topicNamespace(topic) : aboutPerson ? PERSON : MEMORIES;
   const asked = query ? { query, explain: true } : {};
-  const found = await store.search(prefix, { ...asked, limit: RECALLED });
+  const found = await store.search(prefix, { ...asked, limit: query ? RECALLED : LISTED });
   return { items: found.map(recalledItem), plan: found[0]?.plan };
 }
 

@@ -1,8 +1,9 @@
 // The memory as it is: namespaces, their items, and each value. What other tabs write
 // appears by itself.
+import { PERSON } from "../agent/items.mjs";
 import { byId, coalesced, h, KeyedList } from "../dom.mjs";
 import { THREADS } from "../memory/threads.mjs";
-import { counted, cut, moment, path, whyFound } from "../words.mjs";
+import { counted, cut, fitting, moment, path, whyFound } from "../words.mjs";
 import { confirmed } from "./confirm.mjs";
 
 const MOST_NAMESPACES = 200;
@@ -38,7 +39,7 @@ export class MemoryView {
   async #showNamespaces() {
     const namespaces = await this.#app.database.use(async ({ store }) => {
       const all = await store.listNamespaces({ limit: MOST_NAMESPACES });
-      return withCounts(store, all.filter(isMemory));
+      return withCounts(store, [...all.filter(isOfThePerson), ...all.filter(isOfOthers)]);
     });
     this.#namespaces.show(namespaces);
     const items = namespaces.reduce((sum, { count }) => sum + count, 0);
@@ -64,6 +65,10 @@ export class MemoryView {
 
 // The page's list of threads is none of what the agent knows.
 const isMemory = ([root]) => root !== THREADS[0];
+
+// What the person just told is not to be looked for below all that was only heard.
+const isOfThePerson = (namespace) => PERSON.every((label, i) => namespace[i] === label);
+const isOfOthers = (namespace) => isMemory(namespace) && !isOfThePerson(namespace);
 
 function withCounts(store, namespaces) {
   return Promise.all(
@@ -150,19 +155,19 @@ class ItemRow {
     const preview = snippet
       ? marked(snippet)
       : [cut(value.text ?? value.title ?? JSON.stringify(value), PREVIEW)];
-    const near = score === undefined ? undefined : h("span", { class: "score" }, score.toFixed(2));
     this.root.classList.toggle("fresh", Date.now() - updatedAt.getTime() < FRESH_MS);
     this.root.replaceChildren(
       h(
         "summary",
         {},
-        h("b", { class: "key" }, key),
-        near,
+        h("b", { class: "key" }, isInTree ? key : path([namespace.at(-1), key])),
         h("span", { class: "preview" }, ...preview),
       ),
       isInTree ? "" : h("p", { class: "note" }, path(namespace)),
       h("pre", { tabindex: "0", "aria-label": `Value of ${key}` }, JSON.stringify(value, null, 2)),
-      explain ? h("p", { class: "note why", title: plan }, whyFound(explain)) : "",
+      explain
+        ? h("p", { class: "note why", title: plan }, `${whyFound(explain)} ${fitting(score)}`)
+        : "",
       h("p", { class: "note" }, `Created ${moment(createdAt)}, updated ${moment(updatedAt)}`),
       this.#removal(item),
     );

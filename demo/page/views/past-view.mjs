@@ -43,13 +43,18 @@ export class PastView {
     byId("look-back").focus();
   }
 
-  // The thread itself stays as it is.
+  // The thread itself stays as it is. What tells the new one apart comes first: titles are cut.
   async #fork() {
     const { threadId, past } = this.#app.chat;
     const title = cut(this.#app.currentThread()?.title ?? "Thread", LONGEST_TITLE);
     const newId = crypto.randomUUID();
     const { checkpointId } = past.moments[past.at];
-    await this.#app.threads.fork(threadId, checkpointId, newId, `${title} (turn ${past.at + 1})`);
+    await this.#app.threads.fork(
+      threadId,
+      checkpointId,
+      newId,
+      `From turn ${past.at + 1}: ${title}`,
+    );
     this.#app.showThread(newId);
   }
 }
