@@ -127,7 +127,7 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
 
 namespace keepsake::import {
 
-Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions&) {
+Result<ForeignTables> ForeignFile::Open(const sql::OpenOptions&, std::unique_ptr<ForeignFile>*) {
   return Error(StatusCode::kUnsupported, "this build of keepsake reads no files of other programs");
 }
 

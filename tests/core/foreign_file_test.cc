@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -58,8 +59,18 @@ class ForeignFileTest : public testing::Test {
     ASSERT_EQ(sqlite3_close(connection), SQLITE_OK);
   }
 
+  // Until all rows are counted.
+  Result<std::unique_ptr<ForeignFile>> OpenWhole() const {
+    std::unique_ptr<ForeignFile> file;
+    for (;;) {
+      const auto tables = ForeignFile::Open({.path = Path()}, &file);
+      if (tables) return file;
+      if (tables.error().code() != StatusCode::kIndexing) return std::unexpected(tables.error());
+    }
+  }
+
   std::unique_ptr<ForeignFile> Open() const {
-    auto file = ForeignFile::Open({.path = Path()});
+    auto file = OpenWhole();
     EXPECT_TRUE(file.has_value()) << file.error().message();
     return file ? std::move(*file) : nullptr;
   }
@@ -83,7 +94,7 @@ class ForeignFileTest : public testing::Test {
 
   // Why the file is refused.
   std::string OpenError() const {
-    const auto file = ForeignFile::Open({.path = Path()});
+    const auto file = OpenWhole();
     EXPECT_FALSE(file.has_value());
     return file ? "" : file.error().message();
   }
@@ -351,9 +362,83 @@ TEST_F(ForeignFileTest, pages_that_name_each_other_are_damage) {
   ASSERT_EQ(bytes[512], 5);
   bytes.replace(512 + 8, 4, std::string("\0\0\0\2", 4));
   std::ofstream(Path(), std::ios::binary) << bytes;
-  const auto file = ForeignFile::Open({.path = Path()});
+  const auto file = OpenWhole();
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().code(), StatusCode::kCorrupt);
+}
+
+TEST_F(ForeignFileTest, rows_out_of_order_are_damage) {
+  Execute(
+      "PRAGMA page_size = 512; CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "INSERT INTO store_kv VALUES('[\"a\"]', 'x', '{}'), ('[\"a\"]', 'y', '{}')");
+  std::string bytes = BytesOfFile();
+  // Behind the 8 bytes of its header, the leaf has where its two cells begin.
+  ASSERT_EQ(bytes[512], 13);
+  std::swap_ranges(bytes.begin() + 520, bytes.begin() + 522, bytes.begin() + 522);
+  std::ofstream(Path(), std::ios::binary) << bytes;
+  EXPECT_EQ(OpenError(), "table store_kv is damaged: its rows are out of order");
+}
+
+TEST_F(ForeignFileTest, rows_that_are_not_where_their_tree_says_are_damage) {
+  Execute(
+      "PRAGMA page_size = 512; CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)"
+      " INSERT INTO store_kv SELECT '[\"a\"]', i, '{}' FROM n");
+  std::string bytes = BytesOfFile();
+  // The first cell of the root: the number of a child, and of the last row there.
+  ASSERT_EQ(bytes[512], 5);
+  const std::size_t cell = 512 + 256 * static_cast<std::uint8_t>(bytes[512 + 12]) +
+                           static_cast<std::uint8_t>(bytes[512 + 13]);
+  ASSERT_GT(bytes[cell + 4], 8);
+  bytes[cell + 4] = 5;
+  std::ofstream(Path(), std::ios::binary) << bytes;
+  // Rows 6 to 8 are looked for in the next leaf.
+  auto file = Open();
+  const auto page = file->Items(ForeignTable::kPlainStoreKv, "", kAll);
+  ASSERT_FALSE(page.has_value());
+  EXPECT_EQ(page.error().message(), "table store_kv is damaged: its rows are out of order");
+  EXPECT_EQ(file->Items(ForeignTable::kPlainStoreKv, "7", kAll).error().message(),
+            "table store_kv is damaged: its rows are out of order");
+}
+
+TEST_F(ForeignFileTest, rows_that_claim_more_than_the_file_has_are_refused) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+      " INSERT INTO store_kv SELECT '[\"a\"]', i, '{}' FROM n;"
+      "ALTER TABLE store_kv ADD COLUMN note TEXT DEFAULT '" +
+      std::string(10, 'x') + "'");
+  EXPECT_EQ(Open()->tables().readable[0].rows, 100u);
+  Execute("ALTER TABLE store_kv ADD COLUMN long TEXT DEFAULT '" + std::string(1000, 'x') + "'");
+  EXPECT_EQ(
+      OpenError(),
+      "table store_kv has rows that claim more than the file has: copy them into a new table");
+}
+
+TEST_F(ForeignFileTest, the_rows_of_a_large_file_are_counted_in_portions) {
+  Execute(
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
+      " INSERT INTO store_kv SELECT '[\"a\"]', i, '{}' FROM n");
+  std::unique_ptr<ForeignFile> file;
+  for (int i = 0; i < 2; ++i) {
+    const auto tables = ForeignFile::Open({.path = Path()}, &file);
+    ASSERT_FALSE(tables.has_value());
+    EXPECT_EQ(tables.error().code(), StatusCode::kIndexing);
+  }
+  const auto tables = ForeignFile::Open({.path = Path()}, &file);
+  ASSERT_TRUE(tables.has_value()) << tables.error().message();
+  EXPECT_EQ(tables->readable[0].rows, 10'000u);
+}
+
+TEST_F(ForeignFileTest, an_index_that_finds_the_same_vectors_again_and_again_is_bounded) {
+  Execute(std::string(kStoreSchema) +
+          "INSERT INTO store(prefix, key, value) VALUES('a', 'k', '{}');"
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 10000)"
+          " INSERT INTO store_vectors(prefix, key, field_name, embedding)"
+          " SELECT 'a', 'k', i, x'00000000' FROM n");
+  EXPECT_EQ(ItemError(ForeignTable::kPythonStore),
+            "row 1 of table store: it has more than 10000 vectors");
 }
 
 TEST_F(ForeignFileTest, a_file_in_wal_mode_is_read_and_left_as_it_is) {
@@ -405,7 +490,7 @@ TEST_F(ForeignFileTest, a_file_without_any_of_the_tables_is_refused) {
   for (const char* sql : {"CREATE TABLE notes(v)", "CREATE TABLE store(id, v)"}) {
     std::filesystem::remove(Path());
     Execute(sql);
-    const auto file = ForeignFile::Open({.path = Path()});
+    const auto file = OpenWhole();
     ASSERT_FALSE(file.has_value()) << sql;
     EXPECT_EQ(file.error().code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(file.error().message(), HasSubstr(Path()));
@@ -414,7 +499,7 @@ TEST_F(ForeignFileTest, a_file_without_any_of_the_tables_is_refused) {
 
 TEST_F(ForeignFileTest, a_file_of_ours_is_refused_and_told_the_way_in) {
   ASSERT_TRUE(sql::OpenDatabase({.path = Path()}).has_value());
-  const auto file = ForeignFile::Open({.path = Path()});
+  const auto file = OpenWhole();
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(file.error().message(), HasSubstr("made by keepsake"));
@@ -422,13 +507,13 @@ TEST_F(ForeignFileTest, a_file_of_ours_is_refused_and_told_the_way_in) {
 
 TEST_F(ForeignFileTest, garbage_is_not_a_database) {
   std::ofstream(Path()) << std::string(9'000, 'g');
-  const auto file = ForeignFile::Open({.path = Path()});
+  const auto file = OpenWhole();
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().code(), StatusCode::kNotADatabase);
 }
 
 TEST_F(ForeignFileTest, a_missing_file_cannot_be_opened_and_is_not_made) {
-  const auto file = ForeignFile::Open({.path = Path()});
+  const auto file = OpenWhole();
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().code(), StatusCode::kCannotOpen);
   EXPECT_FALSE(std::filesystem::exists(Path()));

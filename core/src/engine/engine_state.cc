@@ -187,10 +187,7 @@ Status EngineState::FinishImport(const wire::FinishImport& import) {
 }
 
 Result<import::ForeignTables> EngineState::OpenForeign(const sql::OpenOptions& options) {
-  Result<std::unique_ptr<import::ForeignFile>> file = import::ForeignFile::Open(options);
-  if (!file) return std::unexpected(std::move(file.error()));
-  foreign_file_ = std::move(*file);
-  return foreign_file_->tables();
+  return import::ForeignFile::Open(options, &foreign_file_);
 }
 
 Result<import::ForeignFile*> EngineState::foreign_file() {

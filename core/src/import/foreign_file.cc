@@ -103,42 +103,17 @@ Status AboutFile(Status status) {
   return Status(StatusCode::kCorrupt, "file has a table that can't be read: " + status.message());
 }
 
+Status AboutTable(StatusCode code, std::string_view table, std::string_view rule) {
+  return Status(code, std::string("table ").append(table).append(" ").append(rule));
+}
+
 Status CheckPlain(Database& database, std::string_view table) {
   const Result<std::string> oddity = OddityOf(database, table);
   if (!oddity) return oddity.error();
   if (oddity->empty()) return Status();
-  return Status(StatusCode::kInvalidArgument, "table " + std::string(table) +
-                                                  " must be a plain table, and is " + *oddity +
-                                                  ": copy its rows into a plain one");
-}
-
-// Reading a damaged tree may never end: a page that two others name is found here. Of other tables
-// nothing is read, whose generated columns may take any time. REQUIRES: `table` is plain.
-Status CheckPages(Database& database, std::string_view table) {
-  std::string verdict;
-  Status status = database.Run("SELECT quick_check FROM pragma_quick_check(?)", {Param(table)},
-                               [&](const Row& row) {
-                                 verdict = row.Text(0);
-                                 return false;
-                               });
-  if (!status.ok() || verdict == "ok") return status;
-  return Status(StatusCode::kCorrupt,
-                "table " + std::string(table) + " is damaged (" + verdict + ")");
-}
-
-Status CheckTable(Database& database, std::string_view table) {
-  Status status = CheckPlain(database, table);
-  return status.ok() ? CheckPages(database, table) : status;
-}
-
-Result<std::uint64_t> CountRows(Database& database, std::string_view count_sql) {
-  std::uint64_t rows = 0;
-  Status status = database.Run(count_sql, {}, [&](const Row& row) {
-    rows = static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return rows;
+  return AboutTable(
+      StatusCode::kInvalidArgument, table,
+      "must be a plain table, and is " + *oddity + ": copy its rows into a plain one");
 }
 
 Bytes CopyOf(ByteView bytes) { return Bytes(bytes.begin(), bytes.end()); }
@@ -240,6 +215,11 @@ Result<std::int64_t> TimeOf(const Row& row, int text_column, int ms_column) {
 
 // As much is held at once, and a row more.
 constexpr std::int64_t kPageBytes = 4 * 1024 * 1024;
+// Counted at once, some milliseconds of work.
+constexpr std::uint32_t kPortionRows = 4096;
+// How many times the size of the file its rows may claim. Numbers are longer as texts, and what a
+// column has by default is not in the file.
+constexpr std::int64_t kMostClaims = 4;
 
 // Where a page begins: behind the row with this number, or at the first.
 struct Place {
@@ -255,64 +235,91 @@ struct Place {
     return Error(StatusCode::kInvalidArgument, "cursor must be that of a page: " + cursor);
   }
 
-  // Of the first row that may come. REQUIRES: !IsEnd()
-  std::int64_t first() const { return is_behind ? rowid + 1 : rowid; }
-  bool IsEnd() const { return is_behind && rowid == INT64_MAX; }
-
   std::int64_t rowid = INT64_MIN;
   bool is_behind = false;
 };
 
-// How the rows of a table are read: `scan` lists the numbers and sizes of rows from a number on,
-// so many at most; `row` reads the one with a number.
+// A table, and how the row with a number is read.
 struct TableSql {
   std::string_view name;
-  std::string_view count;
-  std::string_view scan;
   std::string_view row;
 };
 
 constexpr TableSql kCheckpoints = {
-    "checkpoints", "SELECT count(*) FROM checkpoints",
-    "SELECT _rowid_, ifnull(octet_length(thread_id), 0) + ifnull(octet_length(checkpoint_ns), 0)"
-    " + ifnull(octet_length(checkpoint_id), 0) + ifnull(octet_length(parent_checkpoint_id), 0)"
-    " + ifnull(octet_length(type), 0) + ifnull(octet_length(checkpoint), 0)"
-    " + ifnull(octet_length(metadata), 0)"
-    " FROM checkpoints WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
+    "checkpoints",
     "SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"
     " metadata FROM checkpoints WHERE _rowid_ = ?"};
 constexpr TableSql kWrites = {
-    "writes", "SELECT count(*) FROM writes",
-    "SELECT _rowid_, ifnull(octet_length(thread_id), 0) + ifnull(octet_length(checkpoint_ns), 0)"
-    " + ifnull(octet_length(checkpoint_id), 0) + ifnull(octet_length(task_id), 0)"
-    " + ifnull(octet_length(channel), 0) + ifnull(octet_length(type), 0)"
-    " + ifnull(octet_length(value), 0)"
-    " FROM writes WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
+    "writes",
     "SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value"
     " FROM writes WHERE _rowid_ = ?"};
-constexpr std::string_view kScanStore =
-    "SELECT _rowid_, ifnull(octet_length(prefix), 0) + ifnull(octet_length(key), 0)"
-    " + ifnull(octet_length(value), 0)"
-    " FROM store WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?";
 constexpr TableSql kStore = {
-    "store", "SELECT count(*) FROM store", kScanStore,
+    "store",
     "SELECT prefix, key, value,"
     " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
     " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
     " NULL, NULL, NULL FROM store WHERE _rowid_ = ?"};
 constexpr TableSql kStoreWithTtl = {
-    "store", "SELECT count(*) FROM store", kScanStore,
+    "store",
     "SELECT prefix, key, value,"
     " created_at, CAST(round(1000 * unixepoch(created_at, 'subsec')) AS INTEGER),"
     " updated_at, CAST(round(1000 * unixepoch(updated_at, 'subsec')) AS INTEGER),"
     " expires_at, CAST(round(1000 * unixepoch(expires_at, 'subsec')) AS INTEGER), ttl_minutes"
     " FROM store WHERE _rowid_ = ?"};
-constexpr TableSql kPlain = {
-    "store_kv", "SELECT count(*) FROM store_kv",
-    "SELECT _rowid_, ifnull(octet_length(ns), 0) + ifnull(octet_length(key), 0)"
-    " + ifnull(octet_length(value), 0)"
-    " FROM store_kv WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?",
-    "SELECT ns, key, value FROM store_kv WHERE _rowid_ = ?"};
+constexpr TableSql kPlain = {"store_kv", "SELECT ns, key, value FROM store_kv WHERE _rowid_ = ?"};
+
+Status OutOfOrder(std::string_view table) {
+  return AboutTable(StatusCode::kCorrupt, table, "is damaged: its rows are out of order");
+}
+
+// Goes over the numbers and sizes of a table's rows, without reading what they hold. In a damaged
+// file a page may be named by many others, and SQLite would read it as often, in effect without
+// end. But each page has a row at least, and the number of a row that comes again is too low.
+class RowScan {
+ public:
+  // REQUIRES: `table` is plain.
+  RowScan(Database& database, std::string_view table) : database_(database), table_(table) {}
+
+  // Called with a row's number and its bytes; false stops.
+  using OnRow = FunctionRef<bool(std::int64_t, std::int64_t)>;
+
+  // Gives `limit` rows at most.
+  Status Run(const Place& place, std::uint32_t limit, OnRow on_row) const {
+    std::string sql;
+    int columns = 0;
+    Status status = database_.Run(
+        "SELECT 'SELECT _rowid_, '"
+        " || group_concat('octet_length(\"' || replace(name, '\"', '\"\"') || '\")')"
+        " || ' FROM ' || ?1 || ' WHERE _rowid_ >= ? ORDER BY _rowid_ LIMIT ?', count(*)"
+        " FROM pragma_table_info(?1)",
+        {Param(table_)}, [&](const Row& row) {
+          sql = row.Text(0);
+          columns = static_cast<int>(row.Int(1));
+          return false;
+        });
+    if (!status.ok()) return status;
+    // The last row comes once more: if it is not found, neither are those behind it.
+    bool is_sound = !place.is_behind;
+    std::optional<std::int64_t> last;
+    status = database_.Run(
+        sql, {Param(place.rowid), Param(std::int64_t{limit} + (place.is_behind ? 1 : 0))},
+        [&](const Row& row) {
+          const std::int64_t rowid = row.Int(0);
+          const bool is_again = place.is_behind && !last;
+          is_sound = is_again ? rowid == place.rowid : !last || rowid > *last;
+          last = rowid;
+          if (!is_sound || is_again) return is_sound;
+          std::int64_t bytes = 0;
+          for (int column = 1; column <= columns; ++column) bytes += row.Int(column);
+          return on_row(rowid, bytes);
+        });
+    return !status.ok() || is_sound ? status : OutOfOrder(table_);
+  }
+
+ private:
+  Database& database_;
+  std::string_view table_;
+};
 
 // What a row brings from other tables.
 std::int64_t BytesBeside(const ForeignItem& item) {
@@ -323,55 +330,57 @@ std::int64_t BytesBeside(const ForeignItem& item) {
 std::int64_t BytesBeside(const ForeignCheckpoint&) { return 0; }
 std::int64_t BytesBeside(const ForeignWrite&) { return 0; }
 
-// Collects the rows of one page, and those that break a rule.
-template <typename T>
+// What a page has beside its rows.
+struct PageEnd {
+  std::vector<ForeignSkip> skipped;
+  std::string cursor;
+  bool done = true;
+};
+
+// Goes over the rows of one page, and collects those that break a rule.
 class PageReader {
  public:
-  PageReader(Database& database, const TableSql& sql, Place place, std::uint32_t limit)
-      : database_(database), sql_(sql), place_(place), limit_(limit) {}
+  PageReader(Database& database, const TableSql& sql, Place place)
+      : database_(database), sql_(sql), place_(place) {}
 
-  // `make` makes a T of a row.
-  Result<ForeignPage<T>> Read(FunctionRef<Result<T>(const Row&)> make) {
-    page_.done = true;
+  // `keep` says how many bytes a row brings from other tables.
+  Result<PageEnd> Read(std::uint32_t limit, FunctionRef<Result<std::int64_t>(const Row&)> keep) {
     Status failure;
-    if (!place_.IsEnd()) {
-      Status status = database_.Run(sql_.scan, {Param(place_.first()), Param(std::int64_t{limit_})},
-                                    [&](const Row& row) {
-                                      place_ = {.rowid = row.Int(0), .is_behind = true};
-                                      bytes_ += row.Int(1);
-                                      failure = Add(row.Int(1), make);
-                                      page_.done = ++count_ < limit_ && bytes_ < kPageBytes;
-                                      return page_.done && failure.ok();
-                                    });
-      if (status.ok()) status = failure;
-      if (!status.ok()) return std::unexpected(AboutFile(std::move(status)));
-    }
-    if (place_.is_behind) page_.cursor = std::to_string(place_.rowid);
-    return std::move(page_);
+    Status status = RowScan(database_, sql_.name)
+                        .Run(place_, limit, [&](std::int64_t rowid, std::int64_t bytes) {
+                          place_ = {.rowid = rowid, .is_behind = true};
+                          bytes_ += bytes;
+                          failure = Add(bytes, keep);
+                          end_.done = ++count_ < limit && bytes_ < kPageBytes;
+                          return end_.done && failure.ok();
+                        });
+    if (status.ok()) status = failure;
+    if (!status.ok()) return std::unexpected(AboutFile(std::move(status)));
+    if (place_.is_behind) end_.cursor = std::to_string(place_.rowid);
+    return std::move(end_);
   }
 
  private:
   // Fails only if the file can't be read any further.
-  Status Add(std::int64_t size, FunctionRef<Result<T>(const Row&)> make) {
+  Status Add(std::int64_t size, FunctionRef<Result<std::int64_t>(const Row&)> keep) {
     if (size > kMaxForeignRowBytes) {
       Skip("it takes " + std::to_string(size) + " bytes, and a row may take " +
            std::to_string(kMaxForeignRowBytes));
       return Status();
     }
-    return database_.Run(sql_.row, {Param(place_.rowid)}, [&](const Row& row) {
-      Result<T> made = make(row);
-      if (made) {
-        bytes_ += BytesBeside(*made);
-        page_.rows.push_back(std::move(*made));
-      } else {
-        Skip(made.error().message());
-      }
-      return true;
+    bool is_found = false;
+    Status status = database_.Run(sql_.row, {Param(place_.rowid)}, [&](const Row& row) {
+      is_found = true;
+      const Result<std::int64_t> beside = keep(row);
+      if (beside) bytes_ += *beside;
+      if (!beside) Skip(beside.error().message());
+      return false;
     });
+    return !status.ok() || is_found ? status : OutOfOrder(sql_.name);
   }
 
   void Skip(std::string why) {
-    page_.skipped.push_back(
+    end_.skipped.push_back(
         {"row " + std::to_string(place_.rowid) + " of table " + std::string(sql_.name),
          std::move(why)});
   }
@@ -379,25 +388,39 @@ class PageReader {
   Database& database_;
   const TableSql& sql_;
   Place place_;
-  std::uint32_t limit_;
   std::uint32_t count_ = 0;
   std::int64_t bytes_ = 0;
-  ForeignPage<T> page_;
+  PageEnd end_;
 };
 
 class SqliteForeignFile final : public ForeignFile {
  public:
-  explicit SqliteForeignFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  SqliteForeignFile(std::unique_ptr<Database> database, std::string path)
+      : database_(std::move(database)), path_(std::move(path)) {}
 
   Status FindTables() {
-    // Whether rows keep them is not our concern.
-    Status status = database_->Run("PRAGMA ignore_check_constraints = 1");
-    if (status.ok())
-      status = Find(ForeignTable::kSaverCheckpoints, kCheckpoints, kCheckpointColumns);
+    Status status = Find(ForeignTable::kSaverCheckpoints, kCheckpoints, kCheckpointColumns);
     if (status.ok()) status = Find(ForeignTable::kSaverWrites, kWrites, kWriteColumns);
     if (status.ok()) status = Find(ForeignTable::kPythonStore, kStore, kStoreColumns);
     if (status.ok()) status = Find(ForeignTable::kPlainStoreKv, kPlain, kPlainColumns);
-    return status.ok() ? FindStoreExtras() : status;
+    if (status.ok()) status = FindStoreExtras();
+    return status.ok() ? RequireAny() : status;
+  }
+
+  bool IsBegun(std::string_view path) const override {
+    return path_ == path && counting_ < to_count_.size();
+  }
+
+  Status CountRows() override {
+    const Result<std::uint64_t> file_bytes = database_->SizeBytes();
+    if (!file_bytes) return file_bytes.error();
+    most_bytes_ = kMostClaims * static_cast<std::int64_t>(*file_bytes);
+    for (; counting_ < to_count_.size(); ++counting_, counted_ = {}) {
+      const Result<bool> is_counted = CountSome();
+      if (!is_counted) return is_counted.error();
+      if (!*is_counted) return {StatusCode::kIndexing, "rows are being counted: ask again"};
+    }
+    return Status();
   }
 
   const ForeignTables& tables() const override { return tables_; }
@@ -432,11 +455,48 @@ class SqliteForeignFile final : public ForeignFile {
     const Result<bool> is_there = Has(sql.name, columns);
     if (!is_there) return is_there.error();
     if (!*is_there) return Status();
-    if (Status status = CheckTable(*database_, sql.name); !status.ok()) return status;
-    const Result<std::uint64_t> rows = CountRows(*database_, sql.count);
-    if (!rows) return rows.error();
-    tables_.readable.push_back({.table = table, .rows = *rows});
-    return Status();
+    tables_.readable.push_back({.table = table});
+    return Add(sql.name);
+  }
+
+  Status Add(std::string_view table) {
+    to_count_.push_back(table);
+    return CheckPlain(*database_, table);
+  }
+
+  Status RequireAny() const {
+    if (!tables_.readable.empty()) return Status();
+    std::string message = "file must have one of the tables checkpoints, writes, store, store_kv";
+    for (const ForeignSkip& skip : tables_.skipped) message += "; " + skip.row + ": " + skip.why;
+    return Status(StatusCode::kInvalidArgument, message + ": \"" + path_ + "\"");
+  }
+
+  // True when the table has no more.
+  Result<bool> CountSome() {
+    const std::string_view table = to_count_[counting_];
+    std::uint64_t rows = 0;
+    std::int64_t bytes = 0;
+    bool is_end = true;
+    Status status =
+        RowScan(*database_, table)
+            .Run(counted_.place, kPortionRows, [&](std::int64_t rowid, std::int64_t row_bytes) {
+              counted_.place = {.rowid = rowid, .is_behind = true};
+              bytes += row_bytes;
+              is_end = ++rows < kPortionRows && bytes < kPageBytes;
+              return is_end;
+            });
+    if (status.ok()) status = Claim(table, bytes, &counted_.bytes);
+    if (!status.ok()) return std::unexpected(std::move(status));
+    if (counting_ < tables_.readable.size()) tables_.readable[counting_].rows += rows;
+    return is_end;
+  }
+
+  // Rows may say that they go on in the same pages, all of them.
+  Status Claim(std::string_view table, std::int64_t bytes, std::int64_t* sum) const {
+    *sum += bytes;
+    if (*sum <= most_bytes_) return Status();
+    return AboutTable(StatusCode::kInvalidArgument, table,
+                      "has rows that claim more than the file has: copy them into a new table");
   }
 
   // A table that lacks some of the columns is noted as skipped.
@@ -461,7 +521,7 @@ class SqliteForeignFile final : public ForeignFile {
     store_has_ttl_ = ttl->lacking.empty();
     store_has_vectors_ = *has_vectors;
     if (!store_has_vectors_) return Status();
-    Status status = CheckTable(*database_, "store_vectors");
+    Status status = Add("store_vectors");
     return status.ok() ? CheckFindsVectors() : status;
   }
 
@@ -482,13 +542,32 @@ class SqliteForeignFile final : public ForeignFile {
   template <typename T>
   Result<ForeignPage<T>> Read(ForeignTable table, const TableSql& sql, const std::string& cursor,
                               std::uint32_t limit, FunctionRef<Result<T>(const Row&)> make) {
+    ForeignPage<T> page;
+    auto end = ReadPage(table, sql, cursor, limit, [&](const Row& row) -> Result<std::int64_t> {
+      Result<T> made = make(row);
+      if (!made) return std::unexpected(std::move(made.error()));
+      const std::int64_t beside = BytesBeside(*made);
+      page.rows.push_back(std::move(*made));
+      return beside;
+    });
+    if (!end) return std::unexpected(std::move(end.error()));
+    page.skipped = std::move(end->skipped);
+    page.cursor = std::move(end->cursor);
+    page.done = end->done;
+    return page;
+  }
+
+  Result<PageEnd> ReadPage(ForeignTable table, const TableSql& sql, const std::string& cursor,
+                           std::uint32_t limit,
+                           FunctionRef<Result<std::int64_t>(const Row&)> keep) {
     const auto is_asked_for = [&](const ForeignTableInfo& info) { return info.table == table; };
     if (std::ranges::none_of(tables_.readable, is_asked_for)) {
       return Error(StatusCode::kInvalidArgument, "file has no table " + std::string(sql.name));
     }
     const Result<Place> place = Place::Parse(cursor);
     if (!place) return std::unexpected(place.error());
-    return PageReader<T>(*database_, sql, *place, limit).Read(make);
+    if (!place->is_behind) vector_bytes_ = 0;
+    return PageReader(*database_, sql, *place).Read(limit, keep);
   }
 
   static Result<ForeignCheckpoint> CheckpointOf(const Row& row) {
@@ -563,15 +642,22 @@ class SqliteForeignFile final : public ForeignFile {
   Result<std::vector<FieldVector>> VectorsOf(std::string_view prefix, std::string_view key) {
     std::vector<FieldVector> vectors;
     if (!store_has_vectors_) return vectors;
-    std::int64_t bytes = 0;
+    // A damaged index may find the same ones again and again.
+    std::int64_t bytes = 0, count = 0;
     Status status = database_->Run(
-        "SELECT sum(ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0))"
-        " FROM store_vectors WHERE prefix = ? AND key = ?",
-        {Param(prefix), Param(key)}, [&](const Row& row) {
+        "SELECT sum(bytes), count(*) FROM"
+        " (SELECT ifnull(octet_length(field_name), 0) + ifnull(octet_length(embedding), 0) AS bytes"
+        "   FROM store_vectors WHERE prefix = ? AND key = ? LIMIT ?)",
+        {Param(prefix), Param(key), Param(kMaxForeignVectors + 1)}, [&](const Row& row) {
           bytes = row.Int(0);
-          return true;
+          count = row.Int(1);
+          return false;
         });
+    if (status.ok()) status = Claim("store_vectors", bytes + count, &vector_bytes_);
     if (!status.ok()) return std::unexpected(std::move(status));
+    if (count > kMaxForeignVectors) {
+      return std::unexpected(Invalid("it has more than 10000 vectors"));
+    }
     if (bytes > kMaxForeignRowBytes) {
       return std::unexpected(Invalid("its vectors take " + std::to_string(bytes) +
                                      " bytes, and they may take " +
@@ -611,8 +697,19 @@ class SqliteForeignFile final : public ForeignFile {
     return foreign;
   }
 
+  struct Counted {
+    Place place;
+    std::int64_t bytes = 0;
+  };
+
   std::unique_ptr<Database> database_;
+  std::string path_;
   ForeignTables tables_;
+  std::vector<std::string_view> to_count_;  // what is readable, and the vectors
+  std::size_t counting_ = 0;                // in to_count_
+  Counted counted_;                         // of it
+  std::int64_t most_bytes_ = 0;
+  std::int64_t vector_bytes_ = 0;  // found since the first page of items
   bool store_has_ttl_ = false;
   bool store_has_vectors_ = false;
 };
@@ -630,26 +727,32 @@ Status RefuseOurs(Database& database, const std::string& path) {
   return version.error();
 }
 
-}  // namespace
-
-Result<std::unique_ptr<ForeignFile>> ForeignFile::Open(const sql::OpenOptions& options) {
+Result<std::unique_ptr<ForeignFile>> OpenFile(const sql::OpenOptions& options) {
   auto database = sql::SqliteDatabase::OpenForReading(options);
   if (!database) return std::unexpected(std::move(database.error()));
   if (Status status = RefuseOurs(**database, options.path); !status.ok()) {
     return std::unexpected(std::move(status));
   }
-  auto file = std::make_unique<SqliteForeignFile>(std::move(*database));
+  auto file = std::make_unique<SqliteForeignFile>(std::move(*database), options.path);
   if (Status status = file->FindTables(); !status.ok()) {
     return std::unexpected(AboutFile(std::move(status)));
   }
-  if (file->tables().readable.empty()) {
-    std::string message = "file must have one of the tables checkpoints, writes, store, store_kv";
-    for (const ForeignSkip& skip : file->tables().skipped) {
-      message += "; " + skip.row + ": " + skip.why;
-    }
-    return Error(StatusCode::kInvalidArgument, message + ": \"" + options.path + "\"");
-  }
   return file;
+}
+
+}  // namespace
+
+Result<ForeignTables> ForeignFile::Open(const sql::OpenOptions& options,
+                                        std::unique_ptr<ForeignFile>* file) {
+  if (*file == nullptr || !(*file)->IsBegun(options.path)) {
+    auto opened = OpenFile(options);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    *file = std::move(*opened);
+  }
+  Status status = (*file)->CountRows();
+  if (status.ok()) return (*file)->tables();
+  if (status.code() != StatusCode::kIndexing) file->reset();
+  return std::unexpected(AboutFile(std::move(status)));
 }
 
 }  // namespace keepsake::import

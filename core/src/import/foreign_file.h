@@ -2,8 +2,8 @@
 // JavaScript and Python SqliteSaver, Python's SqliteStore, and a plain
 // store_kv(ns, key, value) table. One file may hold several of them.
 // Nothing is written. Rows come in pages; a page's cursor is that of its last row.
-// A file may come from anybody. Its pages are checked when it is opened, so that what is read
-// afterwards takes time in proportion to what is there; and what only looks like a table
+// A file may come from anybody. Its rows must come in order and take no more than the file has, so
+// that reading it takes time in proportion to what is there; and what only looks like a table
 // (a view, a virtual table, one with triggers or generated columns) is refused by name.
 #ifndef KEEPSAKE_IMPORT_FOREIGN_FILE_H_
 #define KEEPSAKE_IMPORT_FOREIGN_FILE_H_
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keepsake/checkpointer.h"
@@ -74,14 +75,23 @@ struct ForeignPage {
 
 // Rows that take more are skipped.
 inline constexpr std::int64_t kMaxForeignRowBytes = std::int64_t{64} * 1024 * 1024;
+// Items that have more are skipped.
+inline constexpr std::int64_t kMaxForeignVectors = 10'000;
 
 class ForeignFile {
  public:
-  // kNotADatabase, kCorrupt if its pages don't fit together, or kInvalidArgument if it holds
-  // none of the tables with all columns, or one that is not plain.
-  static Result<std::unique_ptr<ForeignFile>> Open(const sql::OpenOptions& options);
+  // Opens a file, or goes on with `*file` of the same path, and counts some of its rows, in a few
+  // milliseconds. kIndexing until all are counted: call it again. Fails with kNotADatabase,
+  // kCorrupt if its rows don't fit together, or kInvalidArgument if it holds none of the tables
+  // with all columns, or one that is not plain.
+  static Result<ForeignTables> Open(const sql::OpenOptions& options,
+                                    std::unique_ptr<ForeignFile>* file);
   virtual ~ForeignFile() = default;
 
+  // Whether Open() goes on with it.
+  virtual bool IsBegun(std::string_view path) const = 0;
+  // As Open().
+  virtual Status CountRows() = 0;
   virtual const ForeignTables& tables() const = 0;
   // Begin with cursor "". A page has `limit` rows at most, fewer if they are large.
   // kPythonStore or kPlainStoreKv only.

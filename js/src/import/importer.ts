@@ -14,6 +14,7 @@ import { toPutOperation } from "../checkpointer/checkpoint-operations.js";
 import { isPlainObject } from "../checkpointer/serde/messages.js";
 import { dump, nameOfChannel } from "../checkpointer/serde/serde.js";
 import type { Connection } from "../connection.js";
+import { whenIndexed } from "../engine/indexing.js";
 import type { Key } from "../engine/keys.js";
 import {
   invalid,
@@ -75,8 +76,13 @@ export async function importFile(
     const { name, database } = foreignDatabase(source);
     await refuseForeignUtf16(name, database);
     return connection.lending(name, database, async () => {
-      const [tables] = await connection.call([{ kind: "foreignOpen", path: name }]);
+      // What an import that was cut off has left is not to go on.
+      await connection.call([{ kind: "foreignClose" }]);
       try {
+        const tables = await whenIndexed(async () => {
+          throwIfEnded(target.signal);
+          return (await connection.call([{ kind: "foreignOpen", path: name }]))[0];
+        });
         return await new Import(connection, tables, target).run();
       } finally {
         await connection.call([{ kind: "foreignClose" }]);
