@@ -160,6 +160,8 @@ int Vault::Open(sqlite3_file* file) {
                 slots[i].begin());
   }
   const bool any_whole = std::ranges::any_of(slots, IsWhole);
+  // A new file whose first write was cut off: see Write().
+  if (size <= kBlockBytes + kPageBytes && IsAllZero(block)) return OpenNew();
   if (block[kVersionAt] != static_cast<std::uint8_t>(kMagic[kVersionAt]) &&
       std::memcmp(block.data(), kMagic.data(), kVersionAt) == 0 && !any_whole) {
     return Refuse(StatusCode::kNewerSchema, "the file was encrypted by a newer keepsake");
@@ -169,8 +171,10 @@ int Vault::Open(sqlite3_file* file) {
                   "the file is not encrypted: open it without a key, and import its export into a "
                   "new one that has a key");
   }
-  // A block that was cut off: nothing was written after it.
-  if (size < kBlockBytes) return OpenNew();
+  if (size < kBlockBytes + kPageBytes) {
+    return Refuse(StatusCode::kCorrupt,
+                  "the file ends before its first page: put a copy of it in its place");
+  }
   if (!any_whole) {
     return Refuse(StatusCode::kCorrupt,
                   "the block that holds the file's key is damaged: no key opens it any more");
@@ -197,7 +201,8 @@ int Vault::WriteSlot(std::size_t which, const Slot& content) {
   return result_code;
 }
 
-// Before anything else is written: the block, or what a change of the key left when it was cut off.
+// Before anything else is written but the first page: the block, or what a change of the key left
+// when it was cut off.
 int Vault::Prepare() {
   if (is_new) {
     Page block = {};
@@ -333,6 +338,7 @@ int ReadUnits(std::uint8_t* into, int size, sqlite3_int64 offset, sqlite3_int64 
 // ---- the database
 
 int ReadPage(SealedFile& file, sqlite3_int64 index, Page& page) {
+  if (file.vault->is_new) return SQLITE_IOERR_SHORT_READ;
   const int result_code =
       ReadBelow(file, page.data(), kPageBytes, kBlockBytes + index * kPageBytes);
   if (result_code != SQLITE_OK) return result_code;
@@ -357,10 +363,17 @@ int Write(sqlite3_file* slot, const void* from, int size, sqlite3_int64 offset) 
   if (!IsAllZero(ByteView(plain + kContentBytes, kSealBytes - kLastBytes))) {
     return SQLITE_IOERR_WRITE;
   }
-  if (const int result_code = file.vault->Prepare(); result_code != SQLITE_OK) return result_code;
+  Vault& vault = *file.vault;
+  const bool is_first = vault.is_new;
+  int result_code = is_first ? SQLITE_OK : vault.Prepare();
+  if (result_code != SQLITE_OK) return result_code;
   Page page;
-  file.vault->SealPage(plain, static_cast<std::uint32_t>(offset / kPageBytes) + 1, page);
-  return WriteBelow(file, page.data(), kPageBytes, kBlockBytes + offset);
+  vault.SealPage(plain, static_cast<std::uint32_t>(offset / kPageBytes) + 1, page);
+  result_code = WriteBelow(file, page.data(), kPageBytes, kBlockBytes + offset);
+  if (result_code != SQLITE_OK || !is_first) return result_code;
+  // The block comes last: a file that has one and no page was cut off later, and had some.
+  result_code = file.original()->pMethods->xSync(file.original(), SQLITE_SYNC_FULL);
+  return result_code == SQLITE_OK ? vault.Prepare() : result_code;
 }
 
 int Truncate(sqlite3_file* slot, sqlite3_int64 size) {
@@ -374,7 +387,7 @@ int Truncate(sqlite3_file* slot, sqlite3_int64 size) {
 int FileSize(sqlite3_file* slot, sqlite3_int64* size) {
   sqlite3_file* original = OriginalOf(slot);
   const int result_code = original->pMethods->xFileSize(original, size);
-  *size = std::max<sqlite3_int64>(*size - kBlockBytes, 0);
+  *size = Of(slot).vault->is_new ? 0 : std::max<sqlite3_int64>(*size - kBlockBytes, 0);
   return result_code;
 }
 

@@ -20,6 +20,9 @@
 // other: cut off in between, either key opens the file, and the one that does is made that of
 // both by the next write.
 //
+// A new file gets its first page before its block. So one that ends within these two was cut off,
+// and is kCorrupt; without a block nothing was ever stored in it.
+//
 // A frame that is not what was written ends the log if it may have been cut off by a crash: if
 // no transaction began after it. Else the log is damaged. The header of the log is SQLite's own
 // and plain. A journal is never written, and never read.
