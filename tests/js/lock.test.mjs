@@ -189,6 +189,26 @@ describe("a lock that was left", () => {
     await expectUsable(path);
   });
 
+  test("damaged, with a time to come, is taken over", async () => {
+    const path = temporaryFile();
+    writeFileSync(lockOf(path), "");
+    const tomorrow = Date.now() / 1000 + 86_400;
+    utimesSync(lockOf(path), tomorrow, tomorrow);
+    await expectUsable(path);
+  });
+
+  test.each([
+    ["a whole lock", '{"token":"t","pid":1,"machine":"elsewhere","thread":0}', ["t", "tdamaged"]],
+    ["a damaged lock", "", ["damaged", "damageddamaged"]],
+  ])("with empty claims beside %s is taken over", async (_, text, tokens) => {
+    const path = temporaryFile();
+    writeFileSync(lockOf(path), text);
+    for (const token of tokens) writeFileSync(`${lockOf(path)}.${token}`, "");
+    makeOld(path);
+    await expectUsable(path);
+    expect(filesBeside(path)).toEqual([basename(path)]);
+  });
+
   test("by an heir that died before it became the owner is taken over", async () => {
     const path = temporaryFile();
     const dead = { machine: (await ownLock(path)).machine, pid: 2 ** 22 + 1 };

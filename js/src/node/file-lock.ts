@@ -27,7 +27,8 @@ interface Owner extends Identity {
   token: string;
 }
 
-const DAMAGED: Owner = { token: "damaged", pid: 0, thread: 0, machine: "" };
+// What the token of a lock ends with that names nobody. Others are random, in hexadecimal digits.
+const DAMAGED = "damaged";
 
 /** @internal */
 export interface FileLock {
@@ -84,7 +85,7 @@ function busy(
 
 function nameOf(owner: Owner | undefined): string {
   if (owner === undefined) return "another process";
-  if (owner.token === DAMAGED.token) return "a process that its damaged lock does not name";
+  if (isDamaged(owner)) return "a process that its damaged lock does not name";
   if (!isOnThisMachine(owner)) return `process ${owner.pid} of another machine or container`;
   if (owner.pid !== process.pid) return `process ${owner.pid}`;
   return `thread ${owner.thread} of this process (pid ${owner.pid})`;
@@ -173,7 +174,13 @@ function readOwner(path: string): Owner | undefined {
   } catch {
     // Falls through: a power cut may leave an empty file.
   }
-  return DAMAGED;
+  // Its heir's name, like any other's, is `<path>-lock.<token>`: each has one of its own.
+  const name = path.slice(path.lastIndexOf("-lock") + "-lock.".length);
+  return { token: `${name}${DAMAGED}`, pid: 0, thread: 0, machine: "" };
+}
+
+function isDamaged({ token }: Owner): boolean {
+  return token.endsWith(DAMAGED);
 }
 
 function readBeside(path: string): string {
@@ -190,7 +197,9 @@ function isDead(owner: Owner, lockPath: string, candidate: string): boolean {
   if (alive !== undefined) return !alive;
   try {
     // Both times are the file system's, so the clocks of two hosts don't matter.
-    return fs.statSync(candidate).mtimeMs - fs.statSync(lockPath).mtimeMs > SILENT_MS;
+    const silence = fs.statSync(candidate).mtimeMs - fs.statSync(lockPath).mtimeMs;
+    // Nobody who lives has a damaged one, whatever time it says.
+    return (isDamaged(owner) ? Math.abs(silence) : silence) > SILENT_MS;
   } catch {
     return false;
   }
