@@ -1,7 +1,7 @@
 // Files that are not as they were written: what is read is right or `corrupt`, a check says what
 // is wrong, and a salvage keeps what can be read.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, salvageMemory } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
@@ -381,6 +381,30 @@ test("a file that does not open is salvaged by its path, and by its bytes", asyn
     const to = temporaryFile("salvaged.db");
     const report = await salvageMemory(source, { path: to });
     expect(report).toMatchObject({ items: ITEMS, checkpoints: 60 });
+  }
+});
+
+test("of a file that was emptied, what its log has is salvaged", async () => {
+  const path = temporaryFile();
+  const lost = temporaryFile("emptied.db");
+  const open = await openMemory({ path });
+  await open.store.put(["n"], "k", { n: 1 });
+  copyFileSync(`${path}-wal`, `${lost}-wal`);
+  await open.close();
+  writeFileSync(lost, "");
+  const to = temporaryFile("salvaged.db");
+  expect(await salvageMemory(lost, { path: to })).toMatchObject({ items: 1 });
+  await using salvaged = await openMemory({ path: to });
+  expect((await salvaged.store.get(["n"], "k")).value).toEqual({ n: 1 });
+});
+
+test.each([0, 1, 99, 100, 4095])("of %i bytes there is nothing to salvage", async (size) => {
+  const rule = /no table of keepsake can be read in the file/;
+  const path = temporaryFile();
+  writeFileSync(path, whole.subarray(0, size));
+  for (const source of [path, readFileSync(path)]) {
+    const into = { path: temporaryFile("new.db") };
+    await expectRefused(() => salvageMemory(source, into), "foreign_file", rule);
   }
 });
 

@@ -196,10 +196,9 @@ Status FileTrees::ReadHeader() {
   const Result<std::uint64_t> size = database_->FileBytes();
   if (!size) return size.error();
   Bytes header(kFileHeaderBytes);
-  if (Status status = database_->ReadFile(0, header);
-      !status.ok() && status.code() != StatusCode::kCorrupt) {
-    return status;
-  }
+  // Of a shorter file there may be a log.
+  Status status = *size < header.size() ? Status() : database_->ReadFile(0, header);
+  if (!status.ok() && status.code() != StatusCode::kCorrupt) return status;
   const std::uint32_t stored = Big16(header.data() + 16) == 1 ? 65536 : Big16(header.data() + 16);
   // Page 1 may be what is damaged. Then the size is ours, if that fits.
   Bytes page(std::has_single_bit(stored) && stored >= 512 ? stored : kUsualPageSize);
