@@ -139,6 +139,24 @@ test.each([
   expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
 });
 
+test("a file to which another program gave a trigger is refused by its name, until it is dropped", async () => {
+  const path = temporaryFile();
+  const made = await openMemory({ path });
+  await made.store.put(["n"], "k", { n: 1 });
+  await made.close();
+  const run = (sql) => {
+    const other = new Database(path);
+    other.exec(sql);
+    other.close();
+  };
+  run("CREATE TRIGGER lose BEFORE INSERT ON store_kv BEGIN SELECT RAISE(IGNORE); END");
+  await expectRefused(() => openMemory({ path }), "foreign_file", /drop lose in/);
+  run("DROP TRIGGER lose");
+  await using memory = await openMemory({ path });
+  await memory.store.put(["n"], "l", { n: 2 });
+  expect(await memory.store.listKeys(["n"])).toEqual(["k", "l"]);
+});
+
 test("arguments of the wrong kind are named, not taken for a fault of the engine", async () => {
   await using saver = new MemorySaver();
   await using memory = await openMemory({ path: ":memory:" });

@@ -170,6 +170,21 @@ Result<std::unique_ptr<FileSeal>> SealOf(const OpenOptions& options) {
                "key must not be given for a database in memory, of which no file is written");
 }
 
+// A trigger may leave out or undo a write that was answered. Ours have such names.
+Status RefuseTriggers(Database& database, const std::string& path) {
+  std::string found;
+  Status status = database.Run(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+      " AND name NOT GLOB 'keepsake_*' AND name NOT GLOB 'transfer_*'",
+      {}, [&](const Row& row) {
+        found = row.Text(0);
+        return false;
+      });
+  if (!status.ok() || found.empty()) return status;
+  return Status(StatusCode::kForeignFile, "file must have no trigger of another program's: drop " +
+                                              found + " in \"" + path + "\"");
+}
+
 }  // namespace
 
 void ConnectionCloser::operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
@@ -777,6 +792,7 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
     return std::unexpected(std::move(status));
   }
   Status status = *version == 0 ? MakeSchema(**database) : RequireSums(**database, options.path);
+  if (status.ok() && *version > 0) status = RefuseTriggers(**database, options.path);
   if (status.ok() && *version > 0) status = Migrate(**database, *version);
   if (!status.ok()) return std::unexpected(std::move(status));
   return std::unique_ptr<Database>(std::move(*database));
