@@ -42,7 +42,11 @@ test.each(Object.keys(libraries))("over %s a temporary view hides nothing", asyn
   connection.exec(
     "CREATE TEMP VIEW keepsake_store_kv AS SELECT * FROM main.keepsake_store_kv WHERE 0",
   );
-  await expectRefused(() => store.search(["n"]), "invalid_operation", /may hide one of ours/);
+  await expectRefused(
+    () => store.search(["n"]),
+    "invalid_operation",
+    /hides or watches one of ours/,
+  );
   connection.exec("DROP VIEW temp.keepsake_store_kv");
   expect(await store.search(["n"])).toHaveLength(1);
   connection.close();
@@ -279,14 +283,48 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     over.close();
   });
 
-  test("a trigger of the application's that rolls back says so, and nothing is kept", async () => {
+  test.each([
+    ["IGNORE", "", "main"],
+    ["ROLLBACK", ", 'not this one'", "main"],
+    ["IGNORE", "", "another connection"],
+    ["IGNORE", "", "temp"],
+  ])("a trigger that says RAISE(%s%s) in %s is refused by name", async (what, why, where) => {
     await memory.store.put(["n"], "a", { text: "a" });
-    connection.exec(`CREATE TRIGGER no BEFORE INSERT ON keepsake_store_kv
-      WHEN new.key = 'bad' BEGIN SELECT RAISE(ROLLBACK, 'not this one'); END`);
+    const by = where === "another connection" ? libraries[library](path) : connection;
+    const kind = where === "temp" ? "TEMP TRIGGER" : "TRIGGER";
+    by.exec(`CREATE ${kind} no BEFORE INSERT ON main.keepsake_store_kv
+      WHEN new.key = 'bad' BEGIN SELECT RAISE(${what}${why}); END`);
     const put = () => memory.store.put(["n"], "bad", { text: "b" });
-    await expectRefused(put, "internal", /not this one/);
-    await memory.store.put(["n"], "c", { text: "c" });
-    expect(keysOf(await memory.store.search(["n"], { query: "c" }))).toEqual(["a", "c"]);
+    const rule =
+      where === "temp" ? /temporary .* trigger/ : /"no" is on keepsake_store_kv.*drop it/;
+    await expectRefused(put, "invalid_operation", rule);
+    await expectRefused(() => memory.store.get(["n"], "a"), "invalid_operation", rule);
+    by.exec("DROP TRIGGER no");
+    await put();
+    expect(keysOf(await memory.store.search(["n"]))).toEqual(["a", "bad"]);
+    if (by !== connection) by.close();
+  });
+
+  test("a trigger on a table of the application's is its own matter", async () => {
+    connection.exec("CREATE TABLE mine(a); CREATE TABLE log(a)");
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.exec("CREATE TRIGGER t AFTER INSERT ON mine BEGIN INSERT INTO log VALUES(1); END");
+    await memory.store.put(["n"], "b", { text: "b" });
+    expect(keysOf(await memory.store.search(["n"]))).toEqual(["a", "b"]);
+  });
+
+  test.each([
+    ["meta", "DROP TABLE keepsake_meta"],
+    ["column", "ALTER TABLE keepsake_store_kv RENAME COLUMN value TO other"],
+    [
+      "view",
+      "ALTER TABLE keepsake_store_kv RENAME TO other; CREATE VIEW keepsake_store_kv AS SELECT * FROM other",
+    ],
+  ])("our %s is changed: that is said, with the remedy", async (_, sql) => {
+    await memory.store.put(["n"], "a", { text: "a" });
+    connection.exec(sql);
+    const put = () => memory.store.put(["n"], "b", { text: "b" });
+    await expectRefused(put, "changed_outside", /one of its tables.*Undo that/);
   });
 
   test("an index is not built within a transaction", async () => {

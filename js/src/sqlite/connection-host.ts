@@ -99,6 +99,11 @@ const OFFICIAL_CHECKPOINTS =
   "SELECT 1 WHERE 5 = (SELECT count(*) FROM pragma_table_info('checkpoints') " +
   "WHERE name IN ('thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint', 'metadata'))";
 const OUR_CHECKPOINTS = "SELECT 1 FROM sqlite_master WHERE name = 'keepsake_checkpoints'";
+// Ours begin so.
+const TRIGGERS =
+  "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' " +
+  `AND substr(tbl_name, 1, ${PREFIX.length}) = '${PREFIX}' COLLATE NOCASE ` +
+  `AND substr(name, 1, ${PREFIX.length}) <> '${PREFIX}' AND substr(name, 1, 9) <> 'transfer_' LIMIT 1`;
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
 const IS_READ = /^(SELECT|PRAGMA)\b/;
 // No engine remembers what these change.
@@ -108,7 +113,11 @@ const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
 const ITERATING = /busy executing a query/;
 const FINISH_LOOP = "; end the loop over iterate() first, or take all rows at once by all()";
 const HIDDEN =
-  "the connection has a temporary table or view that begins with keepsake_ and may hide one of ours: drop it";
+  "the connection has a temporary table, view or trigger that hides or watches one of ours, which begin with keepsake_: drop it";
+const UNDO =
+  "; the application changed what this memory needs: one of its tables, which begin with keepsake_, or a function of SQLite's. Undo that";
+// What the engine answers by itself: it makes tables, reads those of others, and takes rows in.
+const IS_FOR_CORE = /no such table|\bmeta\b| CREATE |constraint/i;
 // SQLite says that a file is read-only when it is gone, too.
 const FILE_IN_PLACE =
   "; the connection's file must be one to write to, and still be there: open it again if it was moved or deleted";
@@ -136,6 +145,8 @@ export class ConnectionHost implements EngineHost {
   #dataVersion: unknown;
   #revision: unknown;
   #isKnown = false;
+  // That whose triggers were looked at.
+  #schemaVersion: unknown;
   // The schemas in which there are no tables of ours.
   #strangers = "";
 
@@ -237,7 +248,7 @@ export class ConnectionHost implements EngineHost {
       rows = this.#driver.rows(this.#textOf(sql), values);
       this.#note(sql);
     } catch (error) {
-      return this.#failWith(error);
+      return this.#failWith(error, sql);
     }
     for (const row of rows) {
       let bytes: Uint8Array;
@@ -299,6 +310,22 @@ export class ConnectionHost implements EngineHost {
     this.#strangers = others.join();
   }
 
+  // A trigger may leave out or undo a write that was answered. Statements that make one, and all
+  // others that change the schema, change its version.
+  #refuseTriggers(): void {
+    const [[version] = []] = this.#driver.rows("PRAGMA schema_version");
+    if (this.#isKnown && version === this.#schemaVersion) return;
+    const [found] = this.#driver.rows(TRIGGERS);
+    if (found === undefined) {
+      this.#schemaVersion = version;
+      return;
+    }
+    throw new KeepsakeError(
+      "invalid_operation",
+      `the trigger "${found[0]}" is on ${found[1]}, and may undo what was answered: drop it, and hear of changes by onChange()`,
+    );
+  }
+
   // By a statement that may fail without harm.
   #takeLock(): void {
     if (this.#isKnown) this.#driver.exec(WRITE_NOTHING);
@@ -311,6 +338,7 @@ export class ConnectionHost implements EngineHost {
 
   // Whether another connection wrote what the engine may remember. REQUIRES: in a transaction.
   #hasChanged(): boolean {
+    this.#refuseTriggers();
     if (!this.#isKnown) return true;
     const [[version] = []] = this.#driver.rows("PRAGMA data_version");
     if (version === this.#dataVersion) return false;
@@ -364,18 +392,24 @@ export class ConnectionHost implements EngineHost {
     const code = codeOf(error);
     const isIterating = ITERATING.test(messageOf(error));
     const remedy = isIterating ? FINISH_LOOP : (REMEDIES[code] ?? "");
-    return new KeepsakeError(code, `the connection failed: ${messageOf(error)}${remedy}`, {
-      cause: error,
-    });
+    const rule = `the connection failed: ${messageOf(error)}`;
+    const isOfOurs = code === "internal" && messageOf(error).includes(PREFIX);
+    return isOfOurs
+      ? new KeepsakeError("changed_outside", `${rule}${UNDO}`, { cause: error })
+      : new KeepsakeError(code, `${rule}${remedy}`, { cause: error });
   }
 
-  #failWith(error: unknown): number {
+  #failWith(error: unknown, sql = ""): number {
     const message = messageOf(error).replaceAll(PREFIX, "");
     // Somebody dropped our tables.
     if (message.includes("no such table: meta")) this.#isKnown = false;
     // Some libraries put words of their own before SQLite's.
     const missing = message.indexOf("no such table: ");
     const code = codeOf(error);
+    if (code === "internal" && !IS_FOR_CORE.test(`${message} ${sql}`)) {
+      this.message = encoder.encode(`the connection failed: ${message}${UNDO}`);
+      return STATUS_CODES.indexOf("changed_outside");
+    }
     const rule = code === "read_only" ? FILE_IN_PLACE : "";
     this.message = encoder.encode((missing < 0 ? message : message.slice(missing)) + rule);
     return STATUS_CODES.indexOf(code);
@@ -384,7 +418,8 @@ export class ConnectionHost implements EngineHost {
 
 function ofUs(schema: string): string {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
-  return `SELECT 1 FROM ${quoted}.sqlite_master WHERE substr(name, 1, ${PREFIX.length}) = '${PREFIX}' LIMIT 1`;
+  const isOurs = `substr(name, 1, ${PREFIX.length}) = '${PREFIX}' OR substr(tbl_name, 1, ${PREFIX.length}) = '${PREFIX}'`;
+  return `SELECT 1 FROM ${quoted}.sqlite_master WHERE ${isOurs} LIMIT 1`;
 }
 
 function codeOf(error: unknown): Code {
