@@ -21,6 +21,8 @@ interface Kind {
   /** One of these is part of each. */
   signs: string[];
   form: RegExp;
+  /** Where one ends whose form is only its beginning, which is up to here. */
+  endOf?: (text: string, at: number) => number;
   /** The first group stands before the secret and stays, the second one is it. */
   isBehind?: boolean;
   isSecret?: (match: string) => boolean;
@@ -34,16 +36,24 @@ const form = (text: string) => new RegExp(START + text, "g");
 const isMixed = (text: string) => /\d/.test(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
 
 const KEY_LINE = "[A-Z ]*PRIVATE KEY(?: BLOCK)?-----";
+// Of the lines behind the first: so much at a time, since each step takes stack.
+const KEY_BODY = new RegExp(String.raw`(?:[^"\\-]+|\\.|-(?!----END ${KEY_LINE})){1,1000}`, "y");
+const KEY_END = new RegExp(`-----END ${KEY_LINE}`, "y");
+
+// Or the end of the text, if it has none.
+function endOfKey(text: string, at: number): number {
+  let end = at;
+  for (KEY_BODY.lastIndex = at; KEY_BODY.test(text); ) end = KEY_BODY.lastIndex;
+  KEY_END.lastIndex = end;
+  return KEY_END.test(text) ? KEY_END.lastIndex : end;
+}
 
 const KINDS: readonly Kind[] = [
   {
     name: "private key",
     signs: ["PRIVATE KEY"],
-    // To its end, or to that of the text: in long steps, each of which takes stack.
-    form: new RegExp(
-      String.raw`-----BEGIN ${KEY_LINE}(?:[^"\\-]+|(?:\\.)+|-(?!----END ${KEY_LINE}))*(?:-----END ${KEY_LINE})?`,
-      "g",
-    ),
+    form: new RegExp(`-----BEGIN ${KEY_LINE}`, "g"),
+    endOf: endOfKey,
   },
   {
     name: "anthropic key",
@@ -172,17 +182,23 @@ export function maskSecrets(json: string): { text: string; masked: string[] } {
   return { text, masked };
 }
 
-function without({ name, form, isBehind, isSecret }: Kind, text: string, masked: string[]) {
+function without(kind: Kind, text: string, masked: string[]): string {
+  const { name, form, endOf, isBehind, isSecret } = kind;
   const isInString = stringTracker(text);
-  return text.replace(form, (...match) => {
-    const whole = match[0] as string;
-    const [before, secret] = (isBehind ? match.slice(1, 3) : ["", whole]) as [string, string];
-    if (isSecret?.(secret) === false) return whole;
+  let kept = "";
+  let done = 0;
+  form.lastIndex = 0;
+  for (let match = form.exec(text); match !== null; match = form.exec(text)) {
+    const [whole, before, behind] = match as unknown as [string, string, string];
+    const secret = isBehind ? behind : whole;
+    if (isSecret?.(secret) === false) continue;
     masked.push(name);
-    const at = match.find((part) => typeof part === "number") as number;
-    const mask = isInString(at) ? `[${name}]` : `"[${name}]"`;
-    return before + mask + whole.slice(before.length + secret.length);
-  });
+    const begin = match.index + (isBehind ? before.length : 0);
+    kept += text.slice(done, begin) + (isInString(match.index) ? `[${name}]` : `"[${name}]"`);
+    done = endOf?.(text, form.lastIndex) ?? begin + secret.length;
+    form.lastIndex = Math.max(form.lastIndex, done);
+  }
+  return kept + text.slice(done);
 }
 
 // A number of JSON may be a card's, too. Each place is behind the last one, so that a text with
