@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteSaver } from "keepsake";
@@ -212,7 +214,10 @@ test("a wrong call names what is wrong and how to call it", () => {
     [["thingamajig", path], /unknown command "thingamajig": there is inspect, ls, /],
     [["threads", path, "--limt", "3"], /unknown option "--limt": did you mean "--limit"\?/],
     [["get"], /FILE, NAMESPACE and KEY are missing/],
-    [["search", path], /QUERY… is missing[\s\S]*keepsake search --help/],
+    [
+      ["search", path],
+      /QUERY is missing\nIt is called so: keepsake search FILE QUERY…\n`keepsake search --help`/,
+    ],
     [["ls", path, "a", "b"], /a word too many: "b"/],
     [["search", path, "tea", "--limit", "many"], /--limit takes a number: "many"/],
     [["search", path, "tea", "--filter", "kind"], /--filter takes JSON/],
@@ -234,6 +239,9 @@ test("words of a search need no quotes, and a difference is that of the last two
   expect(jsonOf("diff", path, "t1")).toEqual(jsonOf("diff", path, "t1", idOf(2), idOf(3)));
   expect(jsonOf("diff", path, "t1", idOf(1))).toEqual(jsonOf("diff", path, "t1", idOf(1), idOf(3)));
   expect(keepsake("diff", path, "nobody").stderr).toMatch(/not_found: no thread "nobody"/);
+  expect(keepsake("diff", path, "t1", "2").stderr).toMatch(
+    /not_found: thread "t1" has no checkpoint 2: `keepsake log FILE t1` lists their ids\n/,
+  );
   expect(keepsake("diff", path, "user/ada/own").stderr).toMatch(
     /has no two checkpoints to compare/,
   );
@@ -342,7 +350,7 @@ describe("eval asks the user's own questions", () => {
     const { stdout, status } = keepsake("eval", path, ...asked(tea, town));
     expect(status).toBe(0);
     expect(stdout).toMatch(/^questions +2\nrecall@10 +0\.750\nMRR +1\.000\n/);
-    expect(stdout).toMatch(/\ngreen tea +users\/ada\/town +noMatch +–\n$/);
+    expect(stdout).toMatch(/\ngreen tea +users\/ada\/town +no word of the question +–\n$/);
   });
 
   test("down to a rank, under a filter and in a mode", () => {
@@ -450,8 +458,32 @@ test("import adds what LangGraph's own saver wrote", async () => {
   await saver.close();
 });
 
+test("a memory of ours is not added to another, and says how to put it in its place", () => {
+  const target = copy();
+  const { status, stderr } = keepsake("import", target, path);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/is a memory of keepsake: with --replace it takes the place of all/);
+});
+
+test("what a graph wrote is shown as messages, without LangGraph's own channels", async () => {
+  const target = copy();
+  const memory = await openMemory({ path: target });
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("answer", () => ({ messages: [new AIMessage("Hello, Ada")] }))
+    .addEdge(START, "answer")
+    .compile({ checkpointer: memory.checkpointer });
+  const config = { configurable: { thread_id: "graph" } };
+  await graph.invoke({ messages: [new HumanMessage("Hi")] }, config);
+  await memory.close();
+  expect(keepsake("diff", target, "graph").stdout).toBe(
+    '+ messages[] {"AIMessage":"Hello, Ada"}\n',
+  );
+  expect(keepsake("log", target, "graph").stdout).not.toMatch(/__|branch:/);
+});
+
 test("prune and forget only say what would go, until they are told --yes", () => {
   const target = copy();
+  expect(keepsake("forget", target, "--user", "adda").stdout).toBe("nothing would be forgotten\n");
   const before = readFileSync(target);
   expect(keepsake("prune", target, "--keep-last", "1").stdout).toMatch(
     /^would be pruned: 4 checkpoints, .*\nSay --yes to do it\.\n$/,
@@ -510,7 +542,7 @@ test("what is held is not forgotten until it is released", () => {
 test("doctor says where it is kept", () => {
   expect(jsonOf("doctor", path)).toMatchObject({ persistence: "file", node: process.version });
   expect(keepsake("doctor", path).stdout).toMatch(
-    /persistence +file\n[\s\S]*it opens, and answers\n$/,
+    /persistence +file\n[\s\S]*it opens, and answers; `keepsake check FILE` reads every page\n$/,
   );
 });
 

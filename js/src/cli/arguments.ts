@@ -86,10 +86,11 @@ export function parse(
 }
 
 function missing(words: readonly string[]): string {
-  const last = words.at(-1);
-  return words.length === 1
+  const names = words.map((word) => word.replace("…", ""));
+  const last = names.at(-1);
+  return names.length === 1
     ? `${last} is missing`
-    : `${words.slice(0, -1).join(", ")} and ${last} are missing`;
+    : `${names.slice(0, -1).join(", ")} and ${last} are missing`;
 }
 
 /** What was meant, or else all that there is, each with `sign` before it. @internal */

@@ -224,7 +224,7 @@ export const COMMANDS: Record<string, Command> = {
         step,
         source,
         time,
-        channels.join(", "),
+        channels.filter(isOfTheGraph).join(", "),
       ]);
       const text = table(["CHECKPOINT", "STEP", "SOURCE", "TIME", "CHANNELS"], rows);
       return { data: checkpoints, text };
@@ -249,7 +249,9 @@ export const COMMANDS: Record<string, Command> = {
           `thread ${JSON.stringify(thread_id)} has no two checkpoints to compare`,
         );
       }
-      const diff = await memory.checkpointer.diff(at(before), at(after));
+      const diff = await memory.checkpointer.diff(at(before), at(after)).catch((error) => {
+        throw error.code === "not_found" ? noCheckpoint(error, thread_id) : error;
+      });
       return { data: diff, text: linesOf(linesOfDiff(diff), "nothing changed") };
     },
   },
@@ -313,7 +315,9 @@ export const COMMANDS: Record<string, Command> = {
       const onConflict = given.flag("overwrite") ? "replace" : "keep";
       const report = await (isGraph
         ? importGraph(memory, source, given)
-        : memory.importFrom(source, { onConflict }));
+        : memory.importFrom(source, { onConflict }).catch((error) => {
+            throw isOfOurs(error) ? needsReplace(source) : error;
+          }));
       const skipped = report.skipped.map(({ what, why }) => `skipped ${what}: ${why}\n`);
       const kept = report.kept > 0 ? `${report.kept} were there already, and stayed\n` : "";
       const isNothing = report.items + report.checkpoints + report.kept === 0;
@@ -356,7 +360,9 @@ export const COMMANDS: Record<string, Command> = {
       }
       const dryRun = isDry(given);
       const pruned = await memory.checkpointer.prune({ ...rules, dryRun });
-      const what = `${plural(pruned.checkpoints, "checkpoint")}, ${bytes(pruned.bytes)}`;
+      const what =
+        pruned.checkpoints > 0 &&
+        `${plural(pruned.checkpoints, "checkpoint")}, ${bytes(pruned.bytes)}`;
       return { data: { ...pruned, dryRun }, text: told(dryRun, what, "pruned") };
     },
   },
@@ -579,11 +585,23 @@ const noFile = (path: string) =>
   new KeepsakeError("not_found", missingFolder(path) ?? `there is no file ${path}`);
 const thereAlready = (path: string) =>
   new KeepsakeError("already_exists", `there is a file ${path}: name a new one`);
+const isOfOurs = ({ message }: Error) => message.includes("file was made by keepsake");
+const needsReplace = (source: string) =>
+  invalid(`${source} is a memory of keepsake: with --replace it takes the place of all in FILE`);
 const noThread = (id: string) =>
   new KeepsakeError(
     "not_found",
     `no thread ${JSON.stringify(id)}: \`keepsake threads\` lists them`,
   );
+
+const noCheckpoint = ({ message }: KeepsakeError, thread: string) =>
+  new KeepsakeError(
+    "not_found",
+    `${message.replace(/^\[keepsake\] \w+: /, "")}: \`keepsake log FILE ${thread}\` lists their ids`,
+  );
+
+// LangGraph's own channels say nothing of the state.
+const isOfTheGraph = (channel: string) => !/^(__|branch:)/.test(channel);
 
 const partsOf = (explain: Record<string, number> = {}) =>
   Object.entries(explain)
@@ -626,24 +644,42 @@ const linesOf = (lines: string[], none: string) =>
   `${lines.length === 0 ? none : lines.map(oneLine).join("\n")}\n`;
 
 function linesOfDiff({ added, removed, changed }: CheckpointDiff): string[] {
+  const entriesOf = <T>(channels: Record<string, T>) =>
+    Object.entries(channels).filter(([name]) => isOfTheGraph(name));
+  const shown = (value: unknown) => brief(asRead(value));
   return [
-    ...Object.entries(added).map(([name, value]) => `+ ${name} ${brief(value)}`),
-    ...Object.entries(removed).map(([name, value]) => `- ${name} ${brief(value)}`),
-    ...Object.entries(changed).flatMap(([name, { before, after, appended }]) =>
+    ...entriesOf(added).map(([name, value]) => `+ ${name} ${shown(value)}`),
+    ...entriesOf(removed).map(([name, value]) => `- ${name} ${shown(value)}`),
+    ...entriesOf(changed).flatMap(([name, { before, after, appended }]) =>
       appended === undefined
-        ? [`- ${name} ${brief(before)}`, `+ ${name} ${brief(after)}`]
-        : appended.map((element) => `+ ${name}[] ${brief(element)}`),
+        ? [`- ${name} ${shown(before)}`, `+ ${name} ${shown(after)}`]
+        : appended.map((element) => `+ ${name}[] ${shown(element)}`),
     ),
   ];
+}
+
+// A message by its class and what it says, instead of the JSON that LangChain makes of it.
+function asRead(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asRead);
+  const { lc_kwargs: kwargs, constructor: made } = (value ?? {}) as Record<string, unknown>;
+  if (kwargs === undefined || typeof made !== "function") return value;
+  const { content, tool_calls } = kwargs as Record<string, unknown>;
+  const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? { tool_calls } : {};
+  return { [made.name]: content, ...calls };
 }
 
 const imported = ({ items, checkpoints }: { items: number; checkpoints: number }) =>
   `${plural(items, "item")} and ${plural(checkpoints, "checkpoint")}\n`;
 
-function erasedText({ erased }: ErasureReceipt): string {
+// False if nothing was there.
+function erasedText({ erased }: ErasureReceipt): string | false {
   const { items, threads, checkpoints } = erased;
+  if (items + threads + checkpoints + erased.bytes === 0) return false;
   return `${plural(items, "item")}, ${plural(threads, "thread")} with ${plural(checkpoints, "checkpoint")}, ${bytes(erased.bytes)}`;
 }
 
-const told = (dryRun: boolean, what: string, done: string) =>
-  dryRun ? `would be ${done}: ${what}\nSay --yes to do it.\n` : `${done}: ${what}\n`;
+// `what` is false where nothing was to be done.
+function told(dryRun: boolean, what: string | false, done: string): string {
+  if (what === false) return `nothing ${dryRun ? "would be" : "was"} ${done}\n`;
+  return dryRun ? `would be ${done}: ${what}\nSay --yes to do it.\n` : `${done}: ${what}\n`;
+}

@@ -75,12 +75,12 @@ function healthy(findings: Findings): Printed {
   const { store, checkpointer, ...rest } = findings;
   const advice = adviceOn(findings);
   const rows = [
-    ...Object.entries(rest).map(([name, value]) => [name, shown(name, value)]),
+    ...rowsOf(rest),
     ["items", `${store.items} in ${plural(store.namespaces, "namespace")}`],
     ["vectors", `${store.vectors}${store.pending > 0 ? `, ${store.pending} wait` : ""}`],
     ["threads", `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`],
   ];
-  const text = `${table(["", ""], rows).trimStart()}it opens, and answers\n${listed(advice)}`;
+  const text = `${table(["", ""], rows).trimStart()}it opens, and answers; \`keepsake check FILE\` reads every page\n${listed(advice)}`;
   return { data: { ...findings, opens: true, advice }, text };
 }
 
@@ -88,7 +88,7 @@ function ill(surroundings: Surroundings & Record<string, unknown>, error: Keepsa
   const { code } = error;
   const problem = messageOf(error).replace(/^\[keepsake\] /, "");
   const advice = REMEDIES[code] === undefined ? [] : [REMEDIES[code]];
-  const rows = Object.entries(surroundings).map(([name, value]) => [name, shown(name, value)]);
+  const rows = rowsOf(surroundings);
   return {
     data: { ...surroundings, opens: false, code, problem, advice },
     text: `${table(["", ""], rows).trimStart()}it does not open\n${listed(advice)}`,
@@ -110,6 +110,18 @@ function adviceOn({ mode, freeBytes, store, checkpointer }: Findings): string[] 
     ...(isLong ? ["Threads are long: `keepsake prune FILE --keep-last 50` says what may go."] : []),
   ];
 }
+
+// What a person calls them, where that differs.
+const LABELS: Record<string, string> = {
+  fileBytes: "file size",
+  mode: "permissions",
+  freeBytes: "free on disk",
+  beside: "beside it",
+  bytes: "database size",
+};
+
+const rowsOf = (findings: object) =>
+  Object.entries(findings).map(([name, value]) => [LABELS[name] ?? name, shown(name, value)]);
 
 const listed = (advice: string[]) => advice.map((line) => `→ ${line}\n`).join("");
 

@@ -25,7 +25,7 @@ interface Miss {
   namespace: string[];
   key: string;
   /** As `whyNot()` says it. */
-  reason: string;
+  reason: WhyNot["reason"];
   /** Its place among all hits, 1 for the first. */
   rank: number | undefined;
 }
@@ -146,13 +146,24 @@ async function placeOf(
   return namespaces[items.findIndex((item) => item !== null)];
 }
 
+const REASONS: Record<WhyNot["reason"], string> = {
+  hit: "a hit",
+  noItem: "no such item",
+  outsideNamespace: "not below the namespace",
+  filter: "the filter refuses it",
+  noMatch: "no word of the question",
+  notValid: "does not hold now",
+  belowMinScore: "the score is too low",
+  notOnPage: "others come first",
+};
+
 const tableOf = (misses: Miss[]) =>
   table(
     ["QUESTION", "MISSES", "WHY", "RANK"],
     misses.map(({ question, namespace, key, reason, rank }) => [
       question,
       pathOf([...namespace, key]),
-      reason,
+      REASONS[reason],
       rank,
     ]),
   );

@@ -82,11 +82,16 @@ function jsonOf(error: unknown): string {
 }
 
 function textOf(error: unknown, name: string, isMisused: boolean): string {
-  const help = Object.hasOwn(COMMANDS, name) ? `keepsake ${name} --help` : "keepsake --help";
   const remedy = error instanceof KeepsakeError ? REMEDIES[error.code] : undefined;
-  const hint = isMisused ? `\`${help}\` says how.\n` : remedy === undefined ? "" : `${remedy}\n`;
+  const hint = isMisused ? usageOf(name) : remedy === undefined ? "" : `${remedy}\n`;
   const label = error instanceof KeepsakeError ? `${error.code}: ` : "";
   return `keepsake: ${label}${messageOf(error).replace(/^\[keepsake\] /, "")}\n${hint}`;
+}
+
+function usageOf(name: string): string {
+  if (!Object.hasOwn(COMMANDS, name)) return "`keepsake --help` says how.\n";
+  const words = [name, ...(COMMANDS[name] as Command).words].join(" ");
+  return `It is called so: keepsake ${words}\n\`keepsake ${name} --help\` says more.\n`;
 }
 
 function helpOfAll(): string {
