@@ -17,10 +17,8 @@ run_setup() { bash scripts/setup.sh --tests; }
 run_lint() {
   npx --no-install biome ci "$@"
   node tests/layering.mjs
-  # Once for each host.
-  npx --no-install tsc --noEmit
-  npx --no-install tsc --noEmit --customConditions browser
-  npx --no-install tsc --noEmit --customConditions edge
+  local host hosts='Object.keys(require("./package.json").imports["#host"]).join(" ")'
+  for host in $(node -p "$hosts"); do npx --no-install tsc --noEmit --customConditions "$host"; done
   # The style of C++ is checked where the formatter is installed; its versions differ in detail.
   if has clang-format-19; then
     git ls-files -z '*.cc' '*.h' | xargs -0 --no-run-if-empty clang-format-19 --dry-run --Werror

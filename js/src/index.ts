@@ -89,7 +89,6 @@ export {
   SqliteStore,
   type SqliteStoreOptions,
   type StepOptions,
-  type StoreStats,
   type WhyNot,
 } from "./store/store.js";
 export type {
@@ -122,5 +121,6 @@ export type {
   SalvageReport,
   SearchMode,
   SearchPlan,
+  StoreStats,
   Undone,
 } from "./wire/types.js";

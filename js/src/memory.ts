@@ -57,7 +57,7 @@ import {
 } from "./store/history-rules.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import type { PastStore } from "./store/past-store.js";
-import { SqliteStore, type StoreStats } from "./store/store.js";
+import { SqliteStore } from "./store/store.js";
 import { checkDatabase } from "./transfer/check.js";
 import type {
   CheckOptions,
@@ -68,7 +68,7 @@ import type {
 } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
-import type { SalvageReport } from "./wire/types.js";
+import type { SalvageReport, StoreStats } from "./wire/types.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {

@@ -28,6 +28,7 @@ import {
   type ItemVersion as CoreVersion,
   NO_TTL,
   SearchMode,
+  type StoreStats,
   type Undone,
 } from "../wire/types.js";
 import { Embedder, needsEmbedding } from "./embedding.js";
@@ -108,17 +109,6 @@ export interface WhyNot {
   /** The score of the last hit of the page. */
   lastScore?: number | undefined;
   explain?: Record<string, number> | undefined;
-}
-
-/** How much a store holds. Expired items that are not yet swept count. */
-export interface StoreStats {
-  items: number;
-  namespaces: number;
-  vectors: number;
-  /** Items that wait for `reembed()`. */
-  pending: number;
-  /** Of the vectors, those that searches can find by the graph: see `buildIndex()`. */
-  inGraph: number;
 }
 
 /** What `search()` looks for below a namespace prefix. */

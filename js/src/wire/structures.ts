@@ -225,12 +225,7 @@ function readSnippet(reader: Reader): Snippet {
 
 export function readSearchItem(reader: Reader): SearchItem {
   return {
-    namespace: reader.namespace(),
-    key: reader.text(),
-    value: reader.text(),
-    createdAt: reader.i64(),
-    updatedAt: reader.i64(),
-    validity: reader.flag() ? readValidity(reader) : undefined,
+    ...readItem(reader),
     score: reader.flag() ? reader.f64() : undefined,
     parts: reader.list(readPart),
     snippet: reader.flag() ? readSnippet(reader) : undefined,

@@ -187,13 +187,14 @@ export interface TextConfig {
   readonly language: Language;
 }
 
+/** How much a store holds. Expired items that are not yet swept count. */
 export interface StoreStats {
   items: number;
   namespaces: number;
   vectors: number;
-  /** Items that wait for vectors of another model. */
+  /** Items that wait for `reembed()`. */
   pending: number;
-  /** Of the vectors, those that the graph covers. */
+  /** Of the vectors, those that searches can find by the graph: see `buildIndex()`. */
   inGraph: number;
 }
 
