@@ -174,7 +174,6 @@ std::map<std::string, int> NumbersIn(const std::string& path, const std::string&
 
 TEST(Frame, each_tag_has_a_row_in_the_operation_table) {
   auto tags = NumbersIn("core/src/wire/operations.h", "enum class Tag");
-  EXPECT_EQ(tags.size(), 64U);
   EXPECT_EQ(tags.erase("open"), 1U);
   EXPECT_EQ(tags.size(), Operations().size());
   for (const auto& [name, tag] : tags) {
