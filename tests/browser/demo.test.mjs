@@ -199,7 +199,7 @@ test("all of the memory can be looked into, and the look ends with the dialog", 
   await tab.getByLabel("Value, as JSON").waitFor();
   await tab.getByRole("tab", { name: "Threads" }).click();
   await tab
-    .getByRole("option", { name: /checkpoint/ })
+    .getByRole("option", { name: /A boat and a bakery.*checkpoints/s })
     .first()
     .waitFor();
   await tab.getByRole("tab", { name: "Audit" }).click();

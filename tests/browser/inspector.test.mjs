@@ -436,6 +436,21 @@ describe("threads", () => {
     await expect(option(/branch 2/).count()).resolves.toBe(2);
   });
 
+  test("a thread is called as the page calls it, and by its id where that has no title", async () => {
+    const call = (titles) =>
+      page.evaluate((given) => {
+        const inspector = document.querySelector("keepsake-inspector");
+        inspector.threadTitle = given && ((id) => given[id]);
+      }, titles);
+    await call({ chat: "About the weather" });
+    await tab("Threads");
+    await option(/About the weather.*7 checkpoints/).click();
+    await page.locator(".count", { hasText: "7 of About the weather" }).waitFor();
+    await call(undefined);
+    await tab("Threads");
+    await option(/chat.*7 checkpoints/).click();
+  });
+
   test("what is said of a step is not cut in a narrow window", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     const said = option(/Step 2.*2 branches begin here/).locator(".preview");

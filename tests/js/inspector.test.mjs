@@ -20,6 +20,15 @@ test("a store in place of a memory is refused there, too", () => {
   );
 });
 
+test("what is no title of threads is refused", () => {
+  const inspector = new KeepsakeInspector();
+  expect(() => {
+    inspector.threadTitle = "My thread";
+  }).toThrow(
+    /threadTitle must be a function that answers a text for the id of a thread: "My thread"/,
+  );
+});
+
 test("what is no list of scopes is refused", () => {
   const inspector = new KeepsakeInspector();
   for (const scopes of [undefined, [{ store: 1 }]]) {

@@ -6,6 +6,7 @@ export class InsideView {
   constructor(app) {
     const dialog = byId("inside");
     const [inspector] = dialog.getElementsByTagName("keepsake-inspector");
+    inspector.threadTitle = (id) => app.knownThreads.find((thread) => thread.id === id)?.title;
     byId("look-inside").addEventListener(
       "click",
       app.notices.guarded(async () => {

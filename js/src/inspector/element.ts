@@ -13,7 +13,7 @@ import { ScopesTab } from "./scopes-tab.js";
 import { SearchTab } from "./search-tab.js";
 import { StorageTab } from "./storage-tab.js";
 import { styleSheet } from "./styles.js";
-import type { Host, Tab } from "./tab.js";
+import type { Host, Shown, Tab, ThreadTitle } from "./tab.js";
 import { ThreadsTab } from "./threads-tab.js";
 import { explained } from "./words.js";
 
@@ -35,6 +35,7 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 export class KeepsakeInspector extends Base {
   #memory: Memory | undefined;
   #scopes: readonly ScopedMemory[] = [];
+  #threadTitle: ThreadTitle | undefined;
   #inspection: Inspection | undefined;
 
   /** What is looked at: a `Memory` of `openMemory()`; undefined for nothing. */
@@ -70,8 +71,27 @@ export class KeepsakeInspector extends Base {
     this.#begin();
   }
 
+  /**
+   * What your page calls a thread, in the place of its id: it is called for each that is listed.
+   * @default threads are called by their ids
+   */
+  get threadTitle(): ThreadTitle | undefined {
+    return this.#threadTitle;
+  }
+
+  set threadTitle(threadTitle: ThreadTitle | undefined) {
+    if (threadTitle !== undefined && typeof threadTitle !== "function") {
+      throw invalid(
+        `<keepsake-inspector>: threadTitle must be a function that answers a text for the id of a thread: ${show(threadTitle)}`,
+      );
+    }
+    this.#threadTitle = threadTitle;
+    this.#begin();
+  }
+
   /** @internal */
   connectedCallback(): void {
+    this.#takeEarlier("threadTitle");
     this.#takeEarlier("scopes");
     this.#takeEarlier("memory");
     this.#begin();
@@ -83,7 +103,7 @@ export class KeepsakeInspector extends Base {
   }
 
   // What was set before the element was defined hides the accessor.
-  #takeEarlier<Name extends "memory" | "scopes">(name: Name): void {
+  #takeEarlier<Name extends "memory" | "scopes" | "threadTitle">(name: Name): void {
     if (!Object.hasOwn(this, name)) return;
     const value = this[name];
     delete (this as Partial<KeepsakeInspector>)[name];
@@ -95,7 +115,8 @@ export class KeepsakeInspector extends Base {
     if (!this.isConnected) return;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [styleSheet()];
-    if (this.#memory) this.#inspection = new Inspection(this.#memory, this.#scopes, root);
+    const { memory, scopes, threadTitle = () => undefined } = this;
+    if (memory) this.#inspection = new Inspection({ memory, scopes, threadTitle, root });
     else root.replaceChildren(h("p", { class: "empty" }, "No memory is given yet."));
   }
 
@@ -121,6 +142,7 @@ function isScope(scope: unknown): scope is ScopedMemory {
 class Inspection implements Host {
   readonly memory: Memory;
   readonly scopes: readonly ScopedMemory[];
+  readonly threadTitle: ThreadTitle;
   readonly root: ShadowRoot;
   readonly #stop: () => void;
   readonly #items: ItemsTab;
@@ -139,9 +161,10 @@ class Inspection implements Host {
   #hiding: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  constructor(memory: Memory, scopes: readonly ScopedMemory[], root: ShadowRoot) {
+  constructor({ memory, scopes, threadTitle, root }: Shown) {
     this.memory = memory;
     this.scopes = scopes;
+    this.threadTitle = threadTitle;
     this.root = root;
     this.#items = new ItemsTab(this);
     this.#search = new SearchTab(this);

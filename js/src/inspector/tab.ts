@@ -6,12 +6,20 @@ import type { ScopedMemory } from "../scope/scoped-memory.js";
 import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
 
-/** The inspector, for its tabs. */
-export interface Host {
+/** What a page calls the thread of this id; undefined leaves it the id. */
+export type ThreadTitle = (threadId: string) => string | undefined;
+
+/** What is shown, and where. */
+export interface Shown {
   readonly memory: Memory;
   readonly root: ShadowRoot;
   /** Whose policies are shown. */
   readonly scopes: readonly ScopedMemory[];
+  readonly threadTitle: ThreadTitle;
+}
+
+/** The inspector, for its tabs. */
+export interface Host extends Shown {
   /** Does it; what it rejects with is shown. */
   run(work: () => Promise<void>): void;
   /** Shows a message, and reads it out. One with `undo` stays until it is dismissed. */

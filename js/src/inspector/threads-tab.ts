@@ -2,6 +2,7 @@
 
 import type { ThreadSummary } from "../checkpointer/checkpointer.js";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
+import { tried } from "../errors.js";
 import type { Changes } from "../wire/changes.js";
 import { CheckpointTree, type Step } from "./checkpoint-tree.js";
 import { ask, type Child, h } from "./dom.js";
@@ -115,13 +116,17 @@ export class ThreadsTab implements Tab {
     const { threadId, checkpoints, lastActivity, bytes: size } = thread;
     const when = lastActivity === undefined ? "" : `${briefMoment(lastActivity)} · `;
     row.append(
-      h("span", { class: "line" }, h("b", { class: "name" }, threadId)),
+      h("span", { class: "line" }, h("b", { class: "name" }, this.#titleOf(threadId))),
       h(
         "span",
         { class: "preview" },
         `${when}${counted(checkpoints, "checkpoint")}, ${bytes(size)}`,
       ),
     );
+  }
+
+  #titleOf(threadId: string): string {
+    return tried(() => this.#host.threadTitle(threadId)) ?? threadId;
   }
 
   #chooseThread(threadId: string | undefined): void {
@@ -162,7 +167,8 @@ export class ThreadsTab implements Tab {
   // A row more while there is more to come.
   #showSteps(): void {
     const { steps = [], isDone = true } = this.#tree ?? {};
-    this.#about.textContent = `${steps.length}${isDone ? "" : " so far"} of ${this.#threadId}`;
+    const title = this.#titleOf(this.#threadId ?? "");
+    this.#about.textContent = `${steps.length}${isDone ? "" : " so far"} of ${title}`;
     this.#stepList.update(steps.length + (isDone ? 0 : 1));
   }
 
@@ -366,7 +372,7 @@ export class ThreadsTab implements Tab {
   async #deleteThread(threadId: string): Promise<void> {
     const agreed = await ask(this.#host.root, {
       title: "Delete this thread?",
-      text: `All checkpoints of ${threadId} are deleted. This cannot be undone.`,
+      text: `All checkpoints of ${this.#titleOf(threadId)} are deleted. This cannot be undone.`,
       yes: "Delete thread",
       isDangerous: true,
     });
