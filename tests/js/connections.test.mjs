@@ -315,6 +315,8 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
 
   test.each([
     ["meta", "DROP TABLE keepsake_meta"],
+    ["key", "CREATE UNIQUE INDEX mine ON keepsake_store_kv(ns)"],
+    ["index", "DROP INDEX keepsake_store_kv_key"],
     ["column", "ALTER TABLE keepsake_store_kv RENAME COLUMN value TO other"],
     [
       "view",

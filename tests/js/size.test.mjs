@@ -30,7 +30,8 @@ const FILES_CEILING = 25_000;
 const INSPECTOR_CEILING = 33_700;
 const REACT_CEILING = 5_900;
 // Beside LangGraph's own. The lean module is counted with Cloudflare's entry (tests/edge).
-const SQLITE_CEILING = 7_500;
+// That triggers on our tables are refused, and what was changed of them is named, took .6.
+const SQLITE_CEILING = 7_900;
 const SLIM_CEILING = 77_500;
 // The module and the worker as text, beside the script of a page.
 const INLINE_CEILING = 945_000;

@@ -99,11 +99,11 @@ const OFFICIAL_CHECKPOINTS =
   "SELECT 1 WHERE 5 = (SELECT count(*) FROM pragma_table_info('checkpoints') " +
   "WHERE name IN ('thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint', 'metadata'))";
 const OUR_CHECKPOINTS = "SELECT 1 FROM sqlite_master WHERE name = 'keepsake_checkpoints'";
-// Ours begin so.
+// All but ours, which begin with keepsake_fields_ or transfer_.
 const TRIGGERS =
   "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' " +
   `AND substr(tbl_name, 1, ${PREFIX.length}) = '${PREFIX}' COLLATE NOCASE ` +
-  `AND substr(name, 1, ${PREFIX.length}) <> '${PREFIX}' AND substr(name, 1, 9) <> 'transfer_' LIMIT 1`;
+  "AND name NOT GLOB 'keepsake_fields_*' AND name NOT GLOB 'transfer_*' LIMIT 1";
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
 const IS_READ = /^(SELECT|PRAGMA)\b/;
 // No engine remembers what these change.
@@ -115,9 +115,9 @@ const FINISH_LOOP = "; end the loop over iterate() first, or take all rows at on
 const HIDDEN =
   "the connection has a temporary table, view or trigger that hides or watches one of ours, which begin with keepsake_: drop it";
 const UNDO =
-  "; the application changed what this memory needs: one of its tables, which begin with keepsake_, or a function of SQLite's. Undo that";
+  "; the application changed what this memory needs: one of its tables, which begin with keepsake_, what is on them, or a function of SQLite's. Undo that";
 // What the engine answers by itself: it makes tables, reads those of others, and takes rows in.
-const IS_FOR_CORE = /no such table|\bmeta\b| CREATE |constraint/i;
+const IS_FOR_CORE = /no such table|\bmeta\b| CREATE | INSERT OR REPLACE /i;
 // SQLite says that a file is read-only when it is gone, too.
 const FILE_IN_PLACE =
   "; the connection's file must be one to write to, and still be there: open it again if it was moved or deleted";
