@@ -2,8 +2,20 @@
 // answered, or refused by a typed error that is the caller's to mend. Nothing breaks, nothing stays.
 
 import { execFileSync } from "node:child_process";
-import { InMemoryStore, KeepsakeError, MemorySaver, openMemory, SqliteStore } from "keepsake";
-import { Files, filesBackend } from "keepsake/files";
+import {
+  InMemoryStore,
+  KeepsakeError,
+  MemorySaver,
+  openMemory,
+  resolveNamespace,
+  SqliteStore,
+  scopeOf,
+  storeNamespace,
+  unwrapStore,
+} from "keepsake";
+import { anthropicMemory, Files, filesBackend } from "keepsake/files";
+import { episodes, withMemory } from "keepsake/langchain";
+import { memoryOver } from "keepsake/sqlite";
 import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -136,6 +148,22 @@ test.each([
   },
   120_000,
 );
+
+const unreadable = new Proxy({}, traps);
+
+test.each([
+  ["scopeOf", () => scopeOf("user", unreadable)],
+  ["resolveNamespace", () => resolveNamespace("user", { configurable: unreadable })],
+  ["storeNamespace", () => storeNamespace({ configurable: unreadable })],
+  ["unwrapStore", () => unwrapStore(unreadable)],
+  ["withMemory", () => withMemory(unreadable)],
+  ["episodes", () => episodes(unreadable)],
+  ["filesBackend", () => filesBackend(unreadable)],
+  ["anthropicMemory", () => anthropicMemory(unreadable)],
+  ["memoryOver", () => memoryOver(unreadable)],
+])("%s says what of the caller's can't be read", async (_, call) => {
+  await expectRefused(async () => call(), "invalid_argument", /reading it threw "not to be read"/);
+});
 
 test.each(["index", "ttl", "text"])("%s that is none is refused by name", async (name) => {
   for (const none of [null, 0, "", false]) {

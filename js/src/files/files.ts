@@ -10,6 +10,7 @@ import {
   checkText,
   checkWhole,
   type NamesOf,
+  reading,
   show,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
@@ -141,7 +142,7 @@ export class Files {
 
   constructor(home: FileHome, options?: FilesOptions) {
     const { namespace = ["files"], index } = checkOptions("Files", FILES_OPTIONS, options);
-    this.#store = storeOf(home);
+    this.#store = reading("what files are kept in", () => storeOf(home));
     this.#root = checkRoot(namespace);
     if (index !== undefined && index !== false) checkList("index", index);
     this.#index = index;

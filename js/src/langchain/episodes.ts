@@ -7,6 +7,7 @@ import {
   checkText,
   checkWhole,
   type NamesOf,
+  reading,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
@@ -109,8 +110,10 @@ export class Episodes {
   constructor(memory: HasStore | object, given?: EpisodesOptions) {
     const options = checkOptions("episodes", OPTIONS, given);
     const { namespace = ["episodes"], halfLifeDays = 30, now = Date.now } = options;
-    const store = "store" in Object(memory) ? (memory as HasStore).store : memory;
-    this.#place = placeOf("episodes", { store, namespace }, {});
+    this.#place = reading("what episodes takes", () => {
+      const store = "store" in Object(memory) ? (memory as HasStore).store : memory;
+      return placeOf("episodes", { store, namespace }, {});
+    });
     if (namespace.length === 0) throw invalid("namespace of episodes must not be empty");
     this.#weights = { ...DEFAULTS, ...checkOptions("weights", WEIGHTS, options.weights) };
     for (const [name, weight] of Object.entries(this.#weights)) checkNumber(name, weight, 0, 1);

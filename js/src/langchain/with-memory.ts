@@ -11,7 +11,7 @@ import {
   HumanMessage,
 } from "@langchain/core/messages";
 import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/runnables";
-import { show } from "../checks.js";
+import { reading, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { type Graph, graphWithMemory, isGraph } from "./graph-with-memory.js";
 import { takesKeys } from "./item-text.js";
@@ -54,6 +54,10 @@ export function withMemory(
   target: Model | Graph,
   options: RecallOptions = {},
 ): ModelWithMemory | Graph {
+  return reading("what withMemory takes", () => make(target, options));
+}
+
+function make(target: Model | Graph, options: RecallOptions): ModelWithMemory | Graph {
   const whose = options.namespace === undefined ? { scope: "conversation" as const } : {};
   const recallerAt = (position: InjectionPosition) =>
     new Recaller("withMemory", { ...whose, ...options }, position);

@@ -1,6 +1,6 @@
 // Scopes: whose memory it is. A scope is a place in the memory, found from who is asking.
 
-import { checkOptions, checkText, type NamesOf, show } from "../checks.js";
+import { checkOptions, checkText, type NamesOf, reading, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { checkNamespace } from "../store/store-operations.js";
 import type { ScopeLevel } from "../wire/scope.js";
@@ -105,6 +105,10 @@ export function scopeOf(
   scope: ScopeName,
   source: ScopeVariables | { configurable?: ScopeVariables | undefined },
 ): ScopeOptions {
+  return reading("a scope", () => findScope(scope, source));
+}
+
+function findScope(...[scope, source]: Parameters<typeof scopeOf>): ScopeOptions {
   const variables = variablesOf(source);
   if (variables.store_namespace !== undefined) {
     return { place: overriding(variables.store_namespace) };
@@ -151,9 +155,11 @@ export function resolveNamespace(
 export function storeNamespace(
   source: ScopeVariables | { configurable?: ScopeVariables | undefined },
 ): string[] {
-  const variables = variablesOf(source);
-  if (variables.store_namespace !== undefined) return overriding(variables.store_namespace);
-  return [encodeLabel(needed("user", variables, "user_id")), "memories"];
+  return reading("a scope", () => {
+    const variables = variablesOf(source);
+    if (variables.store_namespace !== undefined) return overriding(variables.store_namespace);
+    return [encodeLabel(needed("user", variables, "user_id")), "memories"];
+  });
 }
 
 function variablesOf(

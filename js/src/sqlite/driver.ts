@@ -1,5 +1,6 @@
 // The connections of four libraries, as one.
 
+import { reading } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { SqlValue } from "../wasm/sql-values.js";
 
@@ -55,9 +56,14 @@ const MOST_STATEMENTS = 256;
 /** Throws invalid_argument unless it is a connection of a library that is known. @internal */
 export function driverOf(given: SqliteConnection): Driver {
   const connection = given as AnyConnection;
-  const isConnection =
-    typeof connection?.prepare === "function" && typeof connection.exec === "function";
-  if (!isConnection || !knowsTransactions(connection)) {
+  const isConnection = reading(
+    "a connection",
+    () =>
+      typeof connection?.prepare === "function" &&
+      typeof connection.exec === "function" &&
+      knowsTransactions(connection),
+  );
+  if (!isConnection) {
     throw invalid(
       "memoryOver takes an open connection of node:sqlite (Node 22.16 or later), " +
         "better-sqlite3, libsql or bun:sqlite; a path goes to openMemory({ path })",
