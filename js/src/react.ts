@@ -2,6 +2,8 @@
 
 "use client";
 
+import type { KeepsakeInspector } from "./inspector/element.js";
+
 export type { Answer, FollowedMemory } from "./react/follow.js";
 export {
   type GraphTransport,
@@ -17,3 +19,25 @@ export {
   useMemorySearch,
   useThreads,
 } from "./react/hooks.js";
+
+/** What `<keepsake-inspector>` takes in JSX, besides what every element takes. */
+export interface InspectorAttributes
+  extends Partial<Pick<KeepsakeInspector, "memory" | "scopes" | "threadTitle">> {
+  ref?:
+    | ((element: KeepsakeInspector | null) => void)
+    | { current: KeepsakeInspector | null }
+    | null
+    | undefined;
+  key?: string | number | undefined;
+  id?: string | undefined;
+  className?: string | undefined;
+  style?: object | undefined;
+}
+
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "keepsake-inspector": InspectorAttributes;
+    }
+  }
+}

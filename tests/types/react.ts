@@ -2,6 +2,7 @@
 
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { useStream } from "@langchain/react";
+import type { JSX } from "react";
 import type {
   Memory,
   ScopedMemory,
@@ -35,6 +36,14 @@ export function inspected(memory: Memory, scope: ScopedMemory, inspector: Keepsa
   document.createElement("keepsake-inspector").memory = memory;
   // @ts-expect-error a scope has no statistics to be shown
   inspector.memory = scope;
+}
+
+type InspectorInJsx = JSX.IntrinsicElements["keepsake-inspector"];
+
+export function inJsx(memory: Memory, scope: ScopedMemory): InspectorInJsx[] {
+  // @ts-expect-error a scope has no statistics to be shown
+  const refused: InspectorInJsx = { memory: scope };
+  return [{ memory, scopes: [scope], threadTitle: (id) => `Thread ${id}` }, refused];
 }
 
 export function streamed(threadId: string | null) {
