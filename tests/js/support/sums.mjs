@@ -1,8 +1,6 @@
 // The checksums of a file's pages, written as core/src/sql/file_sums.h says: for tests that change
 // a file by another program, and mean what is in it.
 
-import { readFileSync, writeFileSync } from "node:fs";
-
 const PAGE = 4096;
 const MASK = (1n << 64n) - 1n;
 
@@ -39,9 +37,4 @@ export function sealed(bytes) {
     page.writeBigUInt64LE(sumOf(page, at / PAGE + 1), PAGE - 8);
   }
   return file;
-}
-
-/** The same of the file at `path`, whose log was moved. */
-export function seal(path) {
-  writeFileSync(path, sealed(readFileSync(path)));
 }
