@@ -16,7 +16,8 @@ import { build } from "esbuild";
 // between questions and snippets by passages 1. An audit log, with its rules and refusals, took 7, and a ranking that walks over arrays 2.
 // That no search looks long for near words or quotes, and none holds others up, took 1.1 KB. That an
 // import counts rows in portions, and that a cut-off file or a trigger loses nothing, took .8.
-const WASM_CEILING = 627_500;
+// Functions in an order that gzip likes gave 22 back.
+const WASM_CEILING = 605_000;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4.
@@ -34,7 +35,7 @@ const REACT_CEILING = 5_900;
 const SQLITE_CEILING = 7_900;
 const SLIM_CEILING = 77_500;
 // The module and the worker as text, beside the script of a page.
-const INLINE_CEILING = 945_000;
+const INLINE_CEILING = 910_000;
 // Nobody's program loads it.
 const TESTING_CEILING = 25_500;
 // What a bundler makes of ours in a page, and the worker as it is published. README says it.
