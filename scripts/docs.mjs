@@ -25,6 +25,13 @@ const source = `${root}build/docs-source`;
 await rm(source, { recursive: true, force: true });
 await mkdir(`${source}/.vitepress`, { recursive: true });
 await cp(`${root}docs`, source, { recursive: true });
+for (const name of await readdir(source)) {
+  if (!name.endsWith(".md")) continue;
+  await writeFile(
+    `${source}/${name}`,
+    withoutExpressions(await readFile(`${source}/${name}`, "utf8")),
+  );
+}
 const contents = await readFile(`${root}docs/README.md`, "utf8");
 await rm(`${source}/README.md`);
 await writeFile(`${source}/contents.md`, contents);
@@ -39,6 +46,18 @@ await makeReference();
 await makePlainText();
 // What the generators may leave running holds up nobody.
 process.exit(0);
+
+// Vue takes `{{ }}` of code within a line for an expression of its own.
+function withoutExpressions(text) {
+  return text.replace(
+    /`([^`\n]*\{\{[^`\n]*)`/g,
+    (_, code) => `<code v-pre>${escaped(code)}</code>`,
+  );
+}
+
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
 
 // Files beside README.md that the site does not have are named there, without a link.
 function asHome(text) {

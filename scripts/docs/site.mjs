@@ -32,8 +32,6 @@ export function siteOptions({ contents, out, base = "/" }) {
     outDir: out,
     cleanUrls: false,
     markdown: { attrs: { disable: true } },
-    // What stands between braces in Markdown is text, and no expression of Vue.
-    vue: { template: { compilerOptions: { delimiters: ["<%%%", "%%%>"] } } },
     vite: { logLevel: "warn", build: { chunkSizeWarningLimit: 4000 } },
     themeConfig: {
       search: { provider: "local" },

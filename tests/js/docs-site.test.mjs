@@ -68,6 +68,20 @@ describe("the site", () => {
     expect(isDead("index.html", "./search.html")).toBe(false);
   });
 
+  test("shows no expression of its generator in the place of a text", () => {
+    const withoutCode = (html) => html.replace(/<(code|script)\b.*?<\/\1>/gs, "");
+    // The reference has another generator, and texts with braces.
+    const own = pages.filter((page) => !page.startsWith("api"));
+    const guilty = own.filter((page) =>
+      withoutCode(readFileSync(join(site, page), "utf8")).includes("{{"),
+    );
+    expect(guilty).toEqual([]);
+    expect(readFileSync(join(site, "agents.html"), "utf8")).toContain("exchange_{{#sys");
+    expect(readFileSync(join(site, "index.html"), "utf8")).toMatch(
+      /class="title"[^>]*>.*?Keepsake/s,
+    );
+  });
+
   test("has an index for models, and each page as text", () => {
     const index = readFileSync(join(site, "llms.txt"), "utf8");
     expect(index).toMatch(/^# Keepsake\n\n> Memory for LangGraph\.js agents/);
