@@ -66,7 +66,7 @@ class SelectiveSearchTest : public testing::TestWithParam<std::uint32_t> {
     in_memory_ = MakeInMemoryStore(Options());
     Reopen();
     EXPECT_TRUE(database_
-                    ->Run("CREATE TRIGGER refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
+                    ->Run("CREATE TRIGGER keepsake_refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
                           " BEGIN SELECT RAISE(ABORT, 'refused'); END")
                     .ok());
   }
