@@ -65,10 +65,11 @@ class SelectiveSearchTest : public testing::TestWithParam<std::uint32_t> {
     Remove();
     in_memory_ = MakeInMemoryStore(Options());
     Reopen();
-    EXPECT_TRUE(database_
-                    ->Run("CREATE TRIGGER keepsake_refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
-                          " BEGIN SELECT RAISE(ABORT, 'refused'); END")
-                    .ok());
+    EXPECT_TRUE(
+        database_
+            ->Run("CREATE TRIGGER keepsake_refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
+                  " BEGIN SELECT RAISE(ABORT, 'refused'); END")
+            .ok());
   }
 
   ~SelectiveSearchTest() override {
