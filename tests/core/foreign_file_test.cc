@@ -376,7 +376,8 @@ TEST_F(ForeignFileTest, rows_out_of_order_are_damage) {
   ASSERT_EQ(bytes[512], 13);
   std::swap_ranges(bytes.begin() + 520, bytes.begin() + 522, bytes.begin() + 522);
   std::ofstream(Path(), std::ios::binary) << bytes;
-  EXPECT_EQ(OpenError(), "table store_kv is damaged: its rows are out of order");
+  EXPECT_EQ(OpenError(),
+            "table store_kv has rows out of order: it is damaged, or was written to meanwhile");
 }
 
 TEST_F(ForeignFileTest, rows_that_are_not_where_their_tree_says_are_damage) {
@@ -396,9 +397,10 @@ TEST_F(ForeignFileTest, rows_that_are_not_where_their_tree_says_are_damage) {
   auto file = Open();
   const auto page = file->Items(ForeignTable::kPlainStoreKv, "", kAll);
   ASSERT_FALSE(page.has_value());
-  EXPECT_EQ(page.error().message(), "table store_kv is damaged: its rows are out of order");
+  EXPECT_EQ(page.error().message(),
+            "table store_kv has rows out of order: it is damaged, or was written to meanwhile");
   EXPECT_EQ(file->Items(ForeignTable::kPlainStoreKv, "7", kAll).error().message(),
-            "table store_kv is damaged: its rows are out of order");
+            "table store_kv has rows out of order: it is damaged, or was written to meanwhile");
 }
 
 TEST_F(ForeignFileTest, rows_that_claim_more_than_the_file_has_are_refused) {
@@ -413,6 +415,44 @@ TEST_F(ForeignFileTest, rows_that_claim_more_than_the_file_has_are_refused) {
   EXPECT_EQ(
       OpenError(),
       "table store_kv has rows that claim more than the file has: copy them into a new table");
+}
+
+// Each of eight pages names the next one sixty times, and the last one has the index of a table.
+TEST_F(ForeignFileTest, a_schema_without_end_is_damage) {
+  Execute(
+      "PRAGMA page_size = 512;"
+      "CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, UNIQUE(ns, key))");
+  std::string bytes = BytesOfFile();
+  const auto number = [](std::size_t value) {
+    return std::string("\0\0", 2) + static_cast<char>(value >> 8) + static_cast<char>(value);
+  };
+  // An inner page, whose header begins at `at`: all cells are the same one.
+  const auto inner = [&](std::string page, std::size_t at, std::size_t cells, std::size_t child,
+                         char rowid, std::size_t last) {
+    page.resize(512);
+    page.replace(at, 12,
+                 std::string("\5\0\0\0", 4) + static_cast<char>(cells) +
+                     std::string("\1\xfb\0", 3) + number(last));
+    for (std::size_t i = 0; i < cells; ++i) page.replace(at + 12 + 2 * i, 2, "\1\xfb");
+    return page.replace(507, 5, number(child) + rowid);
+  };
+  // A leaf with one of the two rows of page 1, which its cells point to from byte 108 on.
+  const auto leaf = [&](std::size_t row) {
+    std::string page = bytes.substr(100, 412);
+    page.replace(0, 5, std::string("\r\0\0\0\1", 5)).replace(8, 2, bytes, 108 + 2 * row, 2);
+    return page.insert(10, std::string(100, '\0'));
+  };
+  const std::size_t table = bytes.size() / 512 + 1;
+  std::string made = inner(bytes.substr(0, 100), 100, 1, table, 1, table + 1);
+  made += bytes.substr(512) + leaf(0);
+  for (std::size_t i = 1; i <= 8; ++i) {
+    made += inner(std::string(512, '\0'), 0, 60, table + i + 1, 2, table + i + 1);
+  }
+  made += leaf(1);
+  made.replace(28, 4, number(made.size() / 512));
+  std::ofstream(Path(), std::ios::binary) << made;
+  EXPECT_THAT(OpenError(), HasSubstr("its schema has no end"));
+  EXPECT_EQ(sql::OpenDatabase({.path = Path()}).error().code(), StatusCode::kCorrupt);
 }
 
 TEST_F(ForeignFileTest, the_rows_of_a_large_file_are_counted_in_portions) {

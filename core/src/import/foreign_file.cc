@@ -269,7 +269,8 @@ constexpr TableSql kStoreWithTtl = {
 constexpr TableSql kPlain = {"store_kv", "SELECT ns, key, value FROM store_kv WHERE _rowid_ = ?"};
 
 Status OutOfOrder(std::string_view table) {
-  return AboutTable(StatusCode::kCorrupt, table, "is damaged: its rows are out of order");
+  return AboutTable(StatusCode::kCorrupt, table,
+                    "has rows out of order: it is damaged, or was written to meanwhile");
 }
 
 // Goes over the numbers and sizes of a table's rows, without reading what they hold. In a damaged
@@ -730,13 +731,12 @@ Status RefuseOurs(Database& database, const std::string& path) {
 Result<std::unique_ptr<ForeignFile>> OpenFile(const sql::OpenOptions& options) {
   auto database = sql::SqliteDatabase::OpenForReading(options);
   if (!database) return std::unexpected(std::move(database.error()));
-  if (Status status = RefuseOurs(**database, options.path); !status.ok()) {
-    return std::unexpected(std::move(status));
-  }
+  Status status = (*database)->LoadSchema();
+  if (status.ok()) status = RefuseOurs(**database, options.path);
+  if (!status.ok()) return std::unexpected(std::move(status));
   auto file = std::make_unique<SqliteForeignFile>(std::move(*database), options.path);
-  if (Status status = file->FindTables(); !status.ok()) {
-    return std::unexpected(AboutFile(std::move(status)));
-  }
+  status = file->FindTables();
+  if (!status.ok()) return std::unexpected(AboutFile(std::move(status)));
   return file;
 }
 

@@ -175,7 +175,7 @@ Status RefuseTriggers(Database& database, const std::string& path) {
   std::string found;
   Status status = database.Run(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-      " AND name NOT GLOB 'keepsake_*' AND name NOT GLOB 'transfer_*'",
+      " AND name NOT GLOB 'keepsake_fields_*' AND name NOT GLOB 'transfer_*'",
       {}, [&](const Row& row) {
         found = row.Text(0);
         return false;
@@ -646,7 +646,19 @@ Status SqliteDatabase::ImportFrom(const OpenOptions& options) {
   return version ? Migrate(*this, *version) : version.error();
 }
 
+Status SqliteDatabase::LoadSchema() {
+  // Of SQLite's machine, which takes about ten for a table or an index.
+  constexpr int kMostSteps = 1'000'000;
+  bool is_endless = false;
+  const auto stop = [](void* flag) { return static_cast<int>(*static_cast<bool*>(flag) = true); };
+  sqlite3_progress_handler(connection_.get(), kMostSteps, stop, &is_endless);
+  Status status = Run("SELECT 1 FROM sqlite_schema LIMIT 1");
+  sqlite3_progress_handler(connection_.get(), 0, nullptr, nullptr);
+  return is_endless ? SqliteStatus(SQLITE_CORRUPT, path_, "its schema has no end") : status;
+}
+
 Status SqliteDatabase::CheckImportable(SqliteDatabase& source) {
+  if (Status status = source.LoadSchema(); !status.ok()) return status;
   const Result<std::int64_t> version = ReadSchemaVersion(source, source.path_);
   if (!version) return version.error();
   if (*version == 0) {
@@ -786,6 +798,9 @@ Status ChangeKey(Database& database, const FileKey& key) {
 Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
   auto database = SqliteDatabase::OpenForWriting(options);
   if (!database) return std::unexpected(std::move(database.error()));
+  if (Status status = (*database)->LoadSchema(); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
   const Result<std::int64_t> version = ReadSchemaVersion(**database, options.path);
   if (!version) return std::unexpected(version.error());
   if (Status status = (*database)->StartWriting(options.durability); !status.ok()) {

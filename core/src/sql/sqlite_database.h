@@ -31,6 +31,9 @@ class SqliteDatabase final : public Database {
   static Result<std::unique_ptr<SqliteDatabase>> OpenForWriting(const OpenOptions& options);
   ~SqliteDatabase() override;
 
+  // Reads the schema, of a file that anybody may have made. kCorrupt if it has no end: SQLite reads
+  // a page of it as often as others name it.
+  Status LoadSchema();
   // Sets the log and the durability. kReadOnly if the file can't be written.
   Status StartWriting(Durability durability);
 
