@@ -485,7 +485,8 @@ TEST_F(FileSealTest, making_a_file_may_be_cut_off_after_any_write) {
 
 TEST_F(FileSealTest, a_file_that_was_cut_off_is_no_new_one) {
   Fill(20);
-  for (const std::size_t size : {8191u, 5000u, 4096u, 4095u, 2000u, 600u, 512u, 100u, 16u}) {
+  for (const std::size_t size :
+       {8191u, 5000u, 4096u, 4095u, 2000u, 600u, 512u, 100u, 16u, 15u, 1u}) {
     MemoryFiles cut = files_.CopyOfBytes();
     cut.database().bytes.resize(size);
     const std::vector<std::uint8_t> before = cut.database().bytes;

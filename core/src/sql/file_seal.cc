@@ -162,18 +162,20 @@ int Vault::Open(sqlite3_file* file) {
   const bool any_whole = std::ranges::any_of(slots, IsWhole);
   // A new file whose first write was cut off: see Write().
   if (size <= kBlockBytes + kPageBytes && IsAllZero(block)) return OpenNew();
-  if (block[kVersionAt] != static_cast<std::uint8_t>(kMagic[kVersionAt]) &&
-      std::memcmp(block.data(), kMagic.data(), kVersionAt) == 0 && !any_whole) {
+  const auto begun = static_cast<std::size_t>(std::min<sqlite3_int64>(size, kVersionAt));
+  const bool begins_so = std::memcmp(block.data(), kMagic.data(), begun) == 0;
+  if (size < kBlockBytes + kPageBytes && (begins_so || any_whole)) {
+    return Refuse(StatusCode::kCorrupt,
+                  "the file ends before its first page: put a copy of it in its place");
+  }
+  if (block[kVersionAt] != static_cast<std::uint8_t>(kMagic[kVersionAt]) && begins_so &&
+      !any_whole) {
     return Refuse(StatusCode::kNewerSchema, "the file was encrypted by a newer keepsake");
   }
   if (!IsSealed(block) && !any_whole) {
     return Refuse(StatusCode::kWrongKey,
                   "the file is not encrypted: open it without a key, and import its export into a "
                   "new one that has a key");
-  }
-  if (size < kBlockBytes + kPageBytes) {
-    return Refuse(StatusCode::kCorrupt,
-                  "the file ends before its first page: put a copy of it in its place");
   }
   if (!any_whole) {
     return Refuse(StatusCode::kCorrupt,
