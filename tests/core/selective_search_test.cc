@@ -65,11 +65,6 @@ class SelectiveSearchTest : public testing::TestWithParam<std::uint32_t> {
     Remove();
     in_memory_ = MakeInMemoryStore(Options());
     Reopen();
-    EXPECT_TRUE(
-        database_
-            ->Run("CREATE TRIGGER keepsake_refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
-                  " BEGIN SELECT RAISE(ABORT, 'refused'); END")
-            .ok());
   }
 
   ~SelectiveSearchTest() override {
@@ -83,10 +78,18 @@ class SelectiveSearchTest : public testing::TestWithParam<std::uint32_t> {
         .index = IndexConfig{.dims = kDims}, .ttl = {.refresh_on_read = false}, .clock = &clock_};
   }
 
+  // With a trigger by which a write fails. A file that has one is not opened.
   void Reopen() {
+    if (database_) {
+      EXPECT_TRUE(database_->Run("DROP TRIGGER refuse").ok());
+    }
     sqlite_.reset();
     database_.reset();
     database_ = sql::OpenDatabase({.path = path_}).value();
+    EXPECT_TRUE(database_
+                    ->Run("CREATE TRIGGER refuse BEFORE INSERT ON store_kv WHEN NEW.key = 'bad'"
+                          " BEGIN SELECT RAISE(ABORT, 'refused'); END")
+                    .ok());
     sqlite_ = MakeSqliteStore(*database_, Options()).value();
   }
 

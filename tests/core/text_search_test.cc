@@ -780,6 +780,19 @@ TYPED_TEST(TextSearchTest, a_compound_is_found_by_its_end_in_every_language) {
   EXPECT_THAT(this->Keys("Versicherung"), ElementsAre("cover"));
 }
 
+TYPED_TEST(TextSearchTest, a_word_is_found_by_others_of_its_family_and_better_by_itself) {
+  this->Open();
+  this->PutText("injury", "the injury healed in May");
+  this->PutText("music", "music is what she studies");
+  this->PutText("musician", "he became a musician");
+  EXPECT_THAT(this->Keys("was he injured?"), testing::Contains("injury"));
+  EXPECT_THAT(this->Keys("musician"), ElementsAre("musician", "music"));
+  const auto hits = *this->Find("musician");
+  EXPECT_LT(*hits[1].score, *hits[0].score / 2);
+  // Too little is the same.
+  EXPECT_THAT(this->Keys("museum"), IsEmpty());
+}
+
 TYPED_TEST(TextSearchTest, the_arabic_article_is_no_part_of_a_word) {
   this->Open();
   this->PutText("school", "ذهبنا إلى المدرسة");

@@ -17,7 +17,7 @@ import { build } from "esbuild";
 // That no search looks long for near words or quotes, and none holds others up, took 1.1 KB. That an
 // import counts rows in portions, and that a cut-off file, a trigger or a schema harms nothing, took 1.
 // Functions in an order that gzip likes gave 22 back.
-const WASM_CEILING = 605_000;
+const WASM_CEILING = 606_300;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4.

@@ -15,6 +15,11 @@ namespace {
 // A misspelled word counts so much for each letter that is wrong.
 constexpr double kTypo = 0.3;
 constexpr double kPart = 0.3;
+constexpr double kRelated = 0.1;
+constexpr std::size_t kMaxRelatives = 4;
+constexpr std::size_t kMaxEnding = 4;  // letters by which one is longer
+// What stands in so many places says little, and is long to read.
+constexpr std::size_t kCommon = 500;
 constexpr std::size_t kLeastPart = 5;   // bytes of a word that stands in a compound
 constexpr std::size_t kLeastPiece = 3;  // bytes of a piece of a word
 constexpr std::size_t kMaxAlternatives = 64;
@@ -127,6 +132,34 @@ std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
   const std::string_view whole = term.alternatives[0].token;
   if (whole.size() >= kLeastPart) AddWordsThatEndWith(whole, shelves, found);
   return found.Take();
+}
+
+std::vector<Alternative> RelativesOf(const TextTerm& term,
+                                     std::span<const TextShelf* const> shelves) {
+  const std::string_view word = term.alternatives[0].token;
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (word.size() < kLeastPart || !std::ranges::all_of(word, is_letter)) return {};
+  const std::size_t common = std::max(kLeastPart, word.size() - 1);
+  Found found;
+  for (const TextShelf* shelf : shelves) {
+    EachWord(shelf->tokens(), word.substr(0, common), [&](std::string_view token, const auto& of) {
+      if (token == word || token.size() > word.size() + kMaxEnding) return;
+      if (of.second.size() > kCommon) return;
+      const std::size_t both = token.starts_with(word) ? word.size() : common;
+      found.Add(token, 1 / static_cast<double>(word.size() + token.size() - 2 * both));
+    });
+    for (std::size_t size = std::max(kLeastPart, word.size() - kMaxEnding); size < common; ++size) {
+      const std::string_view shorter = word.substr(0, size);
+      const TextShelf::Postings* postings = shelf->Find(shorter);
+      if (postings != nullptr && postings->size() <= kCommon) {
+        found.Add(shorter, 1 / static_cast<double>(word.size() - size));
+      }
+    }
+  }
+  std::vector<Alternative> nearest = found.Take();
+  if (nearest.size() > kMaxRelatives) nearest.resize(kMaxRelatives);
+  for (Alternative& each : nearest) each.weight = kRelated;
+  return nearest;
 }
 
 std::vector<Alternative> CompoundsOf(const TextTerm& term,

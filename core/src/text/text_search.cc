@@ -22,6 +22,9 @@ constexpr int kLastDayAfter = 14;
 // Words of a question for which others are tried: each is compared with many.
 constexpr std::size_t kMaxCorrections = 16;
 constexpr std::size_t kMinNickname = 3;
+// Of a word that so few hold, others of its family count, too: to look for all takes three times as
+// long.
+constexpr std::size_t kFew = 30;
 // About what is said in one turn: of longer texts neighbours take less.
 constexpr double kTurn = 12;
 // Words of a text that may say something.
@@ -259,8 +262,12 @@ class TextRanking {
       }
     };
     if (query_.is_short && !term.alternatives[0].is_prefix) add(WordsWith(term, texts_));
-    if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
-    if (!term.may_be_misspelled || corrections_left_ == 0 || IsHeld(term)) return;
+    if (config_.language == Language::kGerman) {
+      add(CompoundsOf(term, texts_));
+    } else if (!term.alternatives[0].is_prefix && !term.written.empty() && Holding(term) <= kFew) {
+      add(RelativesOf(term, texts_));
+    }
+    if (!term.may_be_misspelled || corrections_left_ == 0 || Holding(term) > 0) return;
     --corrections_left_;
     if (config_.language != Language::kGerman) add(WordsThatEndWith(term, texts_));
     const std::size_t before = term.alternatives.size();
@@ -271,10 +278,14 @@ class TextRanking {
     }
   }
 
-  bool IsHeld(const TextTerm& term) const {
-    return std::ranges::any_of(texts_, [&](const TextShelf* texts) {
-      return texts->Find(term.alternatives[0].token) != nullptr;
-    });
+  // How often the term stands somewhere.
+  std::size_t Holding(const TextTerm& term) const {
+    std::size_t count = 0;
+    for (const TextShelf* texts : texts_) {
+      const TextShelf::Postings* postings = texts->Find(term.alternatives[0].token);
+      count += postings == nullptr ? 0 : postings->size();
+    }
+    return count;
   }
 
   // Where the term is, each candidate's blocks together, once each; in order if it may repeat.
@@ -369,7 +380,7 @@ class TextRanking {
       while (index >= shelf->end) ++shelf;
       const TextShelf::Item& item = shelf->item(index);
       holds_[index] |= is_name ? 0 : kHolds;
-      covered_[index] += idf;
+      covered_[index] += idf * std::min(count, 1.0);
       const double normed = count / text_norm_.Of(item.length);
       words_[index] += idf * Saturated(normed, 1);
       ScorePassages(std::span(held).subspan(begin, end - begin), item,
