@@ -104,11 +104,12 @@ function contentsOf(path) {
 async function importLines(path) {
   const target = join(folder, "lines.db");
   const printed = [];
+  const said = [];
   const { write } = process.stdout;
   const writeError = process.stderr.write;
   process.argv = [process.argv[0], "keepsake", "import", target, path, "--format", "mcp", "--json"];
   process.stdout.write = (text) => printed.push(text);
-  process.stderr.write = (text) => printed.push(text);
+  process.stderr.write = (text) => said.push(text);
   try {
     await import(`${pathToFileURL(join(projectRoot, "dist/cli.js"))}?${path}`);
   } finally {
@@ -119,7 +120,7 @@ async function importLines(path) {
     process.exitCode = 0;
     rmSync(target, { force: true });
   }
-  const { error, ...report } = JSON.parse(printed.join(""));
+  const { error, ...report } = JSON.parse(printed.join("") || said.join(""));
   if (error !== undefined) throw Object.assign(new KeepsakeError("internal", ""), error);
   return report;
 }
