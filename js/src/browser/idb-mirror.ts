@@ -1,5 +1,5 @@
 // A database where there is no OPFS: its files are in memory, and IndexedDB keeps a
-// mirror of them: 4 KiB blocks of all files, and a record of each change since these were written.
+// mirror of them: blocks of all files, and a record of each change since these were written.
 // So what is stored is always a state that SQLite left behind at the end of a frame.
 //
 // An IndexedDB database `keepsake/<name>` has these stores:
@@ -8,12 +8,18 @@
 //            "reserve"        bytes that can be given up on a full disk
 //            "flush"          the time of the last flush()
 //   blocks   file * 2^32 + i  the i-th block of the file; 0 is the database, 1 its log, 2 its journal
+//            (file + 3) * 2^32 + i  its i-th extent, in which 16 blocks lie
 //   records  epoch * 2^32 + i the i-th Record of this epoch, or FENCE
 //   aside    [suffix, i]      the i-th block of the set-aside file `<name><suffix>`
 // Keys that are numbers are read twice as fast as arrays.
 //
 // A change is one request, which adds its record: half the time of a few that are waited for. When
 // the log begins anew, blocks are written in place of all records.
+//
+// A block of 4 KiB lies over the extent of 64 KiB that it is part of. Extents are read three times
+// as fast, and one is written in the time of three blocks: where four would lie, or all, it is
+// written in their place. So a file that is written anew leaves nothing of the one before. Older
+// mirrors have only blocks. Where there is an extent, older code misses blocks, and says so.
 //
 // An epoch is a writer: who writes first after another puts a fence where the other's next record
 // would be, in the transaction which begins the next epoch. So a tab that was frozen while another
@@ -68,8 +74,15 @@ const RESERVE = "reserve";
 const FLUSH = "flush";
 
 const BLOCK_BYTES = 4096;
-const BLOCKS_PER_READ = 1024;
-const BLOCKS_PER_FILE = 2 ** 32;
+const BLOCKS_PER_EXTENT = 16;
+const EXTENT_BYTES = BLOCKS_PER_EXTENT * BLOCK_BYTES;
+const MOST_LOOSE_BLOCKS = 3;
+// Several that are under way at once take two thirds of the time.
+const READS_AT_ONCE = 8;
+const BLOCKS_PER_READ = 256;
+const EXTENTS_PER_READ = 16;
+const KEYS_PER_FILE = 2 ** 32;
+const EXTENTS = SUFFIXES.length;
 const RECORDS_PER_EPOCH = 2 ** 32;
 const MOST_RECORDED_BYTES = 64 << 20;
 const LOG = SUFFIXES.indexOf("-wal");
@@ -376,9 +389,17 @@ export class IdbStorage implements BrowserStorage {
   #fold(sizes: number[]): Promise<void> {
     const changes = this.#files.map((file) => file.takeChanges());
     return this.#replaceRecords(this.#durability, sizes, ({ blocks }) => {
-      for (const [file, { changed, end }] of changes.entries()) {
-        if (end !== undefined) blocks.delete(blockRange(file, end));
-        for (const [index, block] of changed) blocks.put(block, blockKey(file, index));
+      for (const [file, { size, isCut, loose, extents }] of changes.entries()) {
+        if (isCut) {
+          blocks.delete(keyRange(file, pieceCount(size, BLOCK_BYTES)));
+          blocks.delete(keyRange(EXTENTS + file, pieceCount(size, EXTENT_BYTES)));
+        }
+        for (const [index, block] of loose) blocks.put(block, keyOf(file, index));
+        for (const [index, extent] of extents) {
+          const first = index * BLOCKS_PER_EXTENT;
+          blocks.delete(keyRange(file, first, first + BLOCKS_PER_EXTENT));
+          blocks.put(extent, keyOf(EXTENTS + file, index));
+        }
       }
     });
   }
@@ -445,10 +466,15 @@ type Block = Uint8Array<ArrayBuffer>;
 
 /** What differs from the blocks of a file. */
 interface Changes {
-  changed: [index: number, block: Block][];
-  /** Blocks from here on are gone. */
-  end: number | undefined;
+  size: number;
+  /** What was stored behind its end is gone. */
+  isCut: boolean;
+  loose: Piece[];
+  /** They take the place of the blocks in them. */
+  extents: Piece[];
 }
+
+type Piece = [index: number, bytes: Block];
 
 class MirrorFile extends MemoryFile {
   readonly #isLog: boolean;
@@ -458,9 +484,12 @@ class MirrorFile extends MemoryFile {
   // Since the blocks were written.
   readonly #changed = new Set<number>();
   #isCut = false;
+  /** Blocks that lie over an extent, or where there is none. */
+  readonly #loose = new Set<number>();
 
-  constructor(isLog: boolean, content?: Uint8Array) {
-    super(content);
+  constructor(isLog: boolean, size = 0) {
+    super();
+    super.truncate(size);
     this.#isLog = isLog;
   }
 
@@ -503,13 +532,45 @@ class MirrorFile extends MemoryFile {
   }
 
   takeChanges(): Changes {
-    const end = this.#isCut ? blockCount(this.getSize()) : undefined;
-    const changed: Changes["changed"] = [];
-    for (const index of this.#changed) changed.push([index, this.#block(index)]);
+    const changes: Changes = {
+      size: this.getSize(),
+      isCut: this.#isCut,
+      loose: [],
+      extents: [],
+    };
+    const blockCount = pieceCount(changes.size, BLOCK_BYTES);
+    for (const [extent, blocks] of this.#unmerged()) {
+      const inAll = Math.min(BLOCKS_PER_EXTENT, blockCount - extent * BLOCKS_PER_EXTENT);
+      if (blocks.length > MOST_LOOSE_BLOCKS || blocks.length === inAll) {
+        changes.extents.push([extent, this.#piece(extent, EXTENT_BYTES)]);
+        for (const index of blocks) this.#loose.delete(index);
+        continue;
+      }
+      for (const index of blocks) {
+        if (!this.#changed.has(index)) continue;
+        changes.loose.push([index, this.#piece(index, BLOCK_BYTES)]);
+        this.#loose.add(index);
+      }
+    }
     this.#changed.clear();
     this.#isCut = false;
     this.#forgetRecord();
-    return { changed, end };
+    return changes;
+  }
+
+  /** What an extent has of it. */
+  restore(bytes: Block, at: number): void {
+    super.write(bytes.subarray(0, this.getSize() - at), { at });
+  }
+
+  /** What a block has of it, after the extents. */
+  restoreLoose(bytes: Block, index: number): void {
+    this.restore(bytes, index * BLOCK_BYTES);
+    this.#loose.add(index);
+  }
+
+  isLoose(index: number): boolean {
+    return this.#loose.has(index);
   }
 
   /** Does again what was recorded. */
@@ -519,6 +580,18 @@ class MirrorFile extends MemoryFile {
     for (const [file, at, bytes] of writes) if (file === i) this.write(bytes, { at });
     this.truncate(sizes[i] as number);
     this.#forgetRecord();
+  }
+
+  /** The blocks in each extent that are not as it has them. */
+  #unmerged(): Map<number, number[]> {
+    const extents = new Map<number, number[]>();
+    for (const index of new Set([...this.#loose, ...this.#changed])) {
+      const extent = extentOf(index);
+      const blocks = extents.get(extent);
+      if (blocks === undefined) extents.set(extent, [index]);
+      else blocks.push(index);
+    }
+    return extents;
   }
 
   #forgetRecord(): void {
@@ -538,13 +611,18 @@ class MirrorFile extends MemoryFile {
     this.#cut = Math.min(this.#cut ?? size, size);
     for (const range of this.#written) range[1] = Math.min(range[1], size);
     this.#written = this.#written.filter(([begin, end]) => begin < end);
-    const count = blockCount(size);
-    for (const index of this.#changed) if (index >= count) this.#changed.delete(index);
+    const count = pieceCount(size, BLOCK_BYTES);
+    for (const blocks of [this.#changed, this.#loose]) {
+      for (const index of blocks) if (index >= count) blocks.delete(index);
+    }
+    // So the extent it ends in is written anew: nothing of what was cut off stays in there.
+    const first = extentOf(count - 1) * BLOCKS_PER_EXTENT;
+    for (let index = Math.max(0, first); index < count; index++) this.#changed.add(index);
   }
 
-  #block(index: number): Block {
-    const at = index * BLOCK_BYTES;
-    return this.#bytes(at, Math.min(at + BLOCK_BYTES, this.getSize()));
+  #piece(index: number, length: number): Block {
+    const at = index * length;
+    return this.#bytes(at, Math.min(at + length, this.getSize()));
   }
 
   #bytes(begin: number, end: number): Block {
@@ -558,8 +636,12 @@ function newFiles(): MirrorFile[] {
   return SUFFIXES.map((_, i) => new MirrorFile(i === LOG));
 }
 
-function blockCount(size: number): number {
-  return Math.ceil(size / BLOCK_BYTES);
+function pieceCount(size: number, length: number): number {
+  return Math.ceil(size / length);
+}
+
+function extentOf(block: number): number {
+  return Math.floor(block / BLOCKS_PER_EXTENT);
 }
 
 // ---- what is stored
@@ -579,13 +661,7 @@ async function readFiles(stores: Stores, name: string): Promise<Loaded> {
   const state = await stateIn(stores.meta);
   const files: MirrorFile[] = [];
   for (const [i, size] of state.sizes.entries()) {
-    const content = new Uint8Array(size);
-    const found = await readBlocks(stores.blocks, i, size, (block, index) => {
-      const at = index * BLOCK_BYTES;
-      content.set(block.subarray(0, size - at), at);
-    });
-    if (found !== blockCount(size)) throw isMissing("blocks", `${name}${SUFFIXES[i]}`);
-    files.push(new MirrorFile(i === LOG, content));
+    files.push(await readFile(stores.blocks, i, size, `${name}${SUFFIXES[i]}`));
   }
   return redoRecords(stores.records, { state, files }, name);
 }
@@ -596,8 +672,10 @@ async function redoRecords(
   name: string,
 ): Promise<Loaded> {
   const range = recordsFrom(state.firstRecord);
-  const keys = await answerTo<number[]>(records.getAllKeys(range));
-  const found = await answerTo<(Record | typeof FENCE)[]>(records.getAll(range));
+  const [keys, found] = await Promise.all([
+    answerTo<number[]>(records.getAllKeys(range)),
+    answerTo<(Record | typeof FENCE)[]>(records.getAll(range)),
+  ]);
   const loaded: Loaded = {
     state,
     files,
@@ -625,28 +703,59 @@ function recordsFrom(key: number): IDBKeyRange {
   return IDBKeyRange.lowerBound(key);
 }
 
-/** Answers how many there were. */
-async function readBlocks(
+async function readFile(
   blocks: IDBObjectStore,
-  file: number,
+  i: number,
   size: number,
-  receive: (block: Block, index: number) => void,
-): Promise<number> {
-  const count = blockCount(size);
-  let found = 0;
-  for (let first = 0; first < count; first += BLOCKS_PER_READ) {
-    const range = blockRange(file, first, Math.min(first + BLOCKS_PER_READ, count));
-    for (const block of await answerTo<Block[]>(blocks.getAll(range))) receive(block, found++);
+  name: string,
+): Promise<MirrorFile> {
+  const file = new MirrorFile(i === LOG, size);
+  if (size === 0) return file;
+  const ends = new Map<number, number>();
+  const blockCount = pieceCount(size, BLOCK_BYTES);
+  const extents = keyRange(EXTENTS + i, 0, pieceCount(size, EXTENT_BYTES));
+  await readPieces(blocks, extents, EXTENTS_PER_READ, (extent, bytes) => {
+    file.restore(bytes, extent * EXTENT_BYTES);
+    ends.set(extent, extent * EXTENT_BYTES + bytes.length);
+  });
+  await readPieces(blocks, keyRange(i, 0, blockCount), BLOCKS_PER_READ, (index, bytes) => {
+    file.restoreLoose(bytes, index);
+  });
+  for (let index = 0; index < blockCount; index++) {
+    const isThere = file.isLoose(index) || index * BLOCK_BYTES < (ends.get(extentOf(index)) ?? 0);
+    if (!isThere) throw isMissing("blocks", name);
   }
-  return found;
+  return file;
 }
 
-function blockKey(file: number, index: number): number {
-  return file * BLOCKS_PER_FILE + index;
+async function readPieces(
+  blocks: IDBObjectStore,
+  range: IDBKeyRange,
+  perRead: number,
+  receive: (index: number, bytes: Block) => void,
+): Promise<void> {
+  const keys = await answerTo<number[]>(blocks.getAllKeys(range));
+  const read = async (first: number) => {
+    const some = keys.slice(first, first + perRead);
+    const between = IDBKeyRange.bound(some[0], some.at(-1));
+    const found = await answerTo<Block[]>(blocks.getAll(between));
+    for (const [i, bytes] of found.entries()) receive((some[i] as number) % KEYS_PER_FILE, bytes);
+  };
+  for (let first = 0; first < keys.length; first += READS_AT_ONCE * perRead) {
+    const reads: Promise<void>[] = [];
+    for (let i = 0; i < READS_AT_ONCE && first + i * perRead < keys.length; i++) {
+      reads.push(read(first + i * perRead));
+    }
+    await Promise.all(reads);
+  }
 }
 
-function blockRange(file: number, begin: number, end = BLOCKS_PER_FILE): IDBKeyRange {
-  return IDBKeyRange.bound(blockKey(file, begin), blockKey(file, end), false, true);
+function keyOf(file: number, index: number): number {
+  return file * KEYS_PER_FILE + index;
+}
+
+function keyRange(file: number, begin: number, end = KEYS_PER_FILE): IDBKeyRange {
+  return IDBKeyRange.bound(keyOf(file, begin), keyOf(file, end), false, true);
 }
 
 async function copyAside(stores: Stores, name: string, to: string): Promise<void> {
