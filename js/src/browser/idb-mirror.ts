@@ -81,6 +81,7 @@ const MOST_LOOSE_BLOCKS = 3;
 const READS_AT_ONCE = 8;
 const BLOCKS_PER_READ = 256;
 const EXTENTS_PER_READ = 16;
+const RECORDS_PER_READ = 64;
 const KEYS_PER_FILE = 2 ** 32;
 const EXTENTS = SUFFIXES.length;
 const RECORDS_PER_EPOCH = 2 ** 32;
@@ -657,25 +658,25 @@ async function stateIn(meta: IDBObjectStore): Promise<State> {
   return (await answerTo<State | undefined>(meta.get(STATE))) ?? EMPTY;
 }
 
-async function readFiles(stores: Stores, name: string): Promise<Loaded> {
-  const state = await stateIn(stores.meta);
-  const files: MirrorFile[] = [];
-  for (const [i, size] of state.sizes.entries()) {
-    files.push(await readFile(stores.blocks, i, size, `${name}${SUFFIXES[i]}`));
-  }
-  return redoRecords(stores.records, { state, files }, name);
+async function readFiles({ meta, blocks, records }: Stores, name: string): Promise<Loaded> {
+  const state = await stateIn(meta);
+  const recorded: Recorded[] = [];
+  const [files] = await Promise.all([
+    Promise.all(state.sizes.map((size, i) => readFile(blocks, i, size, `${name}${SUFFIXES[i]}`))),
+    readAll<Recorded[1]>(records, recordsFrom(state.firstRecord), RECORDS_PER_READ, (...all) =>
+      recorded.push(all),
+    ),
+  ]);
+  return redoRecords({ state, files }, recorded, name);
 }
 
-async function redoRecords(
-  records: IDBObjectStore,
+type Recorded = [key: number, record: Record | typeof FENCE];
+
+function redoRecords(
   { state, files }: Pick<Loaded, "state" | "files">,
+  recorded: Recorded[],
   name: string,
-): Promise<Loaded> {
-  const range = recordsFrom(state.firstRecord);
-  const [keys, found] = await Promise.all([
-    answerTo<number[]>(records.getAllKeys(range)),
-    answerTo<(Record | typeof FENCE)[]>(records.getAll(range)),
-  ]);
+): Loaded {
   const loaded: Loaded = {
     state,
     files,
@@ -684,8 +685,7 @@ async function redoRecords(
     fences: [],
     recordedBytes: 0,
   };
-  for (const [i, key] of keys.entries()) {
-    const record = found[i];
+  for (const [key, record] of recorded) {
     if (typeof record !== "object") {
       loaded.fences.push(key);
       continue;
@@ -714,12 +714,13 @@ async function readFile(
   const ends = new Map<number, number>();
   const blockCount = pieceCount(size, BLOCK_BYTES);
   const extents = keyRange(EXTENTS + i, 0, pieceCount(size, EXTENT_BYTES));
-  await readPieces(blocks, extents, EXTENTS_PER_READ, (extent, bytes) => {
+  await readAll<Block>(blocks, extents, EXTENTS_PER_READ, (key, bytes) => {
+    const extent = key % KEYS_PER_FILE;
     file.restore(bytes, extent * EXTENT_BYTES);
     ends.set(extent, extent * EXTENT_BYTES + bytes.length);
   });
-  await readPieces(blocks, keyRange(i, 0, blockCount), BLOCKS_PER_READ, (index, bytes) => {
-    file.restoreLoose(bytes, index);
+  await readAll<Block>(blocks, keyRange(i, 0, blockCount), BLOCKS_PER_READ, (key, bytes) => {
+    file.restoreLoose(bytes, key % KEYS_PER_FILE);
   });
   for (let index = 0; index < blockCount; index++) {
     const isThere = file.isLoose(index) || index * BLOCK_BYTES < (ends.get(extentOf(index)) ?? 0);
@@ -728,18 +729,19 @@ async function readFile(
   return file;
 }
 
-async function readPieces(
-  blocks: IDBObjectStore,
+/** In the order of their keys. */
+async function readAll<T>(
+  store: IDBObjectStore,
   range: IDBKeyRange,
   perRead: number,
-  receive: (index: number, bytes: Block) => void,
+  receive: (key: number, value: T) => void,
 ): Promise<void> {
-  const keys = await answerTo<number[]>(blocks.getAllKeys(range));
+  const keys = await answerTo<number[]>(store.getAllKeys(range));
   const read = async (first: number) => {
     const some = keys.slice(first, first + perRead);
     const between = IDBKeyRange.bound(some[0], some.at(-1));
-    const found = await answerTo<Block[]>(blocks.getAll(between));
-    for (const [i, bytes] of found.entries()) receive((some[i] as number) % KEYS_PER_FILE, bytes);
+    const values = await answerTo<T[]>(store.getAll(between));
+    for (const [i, value] of values.entries()) receive(some[i] as number, value);
   };
   for (let first = 0; first < keys.length; first += READS_AT_ONCE * perRead) {
     const reads: Promise<void>[] = [];
