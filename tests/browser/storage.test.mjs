@@ -793,6 +793,45 @@ describe("the mirror in IndexedDB", () => {
     expect(await contentOf(await openIn({ name, storage }))).toEqual(expected);
   });
 
+  test("a large one gets its extents in several folds, 16 MB in each", async () => {
+    const request = { name: "large of only blocks", storage, durability: "relaxed" };
+    const [fill, fold] = [
+      async (request) => {
+        const storage = await keepsake.openStorage(request);
+        const [file, log] = storage.files.values();
+        for (let i = 0; i < 600; i++) {
+          file.write(new Uint8Array(65_536).fill(i), { at: i * 65_536 });
+        }
+        log.write(new Uint8Array(64), { at: 0 });
+        log.write(new Uint8Array(32), { at: 0 });
+        await storage.commit();
+        storage.close();
+      },
+      async (request) => {
+        const storage = await keepsake.openStorage(request);
+        const [file, log] = storage.files.values();
+        log.write(new Uint8Array(32), { at: 0 });
+        await storage.commit();
+        let wrong = 0;
+        const byte = new Uint8Array(1);
+        for (let i = 0; i < 600; i++) {
+          file.read(byte, { at: i * 65_536 + 4096 * (i % 16) });
+          if (byte[0] !== i % 256) wrong++;
+        }
+        storage.close();
+        return wrong;
+      },
+    ];
+    const worker = await startWorker();
+    await worker.run(fill, request);
+    expect(await kindsIn(request.name)).toMatchObject({ extents: 601 });
+    await inBlocks(request.name, splitExtents);
+    for (const extents of [257, 513, 601]) {
+      expect(await worker.run(fold, request)).toBe(0);
+      expect(await kindsIn(request.name)).toMatchObject({ extents });
+    }
+  }, 60_000);
+
   test("who is not the owner any more converts nothing", async () => {
     const name = "converted late";
     const content = await putMany(name, 100);

@@ -19,7 +19,8 @@
 // A block of 4 KiB lies over the extent of 64 KiB that it is part of. Extents are read three times
 // as fast, and one is written in the time of three blocks: where four would lie, or all, it is
 // written in their place. So a file that is written anew leaves nothing of the one before. Older
-// mirrors have only blocks. Where there is an extent, older code misses blocks, and says so.
+// mirrors have only blocks, and get extents 16 MB at a time. Older code that meets an extent misses
+// its blocks, and says so.
 //
 // An epoch is a writer: who writes first after another puts a fence where the other's next record
 // would be, in the transaction which begins the next epoch. So a tab that was frozen while another
@@ -77,6 +78,8 @@ const BLOCK_BYTES = 4096;
 const BLOCKS_PER_EXTENT = 16;
 const EXTENT_BYTES = BLOCKS_PER_EXTENT * BLOCK_BYTES;
 const MOST_LOOSE_BLOCKS = 3;
+// Of an older mirror, in one fold: they need room beside the blocks until it is through.
+const MOST_CONVERTED_EXTENTS = 256;
 // Several that are under way at once take two thirds of the time.
 const READS_AT_ONCE = 8;
 const BLOCKS_PER_READ = 256;
@@ -540,9 +543,12 @@ class MirrorFile extends MemoryFile {
       extents: [],
     };
     const blockCount = pieceCount(changes.size, BLOCK_BYTES);
+    let convertible = MOST_CONVERTED_EXTENTS;
     for (const [extent, blocks] of this.#unmerged()) {
       const inAll = Math.min(BLOCKS_PER_EXTENT, blockCount - extent * BLOCKS_PER_EXTENT);
       if (blocks.length > MOST_LOOSE_BLOCKS || blocks.length === inAll) {
+        const isOld = !blocks.some((index) => this.#changed.has(index));
+        if (isOld && convertible-- <= 0) continue;
         changes.extents.push([extent, this.#piece(extent, EXTENT_BYTES)]);
         for (const index of blocks) this.#loose.delete(index);
         continue;
