@@ -808,17 +808,19 @@ describe("the mirror in IndexedDB", () => {
         storage.close();
       },
       async (request) => {
-        const storage = await keepsake.openStorage(request);
-        const [file, log] = storage.files.values();
+        self.storage ??= await keepsake.openStorage(request);
+        const log = storage.files.get(`${request.name}-wal`);
         log.write(new Uint8Array(32), { at: 0 });
         await storage.commit();
+        const next = await keepsake.openStorage(request);
+        const [file] = next.files.values();
         let wrong = 0;
         const byte = new Uint8Array(1);
         for (let i = 0; i < 600; i++) {
           file.read(byte, { at: i * 65_536 + 4096 * (i % 16) });
           if (byte[0] !== i % 256) wrong++;
         }
-        storage.close();
+        next.close();
         return wrong;
       },
     ];
