@@ -597,6 +597,15 @@ describe("the mirror in IndexedDB", () => {
     expect(Object.keys(content)).toHaveLength(201);
   });
 
+  test("that two found new is of the first who writes", async () => {
+    const [first, second] = [await startWorker(), await startWorker()];
+    const request = { name: "new to two", storage };
+    await Promise.all([first.run(openAsDb, request), second.run(openAsDb, request)]);
+    await add(second, "theirs");
+    await expect(add(first, "late")).rejects.toThrow(/changed or deleted by someone else/);
+    expect(await namesOf(request.name)).toEqual(["theirs"]);
+  });
+
   test("has nothing to wait for after a read, unless it saw what is not stored yet", async () => {
     const worker = await openIn({ name: "reads", storage });
     const waits = await worker.run(async () => {
