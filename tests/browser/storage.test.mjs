@@ -247,6 +247,44 @@ describe("handles that are not ours", () => {
   }, 30_000);
 });
 
+describe("a browser that does not answer when it opens a file", () => {
+  /** The first `count` answers never come, or after `late` ms. */
+  function keepBack({ count, late }) {
+    const { prototype } = FileSystemFileHandle;
+    const open = prototype.createSyncAccessHandle;
+    prototype.createSyncAccessHandle = async function () {
+      if (count-- <= 0) return open.call(this);
+      if (late === undefined) return new Promise(() => {});
+      const handle = await open.call(this);
+      return new Promise((resolve) => setTimeout(resolve, late, handle));
+    };
+  }
+
+  test.each([
+    ["never", undefined],
+    ["too late", 6_500],
+  ])(
+    "is asked again: %s",
+    async (when, late) => {
+      const worker = await startWorker();
+      await worker.run(keepBack, { count: 1, late });
+      await worker.run(openAsDb, { name: `unanswered ${when}` });
+      expect(await kindOf(worker)).toEqual(["opfs", undefined]);
+      await putIn(worker, "k", { n: 1 });
+      expect(await contentOf(worker)).toEqual({ k: { n: 1 } });
+    },
+    30_000,
+  );
+
+  test("twice is an error, and never another storage", async () => {
+    const worker = await startWorker();
+    await worker.run(keepBack, { count: 6 });
+    const { code, message } = await failureOf(worker, { name: "silent" });
+    expect(code).toBe("busy");
+    expect(message).toMatch(/did not open keepsake\/silent.* within 5 s: close other tabs/);
+  }, 30_000);
+});
+
 describe("a browser without OPFS", () => {
   test("keeps the database in IndexedDB, and says why", async () => {
     const worker = await startWorker();

@@ -3,6 +3,7 @@
 // is asked for again, and an owner that is silent for long loses it to who steals it.
 
 import { KeepsakeError } from "../errors.js";
+import { inTime } from "./in-time.js";
 import { DamagedError, Owner } from "./owner.js";
 import { channelName, type Failure, lost, type Settings } from "./protocol.js";
 
@@ -172,13 +173,12 @@ export class Election {
 
   #openInTime(): Promise<Owner> {
     const opening = Owner.open(this.#settings, () => this.#candidate.showLife());
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        opening.then((late) => late.close()).catch(() => {});
-        reject(hangsInOpening(this.#settings.name));
-      }, OPENING_MAY_TAKE_MS);
-      opening.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
+    return inTime(
+      opening,
+      OPENING_MAY_TAKE_MS,
+      () => hangsInOpening(this.#settings.name),
+      (late) => late.close(),
+    );
   }
 
   #failToOpen(error: unknown): void {

@@ -12,7 +12,7 @@ import { openSession } from "../engine/session.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { checkName } from "./database-name.js";
 import { HubTransport } from "./hub-transport.js";
-import { loadModule } from "./module.js";
+import { compiledModule } from "./module.js";
 import type { Settings } from "./protocol.js";
 
 /** Checked. @internal */
@@ -51,7 +51,7 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
   const { name = "memory", durability = "relaxed", wasmUrl } = options ?? {};
   const open = async () =>
     openSession({
-      module: await compiledModule(wasmUrl),
+      module: await compiledModule(wasmSource({ wasmUrl })),
       database: options && { path: ":memory:", durability },
       files: new Map(),
     });
@@ -93,20 +93,4 @@ export function foreignDatabase(source: unknown): { name: string; database: Fore
     return { name: "database to import from", database: source };
   }
   throw invalid(`importFrom takes a Blob or the bytes of a file: ${show(source)}`);
-}
-
-const compiled = new Map<string, Promise<WebAssembly.Module>>();
-
-// Compiled by the first call, once per page.
-function compiledModule(wasmUrl: string | URL | undefined): Promise<WebAssembly.Module> {
-  const source = wasmSource({ wasmUrl });
-  const key = typeof source === "string" ? source : "";
-  let module = compiled.get(key);
-  if (module === undefined) {
-    module = loadModule(source);
-    compiled.set(key, module);
-    // The next call tries again.
-    module.catch(() => compiled.delete(key));
-  }
-  return module;
 }

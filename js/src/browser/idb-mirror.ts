@@ -31,6 +31,7 @@ import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import { asideSuffix, noSuchAside, SUFFIXES, splitAsideName } from "./database-name.js";
+import { inTime } from "./in-time.js";
 import { closedError, isQuotaError, storageError } from "./storage-error.js";
 
 type Durability = "relaxed" | "strict";
@@ -93,6 +94,7 @@ const LOG = SUFFIXES.indexOf("-wal");
 const RESERVE_BYTES = 1 << 20;
 const RANDOM_BYTES_AT_ONCE = 1 << 16;
 
+// WebKitGTK was seen to give no answer at all after workers had been ended while they wrote.
 const OPEN_LIMIT_MS = 5_000;
 const ANSWER_LIMIT_MS = 10_000;
 const TRANSACTION_LIMIT_MS = 60_000;
@@ -904,14 +906,6 @@ function openDatabase(name: string): Promise<IDBDatabase> {
       clearTimeout(timer);
       reject(request.error);
     };
-  });
-}
-
-// WebKitGTK was seen to give no answer at all after workers had been ended while they wrote.
-function inTime<T>(answer: Promise<T>, limit: number, late: () => unknown): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), limit);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

@@ -5,8 +5,25 @@ import { cannotLoad } from "./load.js";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
-/** `source` is where the module is, or the module itself. @internal */
-export async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
+const compiled = new Map<string, Promise<WebAssembly.Module>>();
+
+/**
+ * `source` is where the module is, or the module itself. It is fetched and compiled once in each
+ * thread, so that a database opens again without a network. @internal
+ */
+export function compiledModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
+  const key = typeof source === "string" ? source : "";
+  let module = compiled.get(key);
+  if (module === undefined) {
+    module = loadModule(source);
+    compiled.set(key, module);
+    // The next call tries again.
+    module.catch(() => compiled.delete(key));
+  }
+  return module;
+}
+
+async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
   if (typeof source !== "string") return WebAssembly.compile(source as BufferSource);
   const response = await fetchModule(source);
   if (response.headers.get("content-type") === "application/wasm") {

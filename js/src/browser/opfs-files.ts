@@ -15,6 +15,7 @@ import {
   SUFFIXES,
   splitAsideName,
 } from "./database-name.js";
+import { inTime } from "./in-time.js";
 import { empty } from "./moving.js";
 import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js";
 
@@ -26,6 +27,8 @@ const COPY_BYTES = 1 << 20;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 250;
 const BUSY_LIMIT_MS = 5_000;
+// Chromium was seen to give no answer after tabs had lost their locks.
+const ANSWER_LIMIT_MS = 5_000;
 
 // Of workers only, so lib.dom.d.ts lacks it; its handles have the shape of EngineFile.
 interface SyncFileHandle extends FileSystemFileHandle {
@@ -259,8 +262,11 @@ class LogFile extends OpfsFile {
 }
 
 async function openFolder(options?: FileSystemGetDirectoryOptions) {
-  const root = await navigator.storage.getDirectory();
-  return root.getDirectoryHandle(FOLDER, options);
+  const opening = async () => {
+    const root = await navigator.storage.getDirectory();
+    return root.getDirectoryHandle(FOLDER, options);
+  };
+  return inTime(opening(), ANSWER_LIMIT_MS, () => noAnswer(FOLDER));
 }
 
 async function openFile(
@@ -268,8 +274,16 @@ async function openFile(
   name: string,
   create: boolean,
 ): Promise<EngineFile> {
-  const file = (await folder.getFileHandle(name, { create })) as SyncFileHandle;
-  return file.createSyncAccessHandle();
+  const opening = async () => {
+    const file = (await folder.getFileHandle(name, { create })) as SyncFileHandle;
+    return file.createSyncAccessHandle();
+  };
+  return inTime(
+    opening(),
+    ANSWER_LIMIT_MS,
+    () => noAnswer(`${FOLDER}/${name}`),
+    (late) => late.close(),
+  );
 }
 
 /** Side by side, because a handle takes Firefox 30 ms. All of them or none. */
@@ -288,12 +302,17 @@ async function openAll(folder: FileSystemDirectoryHandle, names: string[]): Prom
 }
 
 async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + BUSY_LIMIT_MS;
+  let deadline = performance.now() + BUSY_LIMIT_MS;
+  let isUnanswered = false;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await open();
     } catch (error) {
-      if (!isBusy(error) && !isPassing(error)) throw fullOrAsItIs(name, error);
+      if (!isUnanswered && isNoAnswer(error)) {
+        // It is asked once more, and waited for if the late answer has the files.
+        isUnanswered = true;
+        deadline = performance.now() + BUSY_LIMIT_MS;
+      } else if (!isBusy(error) && !isPassing(error)) throw fullOrAsItIs(name, error);
       if (performance.now() + pause > deadline) {
         throw isBusy(error) ? busyError(name, error) : passingError(name, error);
       }
@@ -304,6 +323,17 @@ async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
 
 function isBusy(error: unknown): boolean {
   return nameOf(error) === "NoModificationAllowedError";
+}
+
+function isNoAnswer(error: unknown): boolean {
+  return error instanceof KeepsakeError && error.code === "busy";
+}
+
+function noAnswer(what: string): KeepsakeError {
+  return new KeepsakeError(
+    "busy",
+    `the browser did not open ${what} within ${ANSWER_LIMIT_MS / 1000} s: close other tabs of this site, and call again`,
+  );
 }
 
 // What a browser says that has such files, but not now. Chromium says InvalidStateError

@@ -15,7 +15,7 @@ import type { IndexProgress } from "../wire/types.js";
 import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import { type SealedKey, SharedSecret } from "./key-proof.js";
-import { loadModule } from "./module.js";
+import { compiledModule } from "./module.js";
 import {
   type ExportPhase,
   type Failure,
@@ -72,7 +72,7 @@ export class Owner {
    * `isAtWork` is called again and again while the files are in use.
    */
   static async open(settings: Settings, isAtWork: () => void): Promise<Owner> {
-    const module = loadModule(settings.wasm);
+    const module = compiledModule(settings.wasm);
     // Not unhandled while the storage opens.
     module.catch(() => {});
     const storage = await openStorage(settings);
