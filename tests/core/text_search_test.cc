@@ -1,5 +1,6 @@
 // Searches by text and by text and vector, the same of both stores.
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "store_contract.h"
@@ -674,6 +675,46 @@ TYPED_TEST(TextSearchTest, what_the_user_said_counts_more_if_the_user_asks) {
   this->Put("a", R"({"role":"assistant","content":"a budget of 100 is usual"})");
   this->Put("u", R"({"role":"user","content":"a budget of 50 is usual"})");
   EXPECT_THAT(this->Keys("What is my budget?"), ElementsAre("u", "a"));
+}
+
+TYPED_TEST(TextSearchTest, what_is_said_again_where_it_is_said_counts_more) {
+  this->Open();
+  this->PutText("kettle", "a kettle stands here");
+  this->PutText("other kettle", "one more kettle stands there");
+  this->PutText("samovar", "a samovar stands here");
+  this->PutText("other samovar", "samovar samovar samovar stands there");
+  const std::vector<std::string> keys = this->Keys("kettle or samovar?");
+  EXPECT_LT(std::ranges::find(keys, "samovar"), std::ranges::find(keys, "kettle"));
+}
+
+TYPED_TEST(TextSearchTest, what_one_says_comes_before_what_one_only_asks) {
+  this->Open();
+  this->Put("asks", R"({"speaker":"Ann","text":"Is the samovar heavy?"})");
+  this->Put("says", R"({"speaker":"Bob","text":"The samovar is heavy."})");
+  EXPECT_THAT(this->Keys("heavy samovar"), ElementsAre("says", "asks"));
+  // A note may be a question.
+  ASSERT_TRUE(this->store_->Delete({"n"}, "asks").ok());
+  ASSERT_TRUE(this->store_->Delete({"n"}, "says").ok());
+  this->PutText("asks", "Is the samovar heavy?");
+  this->PutText("says", "The samovar is heavy.");
+  EXPECT_THAT(this->Keys("heavy samovar"), ElementsAre("asks", "says"));
+}
+
+TYPED_TEST(TextSearchTest, of_two_turns_in_a_row_the_lesser_steps_back) {
+  this->Open({.fields = {{"text", 1}}, .group = "session", .speaker = "who"});
+  this->Put("lesser", R"({"session":1,"who":"Ann","text":"a samovar from Tula"})");
+  this->Put("better", R"({"session":1,"who":"Bob","text":"a green samovar from Tula"})");
+  this->Put("alone", R"({"session":2,"who":"Ann","text":"a samovar of brass"})");
+  const auto hits = this->Find("green samovar", {.explain = true});
+  std::map<std::string, double> shares;  // what a score has of its parts
+  for (const SearchItem& hit : *hits) {
+    double parts = 0;
+    for (const ScorePart& part : hit.parts) parts += part.value;
+    shares[hit.item.key] = *hit.score / (1 - *hit.score) / parts;
+  }
+  ASSERT_THAT(shares, SizeIs(3));
+  EXPECT_NEAR(shares["alone"], shares["better"], 1e-9);
+  EXPECT_NEAR(shares["lesser"], 0.975 * shares["better"], 1e-9);
 }
 
 TEST_F(SqliteTextIndexTest, a_damaged_record_is_made_anew_from_its_item) {

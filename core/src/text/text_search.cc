@@ -29,6 +29,8 @@ constexpr std::size_t kFew = 30;
 constexpr double kTurn = 12;
 // Words of a text that may say something.
 constexpr double kStatement = 6;
+// Of a turn that does little but ask.
+constexpr std::uint32_t kMaxAsking = 15;
 constexpr std::size_t kWantedAtOnce = 64;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
 // Scores below it are none: numbers that are much smaller take a hundred times as long.
@@ -362,11 +364,13 @@ class TextRanking {
   void ScoreTerm(const TextTerm& term, bool is_name) {
     std::vector<Held> held = WhereHeld(term, term.is_negated);
     if (term.is_negated && !query_.is_told) WeighNegated(term, held);
-    double holding = 0;
+    double holding = 0, occurring = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
+      occurring += held[i].count;
     }
-    const double idf = term.weight * Idf(items_, holding);
+    const double repeats = std::log(std::max(occurring / std::max(holding, 1.0), 1.0));
+    const double idf = term.weight * (1 + weights_.repeated * repeats) * Idf(items_, holding);
     plan_.terms.push_back(term);
     plan_.terms.back().weight = idf;
     most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
@@ -526,7 +530,22 @@ class TextRanking {
     }
     const double all = std::max(most_ + dates, 1e-9);
     confidence_ = std::min(covered / all, 1.0) / (all * times);
+    for (const Shelf& shelf : shelves_) PartTurns(shelf);
     PutInOrder();
+  }
+
+  // Of two turns of a talk that follow each other the lesser steps back: others are found, too.
+  void PartTurns(const Shelf& shelf) {
+    if (!shelf.lends) return;
+    double before = 0;
+    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+      const double own = totals_[i];
+      if (own != before && std::min(own, before) > 0 && HasNeighbour(shelf, i, -1)) {
+        const std::size_t lesser = own < before ? i : i - 1;
+        if (shelf.item(lesser).speaker != 0) totals_[lesser] *= weights_.beside;
+      }
+      before = own;
+    }
   }
 
   // What a question quotes is mostly a title: what holds its words close to each other comes
@@ -645,10 +664,16 @@ class TextRanking {
     return cues;
   }
 
+  // One speaker asks another: the answer follows.
+  static bool OnlyAsks(const TextShelf::Item& item) {
+    return item.speaker != 0 && (item.flags & RecordReader::kAsks) != 0 &&
+           item.length <= kMaxAsking;
+  }
+
   double FactorOf(const Shelf& shelf, std::size_t candidate) const {
-    if (!query_.is_of_user) return 1;
     const TextShelf::Item& item = shelf.item(candidate);
-    double factor = 1;
+    double factor = OnlyAsks(item) ? weights_.asking : 1;
+    if (!query_.is_of_user) return factor;
     // The user said it, and speaks of himself.
     if (IsOfUser(item)) factor *= weights_.of_user;
     if ((item.flags & RecordReader::kStands) != 0) factor *= weights_.standing;

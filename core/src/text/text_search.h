@@ -71,6 +71,9 @@ struct TextPlan {
 // and what they are worth on others. A search has these; bench/core/text_fit.cc tries others.
 struct TextWeights {
   double saturation = 0.84;  // BM25's k1
+  // More of a word's weight, times the logarithm of how often an item has it that has it at all:
+  // what texts are about they say again.
+  double repeated = 0.1;
   // BM25's b: it grows with how much the lengths of texts differ (standard deviation by mean).
   double length_penalty = 0.5;
   double length_penalty_by_spread = 0.48;
@@ -85,6 +88,8 @@ struct TextWeights {
   // An item that holds no word of the question, but for the name of a speaker, stays below the
   // one that lends it most.
   double borrowed = 0.75;
+  double asking = 0.9;    // times, for a turn that does little but ask
+  double beside = 0.975;  // times, for a turn next to one that has more: it says the same
   double speaker = 3.3;
   double name = 0.1;  // of what the name of who speaks counts where it is said
   double when = 1;
