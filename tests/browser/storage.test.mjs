@@ -697,6 +697,35 @@ describe("the mirror in IndexedDB", () => {
     expect(await contentOf(await openIn({ name: "deleted", storage }))).toEqual({});
   });
 
+  test("that several transactions open again at once leaves no connection behind", async () => {
+    const worker = await startWorker();
+    const left = await worker.run(async (storage) => {
+      const connections = [];
+      const open = indexedDB.open.bind(indexedDB);
+      indexedDB.open = (...all) => {
+        const request = open(...all);
+        request.addEventListener("success", () => connections.push(request.result));
+        return request;
+      };
+      const { close } = IDBDatabase.prototype;
+      const closed = new Set();
+      IDBDatabase.prototype.close = function () {
+        closed.add(this);
+        close.call(this);
+      };
+      self.db = await keepsake.open({ name: "opened twice", storage });
+      await db.put("k", { n: 1 });
+      await db.storage.settled();
+      for (const connection of connections) connection.close();
+      db.storage.flush();
+      await db.put("k", { n: 2 });
+      await db.storage.settled();
+      db.close();
+      return connections.filter((connection) => !closed.has(connection)).length;
+    }, storage);
+    expect(left).toBe(0);
+  });
+
   const add = (worker, key) => putIn(worker, key, { key });
   // The log begins anew, so that blocks replace all records.
   const fold = async (worker, key) => {

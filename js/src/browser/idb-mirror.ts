@@ -869,6 +869,11 @@ class Connection {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#isClosed) throw closedError(this.name);
     const database = await openDatabase(this.name);
+    if (this.#opened !== undefined) {
+      // Another transaction was faster. Nobody would close this one.
+      database.close();
+      return this.#opened;
+    }
     // Somebody deletes it, and would wait for us.
     database.onversionchange = () => this.#drop();
     database.onclose = () => this.#drop();
