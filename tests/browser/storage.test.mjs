@@ -283,6 +283,29 @@ describe("a browser that does not answer when it opens a file", () => {
     expect(code).toBe("busy");
     expect(message).toMatch(/did not open keepsake\/silent.* within 5 s: close other tabs/);
   }, 30_000);
+
+  test("where its folder is, is an error, and leaves no connection behind", async () => {
+    const worker = await startWorker();
+    const { failure, left } = await worker.run(async () => {
+      navigator.storage.getDirectory = () => new Promise(() => {});
+      let left = 0;
+      const { open } = IDBFactory.prototype;
+      IDBFactory.prototype.open = function (...all) {
+        left++;
+        return open.apply(this, all);
+      };
+      const { close } = IDBDatabase.prototype;
+      IDBDatabase.prototype.close = function () {
+        left--;
+        close.call(this);
+      };
+      const request = { name: "silent folder", storage: "indexeddb", durability: "relaxed" };
+      return { failure: await keepsake.failure(keepsake.openStorage(request)), left };
+    });
+    expect(failure.code).toBe("busy");
+    expect(failure.message).toMatch(/did not open keepsake within 5 s: close other tabs/);
+    expect(left).toBe(0);
+  }, 30_000);
 });
 
 describe("a browser without OPFS", () => {

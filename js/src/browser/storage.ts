@@ -162,12 +162,21 @@ async function openMirrorOnly(request: StorageRequest): Promise<BrowserStorage> 
   const mirror = await orRefused(() => connectMirror(request.name));
   if (mirror instanceof Refused) throw unsupported("IndexedDB", mirror);
   if (!mirror.isEmpty) return mirror.load(request.durability, undefined);
-  const inOpfs = await orRefused(() => isInOpfs(request.name));
-  // OPFS knows best; where it is refused, the marker tells.
-  if (inOpfs === true || (inOpfs instanceof Refused && mirror.home === "opfs")) {
+  if (await livesInOpfs(mirror)) {
     throw unreachable(mirror, 'storage must be "auto" or "opfs", not "indexeddb"');
   }
   return mirror.load(request.durability, undefined);
+}
+
+async function livesInOpfs(mirror: Mirror): Promise<boolean> {
+  try {
+    const inOpfs = await orRefused(() => isInOpfs(mirror.name));
+    // OPFS knows best; where it is refused, the marker tells.
+    return inOpfs instanceof Refused ? mirror.home === "opfs" : inOpfs;
+  } catch (error) {
+    mirror.close();
+    throw error;
+  }
 }
 
 function unreachable(mirror: Mirror, reason: string): KeepsakeError {
