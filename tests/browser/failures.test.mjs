@@ -98,6 +98,21 @@ const SLOW = `
 }
 `;
 
+// The first request for the module is the only one that gets an answer, or the one that gets none.
+// That is waited for a second.
+const fetching = (isAnswered) => `
+{
+  const { fetch, setTimeout } = globalThis;
+  let asked = 0;
+  globalThis.fetch = (...values) => {
+    if ((asked++ === 0) === ${isAnswered}) return fetch(...values);
+    return ${isAnswered} ? Promise.reject(new TypeError("made by a test")) : new Promise(() => {});
+  };
+  globalThis.setTimeout = (body, ms, ...values) =>
+    setTimeout(body, ms === 50_000 ? 1_000 : ms, ...values);
+}
+`;
+
 let folder;
 let server;
 let browser;
@@ -113,6 +128,8 @@ beforeAll(async () => {
     "full.js": FULL,
     "trapping.js": TRAPPING,
     "slow.js": SLOW,
+    "fetches-once.js": fetching(true),
+    "fetches-late.js": fetching(false),
   };
   for (const [file, begin] of Object.entries(variants))
     writeFileSync(join(folder, file), begin + worker);
@@ -836,6 +853,31 @@ describe("storage that is refused", () => {
     expect(await tryToOpen(other)).toEqual({ value: "opfs" });
     expect(await get(other, "a")).toBe(1);
     expect((await diagnose(other)).persisted).toBe(false);
+  });
+});
+
+describe("the module", () => {
+  test("is fetched once: a database opens again without a server", async () => {
+    const page = await openTab({ worker: "fetches-once.js" });
+    expect(await tryToPut(page, "a", 1)).toEqual({});
+    await page.evaluate(
+      (lock) => navigator.locks.request(lock, { steal: true }, () => {}),
+      `keepsake:${name}`,
+    );
+    expect(await tryToPut(page, "b", 2)).toEqual({});
+    expect(await get(page, "a")).toBe(1);
+  });
+
+  test("is fetched anew if the first request gets no answer", async () => {
+    const owner = await openTab();
+    const heir = await openTab({ worker: "fetches-late.js" });
+    await owner.close();
+    expect(await tryToPut(heir, "a", 1)).toMatchObject({
+      code: "cannot_open",
+      message: expect.stringMatching(/keepsake\.wasm: no answer in 50 s/),
+    });
+    expect(await tryToPut(heir, "a", 2)).toEqual({});
+    expect(await get(heir, "a")).toBe(2);
   });
 });
 

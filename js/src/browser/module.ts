@@ -1,9 +1,14 @@
 // Fetches and compiles keepsake.wasm, and says what is wrong if something else came.
 
 import { type KeepsakeError, messageOf } from "../errors.js";
+import { inTime } from "./in-time.js";
 import { cannotLoad } from "./load.js";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
+
+// A download that takes longer is taken for one that hangs. The files of a database, which may
+// wait for it, are closed then.
+const LOADING_MAY_TAKE_MS = 50_000;
 
 const compiled = new Map<string, Promise<WebAssembly.Module>>();
 
@@ -15,7 +20,8 @@ export function compiledModule(source: string | Uint8Array): Promise<WebAssembly
   const key = typeof source === "string" ? source : "";
   let module = compiled.get(key);
   if (module === undefined) {
-    module = loadModule(source);
+    const late = () => unusable(String(source), `no answer in ${LOADING_MAY_TAKE_MS / 1000} s`);
+    module = inTime(loadModule(source), LOADING_MAY_TAKE_MS, late);
     compiled.set(key, module);
     // The next call tries again.
     module.catch(() => compiled.delete(key));
