@@ -52,6 +52,17 @@ function refuseOpfs() {
   };
 }
 
+/** All that are opened from now on are `connections`. */
+function noteConnections() {
+  self.connections = [];
+  const open = indexedDB.open.bind(indexedDB);
+  indexedDB.open = (...all) => {
+    const request = open(...all);
+    request.addEventListener("success", () => connections.push(request.result));
+    return request;
+  };
+}
+
 function refuseIndexedDb() {
   indexedDB.open = () => {
     throw new DOMException("Internal error opening backing store", "UnknownError");
@@ -685,14 +696,8 @@ describe("the mirror in IndexedDB", () => {
 
   test("goes on when the browser has closed the connection", async () => {
     const worker = await startWorker();
+    await worker.run(noteConnections);
     await worker.run(async (storage) => {
-      const connections = [];
-      const open = indexedDB.open.bind(indexedDB);
-      indexedDB.open = (...all) => {
-        const request = open(...all);
-        request.addEventListener("success", () => connections.push(request.result));
-        return request;
-      };
       self.db = await keepsake.open({ name: "closed", storage });
       await db.put("before", { n: 1 });
       for (const connection of connections) connection.close();
@@ -722,14 +727,8 @@ describe("the mirror in IndexedDB", () => {
 
   test("that several transactions open again at once leaves no connection behind", async () => {
     const worker = await startWorker();
+    await worker.run(noteConnections);
     const left = await worker.run(async (storage) => {
-      const connections = [];
-      const open = indexedDB.open.bind(indexedDB);
-      indexedDB.open = (...all) => {
-        const request = open(...all);
-        request.addEventListener("success", () => connections.push(request.result));
-        return request;
-      };
       const { close } = IDBDatabase.prototype;
       const closed = new Set();
       IDBDatabase.prototype.close = function () {

@@ -35,7 +35,7 @@ const REACT_CEILING = 5_900;
 const SQLITE_CEILING = 7_900;
 const SLIM_CEILING = 77_500;
 // The module and the worker as text, beside the script of a page. Extents of the mirror in
-// IndexedDB, which is opened in a quarter of the time, took 1.4.
+// IndexedDB, which is opened in a quarter of the time, took 1.4, and limits of time for files .8.
 const INLINE_CEILING = 912_300;
 // Nobody's program loads it.
 const TESTING_CEILING = 25_500;

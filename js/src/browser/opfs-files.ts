@@ -27,7 +27,7 @@ const COPY_BYTES = 1 << 20;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 250;
 const BUSY_LIMIT_MS = 5_000;
-// Chromium was seen to give no answer after tabs had lost their locks.
+// A browser that gives no answer is asked once more, before the whole opening has failed.
 const ANSWER_LIMIT_MS = 5_000;
 
 // Of workers only, so lib.dom.d.ts lacks it; its handles have the shape of EngineFile.
