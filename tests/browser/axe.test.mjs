@@ -197,6 +197,7 @@ describe("the inspector", () => {
     await expect(focused()).resolves.toBe("Namespaces");
     for (const key of ["Home", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     await tabTo("Items, the newest first");
+    await page.getByRole("option").first().waitFor();
     await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
     await page.getByLabel("Value, as JSON").waitFor();

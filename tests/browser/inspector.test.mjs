@@ -894,6 +894,21 @@ describe("of 100,000 items", () => {
     const shown = JSON.parse(await value().inputValue());
     expect(await last.textContent()).toContain(shown.text);
   });
+
+  test("one that is chosen before it was read is opened when it is here", async () => {
+    await node(/many/).click();
+    await option(/note-/).first().waitFor();
+    const before = await value().inputValue();
+    await page.getByRole("listbox").evaluate((list) => {
+      for (const key of ["End", "Enter"]) list.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    });
+    await page.waitForFunction((old) => {
+      const root = document.querySelector("keepsake-inspector").shadowRoot;
+      return root.querySelector("textarea.code").value !== old;
+    }, before);
+    const last = page.locator('[aria-posinset="100000"][aria-selected="true"]');
+    expect(await last.textContent()).toContain(JSON.parse(await value().inputValue()).text);
+  });
 });
 
 // How often items were counted meanwhile, too.

@@ -48,7 +48,7 @@ export class ItemsTab implements Tab {
       rowHeight: ROW,
       render: (row, index) => this.#render(row, index),
       isChosen: (index) => this.#isChosen(this.#pages.at(index)),
-      choose: (index) => this.#open(this.#pages.at(index)),
+      choose: (index) => this.#pages.whenHere(index, (item) => this.#open(item)),
     });
     this.#countAnew = coalesced(() => this.#recount(), 300);
     this.#panes = new Panes([
@@ -194,9 +194,9 @@ export class ItemsTab implements Tab {
     return pathOf(item.namespace) === pathOf(chosen.namespace);
   }
 
-  #open(item: Item | undefined): void {
-    if (item === undefined) return;
+  #open(item: Item): void {
     this.#view.show(item, this.#tree.past !== undefined);
+    this.#list.update(this.#count);
     this.#panes.show(2);
   }
 }

@@ -14,6 +14,7 @@ export class Pages<Row> {
   // Shown until the same portion was read again.
   #stale = new Map<number, Row[]>();
   #wanted: number[] = [];
+  #awaited: { index: number; use: (row: Row) => void } | undefined;
   #isLoading = false;
   #generation = 0;
 
@@ -35,12 +36,27 @@ export class Pages<Row> {
     return (rows ?? this.#stale.get(page))?.[index % ROWS];
   }
 
+  /** Calls `use` with the row: now, or when it has come, unless another is asked for before. */
+  whenHere(index: number, use: (row: Row) => void): void {
+    this.#awaited = { index, use };
+    this.#give();
+  }
+
+  #give(): void {
+    const awaited = this.#awaited;
+    const row = awaited && this.at(awaited.index);
+    if (row === undefined) return;
+    this.#awaited = undefined;
+    awaited?.use(row);
+  }
+
   /** Reads all of it anew. With `isOther`, what was shown is of something else. */
   reset(isOther: boolean): void {
     this.#generation++;
     this.#stale = isOther ? new Map() : new Map([...this.#stale, ...this.#fresh]);
     this.#fresh = new Map();
     this.#wanted = [];
+    if (isOther) this.#awaited = undefined;
   }
 
   #want(page: number): void {
@@ -61,11 +77,13 @@ export class Pages<Row> {
     } catch (error) {
       // Not asked for again until something changes.
       if (generation === this.#generation) this.#keep(page, []);
+      this.#awaited = undefined;
       this.#onError(error);
     } finally {
       this.#isLoading = false;
     }
     this.#onLoaded();
+    this.#give();
     void this.#loadNext();
   }
 
