@@ -44,6 +44,7 @@ class FlatIndex {
   FlatIndex(std::size_t dims, Metric metric, CodeKind kind)
       : quantizer_(kind, dims),
         metric_(metric),
+        code_bytes_(quantizer_.code_bytes()),
         sign_words_(kind == CodeKind::kInt8 && metric == Metric::kCosine && dims >= kSignDims
                         ? PaddedDims(dims) / 64
                         : 0) {}
@@ -90,7 +91,7 @@ class FlatIndex {
   CodeScale EncodeRow(std::span<const float> vector, std::uint8_t* code) const {
     return quantizer_.Encode(vector, Normalizes(), code);
   }
-  std::size_t code_bytes() const { return quantizer_.code_bytes(); }
+  std::size_t code_bytes() const { return code_bytes_; }
 
   // Living vectors from a slot on, and the first of them.
   std::size_t CountFrom(Slot slot) const;
@@ -154,6 +155,7 @@ class FlatIndex {
 
   Quantizer quantizer_;
   Metric metric_;
+  std::size_t code_bytes_;
   std::size_t sign_words_;
   mutable std::uint32_t signs_failed_ = 0, signs_rest_ = 0;
   std::size_t size_ = 0;

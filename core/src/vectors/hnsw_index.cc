@@ -109,8 +109,12 @@ void HnswIndex::AddTwin(Node twin, Node of) {
   twins_[of] = twin;
 }
 
-FlatIndex::CodeRow HnswIndex::CodeOf(Node node) const {
-  FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+inline FlatIndex::CodeRow HnswIndex::CodeOf(Node node) const {
+  const FlatIndex::CodeRow row = codes_.RowOf(slots_[node]);
+  return row.scale.scale != 0 ? row : CodeOfTwin(node, row);
+}
+
+FlatIndex::CodeRow HnswIndex::CodeOfTwin(Node node, FlatIndex::CodeRow row) const {
   // One that died before its chunk was written has no code in it but zeros.
   const auto is_lost = [&] {
     return row.code == nullptr || (row.scale.scale == 0 && !codes_.Has(slots_[node]));
@@ -283,12 +287,14 @@ std::vector<HnswIndex::Near> HnswIndex::SearchLevel(Code query, Near entry, std:
 
 // Without a branch, which would be mispredicted once in three times.
 std::size_t HnswIndex::TakeUnvisited(Links links, Node* unvisited) const {
+  const Visit visit = visit_;
+  Visit* const visited = visited_.data();
   std::size_t count = 0;
-  for (std::uint32_t i = 1; i <= links[0]; ++i) {
-    const Node node = links[i];
+  for (const Node *next = links + 1, *end = next + links[0]; next != end; ++next) {
+    const Node node = *next;
     unvisited[count] = node;
-    count += visited_[node] != visit_;
-    visited_[node] = visit_;
+    count += visited[node] != visit;
+    visited[node] = visit;
   }
   return count;
 }

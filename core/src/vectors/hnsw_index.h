@@ -108,6 +108,7 @@ class HnswIndex {
   std::optional<Node> SameAs(Node node, Code code, std::span<const Near> found) const;
   // The code of a node; where it is gone with its chunk, that of a twin, or null.
   FlatIndex::CodeRow CodeOf(Node node) const;
+  FlatIndex::CodeRow CodeOfTwin(Node node, FlatIndex::CodeRow row) const;
   std::uint32_t MaxLinks(std::uint32_t level) const { return level == 0 ? 2 * M_ : M_; }
   std::uint32_t LevelOf(Slot slot) const;
   Node AddNode(Slot slot, std::uint32_t level);
@@ -145,8 +146,9 @@ class HnswIndex {
   std::size_t width_ = kWidth;
 
   // Of the search that runs.
-  mutable std::vector<std::uint32_t> visited_;
-  mutable std::uint32_t visit_ = 0;
+  using Visit = std::uint8_t;  // so that many of them fit into a cache
+  mutable std::vector<Visit> visited_;
+  mutable Visit visit_ = 0;
   mutable std::size_t scored_ = 0;
 };
 
