@@ -141,9 +141,9 @@ test("what can't be is refused by name", async () => {
   expect(await store.buildIndex()).toBe(1);
 });
 
-test("from 10,000 vectors on the graph is built while nobody calls", async () => {
-  const { index, queries } = indexOf(10_000, 512);
-  const store = await fill(new SqliteStore({ path: path(), index }), 10_000);
+test("from 5,000 vectors on the graph is built while nobody calls", async () => {
+  const { index, queries } = indexOf(5_000, 512);
+  const store = await fill(new SqliteStore({ path: path(), index }), 5_000);
   const near = queries.next(5, 512);
   const expected = keysOf(await store.search(N, { near })); // reads the index
   let { inGraph } = await store.stats();

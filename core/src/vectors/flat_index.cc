@@ -339,11 +339,12 @@ CodedQuery FlatIndex::Encode(std::span<const float> query) const {
           .error = DotError(scale, quantizer_.dims())};
 }
 
-CodedQuery FlatIndex::QueryOf(Slot slot) const {
-  const std::uint8_t* code = RowOf(slot).code;
+CodedQuery FlatIndex::QueryBetween(Slot a, Slot b) const {
+  const CodeRow first = RowOf(a), second = RowOf(b);
   std::vector<float> vector(dims());
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    vector[i] = static_cast<float>(static_cast<std::int8_t>(code[i]));
+    vector[i] = first.scale.scale * static_cast<float>(static_cast<std::int8_t>(first.code[i])) +
+                second.scale.scale * static_cast<float>(static_cast<std::int8_t>(second.code[i]));
   }
   return Encode(vector);
 }

@@ -87,7 +87,9 @@ class FlatIndex {
 
   CodedQuery Encode(std::span<const float> query) const;
   // A query for what is near a vector, as far as its code tells. REQUIRES: Has(slot).
-  CodedQuery QueryOf(Slot slot) const;
+  CodedQuery QueryOf(Slot slot) const { return QueryBetween(slot, slot); }
+  // For what is near the middle between two. REQUIRES: Has() both.
+  CodedQuery QueryBetween(Slot a, Slot b) const;
   CodeScale EncodeRow(std::span<const float> vector, std::uint8_t* code) const {
     return quantizer_.Encode(vector, Normalizes(), code);
   }

@@ -1,5 +1,7 @@
 #include "vectors/planner.h"
 
+#include <algorithm>
+
 namespace keepsake::search {
 namespace {
 
@@ -10,7 +12,11 @@ constexpr std::size_t kGraphSelectivity = 3;
 constexpr std::size_t kGraphWanted = 200;
 
 bool GraphPays(const PlanFacts& facts) {
-  return facts.is_graph_trusted && IsGraphWanted(facts.candidates, facts.dims) &&
+  // A walk goes over as many more as are left out, a scan over fewer.
+  const std::size_t vectors = std::max(facts.vectors, facts.candidates);
+  const std::uint64_t worth =
+      std::uint64_t{facts.candidates} * facts.candidates / std::max<std::size_t>(vectors, 1);
+  return facts.is_graph_trusted && IsGraphWanted(static_cast<std::size_t>(worth), facts.dims) &&
          facts.wanted <= kGraphWanted && facts.candidates * kGraphSelectivity >= facts.vectors &&
          // What it does not cover is scanned beside it.
          (facts.vectors - facts.in_graph) * 4 <= facts.vectors;

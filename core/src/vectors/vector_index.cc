@@ -17,13 +17,18 @@ constexpr std::size_t kLookupsAlways = 256;
 
 constexpr std::size_t kEfPerWanted = 4;
 
-// Questions to a graph are asked when it has grown by so small a part; the last so many count.
-// Four standard errors below the recall of .99 that is hoped for.
+// Questions to a graph are asked when it has grown by so small a part; the last so many of each
+// kind count.
 constexpr std::size_t kTrialFrom = 1000;
-constexpr std::size_t kTrialPart = 32;
+constexpr std::size_t kTrialPart = 256;
 constexpr std::size_t kTrialQuestions = 50;
 constexpr std::size_t kTrialWanted = 10;
+// Four standard errors below the recall of .99 that is hoped for.
 constexpr double kTrialRecall = .97;
+// A narrower walk must find nearly all, and that also where no vectors are: queries need not be
+// like what is stored.
+constexpr double kNarrowRecall = .995;
+constexpr double kNarrowRecallBetween = .99;
 // Of the same code, by other sums.
 constexpr float kRounding = 1e-5F;
 
@@ -272,23 +277,54 @@ bool VectorIndex::ImproveGraph(std::size_t vectors, bool is_wanted) {
 }
 
 void VectorIndex::AskGraph(Slot slot) {
-  const CodedQuery query = codes_.QueryOf(slot);
+  constexpr std::uint64_t kSpread = 0x9E37'79B9'7F4A'7C15;  // any of them, the same everywhere
+  const Slot other = graph_->slots()[(slot * kSpread >> 32) % graph_->size()];
+  if (near_trial_.asked > between_trial_.asked && codes_.Has(other)) {
+    Ask(codes_.QueryBetween(slot, other), between_trial_);
+  } else {
+    Ask(codes_.QueryOf(slot), near_trial_);
+  }
+  if (near_trial_.asked >= kTrialQuestions) ChooseWidth();
+}
+
+// Widths to try, in ascending order: narrower ones, and the one that is walked without any trial.
+std::size_t VectorIndex::WidthAt(std::size_t place) const {
+  return place < Trial::kWide ? Trial::kNarrower[place]
+                              : std::max(graph_->width(), HnswIndex::kWidth);
+}
+
+void VectorIndex::Ask(const CodedQuery& query, Trial& trial) const {
   Shortlist best(kTrialWanted);
   codes_.Scan(query, {.lists = {graph_->slots()}, .has_lists = true, .count = graph_->size()},
               kTrialWanted, best);
   const std::optional<float> last = LastOfBest(best.Take(), kTrialWanted);
   if (!last) return;
-  Shortlist walked;
-  graph_->Search(query, graph_->width(), {}, walked);
-  const auto found = std::ranges::count_if(walked.candidates(), [&](const Candidate& near) {
-    return ScoreOf(near) >= *last - kRounding;
-  });
-  const double share = std::min(1.0, static_cast<double>(found) / kTrialWanted);
-  const std::size_t remembered = std::min(++trial_.asked, kTrialQuestions);
-  trial_.recall += (share - trial_.recall) / static_cast<double>(remembered);
-  if (trial_.asked < kTrialQuestions || trial_.recall >= kTrialRecall) return;
-  graph_->set_width(graph_->width() >= HnswIndex::kMaxWidth ? 0 : 2 * graph_->width());
-  trial_ = {};
+  const std::size_t remembered = std::min(++trial.asked, kTrialQuestions);
+  for (std::size_t at = 0; at < trial.recall.size(); ++at) {
+    Shortlist walked;
+    graph_->Search(query, WidthAt(at), {}, walked);
+    const auto found = std::ranges::count_if(walked.candidates(), [&](const Candidate& near) {
+      return ScoreOf(near) >= *last - kRounding;
+    });
+    const double share = std::min(1.0, static_cast<double>(found) / kTrialWanted);
+    trial.recall[at] += (share - trial.recall[at]) / static_cast<double>(remembered);
+  }
+}
+
+void VectorIndex::ChooseWidth() {
+  const std::size_t wide = WidthAt(Trial::kWide);
+  if (near_trial_.recall[Trial::kWide] < kTrialRecall) {
+    graph_->set_width(wide >= HnswIndex::kMaxWidth ? 0 : 2 * wide);
+    near_trial_ = between_trial_ = {};
+    return;
+  }
+  if (between_trial_.asked < kTrialQuestions) return;
+  std::size_t at = 0;
+  while (at < Trial::kWide && (near_trial_.recall[at] < kNarrowRecall ||
+                               between_trial_.recall[at] < kNarrowRecallBetween)) {
+    ++at;
+  }
+  graph_->set_width(WidthAt(at));
 }
 
 }  // namespace keepsake::search

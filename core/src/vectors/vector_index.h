@@ -5,6 +5,7 @@
 #ifndef KEEPSAKE_VECTORS_VECTOR_INDEX_H_
 #define KEEPSAKE_VECTORS_VECTOR_INDEX_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -113,15 +114,16 @@ class VectorIndex {
 
   // Inserts up to `vectors` into the graph, which is begun when IsGraphWanted(), or if somebody
   // wants it, and anew when a quarter of it is dead. True if more is left to do. Its width is
-  // doubled when walks miss too many of what is nearest to vectors that are about to be inserted:
-  // of vectors without any order, in many dimensions, no walk that is worth it finds enough.
+  // what walks of several widths find of what is nearest to vectors that are about to be
+  // inserted, and to points between two vectors. Where they miss too many it is doubled: of
+  // vectors without any order, in many dimensions, no walk that is worth it finds enough.
   bool ImproveGraph(std::size_t vectors, bool is_wanted = false);
   // Null if there is none.
   HnswIndex* graph() { return graph_.get(); }
   // One of these codes, in place of the one that is there.
   void AdoptGraph(std::unique_ptr<HnswIndex> graph) {
     graph_ = std::move(graph);
-    trial_ = {};
+    near_trial_ = between_trial_ = {};
   }
   // Vectors that a search finds by the graph.
   std::size_t in_graph() const;
@@ -148,16 +150,24 @@ class VectorIndex {
   bool Scan(const VectorQuery& query, bool all, Shortlist& candidates) const;
   void Walk(const VectorQuery& query, Shortlist& candidates) const;
 
-  // Whether the graph finds what is nearest to a vector that it does not have.
+  // What share of the best `wanted` of a scan a walk of each width finds, of the last questions.
+  struct Trial {
+    static constexpr std::array<std::size_t, 3> kNarrower = {64, 96, 128};
+    static constexpr std::size_t kWide = kNarrower.size();  // the place of wide()
+
+    std::size_t asked = 0;
+    std::array<double, kNarrower.size() + 1> recall = {};
+  };
+  // Asks the graph for what is nearest to a vector that it does not have, or, every other time,
+  // to a point between that one and another.
   void AskGraph(Slot slot);
+  void Ask(const CodedQuery& query, Trial& trial) const;
+  std::size_t WidthAt(std::size_t place) const;
+  void ChooseWidth();
 
   FlatIndex codes_;
   std::unique_ptr<HnswIndex> graph_;
-  struct Trial {
-    std::size_t asked = 0;
-    double recall = 0;  // of about the last fifty
-  };
-  Trial trial_;
+  Trial near_trial_, between_trial_;
   Buckets buckets_;
   std::vector<Buckets::iterator> groups_;  // by Owner::group
   std::vector<std::uint32_t> free_groups_;

@@ -419,7 +419,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * Takes every vector into the graph that searches among very many of them follow, and
-   * saves it; says how many it has. From 10,000 vectors of 512 dimensions on (33,000 of 64) it is built while nobody calls,
+   * saves it; says how many it has. From 5,000 vectors on (6,000 of 64 dimensions) it is built while nobody calls,
    * except in Durable Objects: this is for who wants it now, or of fewer. Other calls go on
    * meanwhile, and where it was ended it goes on from what was saved.
    */
