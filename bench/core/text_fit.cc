@@ -55,10 +55,19 @@ struct Set {
 
 class Everything final : public search::TextSource {
  public:
+  explicit Everything(const std::vector<Bytes>& records) : records_(records) {}
+
   Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
     return std::vector<bool>(std::min(ids.size(), enough), true);
   }
+  Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
+    use(records_[static_cast<std::size_t>(id - 1)]);
+    return {};
+  }
   Status Embedded(std::span<const std::int64_t>, search::EmbedderCheck&) override { return {}; }
+
+ private:
+  const std::vector<Bytes>& records_;
 };
 
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -119,8 +128,8 @@ double WorthOf(const std::vector<search::TextHit>& hits, const Talk& talk, const
 
 double Worth(const Set& set, const TextWeights& weights) {
   double sum = 0, count = 0;
-  Everything source;
   for (const Talk& talk : set.talks) {
+    Everything source(talk.records);
     for (const Question& question : talk.questions) {
       search::TextPlan plan;
       const auto hits = SearchText(talk.indexes.at(question.before), "", question.query, {}, source,
@@ -151,6 +160,7 @@ std::map<std::string, double*> NamesOf(TextWeights& weights) {
       {"of_user", &weights.of_user},
       {"standing", &weights.standing},
       {"recency", &weights.recency},
+      {"likeness", &weights.likeness},
       {"fresh_items", &weights.fresh_items},
       {"same_day", &weights.same_day},
       {"same_month", &weights.same_month},

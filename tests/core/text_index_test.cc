@@ -79,6 +79,7 @@ class CountingSource final : public TextSource {
     wanted = enough;
     return std::vector<bool>(std::min(ids.size(), enough), true);
   }
+  Status RecordOf(std::int64_t, FunctionRef<void(ByteView)>) override { return {}; }
   Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
 
   std::size_t asked = 0, wanted = 0;
@@ -112,6 +113,46 @@ TEST(TextIndexTest, a_search_has_no_more_items_read_than_it_takes) {
   const auto hits = SearchText(index, "n", ParseTextQuery("tea", {}), {}, source, 3, plan);
   EXPECT_EQ(hits->size(), 3U);
   EXPECT_EQ(source.wanted, 3U);
+}
+
+// Gives the records that it was given.
+class RecordSource final : public TextSource {
+ public:
+  Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t) override {
+    return std::vector<bool>(ids.size(), true);
+  }
+  Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
+    use(records.at(id));
+    return {};
+  }
+  Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
+
+  std::map<std::int64_t, Bytes> records;
+};
+
+TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_it) {
+  TextIndex index;
+  RecordSource source;
+  for (const char* text :
+       {"a plan for the samovar of brass from Tula", "a plan for brass from Tula", "a plan to sew",
+        "a plan to sail", "nothing of it"}) {
+    const auto id = static_cast<std::int64_t>(source.records.size()) + 1;
+    source.records[id] = MakeTextEntry('"' + std::string(text) + '"', {}).record;
+    index.Put(id, "n", source.records[id], {});
+  }
+  const TextQuery query =
+      ParseTextQuery("Great, the samovar plan sounds really doable at last.", {});
+  const auto hits_with = [&](double likeness) {
+    TextWeights weights;
+    weights.likeness = likeness;
+    TextPlan plan;
+    return *SearchText(index, "n", query, {}, source, 10, plan, {}, weights);
+  };
+  const std::vector<TextHit> without = hits_with(0), with = hits_with(2);
+  ASSERT_EQ(with.size(), 4U);
+  EXPECT_NEAR(with[0].score, without[0].score, 1e-9);
+  EXPECT_EQ(with[1].id, 2);
+  EXPECT_GT(with[1].score, without[1].score);
 }
 
 }  // namespace

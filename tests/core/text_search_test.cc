@@ -700,6 +700,18 @@ TYPED_TEST(TextSearchTest, what_one_says_comes_before_what_one_only_asks) {
   EXPECT_THAT(this->Keys("heavy samovar"), ElementsAre("asks", "says"));
 }
 
+TYPED_TEST(TextSearchTest, what_is_like_the_first_hits_of_a_message_rises) {
+  this->Open();
+  this->PutText("tent", "The tent leaked, the plan was to sew canvas with wax.");
+  this->PutText("first", "A plan for the samovar: order brass, solder the spout in Tula.");
+  this->PutText("later", "The plan was to polish brass, and Tula sent solder.");
+  this->PutText("unasked", "Solder the brass spout, order more of it from Tula.");
+  const std::string message = "Great, finally the samovar plan sounds really doable, thanks a lot.";
+  EXPECT_THAT(this->Keys(message), ElementsAre("first", "later", "tent"));
+  // Few words are about themselves.
+  EXPECT_THAT(this->Keys("the plan of it"), ElementsAre("tent", "later", "first"));
+}
+
 TYPED_TEST(TextSearchTest, of_two_turns_in_a_row_the_lesser_steps_back) {
   this->Open({.fields = {{"text", 1}}, .group = "session", .speaker = "who"});
   this->Put("lesser", R"({"session":1,"who":"Ann","text":"a samovar from Tula"})");

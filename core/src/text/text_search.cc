@@ -11,7 +11,9 @@
 #include "base/heap_sort.h"
 #include "base/order.h"
 #include "base/top.h"
+#include "text/bm25.h"
 #include "text/dates.h"
+#include "text/likeness.h"
 #include "text/near_words.h"
 #include "text/text_record.h"
 
@@ -32,17 +34,15 @@ constexpr double kStatement = 6;
 // Of a turn that does little but ask.
 constexpr std::uint32_t kMaxAsking = 15;
 constexpr std::size_t kWantedAtOnce = 64;
+// A message of so many words: the first hits are about what it is about, and of so many of the best
+// those that are like them rise.
+constexpr std::size_t kWordsOfMatter = 6, kLeaders = 3, kFollowers = 64;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
 // Scores below it are none: numbers that are much smaller take a hundred times as long.
 constexpr double kNothing = 1e-200;
 // What a candidate holds: a word of the question that is more than the name of a speaker; the
 // term that is being scored.
 constexpr std::uint8_t kHolds = 1, kHoldsTerm = 2;
-
-// The probabilistic weight of a term that `matching` of `all` hold; never negative.
-double Idf(double all, double matching) {
-  return std::log(1 + (std::max(all, matching) - matching + 0.5) / (matching + 0.5));
-}
 
 // What a word adds to the scale of scores that no item holds: it is rare. Among one to three items
 // it is only unknown.
@@ -53,15 +53,6 @@ double BestOf(const std::vector<double>& scores) {
   for (const double score : scores) best = std::max(best, score);
   return best;
 }
-
-// A penalty for length: 1 for a text of `mean` words.
-struct Norm {
-  double of_none = 1, of_word = 0;
-
-  Norm() = default;
-  Norm(double penalty, double mean) : of_none(1 - penalty), of_word(penalty / mean) {}
-  double Of(double words) const { return of_none + of_word * words; }
-};
 
 // A term in a block of a candidate.
 struct Held {
@@ -103,6 +94,8 @@ class TextRanking {
       KeepBelowLenders(shelf);
     }
     AddCues();
+    if (Status status = AddLikeness(); !status.ok()) return std::unexpected(std::move(status));
+    PutInOrder();
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
     }
@@ -135,6 +128,7 @@ class TextRanking {
     double when = 0;     // the same of spans and weekdays
     double quoted = 0;   // what the question quotes
     double ordered = 0;  // its place in an order
+    double alike = 0;    // how much it is like the first hits
     std::optional<std::int64_t> day;
   };
   struct Scored {
@@ -386,7 +380,7 @@ class TextRanking {
       holds_[index] |= is_name ? 0 : kHolds;
       covered_[index] += idf * std::min(count, 1.0);
       const double normed = count / text_norm_.Of(item.length);
-      words_[index] += idf * Saturated(normed, 1);
+      words_[index] += idf * Saturated(normed, 1, weights_.saturation);
       ScorePassages(std::span(held).subspan(begin, end - begin), item,
                     &windows_[shelf->first_block + item.first_block], idf);
       if (!shelf->lends) continue;
@@ -394,7 +388,7 @@ class TextRanking {
       ShareWithNeighbours(*shelf, index, normed);
     }
     for (const std::size_t index : touched_) {
-      context_[index] += idf * Saturated(counts_[index], 1);
+      context_[index] += idf * Saturated(counts_[index], 1, weights_.saturation);
       if ((holds_[index] & kHoldsTerm) == 0) covered_[index] += idf * std::min(counts_[index], 1.0);
       counts_[index] = 0;
     }
@@ -418,13 +412,9 @@ class TextRanking {
           count += held[j].count;
         }
         const double words = std::min(item.length - double{kBlockWords} * passage, kPassageWords);
-        windows[passage] += idf * Saturated(count, passage_norm_.Of(words));
+        windows[passage] += idf * Saturated(count, passage_norm_.Of(words), weights_.saturation);
       }
     }
-  }
-
-  double Saturated(double count, double norm) const {
-    return count * (weights_.saturation + 1) / (count + weights_.saturation * norm);
   }
 
   void AddCount(std::size_t index, double count) {
@@ -531,7 +521,6 @@ class TextRanking {
     const double all = std::max(most_ + dates, 1e-9);
     confidence_ = std::min(covered / all, 1.0) / (all * times);
     for (const Shelf& shelf : shelves_) PartTurns(shelf);
-    PutInOrder();
   }
 
   // Of two turns of a talk that follow each other the lesser steps back: others are found, too.
@@ -546,6 +535,56 @@ class TextRanking {
       }
       before = own;
     }
+  }
+
+  // Most words of a long message say nothing of its matter. Its first hits do: what is like them
+  // belongs to it. What holds no word of the question stays where it is, and the best hit's score
+  // says as much as before.
+  Status AddLikeness() {
+    if (!query_.is_message || terms_.size() < kWordsOfMatter) return {};
+    std::vector<Scored> best = BestBehind(nullptr, kFollowers);
+    if (best.size() < 2) return {};
+    const std::vector<Scored> leaders(best.begin(), best.begin() + std::min(best.size(), kLeaders));
+    std::ranges::sort(best, {}, &Scored::candidate);
+    Result<std::vector<double>> likeness = LikenessTo(leaders, best);
+    if (!likeness) return likeness.error();
+    const Scored& first = leaders.front();
+    const double most = first.total / FactorOf(ShelfOf(first.candidate), first.candidate);
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const std::size_t candidate = best[i].candidate;
+      if (holds_[candidate] == 0) continue;
+      const double factor = FactorOf(ShelfOf(candidate), candidate);
+      const double added = weights_.likeness * most * factor * (*likeness)[i];
+      NoteAsked(candidate).alike = added;
+      totals_[candidate] += added;
+    }
+    confidence_ *= first.total / BestOf(totals_);
+    return {};
+  }
+
+  // How much each is like the leaders on average, of which the better ones count more.
+  Result<std::vector<double>> LikenessTo(std::span<const Scored> leaders,
+                                         std::span<const Scored> all) {
+    std::vector<Likeness::Place> places;
+    for (const auto& [total, candidate] : all) {
+      const Shelf& shelf = ShelfOf(candidate);
+      places.push_back({shelf.texts, shelf.sequence[candidate - shelf.first]});
+    }
+    std::vector<double> likeness(all.size());
+    double weights = 0;
+    Likeness of(texts_, config_, text_norm_);
+    for (const Scored& leader : leaders) {
+      const double share = leader.total / leaders.front().total, weight = share * share;
+      weights += weight;
+      Status status = source_.RecordOf(IdOf(leader.candidate), [&](ByteView record) {
+        of.Choose(record);
+        const std::vector<double> like = of.Of(places);
+        for (std::size_t i = 0; i < all.size(); ++i) likeness[i] += weight * like[i];
+      });
+      if (!status.ok()) return std::unexpected(std::move(status));
+    }
+    for (double& each : likeness) each /= weights;
+    return likeness;
   }
 
   // What a question quotes is mostly a title: what holds its words close to each other comes
@@ -874,9 +913,10 @@ class TextRanking {
 
   TextScore PartsOf(std::size_t candidate) const {
     if (candidate >= words_.size()) return {};
+    const Asked& asked = AskedOf(candidate);
     return {.words = words_[candidate],
             .context = context_[candidate],
-            .cues = CuesOf(ShelfOf(candidate), candidate) + AskedOf(candidate).ordered};
+            .cues = CuesOf(ShelfOf(candidate), candidate) + asked.ordered + asked.alike};
   }
 
   std::vector<const TextShelf*> texts_;

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/page.h"
+#include "keepsake/bytes.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 #include "text/embedder_check.h"
@@ -30,6 +32,8 @@ class TextSource {
   // filter and holds the phrases. Ends with the one that makes `enough`.
   virtual Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids,
                                            std::size_t enough) = 0;
+  // Gives the record of an item (text_record.h), if it has one.
+  virtual Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) = 0;
   // Gives the record and the first vector of each of these items that has both, in this order.
   virtual Status Embedded(std::span<const std::int64_t> ids, EmbedderCheck& check) = 0;
 };
@@ -44,7 +48,7 @@ struct Meaning {
 struct TextScore {
   double words = 0;    // BM25 of the item alone
   double context = 0;  // its neighbours
-  double cues = 0;     // who speaks, when, how many
+  double cues = 0;     // who speaks, when, how many, what the first hits are like
   double total = 0;    // of these, or with a Meaning of all
 };
 
@@ -98,6 +102,10 @@ struct TextWeights {
   double standing = 2;      // times, for what the user said shall always be so
   double recency = 0.8;     // times one more, for the newest, if a message is answered
   double fresh_items = 14;  // falls by e in so many items
+  // Of the best score, for what has the same words as the first hits of a message: a kind of
+  // pseudo-relevance feedback, by whole items and among hits alone, as in score regularization
+  // (Diaz, 2005). likeness.h has its parts.
+  double likeness = 1.5;
   double same_day = 7.3;
   double day_after = 5.5;  // falls by e in days_to_forget
   double days_to_forget = 5;

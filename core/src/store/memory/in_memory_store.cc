@@ -180,6 +180,12 @@ class MemoryTextSource final : public search::TextSource {
     return wanted;
   }
 
+  Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
+    const Record& record = *records_.at(id);
+    if (!record.text.empty()) use(record.text);
+    return {};
+  }
+
   Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
     for (const std::int64_t id : ids) {
       const Record& record = *records_.at(id);

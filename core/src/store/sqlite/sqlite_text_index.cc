@@ -40,6 +40,7 @@ constexpr std::string_view kThereWithValues =
     "SELECT i.item_id, i.value FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
     " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
+constexpr std::string_view kRecord = "SELECT record FROM store_text WHERE item_id = ?";
 constexpr std::string_view kEmbedded =
     "SELECT t.item_id, v.vector, t.record"
     " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
@@ -84,6 +85,13 @@ class SqliteTextSource final : public search::TextSource {
       if (answers.back()) ++found;
     }
     return answers;
+  }
+
+  Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
+    return database_.Run(kRecord, {id}, [&](const Row& row) {
+      if (search::IsSealed(id, row.Blob(0))) use(row.Blob(0));
+      return true;
+    });
   }
 
   Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
