@@ -545,7 +545,7 @@ class TextRanking {
     std::vector<Scored> best = BestBehind(nullptr, kFollowers);
     if (best.size() < 2) return {};
     const std::vector<Scored> leaders(best.begin(), best.begin() + std::min(best.size(), kLeaders));
-    std::ranges::sort(best, {}, &Scored::candidate);
+    HeapSort(best, [](const Scored& a, const Scored& b) { return a.candidate < b.candidate; });
     Result<std::vector<double>> likeness = LikenessTo(leaders, best);
     if (!likeness) return likeness.error();
     const Scored& first = leaders.front();
