@@ -17,7 +17,7 @@ import { build } from "esbuild";
 // That no search looks long for near words or quotes, and none holds others up, took 1.1 KB. That an
 // import counts rows in portions, and that a cut-off file, a trigger or a schema harms nothing, took 1.
 // Functions in an order that gzip likes gave 22 back.
-const WASM_CEILING = 606_300;
+const WASM_CEILING = 608_100;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4.
@@ -36,7 +36,7 @@ const SQLITE_CEILING = 7_900;
 const SLIM_CEILING = 77_500;
 // The module and the worker as text, beside the script of a page. Extents of the mirror in
 // IndexedDB, which is opened in a quarter of the time, took 1.4, and limits of time for files .8.
-const INLINE_CEILING = 912_300;
+const INLINE_CEILING = 914_600;
 // Nobody's program loads it.
 const TESTING_CEILING = 25_500;
 // What a bundler makes of ours in a page, and the worker as it is published. README says it.
