@@ -20,8 +20,9 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // are asked for, 1. Eviction takes 1.7, values made without a promise and frames without savepoints .7,
 // facts that hold for a while 5, questions about time and the spellings of numbers 10, columns of
 // filtered fields 8, versions of items and reads as of a time 24, options and codes of encryption .5,
-// an audit log 6, a ranking that walks over arrays 2, refusals of what cannot be read 1.
-const SIZE_CEILING = 332_900;
+// an audit log 6, a ranking that walks over arrays 2, refusals of what cannot be read 1,
+// likeness to the first hits 2.
+const SIZE_CEILING = 335_400;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

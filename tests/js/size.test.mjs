@@ -16,7 +16,7 @@ import { build } from "esbuild";
 // between questions and snippets by passages 1. An audit log, with its rules and refusals, took 7, and a ranking that walks over arrays 2.
 // That no search looks long for near words or quotes, and none holds others up, took 1.1 KB. That an
 // import counts rows in portions, and that a cut-off file, a trigger or a schema harms nothing, took 1.
-// Functions in an order that gzip likes gave 22 back.
+// Functions in an order that gzip likes gave 22 back. Likeness to the first hits took 5.
 const WASM_CEILING = 608_100;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
