@@ -412,15 +412,21 @@ describe("a page", () => {
         const { Worker } = globalThis;
         globalThis.newest.terminate();
         globalThis.Worker = class extends Worker {
-          postMessage(message, transfer) {
-            if (message.type === type) setTimeout(() => this.terminate(), 200);
-            else super.postMessage(message, transfer);
+          // One that is ended before it has started is missed much later, by another error.
+          #starting = Promise.withResolvers();
+
+          async postMessage(message, transfer) {
+            if (message.type === type) {
+              await this.#starting.promise;
+              setTimeout(() => this.terminate(), 200);
+            } else super.postMessage(message, transfer);
           }
 
           set onmessage(listener) {
             super.onmessage = (event) => {
               listener(event);
               if (event.data.type === type) this.terminate();
+              if (event.data.type === "started") this.#starting.resolve();
             };
           }
         };
