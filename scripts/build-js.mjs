@@ -7,6 +7,7 @@
 // A part is node, browser, edge or declarations; only edge needs the lean module.
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   cpSync,
   existsSync,
@@ -75,6 +76,7 @@ const forBrowsers = {
   target: "es2022",
   format: "esm",
   conditions: ["browser"],
+  define: parts.includes("browser") ? { WASM_BUILD: JSON.stringify(hashOf("keepsake.wasm")) } : {},
 };
 
 // The glue stays a file of its own, as emcc wrote it.
@@ -85,6 +87,11 @@ const externalGlue = {
     onResolve({ filter: /^#lean-glue$/ }, () => ({ path: "./keepsake-lean.mjs", external: true }));
   },
 };
+
+function hashOf(file) {
+  const bytes = readFileSync(join(root, modules, file));
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+}
 
 function buildNode() {
   return Promise.all([buildEsm(), buildCommonJs()]);

@@ -133,6 +133,9 @@ beforeAll(async () => {
   };
   for (const [file, begin] of Object.entries(variants))
     writeFileSync(join(folder, file), begin + worker);
+  const ofOtherBuild = worker.replace(/(?<=build !== )"\w+"/, '"other"');
+  if (ofOtherBuild === worker) throw new Error("worker.js names no build");
+  writeFileSync(join(folder, "other-build.js"), fetching(false) + ofOtherBuild);
   server = await serveFolder(folder);
   browser = await startChromium();
 });
@@ -866,6 +869,22 @@ describe("the module", () => {
     );
     expect(await tryToPut(page, "b", 2)).toEqual({});
     expect(await get(page, "a")).toBe(1);
+  });
+
+  test("is compiled once in a page: its next database needs no server", async () => {
+    const page = await openTab();
+    const next = { name: `${name}-next`, worker: "fetches-late.js" };
+    expect(await tryToOpen(page, next)).toEqual({ value: "opfs" });
+    expect(await tryToPut(page, "a", 1)).toEqual({});
+  });
+
+  test("is not taken by a worker of another build", async () => {
+    const page = await openTab();
+    const next = { name: `${name}-next`, worker: "other-build.js" };
+    expect(await tryToOpen(page, next)).toMatchObject({
+      code: "cannot_open",
+      message: expect.stringMatching(/keepsake\.wasm: no answer in 50 s/),
+    });
   });
 
   test("is fetched anew if the first request gets no answer", async () => {

@@ -4,6 +4,7 @@ import { startWorker } from "#assets";
 import type { DatabaseOptions } from "../engine/options.js";
 import type { KeepsakeError } from "../errors.js";
 import { workerError } from "./load.js";
+import { adoptedModule } from "./module.js";
 import { channelName, type HubToPage, type PageToHub, type Settings } from "./protocol.js";
 import { serveHub } from "./serve-hub.js";
 
@@ -55,7 +56,8 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
     event.preventDefault();
     fail(workerError(event));
   };
-  started.postMessage({ type: "start", settings, life } satisfies PageToHub);
+  const shared = adoptedModule(settings.wasm);
+  started.postMessage({ type: "start", settings, life, shared } satisfies PageToHub);
   return {
     postMessage: (message, transfer = []) => started.postMessage(message, transfer),
     terminate() {

@@ -11,6 +11,7 @@ import { KeepsakeError } from "../errors.js";
 import { rowOf } from "../wire/operations.js";
 import { type HubOptions, type HubPort, openHub } from "./hub-port.js";
 import { cannotLoad } from "./load.js";
+import { adoptModule } from "./module.js";
 import {
   channelName,
   type Failure,
@@ -199,6 +200,9 @@ export class HubTransport implements Transport {
         clearTimeout(this.#starting);
         return;
       case "alive":
+        return;
+      case "compiled":
+        adoptModule(this.#options.settings.wasm, message.shared);
         return;
       case "holdsAll":
         this.#hubHoldsAll = true;

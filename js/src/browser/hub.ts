@@ -9,6 +9,7 @@ import { type Candidate, Election } from "./election.js";
 import { Followers, type Leader } from "./followers.js";
 import { HubLink } from "./hub-link.js";
 import { SharedSecret } from "./key-proof.js";
+import { sharedModule } from "./module.js";
 import type { Owner } from "./owner.js";
 import {
   type Failure,
@@ -453,8 +454,16 @@ export class Hub implements Candidate, Leader {
     const info = { hub: this.#link.hub, epoch, storage, fallbackReason, lock: owner.lock };
     if (!this.#learn(info, isSame)) return;
     this.#followers.begin(owner, info);
-    if (!isSame) this.#sendAll();
+    if (!isSame) {
+      void this.#shareModule();
+      this.#sendAll();
+    }
     this.#describe();
+  }
+
+  async #shareModule(): Promise<void> {
+    const shared = await sharedModule(this.#settings.wasm);
+    this.tell({ type: "compiled", shared });
   }
 
   disown(): void {

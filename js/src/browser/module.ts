@@ -3,6 +3,10 @@
 import { type KeepsakeError, messageOf } from "../errors.js";
 import { inTime } from "./in-time.js";
 import { cannotLoad } from "./load.js";
+import type { SharedModule } from "./protocol.js";
+
+/** Made by scripts/build-js.mjs: a hash of keepsake.wasm. */
+declare const WASM_BUILD: string;
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 
@@ -11,13 +15,14 @@ const MAGIC = [0x00, 0x61, 0x73, 0x6d];
 const LOADING_MAY_TAKE_MS = 50_000;
 
 const compiled = new Map<string, Promise<WebAssembly.Module>>();
+const adopted = new Map<string, SharedModule>();
 
 /**
- * `source` is where the module is, or the module itself. It is fetched and compiled once in each
- * thread, so that a database opens again without a network. @internal
+ * `source` is where the module is, or its bytes. It is fetched and compiled once in a page, so
+ * that a database opens again without a network, and with code that is compiled. @internal
  */
 export function compiledModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
-  const key = typeof source === "string" ? source : "";
+  const key = keyOf(source);
   let module = compiled.get(key);
   if (module === undefined) {
     const late = () => unusable(String(source), `no answer in ${LOADING_MAY_TAKE_MS / 1000} s`);
@@ -27,6 +32,27 @@ export function compiledModule(source: string | Uint8Array): Promise<WebAssembly
     module.catch(() => compiled.delete(key));
   }
   return module;
+}
+
+/** What this thread compiled, for others of its page. @internal */
+export async function sharedModule(source: string | Uint8Array): Promise<SharedModule> {
+  return { module: await compiledModule(source), build: WASM_BUILD };
+}
+
+/** Takes what another thread of the page compiled, unless it is of another build. @internal */
+export function adoptModule(source: string | Uint8Array, shared: SharedModule | undefined): void {
+  if (shared?.build !== WASM_BUILD) return;
+  adopted.set(keyOf(source), shared);
+  compiled.set(keyOf(source), Promise.resolve(shared.module));
+}
+
+/** @internal */
+export function adoptedModule(source: string | Uint8Array): SharedModule | undefined {
+  return adopted.get(keyOf(source));
+}
+
+function keyOf(source: string | Uint8Array): string {
+  return typeof source === "string" ? source : "";
 }
 
 async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Module> {

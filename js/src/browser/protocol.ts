@@ -20,12 +20,19 @@ export interface Settings {
   name: string;
   storage: "auto" | StorageKind;
   durability: "relaxed" | "strict";
-  /** Where the module is, or the module. */
+  /** Where the module is, or its bytes. */
   wasm: string | Uint8Array;
   /** Goes to the workers of the page that was given it, and nowhere else. */
   key?: Key | undefined;
   /** What it is being changed to: as long as it is not known whether it was. */
   nextKey?: Key | undefined;
+}
+
+/** A compiled module, which threads of one page hand to each other. */
+export interface SharedModule {
+  module: WebAssembly.Module;
+  /** Of which build. A page that is older than a release may start a worker that is not. */
+  build: string;
 }
 
 export type ExportPhase = "begin" | "read" | "end";
@@ -128,7 +135,7 @@ export interface HubInfo {
 
 export type PageToHub =
   /** `life` is a Web Lock that a hub in a worker holds as long as it lives. */
-  | { type: "start"; settings: Settings; life?: string }
+  | { type: "start"; settings: Settings; life?: string; shared?: SharedModule | undefined }
   | { type: "job"; id: number; job: Job }
   /** A job that every owner to come must do first. */
   | { type: "configure"; id: number; job: Job }
@@ -145,6 +152,8 @@ export type HubToPage =
   | { type: "started"; isAlive: boolean }
   /** It does not hang: an answer to `ping`, or said while it is at long work. */
   | { type: "alive" }
+  /** For the workers to come. */
+  | { type: "compiled"; shared: SharedModule }
   /** All of the database is in this hub's memory, and goes with it. */
   | { type: "holdsAll" }
   | { type: "done"; id: number; result: Result }

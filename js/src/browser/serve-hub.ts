@@ -1,6 +1,7 @@
 // Makes a hub where its page asks for one: in a worker, or in the page's thread.
 
 import { Hub, type PagePort } from "./hub.js";
+import { adoptModule } from "./module.js";
 import type { HubToPage, PageToHub } from "./protocol.js";
 
 /** @internal */
@@ -9,6 +10,7 @@ export function serveHub(page: PagePort & Pick<MessagePort, "onmessage">): void 
   page.onmessage = ({ data }) => {
     const message = data as PageToHub;
     if (message.type === "start") {
+      adoptModule(message.settings.wasm, message.shared);
       hub = new Hub(message.settings, page);
       void showLife(message.life, page);
     } else hub?.hearPage(message);
