@@ -1,5 +1,7 @@
 // Databases in one real Chromium, each in a worker as it is meant to run, in turns: our
 // engine over OPFS and over IndexedDB, and what else a page could use.
+
+import { openTab } from "../tests/browser/support/chromium.mjs";
 import { closeServers, serveFolder } from "../tests/browser/support/static-server.mjs";
 import { buildPages, inBrowser, installPeers } from "./browser/driver.mjs";
 import { comparisonTable, inFolder, introduce, keepBest, progress, quick, table } from "./lib.mjs";
@@ -9,6 +11,7 @@ const COUNTS = quick
   ? { inserts: 300, batch: 2000, large: 200, reads: 1000 }
   : { inserts: 2000, batch: 10_000, large: 1000, reads: 10_000 };
 const PAGE_CALLS = quick ? 200 : 1000;
+const OPENINGS = quick ? 5 : 25;
 const TURNS = quick ? 10 : 40;
 
 const PEERS = {
@@ -43,6 +46,7 @@ await inFolder(async (folder) => {
   const { url } = await serveFolder(folder);
   console.log(`${comparisonTable(candidates, await compareInBrowser(url))}\n`);
   console.log(`### What a page feels\n\n${await pageTable(url)}\n`);
+  console.log(`### Until a page has a database\n\n${await openingTable(url)}\n`);
 });
 closeServers();
 
@@ -68,13 +72,16 @@ async function compareInBrowser(url) {
 async function pageTable(url) {
   const rows = [];
   await inBrowser(url, "measureSupersteps", async (page) => {
+    const way = await page.evaluate((count) => globalThis.measureMessages(count), PAGE_CALLS);
+    rows.push(["a message to a worker and back", milliseconds(way), "", ""]);
     for (const storage of ["opfs", "indexeddb"]) {
-      const medians = await page.evaluate(
-        (all) => globalThis.measurePage(...all),
-        [`page-${storage}`, storage, PAGE_CALLS],
-      );
-      rows.push([`one call, median, ${storage}`, ...Object.values(medians).map(milliseconds)]);
+      rows.push([`one call, ${storage}`, ...(await callsOf(page, `page-${storage}`, storage))]);
     }
+    const owner = await openTab({ context: page.context() }, url);
+    await owner.page.waitForFunction(() => globalThis.holdMemory);
+    await owner.page.evaluate((all) => globalThis.holdMemory(...all), ["shared", "opfs"]);
+    rows.push(["one call of another tab, opfs", ...(await callsOf(page, "shared", "opfs"))]);
+    await owner.page.close();
     for (const [name, storage] of [
       ["official MemorySaver, nothing kept", undefined],
       ["our SqliteSaver, OPFS", "opfs"],
@@ -88,6 +95,27 @@ async function pageTable(url) {
     }
   });
   return table(["", "put", "get", "search"], rows);
+}
+
+// From openMemory() until it answers. The first of a page also loads and compiles the module.
+async function openingTable(url) {
+  const rows = [];
+  for (const storage of ["opfs", "indexeddb"]) {
+    await inBrowser(url, "measureOpening", async (page) => {
+      const { first, fresh, again } = await page.evaluate(
+        (all) => globalThis.measureOpening(...all),
+        [storage, OPENINGS],
+      );
+      rows.push([storage, ...[first, fresh, again].map(milliseconds)]);
+    });
+  }
+  return table(["", "the first of a page", "another, new", "again"], rows);
+}
+
+async function callsOf(page, ...memory) {
+  const parameters = [...memory, PAGE_CALLS];
+  const medians = await page.evaluate((all) => globalThis.measurePage(...all), parameters);
+  return Object.values(medians).map(milliseconds);
 }
 
 // The others go on; its column stays empty.
