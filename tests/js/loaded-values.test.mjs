@@ -207,3 +207,32 @@ it("[cap 71] lists the large values of a chat, each its own", async () => {
   listed[1].checkpoint.channel_values.messages = "set";
   expect(listed[1].checkpoint.channel_values.messages).toBe("set");
 });
+
+test("lists the values of a list that stayed, shrank, was nested otherwise or changed", async () => {
+  const config = threadConfig("changing");
+  const texts = Array.from({ length: 9 }, (_, i) => `${i}`.repeat(4000));
+  const messages = texts.map((content, i) => new HumanMessage({ id: `m${i}`, content }));
+  const changed = messages.with(3, new AIMessage({ id: "m3", content: "3".repeat(4000) }));
+  const states = [
+    messages,
+    messages.slice(0, 7),
+    messages,
+    [...messages],
+    changed,
+    changed.slice(0, 5),
+    texts,
+    [texts, texts],
+    [texts.slice(0, 6), "[", "]"],
+    [texts.slice(0, 6)],
+    texts.with(8, texts[8].replace("88", "89")),
+    { texts },
+    { texts: [...texts] },
+    `${texts}`,
+  ];
+  for (const value of states) await putCheckpoint(saver, config, { value });
+  const found = [];
+  for await (const { checkpoint } of saver.list(config))
+    found.unshift(checkpoint.channel_values.value);
+  const expected = await Promise.all(states.map(expectedOf));
+  expect(found).toStrictEqual(expected);
+});

@@ -20,6 +20,7 @@ interface Builder {
 // For classes that want any of these.
 const PROBE = { id: "probe", content: "", role: "user", name: "probe", tool_call_id: "probe" };
 
+const [OPENING, CLOSING, COMMA] = [0x5b, 0x5d, 0x2c]; // [ ] ,
 const decoder = new TextDecoder();
 const serializer = new JsonPlusSerializer();
 
@@ -50,32 +51,48 @@ function reviveBy(known: ReadonlyMap<unknown, Builder>, value: unknown): MaybePr
 
 /**
  * Loads the values of a channel when they are asked for. Of a list that grew, what was found out
- * of one holds for those before it. @internal
+ * of one holds for those before it, which are not even decoded until then. @internal
  */
 export class LaterJson {
-  // A text that needs nothing that has to be waited for.
-  #known = "";
+  // One that needs nothing that has to be waited for, and how it is made of its text.
+  #known: Uint8Array = new Uint8Array(0);
+  #make: (text: string) => unknown = JSON.parse;
 
-  /** How to make the value; undefined if somebody must be waited for. */
+  /**
+   * How to make the value; undefined if somebody must be waited for. The bytes are read later.
+   */
   async prepare(bytes: Uint8Array): Promise<(() => unknown) | undefined> {
-    const text = decoder.decode(bytes);
-    if (text.includes('"__proto__"')) return undefined;
-    if (!text.includes('"lc"')) return () => JSON.parse(text);
-    builders ?? (await findBuilders());
-    const known = builders as ReadonlyMap<unknown, Builder>;
-    if (!this.#isKnown(text)) {
-      if (!new Reviver(known).knowsAll(JSON.parse(text))) return undefined;
-      this.#known = text;
+    if (isOrBegins(bytes, this.#known)) {
+      const make = this.#make;
+      return () => make(decoder.decode(bytes));
     }
-    return () => reviveBy(known, JSON.parse(text));
+    const text = decoder.decode(bytes);
+    const make = await makerOf(text);
+    if (make === undefined) return undefined;
+    this.#known = bytes;
+    this.#make = make;
+    return () => make(text);
   }
+}
 
-  // All elements of a list are those with which a known one begins.
-  #isKnown(text: string): boolean {
-    const elements = text.endsWith("]") ? text.slice(0, -1) : text;
-    const isBeginning = this.#known.startsWith(elements);
-    return (isBeginning && this.#known[elements.length] === ",") || this.#known === text;
-  }
+async function makerOf(text: string): Promise<((text: string) => unknown) | undefined> {
+  if (text.includes('"__proto__"')) return undefined;
+  if (!text.includes('"lc"')) return JSON.parse;
+  builders ?? (await findBuilders());
+  const known = builders as ReadonlyMap<unknown, Builder>;
+  if (!new Reviver(known).knowsAll(JSON.parse(text))) return undefined;
+  return (other) => reviveBy(known, JSON.parse(other));
+}
+
+// Whether it is the other one, or a list of the elements with which that begins.
+function isOrBegins(bytes: Uint8Array, other: Uint8Array): boolean {
+  const end = bytes.length - 1;
+  const isAsLong = bytes.length === other.length;
+  const canBegin = bytes[0] === OPENING && bytes[end] === CLOSING && other[end] === COMMA;
+  if (!isAsLong && !canBegin) return false;
+  // From the end, where lists differ sooner.
+  for (let i = isAsLong ? end : end - 1; i >= 0; i--) if (bytes[i] !== other[i]) return false;
+  return true;
 }
 
 class Reviver {
