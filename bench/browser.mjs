@@ -75,12 +75,18 @@ async function pageTable(url) {
     const way = await page.evaluate((count) => globalThis.measureMessages(count), PAGE_CALLS);
     rows.push(["a message to a worker and back", milliseconds(way), "", ""]);
     for (const storage of ["opfs", "indexeddb"]) {
-      rows.push([`one call, ${storage}`, ...(await callsOf(page, `page-${storage}`, storage))]);
+      rows.push([
+        `one call, median, ${storage}`,
+        ...(await callsOf(page, `page-${storage}`, storage)),
+      ]);
     }
     const owner = await openTab({ context: page.context() }, url);
     await owner.page.waitForFunction(() => globalThis.holdMemory);
     await owner.page.evaluate((all) => globalThis.holdMemory(...all), ["shared", "opfs"]);
-    rows.push(["one call of another tab, opfs", ...(await callsOf(page, "shared", "opfs"))]);
+    rows.push([
+      "one call of another tab, median, opfs",
+      ...(await callsOf(page, "shared", "opfs")),
+    ]);
     await owner.page.close();
     for (const [name, storage] of [
       ["official MemorySaver, nothing kept", undefined],
