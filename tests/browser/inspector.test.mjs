@@ -10,7 +10,7 @@ const MANY = 100_000;
 const LONG_THREAD = 5_000;
 const PORTION = 50;
 // What is read in portions takes many tasks, and no one of them is a large part of it.
-const LARGEST_PART = 0.05;
+const LARGEST_PART = 0.03;
 const PICTURES = "build/inspector";
 
 let browser;
