@@ -27,6 +27,7 @@ import {
   PROTOCOL,
   type Result,
   type Settings,
+  transferOf,
   unknownOutcome,
 } from "./protocol.js";
 
@@ -246,8 +247,7 @@ export class Hub implements Candidate, Leader {
   }
 
   #answer(id: number, result: Result): void {
-    const response = result.ok ? result.response : undefined;
-    this.tell({ type: "done", id, result }, response ? [response.buffer as ArrayBuffer] : []);
+    this.tell({ type: "done", id, result }, transferOf(result));
   }
 
   #describe(): void {
