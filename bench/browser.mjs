@@ -23,7 +23,7 @@ const PEERS = {
 const SCRIPTS = ["keepsake", "sqlite-wasm", "wa-sqlite", "pglite", "indexeddb", "page"];
 const BEST_PEER = "sqlite-wasm sahpool, tuned";
 const candidates = [
-  { name: "**keepsake, OPFS**", script: "keepsake.js", peer: BEST_PEER },
+  { name: "keepsake, OPFS", script: "keepsake.js", peer: BEST_PEER },
   { name: "keepsake, IndexedDB", script: "keepsake.js?storage=indexeddb", peer: "raw IndexedDB" },
   { name: BEST_PEER, script: "sqlite-wasm.js?tuned" },
   { name: "sqlite-wasm sahpool", script: "sqlite-wasm.js" },
