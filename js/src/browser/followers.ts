@@ -15,7 +15,6 @@ import {
   type OwnerAnswer,
   type OwnerInfo,
   type Result,
-  transferOf,
 } from "./protocol.js";
 
 // Whoever waits for an owner that was silent for longer may have been told that it is busy.
@@ -132,8 +131,9 @@ export class Followers {
     if (epoch === this.#info?.epoch) this.#count(from, -1);
     // Unanswered, it is sent again to the next owner.
     if (result === undefined) return;
+    const response = result.ok ? result.response : undefined;
     const done: HubMessageBody = { type: "done", to: from, epoch, number, result };
-    this.#link.reply(port, done, transferOf(result));
+    this.#link.reply(port, done, response ? [response.buffer as ArrayBuffer] : []);
   }
 
   /** Undefined if the next owner has to run it. */

@@ -27,7 +27,6 @@ import {
   PROTOCOL,
   type Result,
   type Settings,
-  transferOf,
   unknownOutcome,
 } from "./protocol.js";
 
@@ -247,7 +246,8 @@ export class Hub implements Candidate, Leader {
   }
 
   #answer(id: number, result: Result): void {
-    this.tell({ type: "done", id, result }, transferOf(result));
+    const response = result.ok ? result.response : undefined;
+    this.tell({ type: "done", id, result }, response ? [response.buffer as ArrayBuffer] : []);
   }
 
   #describe(): void {

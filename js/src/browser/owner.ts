@@ -63,7 +63,6 @@ export class Owner {
   #isOver = false;
   #flushTimer: Timer;
   #idleTimer: Timer;
-  #wroteAt = 0;
   #exportTimer: Timer;
   #growthTimer: Timer;
   readonly #idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
@@ -284,14 +283,11 @@ export class Owner {
         this.#quietly(() => this.storage.flush());
       }, FLUSH_AFTER_MS);
     }
-    this.#wroteAt = performance.now();
-    this.#idleTimer ??= setTimeout(() => void this.#whenIdle(), IDLE_MS);
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.#whenIdle(), IDLE_MS);
   }
 
   async #whenIdle(): Promise<void> {
-    const left = IDLE_MS - (performance.now() - this.#wroteAt);
-    this.#idleTimer = left > 0 ? setTimeout(() => void this.#whenIdle(), left) : undefined;
-    if (left > 0) return;
     const log = this.storage.files.get(`${this.#settings.name}-wal`);
     if (log !== undefined && log.getSize() >= LOG_WORTH_MOVING) {
       this.#quietly(() => this.#run(frame({ kind: "flush" })));

@@ -62,16 +62,6 @@ export type Result =
   | { ok: true; response: Uint8Array | undefined }
   | { ok: false; failure: Failure };
 
-// To hand over a buffer costs more than to copy a small one.
-const WORTH_TRANSFERRING = 16 * 1024;
-
-/** What of a result is handed over when it is posted; the rest is copied. */
-export function transferOf(result: Result): Transferable[] {
-  const response = result.ok ? result.response : undefined;
-  const isLarge = response !== undefined && response.length >= WORTH_TRANSFERRING;
-  return isLarge ? [response.buffer as ArrayBuffer] : [];
-}
-
 /** A KeepsakeError that can be posted. */
 export interface Failure {
   code: KeepsakeErrorCode;
