@@ -9,7 +9,7 @@ import { servePage } from "./support/test-page.mjs";
 const MANY = 100_000;
 const LONG_THREAD = 5_000;
 const PORTION = 50;
-// Of rows in sight, each of a few elements.
+// Those of the rows in sight and around them are fewer; those of all rows are many more.
 const MOST_ELEMENTS_AT_ONCE = 1_000;
 const PICTURES = "build/inspector";
 
@@ -946,48 +946,49 @@ function isInPortions(work, calls) {
 
 // What makes a task long: the rows of one answer, and the elements that come in at once.
 async function workWhile(tab, work) {
-  await tab.evaluate(() => {
-    const { memory } = globalThis;
-    const seen = { calls: 0, mostRows: 0, elements: 0, mostElements: 0 };
-    const saw = (rows) => {
-      seen.calls++;
-      seen.mostRows = Math.max(seen.mostRows, rows);
-    };
-    const { store, checkpointer } = memory;
-    const search = store.search.bind(store);
-    store.search = async (...given) => {
-      const items = await search(...given);
-      saw(items.length);
-      return items;
-    };
-    const list = checkpointer.list.bind(checkpointer);
-    checkpointer.list = async function* (...given) {
-      let rows = 0;
-      for await (const tuple of list(...given)) {
-        rows++;
-        yield tuple;
-      }
-      saw(rows);
-    };
-    const observer = new MutationObserver((changes) => {
-      const elementsIn = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
-      const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
-      const count = added.reduce((sum, node) => sum + elementsIn(node), 0);
-      seen.elements += count;
-      seen.mostElements = Math.max(seen.mostElements, count);
-    });
-    const root = document.querySelector("keepsake-inspector").shadowRoot;
-    observer.observe(root, { childList: true, subtree: true });
-    globalThis.endWatch = () => {
-      observer.disconnect();
-      // The methods of the class are there again.
-      delete store.search;
-      delete checkpointer.list;
-      return seen;
-    };
-  });
+  await tab.evaluate(watchWork);
   await work();
   const seen = await tab.evaluate(() => globalThis.endWatch());
   console.log(seen);
   return seen;
+}
+
+function watchWork() {
+  const { store, checkpointer } = globalThis.memory;
+  const seen = { calls: 0, mostRows: 0, elements: 0, mostElements: 0 };
+  const saw = (rows) => {
+    seen.calls++;
+    seen.mostRows = Math.max(seen.mostRows, rows);
+  };
+  const search = store.search.bind(store);
+  store.search = async (...given) => {
+    const items = await search(...given);
+    saw(items.length);
+    return items;
+  };
+  const list = checkpointer.list.bind(checkpointer);
+  checkpointer.list = async function* (...given) {
+    let rows = 0;
+    for await (const tuple of list(...given)) {
+      rows++;
+      yield tuple;
+    }
+    saw(rows);
+  };
+  const elementsIn = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
+  const observer = new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+    const count = added.reduce((sum, node) => sum + elementsIn(node), 0);
+    seen.elements += count;
+    seen.mostElements = Math.max(seen.mostElements, count);
+  });
+  const { shadowRoot } = document.querySelector("keepsake-inspector");
+  observer.observe(shadowRoot, { childList: true, subtree: true });
+  globalThis.endWatch = () => {
+    observer.disconnect();
+    // The methods of the class are there again.
+    delete store.search;
+    delete checkpointer.list;
+    return seen;
+  };
 }
