@@ -94,6 +94,164 @@ test("messages that are changed in place are stored as they are then", () => {
   );
 });
 
+// A field of a message, and a way of changing it in place.
+const CHANGES = {
+  content: (message) => {
+    message.content = [{ type: "text", text: "other" }];
+  },
+  "a part of content": (message) => {
+    message.content[0].text = "other";
+  },
+  "a part more": (message) => {
+    message.content.push({ type: "text", text: "more" });
+  },
+  id: (message) => {
+    message.id = "other";
+  },
+  "an undefined id": (message) => {
+    message.id = undefined;
+  },
+  name: (message) => {
+    message.name = "Ada";
+  },
+  additional_kwargs: (message) => {
+    message.additional_kwargs = { reason: "because" };
+  },
+  "a member of additional_kwargs": (message) => {
+    message.additional_kwargs.more = 1;
+  },
+  response_metadata: (message) => {
+    message.response_metadata = {};
+  },
+  "members that are inherited": (message) => {
+    message.additional_kwargs = Object.create({ ...message.additional_kwargs });
+  },
+  "fields that are inherited": (message) => {
+    message.lc_kwargs = Object.create({ ...message.lc_kwargs });
+  },
+  "a member of response_metadata": (message) => {
+    message.response_metadata.usage.tokens += 1;
+  },
+  "another name of a member": (message) => {
+    message.response_metadata.usage = { words: 1 };
+  },
+  tool_calls: (message) => {
+    message.tool_calls = [];
+  },
+  "an argument of a tool call": (message) => {
+    message.tool_calls[0].args.deep = "other";
+  },
+  invalid_tool_calls: (message) => {
+    message.invalid_tool_calls.push({ id: "i", name: "n", args: "{", error: "no" });
+  },
+  usage_metadata: (message) => {
+    message.usage_metadata.total_tokens += 1;
+  },
+  tool_call_id: (message) => {
+    message.tool_call_id = "other";
+  },
+  status: (message) => {
+    message.status = "error";
+  },
+  artifact: (message) => {
+    message.artifact.rows[0] = 2;
+  },
+  metadata: (message) => {
+    message.metadata.of = "other";
+  },
+  "a field of no class": (message) => {
+    message.lc_kwargs.mood.is = "other";
+  },
+  "a field more": (message) => {
+    message.lc_kwargs.more = 1;
+  },
+  "a field less": (message) => {
+    delete message.lc_kwargs.name;
+  },
+  "a toJSON() of its own": (message) => {
+    message.toJSON = () => ({ its: "own" });
+  },
+  "a member with a toJSON()": (message) => {
+    message.additional_kwargs.toJSON = () => ({ its: "own" });
+  },
+  lc_serializable: (message) => {
+    message.lc_serializable = false;
+  },
+  "another class": (message) => {
+    const isSystem = message.constructor === SystemMessage;
+    Object.setPrototypeOf(message, (isSystem ? HumanMessage : SystemMessage).prototype);
+  },
+};
+
+const fields = () => ({
+  content: [{ type: "text", text: "a" }],
+  id: "first",
+  name: "Bob",
+  additional_kwargs: { reason: "none" },
+  response_metadata: { usage: { tokens: 1 } },
+  mood: { is: "calm" },
+});
+const ofAi = () => ({
+  tool_calls: [{ id: "c", name: "look", args: { deep: 1 }, type: "tool_call" }],
+  invalid_tool_calls: [],
+  usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+});
+const ofTool = () => ({
+  tool_call_id: "c",
+  status: "success",
+  artifact: { rows: [1] },
+  metadata: { of: 1 },
+});
+const KINDS = {
+  HumanMessage: [HumanMessage],
+  AIMessage: [AIMessage, ofAi],
+  ToolMessage: [ToolMessage, ofTool],
+  SystemMessage: [SystemMessage],
+};
+const isOfKind = (change, kind) => {
+  const field = /tool_calls|tool call|usage_metadata|tool_call_id|status|artifact|^metadata/.exec(
+    change,
+  );
+  if (field === null) return true;
+  return kind === (/tool_calls|tool call|usage/.test(change) ? "AIMessage" : "ToolMessage");
+};
+
+test.each(
+  Object.keys(KINDS).flatMap((kind) =>
+    Object.keys(CHANGES)
+      .filter((change) => isOfKind(change, kind))
+      .map((change) => [kind, change]),
+  ),
+)("%s: a change in place is found: %s", async (kind, change) => {
+  const [messageClass, more] = KINDS[kind];
+  const message = new messageClass({ ...fields(), ...more?.() });
+  const list = [...messages(12), message];
+  let config = await putCheckpoint(saver, threadConfig("t"), { list });
+  // Each element is known, or the change would be found by serialising them all.
+  const bytes = await encodedBy(async () => {
+    config = await putCheckpoint(saver, config, { list: [...list] }, { step: 1 });
+  });
+  expect(bytes).toBeLessThan(600);
+  const [, before] = await serde.dumpsTyped(list);
+  CHANGES[change](message);
+  const [, expected] = await serde.dumpsTyped(list);
+  expect(expected).not.toEqual(before);
+  config = await putCheckpoint(saver, config, { list }, { step: 1 });
+  const stored = await serde.loadsTyped("json", expected);
+  expect((await saver.getTuple(config)).checkpoint.channel_values.list).toEqual(stored);
+});
+
+test("a field that a message loses is what the message was made with", () =>
+  expectVersions(
+    [...messages(12), new HumanMessage({ content: "a", id: "first" })],
+    (list) => {
+      list[12].id = undefined;
+    },
+    (list) => {
+      delete list[12].id;
+    },
+  ));
+
 test("elements of any kind are stored as the serialiser stores them", async () => {
   class Point {
     constructor(x) {
@@ -237,6 +395,24 @@ test("random edits, in place and not, come back as the serialiser would store th
 });
 
 test("what is the same is not serialised again", async () => {
+  const list = Array.from({ length: 500 }, (_, i) => new HumanMessage(`${i} ${texts[i % 40]}`));
+  let config;
+  const first = await encodedBy(async () => {
+    config = await putCheckpoint(saver, threadConfig("t"), { list });
+  });
+  const second = await encodedBy(async () => {
+    config = await putCheckpoint(saver, config, { list: [...list, list[0]] }, { step: 1 });
+  });
+  expect(second).toBeLessThan(first / 50);
+  // After a resume the messages are others, with the same members.
+  const { checkpoint } = await saver.getTuple(config);
+  const resumed = [...checkpoint.channel_values.list, new AIMessage("more")];
+  const third = await encodedBy(() => putCheckpoint(saver, config, { list: resumed }, { step: 2 }));
+  expect(third).toBeLessThan(first / 50);
+});
+
+/** How many bytes of text are made while it works. */
+async function encodedBy(work) {
   const { encode } = TextEncoder.prototype;
   let bytes = 0;
   TextEncoder.prototype.encode = function (text) {
@@ -245,19 +421,9 @@ test("what is the same is not serialised again", async () => {
     return encoded;
   };
   try {
-    const list = Array.from({ length: 500 }, (_, i) => new HumanMessage(`${i} ${texts[i % 40]}`));
-    let config = await putCheckpoint(saver, threadConfig("t"), { list });
-    const first = bytes;
-    bytes = 0;
-    config = await putCheckpoint(saver, config, { list: [...list, list[0]] }, { step: 1 });
-    expect(bytes).toBeLessThan(first / 50);
-    // After a resume the messages are others, with the same members.
-    const { checkpoint } = await saver.getTuple(config);
-    const resumed = [...checkpoint.channel_values.list, new AIMessage("more")];
-    bytes = 0;
-    await putCheckpoint(saver, config, { list: resumed }, { step: 2 });
-    expect(bytes).toBeLessThan(first / 50);
+    await work();
   } finally {
     TextEncoder.prototype.encode = encode;
   }
-});
+  return bytes;
+}

@@ -40,22 +40,24 @@ const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map((known) => 
 
 /** One of LangChain's own messages, of which it is known what its text depends on. @internal */
 export function isMessage(value: object): value is Members {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return MESSAGES.has(prototype) && isOrdinary(value as Members, prototype as Members);
+  const known = Object.getPrototypeOf(value) as Members;
+  if (!MESSAGES.has(known)) return false;
+  return (
+    (value as Members).toJSON === known.toJSON &&
+    value.constructor === known.constructor &&
+    isPlainObject((value as Members).lc_kwargs) &&
+    hasOrdinaryName(value as Members)
+  );
 }
 
-/** Whether a message of the class with this prototype has a text like any other. @internal */
-export function isOrdinary(message: Members, known: Members): boolean {
-  const { toJSON, lc_serializable, lc_namespace, lc_kwargs } = message;
+/** Whether a message of LangChain's has the name of its class in its text. @internal */
+export function hasOrdinaryName({ lc_serializable, lc_namespace }: Members): boolean {
   return (
-    toJSON === known.toJSON &&
-    message.constructor === known.constructor &&
     lc_serializable === true &&
     Array.isArray(lc_namespace) &&
     lc_namespace.length === NAMESPACE.length &&
     lc_namespace[0] === NAMESPACE[0] &&
-    lc_namespace[1] === NAMESPACE[1] &&
-    isPlainObject(lc_kwargs)
+    lc_namespace[1] === NAMESPACE[1]
   );
 }
 
