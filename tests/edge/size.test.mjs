@@ -21,8 +21,9 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // facts that hold for a while 5, questions about time and the spellings of numbers 10, columns of
 // filtered fields 8, versions of items and reads as of a time 24, options and codes of encryption .5,
 // an audit log 6, a ranking that walks over arrays 2, refusals of what cannot be read 1,
-// likeness to the first hits 2.
-const SIZE_CEILING = 335_400;
+// likeness to the first hits 2, messages that are compared field by field 1, values of a list that
+// share bytes 2.
+const SIZE_CEILING = 337_900;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

@@ -74,6 +74,12 @@ inline CheckpointTuple AnyTuple() {
           {{"messages", "2", AnyBlob()}, {"é", "0.5", JsonBlob("null")}},
           {AnyWrite(), {"task-2", 7, "messages", JsonBlob("[]"), ""}}};
 }
+// Of a list that grows: [1,1,…]
+inline CheckpointTuple AnyVersion(std::string version, std::size_t elements) {
+  std::string list = "[1";
+  for (std::size_t i = 1; i < elements; ++i) list += ",1";
+  return {AnyKey(), "", {}, {}, {{"messages", std::move(version), JsonBlob(list + "]")}}, {}};
+}
 inline sql::OpenOptions AnyOptions() {
   return {"memory.db", sql::Durability::kStrict, "node", true, BytesOf("keys")};
 }
@@ -202,9 +208,11 @@ inline std::vector<GoldenFrame> CheckpointerFrames() {
       Golden("get_tuple_missing", Tag::kGetTuple, CheckpointKey{"t", "", ""},
              std::optional<CheckpointTuple>()),
       Golden("list_checkpoints", Tag::kListCheckpoints, list,
-             std::vector<CheckpointTuple>{tuple, {{"t", "", "i"}, "", {}, {}, {}, {}}}),
+             wire::Listed({tuple, {{"t", "", "i"}, "", {}, {}, {}, {}}})),
+      Golden("list_checkpoints_shared", Tag::kListCheckpoints, ListCheckpoints{},
+             wire::Listed({AnyVersion("2", 515), AnyVersion("1", 513)})),
       Golden("list_checkpoints_all", Tag::kListCheckpoints, ListCheckpoints{},
-             std::vector<CheckpointTuple>()),
+             std::vector<wire::ListedTuple>()),
       Golden("list_writes", Tag::kListWrites, wire::ListWrites{AnyKey(), "messages"},
              tuple.pending_writes),
       Golden("delta_channel_history", Tag::kDeltaChannelHistory,

@@ -77,6 +77,43 @@ describe("an answer that would take more than an engine's memory has for it", ()
   );
 });
 
+test.each([
+  ["in memory", () => new MemorySaver()],
+  ["on a file", () => SqliteSaver.fromConnString(temporaryFile())],
+])(
+  "ten listed checkpoints of a chat hold its bytes twice, not ten times, from a saver %s",
+  async (_, make) => {
+    const gc = runInNewContext("gc");
+    const saver = make();
+    const messages = Array.from({ length: 1000 }, (_, i) => `${i} ${"x".repeat(2000)}`);
+    for (let i = 1; i <= 10; i++) {
+      await putCheckpoint(saver, threadConfig("t"), { messages: messages.slice(0, 990 + i) });
+    }
+    const listAll = async () => {
+      const tuples = [];
+      for await (const tuple of saver.list(threadConfig("t"), { limit: 10 })) tuples.push(tuple);
+      return tuples;
+    };
+    await listAll();
+    // Buffers are freed a little after what had them.
+    const held = async () => {
+      for (let i = 0; i < 3; i++) {
+        gc();
+        await pause(50);
+      }
+      return process.memoryUsage().arrayBuffers / MEGABYTE;
+    };
+    const before = await held();
+    const tuples = await listAll();
+    // The first answer has four of them, the next one six; each has 2 MB once.
+    expect((await held()) - before).toBeLessThan(6);
+    expect(tuples.map(({ checkpoint }) => checkpoint.channel_values.messages.length)).toEqual(
+      Array.from({ length: 10 }, (_, i) => 1000 - i),
+    );
+    await saver.close();
+  },
+);
+
 describe("an instance that one large value made grow", () => {
   const alive = () => memories.map((one) => one.deref()?.buffer.byteLength ?? 0);
   const newest = () => memories.at(-1).deref().buffer.byteLength;

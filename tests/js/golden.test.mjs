@@ -55,6 +55,7 @@ const tuple = {
   pendingWrites,
 };
 const emptyBlob = { type: "", bytes: new Uint8Array() };
+const jsonBlob = (json) => ({ type: "json", bytes: new TextEncoder().encode(json) });
 const options = {
   path: "memory.db",
   durability: "strict",
@@ -306,6 +307,23 @@ const frames = [
         pendingWrites: [],
       },
     ],
+  ],
+  [
+    "list_checkpoints_shared",
+    { kind: "listCheckpoints" },
+    [
+      ["2", 515],
+      ["1", 513],
+    ].map(([version, elements]) => ({
+      key,
+      parentCheckpointId: "",
+      checkpoint: emptyBlob,
+      metadata: emptyBlob,
+      values: [
+        { channel: "messages", version, value: jsonBlob(JSON.stringify(Array(elements).fill(1))) },
+      ],
+      pendingWrites: [],
+    })),
   ],
   ["list_checkpoints_all", { kind: "listCheckpoints" }, []],
   ["list_writes", { kind: "listWrites", key, channel: "messages" }, pendingWrites],
@@ -582,9 +600,22 @@ test.each(frames)("the request %s has the golden bytes", (name, operation) => {
   expect(hex(wire.encodeRequest(header, [operation]))).toBe(golden(name).request);
 });
 
+// Values of a list may be joined only when they are asked for.
+function withBytes(answer) {
+  if (!Array.isArray(answer)) return answer;
+  return answer.map((row) => {
+    if (!Array.isArray(row.values)) return row;
+    const values = row.values.map(({ value: { type, bytes }, ...value }) => ({
+      ...value,
+      value: { type, bytes },
+    }));
+    return { ...row, values };
+  });
+}
+
 test.each(frames)("the response to %s says what C++ wrote", (name, operation, answer) => {
   const { response } = golden(name);
-  expect(wire.decodeResponse(response, [operation])).toEqual([answer]);
+  expect(wire.decodeResponse(response, [operation]).map(withBytes)).toEqual([answer]);
   expect(wire.sequenceOf(response)).toBe(header.sequence);
 });
 
@@ -708,6 +739,28 @@ test("a response cut anywhere is refused", () => {
     };
     // One matcher for each frame: one for each of its bytes takes seconds.
     expect([name, Array.from(response, isRefused).indexOf(false)]).toEqual([name, -1]);
+  }
+});
+
+test("a value that begins with one that is not there is refused", () => {
+  const { response } = golden("list_checkpoints_shared");
+  const operation = { kind: "listCheckpoints" };
+  const values = () => wire.decodeResponse(response, [operation])[0].map(({ values }) => values[0]);
+  const [whole, joined] = values().map(({ value }) => value.bytes);
+  expect(joined.subarray(0, -1)).toEqual(whole.subarray(0, joined.length - 1));
+  const text = Buffer.from(response).toString("latin1");
+  // After the version and the type: how many bytes, and whose.
+  const at = text.indexOf("json", text.lastIndexOf("messages")) + 4;
+  const view = new DataView(response.buffer, response.byteOffset);
+  expect([view.getUint32(at, true), view.getUint32(at + 4, true)]).toEqual([joined.length - 1, 0]);
+  for (const [place, number] of [
+    [at, whole.length + 1],
+    [at + 4, 1],
+  ]) {
+    const before = view.getUint32(place, true);
+    view.setUint32(place, number, true);
+    expect(values).toThrow("a value that begins with none");
+    view.setUint32(place, before, true);
   }
 });
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/common_prefix.h"
 #include "base/hash.h"
 
 namespace keepsake::checkpoint {
@@ -12,15 +13,7 @@ namespace {
 // Places of the base that are remembered; of a longer one, fewer per byte.
 constexpr std::size_t kMaxPlaces = 1 << 16;
 
-// Word by word: the memcmp of small C libraries goes byte by byte.
-std::size_t CommonPrefix(ByteView a, ByteView b) {
-  const std::size_t length = std::min(a.size(), b.size());
-  std::size_t i = 0;
-  while (i + 8 <= length && WordAt(a.data() + i) == WordAt(b.data() + i)) i += 8;
-  while (i < length && a[i] == b[i]) ++i;
-  return i;
-}
-
+// As CommonPrefix().
 std::size_t CommonSuffix(ByteView a, ByteView b) {
   const std::size_t length = std::min(a.size(), b.size());
   const std::uint8_t* a_end = a.data() + a.size();

@@ -65,6 +65,12 @@ Status LimitVectors(std::uint64_t bytes) {
   return Status();
 }
 
+Result<std::vector<wire::ListedTuple>> ListTuples(EngineState& engine, const ListCheckpoints& op) {
+  auto tuples = engine.saver().List(op);
+  if (!tuples) return std::unexpected(std::move(tuples.error()));
+  return wire::Listed(*std::move(tuples));
+}
+
 // What a method takes of a payload: all of it, or its fields.
 template <auto kMethod, typename Object, typename Payload>
 auto ArgumentsOf(Payload& op) {
@@ -142,7 +148,8 @@ constexpr OperationRow kOperations[] = {
     OnSaver<kWrites | kRepeatable, &Checkpointer::PutWrites, wire::PutWrites>(Tag::kPutWrites)
         .As(Audited::kStore, Place::kThread),
     OnSaver<kReads, &Checkpointer::GetTuple, CheckpointKey>(Tag::kGetTuple),
-    OnSaver<kReads, &Checkpointer::List, ListCheckpoints>(Tag::kListCheckpoints),
+    On<ListCheckpoints>(Tag::kListCheckpoints, kReads,
+                        [](auto& engine, auto& op) { return ListTuples(engine, op); }),
     OnSaver<kReads, &Checkpointer::Writes, wire::ListWrites>(Tag::kListWrites),
     OnSaver<kReads, &Checkpointer::GetDeltaChannelHistory, wire::GetDeltaChannelHistory>(
         Tag::kDeltaChannelHistory),

@@ -19,6 +19,7 @@
 #include "keepsake/store.h"
 #include "transfer/file_salvage.h"
 #include "transfer/row_import.h"
+#include "wire/listed_tuples.h"
 
 namespace keepsake::wire {
 
@@ -128,6 +129,13 @@ auto Fields(Is<PendingWrite> auto& x) {
   return std::tie(x.task_id, x.idx, x.channel, x.value, x.task_path);
 }
 auto Fields(Is<CheckpointTuple> auto& x) {
+  return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata, x.values,
+                  x.pending_writes);
+}
+auto Fields(Is<ListedValue> auto& x) {
+  return std::tie(x.channel, x.version, x.type, x.shared, x.whole, x.rest);
+}
+auto Fields(Is<ListedTuple> auto& x) {
   return std::tie(x.key, x.parent_checkpoint_id, x.checkpoint, x.metadata, x.values,
                   x.pending_writes);
 }

@@ -29,6 +29,7 @@ import {
   readSkip,
   readTexts,
   readTuple,
+  readTuples,
   writeCheckpoint,
   writeFieldVector,
   writeItemRef,
@@ -462,7 +463,7 @@ export const OPERATIONS = {
       writer.optional(list.cursor, writeKey);
       writer.u32(list.limit ?? NO_LIMIT);
     },
-    read: (reader) => reader.list(readTuple),
+    read: readTuples,
   }),
   listWrites: row<
     { readonly key: CheckpointKey; readonly channel?: string | undefined },

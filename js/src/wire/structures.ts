@@ -1,5 +1,6 @@
 // How what operations and answers are made of travels: core/src/wire/layout.h, in TypeScript.
 
+import { JoinedBlob } from "./joined-blob.js";
 import type { Reader } from "./reader.js";
 import {
   type Blob,
@@ -268,13 +269,38 @@ export function readPendingWrite(reader: Reader): PendingWrite {
   };
 }
 
+/** The tuples of a list, in which values that begin alike share bytes. */
+export function readTuples(reader: Reader): CheckpointTuple[] {
+  const wholes: Uint8Array[] = [];
+  const readValue = (): ChannelValue => {
+    const channel = reader.text();
+    const version = reader.text();
+    const type = reader.text();
+    const shared = reader.u32();
+    const whole = reader.u32();
+    const rest = reader.sharedBytes();
+    if (shared > 0) {
+      const start = wholes[whole]?.subarray(0, shared);
+      if (start?.length !== shared) throw new RangeError("a value that begins with none");
+      return { channel, version, value: new JoinedBlob(type, start, rest) };
+    }
+    wholes.push(rest);
+    return { channel, version, value: { type, bytes: rest } };
+  };
+  return reader.list(() => readTupleOf(reader, readValue));
+}
+
 export function readTuple(reader: Reader): CheckpointTuple {
+  return readTupleOf(reader, readChannelValue);
+}
+
+function readTupleOf(reader: Reader, readValue: (reader: Reader) => ChannelValue): CheckpointTuple {
   return {
     key: readKey(reader),
     parentCheckpointId: reader.text(),
     checkpoint: readBlob(reader),
     metadata: readBlob(reader),
-    values: reader.list(readChannelValue),
+    values: reader.list(readValue),
     pendingWrites: reader.list(readPendingWrite),
   };
 }

@@ -8,6 +8,8 @@
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
 import type { MaybePromise } from "../../engine/answers.js";
+import { JoinedBlob } from "../../wire/joined-blob.js";
+import type { Blob } from "../../wire/types.js";
 import { DEEPEST, MESSAGE_CLASSES, type Members } from "./messages.js";
 
 /** How instances of a class are made of what was stored. */
@@ -61,10 +63,13 @@ export class LaterJson {
   /**
    * How to make the value; undefined if somebody must be waited for. The bytes are read later.
    */
-  async prepare(bytes: Uint8Array): Promise<(() => unknown) | undefined> {
+  async prepare(blob: Blob): Promise<(() => unknown) | undefined> {
+    if (blob instanceof JoinedBlob && isBeginningOf(blob, this.#known)) return this.#later(blob);
+    const { bytes } = blob;
     if (isOrBegins(bytes, this.#known)) {
-      const make = this.#make;
-      return () => make(decoder.decode(bytes));
+      // The next ones of an answer have a view of these bytes, and not of an earlier answer's.
+      this.#known = bytes;
+      return this.#later(blob);
     }
     const text = decoder.decode(bytes);
     const make = await makerOf(text);
@@ -72,6 +77,11 @@ export class LaterJson {
     this.#known = bytes;
     this.#make = make;
     return () => make(text);
+  }
+
+  #later(blob: Blob): () => unknown {
+    const make = this.#make;
+    return () => make(decoder.decode(blob.bytes));
   }
 }
 
@@ -93,6 +103,14 @@ function isOrBegins(bytes: Uint8Array, other: Uint8Array): boolean {
   // From the end, where lists differ sooner.
   for (let i = isAsLong ? end : end - 1; i >= 0; i--) if (bytes[i] !== other[i]) return false;
   return true;
+}
+
+// The same, without a look at the bytes that both have.
+function isBeginningOf({ start, rest }: JoinedBlob, other: Uint8Array): boolean {
+  if (start.buffer !== other.buffer || start.byteOffset !== other.byteOffset) return false;
+  if (rest.length === 0) return start.length === other.length;
+  const isCut = other[0] === OPENING && other[start.length] === COMMA;
+  return isCut && rest.length === 1 && rest[0] === CLOSING;
 }
 
 class Reviver {

@@ -5,6 +5,7 @@ import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgrap
 import { pathTo, reading, show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
 import { isStackOverflow, KeepsakeError, messageOf } from "../../errors.js";
+import { sizeOf } from "../../wire/joined-blob.js";
 import type { Blob } from "../../wire/types.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
@@ -142,6 +143,8 @@ export class LaterValues {
   }
 
   async add(values: object, channel: string, blob: Blob): Promise<void> {
+    // What is made later must not hold the blob, which is a view of the whole answer.
+    const { type } = blob;
     const make = await this.#prepare(channel, blob);
     const define = (member: PropertyDescriptor) =>
       Object.defineProperty(values, channel, { enumerable: true, configurable: true, ...member });
@@ -150,15 +153,16 @@ export class LaterValues {
     else
       define({
         set,
-        get: () => (set(readable(blob.type, make)) as Record<string, unknown>)[channel],
+        get: () => (set(readable(type, make)) as Record<string, unknown>)[channel],
       });
   }
 
-  #prepare(channel: string, { type, bytes }: Blob): MaybePromise<(() => unknown) | undefined> {
-    if (type !== "json" || bytes.length < WORTH_WAITING || !isKnown(this.#serde)) return undefined;
+  #prepare(channel: string, blob: Blob): MaybePromise<(() => unknown) | undefined> {
+    const { type } = blob;
+    if (type !== "json" || sizeOf(blob) < WORTH_WAITING || !isKnown(this.#serde)) return undefined;
     const later = this.#channels.get(channel) ?? new LaterJson();
     this.#channels.set(channel, later);
-    return readable(type, () => later.prepare(bytes));
+    return readable(type, () => later.prepare(blob));
   }
 }
 

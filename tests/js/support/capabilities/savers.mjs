@@ -76,6 +76,48 @@ export const saverCases = [
     },
   },
   {
+    caps: [71],
+    name: "a list has each version of values that grew, of all namespaces, with what was written",
+    async run({ open, expect }) {
+      const { checkpointer: saver } = await open();
+      const entries = Array.from({ length: 60 }, (_, i) => `${i} é ${"a".repeat(500)}`);
+      const put = new Map();
+      for (const [step, namespace] of ["", "child", "", "child", "", "", "child"].entries()) {
+        const values = {
+          grows: entries.slice(0, 40 + 2 * step),
+          shrinks: entries.slice(step),
+          ofText: entries.slice(0, 50 - step).join(),
+          small: [step],
+        };
+        const at = threadConfig("t", undefined, namespace);
+        const config = await putCheckpoint(saver, at, values, { step });
+        const writes = [["written", entries.slice(0, 40 + step)]];
+        await saver.putWrites(config, writes, "task");
+        put.set(idOf(config), { namespace, values, writes: [["task", ...writes[0]]] });
+      }
+      const listed = await collect(saver.list({ configurable: { thread_id: "t" } }));
+      const found = listed.map(({ config, checkpoint, pendingWrites }) => [
+        idOf(config),
+        {
+          namespace: config.configurable.checkpoint_ns,
+          values: { ...checkpoint.channel_values },
+          writes: pendingWrites,
+        },
+      ]);
+      expect(found).toHaveLength(put.size);
+      expect(new Map(found)).toEqual(put);
+      // A secret text begins as another one does, too.
+      const secret = new MemorySaver(new SecretSerializer());
+      for (const length of [50, 60]) {
+        await putCheckpoint(secret, threadConfig("t"), { grows: entries.slice(0, length) });
+      }
+      const [newest, older] = await collect(secret.list(threadConfig("t")));
+      expect(newest.checkpoint.channel_values.grows).toEqual(entries);
+      expect(older.checkpoint.channel_values.grows).toEqual(entries.slice(0, 50));
+      await secret.close();
+    },
+  },
+  {
     caps: [72],
     name: "errors say what is missing, what cannot be kept, what is not there and what is closed",
     async run({ open, expect }) {
