@@ -166,7 +166,7 @@ class RandomOperations {
   }
 
   Ranking AnyRanking() {
-    Ranking ranking{.fusion = Below(3) == 0 ? Fusion::kReciprocalRank : Fusion::kWeighted,
+    Ranking ranking{.fusion = static_cast<Fusion>(Below(3)),
                     .recency = Below(3) == 0 ? 0.5 : 0,
                     .half_life_ms = 20,
                     .diversity = Below(3) == 0 ? 0.4 : 0,

@@ -465,6 +465,56 @@ TYPED_TEST(HybridTest, an_embedder_that_knows_the_items_counts_in_full) {
   EXPECT_EQ((*hits)[0].plan.find("by words alone"), std::string::npos);
 }
 
+TYPED_TEST(HybridTest, of_standouts_only_what_is_much_nearer_than_most_counts) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  // Of topic 3, and a little of topic 5.
+  std::vector<float> question = HybridWorld::VectorOf(3);
+  question[5] = 0.4F;
+  const auto counted = [&](Fusion fusion, int topic) {
+    const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                            .query = "w3x0",
+                                            .limit = 200,
+                                            .mode = SearchMode::kHybrid,
+                                            .query_vector = question,
+                                            .ranking = Ranking{.fusion = fusion}});
+    return std::ranges::count_if(*hits, [&](const SearchItem& hit) {
+      return world.Topic(std::stoi(hit.item.key)) == topic && hit.score > 0.01;
+    });
+  };
+  EXPECT_EQ(counted(Fusion::kWeighted, 3), 20);
+  EXPECT_GT(counted(Fusion::kWeighted, 5), 15);
+  EXPECT_EQ(counted(Fusion::kStandout, 3), 20);
+  EXPECT_LT(counted(Fusion::kStandout, 5), 5);
+}
+
+TYPED_TEST(HybridTest, among_standouts_a_short_text_must_be_nearer) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  const auto keep = [&](const char* key, const std::string& text) {
+    const Operation put = PutOp{.ns = {"n"},
+                                .key = key,
+                                .value = R"({"text":")" + text + "\"}",
+                                .vectors = {{"$", HybridWorld::VectorOf(3)}}};
+    ASSERT_TRUE(this->store_->Batch({&put, 1}).has_value());
+  };
+  keep("short", "alpha");
+  keep("long", "alpha beta gamma delta epsilon zeta eta theta iota kappa");
+  const auto first = [&](Fusion fusion) {
+    const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                            .query = "w3x0",
+                                            .limit = 200,
+                                            .mode = SearchMode::kHybrid,
+                                            .query_vector = HybridWorld::VectorOf(3),
+                                            .ranking = Ranking{.fusion = fusion}});
+    const std::vector<std::string> keys = KeysOf(hits);
+    const auto place = [&](const char* key) { return std::ranges::find(keys, key); };
+    return *std::min(place("short"), place("long"));
+  };
+  EXPECT_EQ(first(Fusion::kWeighted), "short");
+  EXPECT_EQ(first(Fusion::kStandout), "long");
+}
+
 TYPED_TEST(HybridTest, what_stands_beside_the_nearest_rises_with_it) {
   this->Open({.fields = {{"text", 1}}, .group = "session", .position = "turn"}, IndexOf(2));
   const auto turn = [&](const char* session, int number, const char* text,
@@ -497,7 +547,7 @@ TYPED_TEST(HybridTest, fills_the_tail_with_what_only_vectors_find) {
       PutOp{.ns = {"n"}, .key = "near", .value = R"({"t":"x"})", .vectors = {{"$", {1, 0.1F}}}},
       PutOp{.ns = {"n"}, .key = "plain", .value = R"({"t":"y"})"}};
   ASSERT_TRUE(this->store_->Batch(puts).has_value());
-  for (const Fusion fusion : {Fusion::kWeighted, Fusion::kReciprocalRank}) {
+  for (const Fusion fusion : {Fusion::kWeighted, Fusion::kReciprocalRank, Fusion::kStandout}) {
     const auto hits = this->store_->Search({.ns_prefix = {"n"},
                                             .query = "tea",
                                             .mode = SearchMode::kHybrid,

@@ -277,13 +277,14 @@ class OperationGenerator {
     }
   }
   Ranking AnyRanking() {
-    Ranking ranking{.fusion = source_.Chance(2) ? Fusion::kReciprocalRank : Fusion::kWeighted,
-                    .vector_weight = Usually<double>({0, 0.3, 1}, {-1, 2}),
-                    .recency = Usually<double>({0, 0, 0.5}, {-1}),
-                    .half_life_ms = Usually<std::int64_t>({1000}, {0}),
-                    .diversity = Usually<double>({0, 0, 0.5}, {2}),
-                    .explain = source_.Chance(2),
-                    .snippet_length = source_.Of<std::uint32_t>({0, 8, 1000})};
+    Ranking ranking{
+        .fusion = source_.Of({Fusion::kWeighted, Fusion::kReciprocalRank, Fusion::kStandout}),
+        .vector_weight = Usually<double>({0, 0.3, 1}, {-1, 2}),
+        .recency = Usually<double>({0, 0, 0.5}, {-1}),
+        .half_life_ms = Usually<std::int64_t>({1000}, {0}),
+        .diversity = Usually<double>({0, 0, 0.5}, {2}),
+        .explain = source_.Chance(2),
+        .snippet_length = source_.Of<std::uint32_t>({0, 8, 1000})};
     if (source_.Chance(3))
       ranking.min_score = Usually<double>({0, 0.2, 0.9}, {std::numeric_limits<double>::infinity()});
     if (source_.Chance(3)) ranking.boosts = {{"n", Usually<double>({0.5, -1}, {3})}};

@@ -92,7 +92,8 @@ Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
   // As many on each page, and for whyNot: their mean and their last one are a measure.
   const Scores scored = Scored(vectors);
   return {.nearest = scored.first(std::min<std::size_t>(scored.size(), kVectorHits)),
-          .weight = ranking.vector_weight};
+          .weight = ranking.vector_weight,
+          .only_standouts = ranking.fusion == Fusion::kStandout};
 }
 
 std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,

@@ -760,16 +760,38 @@ class TextRanking {
     if (Status status = AskItems(check); !status.ok()) return status;
     const std::optional<double> knowledge = check.Knowledge();
     NoteNearness();
-    const std::vector<double> near = NearnessInContext();
+    std::vector<double> near = NearnessInContext();
     plan_.agreement = knowledge ? Share(*knowledge, weights_.ignorant, weights_.knowing)
                                 : Share(Correlation(near), weights_.unrelated, weights_.agreeing);
     plan_.knows_nothing = knowledge && plan_.agreement == 0;
     const double weight = meaning_.weight * plan_.agreement;
     if (weight == 0) return {};
+    if (meaning_.only_standouts) {
+      NoteStandouts();
+      near = NearnessInContext();
+    }
+    const std::vector<double> worths = WorthsOfNearness();
     for (std::size_t i = 0; i < totals_.size(); ++i) {
-      totals_[i] = (1 - weight) * totals_[i] + weight * weights_.nearness * best * near[i];
+      totals_[i] = (1 - weight) * totals_[i] + weight * worths[i] * best * near[i];
     }
     return {};
+  }
+
+  // A standout that is old, or an assistant's, counts less where it does so by words.
+  std::vector<double> WorthsOfNearness() const {
+    if (!meaning_.only_standouts) {
+      return std::vector<double>(totals_.size(), weights_.nearness);
+    }
+    std::vector<double> factors(totals_.size(), 1);
+    double most = 1;
+    for (const Shelf& shelf : shelves_) {
+      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+        factors[i] = FactorOf(shelf, i);
+        if (totals_[i] > 0) most = std::max(most, factors[i]);
+      }
+    }
+    for (double& factor : factors) factor *= weights_.standing_out / most;
+    return factors;
   }
 
   static double Share(double value, double none, double all) {
@@ -800,15 +822,43 @@ class TextRanking {
     }
   }
 
+  // In standard deviations above the mean of those that are given. What few words are like is
+  // chance, so that a short text must be nearer.
+  void NoteStandouts() {
+    const std::size_t texts = words_.size();
+    const auto count = static_cast<double>(meaning_.nearest.size());
+    std::vector<std::pair<std::size_t, double>> near;
+    double mean = 0;
+    for (const auto& hit : meaning_.nearest) {
+      const std::size_t candidate = CandidateOf(hit.id);
+      const double length = candidate < texts ? ShelfOf(candidate).item(candidate).length : 0;
+      const double share = length > 0 ? length / (length + weights_.half_told) : 1;
+      near.emplace_back(candidate, *hit.score * share);
+      mean += near.back().second / count;
+    }
+    double variance = 0;
+    for (const auto& [_, score] : near) variance += (score - mean) * (score - mean) / count;
+    nearness_.assign(totals_.size(), 0);
+    if (!(variance > 0)) return;
+    for (const auto& [candidate, score] : near) {
+      const double above = (score - mean) / std::sqrt(variance);
+      nearness_[candidate] = std::max(above - weights_.not_standing_out, 0.0);
+    }
+  }
+
   // An item without text becomes one.
   std::size_t CandidateOf(std::int64_t id) {
     for (const Shelf& shelf : shelves_) {
       const std::size_t slot = shelf.texts->SlotOf(id);
       if (slot < shelf.texts->size()) return shelf.first + shelf.texts->Places()[slot];
     }
-    others_.push_back(id);
-    totals_.push_back(0);
-    return totals_.size() - 1;
+    const auto other = std::ranges::find(others_, id);
+    const auto place = static_cast<std::size_t>(other - others_.begin());
+    if (other == others_.end()) {
+      others_.push_back(id);
+      totals_.push_back(0);
+    }
+    return words_.size() + place;
   }
 
   std::vector<double> NearnessInContext() const {

@@ -42,6 +42,7 @@ class TextSource {
 struct Meaning {
   std::span<const Hit<std::int64_t>> nearest;  // all with a score
   double weight = 0;                           // 0…1; the words have the rest
+  bool only_standouts = false;                 // see Fusion
 };
 
 // What a hit's score is made of, before it is brought to 0…1.
@@ -126,6 +127,10 @@ struct TextWeights {
   double near_earlier = 0.5, near_later = 0.4, near_answer = 0.3;
   // Of the best score by words, for an item as near as the nearest are on average.
   double nearness = 0.16;
+  // For standouts: the same for each standard deviation above the mean, after so many of them.
+  double standing_out = 0.16, not_standing_out = 1;
+  // A text of so many words is half as near as a long one.
+  double half_told = 5;
   // What an embedder must know of the items (EmbedderCheck) so that its vectors begin to
   // count, and count in full.
   double ignorant = 4, knowing = 6;

@@ -215,7 +215,7 @@ struct EnumRange<SearchPlan> {
 };
 template <>
 struct EnumRange<Fusion> {
-  static constexpr int kFirst = 0, kLast = 1;
+  static constexpr int kFirst = 0, kLast = 2;
 };
 template <>
 struct EnumRange<Language> {

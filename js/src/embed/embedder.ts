@@ -11,6 +11,8 @@ export interface StaticEmbedder {
   readonly dims: number;
   /** Names the table: vectors of another one are not compared with these. */
   readonly model: string;
+  /** Of a search by words and vectors: sums of words are rough. */
+  readonly fusion: "standout";
   embedDocuments(texts: string[]): Promise<number[][]>;
   embedQuery(text: string): Promise<number[]>;
 }
@@ -27,6 +29,7 @@ export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder 
   const embed = (text: string) => vectorOf(text, words);
   return {
     dims: words.dims,
+    fusion: "standout",
     model: `static-${words.dims}-${fnv1a(bytes).toString(16).padStart(8, "0")}`,
     embedDocuments: async (texts) => texts.map(embed),
     embedQuery: async (text) => embed(text),

@@ -1,11 +1,17 @@
 // The caller's embedding model, whatever its shape: one call to it per batch, and none for
 // what it was asked before.
 
-import { checkWhole, show } from "../checks.js";
+import { checkChoice, checkWhole, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
-import type { FieldVector, ItemVectors, PendingEmbeddings, SearchMode } from "../wire/types.js";
+import {
+  type FieldVector,
+  Fusion,
+  type ItemVectors,
+  type PendingEmbeddings,
+  type SearchMode,
+} from "../wire/types.js";
 import { type PathText, textsToEmbed } from "./texts.js";
 
 /** One vector: numbers, or a typed array of them. */
@@ -13,6 +19,8 @@ export type Vector = ArrayLike<number>;
 
 /** A LangChain `Embeddings`, or anything with its two methods. */
 export interface EmbeddingModel {
+  /** How searches by words and vectors use its vectors, where they name nothing else. */
+  readonly fusion?: Fusion;
   embedDocuments(texts: string[]): Promise<Vector[]> | Vector[];
   embedQuery(text: string): Promise<Vector> | Vector;
 }
@@ -262,6 +270,12 @@ export function nameOfModel(embeddings: EmbeddingModel | EmbeddingFunction): str
   const { model, modelName } = (embeddings ?? {}) as { model?: unknown; modelName?: unknown };
   for (const name of [model, modelName]) if (typeof name === "string") return name;
   return "";
+}
+
+/** What the model says of it. @internal */
+export function fusionOf(embeddings: EmbeddingModel | EmbeddingFunction): Fusion | undefined {
+  const { fusion } = (embeddings ?? {}) as EmbeddingModel;
+  return fusion === undefined ? undefined : checkChoice("embeddings.fusion", Fusion, fusion);
 }
 
 async function attempted<T>(body: () => Promise<T>): Promise<T> {

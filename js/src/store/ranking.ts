@@ -52,8 +52,9 @@ export interface RankingOptions {
   minScore?: number | undefined;
   /**
    * `weighted`: scores, the vectors' if items that share words are near each other.
+   * `standout`: so, but of the vectors only what is much nearer than most; for a rough embedder.
    * `reciprocalRank`: ranks only.
-   * @default "weighted"
+   * @default the embedder's own (`embeddings.fusion`), or "weighted"
    */
   fusion?: Fusion | undefined;
   /** 0…1, of `hybrid`: the words have the rest. @default 0.3 */
@@ -121,13 +122,19 @@ function isDefault(options: RankingOptions): boolean {
   );
 }
 
-/** Undefined if nothing differs from the defaults. @internal */
-export function rankingToCore(options: RankingOptions): Ranking | undefined {
-  if (isDefault(options)) return undefined;
+/**
+ * Undefined if nothing differs from the core's defaults. `usual` is the fusion where none is named.
+ * @internal
+ */
+export function rankingToCore(
+  options: RankingOptions,
+  usual: Fusion = "weighted",
+): Ranking | undefined {
+  if (isDefault(options) && usual === "weighted") return undefined;
   return {
     minScore:
       options.minScore === undefined ? undefined : checkNumber("minScore", options.minScore),
-    fusion: checkChoice("fusion", Fusion, options.fusion ?? "weighted"),
+    fusion: checkChoice("fusion", Fusion, options.fusion ?? usual),
     vectorWeight: checkNumber("vectorWeight", options.vectorWeight ?? DEFAULTS.vectorWeight, 0, 1),
     recency: checkNumber("recency", options.recency ?? 0, 0, 1),
     halfLife: Math.round(

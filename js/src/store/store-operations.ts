@@ -37,6 +37,7 @@ import {
   type Item as CoreItem,
   type SearchItem as CoreSearchItem,
   DEFAULT_TTL,
+  type Fusion,
   MatchType,
   NO_TTL,
   SearchMode,
@@ -183,10 +184,17 @@ const MAX_COUNT = 0xffff_ffff;
 /** @internal */
 export const MS_PER_MINUTE = 60_000;
 
+/** Of searches, where they name nothing else. @internal */
+export interface SearchDefaults {
+  readonly searchMode: SearchMode;
+  /** Undefined where nobody embeds a question. */
+  readonly model: { readonly fusion: Fusion | undefined } | undefined;
+}
+
 /** Throws a KeepsakeError that names the position. @internal */
 export function toCore(
   operations: readonly Operation[],
-  { searchMode, hasModel }: { searchMode: SearchMode; hasModel: boolean },
+  defaults: SearchDefaults,
 ): StoreOperation[] {
   if (!isList(operations)) {
     throw new KeepsakeError(
@@ -199,7 +207,7 @@ export function toCore(
   // By number, which sees holes, and is quicker than an iterator.
   for (let position = 0; position < count; position++) {
     try {
-      requests.push(oneToCore(operations[position] as Operation, searchMode, hasModel));
+      requests.push(oneToCore(operations[position] as Operation, defaults));
     } catch (thrown) {
       const error = unreadable("an operation", thrown, "invalid_operation");
       if (count === 1) throw error;
@@ -210,18 +218,14 @@ export function toCore(
   return requests;
 }
 
-function oneToCore(
-  operation: Operation,
-  searchMode: SearchMode,
-  hasModel: boolean,
-): StoreOperation {
+function oneToCore(operation: Operation, defaults: SearchDefaults): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new KeepsakeError(
       "invalid_operation",
       `an operation must be an object, got ${typeof operation}`,
     );
   }
-  if ("namespacePrefix" in operation) return searchToCore(operation, searchMode, hasModel);
+  if ("namespacePrefix" in operation) return searchToCore(operation, defaults);
   if ("value" in operation) return putToCore(operation);
   if ("namespace" in operation && "key" in operation) return getToCore(operation);
   const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
@@ -282,8 +286,7 @@ function supersededToCore(
 
 function searchToCore(
   operation: SearchOperation,
-  searchMode: SearchMode,
-  hasModel: boolean,
+  { searchMode, model }: SearchDefaults,
 ): CoreSearch {
   checkNames("search", SEARCH, operation);
   const { query, mode = searchMode } = operation;
@@ -298,7 +301,8 @@ function searchToCore(
   }
   // Where nobody embeds the question, the words are left, also if somebody else, another tab or
   // another Worker, has told the engine of an index.
-  const isByWords = Boolean(query) && !hasModel && near === undefined && mode === "hybrid";
+  const isByWords =
+    Boolean(query) && model === undefined && near === undefined && mode === "hybrid";
   // Each by its name: an object that another is spread into is slow to read.
   return {
     kind: "search",
@@ -309,7 +313,7 @@ function searchToCore(
     offset: checkCount("offset", operation.offset),
     mode: isByWords ? "text" : mode,
     refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
-    ranking: rankingToCore(operation),
+    ranking: rankingToCore(operation, mode === "hybrid" ? model?.fusion : undefined),
     plan:
       operation.plan === undefined ? undefined : checkChoice("plan", SearchPlan, operation.plan),
     efSearch: checkCount("efSearch", operation.efSearch),

@@ -31,7 +31,7 @@ import {
   type StoreStats,
   type Undone,
 } from "../wire/types.js";
-import { Embedder, needsEmbedding } from "./embedding.js";
+import { Embedder, fusionOf, needsEmbedding } from "./embedding.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -163,7 +163,7 @@ export abstract class KeepsakeStore extends BaseStore {
       this.#secrets = checkSecretHandling(options.secrets);
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
-      this.#reading = { searchMode, hasModel: this.#model !== undefined };
+      this.#reading = { searchMode, model: index && { fusion: fusionOf(index.embeddings) } };
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);

@@ -75,9 +75,9 @@ export const SearchPlan = { auto: 0, exact: 1, codes: 2, graph: 3 } as const;
 /** How a search by vector finds its candidates; scores are exact whatever it is. */
 export type SearchPlan = keyof typeof SearchPlan;
 
-/** How words and vectors are put together: by scores, or by ranks only. */
-export const Fusion = { weighted: 0, reciprocalRank: 1 } as const;
-/** How words and vectors are put together: by scores, or by ranks only. */
+/** How words and vectors are put together: `RankingOptions.fusion` has what each does. */
+export const Fusion = { weighted: 0, reciprocalRank: 1, standout: 2 } as const;
+/** How words and vectors are put together: `RankingOptions.fusion` has what each does. */
 export type Fusion = keyof typeof Fusion;
 
 /** Whose words are stemmed. */
