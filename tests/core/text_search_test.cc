@@ -488,6 +488,21 @@ TYPED_TEST(HybridTest, of_standouts_only_what_is_much_nearer_than_most_counts) {
   EXPECT_LT(counted(Fusion::kStandout, 5), 5);
 }
 
+TYPED_TEST(HybridTest, of_standouts_alone_a_score_has_no_more_than_their_weight) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  const auto best = [&](Fusion fusion) {
+    const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                            .query = "nobody says so",
+                                            .mode = SearchMode::kHybrid,
+                                            .query_vector = HybridWorld::VectorOf(3),
+                                            .ranking = Ranking{.fusion = fusion}});
+    return (*hits)[0].score.value_or(0);
+  };
+  EXPECT_GT(best(Fusion::kWeighted), 0.8);
+  EXPECT_NEAR(best(Fusion::kStandout), 0.3 * best(Fusion::kWeighted), 1e-9);
+}
+
 TYPED_TEST(HybridTest, among_standouts_a_short_text_must_be_nearer) {
   HybridWorld world(1);
   this->FillWithSentences(world, false);

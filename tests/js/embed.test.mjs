@@ -164,6 +164,7 @@ test("what is no table is refused, and says what is wrong", async () => {
     ["", {}, "no words"],
     ["tea 0.1 0.2\ncoffee 0.1", {}, "a word and 2 numbers: coffee 0.1"],
     ["tea 0.1 x", {}, "a word and 2 numbers: tea 0.1 x"],
+    ["glove.6B.100d.txt", {}, "glove.6B.100d.txt.*createReadStream\\(path\\)"],
     ["{", {}, "no JSON"],
     ["{}", {}, "dimensions, words and vectors"],
     [gloveText(), { words: 0 }, "words must be a whole number from 1: 0"],

@@ -71,9 +71,11 @@ void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, Fu
   for (const TextHit& hit : text) fused.Add(hit.id, best > 0 ? scale * hit.parts.total / best : 0);
 }
 
-// No item holds a word of the question.
-void AddVectors(Scores vectors, Fused& fused) {
-  for (const auto& hit : vectors) fused.Add(hit.id, std::max(*hit.score, 0.0));
+// No item holds a word of the question. A rough embedder is as sure of it as its weight says:
+// to such a one something is near to every question.
+void AddVectors(Scores vectors, const Ranking& ranking, Fused& fused) {
+  const double sure = ranking.fusion == Fusion::kStandout ? ranking.vector_weight : 1;
+  for (const auto& hit : vectors) fused.Add(hit.id, sure * std::max(*hit.score, 0.0));
 }
 
 std::vector<Hit<std::int64_t>> AmongHits(Scores vectors, std::span<const TextHit> text) {
@@ -108,7 +110,7 @@ std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const 
   if (ranking.fusion == Fusion::kReciprocalRank) {
     AddByRank(text, scored, fused);
   } else if (text.empty()) {
-    AddVectors(scored, fused);
+    AddVectors(scored, ranking, fused);
   } else {
     AddByScore(text, scored, ranking.vector_weight * plan.agreement, fused);
   }

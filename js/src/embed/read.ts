@@ -65,6 +65,11 @@ async function readLines(
     // fastText begins with how many words and dimensions there are.
     if (dims === undefined && numbers.length === 1) return;
     dims ??= numbers.length;
+    if (dims === 0) {
+      throw invalid(
+        `a table of word vectors must have a word and its numbers on each line, as in "tea 0.9 0.1": ${JSON.stringify(line.slice(0, 60))}; a file is createReadStream(path), not its path`,
+      );
+    }
     const row = Float32Array.from(numbers, Number);
     if (row.length !== dims || dims > MOST_DIMS || row.some(Number.isNaN)) {
       throw invalid(

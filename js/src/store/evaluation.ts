@@ -65,7 +65,7 @@ export interface Searchable {
 // Each is tried with the best of those before it.
 const CANDIDATES: readonly (readonly RankingOptions[])[] = [
   [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7].map((vectorWeight) => ({ vectorWeight })),
-  [{ fusion: "weighted" }, { fusion: "reciprocalRank" }],
+  [{ fusion: "weighted" }, { fusion: "standout" }, { fusion: "reciprocalRank" }],
   [0, 0.1, 0.25, 0.5].map((recency) => ({ recency })),
 ];
 
