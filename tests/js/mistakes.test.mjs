@@ -206,7 +206,7 @@ const rows = [
   ["a question's vector of zeros", ({ make }) => make(() => [[0, 0, 0]]).search(["n"], { query: "tea" }), "embedding_failed", 'SqliteStore: the embedding model failed: of the text "tea": a vector must not be all zeros, which has no direction'],
   ["too few vectors", ({ make }) => make(() => []).put(["n"], "k", { text: "tea" }), "embedding_failed", "SqliteStore: the embedding model failed: it must answer 1 texts with 1 vectors, not 0 vectors"],
   ["a vector of text", ({ make }) => make(() => [["1", "2", "3"]]).put(["n"], "k", { text: "tea" }), "embedding_failed", 'SqliteStore: the embedding model failed: of the text "tea": a vector must be a list of finite numbers'],
-  ["vectors of other dims", ({ make }) => make(() => [[1, 2]]).put(["n"], "k", { text: "tea" }), "dimension_mismatch", "SqliteStore: vector must have the index's 3 dimensions: it has 2"],
+  ["vectors of other dims", ({ make }) => make(() => [[1, 2]]).put(["n"], "k", { text: "tea" }), "dimension_mismatch", "SqliteStore: vector must have the index's 3 dimensions: it has 2; index.dims must be how many numbers the embedding model gives"],
   // Threads
   ["a put without thread_id", ({ saver }) => saver.put({ configurable: {} }, checkpoint, metadata, {}), "thread_id_required", "SqliteSaver: thread_id is required with a checkpointer: give { configurable: { thread_id } }"],
   ["thread_id outside configurable", ({ saver }) => saver.getTuple({ thread_id: "t" }), "invalid_argument", "SqliteSaver: thread_id of a config is read within configurable: { configurable: { thread_id } }"],

@@ -83,7 +83,8 @@ Status CheckVector(std::span<const float> vector, const StoreOptions& options) {
   if (vector.size() != options.index->dims) {
     return {StatusCode::kDimensionMismatch,
             "vector must have the index's " + std::to_string(options.index->dims) +
-                " dimensions: it has " + std::to_string(vector.size())};
+                " dimensions: it has " + std::to_string(vector.size()) +
+                "; index.dims must be how many numbers the embedding model gives"};
   }
   // What is not finite makes no finite sum; squares of large numbers don't either.
   const bool finite = std::isfinite(search::Dot(vector, vector)) ||
