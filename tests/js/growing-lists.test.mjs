@@ -411,6 +411,69 @@ test("what is the same is not serialised again", async () => {
   expect(third).toBeLessThan(first / 50);
 });
 
+test("a tree whose nodes know their parent is looked at once", async () => {
+  const treeOf = (children, depth) => {
+    const node = { children: [] };
+    for (let i = 0; depth > 0 && i < children; i++) {
+      node.children.push({ ...treeOf(children, depth - 1), parent: node });
+    }
+    return node;
+  };
+  let reads = 0;
+  const artifact = treeOf(6, 2);
+  Object.defineProperty(artifact, "seen", {
+    enumerable: true,
+    get() {
+      reads++;
+      return 1;
+    },
+  });
+  const tool = new ToolMessage({ content: "a", tool_call_id: "c", artifact });
+  await expectVersions([...messages(12), tool], (list) => [...list, new HumanMessage("b")]);
+  // Each of its 43 nodes leads back to it.
+  expect(reads).toBeLessThan(43 * 12);
+});
+
+test("names are told apart whatever is in them", () =>
+  expectVersions(
+    [...messages(12), new HumanMessage({ content: "a", "b\0c": 1, d: 2 }), { "a\0b": 1, c: 2 }],
+    (list) => list.with(-1, { a: 1, "b\0c": 2 }),
+    (list) => list.with(-2, new HumanMessage({ content: "a", b: 1, "c\0d": 2 })),
+  ));
+
+test("a message with an id of its own class says nothing of others", async () => {
+  const odd = new HumanMessage({ content: "odd", id: "1" });
+  Object.defineProperty(odd, "lc_id", { value: ["langchain_core", "messages", "AIMessage"] });
+  const like = (list) => [...list, new HumanMessage({ content: "plain", id: "2" })];
+  const list = [...messages(12), odd];
+  await expectVersions(list, like, () => {
+    Object.defineProperty(list[3], "lc_id", { value: odd.lc_id });
+  });
+});
+
+test("a class is told though a member has its name, or there is none", () =>
+  expectVersions(
+    [...messages(12), { constructor: 5, message: "m" }, Object.assign(Object.create(null), [1])],
+    (list) => {
+      Object.setPrototypeOf(list[12], Error.prototype);
+    },
+    (list) => list.with(-1, Object.setPrototypeOf([1], null)),
+  ));
+
+test("a list of numbers is not taken apart", async () => {
+  const numbers = Array.from({ length: 1000 }, (_, i) => i);
+  let config = threadConfig("t");
+  // Each number would be encoded by itself, and kept.
+  const bytes = await encodedBy(async () => {
+    config = await putCheckpoint(saver, config, { numbers });
+  });
+  expect(bytes).toBeLessThan(1000);
+  numbers[500] = -1;
+  config = await putCheckpoint(saver, config, { numbers: [...numbers, 1] }, { step: 1 });
+  const { checkpoint } = await saver.getTuple(config);
+  expect(checkpoint.channel_values.numbers).toEqual([...numbers, 1]);
+});
+
 /** How many bytes of text are made while it works. */
 async function encodedBy(work) {
   const { encode } = TextEncoder.prototype;

@@ -236,3 +236,21 @@ test("lists the values of a list that stayed, shrank, was nested otherwise or ch
   const expected = await Promise.all(states.map(expectedOf));
   expect(found).toStrictEqual(expected);
 });
+
+test("a large value of a list can be read though its object was frozen, and belongs to it alone", async () => {
+  const config = threadConfig("t");
+  const large = [new HumanMessage("a"), { padding: "x".repeat(20_000) }];
+  await putCheckpoint(saver, config, { large });
+  await putCheckpoint(saver, config, { large }, { step: 1 });
+  const tuples = [];
+  for await (const { checkpoint } of saver.list(config)) tuples.push(checkpoint.channel_values);
+  const [frozen, open] = tuples;
+  Object.freeze(frozen);
+  expect(frozen.large).toEqual(large);
+  expect(frozen.large).toBe(frozen.large);
+  const child = Object.create(open);
+  child.large = "mine";
+  expect(child.large).toBe("mine");
+  expect(open.large).toEqual(large);
+  expect(open.large).toBe(open.large);
+});

@@ -52,9 +52,9 @@ export class LatestLists {
       const stamp = shortened.values[i]?.delta?.stamp;
       const name = keyOf(key, channel);
       this.#drop(name);
-      if (stamp === undefined || !(value instanceof ListValue) || value.size > KEPT_BYTES) continue;
+      if (stamp === undefined || !(value instanceof ListValue) || value.held > KEPT_BYTES) continue;
       this.#kept.set(name, { stamp, list: value });
-      this.#bytes += value.size;
+      this.#bytes += value.held;
     }
     for (const name of this.#kept.keys()) {
       if (this.#bytes <= KEPT_BYTES) break;
@@ -63,7 +63,7 @@ export class LatestLists {
   }
 
   #drop(name: string): void {
-    this.#bytes -= this.#kept.get(name)?.list.size ?? 0;
+    this.#bytes -= this.#kept.get(name)?.list.held ?? 0;
     this.#kept.delete(name);
   }
 }

@@ -275,7 +275,9 @@ export function nameOfModel(embeddings: EmbeddingModel | EmbeddingFunction): str
 /** What the model says of it. @internal */
 export function fusionOf(embeddings: EmbeddingModel | EmbeddingFunction): Fusion | undefined {
   const { fusion } = (embeddings ?? {}) as EmbeddingModel;
-  return fusion === undefined ? undefined : checkChoice("embeddings.fusion", Fusion, fusion);
+  return fusion === undefined || fusion === null
+    ? undefined
+    : checkChoice("embeddings.fusion", Fusion, fusion);
 }
 
 async function attempted<T>(body: () => Promise<T>): Promise<T> {

@@ -9,6 +9,7 @@ import {
   isPlainList,
   isPlainObject,
   type Members,
+  MOST_SHARED,
 } from "./messages.js";
 
 // Of an object with one of these, more than its members decides.
@@ -85,7 +86,7 @@ interface Template {
   readonly names: readonly string[];
 }
 
-// By class, and by the names of fields joined; undefined if they are not written one by one.
+// By class, and by the names of fields; undefined if they are not written one by one.
 const templates = new Map<unknown, Map<string, Template | undefined>>();
 const MOST_TEMPLATES = 200;
 
@@ -112,9 +113,10 @@ function templateOf(
   names: readonly string[],
   texts: readonly string[],
 ): Template | undefined {
+  if (names.length > MOST_SHARED) return undefined;
   const known = templates.get(message.constructor) ?? new Map<string, Template | undefined>();
   templates.set(message.constructor, known);
-  const key = names.join("\0");
+  const key = JSON.stringify(names);
   if (known.has(key)) return known.get(key);
   const template = makeTemplate(message);
   const isRight = fill(template, texts) === JSON.stringify(message);

@@ -11,6 +11,10 @@ import { isSame, type Snapshot, snapshotOf, UNKNOWN } from "./snapshot.js";
 
 // Of a shorter list, taking snapshots would be most of the work.
 const WORTH_SPLITTING = 8;
+// Of a list of numbers and short texts, what is kept of each would be larger than it.
+const WORTH_KEEPING = 64;
+// What is kept of an element beside its text, in bytes: some 210 of a number, more of a message.
+const KEPT_BESIDE = 256;
 const OPENING = "[".charCodeAt(0);
 const COMMA = ",".charCodeAt(0);
 const CLOSING = "]".charCodeAt(0);
@@ -43,6 +47,11 @@ export class ListValue implements Blob {
   /** How many bytes it has, without making them. */
   get size(): number {
     return (this.ends.at(-1) ?? 1) + 1;
+  }
+
+  /** About how much memory it takes. */
+  get held(): number {
+    return this.size + KEPT_BESIDE * this.texts.length;
   }
 
   get bytes(): Uint8Array {
@@ -100,7 +109,7 @@ export function dumpList(
   list: unknown,
   base: ListValue = NONE,
 ): MaybePromise<ListValue> | undefined {
-  if (!isPlainList(list) || list.length < WORTH_SPLITTING) return undefined;
+  if (!isPlainList(list) || !isWorthSplitting(list)) return undefined;
   const first = sameAtStart(list, base.snapshots);
   const last = sameAtEnd(list, base.snapshots, first);
   const shift = base.snapshots.length - list.length;
@@ -138,6 +147,17 @@ export function dumpList(
   }
   const whole = () => new ListValue(snapshots, texts, base.ends.slice(0, first));
   return pending.length === 0 ? whole() : Promise.all(pending).then(whole);
+}
+
+// By some of its elements.
+function isWorthSplitting(list: readonly unknown[]): boolean {
+  if (list.length < WORTH_SPLITTING) return false;
+  for (let i = 0; i < WORTH_SPLITTING; i++) {
+    const element = list[Math.floor((i * list.length) / WORTH_SPLITTING)];
+    if (typeof element === "object" && element !== null) return true;
+    if (typeof element === "string" && element.length > WORTH_KEEPING) return true;
+  }
+  return false;
 }
 
 function sameAtStart(list: readonly unknown[], snapshots: readonly Snapshot[]): number {

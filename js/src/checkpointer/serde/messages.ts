@@ -38,6 +38,9 @@ export const MESSAGE_CLASSES = {
 const NAMESPACE = ["langchain_core", "messages"];
 const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map((known) => known.prototype));
 
+/** Of an object with more, what is known of it is not kept for others. @internal */
+export const MOST_SHARED = 32;
+
 /** One of LangChain's own messages, of which it is known what its text depends on. @internal */
 export function isMessage(value: object): value is Members {
   const known = Object.getPrototypeOf(value) as Members;
@@ -51,9 +54,11 @@ export function isMessage(value: object): value is Members {
 }
 
 /** Whether a message of LangChain's has the name of its class in its text. @internal */
-export function hasOrdinaryName({ lc_serializable, lc_namespace }: Members): boolean {
+export function hasOrdinaryName(message: Members): boolean {
+  const { lc_serializable, lc_namespace } = message;
   return (
     lc_serializable === true &&
+    !Object.hasOwn(message, "lc_id") &&
     Array.isArray(lc_namespace) &&
     lc_namespace.length === NAMESPACE.length &&
     lc_namespace[0] === NAMESPACE[0] &&

@@ -146,15 +146,25 @@ export class LaterValues {
     // What is made later must not hold the blob, which is a view of the whole answer.
     const { type } = blob;
     const make = await this.#prepare(channel, blob);
-    const define = (member: PropertyDescriptor) =>
-      Object.defineProperty(values, channel, { enumerable: true, configurable: true, ...member });
-    const set = (value: unknown) => define({ value, writable: true });
-    if (make === undefined) set(await load(this.#serde, blob));
-    else
-      define({
-        set,
-        get: () => (set(readable(type, make)) as Record<string, unknown>)[channel],
-      });
+    const define = (object: object, member: PropertyDescriptor) =>
+      Object.defineProperty(object, channel, { enumerable: true, configurable: true, ...member });
+    const set = (object: object, value: unknown) => define(object, { value, writable: true });
+    if (make === undefined) {
+      set(values, await load(this.#serde, blob));
+      return;
+    }
+    let made: { value: unknown } | undefined;
+    define(values, {
+      set(value) {
+        set(this, value);
+      },
+      get() {
+        made ??= { value: readable(type, make) };
+        // Others may have frozen it.
+        if (Object.getOwnPropertyDescriptor(values, channel)?.configurable) set(values, made.value);
+        return made.value;
+      },
+    });
   }
 
   #prepare(channel: string, blob: Blob): MaybePromise<(() => unknown) | undefined> {

@@ -12,6 +12,7 @@ import {
   isPlainList,
   isPlainObject,
   type Members,
+  MOST_SHARED,
 } from "./messages.js";
 
 enum Kind {
@@ -79,6 +80,8 @@ export function snapshotOf(value: unknown, depth: number = DEEPEST): Taken {
   if (depth === 0) return UNKNOWN;
   if (isPlainList(value)) return snapshotOfMembers(shapeOf(Kind.List, value, []), value, depth);
   if (isPlainObject(value)) {
+    // Such a member tells no class.
+    if (Object.hasOwn(value, "constructor")) return UNKNOWN;
     const keys = Object.keys(value);
     const values = keys.map((key) => value[key]);
     return snapshotOfMembers(shapeOf(Kind.Object, value, keys), values, depth);
@@ -92,13 +95,20 @@ function snapshotOfMembers(
   depth: number,
 ): ObjectSnapshot | typeof UNKNOWN {
   if (values.length === 0) return emptyOf(shape);
-  // Holes of a list are members, too.
-  const members = Array.from(values, (value) => snapshotOf(value, depth - 1));
-  return areKnown(members) ? { shape, members } : UNKNOWN;
+  const members = snapshotsOf(values, depth);
+  return members === UNKNOWN ? UNKNOWN : { shape, members };
 }
 
-function areKnown(snapshots: Taken[]): snapshots is Snapshot[] {
-  return !snapshots.includes(UNKNOWN);
+// Holes of a list are members, too. In a circle each level would be gone over once for each
+// member of the one above: the first that is unknown ends it.
+function snapshotsOf(values: readonly unknown[], depth: number): Snapshot[] | typeof UNKNOWN {
+  const snapshots: Snapshot[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const snapshot = snapshotOf(values[i], depth - 1);
+    if (snapshot === UNKNOWN) return UNKNOWN;
+    snapshots.push(snapshot);
+  }
+  return snapshots;
 }
 
 function snapshotOfMessage(message: Members, depth: number): MessageSnapshot | typeof UNKNOWN {
@@ -106,10 +116,12 @@ function snapshotOfMessage(message: Members, depth: number): MessageSnapshot | t
   // Of an undefined field it matters whether the message has it: fieldOf() looks.
   const names = keys.filter((key) => !IS_FIELD.has(key) || message[key] === undefined);
   const shape = shapeOf(Kind.Message, message, keys, names);
-  const values = names.map((name) => fieldOf(message, name));
-  const others = snapshotOfMembers(shape, values, depth);
-  const fields = FIELDS.map((name) => snapshotOf(message[name], depth - 1));
-  if (others === UNKNOWN || !areKnown(fields)) return UNKNOWN;
+  const ofNames = names.map((name) => fieldOf(message, name));
+  const others = snapshotOfMembers(shape, ofNames, depth);
+  if (others === UNKNOWN) return UNKNOWN;
+  const values = FIELDS.map((name) => message[name]);
+  const fields = snapshotsOf(values, depth);
+  if (fields === UNKNOWN) return UNKNOWN;
   const [content, id, name, additional_kwargs, response_metadata, ...ofAi] = fields;
   const [tool_calls, invalid_tool_calls, usage_metadata] = ofAi;
   return {
@@ -126,7 +138,7 @@ function snapshotOfMessage(message: Members, depth: number): MessageSnapshot | t
   };
 }
 
-// By class, and by the names joined.
+// By class, and by the names.
 const shapes = new Map<unknown, Map<string, Shape>>();
 const empties = new WeakMap<Shape, ObjectSnapshot>();
 const MOST_SHAPES = 200; // of a class
@@ -139,11 +151,10 @@ function shapeOf(
 ): Shape {
   const { constructor: of, toJSON } = value as Members;
   const shape = { kind, constructor: of, toJSON, keys, names };
-  // It tells no class.
-  if (Object.hasOwn(value, "constructor")) return shape;
+  if (keys.length > MOST_SHARED) return shape;
   const alike = shapes.get(of) ?? new Map<string, Shape>();
   shapes.set(of, alike);
-  const key = [...keys, "", ...names].join("\0");
+  const key = JSON.stringify([keys, names]);
   const known = alike.get(key);
   if (known?.kind === kind && known.toJSON === toJSON) return known;
   if (alike.size >= MOST_SHAPES) alike.clear();
@@ -185,6 +196,8 @@ function areSameElements(snapshots: readonly Snapshot[], list: readonly unknown[
 // These, in this order.
 function areSameMembers({ shape, members }: ObjectSnapshot, value: Members): boolean {
   if (value.constructor !== shape.constructor || value.toJSON !== undefined) return false;
+  if (shape.constructor !== Object && !isPlainObject(value)) return false;
+  if (Array.isArray(value)) return false;
   let i = 0;
   for (const key in value) {
     if (key !== shape.keys[i] || !isSame(members[i], value[key])) return false;
