@@ -680,6 +680,15 @@ describe("scopes", () => {
   });
 
   test("lead to their items, and to who wrote there", async () => {
+    // Until it is shown, the buttons of the one before must lead nowhere.
+    await page.evaluate(() => {
+      const { memory } = globalThis;
+      memory.holds = async () => {
+        delete memory.holds;
+        await new Promise((done) => setTimeout(done, 1000));
+        return memory.holds();
+      };
+    });
     await scope().click();
     await page.getByRole("button", { name: "Show its items" }).click();
     await page.locator(".count", { hasText: /eve@example%2Ecom: 4 items/ }).waitFor();

@@ -92,6 +92,8 @@ export class ScopesTab implements Tab {
   #choose(scope: Scope | undefined): void {
     if (scope === undefined) return;
     this.#chosen = scope;
+    // Its buttons are those of the one before until this one is shown.
+    this.#detail.inert = true;
     this.#panes.show(1);
     this.#host.run(() => this.#show(scope));
   }
@@ -118,6 +120,7 @@ export class ScopesTab implements Tab {
       listOf(rulesIn(rules, scope.place), "No history is kept."),
       this.#actions(scope.place),
     );
+    this.#detail.inert = false;
   }
 
   #actions(place: string[]): HTMLElement {
