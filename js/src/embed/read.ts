@@ -67,7 +67,7 @@ async function readLines(
     dims ??= numbers.length;
     if (dims === 0) {
       throw invalid(
-        `a table of word vectors must have a word and its numbers on each line, as in "tea 0.9 0.1": ${JSON.stringify(line.slice(0, 60))}; a file is createReadStream(path), not its path`,
+        `a table of word vectors must have a word and its numbers on each line, as in "tea 0.9 0.1": ${JSON.stringify(line.slice(0, 60))}; for a file, give createReadStream(path) in place of its path`,
       );
     }
     const row = Float32Array.from(numbers, Number);

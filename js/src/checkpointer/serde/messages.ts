@@ -38,7 +38,7 @@ export const MESSAGE_CLASSES = {
 const NAMESPACE = ["langchain_core", "messages"];
 const MESSAGES = new Set<unknown>(Object.values(MESSAGE_CLASSES).map((known) => known.prototype));
 
-/** Of an object with more, what is known of it is not kept for others. @internal */
+/** Of an object with more names than these, what is known is not kept for others. @internal */
 export const MOST_SHARED = 32;
 
 /** One of LangChain's own messages, of which it is known what its text depends on. @internal */

@@ -80,7 +80,7 @@ export function snapshotOf(value: unknown, depth: number = DEEPEST): Taken {
   if (depth === 0) return UNKNOWN;
   if (isPlainList(value)) return snapshotOfMembers(shapeOf(Kind.List, value, []), value, depth);
   if (isPlainObject(value)) {
-    // Such a member tells no class.
+    // With a member of that name, `constructor` does not tell the class.
     if (Object.hasOwn(value, "constructor")) return UNKNOWN;
     const keys = Object.keys(value);
     const values = keys.map((key) => value[key]);
