@@ -58,7 +58,9 @@ export class SqlHost implements EngineHost {
     }
     let rows: Iterator<SqlValue[]>;
     try {
-      const cursor = this.#storage.sql.exec(sql, ...decodeParams(params));
+      // Without rows all is done when exec() returns; else the cursor may still ask for them.
+      const values = decodeParams(params, take === undefined);
+      const cursor = this.#storage.sql.exec(sql, ...values);
       // It has run, and looking at what it answers takes as long again.
       if (take === undefined) return 0;
       rows = cursor.raw()[Symbol.iterator]();

@@ -19,17 +19,21 @@ const SHORT_TEXT = 48;
 
 function decodeText(bytes: Uint8Array, begin: number, end: number): string {
   if (end - begin > SHORT_TEXT) return decoder.decode(bytes.subarray(begin, end));
-  let text = "";
-  for (let at = begin; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte > 0x7f) return decoder.decode(bytes.subarray(begin, end));
-    text += String.fromCharCode(byte);
-  }
-  return text;
+  const text = bytes.subarray(begin, end);
+  for (const byte of text) if (byte > 0x7f) return decoder.decode(text);
+  // One call, not an appended character for each: that would have to be joined again.
+  return String.fromCharCode.apply(null, text as unknown as number[]);
 }
 
-/** The values of `bytes`, none of which is a view into them. @internal */
-export function decodeParams(bytes: Uint8Array): SqlValue[] {
+const asCopy = (bytes: Uint8Array, begin: number, end: number) => bytes.slice(begin, end);
+const asView = (bytes: Uint8Array, begin: number, end: number) => bytes.subarray(begin, end);
+
+/**
+ * The values of `bytes`, none of which is a view into them. With `isReadAtOnce` blobs are:
+ * to copy one takes 4 µs, more than all else of a statement. @internal
+ */
+export function decodeParams(bytes: Uint8Array, isReadAtOnce = false): SqlValue[] {
+  const blob = isReadAtOnce ? asView : asCopy;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const values: SqlValue[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -45,7 +49,7 @@ export function decodeParams(bytes: Uint8Array): SqlValue[] {
     } else {
       const begin = at + 4;
       at = begin + view.getUint32(at, true);
-      values.push(kind === Kind.text ? decodeText(bytes, begin, at) : bytes.slice(begin, at));
+      values.push(kind === Kind.text ? decodeText(bytes, begin, at) : blob(bytes, begin, at));
     }
   }
   return values;
