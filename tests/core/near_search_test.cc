@@ -153,6 +153,19 @@ TYPED_TEST(NearSearchTest, an_absence_has_a_reason) {
   EXPECT_THAT(hit->parts, testing::Not(IsEmpty()));
 }
 
+TYPED_TEST(NearSearchTest, an_item_without_score_is_below_a_threshold_if_the_search_leaves_it_out) {
+  this->Put("plain", {}, {"n"});
+  SearchOp search{.ns_prefix = {"n"}, .query_vector = {1, 0}};
+  search.ranking = Ranking{.min_score = 0.5};
+  ASSERT_THAT(KeysOf(this->store_->Search(search)), IsEmpty());
+  const ItemRef plain{{"n"}, "plain"};
+  EXPECT_EQ(this->store_->ExplainAbsence(search, plain)->absence, Absence::kBelowMinScore);
+  search.query_vector.clear();
+  search.ranking.reset();
+  ASSERT_THAT(KeysOf(this->store_->Search(search)), ElementsAre("plain"));
+  EXPECT_EQ(this->store_->ExplainAbsence(search, plain)->absence, Absence::kNone);
+}
+
 TYPED_TEST(NearSearchTest, an_absence_restarts_no_time_to_live) {
   this->Put("short", {{1, 0}}, {"n"}, 1000);
   this->clock_.Advance(900);

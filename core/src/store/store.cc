@@ -208,8 +208,15 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
     why.last_score =
         hits[static_cast<std::size_t>(std::min<std::uint64_t>(end, hits.size())) - 1].score;
   }
-  const bool has_threshold = min_score && hits.front().score;
-  if (has_threshold && (!hit->score || *hit->score < *min_score)) {
+  bool is_above = true;
+  if (min_score && (!hit->score || *hit->score < *min_score)) {
+    // Whether a threshold applies is the search's to say: a listing knows none.
+    all.ranking->min_score = min_score;
+    const Result<std::vector<SearchItem>> above = Search(all);
+    if (!above) return std::unexpected(above.error());
+    is_above = std::ranges::any_of(*above, is_item);
+  }
+  if (!is_above) {
     why.absence = Absence::kBelowMinScore;
   } else if (rank < search.offset || rank >= end) {
     why.absence = Absence::kNotOnPage;
