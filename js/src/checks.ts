@@ -235,7 +235,6 @@ const SYNONYMS: Record<string, string> = {
   ttl: "defaultTtl",
   file: "path",
   filename: "path name",
-  url: "path",
   db: "path",
   database: "path name",
   serializer: "serde",

@@ -8,6 +8,7 @@ import { STATUS_CODES } from "../wire/status.js";
 /** A Durable Object's `ctx.storage`: as much of it as keepsake uses. */
 export interface ObjectStorage {
   sql: {
+    /** Has read the values that are bound when a statement without rows returns. */
     // biome-ignore lint/suspicious/noExplicitAny: what Cloudflare's own types take and answer.
     exec(query: string, ...bindings: any[]): { raw(): Iterable<any[]> };
     readonly databaseSize: number;
