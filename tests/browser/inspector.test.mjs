@@ -978,6 +978,8 @@ function watchWork() {
   const list = checkpointer.list.bind(checkpointer);
   checkpointer.list = async function* (...given) {
     let rows = 0;
+    // Slow enough for keys to be pressed meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 100));
     for await (const tuple of list(...given)) {
       rows++;
       yield tuple;

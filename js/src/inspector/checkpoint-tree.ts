@@ -41,6 +41,10 @@ export class CheckpointTree {
     return this.#isDone;
   }
 
+  get isReading(): boolean {
+    return this.#reading !== undefined;
+  }
+
   /** Reads the next portion; one at a time. */
   more(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {

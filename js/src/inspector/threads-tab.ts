@@ -175,6 +175,8 @@ export class ThreadsTab implements Tab {
   #moreSteps(end: number): void {
     const tree = this.#tree;
     if (tree === undefined || tree.isDone || end <= tree.steps.length) return;
+    // Whoever reads shows what came.
+    if (tree.isReading) return;
     this.#host.run(async () => {
       await tree.more();
       if (tree === this.#tree) this.#showSteps();
