@@ -20,7 +20,7 @@ const PEERS = {
   "@electric-sql/pglite": "0.5.16",
 };
 
-const SCRIPTS = ["keepsake", "sqlite-wasm", "wa-sqlite", "pglite", "indexeddb", "page"];
+const SCRIPTS = ["keepsake", "sqlite-wasm", "wa-sqlite", "pglite", "indexeddb", "floor", "page"];
 const BEST_PEER = "sqlite-wasm sahpool, tuned";
 const candidates = [
   { name: "keepsake, OPFS", script: "keepsake.js", peer: BEST_PEER },
@@ -47,6 +47,7 @@ await inFolder(async (folder) => {
   console.log(`${comparisonTable(candidates, await compareInBrowser(url))}\n`);
   console.log(`### What a page feels\n\n${await pageTable(url)}\n`);
   console.log(`### Until a page has a database\n\n${await openingTable(url)}\n`);
+  console.log(`### What the browser takes by itself\n\n${await floorTable(url)}\n`);
 });
 closeServers();
 
@@ -72,8 +73,6 @@ async function compareInBrowser(url) {
 async function pageTable(url) {
   const rows = [];
   await inBrowser(url, "measureSupersteps", async (page) => {
-    const way = await page.evaluate((count) => globalThis.measureMessages(count), PAGE_CALLS);
-    rows.push(["a message to a worker and back", milliseconds(way), "", ""]);
     for (const storage of ["opfs", "indexeddb"]) {
       rows.push([
         `one call, median, ${storage}`,
@@ -101,6 +100,30 @@ async function pageTable(url) {
     }
   });
   return table(["", "put", "get", "search"], rows);
+}
+
+// Raw messages, one write of as many bytes as a put, and the same handles: no program of ours.
+async function floorTable(url) {
+  let rows;
+  await inBrowser(url, "measureSupersteps", async (page) => {
+    const parameters = [PAGE_CALLS, OPENINGS];
+    const floor = await page.evaluate((all) => globalThis.measureFloor(...all), parameters);
+    const owner = await openTab({ context: page.context() }, url);
+    await owner.page.waitForFunction(() => globalThis.holdFloor);
+    await owner.page.evaluate(() => globalThis.holdFloor());
+    const follower = await page.evaluate(
+      (count) => globalThis.measureFollowersFloor(count),
+      PAGE_CALLS,
+    );
+    rows = [
+      ["a message to a worker and back", floor.way, "any call"],
+      ["and one write of 12 KB to OPFS there", floor.write, "a put"],
+      ["both from another tab", follower, "a follower's put"],
+      ["a worker, and handles of three new files", floor.fresh, "another, new"],
+      ["a worker, and handles of three files", floor.again, "again"],
+    ].map(([work, ms, of]) => [work, milliseconds(ms), of]);
+  });
+  return table(["", "median", "is part of"], rows);
 }
 
 // From openMemory() until it answers. The first of a page also loads and compiles the module.

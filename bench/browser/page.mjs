@@ -50,20 +50,56 @@ globalThis.measureOpening = async (storage, count) => {
   return { first, fresh: middle(fresh), again: middle(times.again) };
 };
 
-/** The way alone: a message to a worker, and back. */
-globalThis.measureMessages = async (count) => {
-  const echo = "onmessage = ({ data }) => postMessage(data)";
-  const worker = new Worker(URL.createObjectURL(new Blob([echo], { type: "text/javascript" })));
-  const message = new Uint8Array(100);
-  const median = await medianOf(count, () => {
-    const { promise, resolve } = Promise.withResolvers();
-    worker.onmessage = resolve;
-    worker.postMessage(message);
-    return promise;
-  });
-  worker.terminate();
-  return median;
+/** What the browser takes by itself for the parts of a call and of an opening. */
+globalThis.measureFloor = async (count, openings) => {
+  const floor = await startFloor("calls");
+  const [way, write] = [await callsOf(floor, "echo", count), await callsOf(floor, "write", count)];
+  floor.terminate();
+  const times = { fresh: [], again: [] };
+  for (let i = 0; i < openings; i++) {
+    for (const kind of ["fresh", "again"]) {
+      const start = performance.now();
+      const opened = await startFloor(`opening-${i}`);
+      times[kind].push(performance.now() - start);
+      await answerTo(opened, { kind: "close" });
+      opened.terminate();
+    }
+  }
+  return { way, write, fresh: middle(times.fresh), again: middle(times.again) };
 };
+
+/** Keeps the files of a floor, for another tab. */
+globalThis.holdFloor = async () => {
+  const floor = await startFloor("shared");
+  const { port } = new SharedWorker("floor.js", { type: "module" });
+  port.onmessage = ({ data, ports }) => floor.postMessage(data, ports);
+  port.postMessage("own");
+};
+
+globalThis.measureFollowersFloor = (count) => {
+  const { port } = new SharedWorker("floor.js", { type: "module" });
+  const { port1, port2 } = new MessageChannel();
+  port.postMessage({ kind: "serve" }, [port2]);
+  const follower = new Worker("floor.js", { type: "module" });
+  follower.postMessage({ kind: "follow" }, [port1]);
+  return callsOf(follower, "write", count);
+};
+
+async function startFloor(name) {
+  const worker = new Worker("floor.js", { type: "module" });
+  await answerTo(worker, { kind: "open", names: [name, `${name}-wal`, `${name}-journal`] });
+  return worker;
+}
+
+const callsOf = (worker, kind, count) => medianOf(count, () => answerTo(worker, { kind }));
+
+function answerTo(worker, message) {
+  const { promise, resolve, reject } = Promise.withResolvers();
+  worker.onmessage = resolve;
+  worker.onerror = (event) => reject(new Error(event.message));
+  worker.postMessage(message);
+  return promise;
+}
 
 // Calls one after the other. The clock of a page has a tenth of a millisecond: it takes some
 // calls at once.
