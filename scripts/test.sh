@@ -26,12 +26,42 @@ run_lint() {
 }
 
 run_native() {
+  # It takes two thirds of the time that GCC takes, which then only reads the core.
+  if has clang++-19; then export CC=clang-19 CXX=clang++-19; fi
   build_preset asan
   # A folder of its own: another checkout may run the same tests at the same time.
   local folder
   folder=$(mktemp -d)
-  TMPDIR=$folder ctest --preset asan --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"
+  export TMPDIR=$folder
+  if [ $# = 0 ]; then
+    check_with_gcc
+    run_core_tests
+    set -- --label-exclude core
+  fi
+  ctest --preset asan --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"
   rm -rf "$folder"
+}
+
+# docs/cpp.md promises both compilers.
+check_with_gcc() {
+  has g++ || return 0
+  git ls-files -z 'core/src/*.cc' | xargs -0 -n 8 -P "$(getconf _NPROCESSORS_ONLN)" \
+    g++ -std=c++23 -fsyntax-only -Wall -Wextra -Wno-missing-field-initializers -Werror \
+    -I core/include -I core/src -isystem node_modules/better-sqlite3/deps/sqlite3 \
+    -isystem build/asan/_deps/libsodium-src/src/libsodium/include/sodium
+}
+
+# A process for each core, not one for each test: under AddressSanitizer a start takes .16 s.
+run_core_tests() {
+  local shards shard pid status=0 pids=()
+  shards=$(getconf _NPROCESSORS_ONLN)
+  for ((shard = 0; shard < shards; shard++)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard \
+      build/asan/tests/core/core_tests --gtest_brief=1 &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  return $status
 }
 
 run_jest() {

@@ -282,7 +282,7 @@ TEST_F(FileSumsTest, an_undamaged_file_is_salvaged_whole) {
     std::string theirs, ours;
     for (auto [database, into] :
          {std::pair{source.database.get(), &theirs}, {target.get(), &ours}}) {
-      (void)database->Run(transfer::SelectAll(table), {}, [&, into = into](const Row& row) {
+      (void)database->Run(transfer::SelectAll(table), {}, [&](const Row& row) {
         for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) *into += row.Text(i);
         return true;
       });
