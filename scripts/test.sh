@@ -26,7 +26,7 @@ run_lint() {
 }
 
 run_native() {
-  # It takes two thirds of the time that GCC takes, which then only reads the core.
+  # Clang compiles in two thirds of GCC's time. GCC then only reads the core.
   if has clang++-19; then export CC=clang-19 CXX=clang++-19; fi
   build_preset asan
   # A folder of its own: another checkout may run the same tests at the same time.

@@ -53,7 +53,8 @@ globalThis.measureOpening = async (storage, count) => {
 /** What the browser takes by itself for the parts of a call and of an opening. */
 globalThis.measureFloor = async (count, openings) => {
   const floor = await startFloor("calls");
-  const [way, write] = [await callsOf(floor, "echo", count), await callsOf(floor, "write", count)];
+  const way = await callsOf(floor, "echo", count);
+  const write = await callsOf(floor, "write", count);
   floor.terminate();
   const times = { fresh: [], again: [] };
   for (let i = 0; i < openings; i++) {

@@ -1221,7 +1221,7 @@ describe.each(KINDS)("a crash image of %s holds every acknowledged row", (storag
       name: `spilled ${storage}`,
       storage,
       seed: 11,
-      transactions: 5,
+      transactions: Math.ceil(CRASH_IMAGES / 60),
       operations: 30,
       largest: 4_000_000,
     });
