@@ -514,6 +514,58 @@ describe("a page", () => {
   });
 });
 
+describe("the worker of a database that was closed", () => {
+  const close = (page) => page.evaluate(() => globalThis.memory.close());
+
+  test("opens the next one, of which it says nothing else", async () => {
+    const page = await openTab();
+    const [worker] = page.workers();
+    const heard = await page.evaluate(async (next) => {
+      await globalThis.memory.store.put(["n"], "of the last", { n: 1 });
+      await globalThis.memory.close();
+      await globalThis.open({ name: next });
+      let changes = 0;
+      globalThis.memory.onChange(() => changes++);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return changes;
+    }, `${name}, next`);
+    await put(page, "of the next", 2);
+    expect(heard).toBe(0);
+    expect(page.workers()).toEqual([worker]);
+    expect([await get(page, "of the last"), await get(page, "of the next")]).toEqual([
+      undefined,
+      2,
+    ]);
+    await close(page);
+    await page.evaluate((given) => globalThis.open(given), { name });
+    expect(await get(page, "of the last")).toBe(1);
+    expect(page.workers()).toEqual([worker]);
+    const locks = await page.evaluate(async () => (await navigator.locks.query()).held.length);
+    // The database's and the worker's.
+    expect(locks).toBe(2);
+  });
+
+  test("is found to be dead by the next one", async () => {
+    const page = await openTab();
+    await put(page, "a", 1);
+    await close(page);
+    await page.workers()[0].evaluate(() => {
+      setTimeout(() => {
+        for (;;);
+      }, 10);
+    });
+    await page.evaluate((given) => globalThis.open(given), { name });
+    expect(await get(page, "a")).toBe(1);
+  });
+
+  test("ends if there is no next one", async () => {
+    const page = await openTab();
+    await close(page);
+    expect(page.workers()).toHaveLength(1);
+    await until(() => page.workers().length === 0);
+  });
+});
+
 describe("an epoch", () => {
   test("is later than every other that a tab has heard of, whatever the clock says", async () => {
     const owner = await openTab();

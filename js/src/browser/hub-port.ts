@@ -18,6 +18,8 @@ export interface HubOptions {
 export interface HubPort {
   postMessage(message: PageToHub, transfer?: Transferable[]): void;
   terminate(): void;
+  /** Instead of terminate(), when it has said that it is closed. */
+  release(): void;
 }
 
 /** @internal */
@@ -34,6 +36,13 @@ const LOOK_EVERY_MS = 1_000;
 // Counted, because a page that sleeps does not look either.
 const MOST_SILENT_LOOKS = 15;
 const GRANTED_AT_ONCE_MS = 100;
+const SPARE_FOR_MS = 10_000;
+
+// A worker that has closed its database waits a while for the next one of this page: to start
+// another takes longer than all the rest of an opening.
+let spare: { worker: Worker; of: DatabaseOptions["worker"]; timer: Timer } | undefined;
+
+type Timer = ReturnType<typeof setTimeout>;
 
 /** @internal */
 export function openHub({ settings, worker }: HubOptions, events: HubEvents): HubPort {
@@ -41,8 +50,9 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
   if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
   const life = `${channelName(settings.name)}:life:${Math.random()}`;
   const ended = new AbortController();
-  const started = startWorker({ worker });
-  const watch = watchHub(started, events);
+  const known = takeSpare(worker);
+  const started = known ?? startWorker({ worker });
+  const watch = watchHub(started, events, known !== undefined);
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
     watch.heard();
@@ -58,19 +68,48 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
   };
   const shared = adoptedModule(settings.wasm);
   started.postMessage({ type: "start", settings, life, shared } satisfies PageToHub);
+  const leave = () => {
+    ended.abort();
+    watch.end();
+  };
   return {
     postMessage: (message, transfer = []) => started.postMessage(message, transfer),
     terminate() {
-      ended.abort();
-      watch.end();
+      leave();
       started.terminate();
+    },
+    release() {
+      leave();
+      keepSpare(started, worker);
     },
   };
 }
 
+function keepSpare(worker: Worker, of: DatabaseOptions["worker"]): void {
+  endSpare();
+  worker.onmessage = null;
+  worker.onerror = endSpare;
+  spare = { worker, of, timer: setTimeout(endSpare, SPARE_FOR_MS) };
+}
+
+function takeSpare(of: DatabaseOptions["worker"]): Worker | undefined {
+  if (spare === undefined || spare.of !== of) return undefined;
+  const { worker, timer } = spare;
+  clearTimeout(timer);
+  spare = undefined;
+  return worker;
+}
+
+function endSpare(): void {
+  clearTimeout(spare?.timer);
+  spare?.worker.terminate();
+  spare = undefined;
+}
+
 // A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
-function watchHub(worker: Worker, { die, isWaiting }: HubEvents) {
-  let silentLooks = Number.NEGATIVE_INFINITY; // until it has started
+function watchHub(worker: Worker, { die, isWaiting }: HubEvents, isKnown: boolean) {
+  // One that is new may take longer to load.
+  let silentLooks = isKnown ? 0 : Number.NEGATIVE_INFINITY;
   const look = () => {
     silentLooks = isWaiting() ? silentLooks + 1 : Math.min(silentLooks, 0);
     if (silentLooks > MOST_SILENT_LOOKS) die();
@@ -100,11 +139,13 @@ function hubInThisThread(start: PageToHub, hear: (message: HubToPage) => void): 
   serveHub(port2);
   port1.onmessage = ({ data }) => hear(data as HubToPage);
   port1.postMessage(start);
+  const close = () => {
+    port1.close();
+    port2.close();
+  };
   return {
     postMessage: (message, transfer = []) => port1.postMessage(message, transfer),
-    terminate() {
-      port1.close();
-      port2.close();
-    },
+    terminate: close,
+    release: close,
   };
 }

@@ -224,6 +224,8 @@ export class HubTransport implements Transport {
         this.#bringBroker();
         return;
       case "closed":
+        this.#hub?.release();
+        this.#hub = undefined;
         this.#stop();
         return;
     }

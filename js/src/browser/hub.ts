@@ -79,6 +79,8 @@ export class Hub implements Candidate, Leader {
   #lackingSince: number | undefined;
   #isClosing = false;
   #isClosed = false;
+  /** The page may speak to the next hub of this thread already. */
+  #hasLeft = false;
   /** Why nothing can be done here any more. */
   #fatal: Failure | undefined;
   #lastError: string | undefined;
@@ -522,9 +524,10 @@ export class Hub implements Candidate, Leader {
     this.#election.end();
     this.#link.close();
     this.tell({ type: "closed" });
+    this.#hasLeft = true;
   }
 
   tell(message: HubToPage, transfer: Transferable[] = []): void {
-    this.#page.postMessage(message, transfer);
+    if (!this.#hasLeft) this.#page.postMessage(message, transfer);
   }
 }

@@ -172,7 +172,9 @@ export class OpfsStorage implements BrowserStorage {
     return this.#name + aside;
   }
 
-  async settled(): Promise<void> {}
+  async settled(): Promise<void> {
+    await this.#reserving;
+  }
 
   close(): void {
     this.#isClosed = true;
