@@ -595,6 +595,8 @@ describe("whoever hangs, every call settles in time:", () => {
     const page = await openTab();
     expect(await inTime(tryToPut(page, "a", 1))).toEqual({});
     await takeLock();
+    // Its worker hears of that a moment later.
+    await page.waitForTimeout(500);
     for (const key of ["b", "c"]) {
       expect(await inTime(tryToPut(page, key, 2))).toMatchObject({
         code: "busy",

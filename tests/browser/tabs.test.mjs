@@ -558,6 +558,27 @@ describe("the worker of a database that was closed", () => {
     expect(await get(page, "a")).toBe(1);
   });
 
+  test("is not asked for the next one if somebody ended it", async () => {
+    const page = await blankTab();
+    const took = await page.evaluate(async (name) => {
+      const started = [];
+      const worker = () => {
+        started.push(new Worker("worker.js", { type: "module" }));
+        return started.at(-1);
+      };
+      await globalThis.open({ name, worker });
+      await globalThis.memory.close();
+      started[0].terminate();
+      const locks = async () => (await navigator.locks.query()).held.length;
+      while ((await locks()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const begun = performance.now();
+      await globalThis.open({ name, worker });
+      return { workers: started.length, ms: performance.now() - begun };
+    }, name);
+    expect(took.workers).toBe(2);
+    expect(took.ms).toBeLessThan(10_000);
+  });
+
   test("ends if there is no next one", async () => {
     const page = await openTab();
     await close(page);

@@ -40,9 +40,16 @@ const SPARE_FOR_MS = 10_000;
 
 // A worker that has closed its database waits a while for the next one of this page: to start
 // another takes longer than all the rest of an opening.
-let spare: { worker: Worker; of: DatabaseOptions["worker"]; timer: Timer } | undefined;
+let spare: Spare | undefined;
 
-type Timer = ReturnType<typeof setTimeout>;
+interface Spare {
+  readonly worker: Worker;
+  /** The option that it was made by. */
+  readonly of: DatabaseOptions["worker"];
+  /** No longer waits for the lock that tells when it is gone. */
+  readonly leave: () => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
 
 /** @internal */
 export function openHub({ settings, worker }: HubOptions, events: HubEvents): HubPort {
@@ -50,15 +57,17 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
   if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
   const life = `${channelName(settings.name)}:life:${Math.random()}`;
   const ended = new AbortController();
+  const leave = () => ended.abort();
   const known = takeSpare(worker);
   const started = known ?? startWorker({ worker });
   const watch = watchHub(started, events, known !== undefined);
+  const gone = () => (spare?.worker === started ? endSpare() : die());
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
     watch.heard();
     if (message.type === "started" && message.isAlive) {
       // Rejects when it is ended from here, or the page is no longer there.
-      navigator.locks.request(life, { signal: ended.signal }, granted(die)).catch(() => {});
+      navigator.locks.request(life, { signal: ended.signal }, granted(gone)).catch(() => {});
     }
     hear(message);
   };
@@ -68,42 +77,34 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
   };
   const shared = adoptedModule(settings.wasm);
   started.postMessage({ type: "start", settings, life, shared } satisfies PageToHub);
-  const leave = () => {
-    ended.abort();
-    watch.end();
-  };
   return {
     postMessage: (message, transfer = []) => started.postMessage(message, transfer),
     terminate() {
       leave();
+      watch.end();
       started.terminate();
     },
     release() {
-      leave();
-      keepSpare(started, worker);
+      watch.end();
+      endSpare();
+      started.onmessage = null;
+      started.onerror = endSpare;
+      spare = { worker: started, of: worker, leave, timer: setTimeout(endSpare, SPARE_FOR_MS) };
     },
   };
 }
 
-function keepSpare(worker: Worker, of: DatabaseOptions["worker"]): void {
-  endSpare();
-  worker.onmessage = null;
-  worker.onerror = endSpare;
-  spare = { worker, of, timer: setTimeout(endSpare, SPARE_FOR_MS) };
-}
-
 function takeSpare(of: DatabaseOptions["worker"]): Worker | undefined {
   if (spare === undefined || spare.of !== of) return undefined;
-  const { worker, timer } = spare;
-  clearTimeout(timer);
+  const { worker, leave, timer } = spare;
   spare = undefined;
+  clearTimeout(timer);
+  leave();
   return worker;
 }
 
 function endSpare(): void {
-  clearTimeout(spare?.timer);
-  spare?.worker.terminate();
-  spare = undefined;
+  if (spare !== undefined) takeSpare(spare.of)?.terminate();
 }
 
 // A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
