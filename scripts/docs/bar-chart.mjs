@@ -9,10 +9,14 @@ const LETTER = 6.5; // about as wide
 const PEERS = ["#9aa5b1", "#c4cbd3", "#7b8794"];
 const OURS = "#5b8def";
 
-/** `rows` are [label, …figures as the bench printed them], a figure for each of `columns`: ours is the last. */
+/**
+ * `rows` are [label, …figures as the bench printed them], a figure for each of `columns`: ours is
+ * the last. Where some are rates ("5460/s") the longest bar of each row is the fastest.
+ */
 export function barChart(title, columns, rows) {
-  const figures = rows.map((row) => row.slice(1).map(numberIn));
-  const most = Math.max(...figures.flat());
+  const areRates = rows.flat().some((text) => text.includes("/s"));
+  const figures = rows.map((row) => row.slice(1).map(areRates ? rateIn : numberIn));
+  const most = figures.map((row) => Math.max(...(areRates ? row : figures.flat())));
   const group = columns.length * BAR + GAP;
   const height = TOP + rows.length * group + 8;
   const longest = Math.max(...rows.flatMap((row) => row.slice(1).map((text) => text.length)));
@@ -21,7 +25,7 @@ export function barChart(title, columns, rows) {
   const bars = rows.map(([label, ...texts], i) => {
     const top = TOP + i * group;
     const drawn = figures[i].map((figure, k) => {
-      const width = Math.round((figure / most) * room);
+      const width = Math.round((figure / most[i]) * room);
       const y = top + k * BAR;
       return (
         `<rect x="${LABELS}" y="${y}" width="${width}" height="${BAR - 2}" fill="${colourOf(k)}"/>` +
@@ -31,9 +35,12 @@ export function barChart(title, columns, rows) {
     const middle = top + (columns.length * BAR) / 2 + 4;
     return `<text x="${LABELS - 10}" y="${middle}" text-anchor="end">${escaped(label)}</text>${drawn.join("")}`;
   });
-  let x = LABELS;
-  const legend = columns.map((name, k) => {
-    if (k > 0) x += 40 + Math.ceil(columns[k - 1].length * LETTER);
+  const names = columns.map((name) => name.replaceAll("*", ""));
+  const widths = names.map((name) => 40 + Math.ceil(name.length * LETTER));
+  const wide = widths.reduce((sum, width) => sum + width);
+  let x = Math.min(LABELS, WIDTH - wide);
+  const legend = names.map((name, k) => {
+    if (k > 0) x += widths[k - 1];
     return (
       `<rect x="${x}" y="34" width="12" height="12" fill="${colourOf(k)}"/>` +
       `<text x="${x + 18}" y="45">${escaped(name)}</text>`
@@ -54,9 +61,14 @@ export function barChart(title, columns, rows) {
 }
 
 function numberIn(text) {
-  const figure = Number(/\d*\.?\d+/.exec(text)?.[0]);
-  if (Number.isNaN(figure)) throw new Error(`a bar needs a number: "${text}"`);
-  return figure;
+  const [, digits, thousands] = /(\d*\.?\d+)(k)?/.exec(text) ?? [];
+  if (digits === undefined) throw new Error(`a bar needs a number: "${text}"`);
+  return Number(digits) * (thousands ? 1000 : 1);
+}
+
+/** How many a second; also of what takes milliseconds. */
+function rateIn(text) {
+  return text.includes("/s") ? numberIn(text) : 1000 / numberIn(text);
 }
 
 function escaped(text) {
