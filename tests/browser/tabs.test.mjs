@@ -579,6 +579,15 @@ describe("the worker of a database that was closed", () => {
     expect(took.ms).toBeLessThan(10_000);
   });
 
+  test("keeps its page out of no cache", async () => {
+    const page = await openTab();
+    await put(page, "a", 1);
+    await close(page);
+    expect(await leaveAndReturn(page, elsewhere(server.url))).toBe(true);
+    await page.evaluate((given) => globalThis.open(given), { name });
+    expect(await get(page, "a")).toBe(1);
+  });
+
   test("ends if there is no next one", async () => {
     const page = await openTab();
     await close(page);

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { tablesOf, withTables } from "../../scripts/benchmarks.mjs";
+import { barChart } from "../../scripts/docs/bar-chart.mjs";
 import { contentsOf } from "../../scripts/docs/site.mjs";
 import { projectRoot, run } from "./support/installed-package.mjs";
 import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
@@ -114,9 +115,25 @@ describe("the tables of docs/benchmarks.md", () => {
   test("are what the pictures show", () => {
     const made = withTables(page, page);
     expect(made.page).toBe(page);
-    expect(Object.keys(made.pictures)).toEqual(["recall", "items", "threads", "files", "edge"]);
+    const names = ["recall", "vectors", "items", "threads", "files", "edge", "page"];
+    expect(Object.keys(made.pictures)).toEqual(names);
     for (const [name, svg] of Object.entries(made.pictures))
       expect(read(`docs/pictures/${name}.svg`)).toBe(svg);
+  });
+
+  test("are drawn so that the fastest of a row has the longest bar", () => {
+    const rows = [
+      ["open", "40 ms", "1000/s"],
+      ["read", "1.5k/s", "900/s"],
+    ];
+    const bars = barChart("title", ["other", "**ours**"], rows).matchAll(
+      /width="(\d+)" height="12"/g,
+    );
+    const [, , ...widths] = [...bars].map(([, width]) => Number(width));
+    const [slow, fast, first, second] = widths;
+    expect(slow / fast).toBeCloseTo(25 / 1000, 2);
+    expect(second / first).toBeCloseTo(900 / 1500, 2);
+    expect(first).toBe(fast);
   });
 
   test("follow what a bench printed", () => {

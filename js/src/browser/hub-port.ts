@@ -89,6 +89,8 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
       endSpare();
       started.onmessage = null;
       started.onerror = endSpare;
+      // With a worker that holds a lock the page would not get into the back/forward cache.
+      addEventListener("pagehide", endSpare);
       spare = { worker: started, of: worker, leave, timer: setTimeout(endSpare, SPARE_FOR_MS) };
     },
   };
@@ -99,6 +101,7 @@ function takeSpare(of: DatabaseOptions["worker"]): Worker | undefined {
   const { worker, leave, timer } = spare;
   spare = undefined;
   clearTimeout(timer);
+  removeEventListener("pagehide", endSpare);
   leave();
   return worker;
 }
