@@ -579,11 +579,13 @@ describe("the worker of a database that was closed", () => {
     expect(took.ms).toBeLessThan(10_000);
   });
 
-  test("keeps its page out of no cache", async () => {
+  test("ends when its page is left, which comes back without it", async () => {
     const page = await openTab();
     await put(page, "a", 1);
     await close(page);
     expect(await leaveAndReturn(page, elsewhere(server.url))).toBe(true);
+    const { held } = await page.evaluate(() => navigator.locks.query());
+    expect(held).toEqual([]);
     await page.evaluate((given) => globalThis.open(given), { name });
     expect(await get(page, "a")).toBe(1);
   });

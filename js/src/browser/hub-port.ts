@@ -89,7 +89,7 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
       endSpare();
       started.onmessage = null;
       started.onerror = endSpare;
-      // With a worker that holds a lock the page would not get into the back/forward cache.
+      // As hubs do: browsers may keep a page with a lock out of the back/forward cache.
       addEventListener("pagehide", endSpare);
       spare = { worker: started, of: worker, leave, timer: setTimeout(endSpare, SPARE_FOR_MS) };
     },
