@@ -33,6 +33,12 @@ LogId NextLog(LogId log) { return MainLog(OwnerOf(log)) + (log + 1) % kMaxLogs; 
 
 }  // namespace
 
+LogRange ReadRange(ByteReader& reader) {
+  const LogId log = reader.Id();
+  const std::uint64_t offset = reader.Varint();
+  return {log, offset, reader.Varint()};
+}
+
 LogId MainLog(NamespaceId ns) { return ns << kLogBits; }
 
 LogId ChannelLog(NamespaceId ns, std::string_view channel) {

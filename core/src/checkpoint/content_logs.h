@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/varint.h"
 #include "keepsake/bytes.h"
 #include "keepsake/database.h"
 #include "keepsake/status.h"
@@ -41,6 +42,9 @@ struct LogRange {
 
   bool operator==(const LogRange&) const = default;
 };
+
+/** As rows and values tell it. */
+LogRange ReadRange(ByteReader& reader);
 
 LogId MainLog(NamespaceId ns);
 LogId ChannelLog(NamespaceId ns, std::string_view channel);

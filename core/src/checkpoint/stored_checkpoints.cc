@@ -48,12 +48,6 @@ BlobView ReadBlob(ByteReader& reader) {
   return {type, BytesOf(reader.Text())};
 }
 
-LogRange ReadRange(ByteReader& reader) {
-  const LogId log = reader.Id();
-  const std::uint64_t offset = reader.Varint();
-  return {log, offset, reader.Varint()};
-}
-
 Bytes EncodeEdits(ByteView base, ByteView record) {
   Bytes out;
   for (const Edit& edit : Diff(base, record, kWindow, kMinCopy)) {

@@ -30,12 +30,6 @@ constexpr std::size_t kSharedPart = 8;
 // In all, and of one value; a reader of the log finds the others.
 constexpr std::size_t kKeptBytes = 8 * 1024 * 1024;
 
-LogRange ReadRange(ByteReader& reader) {
-  const LogId log = reader.Id();
-  const std::uint64_t offset = reader.Varint();
-  return {log, offset, reader.Varint()};
-}
-
 Status Corrupt() { return {StatusCode::kCorrupt, "a value of a checkpoint has an unknown layout"}; }
 
 }  // namespace

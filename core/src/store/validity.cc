@@ -2,15 +2,9 @@
 
 #include "base/hash.h"
 #include "base/order.h"
+#include "base/varint.h"
 
 namespace keepsake {
-namespace {
-
-ByteView BytesOf(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-}  // namespace
 
 std::int64_t MarkOf(std::string_view encoded_ns, std::string_view key) {
   constexpr std::uint64_t kMask = (std::uint64_t{1} << 52) - 1;

@@ -12,6 +12,7 @@
 #include "text/substring.h"
 #include "text/text_record.h"
 #include "text/unicode.h"
+#include "text/word_list.h"
 #include "text/word_mark.h"
 
 namespace keepsake::search {
@@ -75,11 +76,6 @@ constexpr int kWordsToNegated = 2;
 // So many sentences are more than a question.
 constexpr std::ptrdiff_t kSentencesOfMessage = 3;
 constexpr std::size_t kShort = 2;
-
-template <std::size_t N>
-bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
-}
 
 // A part of a query: plain, or between quotes.
 struct Section {

@@ -537,11 +537,6 @@ std::string Spaced(std::string_view text) {
   return spaced += ' ';
 }
 
-template <std::size_t N>
-bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
-}
-
 void ReadOrder(std::string_view text, TimeQuestion& question) {
   using enum TimeQuestion::Order;
   const std::string spaced = Spaced(text);

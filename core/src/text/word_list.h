@@ -2,6 +2,8 @@
 #ifndef KEEPSAKE_TEXT_WORD_LIST_H_
 #define KEEPSAKE_TEXT_WORD_LIST_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -24,6 +26,11 @@ class WordList {
   };
   std::vector<Entry> entries_;  // by word
 };
+
+template <std::size_t N>
+bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
+}
 
 }  // namespace keepsake::search
 
