@@ -61,6 +61,7 @@ const rows = [
   ["a file instead of a path", () => openMemory({ file: "agent.db" }), "invalid_argument", 'openMemory: unknown option "file": did you mean "path"?'],
   ["an empty path", () => openMemory({ path: "" }), "invalid_argument", 'openMemory: path must be a non-empty string, such as "agent.db": ""'],
   ["a URL as a path", () => openMemory({ path: "file:agent.db" }), "invalid_argument", 'openMemory: path must be a path, not a URL, such as "agent.db": "file:agent.db"'],
+  ["a file that is to keep nothing", () => openMemory({ path: "agent.db", storage: "memory" }), "invalid_argument", 'openMemory: storage "memory" keeps nothing, so path must be ":memory:" beside it'],
   ["a name instead of a path", () => openMemory({ name: "agent" }), "unsupported", "openMemory: name is for browsers; here a database has a path"],
   ["a filename", () => openMemory({ filename: "agent.db" }), "invalid_argument", 'openMemory: unknown option "filename": did you mean "path"?'],
   ["a mode of all searches", () => openMemory({ path: ":memory:", mode: "text" }), "invalid_argument", 'openMemory: unknown option "mode": did you mean "searchMode"?'],

@@ -1,5 +1,6 @@
 // What a database and its parts are called in a browser's storage.
 
+import { show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 
 /** The database, its log and its journal. @internal */
@@ -13,7 +14,7 @@ const ASIDE = ".corrupt-";
 /** What every database of a browser may be called. @internal */
 export function checkName(name: unknown): asserts name is string {
   if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
-    throw invalid(`name must be a string of 1 to ${LONGEST_NAME} characters: ${String(name)}`);
+    throw invalid(`name must be a string of 1 to ${LONGEST_NAME} characters: ${show(name)}`);
   }
   if (name.includes("\0") || !name.isWellFormed()) {
     throw invalid(`name must not contain NUL or lone surrogates: ${JSON.stringify(name)}`);

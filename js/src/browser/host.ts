@@ -30,7 +30,7 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
   const { path, name, storage } = options;
   checkCommonOptions(options);
   if (storage !== undefined && !STORAGES.includes(storage)) {
-    throw invalid(`storage must be auto, opfs, indexeddb or memory: ${String(storage)}`);
+    throw invalid(`storage must be auto, opfs, indexeddb or memory: ${show(storage)}`);
   }
   if (path === ":memory:" || storage === "memory") {
     refuseKey(options, "what is in memory is not written");

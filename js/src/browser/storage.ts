@@ -92,10 +92,7 @@ async function openNewOpfs(request: StorageRequest, opfs: OpfsStorage): Promise<
     return mirror.load(request.durability, "this database began in IndexedDB, and stays there");
   }
   mirror.close();
-  throw new KeepsakeError(
-    "cannot_open",
-    `"${request.name}" is kept in IndexedDB, so storage must be "auto" or "indexeddb", not "opfs"`,
-  );
+  throw kept(request.name, 'in IndexedDB, so storage must be "auto" or "indexeddb", not "opfs"');
 }
 
 // It fell back to IndexedDB when OPFS was refused, which it is no longer.
@@ -163,7 +160,8 @@ async function openMirrorOnly(request: StorageRequest): Promise<BrowserStorage> 
   if (mirror instanceof Refused) throw unsupported("IndexedDB", mirror);
   if (!mirror.isEmpty) return mirror.load(request.durability, undefined);
   if (await livesInOpfs(mirror)) {
-    throw unreachable(mirror, 'storage must be "auto" or "opfs", not "indexeddb"');
+    mirror.close();
+    throw kept(mirror.name, 'in OPFS, so storage must be "auto" or "opfs", not "indexeddb"');
   }
   return mirror.load(request.durability, undefined);
 }
@@ -181,10 +179,11 @@ async function livesInOpfs(mirror: Mirror): Promise<boolean> {
 
 function unreachable(mirror: Mirror, reason: string): KeepsakeError {
   mirror.close();
-  return new KeepsakeError(
-    "cannot_open",
-    `"${mirror.name}" is kept in OPFS, which can't be used now: ${reason}`,
-  );
+  return kept(mirror.name, `in OPFS, which can't be used now: ${reason}`);
+}
+
+function kept(name: string, where: string): KeepsakeError {
+  return new KeepsakeError("cannot_open", `"${name}" is kept ${where}`);
 }
 
 class Refused {

@@ -12,7 +12,10 @@ export interface BrowserWorker {
 
 /** Where a database is, and how it is kept. */
 export interface DatabaseOptions {
-  /** Outside browsers: a file, which is made if it is missing, or `":memory:"`. */
+  /**
+   * Outside browsers: a file, which is made if it is missing, or `":memory:"`. Where there is a
+   * `name` too, browsers go by that, and others by this.
+   */
   path?: string | undefined;
   /** In browsers: the name of a database of this origin, which is made if it is missing. */
   name?: string | undefined;

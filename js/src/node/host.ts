@@ -66,6 +66,10 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
     throw invalid(`${rule}: ${show(path)}`);
   }
   const isVolatile = path === ":memory:";
+  // Else what was to be kept nowhere would be in a file.
+  if (options.storage === "memory" && !isVolatile) {
+    throw invalid('storage "memory" keeps nothing, so path must be ":memory:" beside it');
+  }
   if (isVolatile) refuseKey(options, "what is in memory is not written");
   return { ...options, path: isVolatile ? path : resolve(path), isVolatile };
 }
