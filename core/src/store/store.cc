@@ -377,13 +377,15 @@ Status Store::Configure(const std::optional<IndexConfig>& index,
                         const std::optional<TtlConfig>& ttl,
                         const std::optional<TextConfig>& text) {
   if (index && options_.index && *index != *options_.index) {
-    return {StatusCode::kConflictingOptions, "it is open with another index: give the same, or none"};
+    return {StatusCode::kConflictingOptions,
+            "it is open with another index: give the same, or none"};
   }
   if (ttl && ttl_configured_ && *ttl != options_.ttl) {
     return {StatusCode::kConflictingOptions, "it is open with another ttl: give the same, or none"};
   }
   if (text && text_configured_ && *text != options_.text) {
-    return {StatusCode::kConflictingOptions, "it is open with another text: give the same, or none"};
+    return {StatusCode::kConflictingOptions,
+            "it is open with another text: give the same, or none"};
   }
   StoreOptions configured = options_;
   if (index) configured.index = index;
