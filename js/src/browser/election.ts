@@ -61,6 +61,7 @@ export class Election {
   #hasFailedToOpen = false;
   #lastSteal = Number.NEGATIVE_INFINITY;
   #mustSteal = false;
+  #openings = 0;
   #requestAgain: () => void = () => {};
   #tryAgain: (() => void) | undefined;
 
@@ -78,6 +79,11 @@ export class Election {
   get mayBeOpening(): boolean {
     const since = this.#term?.heldSince;
     return since !== undefined && performance.now() - since < OPENING_MAY_TAKE_MS;
+  }
+
+  /** Whether the files may be in use without an owner: an opening can't be stopped. */
+  get isOpening(): boolean {
+    return this.#openings > 0;
   }
 
   /** Stands until end(). */
@@ -173,6 +179,9 @@ export class Election {
 
   #openInTime(): Promise<Owner> {
     const opening = Owner.open(this.#settings, () => this.#candidate.showLife());
+    const settled = () => void this.#openings--;
+    this.#openings++;
+    opening.then(settled, settled);
     return inTime(
       opening,
       OPENING_MAY_TAKE_MS,

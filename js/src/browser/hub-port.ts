@@ -18,7 +18,7 @@ export interface HubOptions {
 export interface HubPort {
   postMessage(message: PageToHub, transfer?: Transferable[]): void;
   terminate(): void;
-  /** Instead of terminate(), when it has said that it is closed. */
+  /** Instead of terminate(), when it has said that it is closed, and free. */
   release(): void;
 }
 
@@ -37,6 +37,7 @@ const LOOK_EVERY_MS = 1_000;
 const MOST_SILENT_LOOKS = 15;
 const GRANTED_AT_ONCE_MS = 100;
 const SPARE_FOR_MS = 10_000;
+const SPARE_ANSWERS_WITHIN_MS = 1_000;
 
 // A worker that has closed its database waits a while for the next one of this page: to start
 // another takes longer than all the rest of an opening.
@@ -111,9 +112,10 @@ function endSpare(): void {
 }
 
 // A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
-function watchHub(worker: Worker, { die, isWaiting }: HubEvents, isKnown: boolean) {
-  // One that is new may take longer to load.
-  let silentLooks = isKnown ? 0 : Number.NEGATIVE_INFINITY;
+function watchHub(worker: Worker, { die, isWaiting }: HubEvents, wasSpare: boolean) {
+  let silentLooks = Number.NEGATIVE_INFINITY; // until it has started
+  // It has nothing to load. Whoever ended it may have done so unnoticed.
+  const first = wasSpare ? setTimeout(die, SPARE_ANSWERS_WITHIN_MS) : undefined;
   const look = () => {
     silentLooks = isWaiting() ? silentLooks + 1 : Math.min(silentLooks, 0);
     if (silentLooks > MOST_SILENT_LOOKS) die();
@@ -122,9 +124,13 @@ function watchHub(worker: Worker, { die, isWaiting }: HubEvents, isKnown: boolea
   const timer = setInterval(look, LOOK_EVERY_MS);
   return {
     heard() {
+      clearTimeout(first);
       silentLooks = 0;
     },
-    end: () => clearInterval(timer),
+    end() {
+      clearTimeout(first);
+      clearInterval(timer);
+    },
   };
 }
 

@@ -224,8 +224,7 @@ export class HubTransport implements Transport {
         this.#bringBroker();
         return;
       case "closed":
-        this.#hub?.release();
-        this.#hub = undefined;
+        if (message.isFree) this.#release();
         this.#stop();
         return;
     }
@@ -280,6 +279,11 @@ export class HubTransport implements Transport {
     const broker = startBroker();
     if (broker === undefined) return;
     this.#hub?.postMessage({ type: "broker", port: broker.port }, [broker.port]);
+  }
+
+  #release(): void {
+    this.#hub?.release();
+    this.#hub = undefined;
   }
 
   #stop(): void {

@@ -520,10 +520,11 @@ export class Hub implements Candidate, Leader {
     clearInterval(this.#watch);
     this.#election.withdraw();
     await this.#followers.owner?.finish();
+    const isFree = !this.#election.isOpening;
     this.disown();
     this.#election.end();
     this.#link.close();
-    this.tell({ type: "closed" });
+    this.tell({ type: "closed", isFree });
     this.#hasLeft = true;
   }
 

@@ -161,7 +161,8 @@ export type HubToPage =
   | { type: "changed"; changes: Changes }
   | { type: "read"; name: string; bytes: number }
   | { type: "broker" }
-  | { type: "closed" };
+  /** `isFree`: nothing goes on in its thread any more. */
+  | { type: "closed"; isFree: boolean };
 
 /** What the owner knows of a hub that asked. */
 export interface OwnerAnswer {
