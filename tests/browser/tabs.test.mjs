@@ -521,6 +521,11 @@ describe("the worker of a database that was closed", () => {
   test("opens the next one, of which it says nothing else", async () => {
     const page = await openTab();
     const [worker] = page.workers();
+    // Changes are gathered for so long that the next one is open before they are told.
+    await worker.evaluate(() => {
+      const later = globalThis.setTimeout;
+      globalThis.setTimeout = (body, ms) => later(body, ms < 50 ? 150 : ms);
+    });
     const heard = await page.evaluate(async (next) => {
       await globalThis.memory.store.put(["n"], "of the last", { n: 1 });
       await globalThis.memory.close();

@@ -43,7 +43,7 @@ struct LogRange {
   bool operator==(const LogRange&) const = default;
 };
 
-/** As rows and values tell it. */
+/** Reads a range, as rows of checkpoints and values have it. */
 LogRange ReadRange(ByteReader& reader);
 
 LogId MainLog(NamespaceId ns);

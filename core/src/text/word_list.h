@@ -27,6 +27,7 @@ class WordList {
   std::vector<Entry> entries_;  // by word
 };
 
+// Whether one of the parts stands anywhere in the text.
 template <std::size_t N>
 bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });

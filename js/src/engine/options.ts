@@ -13,8 +13,8 @@ export interface BrowserWorker {
 /** Where a database is, and how it is kept. */
 export interface DatabaseOptions {
   /**
-   * Outside browsers: a file, which is made if it is missing, or `":memory:"`. Where there is a
-   * `name` too, browsers go by that, and others by this.
+   * Outside browsers: a file, which is made if it is missing, or `":memory:"`. Code
+   * for both may give a `name` beside it: browsers read only the name, the others only the path.
    */
   path?: string | undefined;
   /** In browsers: the name of a database of this origin, which is made if it is missing. */
