@@ -188,6 +188,11 @@ bool HasRoomForSum(std::uint32_t reserved) {
   return reserved == kSumBytes || reserved == kSealBytes;
 }
 
+bool IsLockPage(std::uint32_t number, std::size_t page_size) {
+  constexpr std::uint32_t kLockByte = 0x4000'0000;
+  return number == kLockByte / page_size + 1;
+}
+
 bool HasSum(ByteView page, std::uint32_t number) {
   const ByteView content = ContentOf(page);
   return WordAt(page.data() + content.size()) == SumOf(content, number);

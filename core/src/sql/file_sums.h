@@ -29,6 +29,10 @@ inline constexpr std::uint32_t kSumBytes = 8;
 // what an encrypted file needs and leaves empty in its exports.
 bool HasRoomForSum(std::uint32_t reserved);
 
+// The page that holds byte 2^30, on which SQLite takes its locks: nothing is ever written to it.
+// So a database that is larger has one page without a sum.
+bool IsLockPage(std::uint32_t number, std::size_t page_size);
+
 // Whether `page`, which has the number `number` (from 1), ends with its checksum.
 bool HasSum(ByteView page, std::uint32_t number);
 // Writes it there.

@@ -522,7 +522,9 @@ Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_
   PageCheck check{
       .pages = static_cast<std::uint32_t>(std::min(in_file, static_cast<std::uint64_t>(pages)))};
   Bytes page(static_cast<std::size_t>(page_size));
-  for (std::uint32_t number = first; number < first + count && number <= check.pages; ++number) {
+  const std::uint64_t end = std::uint64_t{first} + count;
+  for (std::uint32_t number = first; number < end && number <= check.pages; ++number) {
+    if (IsLockPage(number, page.size())) continue;
     status = ReadFile(std::uint64_t{number - 1} * page.size(), page);
     const bool is_lost = status.code() == StatusCode::kCorrupt;
     if (!status.ok() && !is_lost) return std::unexpected(std::move(status));
