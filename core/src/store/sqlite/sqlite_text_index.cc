@@ -28,10 +28,11 @@ constexpr std::string_view kDelete =
 constexpr std::string_view kLoad =
     "SELECT i.item_id, i.ns, t.record, i.key FROM store_kv i LEFT JOIN store_text t"
     " ON t.item_id = i.item_id WHERE (i.ns, i.key) >= (?, ?) AND i.ns < ? ORDER BY i.ns, i.key";
+// In the order of the list, and no further than rows are taken. With a plain `ns = ?` SQLite might
+// take the index of namespaces, and read a whole one for each portion.
 constexpr std::string_view kValues =
-    "SELECT item_id, value FROM store_kv"
-    " WHERE item_id IN (SELECT value FROM json_each(?)) AND ns = ?";
-// In the order of the list.
+    "SELECT i.item_id, i.value FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
+    " WHERE +i.ns = ?";
 constexpr std::string_view kThere =
     "SELECT i.item_id FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
