@@ -40,7 +40,13 @@ export {
 } from "./memory.js";
 export type { AccessEvent, AccessOptions } from "./scope/access.js";
 export type { AuditEntry, AuditLogOptions, AuditRule, KeepAuditOptions } from "./scope/audit.js";
-export type { ErasureCheck, ErasureReceipt, ForgetOptions, Hold } from "./scope/erasure.js";
+export type {
+  ErasureCheck,
+  ErasureReceipt,
+  ForgetOptions,
+  Hold,
+  Scrubbed,
+} from "./scope/erasure.js";
 export type {
   EvictedItem,
   EvictionOrder,

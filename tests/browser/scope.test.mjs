@@ -93,7 +93,7 @@ test.each(["opfs", "indexeddb"])(
     );
     const outcome = await follower.evaluate(() => globalThis.forgetAda());
     expect(outcome).toMatchObject({
-      ...forgotten({ isScrubbed: true }),
+      ...forgotten({ scrubbed: "pages" }),
       erased: { items: 30, vectors: 30, threads: 1 },
     });
     await closeIn(follower);

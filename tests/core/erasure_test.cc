@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,13 @@ std::vector<CheckpointTuple> ListOf(EngineState& state, const std::string& threa
   return state.saver().List({.thread_id = thread}).value();
 }
 
+// Nothing if it is not known.
+std::optional<Scrubbed> ScrubbedOf(EngineState& state) {
+  const auto record = state.erasures().Find("e1");
+  if (!record || !*record) return std::nullopt;
+  return (*record)->scrubbed;
+}
+
 void ExpectOnlyBob(EngineState& state) {
   EXPECT_EQ(state.store().Stats()->items, 40);
   EXPECT_EQ(state.store().Measure({"user", "ada"}, true)->items, 0);
@@ -150,7 +158,7 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   ASSERT_TRUE(*record);
   EXPECT_EQ((*record)->digest, "d1");
   EXPECT_EQ((*record)->erased, *erased);
-  EXPECT_TRUE((*record)->is_scrubbed);
+  EXPECT_EQ((*record)->scrubbed, Scrubbed::kPages);
   EXPECT_EQ(opened.state->Forget(OfAda()), *erased) << "answered as before";
 }
 
@@ -168,6 +176,23 @@ TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
   };
   for (int i = 0; i < 3; ++i) EXPECT_THAT(*filtered(), SizeIs(60));
   ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+}
+
+TEST(Erasure, is_not_refused_because_pages_cannot_be_scrubbed_yet) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Fill(*opened.state);
+  ASSERT_TRUE(opened.state->BeginExport().has_value());
+  const auto erased = opened.state->Forget(OfAda());
+  ASSERT_TRUE(erased.has_value()) << erased.error().message();
+  EXPECT_EQ(erased->items, 39);
+  ExpectOnlyBob(*opened.state);
+  EXPECT_EQ(ScrubbedOf(*opened.state), Scrubbed::kPending);
+  EXPECT_TRUE(AnyHolds(files, kSecret));
+  opened.state->database()->EndExport();
+  EXPECT_EQ(opened.state->Forget(OfAda()), *erased);
+  EXPECT_EQ(ScrubbedOf(*opened.state), Scrubbed::kPages);
   EXPECT_FALSE(AnyHolds(files, kSecret));
 }
 
@@ -291,7 +316,7 @@ TEST(Erasure, survives_reopening_with_its_record_and_holds) {
   }
   Opened again(&files);
   ExpectOnlyBob(*again.state);
-  EXPECT_TRUE((**again.state->erasures().Find("e1")).is_scrubbed);
+  EXPECT_EQ((**again.state->erasures().Find("e1")).scrubbed, Scrubbed::kPages);
   ASSERT_THAT(*again.state->erasures().Holds(), SizeIs(1));
   EXPECT_EQ(again.state->erasures().Holds()->front().reason, "case 9");
 }
@@ -308,10 +333,13 @@ TEST(Erasure, is_done_or_not_at_all_wherever_it_is_cut_off) {
   for (std::int64_t room = 0; !done; room += 30'011) {
     SCOPED_TRACE("after " + std::to_string(room) + " bytes");
     MemoryFiles files = filled.CopyOfBytes();
+    bool erased = false;
     {
       Opened opened(&files, "erasure-writer");
       files.room = room;
-      done = opened.state->Forget(OfAda()).has_value();
+      erased = opened.state->Forget(OfAda()).has_value();
+      done = erased && ScrubbedOf(*opened.state) == Scrubbed::kPages;
+      ASSERT_EQ(ScrubbedOf(*opened.state).has_value(), erased) << "refused is not done";
       files.room = 0;
     }
     MemoryFiles image = files.CopyOfBytes();
@@ -319,14 +347,15 @@ TEST(Erasure, is_done_or_not_at_all_wherever_it_is_cut_off) {
     const auto record = recovered.state->erasures().Find("e1");
     ASSERT_TRUE(record.has_value());
     if (!*record) {
-      ASSERT_FALSE(done);
+      ASSERT_FALSE(erased);
       ASSERT_EQ(recovered.state->store().Stats()->items, 79);
       ASSERT_THAT(ListOf(*recovered.state, "user/ada/t"), SizeIs(40));
       ++kept;
       continue;
     }
+    ASSERT_TRUE(erased);
     if (!done) ++continued;
-    ASSERT_TRUE((*record)->is_scrubbed);
+    ASSERT_EQ((*record)->scrubbed, Scrubbed::kPages);
     ASSERT_FALSE(AnyHolds(image, kSecret));
     ExpectOnlyBob(*recovered.state);
   }

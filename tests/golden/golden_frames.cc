@@ -235,7 +235,8 @@ std::vector<GoldenFrame> DatabaseFrames() {
              Erasure{"e1", "d1", {{"user", "ada"}}, R"({"a":1})", {"t"}, "user/ada/", true},
              Erased{1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}),
       Golden("find_erasure", Tag::kFindErasure, wire::FindErasure{"e1"},
-             std::optional<ErasureRecord>({"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}, true})),
+             std::optional<ErasureRecord>(
+                 {"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}, Scrubbed::kByHost})),
       Golden("hold", Tag::kHold, Hold{{"user", "ada"}, "case 7", 0}),
       Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
       Golden("list_holds", Tag::kListHolds, wire::Nothing{},

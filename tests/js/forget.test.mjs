@@ -44,7 +44,8 @@ test("forget leaves nothing of a user in any byte, and all of the others [cap 86
   const kept = JSON.parse(JSON.stringify(receipt));
   expect(await there.checkReceipt(kept)).toEqual({
     isGenuine: true,
-    isScrubbed: true,
+    scrubbed: "pages",
+    remains: "No byte of it is left in the file or in its log.",
     found: { items: 0, threads: 0 },
   });
   await there.store.put(["facts"], "later", { text: "told anew" });
@@ -63,6 +64,31 @@ test("forget leaves nothing of a user in any byte, and all of the others [cap 86
     message: expect.stringMatching(/where the receipt was made: in \["user","ada"\]/),
   });
   await again.close();
+});
+
+test("what is forgotten while an export is read is told as pending, and cleared later", async () => {
+  const path = temporaryFile("exported.db");
+  const memory = await openMemory({ path, index });
+  const { ada } = await fill(memory);
+  const exported = memory.exportStream({ format: "sqlite" }).getReader();
+  await exported.read();
+  const receipt = await ada.forget();
+  expect(receipt).toMatchObject({
+    erased: { items: 30, threads: 1 },
+    scrubbed: "pending",
+    remains: expect.stringMatching(/^Its rows are gone/),
+  });
+  expect((await memory.stats()).store.items).toBe(30);
+  expect(await ada.checkReceipt(receipt)).toMatchObject({ isGenuine: true, scrubbed: "pending" });
+  expect(bytesHold(path, SECRET)).toBe(true);
+  await exported.cancel();
+  await memory.close();
+
+  const again = await openMemory({ path, index });
+  const check = await again.scoped({ user: "ada" }).checkReceipt(receipt);
+  expect(check).toMatchObject({ isGenuine: true, scrubbed: "pages" });
+  await again.close();
+  expect(bytesHold(path, SECRET)).toBe(false);
 });
 
 test("forget goes by namespace, filter and thread", async () => {

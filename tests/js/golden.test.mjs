@@ -500,7 +500,7 @@ const frames = [
         checkpoints: 2,
         bytes: 1000,
       },
-      isScrubbed: true,
+      scrubbed: 2,
     },
   ],
   ["hold", { kind: "hold", namespace: ["user", "ada"], reason: "case 7" }, undefined],

@@ -41,12 +41,17 @@ struct Erased {
   bool operator==(const Erased&) const = default;
 };
 
+// Where bytes of what was forgotten may be left. It travels: never renumber.
+enum class Scrubbed : std::uint8_t {
+  kPages = 0,    // in no page of the file, and not in its log
+  kPending = 1,  // in free pages and in the log, until Scrub() has gone over them
+  kByHost = 2,   // in the pages of a host's own SQLite, which clears them when it likes
+};
+
 struct ErasureRecord {
   std::string digest;
   Erased erased;
-  // No byte is left in free pages or in the log. Never of a host's own SQLite, whose pages
-  // are its own.
-  bool is_scrubbed = false;
+  Scrubbed scrubbed = Scrubbed::kPending;
 };
 
 // Nothing below a namespace is forgotten, nor the threads of a scope there.
@@ -62,13 +67,15 @@ class Erasures {
   // Borrowed; null in memory, where records and holds are gone with the object.
   explicit Erasures(sql::Database* database) : database_(database) {}
 
-  // Erases rows in one transaction, then calls `also` in it for whatever else may hold something
-  // of them, then scrubs. kHeld if a hold is in the way. If only the scrubbing failed, the same
-  // call again goes on with it. REQUIRES: no transaction runs.
+  // Erases rows in one transaction, and calls `also` in it for whatever else may hold something
+  // of them. If that fails, all is as it was; kHeld if a hold is in the way. Then scrubs, if it
+  // can: the record says whether that is done, and the same call again goes on with it.
+  // REQUIRES: no transaction runs.
   Result<Erased> Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
                         std::int64_t now_ms,
                         FunctionRef<Status(const Erased& erased)> also = nullptr);
-  // Scrubs what an erasure left, also one that was cut off. REQUIRES: no transaction runs.
+  // Scrubs what erasures left, also one that was cut off. If it fails, call it again later.
+  // REQUIRES: no transaction runs.
   Status Scrub();
   Result<std::optional<ErasureRecord>> Find(const std::string& id);
 
@@ -82,7 +89,7 @@ class Erasures {
                        std::int64_t now_ms, FunctionRef<Status(const Erased& erased)> also);
   Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
   Status Keep(const Erasure& erasure, const Erased& erased);
-  Result<bool> IsScrubPending();
+  Result<Scrubbed> Scrubbing();
 
   sql::Database* database_;
   // In memory, by id and by namespace.

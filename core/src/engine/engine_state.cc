@@ -63,6 +63,10 @@ Status EngineState::StartAnew() {
 }
 
 Status EngineState::Enter(ByteView levels) {
+  if (is_stale_) {
+    if (Status status = StartAnew(); !status.ok()) return status;
+    is_stale_ = false;
+  }
   scoped_store_.reset();
   scoped_saver_.reset();
   if (levels.empty()) return {};
@@ -115,9 +119,9 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
       });
   if (database_ == nullptr || entered.dry_run) return erased;
   ForgetUsage();
-  // Nothing of it stays in linear memory, either.
-  Status restarted = StartAnew();
-  if (erased && !restarted.ok()) return std::unexpected(std::move(restarted));
+  // Nothing of it stays in linear memory, either. What is erased stays so if that fails: then the
+  // next request tries again.
+  is_stale_ = !StartAnew().ok();
   return erased;
 }
 

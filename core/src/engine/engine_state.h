@@ -121,6 +121,7 @@ class EngineState {
   std::optional<ScopedCheckpointer> scoped_saver_;
   std::unique_ptr<import::ForeignFile> foreign_file_;
   bool in_transaction_ = false;
+  bool is_stale_ = false;  // what the store and the saver know of rows is of the past
 };
 
 template <typename Call>

@@ -106,8 +106,8 @@ Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure
     erased = Erase(store, saver, erasure, now_ms, also);
     return erased ? Status() : erased.error();
   });
-  if (status.ok()) status = Scrub();
   if (!status.ok()) return std::unexpected(std::move(status));
+  (void)Scrub();  // the record says how far it came
   return erased;
 }
 
@@ -151,7 +151,7 @@ Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::strin
 
 Status Erasures::Keep(const Erasure& erasure, const Erased& erased) {
   if (database_ == nullptr) {
-    records_.emplace_back(erasure.id, ErasureRecord{erasure.digest, erased, true});
+    records_.emplace_back(erasure.id, ErasureRecord{erasure.digest, erased, Scrubbed::kPages});
     return {};
   }
   Status status = database_->Run(
@@ -161,18 +161,22 @@ Status Erasures::Keep(const Erasure& erasure, const Erased& erased) {
   return status.ok() && !database_->is_guarded() ? database_->Run(kBeginScrub) : status;
 }
 
-Result<bool> Erasures::IsScrubPending() {
-  bool is_pending = false;
-  if (database_ == nullptr || database_->is_guarded()) return is_pending;
-  Status status =
-      database_->Run(kIsPending, {}, [&](const sql::Row&) { return is_pending = true; });
+Result<Scrubbed> Erasures::Scrubbing() {
+  Scrubbed scrubbed = Scrubbed::kPages;
+  if (database_ == nullptr) return scrubbed;
+  if (database_->is_guarded()) return Scrubbed::kByHost;
+  Status status = database_->Run(kIsPending, {}, [&](const sql::Row&) {
+    scrubbed = Scrubbed::kPending;
+    return true;
+  });
   if (!status.ok()) return std::unexpected(std::move(status));
-  return is_pending;
+  return scrubbed;
 }
 
 Status Erasures::Scrub() {
-  const Result<bool> is_pending = IsScrubPending();
-  if (!is_pending || !*is_pending) return is_pending ? Status() : is_pending.error();
+  const Result<Scrubbed> scrubbed = Scrubbing();
+  if (!scrubbed) return scrubbed.error();
+  if (*scrubbed != Scrubbed::kPending) return Status();
   Status status = database_->Scrub();
   return status.ok() ? database_->Run(kEndScrub) : status;
 }
@@ -189,13 +193,13 @@ Result<std::optional<ErasureRecord>> Erasures::Find(const std::string& id) {
     const auto count = [&](int column) { return static_cast<std::uint64_t>(row.Int(column)); };
     record = {std::string(row.Text(0)),
               {row.Int(1), count(2), count(3), count(4), count(5), count(6), count(7)},
-              false};
+              Scrubbed::kPending};
     return true;
   });
-  const Result<bool> is_pending = IsScrubPending();
-  if (status.ok() && !is_pending) status = is_pending.error();
+  const Result<Scrubbed> scrubbed = Scrubbing();
+  if (status.ok() && !scrubbed) status = scrubbed.error();
   if (!status.ok()) return std::unexpected(std::move(status));
-  if (record) record->is_scrubbed = !*is_pending && !database_->is_guarded();
+  if (record) record->scrubbed = *scrubbed;
   return record;
 }
 

@@ -154,7 +154,7 @@ auto Fields(Is<Erasure> auto& x) {
 auto Fields(Is<Erased> auto& x) {
   return std::tie(x.at_ms, x.items, x.vectors, x.versions, x.threads, x.checkpoints, x.bytes);
 }
-auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.is_scrubbed); }
+auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.scrubbed); }
 auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
 
 auto Fields(Is<AuditRule> auto& x) { return std::tie(x.max_entries, x.max_age_ms, x.since_ms); }
@@ -228,6 +228,10 @@ struct EnumRange<Absence> {
 template <>
 struct EnumRange<Change> {
   static constexpr int kFirst = 0, kLast = 5;
+};
+template <>
+struct EnumRange<Scrubbed> {
+  static constexpr int kFirst = 0, kLast = 2;
 };
 template <>
 struct EnumRange<Audited> {

@@ -278,7 +278,7 @@ export class StorageTab implements Tab {
     const { erased } = await this.#host.memory.forget({ ...asked, dryRun: true });
     const agreed = await ask(this.#host.root, {
       title: "Forget this for good?",
-      text: `${erasedText(erased)} are erased, in every byte. This cannot be undone.`,
+      text: `${erasedText(erased)} are erased for good. This cannot be undone.`,
       yes: "Forget for good",
       isDangerous: true,
     });
@@ -293,7 +293,7 @@ export class StorageTab implements Tab {
     const save = () =>
       saveAs(`receipt-${receipt.id}.json`, new Blob([text], { type: "application/json" }));
     return [
-      h("p", {}, `Forgotten: ${erasedText(receipt.erased)}.`),
+      h("p", {}, `Forgotten: ${erasedText(receipt.erased)}. ${receipt.remains ?? ""}`),
       h("pre", { tabindex: 0, "aria-label": "Receipt" }, text),
       h("div", { class: "actions" }, button("Save the receipt", "", save)),
     ];
@@ -306,13 +306,13 @@ export class StorageTab implements Tab {
       verdict.textContent = "";
       const given = parseJson("The receipt", text.value);
       if (given === undefined) throw new Error("paste the JSON of a receipt");
-      const { isGenuine, isScrubbed, found } = await this.#host.memory.checkReceipt(
+      const { isGenuine, remains, found } = await this.#host.memory.checkReceipt(
         given as unknown as ErasureReceipt,
       );
       const again = found.items + found.threads;
       verdict.textContent = [
         isGenuine ? "It is genuine." : "It is not of this memory, or it was changed.",
-        isGenuine && isScrubbed ? "No byte of it is left in the file." : "",
+        (isGenuine && remains) || "",
         again === 0
           ? "Nothing is there under those names."
           : `Under those names there is something now: ${counted(found.items, "item")}, ${counted(found.threads, "thread")}.`,

@@ -14,7 +14,7 @@ import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
 import { checkNamespace } from "../store/store-operations.js";
-import type { Erased } from "../wire/types.js";
+import { type Erased, type ErasureRecord, Scrubbed as Scrubbing } from "../wire/types.js";
 
 /** What is to be forgotten. In a scope it is everything there, unless it is said. */
 export interface ForgetOptions {
@@ -52,7 +52,30 @@ export interface ErasureReceipt {
   dryRun: boolean;
   /** SHA-256 of what was asked for, in hexadecimal. */
   digest: string;
+  /** How it stood when the receipt was given; `checkReceipt()` says how it stands. Not of a dry run. */
+  scrubbed?: Scrubbed | undefined;
+  /** What may be left of it, in a sentence. */
+  remains?: string | undefined;
 }
+
+/**
+ * Where bytes of what was forgotten may be left. Its rows are gone in any case.
+ * - `"pages"`: in no page of the file, and not in its log.
+ * - `"pending"`: in free pages or in the log. They are overwritten while nobody calls, also after
+ *   the next opening.
+ * - `"host"`: in what a host keeps and alone can clear: IndexedDB, a Durable Object, an
+ *   application's own SQLite. With a `key` it is ciphertext.
+ * - `"memory"`: there is no file.
+ */
+export type Scrubbed = "pages" | "pending" | "host" | "memory";
+
+const REMAINS: Record<Scrubbed, string> = {
+  pages: "No byte of it is left in the file or in its log.",
+  pending:
+    "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening.",
+  host: "Its rows are gone. Bytes of them may be left in storage that its host alone can clear (IndexedDB, a Durable Object, an application's SQLite); of an encrypted memory only ciphertext.",
+  memory: "Its rows are gone. They were in memory, and in no file.",
+};
 
 const RECEIPT: NamesOf<ErasureReceipt> = {
   id: 1,
@@ -64,17 +87,18 @@ const RECEIPT: NamesOf<ErasureReceipt> = {
   erased: 1,
   dryRun: 1,
   digest: 1,
+  scrubbed: 1,
+  remains: 1,
 };
 
 /** What a memory knows of a receipt. */
 export interface ErasureCheck {
   /** This memory did that: it has a record of it, and nothing in the receipt was changed. */
   isGenuine: boolean;
-  /**
-   * No byte is left in free pages or in the log of the file. False in Durable Objects and over
-   * a connection of the application's: the rows are gone, but the pages are the host's.
-   */
-  isScrubbed: boolean;
+  /** How it stands now; undefined if the memory has no record of it. */
+  scrubbed?: Scrubbed | undefined;
+  /** What may be left of it, in a sentence. */
+  remains?: string | undefined;
   /** What is there now under the same names: it came later, or the receipt is not genuine. */
   found: { items: number; threads: number };
 }
@@ -100,8 +124,30 @@ export async function forget(
   const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const digest = await digestOf(id, asked);
   const [{ at, ...erased }] = await connection.call([requestFor(asked, { id, digest, dryRun })]);
-  return { id, time: new Date(at).toISOString(), ...asked, erased, dryRun, digest };
+  const receipt = { id, time: new Date(at).toISOString(), ...asked, erased, dryRun, digest };
+  return dryRun ? receipt : { ...receipt, ...(await afterErasure(connection, id)) };
 }
+
+// It is done by now, whatever fails here.
+async function afterErasure(connection: Connection, id: string) {
+  try {
+    const [record] = await connection.call([{ kind: "findErasure", id }]);
+    return await leftOf(connection, record);
+  } catch {
+    return left("pending");
+  }
+}
+
+async function leftOf(connection: Connection, record: ErasureRecord | undefined) {
+  if (record === undefined) return {};
+  const { persistence } = await connection.status();
+  if (persistence === "memory") return left("memory");
+  const isFile = persistence === "file" || persistence === "opfs";
+  if (!isFile || record.scrubbed === Scrubbing.byHost) return left("host");
+  return left(record.scrubbed === Scrubbing.pages ? "pages" : "pending");
+}
+
+const left = (scrubbed: Scrubbed) => ({ scrubbed, remains: REMAINS[scrubbed] });
 
 function askedOf(connection: Connection, options: ForgetOptions): Asked {
   const { filter } = options;
@@ -185,7 +231,7 @@ export async function checkReceipt(
     digest === (await digestOf(id, asked)) &&
     time === new Date(record.erased.at).toISOString() &&
     sameCounts(record.erased, erased);
-  return { isGenuine, isScrubbed: record?.isScrubbed ?? false, found: { items, threads } };
+  return { isGenuine, ...(await leftOf(connection, record)), found: { items, threads } };
 }
 
 function sameCounts(kept: Erased, told: ErasureReceipt["erased"]): boolean {

@@ -84,6 +84,7 @@ import type {
   RetentionRules,
   RowsRequest,
   SalvageReport,
+  Scrubbed,
   SearchItem,
   SearchRequest,
   StoreConfiguration,
@@ -708,7 +709,7 @@ export const OPERATIONS = {
       reader.optional((record) => ({
         digest: record.text(),
         erased: readErased(record),
-        isScrubbed: record.flag(),
+        scrubbed: record.u8() as Scrubbed,
       })),
   }),
   hold: row<{ readonly namespace: Namespace; readonly reason: string }, undefined>({

@@ -617,5 +617,10 @@ export interface Erased {
 export interface ErasureRecord {
   digest: string;
   erased: Erased;
-  isScrubbed: boolean;
+  scrubbed: Scrubbed;
 }
+
+/** @internal */
+export const Scrubbed = { pages: 0, pending: 1, byHost: 2 } as const;
+/** @internal */
+export type Scrubbed = (typeof Scrubbed)[keyof typeof Scrubbed];

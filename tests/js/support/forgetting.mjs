@@ -64,10 +64,10 @@ export async function forgetAda(memory) {
 }
 
 /** What `forgetAda()` says. */
-export const forgotten = ({ isScrubbed }) => ({
+export const forgotten = ({ scrubbed }) => ({
   hers: 0,
   herThread: 0,
   his: 30,
   isForkKept: true,
-  check: { isGenuine: true, isScrubbed, found: { items: 0, threads: 0 } },
+  check: { isGenuine: true, scrubbed, found: { items: 0, threads: 0 } },
 });
