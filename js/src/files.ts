@@ -8,6 +8,7 @@ export {
   type FilesBackend,
   filesBackend,
   type OrError,
+  type Written,
 } from "./files/deepagents.js";
 export {
   type DirectoryEntry,
@@ -22,3 +23,4 @@ export {
   type SearchFilesOptions,
   type StoredFile,
 } from "./files/files.js";
+export type { FilesToolOptions } from "./files/tool-options.js";

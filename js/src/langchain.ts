@@ -44,6 +44,7 @@ export {
   forgetTool,
   type MemoryTool,
   type RecallToolOptions,
+  type RememberToolOptions,
   recallTool,
   rememberTool,
   type ToolOptions,

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
   ({ url } = await servePage("inspector", { headers: { "content-security-policy": policy } }));
   browser = await startChromium();
-  ({ page, errors } = await open("inspected"));
+  ({ page, errors } = await open("inspected", "&secrets=mask"));
   await page.evaluate(() => globalThis.seedItems());
   mkdirSync(PICTURES, { recursive: true });
 });

@@ -22,7 +22,8 @@ beforeAll(async () => {
     globalThis.forgetAda = () => forgetAda(globalThis.memory);
     globalThis.open = async (name, options) => {
       const more = { ...(options?.isIndexed && { index }), ...(!options?.isTimed && { now }) };
-      globalThis.memory = await openMemory({ name, storage: options?.storage, ...more });
+      const { storage, secrets } = options ?? {};
+      globalThis.memory = await openMemory({ name, storage, secrets, ...more });
       return (await globalThis.memory.diagnose()).owner ?? null;
     };
     globalThis.openIsolated = async (name, seed) => {
@@ -133,8 +134,18 @@ test("[cap 103] [cap 104] a follower's writes and refusals are in the owner's au
   expect(log.map(({ scope, actor }) => [scope, actor])).toEqual([["user/ada", "agent"]]);
 });
 
-test("[cap 106] secrets are masked in a page", async () => {
-  const page = await openTab("secrets");
+test("[cap 106] secrets are kept in a page, and masked if an option says so", async () => {
+  const usual = await openTab("kept");
+  const text = "card 4111 1111 1111 1111";
+  const kept = await usual.evaluate(
+    async (value) => {
+      const { store } = globalThis.memory;
+      return [await store.put(["n"], "k", value), (await store.get(["n"], "k")).value];
+    },
+    { text },
+  );
+  expect(kept).toEqual([undefined, { text }]);
+  const page = await openTab("secrets", { secrets: "mask" });
   const seen = await page.evaluate(async () => {
     const { store } = globalThis.memory;
     const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });

@@ -156,6 +156,17 @@ test.each([
   expect(make).toThrow(new KeepsakeError("invalid_argument", message));
 });
 
+test("secrets are masked in an episode, and refused in its key", async () => {
+  const token = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
+  const one = { state: `a login with ${token}`, action: "log in", outcome: "in", reward: 1 };
+  const store = new InMemoryStore();
+  await episodes(store).record(one, "k");
+  expect((await store.get(["episodes"], "k")).value.state).toBe("a login with [github token]");
+  await expect(episodes(store).record(one, token)).rejects.toMatchObject({ code: "secret_found" });
+  await episodes(store, { secrets: "allow" }).record(one, "k");
+  expect((await store.get(["episodes"], "k")).value.state).toContain(token);
+});
+
 test("a mistake in an episode is told", async () => {
   await expect(open().record({ state: "s", action: "a", outcome: "o" })).rejects.toThrow(
     "reward must be a number from -1 to 1: undefined",

@@ -157,6 +157,58 @@ describe.each([
   });
 });
 
+const TOKEN = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
+const NOTE = "\nMasked, because it looks like a secret: github token.";
+
+test("what a model writes by the memory tool is masked, and it is told", async () => {
+  const files = new Files(new InMemoryStore(), { namespace: ["files"] });
+  const store = new InMemoryStore();
+  const tool = anthropicMemory(store);
+  const path = "/memories/a.md";
+  const content = async () => (await new Files(store).read("a.md")).content;
+  expect(await tool.create({ path, file_text: `one ${TOKEN}\n` })).toBe(
+    `File created successfully at: ${path}${NOTE}`,
+  );
+  expect(await tool.insert({ path, insert_line: 1, insert_text: TOKEN })).toContain(NOTE);
+  expect(await tool.str_replace({ path, old_str: "one", new_str: `two ${TOKEN}` })).toContain(NOTE);
+  expect(await content()).toBe("two [github token] [github token]\n[github token]\n");
+  for (const command of [
+    { command: "create", path: `/memories/${TOKEN}`, file_text: "" },
+    { command: "rename", old_path: path, new_path: `/memories/${TOKEN}` },
+  ]) {
+    const answer = await tool.execute(command);
+    expect(answer).toMatch(/Error: .*the path holds a secret \(github token\)/);
+    expect(answer).not.toContain(TOKEN);
+  }
+  await anthropicMemory(store, { secrets: "allow" }).str_replace({
+    path,
+    old_str: "two",
+    new_str: TOKEN,
+  });
+  // What a program wrote there stays as it is, whatever a model writes beside it.
+  await tool.str_replace({ path, old_str: "]\n[", new_str: "] [" });
+  expect(await content()).toContain(TOKEN);
+  await files.write("a.md", TOKEN);
+  expect((await files.read("a.md")).content).toBe(TOKEN);
+});
+
+test("what a model writes by deepagents' tools is masked, and its message has that", async () => {
+  const store = new InMemoryStore();
+  const backend = filesBackend(store);
+  const metadata = { masked: ["github token"] };
+  expect(await backend.write("/a.md", `one ${TOKEN}`)).toMatchObject({ metadata });
+  expect(await backend.edit("/a.md", "one", TOKEN)).toMatchObject({ occurrences: 1, metadata });
+  expect(await backend.edit("/a.md", "[", "(", true)).not.toHaveProperty("metadata");
+  expect((await new Files(store).read("a.md")).content).toBe("(github token] (github token]");
+  expect(await backend.write(`/${TOKEN}`, "x")).toEqual({
+    error: expect.stringMatching(/the path holds a secret \(github token\)/),
+  });
+  expect((await filesBackend(store, { secrets: "allow" }).write("/b", TOKEN)).metadata).toBe(
+    undefined,
+  );
+  expect((await new Files(store).read("b")).content).toBe(TOKEN);
+});
+
 test("a scope's files are its own", async () => {
   const memory = await openMemory({ path: ":memory:" });
   const [ada, bob] = ["ada", "bob"].map((user) => new Files(memory.scoped({ user })));

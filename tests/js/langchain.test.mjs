@@ -456,6 +456,23 @@ describe("tools", () => {
     await expect(remember("Ada likes tea")).rejects.toMatchObject({ code: "closed" });
   });
 
+  test("secrets in a fact are masked, and the model is told", async () => {
+    const token = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
+    const input = { text: `The token of order 4000000000000003 is ${token}` };
+    const told = "Masked, because it looks like a secret: github token.";
+    expect(await call(rememberTool, input)).toMatch(new RegExp(`^Stored as .*${told}$`));
+    expect((await items())[0].text).toBe("The token of order 4000000000000003 is [github token]");
+    expect(await call(rememberTool, input)).toMatch(/^Not stored: it is known already/);
+    expect(await call(rememberTool, input, ADA, { secrets: "refuse" })).toMatch(
+      /^Refused: .*the fact holds a secret \(github token\)/,
+    );
+    expect(await call(rememberTool, input, ADA, { secrets: "allow" })).not.toContain(told);
+    expect(await items()).toEqual([
+      expect.objectContaining({ text: input.text }),
+      expect.objectContaining({ text: expect.stringContaining("[github token]") }),
+    ]);
+  });
+
   test("only the text of a fact is embedded, and its thread makes nothing belong together", async () => {
     const embedded = [];
     const embeddings = (texts) => texts.map((text) => [embedded.push(text), 1]);

@@ -315,12 +315,13 @@ test("what a hook throws or answers wrongly is told, and asked again last", asyn
 });
 
 test("what a policy refuses stands in the way of nothing else", async () => {
-  await using memory = await openMemory({ path: ":memory:", secrets: "refuse" });
+  await using memory = await openMemory({ path: ":memory:" });
   const hers = memory.scoped({ user: "ada", policy: { maxValueBytes: 400 } });
   const reports = [];
   const learns = learner({
     memory: hers,
     namespace: ["facts"],
+    secrets: "refuse",
     extract: () => ({
       put: ["x".repeat(500), "her card is 4111 1111 1111 1111", "Ada likes tea"],
     }),
@@ -346,6 +347,33 @@ test("what a policy refuses stands in the way of nothing else", async () => {
   const { messages } = await agent.invoke({ messages: [{ role: "user", content: said }] }, config);
   expect(messages.at(-1).text).toBe("Fine.");
   expect(reports).toHaveLength(3);
+});
+
+test("secrets are masked in a turn that waits and in a fact, and that is told", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  const token = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
+  const read = [];
+  const reports = [];
+  const learns = learner({
+    memory,
+    namespace: ["facts"],
+    extract: ({ messages }) => {
+      read.push(...messages.map(({ text }) => text));
+      return { put: [{ text: `Ada has the token ${token}`, order: 4000000000000003 }] };
+    },
+    onRun: (report) => reports.push(report),
+  });
+  await learns.note(turn(`My token is ${token}`), { configurable: { thread_id: "1" } });
+  const waiting = await memory.store.search([]);
+  expect(JSON.stringify(waiting)).not.toContain(token);
+  await learns.settled();
+  expect(read.join()).toContain("My token is [github token]");
+  expect(reports[0].changes).toMatchObject([{ outcome: "stored", masked: ["github token"] }]);
+  const [{ value }] = await memory.store.search(["facts"]);
+  expect(value).toMatchObject({
+    text: "Ada has the token [github token]",
+    order: 4000000000000003,
+  });
 });
 
 test("a signal ends it, and the hook has it", async () => {

@@ -405,9 +405,17 @@ test("secrets are masked unless they are allowed", async () => {
   ]) {
     const path = temporaryFile("secrets.db");
     const client = await ours(path, ...options);
-    await call(client, "create_entities", { entities: [entity("Key", "secret", secret)] });
+    const made = await call(client, "create_entities", {
+      entities: [entity("Key", "secret", secret)],
+    });
+    const told = "Masked, because it looks like a secret: github token.";
+    expect(made.content.map(({ text }) => text).includes(told)).toBe(!kept);
+    const { content } = await call(client, "remember", { text: `The token is ${secret}` });
+    expect(content[0].text.includes(told)).toBe(!kept);
+    const named = await call(client, "create_entities", { entities: [entity(secret, "secret")] });
+    expect(named.isError ?? false).toBe(!kept);
     const [{ observations }] = (await call(client, "read_graph")).structuredContent.entities;
-    expect(observations).toEqual([kept ? secret : expect.not.stringContaining(secret)]);
+    expect(observations).toEqual([kept ? secret : "[github token]"]);
   }
 });
 

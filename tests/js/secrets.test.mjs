@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { InMemoryStore, openMemory } from "keepsake";
+import { Files } from "keepsake/files";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
@@ -15,6 +16,7 @@ const pieceText = (piece) => (typeof piece === "string" ? piece : run(...Object.
 const textOf = (pieces) => pieces.map(pieceText).join("");
 
 const SECRETS = CASES.secrets.map((one) => ({ ...one, secret: textOf(one.text) }));
+const masking = () => new InMemoryStore({ secrets: "mask" });
 const aSecret = (kind) => SECRETS.find((one) => one.kind === kind).secret;
 
 const put = async (store, value) => {
@@ -23,7 +25,7 @@ const put = async (store, value) => {
 };
 
 test.each(SECRETS)("[cap 106] a $kind is masked and reported", async ({ kind, secret, ...one }) => {
-  const store = new InMemoryStore();
+  const store = masking();
   for (const [before, after] of CASES.around) {
     const { report, stored } = await put(store, { text: before + secret + after, n: [1] });
     expect(report).toEqual({ masked: [kind] });
@@ -33,20 +35,20 @@ test.each(SECRETS)("[cap 106] a $kind is masked and reported", async ({ kind, se
 });
 
 test.each(CASES.harmless)("[cap 106] nothing is masked in: %s", async (text) => {
-  const { report, stored } = await put(new InMemoryStore(), { text, nested: { again: [text] } });
+  const { report, stored } = await put(masking(), { text, nested: { again: [text] } });
   expect(report).toBeUndefined();
   expect(stored).toEqual({ text, nested: { again: [text] } });
 });
 
 test.each(CASES.values)("[cap 106] masked is $name", async ({ json, masked, kinds }) => {
-  const { report, stored } = await put(new InMemoryStore(), JSON.parse(textOf(json)));
+  const { report, stored } = await put(masking(), JSON.parse(textOf(json)));
   expect(stored).toEqual(JSON.parse(masked));
   expect(report).toEqual({ masked: kinds });
 });
 
 test.each(CASES.long)("[cap 106] a long text of $name is read once", async (one) => {
   const text = one.begin + one.again.repeat(one.times);
-  const { report } = await put(new InMemoryStore(), { text });
+  const { report } = await put(masking(), { text });
   expect(report?.masked.length ?? 0).toBe(one.masked);
 });
 
@@ -57,7 +59,7 @@ test("[cap 106] a secret is masked before it is embedded, searched or written", 
     return given.map(() => [1, 2]);
   };
   const path = temporaryFile("secrets.db");
-  const memory = await openMemory({ path, index: { dims: 2, embeddings } });
+  const memory = await openMemory({ path, index: { dims: 2, embeddings }, secrets: "mask" });
   const secret = aSecret("openai key");
   const results = await memory.store.batch([
     { namespace: ["n"], key: "a", value: { text: `use ${secret}` } },
@@ -69,6 +71,22 @@ test("[cap 106] a secret is masked before it is embedded, searched or written", 
   expect(texts.join()).not.toContain(secret);
   expect(await memory.store.search([], { query: secret, mode: "contains" })).toEqual([]);
   expect(Buffer.from(await memory.export()).includes(secret)).toBe(false);
+  await memory.close();
+});
+
+test("[cap 106] a value is kept as it is given unless an option says otherwise", async () => {
+  const value = {
+    secrets: SECRETS.map(({ secret }) => secret),
+    card: 4111111111111111,
+    order: [4000000000000002, "4000000000000002"],
+    [aSecret("github token")]: 1,
+  };
+  const memory = await openMemory({ path: ":memory:" });
+  for (const { store } of [memory, memory.scoped({ user: "ada" })]) {
+    expect(await put(store, value)).toEqual({ report: undefined, stored: value });
+  }
+  await new Files(memory).write("notes.txt", aSecret("github token"));
+  expect((await new Files(memory).read("notes.txt")).content).toBe(aSecret("github token"));
   await memory.close();
 });
 

@@ -53,11 +53,11 @@ inline Result<nlohmann::json> ParseJson(std::string_view text) {
   return value;
 }
 
-// As Store::Put(), but that secrets are masked first. Says of which kinds they were; empty for
-// none. kSecretFound, and nothing is put, if the value holds one that is to be refused.
+// As Store::Put(). With kMask secrets are masked first: it says of which kinds they were, empty for
+// none. With kRefuse a value that holds one is kSecretFound, and nothing is put.
 inline Result<SecretKinds> PutJson(Store& store, Namespace ns, std::string key,
                                    const nlohmann::json& value,
-                                   SecretHandling secrets = SecretHandling::kMask) {
+                                   SecretHandling secrets = SecretHandling::kAllow) {
   Result<std::string> text = JsonText(value);
   if (!text) return std::unexpected(std::move(text.error()));
   Result<SecretKinds> masked = GuardSecrets(key, *text, secrets);

@@ -31,8 +31,7 @@ SecretKinds MaskSecrets(std::string& json);
 
 // What the handling makes of the value of `key`: what was masked in it, or kSecretFound, whose
 // message names key and kinds but no secret. A value that is refused or allowed stays as it is.
-Result<SecretKinds> GuardSecrets(std::string_view key, std::string& json,
-                                 SecretHandling handling = SecretHandling::kMask);
+Result<SecretKinds> GuardSecrets(std::string_view key, std::string& json, SecretHandling handling);
 
 }  // namespace keepsake
 

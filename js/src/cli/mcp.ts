@@ -55,7 +55,7 @@ export const mcp: Command = {
     const file = new SharedFile({ path, secrets });
     await file.use(({ store }) => store.stats());
     process.stderr.write(`keepsake: serves ${path}, ${JSON.stringify(namespace)}\n`);
-    await serve(file, namespace, version());
+    await serve(file, namespace, version(), secrets);
   },
 };
 

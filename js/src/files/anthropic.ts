@@ -2,10 +2,12 @@
 // trained to read.
 
 import { checkEach, checkText, checkWhole, reading, show } from "../checks.js";
-import { invalid, KeepsakeError } from "../errors.js";
+import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
+import { maskedNote } from "../store/secrets.js";
 import { occurrencesOf, sizeOf } from "./content.js";
-import { type FileHome, Files, type FilesOptions, type StoredFile } from "./files.js";
+import { type FileHome, Files, type StoredFile } from "./files.js";
 import { partsOf } from "./paths.js";
+import { type FilesTool, type FilesToolOptions, toolOf } from "./tool-options.js";
 
 /** A command of the tool, as a model calls it. */
 export type MemoryCommand =
@@ -37,22 +39,29 @@ export interface AnthropicMemory {
 }
 
 const ROOT = "/memories";
+const OF_MODEL: readonly KeepsakeErrorCode[] = [
+  "invalid_argument",
+  "already_exists",
+  "not_found",
+  "secret_found",
+];
 const MOST_LINES = 999_999;
 const NUMBER_WIDTH = 6;
 const LEVELS = 2;
 const AROUND = 2;
 
 /** Anthropic's memory tool over the files of a store. */
-export function anthropicMemory(home: FileHome, options?: FilesOptions): AnthropicMemory {
-  const files = new Files(home, options);
+export function anthropicMemory(home: FileHome, options?: FilesToolOptions): AnthropicMemory {
+  const tool = toolOf("anthropicMemory", options);
+  const files = new Files(home, tool.options);
   const handlers = {
     view: async (command: Given<"view">) => view(files, copyOf("view", command)),
-    create: async (command: Given<"create">) => create(files, copyOf("create", command)),
+    create: async (command: Given<"create">) => create(files, tool, copyOf("create", command)),
     str_replace: async (command: Given<"str_replace">) =>
-      replace(files, copyOf("str_replace", command)),
-    insert: async (command: Given<"insert">) => insert(files, copyOf("insert", command)),
+      replace(files, tool, copyOf("str_replace", command)),
+    insert: async (command: Given<"insert">) => insert(files, tool, copyOf("insert", command)),
     delete: async (command: Given<"delete">) => remove(files, copyOf("delete", command)),
-    rename: async (command: Given<"rename">) => rename(files, copyOf("rename", command)),
+    rename: async (command: Given<"rename">) => rename(files, tool, copyOf("rename", command)),
   };
   const execute = async (command: MemoryCommand): Promise<string> => {
     try {
@@ -81,7 +90,7 @@ function copyOf<Command extends object>(name: string, command: Command): Command
 }
 
 function isOfModel({ code }: KeepsakeError): boolean {
-  return code === "invalid_argument" || code === "already_exists" || code === "not_found";
+  return OF_MODEL.includes(code);
 }
 
 async function view(files: Files, { path, view_range }: Given<"view">): Promise<string> {
@@ -141,23 +150,31 @@ function withNumbers(lines: readonly string[], first: number): string {
   return lines.map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
 }
 
-async function create(files: Files, { path, file_text }: Given<"create">): Promise<string> {
+async function create(
+  files: Files,
+  tool: FilesTool,
+  { path, file_text }: Given<"create">,
+): Promise<string> {
+  const inner = innerOf(path);
+  const { value, masked } = tool.guard(checkText("file_text", file_text));
+  tool.guardPath(inner);
   try {
-    await files.write(innerOf(path), checkText("file_text", file_text), { overwrite: false });
+    await files.write(inner, value, { overwrite: false });
   } catch (error) {
     if (hasCode(error, "already_exists")) throw new Error(`File ${path} already exists`);
     throw error;
   }
-  return `File created successfully at: ${path}`;
+  return `File created successfully at: ${path}${noteOf(masked)}`;
 }
 
 async function replace(
   files: Files,
+  tool: FilesTool,
   { path, old_str, new_str = "" }: Given<"str_replace">,
 ): Promise<string> {
   let snippet = "";
   checkText("old_str", old_str);
-  checkText("new_str", new_str);
+  const { value, masked } = tool.guard(checkText("new_str", new_str));
   await change(files, path, (text) => {
     const count = old_str === "" ? 0 : occurrencesOf(text, old_str);
     if (count === 0) {
@@ -171,13 +188,13 @@ async function replace(
       );
     }
     const at = text.indexOf(old_str);
-    const made = text.slice(0, at) + new_str + text.slice(at + old_str.length);
+    const made = text.slice(0, at) + value + text.slice(at + old_str.length);
     const line = lineAt(text, at);
     const from = Math.max(line - AROUND, 1);
     snippet = withNumbers(made.split("\n").slice(from - 1, line + AROUND), from);
     return made;
   });
-  return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet}`;
+  return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet}${noteOf(masked)}`;
 }
 
 // The lines, from 1 on, in which the text begins.
@@ -195,9 +212,10 @@ function lineAt(text: string, at: number): number {
 
 async function insert(
   files: Files,
+  tool: FilesTool,
   { path, insert_line, insert_text }: Given<"insert">,
 ): Promise<string> {
-  checkText("insert_text", insert_text);
+  const { value, masked } = tool.guard(checkText("insert_text", insert_text));
   await change(files, path, (text) => {
     const lines = text.split("\n");
     if (!(Number.isInteger(insert_line) && insert_line >= 0 && insert_line <= lines.length)) {
@@ -205,9 +223,9 @@ async function insert(
         `Invalid \`insert_line\` parameter: ${show(insert_line)}. It should be within the range of lines of the file: [0, ${lines.length}]`,
       );
     }
-    return lines.toSpliced(insert_line, 0, insert_text.replace(/\n$/, "")).join("\n");
+    return lines.toSpliced(insert_line, 0, value.replace(/\n$/, "")).join("\n");
   });
-  return `The file ${path} has been edited.`;
+  return `The file ${path} has been edited.${noteOf(masked)}`;
 }
 
 async function change(files: Files, path: string, make: (text: string) => string): Promise<void> {
@@ -234,9 +252,10 @@ async function remove(files: Files, { path }: Given<"delete">): Promise<string> 
   return `Successfully deleted ${path}`;
 }
 
-async function rename(files: Files, given: Given<"rename">): Promise<string> {
+async function rename(files: Files, tool: FilesTool, given: Given<"rename">): Promise<string> {
   const { old_path, new_path } = given;
   const [from, to] = [innerOf(old_path), innerOf(new_path)];
+  tool.guardPath(to);
   if (from === "/") throw new Error(`Cannot rename the ${ROOT} directory itself`);
   try {
     await files.rename(from, to);
@@ -274,6 +293,11 @@ function missing(path: string): Error {
 
 function hasCode(error: unknown, code: KeepsakeError["code"]): boolean {
   return error instanceof KeepsakeError && error.code === code;
+}
+
+// On a line of its own: what comes before it is in the words that the model was trained on.
+function noteOf(masked: readonly string[]): string {
+  return masked.length === 0 ? "" : `\n${maskedNote(masked).trim()}`;
 }
 
 function sizeText(bytes: number): string {

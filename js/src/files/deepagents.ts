@@ -3,9 +3,11 @@
 import { isBytes } from "../bytes.js";
 import { checkEach, checkList, checkNumber, checkText, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import type { MaskedSecrets } from "../store/secrets.js";
 import { bytesOf, contentOf, occurrencesOf } from "./content.js";
-import { type FileHome, type FileInfo, Files, type FilesOptions } from "./files.js";
+import { type FileHome, type FileInfo, Files } from "./files.js";
 import { partsOf, pathOf } from "./paths.js";
+import { type FilesToolOptions, toolOf } from "./tool-options.js";
 
 /** An entry of a listing. */
 export interface BackendFile {
@@ -17,6 +19,14 @@ export interface BackendFile {
 
 /** What was asked for, or why not. */
 export type OrError<T> = Partial<T> & { error?: string };
+
+/** A file that was written. */
+export interface Written {
+  path: string;
+  filesUpdate: null;
+  /** What was masked in it, if anything. deepagents hands it on with the message of its tool. */
+  metadata?: { masked: string[] };
+}
 
 type FileError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
 
@@ -47,13 +57,13 @@ export interface FilesBackend {
       };
     }>
   >;
-  write(path: string, content: string): Promise<OrError<{ path: string; filesUpdate: null }>>;
+  write(path: string, content: string): Promise<OrError<Written>>;
   edit(
     path: string,
     oldString: string,
     newString: string,
     replaceAll?: boolean,
-  ): Promise<OrError<{ path: string; filesUpdate: null; occurrences: number }>>;
+  ): Promise<OrError<Written & { occurrences: number }>>;
   grep(
     pattern: string,
     path?: string | null,
@@ -73,8 +83,14 @@ export interface FilesBackend {
 const LINES = 500;
 
 /** The files of a store as a backend of deepagents, which needs no sandbox. */
-export function filesBackend(home: FileHome, options?: FilesOptions): FilesBackend {
-  const files = new Files(home, options);
+export function filesBackend(home: FileHome, options?: FilesToolOptions): FilesBackend {
+  const { options: own, guardPath, guard } = toolOf("filesBackend", options);
+  const files = new Files(home, own);
+  const written = (path: string, { masked }: MaskedSecrets): Written => ({
+    path,
+    filesUpdate: null,
+    ...(masked.length > 0 && { metadata: { masked } }),
+  });
   const missing = (path: string) => `File '${path}' not found`;
   return {
     ls: (path) =>
@@ -110,22 +126,22 @@ export function filesBackend(home: FileHome, options?: FilesOptions): FilesBacke
       }),
     write: (path, content) =>
       told(async () => {
-        await files.write(path, content);
-        return { path, filesUpdate: null };
+        guardPath(path);
+        const said = guard(content);
+        await files.write(path, said.value);
+        return written(path, said);
       }),
     edit: (path, oldString, newString, replaceAll = false) =>
       told(async () => {
         let occurrences = 0;
         checkText("oldString", oldString);
-        checkText("newString", newString);
+        const said = guard(checkText("newString", newString));
         const refusal = await replaced(files, path, (text) => {
           occurrences = oldString === "" ? 0 : occurrencesOf(text, oldString);
-          if (text === "" && oldString === "") return { text: newString };
-          return replacement(text, oldString, newString, replaceAll, occurrences);
+          if (text === "" && oldString === "") return { text: said.value };
+          return replacement(text, oldString, said.value, replaceAll, occurrences);
         });
-        return refusal === undefined
-          ? { path, filesUpdate: null, occurrences }
-          : { error: refusal };
+        return refusal === undefined ? { ...written(path, said), occurrences } : { error: refusal };
       }),
     grep: (pattern, path, glob, maxCount) =>
       told(() =>

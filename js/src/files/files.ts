@@ -120,7 +120,8 @@ export interface FileHit extends FileInfo {
   snippet: string | undefined;
 }
 
-const FILES_OPTIONS: NamesOf<FilesOptions> = { namespace: 1, index: 1 };
+/** @internal */
+export const FILES_OPTIONS: NamesOf<FilesOptions> = { namespace: 1, index: 1 };
 const READ_OPTIONS: NamesOf<ReadOptions> = { offset: 1, limit: 1 };
 const WRITE_OPTIONS: NamesOf<{ overwrite?: boolean }> = { overwrite: 1 };
 const EDIT_OPTIONS: NamesOf<{ replaceAll?: boolean }> = { replaceAll: 1 };

@@ -10,6 +10,7 @@ import {
   reading,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import { checkSecretHandling, guarded, guardName, type SecretHandling } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { asLine, fenced } from "./item-text.js";
 import { type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
@@ -59,6 +60,8 @@ export interface EpisodesOptions {
   weights?: Partial<EpisodeWeights> | undefined;
   /** @default 30 */
   halfLifeDays?: number | undefined;
+  /** What becomes of keys, tokens and card numbers in what is recorded. @default "mask" */
+  secrets?: SecretHandling | undefined;
   /** Milliseconds since 1970. @default Date.now */
   now?: (() => number) | undefined;
 }
@@ -81,7 +84,13 @@ const EPISODE: NamesOf<Episode> = {
   pinned: 1,
 };
 const WEIGHTS: NamesOf<EpisodeWeights> = { reward: 1, recency: 1, importance: 1, uses: 1 };
-const OPTIONS: NamesOf<EpisodesOptions> = { namespace: 1, weights: 1, halfLifeDays: 1, now: 1 };
+const OPTIONS: NamesOf<EpisodesOptions> = {
+  namespace: 1,
+  weights: 1,
+  halfLifeDays: 1,
+  secrets: 1,
+  now: 1,
+};
 const RECALL: NamesOf<RecallEpisodesOptions> = { limit: 1, minSimilarity: 1, filter: 1 };
 const DEFAULTS: EpisodeWeights = { reward: 0.5, recency: 0.5, importance: 0.5, uses: 0.2 };
 const MS_PER_DAY = 86_400_000;
@@ -104,6 +113,7 @@ export class Episodes {
   readonly #place: Place;
   readonly #weights: EpisodeWeights;
   readonly #halfLife: number;
+  readonly #secrets: SecretHandling;
   readonly #now: () => number;
 
   /** @internal */
@@ -118,6 +128,7 @@ export class Episodes {
     this.#weights = { ...DEFAULTS, ...checkOptions("weights", WEIGHTS, options.weights) };
     for (const [name, weight] of Object.entries(this.#weights)) checkNumber(name, weight, 0, 1);
     this.#halfLife = checkNumber("halfLifeDays", halfLifeDays, 0.001) * MS_PER_DAY;
+    this.#secrets = checkSecretHandling(options.secrets, "mask");
     this.#now = now;
   }
 
@@ -140,7 +151,8 @@ export class Episodes {
       pinned: checkFlag("pinned", pinned),
       uses: 0,
     };
-    await this.#put(key, value);
+    guardName(key, this.#secrets, "the key of the episode");
+    await this.#put(key, guarded(value, this.#secrets, "the episode").value);
     return key;
   }
 

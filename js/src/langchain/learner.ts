@@ -19,6 +19,7 @@ import {
 } from "../checks.js";
 import { Turns } from "../engine/turns.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
+import { checkSecretHandling, guarded, type SecretHandling } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { textOf, unfenced, withoutFenced } from "./item-text.js";
 import { BRAND, type MemoryMiddleware } from "./middleware.js";
@@ -100,6 +101,11 @@ export interface LearnerOptions extends PlaceOptions, LearnBudget {
   extract: (turn: TurnToLearn) => Answer | Promise<Answer>;
   /** Makes one of facts that are alike. @default they stay beside each other */
   consolidate?: ((group: FactsToConsolidate) => Answer | Promise<Answer>) | undefined;
+  /**
+   * What becomes of keys, tokens and card numbers in turns that wait and in facts. `extract` is
+   * shown what is kept. @default "mask"
+   */
+  secrets?: SecretHandling | undefined;
   /** Stored facts that `extract` is shown at most. @default 10 */
   topK?: number | undefined;
   /** How tokens are counted. @default a third of the bytes in UTF-8 */
@@ -124,11 +130,13 @@ export interface LearntChange {
   /**
    * `known`, `merged`, `replaced`, `stored` or `missing`, as remembered texts are. `deleted`, or
    * not: `pinned`, or `kept` because something of the same answer was put there. `refused`: the
-   * store takes no such fact, by its policy or because of a secret.
+   * store takes no such fact, by its policy or because of a secret that is to be refused.
    */
   outcome: Remembered["outcome"] | "deleted" | "pinned" | "kept" | "refused";
   key: string;
   text?: string | undefined;
+  /** The kind of each secret that was masked in it. */
+  masked?: string[] | undefined;
 }
 
 /** What a run did, or would do. */
@@ -148,6 +156,7 @@ const LEARNER: NamesOf<LearnerOptions> = {
   ...PLACE_OPTIONS,
   extract: 1,
   consolidate: 1,
+  secrets: 1,
   topK: 1,
   maxCalls: 1,
   maxTokens: 1,
@@ -195,6 +204,7 @@ export function learner(options: LearnerOptions): Learner {
 /** Finds facts in what was said: `learner()` makes one. */
 export class Learner {
   readonly #options: LearnerOptions;
+  readonly #secrets: SecretHandling;
   readonly #background = new Set<Promise<unknown>>();
 
   /** @internal */
@@ -209,6 +219,7 @@ export class Learner {
     }
     checkWhole("topK", options.topK ?? 0, 0, 100);
     checkBudget(options);
+    this.#secrets = checkSecretHandling(options.secrets, "mask");
     this.#options = options;
   }
 
@@ -242,7 +253,7 @@ export class Learner {
   async note(messages: BaseMessage[], run: Run = {}): Promise<void> {
     const said = turnIn(checkList("messages", messages));
     if (said.length === 0) return;
-    const place = placeOf("learner", this.#options, run);
+    const place = this.#placeOf(run);
     const source = sourceOf(run);
     const name = nameOf(JSON.stringify([source?.thread_id, said]));
     await keep(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
@@ -258,12 +269,16 @@ export class Learner {
     const options = checkOptions("run", LEARN, given);
     checkBudget(options);
     checkFlag("dryRun", options.dryRun);
-    return this.#work(placeOf("learner", this.#options, run), options);
+    return this.#work(this.#placeOf(run), options);
   }
 
   /** Resolves when nothing goes on in the background. */
   async settled(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  #placeOf(run: Run): Place {
+    return { ...placeOf("learner", this.#options, run), secrets: this.#secrets };
   }
 
   // What a store may not keep is no reason to lose the answer.
@@ -433,7 +448,9 @@ class LearnRun {
       const { key } = change;
       return { kind, key, outcome: going.has(key) ? await this.#delete(key) : "kept" };
     }
-    const { text, ...more } = change.fact;
+    const { secrets = "allow" } = this.#place;
+    const { value: fact, masked } = guarded(change.fact, secrets, "the fact");
+    const { text, ...more } = fact;
     const options = {
       replaces: change.kind === "update" ? change.key : undefined,
       except: going,
@@ -442,7 +459,7 @@ class LearnRun {
     const { outcome, key } = this.#report.dryRun
       ? await judge(this.#place, text, options)
       : await remember(this.#place, text, source, options);
-    return { kind, outcome, key, text };
+    return { kind, outcome, key, text, ...(masked.length > 0 && { masked }) };
   }
 
   async #delete(key: string): Promise<"deleted" | "pinned" | "missing"> {
@@ -556,8 +573,10 @@ function nameOf(text: string): string {
   return [fnv1a(bytes), fnv1a(bytes, 0x9747b28c)].map((hash) => hash.toString(36)).join("-");
 }
 
-function keep({ store, labels }: Place, { name, ...waiting }: Entry): Promise<void> {
-  return store.put([...labels, UNLEARNT], name, waiting, false);
+async function keep(place: Place, { name, ...waiting }: Entry): Promise<void> {
+  const { store, labels, secrets = "allow" } = place;
+  const { value } = guarded(waiting, secrets, "the turn");
+  await store.put([...labels, UNLEARNT], name, value, false);
 }
 
 function drop({ store, labels }: Place, { name }: Entry): Promise<void> {

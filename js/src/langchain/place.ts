@@ -4,6 +4,7 @@ import { checkList, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
 import { levelOf, type ScopeName, type ScopeVariables, scopeOf } from "../scope/scope.js";
+import type { SecretHandling } from "../store/secrets.js";
 import type { SearchOptions } from "../store/store.js";
 import { checkNamespace, type Item, type SearchItem } from "../store/store-operations.js";
 
@@ -56,6 +57,8 @@ export interface Place {
   labels: string[];
   /** The scope that `memory` is. */
   owner: readonly string[] | undefined;
+  /** Of what is written there. @default "allow" */
+  secrets?: SecretHandling | undefined;
 }
 
 /** Below a place: turns that wait for a learner. They are no facts. @internal */

@@ -4,6 +4,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
 import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
+import { checkSecretHandling, guarded, maskedNote, type SecretHandling } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import {
   asLine,
@@ -29,6 +30,15 @@ export interface ToolOptions extends PlaceOptions {
   description?: string | undefined;
 }
 
+/** How `rememberTool()` is called, and what it stores. */
+export interface RememberToolOptions extends ToolOptions {
+  /**
+   * What becomes of keys, tokens and card numbers in what the model stores. It is told what was
+   * masked or refused. @default "mask"
+   */
+  secrets?: SecretHandling | undefined;
+}
+
 /** What `recallTool()` finds. */
 export interface RecallToolOptions extends ToolOptions {
   /** Items at most, unless the model asks for fewer. @default 5 */
@@ -50,6 +60,7 @@ export type MemoryTool<Input> = DynamicStructuredTool<
 >;
 
 const TOOL_OPTIONS: NamesOf<ToolOptions> = { ...PLACE_OPTIONS, name: 1, description: 1 };
+const REMEMBER_TOOL_OPTIONS: NamesOf<RememberToolOptions> = { ...TOOL_OPTIONS, secrets: 1 };
 const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   ...TOOL_OPTIONS,
   topK: 1,
@@ -82,10 +93,11 @@ const text = (description: string) => ({ type: "string", description });
  * message that it comes from are kept in `sources`.
  */
 export function rememberTool(
-  options: ToolOptions,
+  options: RememberToolOptions,
 ): MemoryTool<{ text: string; replaces?: string | undefined }> {
-  checkToolOptions("rememberTool", TOOL_OPTIONS, options);
+  checkToolOptions("rememberTool", REMEMBER_TOOL_OPTIONS, options);
   checkItemPlace("rememberTool", options);
+  const secrets = checkSecretHandling(options.secrets, "mask");
   const parameters = {
     text: text("The fact, as a short statement."),
     replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
@@ -93,9 +105,9 @@ export function rememberTool(
   const body = async (input: { text: string; replaces?: string | undefined }, run: Run) => {
     if (wordsOf(unfenced(input.text)).length === 0) return "Not stored: the text has no words.";
     const place = placeOf("rememberTool", options, run);
-    return answerOf(
-      await remember(place, input.text, sourceOf(run), { replaces: input.replaces || undefined }),
-    );
+    const { value: said, masked } = guarded(input.text, secrets, "the fact");
+    const replaces = input.replaces || undefined;
+    return answerOf(await remember(place, said, sourceOf(run), { replaces })) + maskedNote(masked);
   };
   return takingKeys(toolOf(options, "remember", REMEMBER, parameters, ["text"], body));
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { KEYED, lineOf } from "../langchain/item-text.js";
 import type { ItemStore } from "../langchain/place.js";
 import { forgetTool, recallTool, rememberTool } from "../langchain/tools.js";
+import type { SecretHandling } from "../store/secrets.js";
 import type { Item } from "../store/store-operations.js";
 import { entityOf, relationOf } from "./graph.js";
 
@@ -19,14 +20,14 @@ export interface FactTool {
 const MOST_RECALLED = 10;
 
 /** Facts in a namespace. What is recalled may also be of the graph below it. @internal */
-export function factTools(namespace: string[]): FactTool[] {
+export function factTools(namespace: string[], secrets: SecretHandling): FactTool[] {
   const at = (store: ItemStore) => ({ store, namespace });
   const recallAt = (store: ItemStore) =>
     recallTool({ ...at(store), topK: MOST_RECALLED, formatTemplate: lineOfAny });
   const text = (says: string) => z.string().describe(says);
   return [
     tool(
-      (store) => rememberTool(at(store)),
+      (store) => rememberTool({ ...at(store), secrets }),
       {
         text: text("The fact, as a short statement."),
         replaces: text("The key of a stored fact that is no longer true.").optional(),

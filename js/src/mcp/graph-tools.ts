@@ -2,6 +2,7 @@
 
 import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import { type Guarded, guarded, guardName, type SecretHandling } from "../store/secrets.js";
 import type { KnowledgeGraph } from "./graph.js";
 
 /** @internal */
@@ -11,6 +12,8 @@ export interface GraphTool {
   annotations: ToolAnnotations;
   inputSchema: z.ZodRawShape;
   outputSchema: z.ZodRawShape;
+  /** The list in its input that is written, and the names in it, which are keys of items. */
+  writes?: { list: string; names: string[] };
   /** What it answers as data, and as a text. */
   // biome-ignore lint/suspicious/noExplicitAny: each has the input of its schema.
   run(graph: KnowledgeGraph, input: any): Promise<[data: Record<string, unknown>, text: unknown]>;
@@ -57,6 +60,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     annotations: ADDS,
     inputSchema: { entities: z.array(ENTITY) },
     outputSchema: { entities: z.array(ENTITY) },
+    writes: { list: "entities", names: ["name"] },
     async run(graph, input) {
       const entities = await graph.createEntities(input.entities);
       return [{ entities }, entities];
@@ -69,6 +73,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     annotations: ADDS,
     inputSchema: { relations: z.array(RELATION) },
     outputSchema: { relations: z.array(RELATION) },
+    writes: { list: "relations", names: ["from", "to", "relationType"] },
     async run(graph, input) {
       const relations = await graph.createRelations(input.relations);
       return [{ relations }, relations];
@@ -79,6 +84,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     description: "Add new observations to existing entities in the knowledge graph",
     annotations: ADDS,
     inputSchema: { observations: z.array(ADDITION) },
+    writes: { list: "observations", names: ["entityName"] },
     outputSchema: {
       results: z.array(
         z.object({ entityName: z.string(), addedObservations: z.array(z.string()) }),
@@ -160,6 +166,19 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     },
   },
 };
+
+/** The same input without the secrets of what it writes. One in a name is refused. @internal */
+export function guardInput<T extends Record<string, unknown>>(
+  { writes }: GraphTool,
+  input: T,
+  secrets: SecretHandling,
+): Guarded<T> {
+  if (writes === undefined) return { value: input, masked: [] };
+  for (const one of input[writes.list] as Record<string, string>[]) {
+    for (const name of writes.names) guardName(one[name] as string, secrets, `a ${name}`);
+  }
+  return guarded(input, secrets, `one of the ${writes.list}`);
+}
 
 function deleted(what: string): [Record<string, unknown>, string] {
   const message = `${what} deleted successfully`;

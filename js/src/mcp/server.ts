@@ -7,17 +7,23 @@ import {
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ItemStore } from "../langchain/place.js";
+import { maskedNote, type SecretHandling } from "../store/secrets.js";
 import { factTools } from "./fact-tools.js";
 import { KnowledgeGraph } from "./graph.js";
-import { GRAPH_TOOLS } from "./graph-tools.js";
+import { GRAPH_TOOLS, guardInput } from "./graph-tools.js";
 import type { SharedFile } from "./shared-file.js";
 
 // As the official server has it.
 const GRAPH_URI = "memory://knowledge-graph";
 
 /** Serves a client on stdin and stdout, until it closes them. @internal */
-export async function serve(file: SharedFile, namespace: string[], version: string): Promise<void> {
-  const server = serverOf(file, namespace, version);
+export async function serve(
+  file: SharedFile,
+  namespace: string[],
+  version: string,
+  secrets: SecretHandling,
+): Promise<void> {
+  const server = serverOf(file, namespace, version, secrets);
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
@@ -28,19 +34,27 @@ export async function serve(file: SharedFile, namespace: string[], version: stri
   await ended;
 }
 
-function serverOf(file: SharedFile, namespace: string[], version: string): McpServer {
+function serverOf(
+  file: SharedFile,
+  namespace: string[],
+  version: string,
+  secrets: SecretHandling,
+): McpServer {
   const server = new McpServer({ name: "keepsake", version });
   const withGraph = <T>(body: (graph: KnowledgeGraph) => Promise<T>) =>
     file.use(({ store }) => body(new KnowledgeGraph(store, namespace)));
   const tellOfChange = serveGraph(server, withGraph);
-  for (const [name, { run, ...about }] of Object.entries(GRAPH_TOOLS)) {
+  for (const [name, graphTool] of Object.entries(GRAPH_TOOLS)) {
+    const { run, writes: _, ...about } = graphTool;
     server.registerTool(name, about, async (input: unknown) => {
-      const [structuredContent, answer] = await withGraph((graph) => run(graph, input));
+      const given = guardInput(graphTool, input as Record<string, unknown>, secrets);
+      const [structuredContent, answer] = await withGraph((graph) => run(graph, given.value));
       if (!about.annotations.readOnlyHint) tellOfChange();
-      return { ...textOf(answer), structuredContent };
+      const note = maskedNote(given.masked).trim();
+      return { ...textOf(answer, ...(note === "" ? [] : [note])), structuredContent };
     });
   }
-  for (const { name, run, isReader, ...about } of factTools(namespace)) {
+  for (const { name, run, isReader, ...about } of factTools(namespace, secrets)) {
     const annotations = { readOnlyHint: isReader, openWorldHint: false };
     server.registerTool(name, { ...about, annotations }, async (input: unknown) =>
       textOf(
@@ -83,7 +97,7 @@ function serveGraph(
   };
 }
 
-function textOf(answer: unknown) {
+function textOf(answer: unknown, ...notes: string[]) {
   const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
-  return { content: [{ type: "text" as const, text }] };
+  return { content: [text, ...notes].map((each) => ({ type: "text" as const, text: each })) };
 }

@@ -61,9 +61,9 @@ export interface StoreOptions {
   /** Of searches with a query that name none: "hybrid" suits most, with an index. @default "auto" */
   searchMode?: SearchMode | undefined;
   /**
-   * Of keys, tokens, passwords in URLs and card numbers in values: `mask` stores `[github token]`
-   * in their place, and `put()` resolves to what was masked; `refuse` is `secret_found`.
-   * @default "mask"
+   * What becomes of keys, tokens, passwords in URLs and card numbers in values. `allow` keeps
+   * values as they are given. `mask` stores `[github token]` in their place, and `put()` resolves
+   * to what was masked. `refuse` is `secret_found`. @default "allow"
    */
   secrets?: SecretHandling | undefined;
   /** Milliseconds since 1970; for tests. @default Date.now */

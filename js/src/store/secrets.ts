@@ -137,8 +137,36 @@ const DIGITS = /\d{4}[ -]?\d{4,6}[ -]?\d{4}/;
 const BEGINNING = /^(?:4|5[1-5]|2[2-7]|3[47]|6(?:011|4|5))/;
 
 /** @internal */
-export function checkSecretHandling(handling: SecretHandling | undefined): SecretHandling {
-  return handling === undefined ? "mask" : checkChoice("secrets", HANDLINGS, handling);
+export function checkSecretHandling(
+  handling: SecretHandling | undefined,
+  usual: SecretHandling,
+): SecretHandling {
+  return handling === undefined ? usual : checkChoice("secrets", HANDLINGS, handling);
+}
+
+/** A value, and the kind of each secret that was masked in it. @internal */
+export interface Guarded<T> extends MaskedSecrets {
+  value: T;
+}
+
+/** What a model is about to store, with its secrets masked or refused. @internal */
+export function guarded<T>(value: T, handling: SecretHandling, what: string): Guarded<T> {
+  if (handling === "allow") return { value, masked: [] };
+  const { text, masked } = maskSecrets(JSON.stringify(value));
+  if (masked.length === 0) return { value, masked };
+  if (handling === "refuse") throw refused(what, masked);
+  return { value: JSON.parse(text) as T, masked };
+}
+
+/** The same for a name, in which nothing can be masked. @internal */
+export function guardName(name: string, handling: SecretHandling, what: string): void {
+  if (handling !== "allow") guarded(name, "refuse", what);
+}
+
+/** What a model is told of it, behind its answer. @internal */
+export function maskedNote(masked: readonly string[]): string {
+  if (masked.length === 0) return "";
+  return ` Masked, because it looks like a secret: ${[...new Set(masked)].join(", ")}.`;
 }
 
 /**
@@ -156,7 +184,8 @@ export function guardSecrets(
     if (operation.kind !== "put" || operation.value === null) continue;
     const { text, masked } = maskSecrets(operation.value);
     if (masked.length === 0) continue;
-    if (handling === "refuse") throw refused(operation.key, masked);
+    if (handling === "refuse")
+      throw refused(`the value of ${JSON.stringify(operation.key)}`, masked);
     operations[position] = { ...operation, value: text };
     reports ??= new Map();
     reports.set(position, { masked });
@@ -164,10 +193,10 @@ export function guardSecrets(
   return reports;
 }
 
-function refused(key: string, kinds: string[]): KeepsakeError {
+function refused(what: string, kinds: string[]): KeepsakeError {
   return new KeepsakeError(
     "secret_found",
-    `the value of ${JSON.stringify(key)} holds a secret (${[...new Set(kinds)].join(", ")}): leave it out, or open the memory with secrets: "mask" or "allow"`,
+    `${what} holds a secret (${[...new Set(kinds)].join(", ")}): leave it out, or allow it with secrets: "allow"`,
   );
 }
 

@@ -160,7 +160,7 @@ export abstract class KeepsakeStore extends BaseStore {
         index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
-      this.#secrets = checkSecretHandling(options.secrets);
+      this.#secrets = checkSecretHandling(options.secrets, "allow");
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       this.#reading = { searchMode, model: index && { fusion: fusionOf(index.embeddings) } };

@@ -13,7 +13,11 @@ const index = { dims: 3, fields: ["text"], embeddings };
 
 const { searchParams } = new URL(location.href);
 const name = searchParams.get("name") ?? "inspected";
-const memory = await openMemory({ name, ...(searchParams.has("index") && { index }) });
+const memory = await openMemory({
+  name,
+  secrets: searchParams.get("secrets") ?? undefined,
+  ...(searchParams.has("index") && { index }),
+});
 globalThis.memory = memory;
 
 document.documentElement.lang = "en";

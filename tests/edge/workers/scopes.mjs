@@ -146,13 +146,16 @@ export default serve({
 
   /** A secret through a stub: what was told, and what is there. */
   async secrets(env) {
-    const { store } = as(env, "secrets", "admin");
+    const usual = as(env, "secrets", "admin");
+    await usual.store.put(["n"], "kept", { text: "card 4111 1111 1111 1111" });
+    const kept = (await usual.store.get(["n"], "kept")).value;
+    const { store } = as(env, "secrets", "admin", { secrets: "mask" });
     const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
     const refusing = as(env, "secrets", "admin", { secrets: "refuse" });
     const refused = await refusal(() =>
       refusing.store.put(["n"], "l", { text: "card 4111 1111 1111 1111" }),
     );
-    return { told, stored: (await store.get(["n"], "k")).value, refused };
+    return { kept, told, stored: (await store.get(["n"], "k")).value, refused };
   },
 
   /** A provider through a stub. */

@@ -277,7 +277,10 @@ export const scopeCases = [
         asked.push(...texts);
         return texts.map(() => [1, 2]);
       };
-      const memory = await open({ index: { dims: 2, embeddings, fields: ["text"] } });
+      const memory = await open({
+        index: { dims: 2, embeddings, fields: ["text"] },
+        secrets: "mask",
+      });
       const told = await memory.store.put(["n"], "k", { text: `use ${token}`, list: [token] });
       expect(told).toEqual({ masked: ["github token", "github token"] });
       expect((await memory.store.get(["n"], "k")).value).toEqual({
@@ -298,7 +301,7 @@ export const scopeCases = [
         message: expect.stringMatching(/holds a secret \(github token\)/),
       });
       expect(await refusing.store.search([])).toEqual([]);
-      const allowing = await reopen(refusing, { secrets: "allow" });
+      const allowing = await reopen(refusing, {});
       await allowing.store.put(["n"], "k", { text: token });
       expect((await allowing.store.get(["n"], "k")).value.text).toBe(token);
     },
