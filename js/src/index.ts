@@ -65,8 +65,11 @@ export {
 export {
   type CustomScope,
   resolveNamespace,
+  type ScopedRun,
   type ScopeName,
   type ScopeOptions,
+  type ScopeSource,
+  type ScopeSources,
   type ScopeVariables,
   scopeOf,
   storeNamespace,

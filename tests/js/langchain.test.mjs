@@ -17,6 +17,7 @@ import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint"
 import { InMemoryStore, KeepsakeError, openMemory, scopeOf, storeNamespace } from "keepsake";
 import {
   forgetTool,
+  learner,
   memoryMiddleware,
   recallNode,
   recallTool,
@@ -501,6 +502,135 @@ describe("tools", () => {
   });
 });
 
+describe("a client that names somebody else", () => {
+  // The server's own code says who it is; the client writes the rest.
+  const FORGED = [
+    { user_id: "bob" },
+    { user_id: "ada", store_namespace: ["user", "bob"] },
+    { langgraph_auth_user: { identity: "bob" } },
+  ];
+  const contextSchema = { parse: (context) => context };
+  const runOf = (forged) => ({
+    configurable: { thread_id: "1", ...forged },
+    context: { user_id: "ada" },
+  });
+  const State = Annotation.Root({ messages: Annotation(), results: Annotation() });
+  const nodeOf = (node, store) => ({
+    invoke: (input, config) =>
+      new StateGraph(State)
+        .addNode("node", node)
+        .addEdge(START, "node")
+        .compile({ store })
+        .invoke(input, config),
+  });
+  const agentOf = (parts, model) => createAgent({ model, contextSchema, ...parts });
+  const calling = (name, args) =>
+    fakeModel()
+      .respond(
+        new AIMessage({ content: "", tool_calls: [{ name, args, id: "1", type: "tool_call" }] }),
+      )
+      .respond(new AIMessage("Fine."));
+
+  /** Each way to reach items, as something to invoke, and what it has seen of them. */
+  const waysOf = (options) => {
+    const model = fakeModel().respond(new AIMessage("Fine."));
+    const modelInNode = fakeModel().respond(new AIMessage("Fine."));
+    const modelInGraph = fakeModel().respond(new AIMessage("Fine."));
+    const seenBy = (one) => () => JSON.stringify(one.calls.map(({ messages }) => messages));
+    const seenAfter = (answer) => JSON.stringify(answer);
+    const withTool = (made, args) => [
+      agentOf({ tools: [made] }, calling(made.name, args)),
+      seenAfter,
+    ];
+    const asking = withMemory(modelInNode, options);
+    const answering = nodeOf(async ({ messages }, config) => ({
+      messages: [await modelInGraph.invoke(messages, config)],
+    }));
+    return {
+      middleware: [agentOf({ middleware: [memoryMiddleware(options)] }, model), seenBy(model)],
+      recall: withTool(recallTool(options), { query: "tea" }),
+      remember: withTool(rememberTool(options), { text: "He likes tea of the attacker" }),
+      forget: withTool(forgetTool(options), { key: "tea" }),
+      model: [
+        nodeOf(async ({ messages }, config) => ({
+          messages: [await asking.invoke(messages, config)],
+        })),
+        seenBy(modelInNode),
+      ],
+      graph: [answering, seenBy(modelInGraph)],
+      recallNode: [
+        nodeOf(recallNode({ scope: "user", sources: options.sources }), memory.store),
+        seenAfter,
+      ],
+      rememberNode: [
+        nodeOf(
+          rememberNode({
+            scope: "user",
+            sources: options.sources,
+            key: "attack",
+            valueSelector: () => 1,
+          }),
+          memory.store,
+        ),
+        seenAfter,
+      ],
+      learner: [
+        agentOf(
+          {
+            middleware: [
+              learner({
+                ...options,
+                extract: async () => ({ put: ["He is not who he was"], delete: ["tea"] }),
+                onRun: () => {},
+              }).middleware(),
+            ],
+          },
+          fakeModel().respond(new AIMessage("Fine.")),
+        ),
+        seenAfter,
+      ],
+    };
+  };
+
+  const itemsOf = async (user) =>
+    (await memory.store.search(["user", user], { limit: 100 })).map(({ key }) => key);
+
+  beforeEach(async () => {
+    await memory.store.put(["user", "bob"], "tea", { text: "Bob likes black tea, his secret" });
+    await put("tea", "Ada likes oolong tea");
+  });
+
+  test.each(FORGED)("reads and writes nothing of his: %j", async (forged) => {
+    const ways = waysOf({ memory, scope: "user" });
+    for (const [way, [target, seen]] of Object.entries(ways)) {
+      const outcome = await target.invoke(said("Which tea?"), runOf(forged)).then(
+        (answer) => seen(answer),
+        (error) => `refused: ${(error.cause ?? error).code}`,
+      );
+      expect([way, outcome]).not.toEqual([way, expect.stringContaining("his secret")]);
+      // A tool tells its model; a learner tells who started it.
+      if (!["graph", "recall", "remember", "forget", "learner"].includes(way))
+        expect([way, outcome]).toEqual([way, "refused: access_denied"]);
+    }
+    expect(await itemsOf("bob")).toEqual(["tea"]);
+    expect(await itemsOf("ada")).toEqual(["tea"]);
+  });
+
+  test("is not heard where the server says which sources count", async () => {
+    for (const forged of FORGED) {
+      const ways = waysOf({ memory, scope: "user", sources: ["context"] });
+      const [agent, seen] = ways.middleware;
+      expect(seen(await agent.invoke(said("Which tea?"), runOf(forged)))).toContain("oolong");
+      const [node] = ways.recallNode;
+      const { results } = await node.invoke({}, runOf(forged));
+      expect(results.map(({ namespace }) => namespace)).toEqual(["user:ada"]);
+      const [tools] = ways.recall;
+      const { messages } = await tools.invoke(said("Which tea?"), runOf(forged));
+      expect(JSON.stringify(messages)).toContain("oolong");
+    }
+  });
+});
+
 describe("nodes", () => {
   const State = Annotation.Root({
     messages: Annotation(),
@@ -902,7 +1032,7 @@ test.each([
   [() => recallTool({ scope: "user", topK: "5" }), 'topK must be a whole number from 1: "5"'],
   [
     () => forgetTool({ scope: "user", key: "k" }),
-    'unknown option "key" of forgetTool: it takes memory, store, scope, namespace, name, description',
+    'unknown option "key" of forgetTool: it takes memory, store, scope, namespace, sources, name, description',
   ],
   [
     () => recallNode({ scope: "user", namespace: "x" }),

@@ -53,12 +53,13 @@ test("a scope is found from a config or from variables [cap 90] [cap 91] [cap 82
     place: ["team", "blue"],
   });
   const own = { configurable: { user_id: "ada", store_namespace: ["a", "b"] } };
-  expect(scopeOf("user", own)).toEqual({ place: ["a", "b"] });
+  const chosen = { sources: ["configurable", "store_namespace"] };
+  expect(scopeOf("user", own, chosen)).toEqual({ place: ["a", "b"] });
   expect(resolveNamespace("conversation", config)).toBe("conv:t1");
   expect(resolveNamespace("user", config)).toBe("user:ada");
   expect(resolveNamespace("global", {})).toBe("global:default");
   expect(storeNamespace(config)).toEqual(["ada", "memories"]);
-  expect(storeNamespace(own)).toEqual(["a", "b"]);
+  expect(storeNamespace(own, chosen)).toEqual(["a", "b"]);
   for (const [scope, name] of [
     ["conversation", "conversation_id or thread_id"],
     ["user", "user_id"],
@@ -67,6 +68,67 @@ test("a scope is found from a config or from variables [cap 90] [cap 91] [cap 82
     expect(() => scopeOf(scope, { configurable: {} })).toThrow(`${name} is not set`);
   }
   expect(() => scopeOf("users", config)).toThrow("a scope is conversation, user, global");
+});
+
+test("what a client writes into a run names nobody else than what the server's code says", () => {
+  const refused = { code: "access_denied" };
+  const ada = { configurable: { user_id: "ada" }, context: { user_id: "ada" } };
+  expect(scopeOf("user", ada)).toEqual({ user: "ada" });
+  const bob = { configurable: { user_id: "bob", thread_id: "1" }, context: { user_id: "ada" } };
+  for (const find of [() => scopeOf("user", bob), () => storeNamespace(bob)]) {
+    expect(find).toThrow(expect.objectContaining(refused));
+    expect(find).toThrow("user_id of context and user_id of configurable differ");
+  }
+  expect(scopeOf("user", bob, { sources: ["context"] })).toEqual({ user: "ada" });
+  expect(resolveNamespace("user", bob, { sources: ["context"] })).toBe("user:ada");
+  expect(storeNamespace(bob, { sources: ["context"] })).toEqual(["ada", "memories"]);
+  const onlyClient = { configurable: { user_id: "bob" } };
+  expect(() => scopeOf("user", onlyClient, { sources: ["context"] })).toThrow(
+    'user_id is not set in context: the scope "user" needs it',
+  );
+
+  // A namespace that a run names counts only where the code says so, and then for all.
+  const elsewhere = { configurable: { user_id: "ada", store_namespace: ["user", "bob"] } };
+  for (const find of [scopeOf, resolveNamespace]) {
+    expect(() => find("user", elsewhere)).toThrow(expect.objectContaining(refused));
+    expect(() => find("user", elsewhere.configurable)).toThrow("store_namespace of the variables");
+  }
+  expect(() => storeNamespace(elsewhere)).toThrow("store_namespace of configurable would name any");
+  const sources = ["context", "store_namespace"];
+  expect(scopeOf("user", elsewhere, { sources })).toEqual({ place: ["user", "bob"] });
+  const two = { ...elsewhere, context: { store_namespace: ["a"] } };
+  expect(() => scopeOf("user", two, { sources })).toThrow("store_namespace of configurable differ");
+  expect(scopeOf("user", { ...elsewhere, ...bob }, { sources: ["context"] })).toEqual({
+    user: "ada",
+  });
+
+  // LangGraph's server says whom it let in.
+  const login = { langgraph_auth_user: { identity: "ada" }, langgraph_auth_user_id: "ada" };
+  expect(scopeOf("user", { configurable: login })).toEqual({ user: "ada" });
+  for (const run of [
+    { configurable: { ...login, user_id: "bob" } },
+    { configurable: login, context: { user_id: "bob" } },
+  ]) {
+    expect(() => scopeOf("user", run)).toThrow("user_id of auth and user_id of");
+    expect(scopeOf("user", run, { sources: ["auth"] })).toEqual({ user: "ada" });
+  }
+
+  // A conversation_id counts more than a thread_id, unless only that is asked for.
+  const thread = { configurable: { thread_id: "1", conversation_id: "2" } };
+  expect(scopeOf("conversation", thread)).toEqual({ conversation: "2" });
+  const byThread = { name: "conv", variable: "thread_id" };
+  expect(scopeOf(byThread, thread)).toEqual({ place: ["conv", "1"] });
+  const named = { configurable: { thread_id: "1" }, context: { conversation_id: "c" } };
+  expect(scopeOf("conversation", named)).toEqual({ conversation: "c" });
+  const forged = { configurable: { conversation_id: "2" }, context: { thread_id: "1" } };
+  expect(() => scopeOf("conversation", forged)).toThrow("thread_id of context and conversation_id");
+  const shop = { configurable: { app_id: "b" }, context: { app_id: "a" } };
+  expect(() => scopeOf("global", shop)).toThrow("app_id of context and app_id of configurable");
+
+  expect(() => scopeOf("user", ada, { sources: ["client"] })).toThrow(
+    'sources of scopeOf must be one of auth, context, configurable, store_namespace: "client"',
+  );
+  expect(() => scopeOf("user", ada, { sources: [] })).toThrow("sources of scopeOf must name one");
 });
 
 test("any id is a label, and back [cap 90]", () => {

@@ -4,9 +4,14 @@ import { checkOptions, checkText, checkWhole, type NamesOf, show } from "../chec
 import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
 import { MemoryProvider, type MemoryQuery } from "../scope/provider.js";
-import { resolveNamespace, type ScopeName } from "../scope/scope.js";
+import {
+  checkSources,
+  resolveNamespace,
+  type ScopeName,
+  type ScopeSources,
+} from "../scope/scope.js";
 import type { KeepsakeStore } from "../store/store.js";
-import { type Run, variablesOf } from "./place.js";
+import { type Run, runOf } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { at, fill } from "./template.js";
 import { sourceOf } from "./tools.js";
@@ -19,10 +24,10 @@ import { sourceOf } from "./tools.js";
 export type Selector = string | string[] | ((state: any, run: Run) => unknown);
 
 /** Whose entries a node is for. */
-export interface NodeOptions {
+export interface NodeOptions extends ScopeSources {
   /** @default over the graph's store */
   provider?: MemoryProvider | undefined;
-  /** Found from `configurable` and `context` of the run. @default "conversation" */
+  /** Found from `context` and `configurable` of the run. @default "conversation" */
   scope?: ScopeName | undefined;
   /** In the place of a scope: a text, as a provider takes it. */
   namespace?: string | undefined;
@@ -59,7 +64,7 @@ export interface RememberNodeOptions extends NodeOptions {
 // biome-ignore lint/suspicious/noExplicitAny: state and update are the graph's.
 export type MemoryNode = (state: any, run?: Run) => Promise<Record<string, any>>;
 
-const NODE_OPTIONS: NamesOf<NodeOptions> = { provider: 1, scope: 1, namespace: 1 };
+const NODE_OPTIONS: NamesOf<NodeOptions> = { provider: 1, scope: 1, namespace: 1, sources: 1 };
 const RECALL_NODE: NamesOf<RecallNodeOptions> = {
   ...NODE_OPTIONS,
   key: 1,
@@ -141,7 +146,8 @@ export function rememberNode(options: RememberNodeOptions): MemoryNode {
   };
 }
 
-function checkNode(call: string, { provider, scope, namespace }: NodeOptions): void {
+function checkNode(call: string, { provider, scope, namespace, sources }: NodeOptions): void {
+  checkSources(call, sources);
   if (provider !== undefined && typeof provider?.recall !== "function") {
     throw invalid(`provider of ${call} must be a MemoryProvider: ${show(provider)}`);
   }
@@ -157,8 +163,9 @@ function providerOf(call: string, { provider }: NodeOptions, run: Run): MemoryPr
   throw invalid(`${call} has no provider: give it one, or compile the graph with a store`);
 }
 
-function namespaceOf({ scope = "conversation", namespace }: NodeOptions, run: Run): string {
-  return namespace ?? resolveNamespace(scope, { configurable: variablesOf(run) });
+function namespaceOf(options: NodeOptions, run: Run): string {
+  const { scope = "conversation", namespace, sources } = options;
+  return namespace ?? resolveNamespace(scope, runOf(run), { sources });
 }
 
 interface Pool {
@@ -173,7 +180,9 @@ function poolOf(state: object, run: Run): Pool {
   const sys = {
     timestamp: new Date().toISOString(),
     execution_id: run.configurable?.run_id ?? runId ?? taskId,
-    ...variablesOf(run),
+    // What the server says of the run counts more.
+    ...run.configurable,
+    ...(Object(run.context) as object),
   };
   return { state, sys };
 }

@@ -3,7 +3,14 @@
 import { checkList, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
-import { levelOf, type ScopeName, type ScopeVariables, scopeOf } from "../scope/scope.js";
+import {
+  checkSources,
+  levelOf,
+  type ScopedRun,
+  type ScopeName,
+  type ScopeSources,
+  scopeOf,
+} from "../scope/scope.js";
 import type { SecretHandling } from "../store/secrets.js";
 import type { SearchOptions } from "../store/store.js";
 import { checkNamespace, type Item, type SearchItem } from "../store/store-operations.js";
@@ -34,13 +41,13 @@ export interface HasStore {
 }
 
 /** Whose items: a `scope`, a `namespace`, or a namespace within a scope. */
-export interface PlaceOptions {
+export interface PlaceOptions extends ScopeSources {
   /** A memory or a scope of one, or what answers it for a run. @default the graph's store */
   memory?: HasStore | ((run: Run) => HasStore) | undefined;
   /** A store, in the place of a memory. */
   store?: object | undefined;
   /**
-   * Whose: found from `configurable` and `context` of the run, as `scopeOf()` does it. `"user"`
+   * Whose: found from `context` and `configurable` of the run, as `scopeOf()` does it. `"user"`
    * needs a `user_id`.
    */
   scope?: ScopeName | undefined;
@@ -49,7 +56,13 @@ export interface PlaceOptions {
 }
 
 /** @internal */
-export const PLACE_OPTIONS: NamesOf<PlaceOptions> = { memory: 1, store: 1, scope: 1, namespace: 1 };
+export const PLACE_OPTIONS: NamesOf<PlaceOptions> = {
+  memory: 1,
+  store: 1,
+  scope: 1,
+  namespace: 1,
+  sources: 1,
+};
 
 /** A place in a store. @internal */
 export interface Place {
@@ -80,7 +93,12 @@ export async function facts(
 }
 
 /** Refuses what names nobody, before the first run. @internal */
-export function checkPlace(call: string, { memory, store, scope, namespace }: PlaceOptions): void {
+export function checkPlace(call: string, options: PlaceOptions): void {
+  const { memory, store, scope, namespace, sources } = options;
+  checkSources(call, sources);
+  if (sources !== undefined && scope === undefined) {
+    throw invalid(`sources of ${call} are those of a scope: give it one, such as "user"`);
+  }
   if (scope === undefined && namespace === undefined) {
     throw invalid(
       `${call} must be told whose items: give it a scope, such as "user", or a namespace, such as ["facts"]`,
@@ -103,24 +121,27 @@ export function checkPlace(call: string, { memory, store, scope, namespace }: Pl
 
 /** @internal */
 export function placeOf(call: string, options: PlaceOptions, run: Run): Place {
-  const { memory, store, scope, namespace } = options;
+  const { memory, store, scope, namespace, sources } = options;
   const owner = typeof memory === "function" ? memory(run) : memory;
   const within = typeof namespace === "function" ? namespace(run) : (namespace ?? []);
   const found = unwrapStore(store ?? owner?.store ?? (run.store as object | undefined));
   return {
     store: checkStore(call, found),
     owner: owner?.place,
-    labels: [...(scope === undefined ? [] : scopeLabels(scope, run)), ...checkNamespace(within)],
+    labels: [
+      ...(scope === undefined ? [] : scopeLabels(scope, run, { sources })),
+      ...checkNamespace(within),
+    ],
   };
 }
 
-/** What scopes are found by, of a run. @internal */
-export function variablesOf({ configurable, context }: Run): ScopeVariables {
-  return { ...(Object(context) as object), ...configurable };
+function scopeLabels(scope: ScopeName, run: Run, sources: ScopeSources): readonly string[] {
+  return levelOf("scope", scopeOf(scope, runOf(run), sources)).place;
 }
 
-function scopeLabels(scope: ScopeName, run: Run): readonly string[] {
-  return levelOf("scope", scopeOf(scope, { configurable: variablesOf(run) })).place;
+/** As `scopeOf()` takes it: a run that tells nothing has no variables. @internal */
+export function runOf({ configurable = {}, context }: Run): ScopedRun {
+  return { configurable, context };
 }
 
 function checkStore(call: string, store: unknown): ItemStore {

@@ -1,7 +1,15 @@
 // Scopes: whose memory it is. A scope is a place in the memory, found from who is asking.
 
-import { checkOptions, checkText, type NamesOf, reading, show } from "../checks.js";
-import { invalid } from "../errors.js";
+import {
+  checkChoice,
+  checkEach,
+  checkOptions,
+  checkText,
+  type NamesOf,
+  reading,
+  show,
+} from "../checks.js";
+import { invalid, KeepsakeError } from "../errors.js";
 import { checkNamespace } from "../store/store-operations.js";
 import type { ScopeLevel } from "../wire/scope.js";
 import { ACCESS_OPTIONS, type AccessOptions } from "./access.js";
@@ -34,17 +42,43 @@ const SCOPE_OPTIONS: NamesOf<ScopeOptions> = {
 const KINDS = ["conversation", "user", "global", "place"] as const;
 const DEFAULT_APP = "default";
 
-/** What scopes are found by. A config of LangGraph has them in `configurable`. */
+/** What scopes are found by. A run of LangGraph has them in `configurable` and `context`. */
 export interface ScopeVariables {
   conversation_id?: unknown;
   /** The conversation, if `conversation_id` is not there. */
   thread_id?: unknown;
   user_id?: unknown;
   app_id?: unknown;
-  /** Overrides all others: a namespace, or the one label of it. */
+  /** In the place of all others, if `sources` lets it: a namespace, or the one label of it. */
   store_namespace?: unknown;
   [name: string]: unknown;
 }
+
+/** The config of a run, or what its tools and middlewares are given of it. */
+export interface ScopedRun {
+  configurable?: ScopeVariables | undefined;
+  context?: unknown;
+}
+
+const SOURCES = { auth: 1, context: 1, configurable: 1, store_namespace: 1 };
+
+/**
+ * What of a run says whose memory it is. `auth` is whom LangGraph's server has let in
+ * (`configurable.langgraph_auth_user`), `store_namespace` the namespace of that name, which then
+ * counts more than all others.
+ */
+export type ScopeSource = keyof typeof SOURCES;
+
+/** Whose word counts. */
+export interface ScopeSources {
+  /**
+   * Those that count. If two of them say different things, it is an error. Name those that no
+   * client writes, if clients write some. @default ["auth", "context", "configurable"]
+   */
+  sources?: readonly ScopeSource[] | undefined;
+}
+
+const SCOPE_SOURCES: NamesOf<ScopeSources> = { sources: 1 };
 
 /** A scope of your own: below `name`, the value of `variable`. */
 export interface CustomScope {
@@ -97,35 +131,32 @@ function idLabel(name: string, id: unknown): string {
 
 /**
  * The scope of this name, for `scoped()`: found from the config of a LangGraph run, or from
- * variables. A variable that is missing is an error that names it.
+ * variables. A variable that is missing is an error that names it, and so are two that differ.
  *
- *     const mine = memory.scoped(scopeOf("user", config));
+ *     const mine = memory.scoped(scopeOf("user", config, { sources: ["context"] }));
  */
 export function scopeOf(
   scope: ScopeName,
-  source: ScopeVariables | { configurable?: ScopeVariables | undefined },
+  source: ScopeVariables | ScopedRun,
+  options?: ScopeSources,
 ): ScopeOptions {
-  return reading("a scope", () => findScope(scope, source));
+  return reading("a scope", () => findScope(scope, wordsOf("scopeOf", source, options)));
 }
 
-function findScope(...[scope, source]: Parameters<typeof scopeOf>): ScopeOptions {
-  const variables = variablesOf(source);
-  if (variables.store_namespace !== undefined) {
-    return { place: overriding(variables.store_namespace) };
-  }
+function findScope(scope: ScopeName, words: Words): ScopeOptions {
+  const chosen = chosenNamespace(words);
+  if (chosen !== undefined) return { place: chosen };
   if (typeof scope === "object" && scope !== null) {
     const { name, variable } = scope;
-    return { place: [encodeLabel(name), encodeLabel(needed(name, variables, variable))] };
+    return { place: [encodeLabel(name), encodeLabel(needed(name, words, variable))] };
   }
   switch (scope) {
     case "conversation":
-      return { conversation: needed(scope, variables, "conversation_id", "thread_id") };
+      return { conversation: needed(scope, words, "conversation_id", "thread_id") };
     case "user":
-      return { user: needed(scope, variables, "user_id") };
+      return { user: needed(scope, words, "user_id") };
     case "global":
-      return variables.app_id === undefined
-        ? { global: true }
-        : { global: needed(scope, variables, "app_id") };
+      return { global: wordFor(scope, words, "app_id") ?? true };
     default:
       throw invalid(`a scope is conversation, user, global or { name, variable }: ${show(scope)}`);
   }
@@ -137,57 +168,147 @@ function findScope(...[scope, source]: Parameters<typeof scopeOf>): ScopeOptions
  */
 export function resolveNamespace(
   scope: ScopeName,
-  source: ScopeVariables | { configurable?: ScopeVariables | undefined },
+  source: ScopeVariables | ScopedRun,
+  options?: ScopeSources,
 ): string {
-  const options = scopeOf(scope, source);
-  if (options.conversation !== undefined) return `conv:${options.conversation}`;
-  if (options.user !== undefined) return `user:${options.user}`;
-  if (options.global !== undefined) {
-    return `global:${options.global === true ? DEFAULT_APP : options.global}`;
+  const found = scopeOf(scope, source, options);
+  if (found.conversation !== undefined) return `conv:${found.conversation}`;
+  if (found.user !== undefined) return `user:${found.user}`;
+  if (found.global !== undefined) {
+    return `global:${found.global === true ? DEFAULT_APP : found.global}`;
   }
-  return (options.place as string[]).map(decodeLabel).join(":");
+  return (found.place as string[]).map(decodeLabel).join(":");
 }
 
 /**
- * The namespace of a run in a store: `[user_id, "memories"]`, unless the config has a
- * `store_namespace`.
+ * The namespace of a run in a store: `[user_id, "memories"]`, or its `store_namespace` if
+ * `sources` has that.
  */
 export function storeNamespace(
-  source: ScopeVariables | { configurable?: ScopeVariables | undefined },
+  source: ScopeVariables | ScopedRun,
+  options?: ScopeSources,
 ): string[] {
   return reading("a scope", () => {
-    const variables = variablesOf(source);
-    if (variables.store_namespace !== undefined) return overriding(variables.store_namespace);
-    return [encodeLabel(needed("user", variables, "user_id")), "memories"];
+    const words = wordsOf("storeNamespace", source, options);
+    return chosenNamespace(words) ?? [encodeLabel(needed("user", words, "user_id")), "memories"];
   });
 }
 
-function variablesOf(
-  source: ScopeVariables | { configurable?: ScopeVariables | undefined },
-): ScopeVariables {
-  if (typeof source !== "object" || source === null) {
+/** @internal */
+export function checkSources(call: string, sources: ScopeSources["sources"]): void {
+  if (sources === undefined) return;
+  const name = `sources of ${call}`;
+  const given = checkEach(name, sources as ScopeSource[], (one) => checkChoice(name, SOURCES, one));
+  if (given.length === 0)
+    throw invalid(`${name} must name one: ${Object.keys(SOURCES).join(", ")}`);
+}
+
+// What is said about whose memory it is, by whom.
+interface Words {
+  said: { by: string; variables: ScopeVariables }[];
+  takesNamespace: boolean;
+  /** The sources, if they were named. */
+  named: readonly ScopeSource[] | undefined;
+}
+
+function wordsOf(
+  call: string,
+  source: ScopeVariables | ScopedRun,
+  options: ScopeSources | undefined,
+): Words {
+  const { sources = ["auth", "context", "configurable"] } = checkOptions(
+    call,
+    SCOPE_SOURCES,
+    options,
+  );
+  checkSources(call, sources);
+  if (!isObject(source)) {
     throw invalid(`a scope is found from a config or from variables: ${show(source)}`);
   }
-  const { configurable } = source;
-  return typeof configurable === "object" && configurable !== null
-    ? (configurable as ScopeVariables)
-    : (source as ScopeVariables);
-}
-
-function overriding(namespace: unknown): string[] {
-  if (typeof namespace === "string") return [encodeLabel(namespace)];
-  return checkNamespace(namespace as string[]);
-}
-
-function needed(scope: string, variables: ScopeVariables, ...names: string[]): string {
-  const name = names.find((each) => variables[each] !== undefined && variables[each] !== null);
-  const value = name === undefined ? undefined : variables[name];
-  if (typeof value === "string" && value !== "") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  if (name !== undefined) {
-    throw invalid(
-      `${name} of the scope "${scope}" must be a text that is not empty: ${show(value)}`,
-    );
+  const { configurable, context } = source;
+  const isRun = isObject(configurable) || isObject(context);
+  const takesNamespace = sources.includes("store_namespace");
+  const rest = { takesNamespace, named: isRun ? options?.sources : undefined };
+  if (!isRun) return { said: [{ by: "the variables", variables: source }], ...rest };
+  const by: Record<string, ScopeVariables> = {
+    auth: loginOf(Object(configurable)),
+    context: Object(context),
+    configurable: Object(configurable),
+  };
+  const said = Object.entries(by)
+    .filter(([name]) => sources.includes(name as ScopeSource))
+    .map(([name, variables]) => ({ by: name, variables }));
+  for (const name of ["context", "configurable"] as const) {
+    const { store_namespace } = by[name] as ScopeVariables;
+    if (takesNamespace && !sources.includes(name))
+      said.push({ by: name, variables: { store_namespace } });
   }
-  throw invalid(`${names.join(" or ")} is not set: the scope "${scope}" needs it`);
+  return { said, ...rest };
+}
+
+function isObject(value: unknown): value is ScopeVariables {
+  return typeof value === "object" && value !== null;
+}
+
+// LangGraph's server writes it over whatever a client sent.
+function loginOf({ langgraph_auth_user, langgraph_auth_user_id }: ScopeVariables): ScopeVariables {
+  const { identity } = Object(langgraph_auth_user) as { identity?: unknown };
+  return { user_id: identity ?? langgraph_auth_user_id };
+}
+
+function chosenNamespace({ said, takesNamespace }: Words): string[] | undefined {
+  let chosen: { by: string; namespace: string[] } | undefined;
+  for (const { by, variables } of said) {
+    const given = variables.store_namespace;
+    if (given === undefined) continue;
+    if (!takesNamespace) {
+      throw new KeepsakeError(
+        "access_denied",
+        `store_namespace of ${by} would name any namespace, whoever asks: it counts only with sources: ["store_namespace", …]`,
+      );
+    }
+    const namespace =
+      typeof given === "string" ? [encodeLabel(given)] : checkNamespace(given as string[]);
+    if (chosen && JSON.stringify(chosen.namespace) !== JSON.stringify(namespace))
+      throw differing(`store_namespace of ${chosen.by}`, `store_namespace of ${by}`);
+    chosen ??= { by, namespace };
+  }
+  return chosen?.namespace;
+}
+
+function needed(scope: string, words: Words, ...names: string[]): string {
+  const word = wordFor(scope, words, ...names);
+  if (word !== undefined) return word;
+  const where = words.named ? ` in ${words.named.join(" or ")}` : "";
+  throw invalid(`${names.join(" or ")} is not set${where}: the scope "${scope}" needs it`);
+}
+
+// By the first name in the first source that has one; others of the same name, or of a name that
+// counts more, must say the same. A thread_id beside a conversation_id says something else.
+function wordFor(scope: string, { said }: Words, ...names: string[]): string | undefined {
+  let found: { word: string; by: string; rank: number; name: string } | undefined;
+  for (const { by, variables } of said) {
+    for (const [rank, name] of names.entries()) {
+      const given = variables[name];
+      if (given === undefined || given === null) continue;
+      const word = textOf(scope, name, given);
+      if (found === undefined) found = { word, by, rank, name };
+      if (word !== found.word && rank <= found.rank)
+        throw differing(`${found.name} of ${found.by}`, `${name} of ${by}`);
+    }
+  }
+  return found?.word;
+}
+
+function textOf(scope: string, name: string, given: unknown): string {
+  if (typeof given === "string" && given !== "") return given;
+  if (typeof given === "number" && Number.isFinite(given)) return String(given);
+  throw invalid(`${name} of the scope "${scope}" must be a text that is not empty: ${show(given)}`);
+}
+
+function differing(one: string, other: string): KeepsakeError {
+  return new KeepsakeError(
+    "access_denied",
+    `${one} and ${other} differ, so that it is not known whose memory it is: name the sources that count, such as sources: ["context"]`,
+  );
 }

@@ -27,8 +27,9 @@ export const scopeCases = [
       const team = { name: "team", variable: "team_id" };
       expect(scopeOf(team, { team_id: "blue" })).toEqual({ place: ["team", "blue"] });
       const own = { configurable: { user_id: "ada", store_namespace: ["a", "b"] } };
-      expect(scopeOf("user", own)).toEqual({ place: ["a", "b"] });
-      expect(storeNamespace(own)).toEqual(["a", "b"]);
+      const chosen = { sources: ["configurable", "store_namespace"] };
+      expect(scopeOf("user", own, chosen)).toEqual({ place: ["a", "b"] });
+      expect(storeNamespace(own, chosen)).toEqual(["a", "b"]);
       for (const [scope, name] of [
         ["conversation", "conversation_id or thread_id"],
         ["user", "user_id"],
