@@ -48,6 +48,7 @@ enum class Scrubbed : std::uint8_t {
   kByHost = 2,   // in the pages of a host's own SQLite, which clears them when it likes
 };
 
+// What is kept of an erasure.
 struct ErasureRecord {
   std::string digest;
   Erased erased;
