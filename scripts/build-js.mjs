@@ -119,8 +119,7 @@ function buildCommonJs() {
   });
 }
 
-// One file each for all runtimes, apart from the rest. picomatch is in the one that needs it: a
-// package without dependencies is installed at once.
+// One file each for all runtimes, apart from the rest.
 function buildAdapters() {
   const adapters = {
     ...common,

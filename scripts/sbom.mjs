@@ -82,12 +82,6 @@ function compiledIn() {
     },
     ...librariesOfLlvm(),
     {
-      name: "picomatch",
-      version: JSON.parse(read(root, "node_modules/picomatch/package.json")).version,
-      license: "MIT",
-      purl: "pkg:npm/picomatch",
-    },
-    {
       name: "Unicode Character Database",
       version: versionIn(/Unicode ([\d.]+\d)/, root, "core/src/text/unicode_tables.inc"),
       license: "Unicode-3.0",

@@ -38,7 +38,7 @@ export const LAYERS = {
     ["wire", "wasm"],
     ["langgraph"],
     ["checks"],
-    ["errors", "bytes"],
+    ["errors", "bytes", "text"],
   ],
   "core/src": [
     ["engine"],

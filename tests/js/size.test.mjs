@@ -25,8 +25,7 @@ const GLUE_CEILING = 4_000;
 const LANGCHAIN_CEILING = 21_200;
 // That what is no table, or cannot be read, is refused by name took .6.
 const EMBED_CEILING = 6_400;
-// picomatch takes 9 KB of it.
-const FILES_CEILING = 25_000;
+const FILES_CEILING = 19_000;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5,
 // scopes with their policies, and the audit log, 5.6.
 const INSPECTOR_CEILING = 33_700;

@@ -4,6 +4,7 @@
 import { checkEach, checkText, checkWhole, reading, show } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import { maskedNote } from "../store/secrets.js";
+import { splitAt } from "../text.js";
 import { occurrencesOf, sizeOf } from "./content.js";
 import { type FileHome, Files, type StoredFile } from "./files.js";
 import { partsOf } from "./paths.js";
@@ -98,7 +99,7 @@ async function view(files: Files, { path, view_range }: Given<"view">): Promise<
   const file = await files.find(inner);
   if (file !== undefined) return numbered(path, textOf(path, file), view_range);
   if (inner !== "/" && !(await files.isDirectory(inner))) throw missing(path);
-  const lines = await listed(files, inner, path.replace(/\/+$/, ""), LEVELS);
+  const lines = await listed(files, inner, withoutLastSlashes(path), LEVELS);
   const size = lines.reduce((sum, line) => sum + line.size, 0);
   return [
     `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`,
@@ -200,14 +201,21 @@ async function replace(
 // The lines, from 1 on, in which the text begins.
 function linesWith(text: string, part: string): number[] {
   const lines = new Set<number>();
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
-    lines.add(lineAt(text, at));
+  let line = 1;
+  for (const piece of splitAt(text, part).slice(0, -1)) {
+    line += endsIn(piece);
+    lines.add(line);
+    line += endsIn(part);
   }
   return [...lines];
 }
 
+function endsIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
 function lineAt(text: string, at: number): number {
-  return text.slice(0, at).split("\n").length;
+  return 1 + endsIn(text.slice(0, at));
 }
 
 async function insert(
@@ -269,6 +277,13 @@ async function rename(files: Files, tool: FilesTool, given: Given<"rename">): Pr
   return `Successfully renamed ${old_path} to ${new_path}`;
 }
 
+// Letter by letter: a pattern would look at each slash of a row anew.
+function withoutLastSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end--;
+  return path.slice(0, end);
+}
+
 // The path of the store's files: that below /memories.
 function innerOf(path: string): string {
   if (typeof path !== "string" || !(path === ROOT || path.startsWith(`${ROOT}/`))) {
@@ -279,7 +294,7 @@ function innerOf(path: string): string {
   if (inner.split("/").includes("..")) {
     throw new Error(`Path ${path} would escape ${ROOT} directory`);
   }
-  return inner.replace(/\/+$/, "") || "/";
+  return withoutLastSlashes(inner) || "/";
 }
 
 function textOf(path: string, { content }: StoredFile): string {

@@ -1,6 +1,7 @@
 // What is in a file: text or bytes, its type, and pages of its lines.
 
 import { isBytes } from "../bytes.js";
+import { splitAt } from "../text.js";
 
 /** The type of what no extension names, if it is bytes. */
 const BYTES = "application/octet-stream";
@@ -134,5 +135,5 @@ export function pageOf(text: string, offset: number, limit: number): Page {
 
 /** How often `part` is in the text, none within another. */
 export function occurrencesOf(text: string, part: string): number {
-  return text.split(part).length - 1;
+  return splitAt(text, part).length - 1;
 }

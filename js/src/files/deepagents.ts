@@ -4,6 +4,7 @@ import { isBytes } from "../bytes.js";
 import { checkEach, checkList, checkNumber, checkText, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { MaskedSecrets } from "../store/secrets.js";
+import { splitAt } from "../text.js";
 import { bytesOf, contentOf, occurrencesOf } from "./content.js";
 import { type FileHome, type FileInfo, Files } from "./files.js";
 import { partsOf, pathOf } from "./paths.js";
@@ -206,7 +207,7 @@ function replacement(
       refusal: `Error: String '${oldString}' has multiple occurrences (appears ${occurrences} times) in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.`,
     };
   }
-  return { text: text.split(oldString).join(newString) };
+  return { text: splitAt(text, oldString).join(newString) };
 }
 
 // Answers why nothing was replaced.

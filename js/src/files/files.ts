@@ -22,6 +22,7 @@ import {
   type PutOperation,
   type SearchItem,
 } from "../store/store-operations.js";
+import { finderOf, splitAt } from "../text.js";
 import {
   type Content,
   contentOfValue,
@@ -230,7 +231,7 @@ export class Files {
           `oldText is ${count} times in ${path}: give more of the text around it, or replaceAll`,
         );
       }
-      return text.split(oldText).join(newText);
+      return splitAt(text, oldText).join(newText);
     });
     return count;
   }
@@ -486,12 +487,13 @@ function linesOf(
   pattern: string,
   isWanted: (name: string) => boolean,
 ): FileMatch[] {
+  const find = finderOf(pattern);
   return files.flatMap(({ path, content }) => {
     if (typeof content !== "string" || !isWanted(path.slice(path.lastIndexOf("/") + 1))) return [];
     return content
       .split("\n")
       .map((text, i) => ({ path, line: i + 1, text }))
-      .filter(({ text }) => text.includes(pattern));
+      .filter(({ text }) => find(text) >= 0);
   });
 }
 

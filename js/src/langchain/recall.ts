@@ -15,6 +15,7 @@ import {
 import { invalid } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
+import { finderOf } from "../text.js";
 import {
   checkFormat,
   type EntryFormat,
@@ -108,7 +109,7 @@ const EACH = { turn: 1, call: 1 };
 
 const MOST_PINNED = 1000;
 // "Do I like tea?" does not say that I like tea.
-const QUESTION = /[^.!?。！？\n]*[?？]/g;
+const SENTENCE_END = /[.!?。！？\n]/g;
 
 /** What is added to the messages of a model call; "" for nothing. @internal */
 export interface Recalled {
@@ -191,12 +192,10 @@ export class Recaller {
 
   #unseen(hits: SearchItem[], messages: BaseMessage[]): SearchItem[] {
     if (this.#options.skipSeen === false) return hits;
-    const said = messages
-      .map((message) => phraseOf(message.text.replace(QUESTION, "\n")))
-      .join("\n");
+    const said = messages.map((message) => phraseOf(withoutQuestions(message.text))).join("\n");
     return hits.filter(({ value }) => {
       const phrase = phraseOf(textOf(value));
-      return phrase.trim() === "" || !said.includes(phrase);
+      return phrase.trim() === "" || finderOf(phrase)(said) < 0;
     });
   }
 
@@ -226,6 +225,16 @@ export function lastOfUser(messages: readonly BaseMessage[]): number {
 
 function nameOf({ namespace, key }: SearchItem): string {
   return JSON.stringify([namespace, key]);
+}
+
+function withoutQuestions(text: string): string {
+  let kept = "";
+  let from = 0;
+  for (const { 0: end, index } of text.matchAll(SENTENCE_END)) {
+    kept += end === "?" || end === "？" ? "\n" : text.slice(from, index + 1);
+    from = index + 1;
+  }
+  return kept + text.slice(from);
 }
 
 // With an end, so that "tea" is not seen in "team".

@@ -41,6 +41,10 @@ const MERGED_SHARE = 2 / 3;
 const ALIKE = 0.5;
 // Of the length of a sentence: within so many words of an item it is known.
 const SAID_WITHIN = 1.5;
+// A text of more words is compared with nothing: under the key that its words make it is stored
+// once all the same. Of an item so many are looked at.
+const MOST_WORDS = 1000;
+const MOST_OF_ITEM = 20_000;
 // Of what an item displaced, and of its sources.
 const KEPT = 10;
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
@@ -85,13 +89,19 @@ export async function judge(
     if (old === null) return { outcome: "missing", key: replaces, others: [] };
     return { outcome: "replaced", key: replaces, others: [old] };
   }
+  const words = wordsOf(text);
+  if (words.length > MOST_WORDS) return { outcome: "stored", key: keyOf(words), others: [] };
   const found = await likely(place, text);
   const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
-  const knowing = candidates.filter((item) => saysAny(item, text));
-  if (sentencesOf(text).every((words) => knowing.some((item) => says(item, words)))) {
+  const sentences = sentencesOf(text);
+  const saying = candidates.map((item) => {
+    const whole = sayingOf(item);
+    return { item, said: sentences.map((words) => says(whole, words)) };
+  });
+  if (sentences.every((_, i) => saying.some(({ said }) => said[i]))) {
+    const knowing = saying.filter(({ said }) => said.includes(true)).map(({ item }) => item);
     return { outcome: "known", key: knowing[0]?.key ?? "", others: knowing };
   }
-  const words = wordsOf(text);
   const own = candidates.filter(({ namespace }) => namespace.length === place.labels.length);
   const lesser = own.find(({ value }) => isLess(wordsOf(textOf(value)), words));
   if (lesser) return { outcome: "merged", key: lesser.key, others: [lesser] };
@@ -148,15 +158,15 @@ function sentencesOf(text: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-function saysAny(item: SearchItem, text: string): boolean {
-  return sentencesOf(text).some((words) => says(item, words));
+// Recalled lines begin with the key.
+function sayingOf({ key, value }: SearchItem): string[] {
+  return [...wordsOf(key), ...wordsOf(textOf(value))].slice(0, MOST_OF_ITEM);
 }
 
-// Recalled lines begin with the key. In a long text the words of nearly any sentence follow each
-// other somehow, so that they have to be near each other.
-function says({ key, value }: SearchItem, words: string[]): boolean {
-  const span = Math.floor(words.length * SAID_WITHIN);
-  return isWithin(words, [...wordsOf(key), ...wordsOf(textOf(value))], span);
+// In a long text the words of nearly any sentence follow each other somehow, so that they have to
+// be near each other.
+function says(whole: string[], words: string[]): boolean {
+  return isWithin(words, whole, Math.floor(words.length * SAID_WITHIN));
 }
 
 function isLess(known: string[], words: string[]): boolean {

@@ -1,6 +1,6 @@
 // Texts with slots: {{key}}, {{value.text}}, and {{#sys.execution_id#}} as workflows write it.
 
-const SLOT = /\{\{\s*#?\s*([^{}#\s]+)\s*#?\s*\}\}/g;
+const SLOT = /\{\{\s*(?:#\s*)?([^{}#\s]+)\s*(?:#\s*)?\}\}/g;
 
 /** `template` with each slot filled. `missing` says what stands for a path that leads nowhere. */
 export function fill(

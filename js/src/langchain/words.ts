@@ -2,12 +2,18 @@
 // what is not nearly the same word for word counts as new.
 
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+/gu;
+// More marks at one letter than any language has: to sort them would take the square of their number.
+const MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
 // Accents of letters. Other marks are vowels, as those of Hindi.
 const ACCENTS = /[\u0300-\u036f]/g;
 
 /** Its words in order, whatever case, accents and punctuation are. */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize("NFKD").replace(ACCENTS, "").replace(/['’]/g, "");
+  const plain = text
+    .replace(MANY_MARKS, "$1")
+    .normalize("NFKD")
+    .replace(ACCENTS, "")
+    .replace(/['’]/g, "");
   return plain.toLowerCase().match(WORD) ?? [];
 }
 
