@@ -76,15 +76,18 @@ export class Candidate extends DurableObject {
     for (let i = 0; i < count; i++) await memory.store.search(NAMESPACE, { limit: 10 });
   }
 
-  /** Items of which every thousandth is rare. */
-  async fill(count) {
+  /** Items of which every thousandth is rare, whose texts are so many times as long. */
+  async fill(count, times = 1) {
     await this.counted.store.get(NAMESPACE, "");
     for (let i = 0; i < count; i += 500) {
       await this.counted.store.batch(
         Array.from({ length: 500 }, (_, n) => ({
           namespace: NAMESPACE,
           key: `k${i + n}`,
-          value: { kind: (i + n) % 1000 === 0 ? "rare" : "common", text: `${i + n} ${TEXT}` },
+          value: {
+            kind: (i + n) % 1000 === 0 ? "rare" : "common",
+            text: `${i + n} ${TEXT.repeat(times)}`,
+          },
         })),
       );
     }

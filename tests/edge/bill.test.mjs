@@ -97,3 +97,14 @@ test("a new item with a text bills at most six written rows, until it can be fou
   const { written } = await call("text", "rowsOfText", "second");
   expect(written).toBeLessThanOrEqual(6);
 });
+
+// In portions, each of which once read the whole namespace again: 1,000 texts took 50,000 rows.
+test("the first question by words bills a few rows for each text, however many portions it takes", async () => {
+  const COUNT = 1000;
+  await call("first question", "open", "keepsake");
+  await call("first question", "fill", COUNT, 5);
+  const { hits, read, written } = await call("first question", "found", { query: "sentence" });
+  expect(hits).toBe(50);
+  expect(read).toBeLessThanOrEqual(6 * COUNT);
+  expect(written).toBeLessThanOrEqual(COUNT + 10);
+});
