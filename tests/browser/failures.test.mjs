@@ -1,6 +1,6 @@
 // What a browser refuses, loses or damages: said by name, and nothing is deleted.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { openMemory } from "keepsake";
@@ -121,6 +121,7 @@ let name;
 
 beforeAll(async () => {
   folder = await buildPage("tab");
+  cpSync(join(await buildPage("shared"), "page.js"), join(folder, "shared.js"));
   const worker = readFileSync(join(folder, "worker.js"), "utf8");
   const variants = {
     "no-opfs.js": REFUSING_OPFS,
@@ -572,7 +573,12 @@ describe("whoever hangs, every call settles in time:", () => {
     // The page's own calls would end the worker.
     await hangForever(owner);
     const answers = others.map((other) => inTime(tryToPut(other, "b", 2)));
-    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ code: "busy" });
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toMatchObject({
+        code: "busy",
+        message: expect.stringMatching(/close or reload/),
+      });
+    }
     await owner.close();
     for (const other of others) expect(await inTime(tryToPut(other, "c", 3))).toEqual({});
   });
@@ -850,6 +856,37 @@ describe("storage that is refused", () => {
     expect(await get(page, "a")).toBeUndefined();
   });
 
+  test("all of it, in a frame of another site: memory, with a warning", async () => {
+    const page = await blankTab();
+    await page.goto(server.url.replace("127.0.0.1", "localhost"));
+    await page.evaluate((src) => {
+      document.body.append(Object.assign(document.createElement("iframe"), { src }));
+    }, server.url);
+    await page.waitForFunction(() => frames.length === 1);
+    const frame = page.frames()[1];
+    await frame.waitForFunction(() => globalThis.keepsake !== undefined);
+    expect(await tryToOpen(frame, { storage: "opfs" })).toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/the browser refuses all storage.*Without the option storage/),
+    });
+    expect(await tryToOpen(frame)).toEqual({ value: "memory" });
+    expect(await tryToPut(frame, "a", 1)).toEqual({});
+    const moved = await frame.evaluate(async () => {
+      const bytes = await globalThis.memory.export();
+      await globalThis.memory.import(bytes);
+      return bytes.length > 0;
+    });
+    expect(moved).toBe(true);
+    expect(await get(frame, "a")).toBe(1);
+    expect(await diagnose(frame)).toMatchObject({
+      persistence: "memory",
+      fallbackReason: expect.stringContaining(
+        "the browser refuses all storage here: SecurityError",
+      ),
+    });
+    expect(page.warnings.join()).toContain(`[keepsake] "${name}" is only in memory`);
+  });
+
   test("nothing, in a private window: its tabs share, and storage is not persisted", async () => {
     const { context } = await startIncognito();
     const [one, other] = [await blankTab(context), await blankTab(context)];
@@ -858,6 +895,47 @@ describe("storage that is refused", () => {
     expect(await tryToOpen(other)).toEqual({ value: "opfs" });
     expect(await get(other, "a")).toBe(1);
     expect((await diagnose(other)).persisted).toBe(false);
+  });
+});
+
+describe.each(["SharedWorker", "service worker"])("a %s", (kind) => {
+  const ask = (page, ...call) =>
+    page.evaluate(
+      async ([isShared, call]) => {
+        const scope = () => navigator.serviceWorker.ready.then(({ active }) => active);
+        if (!isShared) await navigator.serviceWorker.register("shared.js", { type: "module" });
+        globalThis.shared ??= isShared && new SharedWorker("shared.js", { type: "module" }).port;
+        const { port1, port2 } = new MessageChannel();
+        const answer = new Promise((resolve) => {
+          port1.onmessage = ({ data }) => resolve(data);
+        });
+        (globalThis.shared || (await scope())).postMessage(call, [port2]);
+        return answer;
+      },
+      [kind === "SharedWorker", call],
+    );
+
+  test("shares what a page has open, and says what it needs when no page has", async () => {
+    const alone = { code: "unsupported", message: expect.stringMatching(/open it in a page, too/) };
+    const page = await blankTab();
+    expect(await ask(page, "open", { name })).toMatchObject(alone);
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    expect(await ask(page, "open", { name })).toEqual({ value: "opfs" });
+    expect(await ask(page, "put", "a", 1)).toEqual({});
+    expect(await get(page, "a")).toBe(1);
+    await page.evaluate(() => globalThis.memory.close());
+    expect(await ask(page, "get", "a")).toMatchObject(alone);
+    expect(await tryToOpen(page)).toEqual({ value: "opfs" });
+    expect(await ask(page, "get", "a")).toEqual({ value: 1 });
+  });
+
+  test("has a memory that is in IndexedDB everywhere", async () => {
+    const page = await blankTab();
+    const options = { name, storage: "indexeddb" };
+    expect(await ask(page, "open", options)).toEqual({ value: "indexeddb" });
+    expect(await ask(page, "put", "a", 1)).toEqual({});
+    expect(await tryToOpen(page, options)).toEqual({ value: "indexeddb" });
+    expect(await get(page, "a")).toBe(1);
   });
 });
 

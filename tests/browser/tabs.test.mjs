@@ -515,6 +515,28 @@ describe("a page", () => {
   });
 });
 
+test("a worker that ends as soon as it has started is replaced at once", async () => {
+  const page = await blankTab();
+  const took = await page.evaluate(async (name) => {
+    let ended = 0;
+    const worker = () => {
+      const made = new Worker("worker.js", { type: "module" });
+      const end = () => {
+        ended++;
+        made.terminate();
+      };
+      if (ended === 0) made.addEventListener("message", () => setTimeout(end, 20), { once: true });
+      return made;
+    };
+    const begun = performance.now();
+    await globalThis.open({ name, worker });
+    await globalThis.memory.store.put(["n"], "a", { n: 1 });
+    return { ended, ms: performance.now() - begun };
+  }, name);
+  expect(took.ended).toBe(1);
+  expect(took.ms).toBeLessThan(10_000);
+});
+
 describe("the worker of a database that was closed", () => {
   const close = (page) => page.evaluate(() => globalThis.memory.close());
 

@@ -3,9 +3,12 @@
 // is asked for again, and an owner that is silent for long loses it to who steals it.
 
 import { KeepsakeError } from "../errors.js";
+import type { BrowserStorage } from "./browser-storage.js";
 import { inTime } from "./in-time.js";
 import { DamagedError, Owner } from "./owner.js";
 import { channelName, type Failure, lost, type Settings } from "./protocol.js";
+import { openStorage, openWithoutLock } from "./storage.js";
+import { isRefusal, nameOf } from "./storage-error.js";
 
 // A new request makes the browser evict a holder that sits in its back/forward cache;
 // one that waits does not.
@@ -22,6 +25,8 @@ export interface Candidate {
   own(owner: Owner): void;
   /** It does not any more. */
   disown(): void;
+  /** There is no lock here, so that nothing can be shared with other hubs. */
+  standAlone(): void;
   /** The database could not be opened, or the lock not be asked for, this time. */
   failToOpen(error: unknown): void;
   /** The database is at work, and may hear nobody ask. */
@@ -94,8 +99,9 @@ export class Election {
       try {
         await this.#requestLock(term);
       } catch (error) {
+        if (isRefusal(error)) await this.#ownAlone(term, error);
         // Not granted in time, or stolen.
-        if ((error as Error).name !== "AbortError") this.#failToOpen(error);
+        else if (nameOf(error) !== "AbortError") this.#failToOpen(error);
       }
       term.end();
       this.#candidate.disown();
@@ -150,11 +156,16 @@ export class Election {
     }
   }
 
-  async #own(term: Term): Promise<void> {
+  async #ownAlone(term: Term, refusal: unknown): Promise<void> {
+    this.#candidate.standAlone();
+    await this.#own(term, async () => openWithoutLock(this.#settings, refusal));
+  }
+
+  async #own(term: Term, open = () => openStorage(this.#settings)): Promise<void> {
     this.#hasFailedToOpen = false;
     while (!term.isOver) {
       term.heldSince = performance.now();
-      const owner = await this.#open(term);
+      const owner = await this.#open(term, open);
       if (owner === undefined) return;
       this.#candidate.own(owner);
       await Promise.race([term.ended, owner.failed]);
@@ -164,9 +175,9 @@ export class Election {
     }
   }
 
-  async #open(term: Term): Promise<Owner | undefined> {
+  async #open(term: Term, open: () => Promise<BrowserStorage>): Promise<Owner | undefined> {
     try {
-      const owner = await this.#openInTime();
+      const owner = await this.#openInTime(open);
       if (!term.isOver) return owner;
       owner.close();
     } catch (error) {
@@ -177,8 +188,8 @@ export class Election {
     return undefined;
   }
 
-  #openInTime(): Promise<Owner> {
-    const opening = Owner.open(this.#settings, () => this.#candidate.showLife());
+  #openInTime(open: () => Promise<BrowserStorage>): Promise<Owner> {
+    const opening = Owner.open(this.#settings, open, () => this.#candidate.showLife());
     const settled = () => void this.#openings--;
     this.#openings++;
     opening.then(settled, settled);

@@ -9,6 +9,7 @@ import {
   PROTOCOL,
   type ToBroker,
 } from "./protocol.js";
+import { isRefusal } from "./storage-error.js";
 
 type JobMessage = HubMessageBody & { type: "job" };
 
@@ -19,7 +20,7 @@ type Hear = (message: HubMessage, port: MessagePort | undefined) => void;
 export class HubLink {
   /** Who we are to the others. */
   readonly hub = randomId();
-  readonly #channel: BroadcastChannel;
+  readonly #channel: BroadcastChannel | undefined;
   readonly #hear: Hear;
   readonly #askForBroker: () => void;
   #broker: MessagePort | undefined;
@@ -40,8 +41,13 @@ export class HubLink {
   constructor(database: string, hear: Hear, askForBroker: () => void) {
     this.#hear = hear;
     this.#askForBroker = askForBroker;
-    this.#channel = new BroadcastChannel(channelName(database));
-    this.#channel.onmessage = ({ data }) => hear(data as HubMessage, undefined);
+    try {
+      this.#channel = new BroadcastChannel(channelName(database));
+      this.#channel.onmessage = ({ data }) => hear(data as HubMessage, undefined);
+    } catch (error) {
+      // Firefox refuses it where it refuses locks, too, which the election says.
+      if (!isRefusal(error)) throw error;
+    }
   }
 
   get kind(): "port" | "broadcast" {
@@ -51,7 +57,7 @@ export class HubLink {
   /** To every other hub. */
   say(message: HubMessageBody): void {
     if (this.#isClosed) return;
-    this.#channel.postMessage(this.#sealed(message));
+    this.#channel?.postMessage(this.#sealed(message));
   }
 
   /** To the owner that we have met, in order. */
@@ -116,7 +122,7 @@ export class HubLink {
     this.meet(undefined);
     this.#tellBroker({ type: "leave", hub: this.hub });
     this.#broker?.close();
-    this.#channel.close();
+    this.#channel?.close();
     this.#isClosed = true;
   }
 

@@ -33,11 +33,12 @@ export interface HubEvents {
 }
 
 const LOOK_EVERY_MS = 1_000;
-// Counted, because a page that sleeps does not look either.
-const MOST_SILENT_LOOKS = 15;
+// Counted, because a page that sleeps does not look either. With the files of one that was ended
+// waited for, a call settles within 20 s.
+const MOST_SILENT_LOOKS = 12;
 const GRANTED_AT_ONCE_MS = 100;
 const SPARE_FOR_MS = 10_000;
-const SPARE_ANSWERS_WITHIN_MS = 1_000;
+const DOUBT_LASTS_MS = 1_000;
 
 // A worker that has closed its database waits a while for the next one of this page: to start
 // another takes longer than all the rest of an opening.
@@ -65,10 +66,11 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
   const gone = () => (spare?.worker === started ? endSpare() : die());
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
-    watch.heard();
+    watch.heard(message);
     if (message.type === "started" && message.isAlive) {
       // Rejects when it is ended from here, or the page is no longer there.
-      navigator.locks.request(life, { signal: ended.signal }, granted(gone)).catch(() => {});
+      const signal = ended.signal;
+      navigator.locks.request(life, { signal }, granted(gone, watch.doubt)).catch(() => {});
     }
     hear(message);
   };
@@ -114,33 +116,40 @@ function endSpare(): void {
 // A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
 function watchHub(worker: Worker, { die, isWaiting }: HubEvents, wasSpare: boolean) {
   let silentLooks = Number.NEGATIVE_INFINITY; // until it has started
-  // It has nothing to load. Whoever ended it may have done so unnoticed.
-  const first = wasSpare ? setTimeout(die, SPARE_ANSWERS_WITHIN_MS) : undefined;
+  let doubted: ReturnType<typeof setTimeout> | undefined;
+  const ping = () => worker.postMessage({ type: "ping" } satisfies PageToHub);
+  const doubt = () => {
+    ping();
+    doubted = setTimeout(die, DOUBT_LASTS_MS);
+  };
   const look = () => {
     silentLooks = isWaiting() ? silentLooks + 1 : Math.min(silentLooks, 0);
     if (silentLooks > MOST_SILENT_LOOKS) die();
-    else if (silentLooks > 0) worker.postMessage({ type: "ping" } satisfies PageToHub);
+    else if (silentLooks > 0) ping();
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
+  // It has nothing to load. Whoever ended it may have done so unnoticed.
+  if (wasSpare) doubt();
   return {
-    heard() {
-      clearTimeout(first);
+    /** It may be gone, and answers at once if it is not. */
+    doubt,
+    heard({ type }: HubToPage) {
       silentLooks = 0;
+      // What else comes may have been said before it went.
+      if (type === "alive" || type === "started") clearTimeout(doubted);
     },
     end() {
-      clearTimeout(first);
+      clearTimeout(doubted);
       clearInterval(timer);
     },
   };
 }
 
-// Once a site's data was cleared, an old page gets a lock that its new worker has. Whether
-// that hangs is watched all the same.
-function granted(die: () => void): () => void {
+// Once a site's data was cleared, an old page gets a lock that its new worker has. So one that is
+// granted at once may be that of a worker which lives, or of one that has ended already.
+function granted(die: () => void, doubt: () => void): () => void {
   const asked = performance.now();
-  return () => {
-    if (performance.now() - asked > GRANTED_AT_ONCE_MS) die();
-  };
+  return () => (performance.now() - asked > GRANTED_AT_ONCE_MS ? die() : doubt());
 }
 
 // A service worker can start no other; it is asked for no sync access handles either.

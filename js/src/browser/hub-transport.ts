@@ -24,6 +24,7 @@ import {
   unknownOutcome,
 } from "./protocol.js";
 import { readAside } from "./storage.js";
+import { isRefusal } from "./storage-error.js";
 
 // A script that is not ours says nothing; neither does a response that never comes.
 const WORKER_STARTS_WITHIN_MS = 60_000;
@@ -93,9 +94,19 @@ export class HubTransport implements Transport {
     }
   }
 
-  /** Alone among all tabs. */
-  exclusively<T>(body: () => Promise<T>): Promise<T> {
-    return navigator.locks.request(`${channelName(this.#name)}:transfer`, body) as Promise<T>;
+  /** Alone among all tabs. Where locks are refused, no other tab shares the memory. */
+  async exclusively<T>(body: () => Promise<T>): Promise<T> {
+    let isGranted = false;
+    const granted = () => {
+      isGranted = true;
+      return body();
+    };
+    try {
+      return (await navigator.locks.request(`${channelName(this.#name)}:transfer`, granted)) as T;
+    } catch (error) {
+      if (isGranted || !isRefusal(error)) throw error;
+      return body();
+    }
   }
 
   async status(): Promise<EngineStatus> {

@@ -480,6 +480,14 @@ export class Hub implements Candidate, Leader {
     return this.#isWaiting || this.#isClosing;
   }
 
+  // Another one that has no lock either may be followed already.
+  standAlone(): void {
+    this.#link.close();
+    this.#ownerInfo = undefined;
+    this.#epoch = 0;
+    this.#isVolatile = false;
+  }
+
   showLife(): void {
     const now = performance.now();
     if (now - this.#lastShown < SHOW_LIFE_EVERY_MS) return;

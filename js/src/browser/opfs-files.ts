@@ -357,7 +357,7 @@ function passingError(name: string, error: unknown): KeepsakeError {
 function busyError(name: string, error: unknown): KeepsakeError {
   return new KeepsakeError(
     "busy",
-    `the files of "${name}" were open elsewhere for ${BUSY_LIMIT_MS / 1000} s: ${reasonOf(error)}`,
+    `the files of "${name}" were open in another tab, or a worker that has stopped, for ${BUSY_LIMIT_MS / 1000} s, and it does not answer: close or reload the tabs of this site that hang, then call again`,
     { cause: error },
   );
 }

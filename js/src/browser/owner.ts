@@ -24,7 +24,6 @@ import {
   type Result,
   type Settings,
 } from "./protocol.js";
-import { openStorage } from "./storage.js";
 import { tellingFiles } from "./telling-files.js";
 
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
@@ -71,11 +70,15 @@ export class Owner {
    * Rejects with a KeepsakeError or DamagedError; then nothing is held, and nothing was deleted.
    * `isAtWork` is called again and again while the files are in use.
    */
-  static async open(settings: Settings, isAtWork: () => void): Promise<Owner> {
+  static async open(
+    settings: Settings,
+    openStorage: () => Promise<BrowserStorage>,
+    isAtWork: () => void,
+  ): Promise<Owner> {
     const module = compiledModule(settings.wasm);
     // Not unhandled while the storage opens.
     module.catch(() => {});
-    const storage = await openStorage(settings);
+    const storage = await openStorage();
     const { name, durability, key, nextKey } = settings;
     const keys = new KeyRing(`"${name}"`, key, nextKey);
     try {

@@ -14,6 +14,14 @@ export function isQuotaError(error: unknown): boolean {
   return nameOf(error) === "QuotaExceededError";
 }
 
+/**
+ * Whether the browser gives nothing that lasts here, not even a lock: the user blocks it, or this
+ * is a frame of another site. @internal
+ */
+export function isRefusal(error: unknown): boolean {
+  return nameOf(error) === "SecurityError";
+}
+
 /** @internal */
 export function nameOf(error: unknown): string | undefined {
   return (error as Error | null | undefined)?.name;

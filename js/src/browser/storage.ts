@@ -43,6 +43,23 @@ export async function openStorage(request: StorageRequest): Promise<BrowserStora
   }
 }
 
+/**
+ * Where the browser refuses the lock of a name, so that no file of it can be opened either.
+ * Throws `unsupported` if a kind was asked for. @internal
+ */
+export function openWithoutLock(request: StorageRequest, refusal: unknown): BrowserStorage {
+  const refused = new Refused(refusal);
+  if (request.storage !== "auto") {
+    const wanted = request.storage === "opfs" ? "OPFS" : "IndexedDB";
+    throw new KeepsakeError(
+      "unsupported",
+      `${wanted} is not available here, where the browser refuses all storage: ${refused.reason}; it does so in frames of other sites, and where the user blocks cookies. Without the option storage the memory is there as long as the page`,
+      { cause: refusal },
+    );
+  }
+  return inMemory(request, `the browser refuses all storage here: ${refused.reason}`);
+}
+
 /** The bytes of a file that setAside() made. @internal */
 export async function readAside(kind: StorageKind, asideName: string): Promise<Blob> {
   if (kind === "opfs") return readAsideFromOpfs(asideName);
@@ -60,7 +77,9 @@ async function openBest(request: StorageRequest): Promise<BrowserStorage> {
   const { name } = request;
   const opfs = await orRefused(() => openOpfs(name));
   if (opfs instanceof Refused) {
-    if (request.storage === "opfs") throw unsupported("OPFS", opfs);
+    if (request.storage === "opfs") {
+      throw isSharedWorker() ? onlyPagesHave(name) : unsupported("OPFS", opfs);
+    }
     return openWithoutOpfs(request, opfs);
   }
   try {
@@ -144,15 +163,35 @@ async function openWithoutOpfs(request: StorageRequest, opfs: Refused): Promise<
   const reason = `OPFS is not available: ${opfs.reason}`;
   const mirror = await orRefused(() => connectMirror(request.name));
   if (mirror instanceof Refused) {
-    const reasons = `${reason}; IndexedDB is not available: ${mirror.reason}`;
-    console.warn(`[keepsake] "${request.name}" is only in memory, and gone with it: ${reasons}`);
-    return new MemoryStorage(request.name, reasons);
+    return inMemory(request, `${reason}; IndexedDB is not available: ${mirror.reason}`);
+  }
+  // It would keep every page from OPFS for good.
+  if (mirror.isEmpty && isSharedWorker()) {
+    mirror.close();
+    throw onlyPagesHave(request.name);
   }
   if (mirror.isEmpty && mirror.home === "opfs") throw unreachable(mirror, reason);
-  // A service worker never has such files, and goes on here when pages do.
-  if (mirror.isEmpty && !opfs.isForever) await orRefused(() => mirror.mark("fallback"));
+  if (mirror.isEmpty) await orRefused(() => mirror.mark("fallback"));
   console.warn(`[keepsake] "${request.name}" is kept in IndexedDB: ${reason}`);
   return mirror.load(request.durability, reason);
+}
+
+function inMemory({ name }: StorageRequest, reasons: string): MemoryStorage {
+  console.warn(`[keepsake] "${name}" is only in memory, and gone with it: ${reasons}`);
+  return new MemoryStorage(name, reasons);
+}
+
+/** Whether this is a shared or a service worker where pages have OPFS, and we have not. */
+function isSharedWorker(): boolean {
+  const isOfPage = typeof Worker !== "undefined" || "DedicatedWorkerGlobalScope" in globalThis;
+  return !isOfPage && navigator.storage?.getDirectory !== undefined;
+}
+
+function onlyPagesHave(name: string): KeepsakeError {
+  return new KeepsakeError(
+    "unsupported",
+    `"${name}" can't be opened by a shared or service worker alone, because only pages have OPFS: open it in a page, too, and call again while that is there; or give storage: "indexeddb" wherever it is opened`,
+  );
 }
 
 async function openMirrorOnly(request: StorageRequest): Promise<BrowserStorage> {
@@ -191,11 +230,6 @@ class Refused {
 
   constructor(readonly cause: unknown) {
     this.reason = reasonOf(cause);
-  }
-
-  /** There is no such function here. */
-  get isForever(): boolean {
-    return this.cause instanceof TypeError;
   }
 }
 
