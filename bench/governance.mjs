@@ -23,11 +23,11 @@ const plain = () => undefined;
 const validFrom = new Date(2026, 0);
 const dated = () => ({ validFrom });
 const succeeding = (i) => (i % 2 === 1 ? { supersedes: `k${i - 1}` } : undefined);
-// A second memory leaves secrets alone; all others look for them, as by default. A third one is
+// A second memory masks secrets. A third one is
 // encrypted. Two more keep an audit log, which is full soon.
 const VARIANTS = {
   "whole memory": (memory) => memory,
-  "secrets allowed": (_, { allowing }) => allowing,
+  "secrets masked": (_, { masking }) => masking,
   encrypted: (_, { encrypted }) => encrypted,
   "a scope": (memory) => memory.scoped({ user: "ada" }),
   "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
@@ -176,7 +176,7 @@ for (const kind of ["memory", "file"]) {
   const path = kind === "file" ? join(folder, "a.db") : ":memory:";
   const memory = await openMemory({ path });
   const other = kind === "file" ? join(folder, "b.db") : path;
-  const allowing = await openMemory({ path: other, secrets: "allow" });
+  const masking = await openMemory({ path: other, secrets: "mask" });
   const encrypted =
     kind === "file" ? await openMemory({ path: join(folder, "c.db"), key: KEY }) : undefined;
   const fileOf = (name) => (kind === "file" ? join(folder, name) : path);
@@ -184,7 +184,7 @@ for (const kind of ["memory", "file"]) {
   const governed = await openMemory({ path: fileOf("e.db") });
   for (const kept of [audited, governed]) await kept.keepAudit({ maxEntries: 1000 });
   await governed.keepHistory(["user", "kept"], { maxVersions: 4 });
-  const others = { allowing, encrypted, audited, governed };
+  const others = { masking, encrypted, audited, governed };
   const names = Object.keys(VARIANTS).filter((name) => name !== "encrypted" || encrypted);
   const times = Object.fromEntries(
     Object.keys(WORK).map((work) => [work, Object.fromEntries(names.map((name) => [name, []]))]),
@@ -205,7 +205,7 @@ for (const kind of ["memory", "file"]) {
   const title = kind === "file" ? "Governance on a file" : "Governance in memory";
   console.log(`### ${title}\n\n${table(["CPU of a call", ...names], rows)}\n`);
   await memory.close();
-  await allowing.close();
+  await masking.close();
   await encrypted?.close();
   await audited.close();
   await governed.close();

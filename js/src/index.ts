@@ -89,7 +89,14 @@ export {
   type UndoOptions,
 } from "./store/past-store.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
-export type { MaskedSecrets, SecretHandling } from "./store/secrets.js";
+export {
+  type Masked,
+  type MaskedSecrets,
+  maskSecrets,
+  type SecretHandling,
+  type SecretOptions,
+  type SecretPattern,
+} from "./store/secrets.js";
 export {
   InMemoryStore,
   KeepsakeStore,

@@ -175,7 +175,7 @@ describe("items", () => {
     const token = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
     await value().fill(JSON.stringify({ text: `the token is ${token}` }));
     await button("Save").click();
-    await message("github token").waitFor();
+    await message("the memory masks it").waitFor();
     expect(await value().inputValue()).not.toContain(token);
   });
 

@@ -148,11 +148,10 @@ test("[cap 106] secrets are kept in a page, and masked if an option says so", as
   const page = await openTab("secrets", { secrets: "mask" });
   const seen = await page.evaluate(async () => {
     const { store } = globalThis.memory;
-    const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
-    return { told, stored: (await store.get(["n"], "k")).value };
+    await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
+    return { stored: (await store.get(["n"], "k")).value };
   });
   expect(seen).toEqual({
-    told: { masked: ["card number"] },
     stored: { text: "card [card number]" },
   });
 });

@@ -459,10 +459,10 @@ describe("tools", () => {
 
   test("secrets in a fact are masked, and the model is told", async () => {
     const token = `ghp_${"aB3dE6gH9jK2mN5pQ8sT".repeat(2).slice(0, 36)}`;
-    const input = { text: `The token of order 4000000000000003 is ${token}` };
+    const input = { text: `The token of order 4000000000000002 is ${token}` };
     const told = "Masked, because it looks like a secret: github token.";
     expect(await call(rememberTool, input)).toMatch(new RegExp(`^Stored as .*${told}$`));
-    expect((await items())[0].text).toBe("The token of order 4000000000000003 is [github token]");
+    expect((await items())[0].text).toBe("The token of order 4000000000000002 is [github token]");
     expect(await call(rememberTool, input)).toMatch(/^Not stored: it is known already/);
     expect(await call(rememberTool, input, ADA, { secrets: "refuse" })).toMatch(
       /^Refused: .*the fact holds a secret \(github token\)/,

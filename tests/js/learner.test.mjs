@@ -359,7 +359,7 @@ test("secrets are masked in a turn that waits and in a fact, and that is told", 
     namespace: ["facts"],
     extract: ({ messages }) => {
       read.push(...messages.map(({ text }) => text));
-      return { put: [{ text: `Ada has the token ${token}`, order: 4000000000000003 }] };
+      return { put: [{ text: `Ada has the token ${token}`, order: 4000000000000002 }] };
     },
     onRun: (report) => reports.push(report),
   });
@@ -372,7 +372,7 @@ test("secrets are masked in a turn that waits and in a fact, and that is told", 
   const [{ value }] = await memory.store.search(["facts"]);
   expect(value).toMatchObject({
     text: "Ada has the token [github token]",
-    order: 4000000000000003,
+    order: 4000000000000002,
   });
 });
 

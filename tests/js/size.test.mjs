@@ -21,11 +21,12 @@ import { build } from "esbuild";
 const WASM_CEILING = 611_900;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
-// learner with its queue and budget 4.
-const LANGCHAIN_CEILING = 21_200;
+// learner with its queue and budget 4. Masking what a model stores, over any store, takes 8: the
+// table of what secrets look like, of which 3, and its reader. So it does in files.js and slim.js.
+const LANGCHAIN_CEILING = 29_300;
 // That what is no table, or cannot be read, is refused by name took .6.
 const EMBED_CEILING = 6_400;
-const FILES_CEILING = 19_000;
+const FILES_CEILING = 26_000;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5,
 // scopes with their policies, and the audit log, 5.6.
 const INSPECTOR_CEILING = 33_700;
@@ -34,16 +35,18 @@ const REACT_CEILING = 5_900;
 // That triggers on our tables are refused, and what was changed of them is named, took .6.
 const SQLITE_CEILING = 7_900;
 // Values of a list that share bytes took .5.
-const SLIM_CEILING = 78_400;
+const SLIM_CEILING = 85_400;
 // The module and the worker as text, beside the script of a page. Extents of the mirror in
 // IndexedDB, which is opened in a quarter of the time, took 1.4, limits of time for files .8, and
 // that the workers of a page share a compiled module .5. Messages that are compared field by field
-// took 1, values of a list that share bytes 2, vectors that stand out 4 (as text).
-const INLINE_CEILING = 923_100;
+// took 1, values of a list that share bytes 2, vectors that stand out 4 (as text), the table of
+// secrets 7.
+const INLINE_CEILING = 930_100;
 // Nobody's program loads it.
 const TESTING_CEILING = 25_500;
-// What a bundler makes of ours in a page, and the worker as it is published. README says it.
-const PAGE_CEILING = 115_000;
+// What a bundler makes of ours in a page, and the worker as it is published. README says it. The
+// table of secrets and its reader took 4.
+const PAGE_CEILING = 119_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));

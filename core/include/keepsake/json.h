@@ -60,7 +60,7 @@ inline Result<SecretKinds> PutJson(Store& store, Namespace ns, std::string key,
                                    SecretHandling secrets = SecretHandling::kAllow) {
   Result<std::string> text = JsonText(value);
   if (!text) return std::unexpected(std::move(text.error()));
-  Result<SecretKinds> masked = GuardSecrets(key, *text, secrets);
+  Result<SecretKinds> masked = GuardSecrets(ns, key, *text, secrets);
   if (!masked) return masked;
   Status put = store.Put(std::move(ns), std::move(key), *std::move(text));
   if (!put.ok()) return std::unexpected(std::move(put));

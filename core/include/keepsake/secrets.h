@@ -1,7 +1,6 @@
 // Secrets in values, found by the form that their makers give them: keys and tokens, private
-// keys, passwords in URLs, card numbers. The package for JavaScript finds the same ones.
-// They are looked for in the text as it is: not where it escapes what JSON need not escape.
-// A store masks nothing by itself: call this before a Put, or put with keepsake/json.h.
+// keys, passwords in URLs, card numbers. The package for JavaScript finds the same ones, by the
+// same table. A store masks nothing by itself: call this before a Put, or put with keepsake/json.h.
 // Linear in the length of the text. Allocates only where something is found.
 #ifndef KEEPSAKE_SECRETS_H_
 #define KEEPSAKE_SECRETS_H_
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "keepsake/namespace.h"
 #include "keepsake/status.h"
 
 namespace keepsake {
@@ -25,13 +25,15 @@ enum class SecretHandling : std::uint8_t {
 // Kinds, such as "github token": of each secret, hence with repetitions. They live for ever.
 using SecretKinds = std::vector<std::string_view>;
 
-// Masks the secrets of a JSON text in place, and says of which kind they were. Valid JSON stays
-// valid, and a masked text has no secrets. A secret never reaches over the end of a string.
+// Masks the secrets in the strings of a JSON text in place, and says of which kind they were. All
+// else stays byte for byte: numbers, names of members, and what is around a secret.
 SecretKinds MaskSecrets(std::string& json);
 
 // What the handling makes of the value of `key`: what was masked in it, or kSecretFound, whose
-// message names key and kinds but no secret. A value that is refused or allowed stays as it is.
-Result<SecretKinds> GuardSecrets(std::string_view key, std::string& json, SecretHandling handling);
+// message names the kinds but no secret. A value that is refused or allowed stays as it is.
+// A secret in a label, in the key or in the name of a member can't be masked: kSecretFound.
+Result<SecretKinds> GuardSecrets(const Namespace& ns, std::string_view key, std::string& json,
+                                 SecretHandling handling);
 
 }  // namespace keepsake
 

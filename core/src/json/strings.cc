@@ -27,13 +27,19 @@ bool IsKey(std::string_view text, std::size_t end) {
 
 }  // namespace
 
+bool StringReader::Next() {
+  begin_ = text_.find('"', end_);
+  if (begin_ == std::string_view::npos) return false;
+  end_ = EndOfString(text_, begin_);
+  return true;
+}
+
+bool StringReader::is_name() const { return IsKey(text_, end_); }
+
 std::vector<std::string> StringsIn(std::string_view value) {
   std::vector<std::string> strings;
-  std::size_t at = value.find('"');
-  while (at != std::string_view::npos) {
-    const std::size_t end = EndOfString(value, at);
-    if (!IsKey(value, end)) strings.push_back(UnescapeToUtf8(value.substr(at, end - at)));
-    at = value.find('"', end);
+  for (StringReader reader(value); reader.Next();) {
+    if (!reader.is_name()) strings.push_back(UnescapeToUtf8(reader.raw()));
   }
   return strings;
 }

@@ -3,7 +3,7 @@
 import { isBytes } from "../bytes.js";
 import { checkEach, checkList, checkNumber, checkText, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import type { MaskedSecrets } from "../store/secrets.js";
+import type { Masked } from "../store/secrets.js";
 import { splitAt } from "../text.js";
 import { bytesOf, contentOf, occurrencesOf } from "./content.js";
 import { type FileHome, type FileInfo, Files } from "./files.js";
@@ -87,7 +87,7 @@ const LINES = 500;
 export function filesBackend(home: FileHome, options?: FilesToolOptions): FilesBackend {
   const { options: own, guardPath, guard } = toolOf("filesBackend", options);
   const files = new Files(home, own);
-  const written = (path: string, { masked }: MaskedSecrets): Written => ({
+  const written = (path: string, { masked }: Masked<string>): Written => ({
     path,
     filesUpdate: null,
     ...(masked.length > 0 && { metadata: { masked } }),

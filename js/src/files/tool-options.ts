@@ -2,11 +2,11 @@
 
 import { checkOptions, checkText, type NamesOf } from "../checks.js";
 import {
-  checkSecretHandling,
-  type Guarded,
   guarded,
-  guardName,
+  type Masked,
+  SecretGuard,
   type SecretHandling,
+  type SecretOptions,
 } from "../store/secrets.js";
 import { FILES_OPTIONS, type FilesOptions } from "./files.js";
 
@@ -16,7 +16,7 @@ export interface FilesToolOptions extends FilesOptions {
    * What becomes of keys, tokens and card numbers in what the model writes. Those in a path are
    * refused. @default "mask"
    */
-  secrets?: SecretHandling | undefined;
+  secrets?: SecretHandling | SecretOptions | undefined;
 }
 
 const OPTIONS: NamesOf<FilesToolOptions> = { ...FILES_OPTIONS, secrets: 1 };
@@ -25,16 +25,16 @@ const OPTIONS: NamesOf<FilesToolOptions> = { ...FILES_OPTIONS, secrets: 1 };
 export interface FilesTool {
   options: FilesOptions;
   guardPath(path: string): void;
-  guard(content: string): Guarded<string>;
+  guard(content: string): Masked<string>;
 }
 
 /** @internal */
 export function toolOf(call: string, given?: FilesToolOptions): FilesTool {
   const { secrets, ...options } = checkOptions(call, OPTIONS, given);
-  const handling = checkSecretHandling(secrets, "mask");
+  const guard = SecretGuard.of(secrets, "mask");
   return {
     options,
-    guardPath: (path) => guardName(checkText("path", path), handling, "the path"),
-    guard: (content) => guarded(checkText("content", content), handling, "the file"),
+    guardPath: (path) => guard?.name(checkText("path", path), "the path"),
+    guard: (content) => guarded(guard, checkText("content", content), "the file"),
   };
 }

@@ -137,23 +137,22 @@ export class ItemView {
     if (now?.updatedAt.getTime() !== item.updatedAt.getTime() && !(await this.#overwrite(now)))
       return;
     const ttl = this.#minutes.value === "" ? undefined : Number(this.#minutes.value);
-    const masked = await this.#put(item, value, ttl);
+    await this.#put(item, value, ttl);
     const stored = await this.#read(item);
     if (stored) this.show(stored);
+    const isMasked = stored !== null && JSON.stringify(stored.value) !== JSON.stringify(value);
     this.#host.say(
-      masked ? `Saved. Masked, because it looks like a secret: ${masked.join(", ")}.` : "Saved.",
+      isMasked ? "Saved, but for what looks like a secret: the memory masks it." : "Saved.",
       () => this.#putBack(now, stored),
     );
   }
 
-  // What was masked, if anything.
-  async #put(item: Item, value: object, ttl?: number): Promise<string[] | undefined> {
+  async #put(item: Item, value: object, ttl?: number): Promise<void> {
     const { namespace, key, validFrom, validUntil } = item;
     const { store } = this.#host.memory;
     // A put replaces when a fact holds, too.
     const options = { ttl, validFrom, validUntil };
-    const answer: unknown = await store.put(namespace, key, value, undefined, options);
-    return (answer as { masked: string[] } | undefined)?.masked;
+    await store.put(namespace, key, value, undefined, options);
   }
 
   // The item as it was before `after` was there, or was no more.

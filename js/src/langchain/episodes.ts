@@ -10,7 +10,7 @@ import {
   reading,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import { checkSecretHandling, guarded, guardName, type SecretHandling } from "../store/secrets.js";
+import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { asLine, fenced } from "./item-text.js";
 import { type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
@@ -61,7 +61,7 @@ export interface EpisodesOptions {
   /** @default 30 */
   halfLifeDays?: number | undefined;
   /** What becomes of keys, tokens and card numbers in what is recorded. @default "mask" */
-  secrets?: SecretHandling | undefined;
+  secrets?: SecretHandling | SecretOptions | undefined;
   /** Milliseconds since 1970. @default Date.now */
   now?: (() => number) | undefined;
 }
@@ -113,7 +113,7 @@ export class Episodes {
   readonly #place: Place;
   readonly #weights: EpisodeWeights;
   readonly #halfLife: number;
-  readonly #secrets: SecretHandling;
+  readonly #secrets: SecretGuard | undefined;
   readonly #now: () => number;
 
   /** @internal */
@@ -128,7 +128,7 @@ export class Episodes {
     this.#weights = { ...DEFAULTS, ...checkOptions("weights", WEIGHTS, options.weights) };
     for (const [name, weight] of Object.entries(this.#weights)) checkNumber(name, weight, 0, 1);
     this.#halfLife = checkNumber("halfLifeDays", halfLifeDays, 0.001) * MS_PER_DAY;
-    this.#secrets = checkSecretHandling(options.secrets, "mask");
+    this.#secrets = SecretGuard.of(options.secrets, "mask");
     this.#now = now;
   }
 
@@ -151,8 +151,8 @@ export class Episodes {
       pinned: checkFlag("pinned", pinned),
       uses: 0,
     };
-    guardName(key, this.#secrets, "the key of the episode");
-    await this.#put(key, guarded(value, this.#secrets, "the episode").value);
+    this.#secrets?.name(key, "the key of the episode");
+    await this.#put(key, guarded(this.#secrets, value, "the episode").value);
     return key;
   }
 

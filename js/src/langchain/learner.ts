@@ -19,7 +19,7 @@ import {
 } from "../checks.js";
 import { Turns } from "../engine/turns.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
-import { checkSecretHandling, guarded, type SecretHandling } from "../store/secrets.js";
+import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { textOf, unfenced, withoutFenced } from "./item-text.js";
 import { BRAND, type MemoryMiddleware } from "./middleware.js";
@@ -105,7 +105,7 @@ export interface LearnerOptions extends PlaceOptions, LearnBudget {
    * What becomes of keys, tokens and card numbers in turns that wait and in facts. `extract` is
    * shown what is kept. @default "mask"
    */
-  secrets?: SecretHandling | undefined;
+  secrets?: SecretHandling | SecretOptions | undefined;
   /** Stored facts that `extract` is shown at most. @default 10 */
   topK?: number | undefined;
   /** How tokens are counted. @default a third of the bytes in UTF-8 */
@@ -204,7 +204,7 @@ export function learner(options: LearnerOptions): Learner {
 /** Finds facts in what was said: `learner()` makes one. */
 export class Learner {
   readonly #options: LearnerOptions;
-  readonly #secrets: SecretHandling;
+  readonly #secrets: SecretGuard | undefined;
   readonly #background = new Set<Promise<unknown>>();
 
   /** @internal */
@@ -219,7 +219,7 @@ export class Learner {
     }
     checkWhole("topK", options.topK ?? 0, 0, 100);
     checkBudget(options);
-    this.#secrets = checkSecretHandling(options.secrets, "mask");
+    this.#secrets = SecretGuard.of(options.secrets, "mask");
     this.#options = options;
   }
 
@@ -448,8 +448,7 @@ class LearnRun {
       const { key } = change;
       return { kind, key, outcome: going.has(key) ? await this.#delete(key) : "kept" };
     }
-    const { secrets = "allow" } = this.#place;
-    const { value: fact, masked } = guarded(change.fact, secrets, "the fact");
+    const { value: fact, masked } = guarded(this.#place.secrets, change.fact, "the fact");
     const { text, ...more } = fact;
     const options = {
       replaces: change.kind === "update" ? change.key : undefined,
@@ -574,8 +573,8 @@ function nameOf(text: string): string {
 }
 
 async function keep(place: Place, { name, ...waiting }: Entry): Promise<void> {
-  const { store, labels, secrets = "allow" } = place;
-  const { value } = guarded(waiting, secrets, "the turn");
+  const { store, labels, secrets } = place;
+  const { value } = guarded(secrets, waiting, "the turn");
   await store.put([...labels, UNLEARNT], name, value, false);
 }
 

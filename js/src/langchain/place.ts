@@ -11,7 +11,7 @@ import {
   type ScopeSources,
   scopeOf,
 } from "../scope/scope.js";
-import type { SecretHandling } from "../store/secrets.js";
+import type { SecretGuard } from "../store/secrets.js";
 import type { SearchOptions } from "../store/store.js";
 import { checkNamespace, type Item, type SearchItem } from "../store/store-operations.js";
 
@@ -70,8 +70,8 @@ export interface Place {
   labels: string[];
   /** The scope that `memory` is. */
   owner: readonly string[] | undefined;
-  /** Of what is written there. @default "allow" */
-  secrets?: SecretHandling | undefined;
+  /** Undefined if what is written there is kept as it is. */
+  secrets?: SecretGuard | undefined;
 }
 
 /** Below a place: turns that wait for a learner. They are no facts. @internal */

@@ -4,7 +4,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
 import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
-import { checkSecretHandling, guarded, maskedNote, type SecretHandling } from "../store/secrets.js";
+import {
+  guarded,
+  maskedNote,
+  SecretGuard,
+  type SecretHandling,
+  type SecretOptions,
+} from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import {
   asLine,
@@ -36,7 +42,7 @@ export interface RememberToolOptions extends ToolOptions {
    * What becomes of keys, tokens and card numbers in what the model stores. It is told what was
    * masked or refused. @default "mask"
    */
-  secrets?: SecretHandling | undefined;
+  secrets?: SecretHandling | SecretOptions | undefined;
 }
 
 /** What `recallTool()` finds. */
@@ -97,7 +103,7 @@ export function rememberTool(
 ): MemoryTool<{ text: string; replaces?: string | undefined }> {
   checkToolOptions("rememberTool", REMEMBER_TOOL_OPTIONS, options);
   checkItemPlace("rememberTool", options);
-  const secrets = checkSecretHandling(options.secrets, "mask");
+  const secrets = SecretGuard.of(options.secrets, "mask");
   const parameters = {
     text: text("The fact, as a short statement."),
     replaces: text("The key of a stored fact that is no longer true. Leave it out otherwise."),
@@ -105,7 +111,7 @@ export function rememberTool(
   const body = async (input: { text: string; replaces?: string | undefined }, run: Run) => {
     if (wordsOf(unfenced(input.text)).length === 0) return "Not stored: the text has no words.";
     const place = placeOf("rememberTool", options, run);
-    const { value: said, masked } = guarded(input.text, secrets, "the fact");
+    const { value: said, masked } = guarded(secrets, input.text, "the fact");
     const replaces = input.replaces || undefined;
     return answerOf(await remember(place, said, sourceOf(run), { replaces })) + maskedNote(masked);
   };

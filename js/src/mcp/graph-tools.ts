@@ -2,7 +2,7 @@
 
 import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { type Guarded, guarded, guardName, type SecretHandling } from "../store/secrets.js";
+import { guarded, type Masked, type SecretGuard } from "../store/secrets.js";
 import type { KnowledgeGraph } from "./graph.js";
 
 /** @internal */
@@ -171,13 +171,13 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
 export function guardInput<T extends Record<string, unknown>>(
   { writes }: GraphTool,
   input: T,
-  secrets: SecretHandling,
-): Guarded<T> {
+  secrets: SecretGuard | undefined,
+): Masked<T> {
   if (writes === undefined) return { value: input, masked: [] };
   for (const one of input[writes.list] as Record<string, string>[]) {
-    for (const name of writes.names) guardName(one[name] as string, secrets, `a ${name}`);
+    for (const name of writes.names) secrets?.name(one[name] as string, `a ${name}`);
   }
-  return guarded(input, secrets, `one of the ${writes.list}`);
+  return guarded(secrets, input, `one of the ${writes.list}`);
 }
 
 function deleted(what: string): [Record<string, unknown>, string] {

@@ -7,7 +7,7 @@ import {
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ItemStore } from "../langchain/place.js";
-import { maskedNote, type SecretHandling } from "../store/secrets.js";
+import { maskedNote, SecretGuard, type SecretHandling } from "../store/secrets.js";
 import { factTools } from "./fact-tools.js";
 import { KnowledgeGraph } from "./graph.js";
 import { GRAPH_TOOLS, guardInput } from "./graph-tools.js";
@@ -40,6 +40,7 @@ function serverOf(
   version: string,
   secrets: SecretHandling,
 ): McpServer {
+  const guard = SecretGuard.of(secrets, "mask");
   const server = new McpServer({ name: "keepsake", version });
   const withGraph = <T>(body: (graph: KnowledgeGraph) => Promise<T>) =>
     file.use(({ store }) => body(new KnowledgeGraph(store, namespace)));
@@ -47,7 +48,7 @@ function serverOf(
   for (const [name, graphTool] of Object.entries(GRAPH_TOOLS)) {
     const { run, writes: _, ...about } = graphTool;
     server.registerTool(name, about, async (input: unknown) => {
-      const given = guardInput(graphTool, input as Record<string, unknown>, secrets);
+      const given = guardInput(graphTool, input as Record<string, unknown>, guard);
       const [structuredContent, answer] = await withGraph((graph) => run(graph, given.value));
       if (!about.annotations.readOnlyHint) tellOfChange();
       const note = maskedNote(given.masked).trim();

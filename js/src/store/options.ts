@@ -14,7 +14,7 @@ import type { OperationOf } from "../wire/operations.js";
 import { NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import { TEXT, type TextOptions, textToCore } from "./ranking.js";
-import type { SecretHandling } from "./secrets.js";
+import type { SecretHandling, SecretOptions } from "./secrets.js";
 import { minutesToMs } from "./store-operations.js";
 
 /** What is embedded, and by which model. */
@@ -62,10 +62,10 @@ export interface StoreOptions {
   searchMode?: SearchMode | undefined;
   /**
    * What becomes of keys, tokens, passwords in URLs and card numbers in values. `allow` keeps
-   * values as they are given. `mask` stores `[github token]` in their place, and `put()` resolves
-   * to what was masked. `refuse` is `secret_found`. @default "allow"
+   * values as they are given. `mask` stores `[github token]` in their place. `refuse` is
+   * `secret_found`, as are secrets in keys and labels with either. @default "allow"
    */
-  secrets?: SecretHandling | undefined;
+  secrets?: SecretHandling | SecretOptions | undefined;
   /** Milliseconds since 1970; for tests. @default Date.now */
   now?: (() => number) | undefined;
 }

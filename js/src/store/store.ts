@@ -61,7 +61,7 @@ import {
   type UndoOptions,
 } from "./past-store.js";
 import { explanationOf } from "./ranking.js";
-import { checkSecretHandling, guardSecrets, type SecretHandling } from "./secrets.js";
+import { SecretGuard } from "./secrets.js";
 import {
   checkKey,
   checkNamespace,
@@ -139,7 +139,7 @@ export abstract class KeepsakeStore extends BaseStore {
   readonly #dims: number | undefined;
   readonly #now: () => number;
   // How its operations are read.
-  readonly #secrets: SecretHandling;
+  readonly #secrets: SecretGuard | undefined;
   readonly #reading: Parameters<typeof toCore>[1];
   readonly #sweepIntervalMs: number | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -160,7 +160,7 @@ export abstract class KeepsakeStore extends BaseStore {
         index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
-      this.#secrets = checkSecretHandling(options.secrets, "allow");
+      this.#secrets = SecretGuard.of(options.secrets, "allow");
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       this.#reading = { searchMode, model: index && { fusion: fusionOf(index.embeddings) } };
@@ -184,11 +184,10 @@ export abstract class KeepsakeStore extends BaseStore {
       const requests = toCore(operations, this.#reading);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
-      const masked = guardSecrets(requests, this.#secrets);
+      const tellMasked = this.#secrets?.puts(requests);
       const answers = await this.#executeSettled(requests, doubtsOf(operations));
-      return requests.map(
-        (request, i) => masked?.get(i) ?? fromCore(request, answers[i]),
-      ) as OperationResults<Op>;
+      tellMasked?.();
+      return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
     } catch (error) {
       throw named(this.#called, error);
     }
@@ -208,7 +207,6 @@ export abstract class KeepsakeStore extends BaseStore {
   /**
    * `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none.
    * `validFrom`, `validUntil` and `supersedes` say when a fact holds: `PutOperation`.
-   * Resolves to `MaskedSecrets` if it masked something.
    */
   override async put(
     namespace: string[],
@@ -217,7 +215,7 @@ export abstract class KeepsakeStore extends BaseStore {
     index?: false | string[],
     options?: PutOptions,
   ): Promise<void> {
-    const masked = await this.#one(() => {
+    await this.#one(() => {
       refuseReservedRoot(namespace);
       const { ttl, validFrom, validUntil, supersedes } = checkOptions("put", PUT_OPTIONS, options);
       const put: PutOperation = { namespace, key, value, ttl };
@@ -227,8 +225,6 @@ export abstract class KeepsakeStore extends BaseStore {
       if (supersedes !== undefined) put.supersedes = supersedes;
       return put;
     });
-    // Void but for what was masked, as LangGraph has it.
-    return (masked ?? undefined) as undefined;
   }
 
   override async delete(namespace: string[], key: string): Promise<void> {

@@ -149,8 +149,10 @@ export default serve({
     const usual = as(env, "secrets", "admin");
     await usual.store.put(["n"], "kept", { text: "card 4111 1111 1111 1111" });
     const kept = (await usual.store.get(["n"], "kept")).value;
-    const { store } = as(env, "secrets", "admin", { secrets: "mask" });
-    const told = await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
+    const told = [];
+    const secrets = { mode: "mask", onMasked: (report) => told.push(report) };
+    const { store } = as(env, "secrets", "admin", { secrets });
+    await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
     const refusing = as(env, "secrets", "admin", { secrets: "refuse" });
     const refused = await refusal(() =>
       refusing.store.put(["n"], "l", { text: "card 4111 1111 1111 1111" }),

@@ -274,16 +274,19 @@ export const scopeCases = [
       const token = `ghp_${letters.join("")}`;
       const harmless = { text: "AKIA is a prefix, 1234 5678 no card", n: 4 };
       const asked = [];
+      const told = [];
       const embeddings = async (texts) => {
         asked.push(...texts);
         return texts.map(() => [1, 2]);
       };
       const memory = await open({
         index: { dims: 2, embeddings, fields: ["text"] },
-        secrets: "mask",
+        secrets: { mode: "mask", onMasked: (report) => told.push(report) },
       });
-      const told = await memory.store.put(["n"], "k", { text: `use ${token}`, list: [token] });
-      expect(told).toEqual({ masked: ["github token", "github token"] });
+      const nothing = await memory.store.put(["n"], "k", { text: `use ${token}`, list: [token] });
+      expect(nothing).toBeUndefined();
+      const masked = ["github token", "github token"];
+      expect(told).toEqual([{ namespace: ["n"], key: "k", masked }]);
       expect((await memory.store.get(["n"], "k")).value).toEqual({
         text: "use [github token]",
         list: ["[github token]"],
