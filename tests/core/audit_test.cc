@@ -445,6 +445,7 @@ TEST(Audit, an_erasure_leaves_no_name_of_what_it_took) {
 
   const Erasure erasure{.id = "e", .digest = "", .namespaces = {{}}, .thread_prefix = ""};
   ASSERT_EQ(opened.Run(by_ada().Add(Tag::kForget, erasure)), StatusCode::kOk);
+  ASSERT_EQ(opened.Run(by_ada().Add(Tag::kScrub, wire::Scrub{1024})), StatusCode::kOk);
   EXPECT_FALSE(Holds(files, "SECRET"));
   const auto log = opened.Log();
   ASSERT_THAT(log, SizeIs(6)) << "that something was done is still told";

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,11 +43,12 @@ bool AnyHolds(MemoryFiles& files, std::string_view text) {
 
 // An engine over files, or in memory without any.
 struct Opened {
-  explicit Opened(MemoryFiles* files = nullptr, const std::string& vfs_name = "erasure") {
+  explicit Opened(MemoryFiles* files = nullptr, const std::string& vfs_name = "erasure",
+                  const Bytes& keys = {}) {
     std::unique_ptr<sql::Database> database;
     if (files != nullptr) {
       vfs = FileVfs::Register(vfs_name, files->Host()).value();
-      database = sql::OpenDatabase({.path = "erasure", .vfs = vfs_name}).value();
+      database = sql::OpenDatabase({.path = "erasure", .vfs = vfs_name, .keys = keys}).value();
     }
     state = std::make_unique<EngineState>(std::move(database));
     EXPECT_TRUE(state->Start().ok());
@@ -118,6 +120,30 @@ std::optional<Scrubbed> ScrubbedOf(EngineState& state) {
   return (*record)->scrubbed;
 }
 
+// Forgets her, and goes on until nothing is left to do.
+Result<Erased> ForgetAda(EngineState& state, std::uint32_t pages_at_once = 16) {
+  Result<Erased> erased = state.Forget(OfAda());
+  while (erased && state.erasures().Scrub(pages_at_once) == Scrubbed::kPending) {
+  }
+  return erased;
+}
+
+// Tables and indexes fit together, and each page has its checksum.
+void ExpectSound(EngineState& state) {
+  const auto check = state.database()->CheckPages(1, 1'000'000, false);
+  ASSERT_TRUE(check.has_value()) << check.error().message();
+  EXPECT_THAT(check->damaged, IsEmpty());
+  EXPECT_EQ(check->problem, "");
+}
+
+// In plain, with all that pages hold.
+Bytes Exported(EngineState& state) {
+  const auto size = state.BeginExport();
+  const auto bytes = state.ReadExport({.offset = 0, .length = static_cast<std::uint32_t>(*size)});
+  state.database()->EndExport();
+  return *bytes;
+}
+
 void ExpectOnlyBob(EngineState& state) {
   EXPECT_EQ(state.store().Stats()->items, 40);
   EXPECT_EQ(state.store().Measure({"user", "ada"}, true)->items, 0);
@@ -149,6 +175,8 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   EXPECT_EQ(erased->threads, 1);
   EXPECT_EQ(erased->checkpoints, 40);
   EXPECT_EQ(erased->at_ms, kNow);
+  EXPECT_EQ(ScrubbedOf(*opened.state), Scrubbed::kPending);
+  ASSERT_EQ(*ForgetAda(*opened.state), *erased) << "answered as before";
   EXPECT_FALSE(AnyHolds(files, kSecret));
   ExpectOnlyBob(*opened.state);
   EXPECT_EQ(ListOf(*opened.state, "user/bob/fork"), fork) << "what is shared stays";
@@ -159,7 +187,7 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   EXPECT_EQ((*record)->digest, "d1");
   EXPECT_EQ((*record)->erased, *erased);
   EXPECT_EQ((*record)->scrubbed, Scrubbed::kPages);
-  EXPECT_EQ(opened.state->Forget(OfAda()), *erased) << "answered as before";
+  ExpectSound(*opened.state);
 }
 
 TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
@@ -175,11 +203,11 @@ TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
     return store.Search({.ns_prefix = {}, .filter = "{\"" + field + "\":3}", .limit = 100});
   };
   for (int i = 0; i < 3; ++i) EXPECT_THAT(*filtered(), SizeIs(60));
-  ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+  ASSERT_TRUE(ForgetAda(*opened.state).has_value());
   EXPECT_FALSE(AnyHolds(files, kSecret));
 }
 
-TEST(Erasure, is_not_refused_because_pages_cannot_be_scrubbed_yet) {
+TEST(Erasure, is_done_while_an_export_is_read_and_scrubbed_afterwards) {
   MemoryFiles files("erasure");
   Opened opened(&files);
   Fill(*opened.state);
@@ -188,12 +216,82 @@ TEST(Erasure, is_not_refused_because_pages_cannot_be_scrubbed_yet) {
   ASSERT_TRUE(erased.has_value()) << erased.error().message();
   EXPECT_EQ(erased->items, 39);
   ExpectOnlyBob(*opened.state);
+  EXPECT_EQ(opened.state->erasures().Scrub(16).error().code(), StatusCode::kBusy);
   EXPECT_EQ(ScrubbedOf(*opened.state), Scrubbed::kPending);
   EXPECT_TRUE(AnyHolds(files, kSecret));
   opened.state->database()->EndExport();
-  EXPECT_EQ(opened.state->Forget(OfAda()), *erased);
+  EXPECT_EQ(*ForgetAda(*opened.state), *erased);
   EXPECT_EQ(ScrubbedOf(*opened.state), Scrubbed::kPages);
   EXPECT_FALSE(AnyHolds(files, kSecret));
+}
+
+TEST(Erasure, is_done_on_a_full_disk_and_scrubbed_when_there_is_room) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Fill(*opened.state);
+  ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+  int refused = 0;
+  for (std::int64_t room = 0; ScrubbedOf(*opened.state) == Scrubbed::kPending; room += 20'011) {
+    files.room = room;
+    const auto scrubbed = opened.state->erasures().Scrub(16);
+    files.room.reset();
+    if (scrubbed) continue;
+    ASSERT_EQ(scrubbed.error().code(), StatusCode::kStorageFull);
+    ++refused;
+    ExpectOnlyBob(*opened.state);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+}
+
+std::string TextOf(int i, std::string_view word) {
+  std::string text;
+  while (text.size() < static_cast<std::size_t>(i * 677 % 6000)) text += word;
+  return text;
+}
+
+// Others write between any two portions, and the machine stops there. Rows of all sizes come to
+// where hers were, so that trees are balanced, and overflow chains are freed and made.
+TEST(Erasure, is_scrubbed_in_portions_with_others_writing_and_kills_in_between) {
+  for (const bool is_encrypted : {false, true}) {
+    SCOPED_TRACE(is_encrypted ? "encrypted" : "plain");
+    const Bytes keys =
+        is_encrypted ? sql::EncodeKeys(std::array{sql::FileKey{.key = Bytes(32, 7)}}) : Bytes();
+    MemoryFiles files("erasure");
+    auto opened = std::make_unique<Opened>(&files, "erasure-0", keys);
+    Fill(*opened->state);
+    for (int i = 0; i < 100; ++i) {
+      PutItem(opened->state->store(), {"user", "ada", "notes"}, Secret(i), TextOf(i, kSecret), i);
+      PutItem(opened->state->store(), {"user", "adb"}, std::to_string(i), TextOf(i, "b"), i);
+    }
+    ASSERT_TRUE(opened->state->Forget(OfAda()).has_value());
+    Scrubbed scrubbed = Scrubbed::kPending;
+    int portion = 0;
+    while (scrubbed == Scrubbed::kPending) {
+      ++portion;
+      const auto done = opened->state->erasures().Scrub(portion % 5 == 0 ? 1 : 7);
+      ASSERT_TRUE(done.has_value()) << done.error().message();
+      scrubbed = *done;
+      Store& store = opened->state->store();
+      for (int i = portion; i < portion + 3; ++i) {
+        const std::string user = i % 2 == 0 ? "adb" : "ad";
+        PutItem(store, {"user", user}, std::to_string(i * 7 % 100), TextOf(i * 11, "c"), i);
+        ASSERT_TRUE(store.Delete({"user", "adb"}, std::to_string(i * 13 % 100)).ok());
+      }
+      if (portion % 3 != 0) continue;
+      MemoryFiles image = files.CopyOfBytes();
+      opened.reset();
+      files = image;
+      opened = std::make_unique<Opened>(&files, "erasure-" + std::to_string(portion), keys);
+    }
+    EXPECT_GT(portion, 20);
+    ASSERT_TRUE(opened->state->database()->Flush().ok());
+    ExpectSound(*opened->state);
+    EXPECT_EQ(opened->state->store().Measure({"user", "ada"}, true)->items, 0);
+    EXPECT_THAT(ListOf(*opened->state, "user/bob/t"), SizeIs(40));
+    EXPECT_FALSE(Holds(Exported(*opened->state), kSecret));
+    EXPECT_FALSE(AnyHolds(files, kSecret));
+  }
 }
 
 TEST(Erasure, in_memory_forgets_the_same) {
@@ -253,7 +351,7 @@ TEST(Erasure, takes_what_has_expired_and_was_not_swept) {
                               .vectors = {}};
   ASSERT_TRUE(opened.state->store().Batch({&put, 1}).has_value());
   opened.state->clock().Set(kNow + 1000);
-  const auto erased = opened.state->Forget(OfAda());
+  const auto erased = ForgetAda(*opened.state);
   ASSERT_TRUE(erased.has_value());
   EXPECT_EQ(erased->items, 1);
   EXPECT_FALSE(AnyHolds(files, kSecret));
@@ -311,7 +409,7 @@ TEST(Erasure, survives_reopening_with_its_record_and_holds) {
   {
     Opened opened(&files);
     Fill(*opened.state);
-    ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+    ASSERT_TRUE(ForgetAda(*opened.state).has_value());
     ASSERT_TRUE(opened.state->erasures().Put({{"user", "bob"}, "case 9", kNow}).ok());
   }
   Opened again(&files);
@@ -337,7 +435,7 @@ TEST(Erasure, is_done_or_not_at_all_wherever_it_is_cut_off) {
     {
       Opened opened(&files, "erasure-writer");
       files.room = room;
-      erased = opened.state->Forget(OfAda()).has_value();
+      erased = ForgetAda(*opened.state).has_value();
       done = erased && ScrubbedOf(*opened.state) == Scrubbed::kPages;
       ASSERT_EQ(ScrubbedOf(*opened.state).has_value(), erased) << "refused is not done";
       files.room = 0;
@@ -355,9 +453,11 @@ TEST(Erasure, is_done_or_not_at_all_wherever_it_is_cut_off) {
     }
     ASSERT_TRUE(erased);
     if (!done) ++continued;
-    ASSERT_EQ((*record)->scrubbed, Scrubbed::kPages);
+    ASSERT_TRUE(ForgetAda(*recovered.state).has_value());
+    ASSERT_EQ(ScrubbedOf(*recovered.state), Scrubbed::kPages);
     ASSERT_FALSE(AnyHolds(image, kSecret));
     ExpectOnlyBob(*recovered.state);
+    ExpectSound(*recovered.state);
   }
   EXPECT_GT(kept, 0);
   EXPECT_GT(continued, 0);

@@ -25,7 +25,7 @@ class ForwardingDatabase : public sql::Database {
     return database_.InTransaction(body);
   }
   Status Flush() override { return database_.Flush(); }
-  Status Scrub() override { return database_.Scrub(); }
+  Result<bool> Scrub(std::uint32_t pages) override { return database_.Scrub(pages); }
   Result<sql::PageCheck> CheckPages(std::uint32_t first, std::uint32_t count,
                                     bool accepts) override {
     return database_.CheckPages(first, count, accepts);

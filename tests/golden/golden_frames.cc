@@ -237,6 +237,7 @@ std::vector<GoldenFrame> DatabaseFrames() {
       Golden("find_erasure", Tag::kFindErasure, wire::FindErasure{"e1"},
              std::optional<ErasureRecord>(
                  {"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}, Scrubbed::kByHost})),
+      Golden("scrub", Tag::kScrub, wire::Scrub{256}, Scrubbed::kPending),
       Golden("hold", Tag::kHold, Hold{{"user", "ada"}, "case 7", 0}),
       Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
       Golden("list_holds", Tag::kListHolds, wire::Nothing{},

@@ -503,6 +503,7 @@ const frames = [
       scrubbed: 2,
     },
   ],
+  ["scrub", { kind: "scrub", pages: 256 }, 1],
   ["hold", { kind: "hold", namespace: ["user", "ada"], reason: "case 7" }, undefined],
   ["release", { kind: "release", namespace: ["user", "ada"] }, undefined],
   [

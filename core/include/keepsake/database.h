@@ -78,10 +78,12 @@ class Database {
   // Moves the log into the database file, and flushes. If a good part of the file
   // is free, it is made smaller first.
   virtual Status Flush() = 0;
-  // Builds the file anew from what is in it, so that no byte of what was deleted is left in
-  // the file or its log. A host that has its own SQLite does nothing. Not within a
-  // transaction. Needs room for the file twice, on the disk and in linear memory.
-  virtual Status Scrub() = 0;
+  // Goes over the next `pages` pages, and zeroes what nothing in them uses, so that no byte of what
+  // was deleted is left. True when all were gone over and none is left in the log, either; a host
+  // that has its own SQLite does nothing. It begins where the row 'scrub' of `meta` says, from 1
+  // on, and deletes that row at the end: so what was cut off goes on. Others may write in between.
+  // kBusy while an export is read. Not within a transaction.
+  virtual Result<bool> Scrub(std::uint32_t pages) = 0;
   // Compares the checksums of `count` pages from page `first` (from 1) on, in the order of the
   // file. Before the first page the log is moved. With the last one, and only if none of these
   // is damaged, SQLite says whether tables and indexes fit together.

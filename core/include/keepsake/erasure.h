@@ -69,15 +69,16 @@ class Erasures {
   explicit Erasures(sql::Database* database) : database_(database) {}
 
   // Erases rows in one transaction, and calls `also` in it for whatever else may hold something
-  // of them. If that fails, all is as it was; kHeld if a hold is in the way. Then scrubs, if it
-  // can: the record says whether that is done, and the same call again goes on with it.
-  // REQUIRES: no transaction runs.
+  // of them. If that fails, all is as it was; kHeld if a hold is in the way. What is left in pages
+  // is to be scrubbed then. REQUIRES: no transaction runs.
   Result<Erased> Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
                         std::int64_t now_ms,
                         FunctionRef<Status(const Erased& erased)> also = nullptr);
-  // Scrubs what erasures left, also one that was cut off. If it fails, call it again later.
+  // Goes over the next `pages` pages of the file, for all erasures at once: call it until it is not
+  // kPending any more, with whatever else is to be done in between. If it fails (kBusy while an
+  // export is read, kStorageFull), nothing was lost: call it again later, or after reopening.
   // REQUIRES: no transaction runs.
-  Status Scrub();
+  Result<Scrubbed> Scrub(std::uint32_t pages);
   Result<std::optional<ErasureRecord>> Find(const std::string& id);
 
   // Replaces the reason of a hold that is there.

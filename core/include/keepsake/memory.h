@@ -41,16 +41,22 @@ class Memory {
   Erasures erasures() { return Erasures(database_.get()); }
   // Who wrote, as far as Record() was told.
   AuditLog audit_log() { return AuditLog(database_.get()); }
-  // Forgets for good: no byte of it is left in the file.
+  // Forgets for good: no byte of it is left in the file, unless erasures().Find() says that pages
+  // are still to be scrubbed.
   Result<Erased> Forget(const Erasure& erasure) {
+    constexpr std::uint32_t kPagesAtOnce = 1024;
     const std::int64_t now_ms = store_->options().clock->NowMs();
-    return erasures().Forget(*store_, *checkpointer_, erasure, now_ms, [&](const Erased& erased) {
-      AuditLog log = audit_log();
-      const AuditEntry entry{.operation = Audited::kForget,
-                             .count = erased.items + erased.checkpoints};
-      Status status = log.Record({&entry, 1}, now_ms);
-      return status.ok() ? log.Forget(erasure, *store_) : status;
-    });
+    Result<Erased> erased =
+        erasures().Forget(*store_, *checkpointer_, erasure, now_ms, [&](const Erased& erased) {
+          AuditLog log = audit_log();
+          const AuditEntry entry{.operation = Audited::kForget,
+                                 .count = erased.items + erased.checkpoints};
+          Status status = log.Record({&entry, 1}, now_ms);
+          return status.ok() ? log.Forget(erasure, *store_) : status;
+        });
+    while (erased && !erasure.dry_run && erasures().Scrub(kPagesAtOnce) == Scrubbed::kPending) {
+    }
+    return erased;
   }
 
  private:

@@ -23,11 +23,7 @@ Status EngineState::Start() {
   rows_out_.emplace(*database_);
   rows_in_.emplace(*database_);
   if (Status status = StartSaver(); !status.ok()) return status;
-  if (Status status = StartStore(FreshOptions()); !status.ok()) return status;
-  // What an erasure left when it was cut off. A file that has no room for that opens all the
-  // same; the record says that it is not done.
-  (void)erasures_->Scrub();
-  return Status();
+  return StartStore(FreshOptions());
 }
 
 // The host configures index and TTL by an operation.

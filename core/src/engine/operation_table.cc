@@ -244,6 +244,8 @@ constexpr OperationRow kOperations[] = {
                 [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
     On<AuditQuery>(Tag::kAuditLog, kReads,
                    [](auto& engine, auto& op) { return engine.ReadAuditLog(op); }),
+    On<wire::Scrub>(Tag::kScrub, kBeyondRows | kAlone,
+                    [](auto& engine, auto& op) { return engine.erasures().Scrub(op.pages); }),
 
     On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
                          [](auto& engine, auto& op) { return engine.OpenForeign(op); }),

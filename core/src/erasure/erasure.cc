@@ -24,9 +24,8 @@ constexpr std::string_view kHold =
     " ON CONFLICT(ns) DO UPDATE SET reason = excluded.reason";
 constexpr std::string_view kRelease = "DELETE FROM holds WHERE ns = ?";
 constexpr std::string_view kBeginScrub =
-    "INSERT OR REPLACE INTO meta(name, value) VALUES('scrub', 'pending')";
+    "INSERT OR REPLACE INTO meta(name, value) VALUES('scrub', '1')";
 constexpr std::string_view kIsPending = "SELECT 1 FROM meta WHERE name = 'scrub'";
-constexpr std::string_view kEndScrub = "DELETE FROM meta WHERE name = 'scrub'";
 
 std::int64_t Signed(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
@@ -107,7 +106,6 @@ Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure
     return erased ? Status() : erased.error();
   });
   if (!status.ok()) return std::unexpected(std::move(status));
-  (void)Scrub();  // the record says how far it came
   return erased;
 }
 
@@ -173,12 +171,12 @@ Result<Scrubbed> Erasures::Scrubbing() {
   return scrubbed;
 }
 
-Status Erasures::Scrub() {
+Result<Scrubbed> Erasures::Scrub(std::uint32_t pages) {
   const Result<Scrubbed> scrubbed = Scrubbing();
-  if (!scrubbed) return scrubbed.error();
-  if (*scrubbed != Scrubbed::kPending) return Status();
-  Status status = database_->Scrub();
-  return status.ok() ? database_->Run(kEndScrub) : status;
+  if (!scrubbed || *scrubbed != Scrubbed::kPending) return scrubbed;
+  const Result<bool> is_done = database_->Scrub(pages);
+  if (!is_done) return std::unexpected(is_done.error());
+  return *is_done ? Scrubbed::kPages : Scrubbed::kPending;
 }
 
 Result<std::optional<ErasureRecord>> Erasures::Find(const std::string& id) {

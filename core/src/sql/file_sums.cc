@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "sql/file_layer.h"
+#include "sql/file_pages.h"
 #include "sql/file_seal.h"
 
 namespace keepsake::sql {
@@ -42,12 +43,14 @@ std::uint64_t SumOf(ByteView content, std::uint32_t number) {
 ByteView ContentOf(ByteView page) { return page.first(page.size() - kSumBytes); }
 
 // A file of SQLite's for a database. The original's lies behind it.
-struct SummedFile {
+struct alignas(sqlite3_int64) SummedFile {
   sqlite3_file base;
   std::uint32_t page_size;
   bool has_sums;
   bool verifies;
   bool allows_blank;
+  bool keeps_clean;
+  std::uint32_t reserved;
   std::uint32_t damaged_page;
 
   sqlite3_file* original() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -66,6 +69,7 @@ std::uint32_t PageSizeIn(const std::uint8_t* header) {
 void NoteHeader(SummedFile& file, const std::uint8_t* header) {
   file.has_sums = IsOurs(header);
   file.page_size = PageSizeIn(header);
+  file.reserved = header[kReservedAt];
 }
 
 bool IsPage(const SummedFile& file, int size, sqlite3_int64 offset) {
@@ -106,7 +110,11 @@ int Write(sqlite3_file* slot, const void* from, int size, sqlite3_int64 offset) 
   auto* bytes = static_cast<std::uint8_t*>(const_cast<void*>(from));
   if (offset == 0 && size >= kSmallestPage) NoteHeader(file, bytes);
   if (IsPage(file, size, offset)) {
-    PutSum({bytes, static_cast<std::size_t>(size)}, NumberOf(size, offset));
+    const std::span<std::uint8_t> page(bytes, static_cast<std::size_t>(size));
+    if (file.keeps_clean) {
+      ClearUnused(page.first(page.size() - file.reserved), NumberOf(size, offset));
+    }
+    PutSum(page, NumberOf(size, offset));
   }
   return file.original()->pMethods->xWrite(file.original(), from, size, offset);
 }
@@ -159,6 +167,8 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* slot, int flags, int*
   file.verifies = false;
   file.page_size = 0;
   file.allows_blank = false;
+  file.keeps_clean = false;
+  file.reserved = 0;
   file.damaged_page = 0;
   sqlite3_file* inner = file.original();
   const int result_code = original->xOpen(original, name, inner, flags, out_flags);
@@ -250,6 +260,10 @@ std::uint32_t FileSums::DamagedPage(sqlite3* connection) {
 
 void FileSums::AllowBlankPages(sqlite3* connection, bool allowed) {
   if (SummedFile* file = SummedFileOf(connection)) file->allows_blank = allowed;
+}
+
+void FileSums::KeepClean(sqlite3* connection, bool wanted) {
+  if (SummedFile* file = SummedFileOf(connection)) file->keeps_clean = wanted;
 }
 
 int FileSums::ReadRaw(sqlite3* connection, std::span<std::uint8_t> into, std::uint64_t offset) {

@@ -60,6 +60,8 @@ class FileSums {
   // Whether a page of zeros may be read. A page that was freed before it was ever written is
   // one, and only a copy of a whole file reads those.
   static void AllowBlankPages(sqlite3* connection, bool allowed);
+  // From now on what nothing uses in a page of a tree is zeros when the page reaches the file.
+  static void KeepClean(sqlite3* connection, bool wanted);
   // Reads bytes of the file as they are, unchecked. Answers SQLite's result code.
   static int ReadRaw(sqlite3* connection, std::span<std::uint8_t> into, std::uint64_t offset);
   // Writes a page of the file with the checksum of what it holds. Answers the same.

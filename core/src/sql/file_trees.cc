@@ -6,35 +6,14 @@
 #include <cstring>
 #include <utility>
 
+#include "sql/file_pages.h"
 #include "sql/file_sums.h"
 #include "sql/sqlite_database.h"
 
 namespace keepsake::sql {
 namespace {
 
-constexpr std::size_t kFileHeaderBytes = 100;
 constexpr std::uint16_t kNoTree = 0, kFree = 1;
-constexpr std::uint8_t kInnerIndex = 2, kInnerTable = 5, kLeafIndex = 10, kLeafTable = 13;
-// SQLite's own limit for a row.
-constexpr std::uint64_t kMostPayload = 1'000'000'000;
-
-std::uint32_t Big16(const std::uint8_t* at) {
-  return (std::uint32_t{at[0]} << 8) | std::uint32_t{at[1]};
-}
-std::uint32_t Big32(const std::uint8_t* at) { return (Big16(at) << 16) | Big16(at + 2); }
-
-// SQLite's varint: seven bits a byte, the highest first; a ninth byte has eight.
-std::optional<std::uint64_t> TakeVarint(ByteView bytes, std::size_t* at) {
-  std::uint64_t number = 0;
-  for (int i = 0; i < 9; ++i) {
-    if (*at >= bytes.size()) return std::nullopt;
-    const std::uint8_t byte = bytes[(*at)++];
-    if (i == 8) return (number << 8) | byte;
-    number = (number << 7) | (byte & 0x7F);
-    if (byte < 0x80) return number;
-  }
-  return number;
-}
 
 std::int64_t BigSigned(ByteView bytes) {
   std::uint64_t number = (bytes[0] & 0x80) != 0 ? ~std::uint64_t{0} : 0;
@@ -341,13 +320,7 @@ void FileTrees::ReadPayload(const Page& page, std::size_t at, std::uint64_t size
                             const OnRow& on_row) {
   const ByteView content = page.content();
   const std::uint64_t usable = content.size();
-  const std::uint64_t most = page.is_table() ? usable - 35 : (usable - 12) * 64 / 255 - 23;
-  const std::uint64_t least = (usable - 12) * 32 / 255 - 23;
-  std::uint64_t local = size;
-  if (size > most) {
-    const std::uint64_t fitting = least + (size - least) % (usable - 4);
-    local = fitting <= most ? fitting : least;
-  }
+  const std::uint64_t local = LocalBytes(size, usable, page.is_table());
   const std::uint64_t pointer = local < size ? 4 : 0;
   if (at + local + pointer > usable) return;
   const ByteView begin = content.subspan(at, static_cast<std::size_t>(local));

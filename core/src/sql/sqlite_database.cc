@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "sql/file_scrub.h"
 #include "sql/file_trees.h"
 #include "sql/migrations.h"
 #include "sql/sqlite_status.h"
@@ -15,6 +16,8 @@ namespace {
 
 // Frames in the log after which a commit moves it into the database file.
 constexpr int kCheckpointFrames = 4000;
+// The same while pages are scrubbed, so that no portion takes long.
+constexpr int kScrubbingFrames = 1000;
 constexpr std::string_view kMemoryPath = ":memory:";
 
 class SqliteRow final : public Row {
@@ -404,18 +407,65 @@ Status SqliteDatabase::Flush() {
   return MoveLog();
 }
 
-Status SqliteDatabase::Scrub() {
-  if (!unusable_.ok()) return unusable_;
-  if (Status status = RequireNoTransaction("scrub"); !status.ok()) return status;
-  if (exporting_) {
-    return Status(StatusCode::kInvalidArgument, "export must end before the file is scrubbed");
+Result<bool> SqliteDatabase::ResumeScrub() {
+  bool is_pending = false;
+  Status status = Run("SELECT 1 FROM meta WHERE name = 'scrub'", {},
+                      [&](const Row&) { return is_pending = true; });
+  if (status.ok() && is_pending != keeps_clean_) status = KeepClean(is_pending);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return is_pending;
+}
+
+// What is freed meanwhile is cleared by SQLite, so that no part of it comes to a cleared page.
+Status SqliteDatabase::KeepClean(bool wanted) {
+  keeps_clean_ = wanted;
+  FileSums::KeepClean(connection_.get(), wanted);
+  CheckpointAtCommit(!exporting_);
+  return Run(wanted ? "PRAGMA secure_delete = ON" : "PRAGMA secure_delete = OFF");
+}
+
+Result<bool> SqliteDatabase::Scrub(std::uint32_t pages) {
+  if (!unusable_.ok()) return std::unexpected(unusable_);
+  if (Status status = RequireNoTransaction("scrub"); !status.ok()) {
+    return std::unexpected(std::move(status));
   }
-  // Pages are filled from cleared ones, so that none has an end that was somebody else's.
-  Status status = Run("PRAGMA secure_delete = ON");
-  if (status.ok()) status = Run("VACUUM");
-  const Status reset = Run("PRAGMA secure_delete = OFF");
-  if (status.ok()) status = reset;
-  return status.ok() && !InMemory() ? MoveLog() : status;
+  const Result<bool> is_pending = ResumeScrub();
+  if (!is_pending || !*is_pending) return is_pending ? true : is_pending;
+  if (exporting_) {
+    return Error(StatusCode::kBusy, "an export is being read: pages are scrubbed when it ends");
+  }
+  bool is_last = false;
+  int is_defensive = 0;
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_DEFENSIVE, -1, &is_defensive);
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);  // writes pages
+  Status status = InTransaction([&] { return ScrubPortion(pages, &is_last); });
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_DEFENSIVE, is_defensive, nullptr);
+  if (status.ok() && !is_last) return false;
+  if (status.ok() && !InMemory()) status = MoveLog();
+  // A page in the cache may have more than its copy in the file, and is written from there.
+  sqlite3_db_release_memory(connection_.get());
+  if (status.ok()) status = Run("DELETE FROM meta WHERE name = 'scrub'");
+  if (status.ok()) status = KeepClean(false);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return true;
+}
+
+// The last portion stays the last one until the log is moved, so that there is one to move.
+Status SqliteDatabase::ScrubPortion(std::uint32_t pages, bool* is_last) {
+  std::int64_t first = 1;
+  Status status =
+      Run("SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'scrub'", {}, [&](const Row& row) {
+        first = row.Int(0);
+        return true;
+      });
+  if (!status.ok()) return status;
+  FileScrub scrub(*this, connection_.get());
+  const Result<std::uint32_t> next = scrub.Clear(
+      static_cast<std::uint32_t>(std::max<std::int64_t>(first, 1)), std::max(pages, 1U));
+  if (!next) return next.error();
+  *is_last = *next == 0;
+  const std::string value = std::to_string(*is_last ? first : *next);
+  return Run("UPDATE meta SET value = ? WHERE name = 'scrub'", {std::string_view(value)});
 }
 
 // To the database file; none of it is left in the log.
@@ -437,7 +487,11 @@ Status SqliteDatabase::GiveBackFreePages() {
             return true;
           });
   const bool pays = free >= kWorthwhile && free >= all / 4 && all - free <= kMostInUse;
-  return status.ok() && pays ? Run("VACUUM") : status;
+  if (!status.ok() || !pays) return status;
+  status = Run("VACUUM");
+  // It moves pages as it likes.
+  return status.ok() && keeps_clean_ ? Run("UPDATE meta SET value = '1' WHERE name = 'scrub'")
+                                     : status;
 }
 
 Status SqliteDatabase::FlushLog() {
@@ -777,7 +831,8 @@ Status SqliteDatabase::RequireNoTransaction(std::string_view method) const {
 }
 
 void SqliteDatabase::CheckpointAtCommit(bool enabled) {
-  sqlite3_wal_autocheckpoint(connection_.get(), enabled ? kCheckpointFrames : 0);
+  const int frames = keeps_clean_ ? kScrubbingFrames : kCheckpointFrames;
+  sqlite3_wal_autocheckpoint(connection_.get(), enabled ? frames : 0);
 }
 
 void SqliteDatabase::CheckpointOnClose(bool enabled) {
@@ -805,6 +860,11 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
   }
   const Result<std::int64_t> version = ReadSchemaVersion(**database, options.path);
   if (!version) return std::unexpected(version.error());
+  if (*version > 0) {
+    // Before anything moves the log.
+    const Result<bool> is_pending = (*database)->ResumeScrub();
+    if (!is_pending) return std::unexpected(is_pending.error());
+  }
   if (Status status = (*database)->StartWriting(options.durability); !status.ok()) {
     return std::unexpected(std::move(status));
   }

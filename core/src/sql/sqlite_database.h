@@ -34,6 +34,8 @@ class SqliteDatabase final : public Database {
   // Reads the schema, of a file that anybody may have made. kCorrupt if it has no end: SQLite reads
   // a page of it as often as others name it.
   Status LoadSchema();
+  // Whether a scrub was begun, which from now on goes on. REQUIRES: the tables are there.
+  Result<bool> ResumeScrub();
   // Sets the log and the durability. kReadOnly if the file can't be written.
   Status StartWriting(Durability durability);
 
@@ -43,7 +45,7 @@ class SqliteDatabase final : public Database {
   Status InTransaction(FunctionRef<Status()> body) override;
   Status InOneTransaction(FunctionRef<Status()> body) override;
   Status Flush() override;
-  Status Scrub() override;
+  Result<bool> Scrub(std::uint32_t pages) override;
   Result<PageCheck> CheckPages(std::uint32_t first, std::uint32_t count, bool accepts) override;
   Result<std::uint64_t> SizeBytes() override;
   Result<std::uint64_t> BeginExport() override;
@@ -80,6 +82,8 @@ class SqliteDatabase final : public Database {
   Result<PageCheck> ComparePages(std::uint32_t first, std::uint32_t count, bool accepts);
   Status GiveBackFreePages();
   Status MoveLog();
+  Status KeepClean(bool wanted);
+  Status ScrubPortion(std::uint32_t pages, bool* is_last);
   Status FlushLog();
   Status ExportFromMemory();
   Status ReadPages(std::uint64_t offset, std::span<std::uint8_t> into);
@@ -101,6 +105,7 @@ class SqliteDatabase final : public Database {
   bool log_existed_ = false;
   bool writing_ = false;
   bool exporting_ = false;
+  bool keeps_clean_ = false;  // a scrub was begun, and has not ended
   std::optional<Bytes> memory_export_;
 };
 

@@ -77,6 +77,7 @@ enum class Tag : std::uint8_t {
   kKeepAudit = 148,
   kAuditRule = 149,
   kAuditLog = 150,
+  kScrub = 151,
 
   kForeignOpen = 192,
   kForeignItems = 193,
@@ -203,6 +204,10 @@ struct ChangeKey {
   Bytes key;  // as sql::EncodeKeys() makes it
 };
 
+struct Scrub {
+  std::uint32_t pages = 0;
+};
+
 struct KeepAudit {
   std::optional<AuditRule> rule;
 };
@@ -238,6 +243,7 @@ auto Fields(Is<FinishImport> auto& x) { return std::tie(x.export_id, x.is_wanted
 auto Fields(Is<LimitVectors> auto& x) { return std::tie(x.bytes); }
 auto Fields(Is<FindErasure> auto& x) { return std::tie(x.id); }
 auto Fields(Is<ChangeKey> auto& x) { return std::tie(x.key); }
+auto Fields(Is<Scrub> auto& x) { return std::tie(x.pages); }
 auto Fields(Is<KeepAudit> auto& x) { return std::tie(x.rule); }
 auto Fields(Is<CheckPages> auto& x) { return std::tie(x.first, x.count, x.accepts); }
 

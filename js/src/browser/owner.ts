@@ -5,13 +5,14 @@
 import { answersIn } from "../engine/answers.js";
 import { IdleIndex } from "../engine/idle-index.js";
 import { type Derivation, type Key, KeyRing, wrongKey } from "../engine/keys.js";
+import { IdleScrub } from "../engine/scrubbing.js";
 import { openSession, type Session } from "../engine/session.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import { encodeRequest, failureCodeOf } from "../wire/codec.js";
 import type { Operation } from "../wire/operations.js";
-import type { IndexProgress } from "../wire/types.js";
+import { type IndexProgress, Scrubbed } from "../wire/types.js";
 import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import { type SealedKey, SharedSecret } from "./key-proof.js";
@@ -65,6 +66,7 @@ export class Owner {
   #exportTimer: Timer;
   #growthTimer: Timer;
   readonly #idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
+  readonly #idleScrub = new IdleScrub((pages) => this.#scrub(pages));
 
   /**
    * Rejects with a KeepsakeError or DamagedError; then nothing is held, and nothing was deleted.
@@ -116,6 +118,7 @@ export class Owner {
       this.#fail = resolve;
     });
     this.#writeLater();
+    this.#idleScrub.begin();
   }
 
   /** How followers derive what they prove; undefined if the database is plain. */
@@ -164,6 +167,7 @@ export class Owner {
   close(): void {
     this.#isOver = true;
     this.#idleIndex.stop();
+    this.#idleScrub.stop();
     const timers = [this.#flushTimer, this.#idleTimer, this.#exportTimer, this.#growthTimer];
     for (const timer of timers) clearTimeout(timer);
     for (const name of [...this.#lent.keys()]) this.#takeBack(name);
@@ -187,6 +191,7 @@ export class Owner {
     if (!(await this.#commit(job.makesRoom))) return undefined;
     if (job.changes !== undefined) this.#writeLater();
     this.#idleIndex.touch();
+    if (job.makesRoom) this.#idleScrub.begin();
     return { ok: true, response };
   }
 
@@ -229,6 +234,16 @@ export class Owner {
       this.#writeLater();
     }
     return progress;
+  }
+
+  async #scrub(pages: number): Promise<Scrubbed> {
+    const step = [{ kind: "scrub", pages }] as const;
+    const [scrubbed] = answersIn(this.#run(frame(...step)), step);
+    if (scrubbed === Scrubbed.pending) {
+      await this.#commit(false);
+      this.#writeLater();
+    }
+    return scrubbed;
   }
 
   // The log moves into the database first, and has as much room again as it had.

@@ -15,12 +15,13 @@ import {
 } from "../wire/codec.js";
 import { type Operation, rowOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
-import type { IndexProgress } from "../wire/types.js";
+import type { IndexProgress, Scrubbed } from "../wire/types.js";
 import { type Answers, answersIn, type MaybePromise } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
 import { type Key, type KeyRing, noKeyHere } from "./keys.js";
+import { IdleScrub } from "./scrubbing.js";
 import type { DatabaseSession } from "./session.js";
 import type { EncodedCall, Runner, Together } from "./together.js";
 import { Turns } from "./turns.js";
@@ -70,12 +71,16 @@ export class LocalEngine implements Engine {
   #growthTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new ChangeListeners();
   readonly #idleIndex: IdleIndex | undefined;
+  readonly #idleScrub: IdleScrub | undefined;
   readonly #together: Together | undefined;
 
   constructor(source: SessionSource, onClosed: () => void) {
     this.#source = source;
     this.#onClosed = onClosed;
-    if (source.worksWhenIdle) this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
+    if (source.worksWhenIdle) {
+      this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
+      this.#idleScrub = new IdleScrub((pages) => this.#scrub(pages));
+    }
     this.#together = source.together?.({
       runAll: (all) => this.#runAll(all),
       runAlone: (one) => this.#runAlone(one),
@@ -203,6 +208,7 @@ export class LocalEngine implements Engine {
     this.#together?.flush();
     this.#isClosed = true;
     this.#idleIndex?.stop();
+    this.#idleScrub?.stop();
     clearTimeout(this.#growthTimer);
     this.#discard();
     this.#source.release();
@@ -246,6 +252,7 @@ export class LocalEngine implements Engine {
       if (this.#isClosed) throw closed(this.#source);
       const configurations = [...this.#configurations.values()];
       if (configurations.length > 0) this.#run(configurations, Date.now());
+      this.#idleScrub?.begin();
     } catch (error) {
       this.#discard();
       this.#source.release();
@@ -273,6 +280,7 @@ export class LocalEngine implements Engine {
   #noteDone(operations: readonly Operation[], levels: Levels | undefined): void {
     this.#tellChanges(operations, levels);
     if (this.#idleIndex !== undefined && operations.some(usesIndex)) this.#idleIndex.touch();
+    if (operations[0]?.kind === "forget") this.#idleScrub?.begin();
   }
 
   // Linear memory never shrinks: one large value would occupy it for as long as the program runs.
@@ -324,6 +332,10 @@ export class LocalEngine implements Engine {
 
   #improve(vectors: number): IndexProgress {
     return this.#run([{ kind: "improveIndex", vectors, isWanted: false }], Date.now())[0];
+  }
+
+  #scrub(pages: number): Scrubbed {
+    return this.#run([{ kind: "scrub", pages }], Date.now())[0];
   }
 
   #tellChanges(operations: readonly Operation[], levels?: Levels): void {

@@ -222,7 +222,7 @@ export class StorageTab implements Tab {
       h(
         "p",
         { class: "note" },
-        "Erases every byte of it, and gives a receipt. Count first: that changes nothing.",
+        "Erases it for good. The receipt says where bytes of it may be left. Count first: that changes nothing.",
       ),
       h(
         "div",

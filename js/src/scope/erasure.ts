@@ -11,6 +11,7 @@ import {
   textsIn,
 } from "../checks.js";
 import type { Connection } from "../connection.js";
+import { scrubAll } from "../engine/scrubbing.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
 import { checkNamespace } from "../store/store-operations.js";
@@ -130,6 +131,11 @@ export async function forget(
 
 // It is done by now, whatever fails here.
 async function afterErasure(connection: Connection, id: string) {
+  try {
+    await scrubAll(async (pages) => (await connection.call([{ kind: "scrub", pages }]))[0]);
+  } catch {
+    // An export is being read, or the disk is full: it goes on later.
+  }
   try {
     const [record] = await connection.call([{ kind: "findErasure", id }]);
     return await leftOf(connection, record);

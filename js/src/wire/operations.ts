@@ -835,6 +835,13 @@ export const OPERATIONS = {
         count: entry.i64(),
       })),
   }),
+  scrub: row<{ readonly pages: number }, Scrubbed>({
+    tag: 151,
+    access: undefined,
+    write: (writer, { pages }) => writer.u32(pages),
+    read: (reader) => reader.u8() as Scrubbed,
+    makesRoom: always,
+  }),
 
   foreignOpen: row<OpenOptions, ForeignTables>({
     tag: 192,
