@@ -35,6 +35,7 @@ export {
   type MemoryStats,
   openMemory,
   type SalvageOptions,
+  type SalvageTarget,
   salvageMemory,
   type TierOptions,
 } from "./memory.js";

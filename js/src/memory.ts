@@ -91,8 +91,14 @@ const MEMORY_OPTIONS: NamesOf<MemoryOptions> = {
 
 /** How a damaged file is read. */
 export interface SalvageOptions {
-  /** Of an encrypted one. What is salvaged is encrypted if `into` has a key of its own. */
+  /** Of an encrypted one. What is salvaged is encrypted with it, too, unless `into` says otherwise. */
   key?: Key | undefined;
+}
+
+/** Options of the new memory that takes what is salvaged. */
+export interface SalvageTarget extends Omit<MemoryOptions, "key"> {
+  /** Encrypts it; `null` for a plain file. @default the key of what is salvaged */
+  key?: Key | null | undefined;
 }
 
 const SALVAGE_OPTIONS: NamesOf<SalvageOptions> = { key: 1 };
@@ -127,7 +133,7 @@ export class Memory {
 
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
-  readonly #options: MemoryOptions;
+  #options: MemoryOptions;
   readonly #connection: Connection;
   #persistence: Persistence;
 
@@ -262,6 +268,7 @@ export class Memory {
    */
   async changeKey(key: Key): Promise<void> {
     await attempt("Memory", () => this.#connection.changeKey(checkKey("changeKey: key", key)));
+    this.#options = { ...this.#options, key };
   }
 
   /**
@@ -416,13 +423,14 @@ export class Memory {
 
   /**
    * Copies all that can still be read of this memory into a new one, whose options are given,
-   * and says what is lost. This one stays as it is. See also `salvageMemory()`.
+   * and says what is lost. This one stays as it is. The new one has its key, unless `into` has
+   * another, or `key: null` for none. See also `salvageMemory()`.
    *
    *     const report = await memory.salvage({ path: "salvaged.db" });
    */
-  async salvage(into: MemoryOptions): Promise<SalvageReport> {
+  async salvage(into: SalvageTarget): Promise<SalvageReport> {
     const bytes = await this.export({ format: "sqlite" });
-    return salvageMemory(bytes, into);
+    return salvageInto(into, this.#options.key, bytes, undefined);
   }
 
   /** Closes the store, the checkpointer and the database. Twice is fine. */
@@ -472,18 +480,32 @@ export async function openMemory(options: MemoryOptions): Promise<Memory> {
 /**
  * Copies all that can still be read of a damaged file into a new memory, and says what is lost.
  * For a file that does not open any more. `source` is its path outside browsers, or its bytes;
- * it stays as it is.
+ * it stays as it is. With a `key`, the new one is encrypted with it, too, unless `into` has
+ * another, or `key: null` for none.
  *
  *     const report = await salvageMemory("agent.db", { path: "salvaged.db" });
  */
 export async function salvageMemory(
   source: ImportSource,
-  into: MemoryOptions,
+  into: SalvageTarget,
   options?: SalvageOptions,
 ): Promise<SalvageReport> {
+  const { key } = await attempt("salvageMemory", () => checkOptions("", SALVAGE_OPTIONS, options));
+  return salvageInto(into, key, source, key);
+}
+
+// What was encrypted stays so, unless somebody says that it need not. In memory nothing is written.
+function salvageInto(
+  into: SalvageTarget,
+  itsKey: Key | undefined,
+  source: ImportSource,
+  key: Key | undefined,
+): Promise<SalvageReport> {
   return attempt("salvageMemory", async () => {
-    const given = checkDatabaseOptions(MEMORY_OPTIONS, into);
-    const { key } = checkOptions("", SALVAGE_OPTIONS, options);
+    const inherits = into?.key === undefined && into?.path !== ":memory:";
+    const wanted = (inherits ? itsKey : into.key) ?? undefined;
+    const options = into?.key === wanted ? into : { ...into, key: wanted };
+    const given = checkDatabaseOptions(MEMORY_OPTIONS, options as MemoryOptions);
     const connection = Connection.toDatabase(given);
     try {
       return await salvageFile(connection, source, key);

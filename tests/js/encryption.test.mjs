@@ -188,7 +188,16 @@ describe("what somebody changes in an encrypted file", () => {
     await withMemory({ path, key: KEY }, async (memory) => {
       const again = await memory.salvage({ path: pathOf("saved-again.db"), key: OTHER });
       expect(again.items).toBe(report.items);
+      await memory.salvage({ path: pathOf("saved-likewise.db") });
+      await memory.salvage({ path: pathOf("saved-plain.db"), key: null });
     });
+    await salvageMemory(path, { path: pathOf("saved-by-path.db") }, { key: KEY });
+    for (const name of ["saved.db", "saved-again.db", "saved-likewise.db", "saved-by-path.db"]) {
+      expect(readFileSync(pathOf(name)).includes("xxxxxxxx")).toBe(false);
+    }
+    await withMemory({ path: pathOf("saved-likewise.db"), key: KEY }, () => {});
+    await withMemory({ path: pathOf("saved-by-path.db"), key: KEY }, () => {});
+    expect(readFileSync(pathOf("saved-plain.db")).includes("xxxxxxxx")).toBe(true);
   });
 });
 
