@@ -36,9 +36,8 @@ export class Embedder {
   readonly #texts: (texts: string[]) => Promise<Vector[]> | Vector[];
   readonly #query: ((text: string) => Promise<Vector> | Vector) | undefined;
   readonly #cache: VectorCache;
-  // How many items were put of which nothing was embedded; undefined once something was, or
-  // that was told.
-  #unembedded: number | undefined = 0;
+  // Whether something was embedded, or it was told that nothing is.
+  #isSure = false;
 
   /** `fields` are embedded of what chooses none itself; `cache` is how many vectors are kept. */
   constructor(
@@ -64,7 +63,7 @@ export class Embedder {
   /** The operations with their vectors: at once if the model need not be asked. */
   embed(operations: readonly StoreOperation[]): MaybePromise<StoreOperation[]> {
     const plan = planOf(operations, this.#fields);
-    this.#watch(operations, plan);
+    this.#watch(operations, plan.puts);
     const texts = plan.texts.map((text) => this.#cache.get(`t${text}`));
     const queries = plan.queries.map((text) => this.#cache.get(this.#queryKey(text)));
     if (areAll(texts) && areAll(queries)) return withVectors(operations, plan, texts, queries);
@@ -87,22 +86,16 @@ export class Embedder {
     }));
   }
 
-  // Fields that are misspelt make no vectors. A single item may lack them, but who searches by
-  // meaning, and has put nothing else, should know.
-  #watch(operations: readonly StoreOperation[], { puts, searches }: Plan): void {
-    if (this.#unembedded === undefined) return;
-    for (const [position, { length }] of puts) {
-      if (length > 0) {
-        this.#unembedded = undefined;
-        return;
-      }
-      if (!(operations[position] as PutOperation).index) this.#unembedded++;
-    }
-    if (this.#unembedded === 0 || searches.size === 0) return;
+  // Fields that are misspelt make no vectors, which who puts the first items should know.
+  #watch(operations: readonly StoreOperation[], puts: Plan["puts"]): void {
+    if (this.#isSure) return;
+    this.#isSure = [...puts.values()].some(({ length }) => length > 0);
+    const byDefault = [...puts.keys()].filter((at) => !(operations[at] as PutOperation).index);
+    if (this.#isSure || byDefault.length === 0) return;
+    this.#isSure = true;
     console.warn(
-      `[keepsake] none of ${this.#unembedded} items has a text at index.fields ${JSON.stringify(this.#fields)}: they have no vectors. If that is meant, put them with index: false.`,
+      `[keepsake] the first ${byDefault.length === 1 ? "item has" : "items have"} no text at index.fields ${JSON.stringify(this.#fields)}, and so no vectors. If that is meant, put such items with index: false.`,
     );
-    this.#unembedded = undefined;
   }
 
   #queryKey(text: string): string {

@@ -8,10 +8,15 @@ import type { Operation, SearchOperation } from "./store-operations.js";
 
 type Filter = Record<string, unknown>;
 
+const SOME_TEXT = { $gte: "" };
+const SOME_NUMBER = { $gte: -Number.MAX_VALUE };
+const ANYTHING = [SOME_TEXT, SOME_NUMBER, { $in: [true, false] }];
+
 /** @internal */
 export interface Doubt {
-  /** Finds something if the filter means what it says, and if it means the other. */
-  probes: [said: SearchOperation, meant: SearchOperation];
+  /** Those before `meant` find something if the filter means what it says, the others if not. */
+  probes: SearchOperation[];
+  meant: number;
   rule: string;
 }
 
@@ -27,37 +32,43 @@ export function doubtsOf(operations: readonly Operation[]): Doubt[] {
 
 /** Throws if a filter means the other, by what its probes found. @internal */
 export function settle(doubts: readonly Doubt[], found: readonly unknown[]): void {
-  for (const [i, { rule }] of doubts.entries()) {
-    const [said, meant] = found.slice(2 * i) as unknown[][];
-    if (said?.length === 0 && meant?.length !== 0) throw new KeepsakeError("invalid_filter", rule);
+  let next = 0;
+  for (const { probes, meant, rule } of doubts) {
+    const has = found.slice(next, next + probes.length).map((items) => isSome(items));
+    if (has.indexOf(true) >= meant) throw new KeepsakeError("invalid_filter", rule);
+    next += probes.length;
   }
 }
 
+function isSome(items: unknown): boolean {
+  return (items as unknown[]).length > 0;
+}
+
 function collect(namespacePrefix: string[], fields: Filter, path: string[], doubts: Doubt[]): void {
-  const doubt = (said: Filter, meant: Filter, rule: string) => {
+  const doubt = (said: Filter[], meant: Filter[], rule: string) => {
     const probe = (filter: Filter): SearchOperation => ({
       namespacePrefix,
       filter: within(path, filter),
       limit: 1,
       refreshTtl: false,
     });
-    doubts.push({ probes: [probe(said), probe(meant)], rule });
+    doubts.push({ probes: [...said, ...meant].map(probe), meant: said.length, rule });
   };
   for (const [field, condition] of Object.entries(fields)) {
     const name = [...path, field].join(" → ");
     const labels = field.split(".");
     if (labels.length > 1 && !labels.includes("")) {
-      const wanted = affirmed(condition);
+      const any = [affirmed(condition), ...ANYTHING];
       doubt(
-        { [field]: wanted },
-        within(labels, wanted),
-        `filter "${name}": no item matches a field with dots in its name, but some do with nested fields: give ${nestedText(labels)}`,
+        any.map((wanted) => ({ [field]: wanted })),
+        any.map((wanted) => within(labels, wanted)),
+        `filter "${name}": no item has a field with dots in its name, but some have nested fields: give ${nestedText(labels)}`,
       );
     }
     if (operandsOf(condition).some((operand) => operand instanceof Date)) {
       doubt(
-        { [field]: { $gte: "" } },
-        { [field]: { $gte: -Number.MAX_VALUE } },
+        [{ [field]: SOME_TEXT }],
+        [{ [field]: SOME_NUMBER }],
         `filter "${name}": a Date is compared as its ISO string, and items have numbers: give one, as date.getTime()`,
       );
     } else if (isRecord(condition) && !isOperators(condition)) {
