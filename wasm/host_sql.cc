@@ -56,6 +56,7 @@ std::uint32_t keepsake_sql_run(std::int32_t host, const char* sql, std::uint32_t
                                bool is_literal, const std::uint8_t* params,
                                std::uint32_t params_size, Call* call);
 std::uint32_t keepsake_sql_transaction(std::int32_t host, Body* body);
+bool keepsake_sql_bills_rows(std::int32_t host);
 double keepsake_sql_size(std::int32_t host);
 std::uint32_t keepsake_sql_message_size(std::int32_t host);
 void keepsake_sql_message(std::int32_t host, char* into);
@@ -101,6 +102,7 @@ std::string_view Message(void* context) {
 HostSql HostOf(std::int32_t id) {
   return HostSql{
       .context = reinterpret_cast<void*>(static_cast<std::intptr_t>(id)),
+      .bills_rows = keepsake_sql_bills_rows(id),
       .run = Run,
       .transaction = Transact,
       .size = [](void* context) { return keepsake_sql_size(IdOf(context)); },

@@ -34,6 +34,8 @@ addToLibrary({
   keepsake_sql_transaction: (host, body) =>
     Module.hosts.get(host).transaction(() => _keepsake_sql_body(body) !== 0),
 
+  keepsake_sql_bills_rows: (host) => Module.hosts.get(host).billsRows,
+
   keepsake_sql_size: (host) => Module.hosts.get(host).size(),
 
   keepsake_sql_message_size: (host) => Module.hosts.get(host).message.length,

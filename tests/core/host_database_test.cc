@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -179,6 +180,29 @@ class HostDatabaseTest : public testing::Test {
 
 TEST_F(HostDatabaseTest, opening_makes_the_table_of_the_version_alone) {
   EXPECT_EQ(Tables(), "meta t ");
+}
+
+// So that no read has to write.
+TEST(UnbilledHostTest, all_tables_are_made_at_once) {
+  FakeHost host;
+  HostSql table = host.Table();
+  table.bills_rows = false;
+  const auto database = OpenHostDatabase(table);
+  ASSERT_TRUE(database);
+  std::set<std::string> made;
+  EXPECT_TRUE(
+      (*database)
+          ->Run("SELECT name FROM sqlite_master WHERE type = 'table'", {},
+                [&](const Row& row) { return made.insert(std::string(row.Text(0))).second; })
+          .ok());
+  for (const SchemaVersion& version : kSchema) {
+    for (const SchemaStatement& statement : version) {
+      constexpr std::string_view kTable = "CREATE TABLE ";
+      if (!statement.sql.starts_with(kTable)) continue;
+      const std::string_view name = statement.sql.substr(kTable.size());
+      EXPECT_TRUE(made.contains(std::string(name.substr(0, name.find('('))))) << name;
+    }
+  }
 }
 
 TEST_F(HostDatabaseTest, tables_are_made_by_the_first_statement_that_needs_them) {

@@ -93,7 +93,8 @@ const Allowed kAllowed[] = {
       " (ns_id) WHERE thread_id >= ?",
       "SELECT ns_id, checkpoint_id, checkpoint FROM thread_namespaces CROSS JOIN checkpoints USING"
       " (ns_id) WHERE thread_id >= ?",
-      "SELECT thread_id, newest FROM thread_namespaces INDEXED BY thread_namespaces_key"}},
+      "SELECT thread_id, newest FROM thread_namespaces INDEXED BY thread_namespaces_key",
+      "SELECT thread_id, newest FROM (SELECT n.thread_id, CASE WHEN n.listed = 1"}},
     {"counts what waits for a vector, once: then it is known",
      {"SELECT count(DISTINCT item_id) FROM vector_pending"}},
     {"is done once, when an index gets other fields, another model, or none",

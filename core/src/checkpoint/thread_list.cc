@@ -33,6 +33,19 @@ constexpr std::string_view kReadOfPrefix =
     "WHERE listed = 1 AND newest <= ? AND (newest < ? OR thread_id > ?) "
     "AND thread_id >= ? AND thread_id < ? ORDER BY newest DESC, thread_id LIMIT ?";
 
+// The same of threads that are not settled, because another connection writes: looks at all.
+constexpr std::string_view kReadUnsettled =
+    "SELECT thread_id, newest FROM (SELECT n.thread_id, CASE WHEN n.listed = 1 AND NOT EXISTS "
+    "(SELECT 1 FROM thread_namespaces t WHERE t.thread_id = n.thread_id AND t.listed = 0) "
+    "THEN n.newest ELSE COALESCE(CASE WHEN n.checkpoint_ns = '' THEN "
+    "(SELECT MAX(checkpoint_id) FROM checkpoints c WHERE c.ns_id = n.ns_id) END, "
+    "(SELECT MAX((SELECT MAX(checkpoint_id) FROM checkpoints c WHERE c.ns_id = t.ns_id)) "
+    "FROM thread_namespaces t WHERE t.thread_id = n.thread_id), '') END AS newest "
+    "FROM thread_namespaces n WHERE NOT EXISTS (SELECT 1 FROM thread_namespaces t "
+    "WHERE t.thread_id = n.thread_id AND t.checkpoint_ns < n.checkpoint_ns)) "
+    "WHERE newest <= ? AND (newest < ? OR thread_id > ?) "
+    "AND thread_id >= ? AND thread_id < ? ORDER BY newest DESC, thread_id LIMIT ?";
+
 }  // namespace
 
 Status ThreadList::NoteChanged(NamespaceId ns) {
@@ -52,10 +65,11 @@ Result<std::vector<ThreadInfo>> ThreadList::Read(const ListThreads& list) {
   bool is_read = false;
   Status s = database_.InTransaction([&]() -> Status {
     if (Status settled = Settle(); !settled.ok()) return settled;
-    Status read = ReadSettled(list, threads);
+    Status read = ReadBy(list.thread_prefix.empty() ? kReadAll : kReadOfPrefix, list, threads);
     is_read = read.ok();
     return read;
   });
+  if (s.code() == StatusCode::kBusy) s = ReadBy(kReadUnsettled, list, threads);
   // Where there is no room, what was found out is found out again by the next list.
   if (!s.ok() && !(is_read && s.code() == StatusCode::kStorageFull)) {
     return std::unexpected(std::move(s));
@@ -70,7 +84,9 @@ Status ThreadList::Settle() {
   return s.ok() ? database_.Run(kSettle) : s;
 }
 
-Status ThreadList::ReadSettled(const ListThreads& list, std::vector<ThreadInfo>& threads) {
+Status ThreadList::ReadBy(std::string_view sql, const ListThreads& list,
+                          std::vector<ThreadInfo>& threads) {
+  threads.clear();
   static constexpr std::uint8_t kBlob[] = {0};  // SQLite sorts every blob after every text
   const sql::PrefixRange range(list.thread_prefix);
   sql::Param newest = ByteView(kBlob);
@@ -80,8 +96,7 @@ Status ThreadList::ReadSettled(const ListThreads& list, std::vector<ThreadInfo>&
     thread_id = list.cursor->thread_id;
   }
   return database_.Run(
-      list.thread_prefix.empty() ? kReadAll : kReadOfPrefix,
-      {newest, newest, thread_id, range.first(), range.end(), std::int64_t{list.limit}},
+      sql, {newest, newest, thread_id, range.first(), range.end(), std::int64_t{list.limit}},
       [&](const Row& row) {
         ThreadInfo info;
         info.thread_id = row.Text(0);

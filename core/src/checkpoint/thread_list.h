@@ -33,7 +33,7 @@ class ThreadList {
 
  private:
   Status Settle();
-  Status ReadSettled(const ListThreads& list, std::vector<ThreadInfo>& threads);
+  Status ReadBy(std::string_view sql, const ListThreads& list, std::vector<ThreadInfo>& threads);
 
   sql::Database& database_;
 };

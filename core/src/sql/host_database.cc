@@ -298,7 +298,8 @@ Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host, Schema s
   auto database = std::make_unique<HostDatabase>(host, schema);
   const Result<std::int64_t> version = ReadVersion(*database, schema);
   if (!version) return std::unexpected(version.error());
-  Status status = Migrate(*database, *version, schema, NewTables::kMetaOnly);
+  Status status = Migrate(*database, *version, schema,
+                          host.bills_rows ? NewTables::kMetaOnly : NewTables::kAll);
   if (!status.ok()) return std::unexpected(std::move(status));
   return database;
 }

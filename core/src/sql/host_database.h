@@ -27,6 +27,8 @@ struct HostSql {
   using Body = bool (*)(void* argument);
 
   void* context;  // handed to every function
+  // Whether every row costs money, so that tables are made when they are needed.
+  bool bills_rows = true;
 
   // Runs one statement to its end. A StatusCode. `take_row` may call run() again; it is
   // null if the statement answers no rows.
@@ -43,8 +45,9 @@ struct HostSql {
 
 // Brings the schema up to date, as OpenDatabase() does, but beside the host's own
 // tables: only one of a name of ours is kForeignFile, and nothing is changed then.
-// A table is made by the first statement that needs it and isn't a deletion from it,
-// because some hosts bill every row: an object that only has items has no others.
+// Where rows are billed, a table is made by the first statement that needs it and isn't a deletion
+// from it: an object that only has items has no others. Elsewhere all are made at once, so that no
+// read has to write.
 // What host.context points at is borrowed. Flushing is the host's duty; exports and
 // imports are kUnsupported.
 Result<std::unique_ptr<Database>> OpenHostDatabase(const HostSql& host, Schema schema = kSchema);

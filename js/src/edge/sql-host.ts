@@ -43,6 +43,7 @@ const rowEncoder = new RowEncoder();
 export class SqlHost implements EngineHost {
   readonly #storage: ObjectStorage;
   message = new Uint8Array(0);
+  readonly billsRows = true;
   // By deleteAll(), or with a transaction of the caller's that was rolled back.
   isEmptied = false;
 

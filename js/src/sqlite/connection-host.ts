@@ -105,9 +105,9 @@ const TRIGGERS =
   `AND substr(tbl_name, 1, ${PREFIX.length}) = '${PREFIX}' COLLATE NOCASE ` +
   "AND name NOT GLOB 'keepsake_fields_*' AND name NOT GLOB 'transfer_*' LIMIT 1";
 const REVISION = "SELECT value FROM keepsake_meta WHERE name = 'revision'";
-const IS_READ = /^(SELECT|PRAGMA)\b/;
+const IS_READ = /^(SELECT|PRAGMA|WITH)\b/;
 // No engine remembers what these change.
-const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|UPDATE store_kv SET expires_at)\b/;
+const KEPT_BY_NOBODY = /^(SELECT|PRAGMA|WITH|UPDATE store_kv SET expires_at)\b/;
 
 // better-sqlite3 while rows are taken one by one.
 const ITERATING = /busy executing a query/;
@@ -123,7 +123,7 @@ const FILE_IN_PLACE =
   "; the connection's file must be one to write to, and still be there: open it again if it was moved or deleted";
 const REMEDIES: Partial<Record<Code, string>> = {
   busy: "; another connection writes: give yours a busy timeout (PRAGMA busy_timeout = 5000)",
-  read_only: "; memoryOver() takes a connection that may write, because some reads do",
+  read_only: "; memoryOver() takes a connection that may write",
 };
 
 const MOST_TEXTS = 1000;
@@ -136,11 +136,13 @@ export class ConnectionHost implements EngineHost {
   readonly #texts = new Map<string, string>();
   message = new Uint8Array(0);
   readonly isEmptied = false;
+  readonly billsRows = false;
   #depth = 0;
   // Whether the request that runs wrote what an engine may remember.
   #wrote = false;
-  // Whether the request that runs has the lock of a writer.
-  #mayWrite = false;
+  // The request that runs: whether it waits for the lock of a writer, and whether it has it.
+  #isWrite = false;
+  #mayWrite: boolean | undefined;
   // When what the engine remembers was true.
   #dataVersion: unknown;
   #revision: unknown;
@@ -158,6 +160,10 @@ export class ConnectionHost implements EngineHost {
    * Runs a request as one transaction, or within the application's. `body` hears whether the
    * engine must forget what it remembers. Throws a KeepsakeError if the transaction can't be
    * begun or ended, and then nothing was kept.
+   *
+   * A read takes no lock from others: what it would write (indexes, times to live) is `busy`
+   * while another connection writes, and in a transaction of the application's. The engine then
+   * goes without.
    */
   within<T>(isWrite: boolean, body: (hasChanged: boolean) => T): T {
     const isGuest = this.isGuest;
@@ -166,7 +172,8 @@ export class ConnectionHost implements EngineHost {
     try {
       this.#refuseOtherMemories();
       this.#wrote = false;
-      this.#mayWrite = isWrite && !isGuest;
+      this.#isWrite = isWrite;
+      this.#mayWrite = isGuest ? (isWrite ? undefined : false) : isWrite || undefined;
       const result = body(this.#hasChanged());
       if (!this.#driver.isInTransaction) {
         this.#isKnown = false;
@@ -205,9 +212,14 @@ export class ConnectionHost implements EngineHost {
     );
   }
 
-  /** Throws unless the connection may write. REQUIRES: our tables are there. */
+  /** Throws if the connection is one that may not write. REQUIRES: our tables are there. */
   refuseReader(): void {
-    this.#control(WRITE_NOTHING);
+    if (this.#mayWrite === false) return;
+    try {
+      this.#atOnce(() => this.#driver.exec(WRITE_NOTHING));
+    } catch (error) {
+      if (codeOf(error) !== "busy") throw this.#errorOf(error);
+    }
   }
 
   /** Says that threads which LangGraph's own saver keeps in the file are not shown. */
@@ -239,7 +251,7 @@ export class ConnectionHost implements EngineHost {
     let rows: Iterable<readonly unknown[]>;
     try {
       const values = decodeParams(params);
-      if (!this.#mayWrite && !IS_READ.test(sql)) this.#takeLock();
+      if (!IS_READ.test(sql) && !this.#hasLock()) return this.#answerBusy();
       if (take === undefined) {
         this.#driver.run(this.#textOf(sql), values);
         this.#note(sql);
@@ -326,10 +338,37 @@ export class ConnectionHost implements EngineHost {
     );
   }
 
-  // By a statement that may fail without harm.
-  #takeLock(): void {
-    if (this.#isKnown) this.#driver.exec(WRITE_NOTHING);
-    this.#mayWrite = true;
+  // By a statement that may fail without harm. Only a write waits for it.
+  #hasLock(): boolean {
+    if (this.#mayWrite !== undefined) return this.#mayWrite;
+    if (this.#isWrite) {
+      if (this.#isKnown) this.#driver.exec(WRITE_NOTHING);
+      this.#mayWrite = true;
+      return true;
+    }
+    try {
+      this.#atOnce(() => this.#driver.exec(WRITE_NOTHING));
+      this.#mayWrite = true;
+    } catch {
+      this.#mayWrite = false;
+    }
+    return this.#mayWrite;
+  }
+
+  // Without waiting for others, as the connection may be told to.
+  #atOnce(body: () => void): void {
+    const [[timeout] = [0]] = this.#driver.rows("PRAGMA busy_timeout");
+    this.#driver.exec("PRAGMA busy_timeout = 0");
+    try {
+      body();
+    } finally {
+      this.#driver.exec(`PRAGMA busy_timeout = ${Number(timeout)}`);
+    }
+  }
+
+  #answerBusy(): number {
+    this.message = encoder.encode("another connection writes, or may want to");
+    return STATUS_CODES.indexOf("busy");
   }
 
   #note(sql: string): void {

@@ -45,12 +45,19 @@ export class ConnectionSession implements DatabaseSession {
   constructor(instance: WasmInstance, host: ConnectionHost) {
     this.#instance = instance;
     this.#host = host;
-    host.within(true, () => {
+    const open = () => {
       host.refuseOpenMemory();
       this.#openFirst();
       host.refuseReader();
       host.tellOfOfficialThreads();
-    });
+    };
+    try {
+      host.within(false, open);
+    } catch (error) {
+      // There are tables to be made.
+      if (!(error instanceof KeepsakeError) || error.code !== "busy") throw error;
+      host.within(true, open);
+    }
   }
 
   get isBroken(): boolean {
@@ -70,7 +77,7 @@ export class ConnectionSession implements DatabaseSession {
     // The encoder's buffer is used again by what is said to a new engine.
     const frame = request.slice();
     let response = this.#within(isWrite, frame, spare);
-    // A read may have to write, to restart a time to live, and another wrote meanwhile.
+    // What insists on writing: a refusal in the log, tables that are not there.
     if (!isWrite && failureCodeOf(response) === "busy") response = this.#within(true, frame, spare);
     if (tags.includes(OPERATIONS.configureStore.tag) && anySucceeded(response)) {
       const said = withoutReplace(frame);

@@ -15,6 +15,8 @@ export interface EngineHost {
    * false. What `body` throws passes through.
    */
   transaction(body: () => boolean): number;
+  /** Whether every row costs money: then tables are made when they are needed. */
+  readonly billsRows: boolean;
   /** Bytes that the database takes. */
   size(): number;
   /** Why the last call failed, in UTF-8. */

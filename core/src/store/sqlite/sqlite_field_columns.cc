@@ -170,6 +170,14 @@ Status SqliteFieldColumns::WriteHead(const Head& head) {
 
 Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::Select(
     const CheckedSearch& search) {
+  Result<std::optional<Ids>> ids = SelectByColumns(search);
+  if (ids || ids.error().code() != StatusCode::kBusy) return ids;
+  Drop();
+  return std::nullopt;
+}
+
+Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::SelectByColumns(
+    const CheckedSearch& search) {
   const Names names = FieldColumns::NamesOf(search.filter);
   if (names.empty()) return std::nullopt;
   // In this order: a change that another process takes in meanwhile is seen twice, not never.
@@ -240,7 +248,8 @@ Status SqliteFieldColumns::NoteScan(const json::Filter& filter, std::int64_t ite
     is_new = true;
   }
   if (!is_new) return {};
-  return database_.InTransaction([&] { return WriteHead(head); });
+  Status status = database_.InTransaction([&] { return WriteHead(head); });
+  return status.code() == StatusCode::kBusy ? Status() : status;
 }
 
 Status SqliteFieldColumns::Make(Head& head, const Names& names) {

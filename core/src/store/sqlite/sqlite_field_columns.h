@@ -39,6 +39,8 @@ class SqliteFieldColumns {
 
   // The items below the prefix of a search that its filter may let through, ascending: perhaps
   // too many. nullopt if columns know nothing of it.
+  // While another connection writes, nothing is noted, and columns that would have to be written
+  // are none.
   Result<std::optional<std::vector<std::int64_t>>> Select(const CheckedSearch& search);
   // A search with this filter has read the rows of so many items.
   Status NoteScan(const json::Filter& filter, std::int64_t items);
@@ -60,6 +62,7 @@ class SqliteFieldColumns {
     Names asked;
   };
 
+  Result<std::optional<Ids>> SelectByColumns(const CheckedSearch& search);
   Result<std::optional<Head>> ReadHead();
   Status WriteHead(const Head& head);
   // Makes columns of these and of what there is.

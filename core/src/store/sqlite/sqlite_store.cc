@@ -423,6 +423,11 @@ Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_
     if (*is_row && !*is_kept) return WriteRow(batch.puts.front(), batch.now_ms);
   }
   const std::string list = refreshed.empty() ? "" : IdList(refreshed);
+  if (batch.puts.empty()) {
+    // A read does not wait for another connection that writes: the next one restarts them.
+    Status status = database_.Run(kRefreshTtl, {batch.now_ms, list});
+    return status.code() == StatusCode::kBusy ? Status() : status;
+  }
   const bool is_single = batch.puts.size() == 1 && !batch.puts.front().op->supersedes;
   return WriteItems([&] { return WriteRows(batch, list); }, is_single);
 }

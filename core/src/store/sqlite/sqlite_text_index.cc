@@ -43,10 +43,10 @@ constexpr std::string_view kThereWithValues =
     " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
 constexpr std::string_view kRecord = "SELECT record FROM store_text WHERE item_id = ?";
 constexpr std::string_view kEmbedded =
-    "SELECT t.item_id, v.vector, t.record"
-    " FROM json_each(?) c CROSS JOIN store_text t ON t.item_id = c.value"
-    " CROSS JOIN store_vectors v ON v.vector_id = (SELECT vector_id FROM store_vectors"
-    " WHERE item_id = c.value ORDER BY path LIMIT 1)";
+    "SELECT v.item_id, v.vector, t.record"
+    " FROM json_each(?) c CROSS JOIN store_vectors v ON v.vector_id = (SELECT vector_id"
+    " FROM store_vectors WHERE item_id = c.value ORDER BY path LIMIT 1)"
+    " LEFT JOIN store_text t ON t.item_id = v.item_id";
 
 constexpr std::size_t kAnalysedAtOnce = 200;
 
@@ -54,12 +54,13 @@ class SqliteTextSource final : public search::TextSource {
  public:
   SqliteTextSource(sql::Database& database, const CheckedSearch& search,
                    const search::TextQuery& query, const TextConfig& config,
-                   const SqliteTextIndex::Among& among)
+                   const SqliteTextIndex::Among& among, const std::map<std::int64_t, Bytes>& unkept)
       : database_(database),
         search_(search),
         query_(query),
         config_(config),
         among_(among),
+        unkept_(unkept),
         reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
 
   Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
@@ -89,6 +90,10 @@ class SqliteTextSource final : public search::TextSource {
   }
 
   Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
+    if (const auto found = unkept_.find(id); found != unkept_.end()) {
+      use(found->second);
+      return {};
+    }
     return database_.Run(kRecord, {id}, [&](const Row& row) {
       if (search::IsSealed(id, row.Blob(0))) use(row.Blob(0));
       return true;
@@ -101,9 +106,11 @@ class SqliteTextSource final : public search::TextSource {
     return database_.Run(kEmbedded, {list}, [&](const Row& row) {
       const ByteView bytes = row.Blob(1);
       if (bytes.size() != vector.size() * sizeof(float)) return true;
-      if (!search::IsSealed(row.Int(0), row.Blob(2))) return true;
+      const auto unkept = unkept_.find(row.Int(0));
+      const ByteView record = unkept == unkept_.end() ? row.Blob(2) : ByteView(unkept->second);
+      if (!search::IsSealed(row.Int(0), record)) return true;
       std::memcpy(vector.data(), bytes.data(), bytes.size());
-      check.Add(row.Blob(2), vector);
+      check.Add(record, vector);
       return true;
     });
   }
@@ -120,6 +127,7 @@ class SqliteTextSource final : public search::TextSource {
   const search::TextQuery& query_;
   const TextConfig& config_;
   const SqliteTextIndex::Among& among_;
+  const std::map<std::int64_t, Bytes>& unkept_;
   bool reads_values_;
 };
 
@@ -131,6 +139,8 @@ Status SqliteTextIndex::Start() {
   begun_.Clear();
   loading_.clear();
   pending_.clear();
+  unkept_config_.clear();
+  unkept_.clear();
   is_made_ = false;
   return database_.Run(kReadConfig, {}, [&](const Row&) {
     is_made_ = true;
@@ -148,7 +158,10 @@ Status SqliteTextIndex::Put(std::int64_t item_id, std::string_view encoded_ns) {
 
 Status SqliteTextIndex::Remove(std::span<const std::int64_t> item_ids) {
   if (!is_made_) return {};
-  for (const std::int64_t id : item_ids) index_.Remove(id);
+  for (const std::int64_t id : item_ids) {
+    index_.Remove(id);
+    unkept_.erase(id);
+  }
   const std::string list = IdList(item_ids);
   return database_.Run(kDelete, {list});
 }
@@ -167,13 +180,40 @@ Status SqliteTextIndex::MakeFor(const TextConfig& config) {
     made = row.Text(0);
     return true;
   });
-  if (!status.ok() || made == wanted) return status;
-  status = database_.InTransaction([&]() -> Status {
-    Status step = database_.Run(kClear);
-    return step.ok() ? database_.Run(kWriteConfig, {std::string_view(wanted)}) : step;
+  if (!status.ok() || made == wanted || unkept_config_ == wanted) return status;
+  status = database_.InTransaction([&] { return NoteConfig(wanted); });
+  if (status.code() != StatusCode::kBusy) {
+    if (Status started = Start(); status.ok()) return started;
+    return status;
+  }
+  if (status = Start(); !status.ok()) return status;
+  unkept_config_ = wanted;
+  is_made_ = true;
+  return {};
+}
+
+Status SqliteTextIndex::NoteConfig(std::string_view config) {
+  Status status = database_.Run(kClear);
+  return status.ok() ? database_.Run(kWriteConfig, {config}) : status;
+}
+
+Status SqliteTextIndex::KeepRecords() {
+  if (unkept_.empty() && unkept_config_.empty()) return {};
+  std::size_t kept = 0;
+  Status status = database_.InTransaction([&]() -> Status {
+    Status step = unkept_config_.empty() ? Status() : NoteConfig(unkept_config_);
+    for (const auto& [id, record] : unkept_) {
+      if (!step.ok() || kept == kAnalysedAtOnce) break;
+      step = database_.Run(kPut, {id, ByteView(record)});
+      ++kept;
+    }
+    return step;
   });
-  if (Status started = Start(); status.ok()) return started;
-  return status;
+  if (status.code() == StatusCode::kBusy) return {};
+  if (!status.ok()) return status;
+  unkept_config_.clear();
+  unkept_.erase(unkept_.begin(), std::next(unkept_.begin(), static_cast<std::ptrdiff_t>(kept)));
+  return {};
 }
 
 Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig& config,
@@ -187,10 +227,11 @@ Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig
   Status failure;
   Status status =
       database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
-        const ByteView record = row.IsNull(2) ? ByteView() : row.Blob(2);
+        const bool is_kept = !row.IsNull(2) && unkept_config_.empty();
+        const ByteView record = is_kept ? row.Blob(2) : ByteView();
         failure = work.Read(record.size()) ? room.TakeRecord(record) : TextWork::NotDone();
         if (failure.ok()) {
-          LoadRow(row, config);
+          LoadRow(row, record, config);
         } else {
           next = {std::string(row.Text(1)), std::string(row.Text(3))};
         }
@@ -203,11 +244,11 @@ Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig
   return {};
 }
 
-void SqliteTextIndex::LoadRow(const Row& row, const TextConfig& config) {
+void SqliteTextIndex::LoadRow(const Row& row, ByteView record, const TextConfig& config) {
   const std::int64_t id = row.Int(0);
   if (index_.Holds(id) || loaded_.Covers(row.Text(1))) return;
-  if (!row.IsNull(2) && search::IsSealed(id, row.Blob(2))) {
-    index_.Put(id, row.Text(1), row.Blob(2), config);
+  if (search::IsSealed(id, record)) {
+    index_.Put(id, row.Text(1), record, config);
   } else {
     pending_[std::string(row.Text(1))].insert(id);
   }
@@ -260,9 +301,16 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
     return true;
   });
   if (status.ok() && done.empty()) status = failure;
+  bool keeps = unkept_config_.empty();
   for (std::size_t i = 0; i < done.size() && status.ok(); ++i) {
-    status = database_.Run(kPut, {done[i], ByteView(records[i])});
-    if (status.ok()) index_.Put(done[i], encoded_ns, records[i], config);
+    if (keeps) status = database_.Run(kPut, {done[i], ByteView(records[i])});
+    if (status.code() == StatusCode::kBusy) {
+      keeps = false;
+      status = {};
+    }
+    if (!status.ok()) break;
+    index_.Put(done[i], encoded_ns, records[i], config);
+    if (!keeps) unkept_[done[i]] = std::move(records[i]);
   }
   if (!status.ok()) return std::unexpected(std::move(status));
   // Those that are no more need none either.
@@ -294,13 +342,14 @@ Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(
     const CheckedSearch& search, std::size_t most, const TextConfig& config,
     const search::Meaning& meaning, const Among& among, search::TextPlan& plan, TextWork& work) {
   Status status = MakeFor(config);
+  if (status.ok()) status = KeepRecords();
   if (status.ok()) status = Load(search.encoded_prefix, config, work);
   if (status.ok()) status = AnalysePending(search.encoded_prefix, config, work);
   if (status.ok() && work.IsMostlyDone()) status = TextWork::NotDone();
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
-  SqliteTextSource source(database_, search, query, config, among);
+  SqliteTextSource source(database_, search, query, config, among, unkept_);
   return search::SearchText(index_, search.encoded_prefix, query, config, source, most, plan,
                             meaning);
 }

@@ -6,7 +6,8 @@
 // the next search that covers it, or before, while nobody calls. So an item costs one row more,
 // when it is first searched. Both are done in portions, as far as a TextWork allows.
 //
-// Rows of store_kv are the truth: a record that is damaged is made anew from its item.
+// Rows of store_kv are the truth: a record that is damaged is made anew from its item. While
+// another connection writes (kBusy), records are kept in memory, and stored by a later search.
 #ifndef KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 #define KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 
@@ -71,9 +72,12 @@ class SqliteTextIndex {
                                                   const Among& among, search::TextPlan& plan,
                                                   TextWork& work);
   Status MakeFor(const TextConfig& config);
+  Status NoteConfig(std::string_view config);
+  // Stores what a database that was busy did not take, as far as it does now.
+  Status KeepRecords();
   // Reads the records below a prefix, once.
   Status Load(const std::string& encoded_prefix, const TextConfig& config, TextWork& work);
-  void LoadRow(const sql::Row& row, const TextConfig& config);
+  void LoadRow(const sql::Row& row, ByteView record, const TextConfig& config);
   Status AnalysePending(std::string_view encoded_prefix, const TextConfig& config, TextWork& work);
   // Says which of these items need no analysis any more.
   Result<std::vector<std::int64_t>> Analyse(std::string_view encoded_ns,
@@ -90,6 +94,9 @@ class SqliteTextIndex {
   std::map<std::string, Place> loading_;  // where loading a prefix goes on
   // Items without a record, by namespace, as far as it is loaded.
   std::map<std::string, std::set<std::int64_t>, std::less<>> pending_;
+  // What is not stored yet: what the index is made for, and records.
+  std::string unkept_config_;
+  std::map<std::int64_t, Bytes> unkept_;
 };
 
 }  // namespace keepsake
