@@ -1,4 +1,5 @@
-// Texts that others wrote, whatever they are: looked through in linear time.
+// Texts that others wrote, whatever they are: looked through in linear time, and shown without
+// what hides in them.
 
 // Up to this length an engine's own search is linear: V8's tables hold no more.
 const SHORT = 200;
@@ -36,4 +37,29 @@ export function splitAt(text: string, part: string): string[] {
     from = at + part.length;
   }
   return [...pieces, text.slice(from)];
+}
+
+// All that ends a line somewhere.
+const LINE_END = /\r\n|[\n\v\f\r\x85\u2028\u2029]/g;
+// What nobody sees: control characters, those that turn the order of a line around, tags,
+// selectors, letters without a width. Only where writing needs them they stay: within an emoji,
+// and between letters of scripts that join.
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}](?<![\n\t]|\p{Extended_Pictographic}\ufe0f|\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?\u200d(?=\p{Extended_Pictographic})|[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}][\u200c\u200d](?=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}]))/gu;
+const UNPRINTED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+const SHORT_ESCAPES: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+
+/** Without what hides in it, and with "\n" for each end of a line. @internal */
+export function withoutHidden(text: string): string {
+  return text.toWellFormed().replace(LINE_END, "\n").replace(UNSEEN, "");
+}
+
+/** With what hides in it, and with ends of lines, as `\n` and `\u{200b}`. @internal */
+export function showingHidden(text: string): string {
+  return text.replace(UNPRINTED, escaped);
+}
+
+function escaped(sign: string): string {
+  const code = (sign.codePointAt(0) as number).toString(16);
+  return SHORT_ESCAPES[sign] ?? (code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`);
 }

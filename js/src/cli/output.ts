@@ -1,5 +1,7 @@
 // What commands print: tables and texts for people, JSON for programs.
 
+import { showingHidden } from "../text.js";
+
 /** @internal */
 export interface Printed {
   /** For `--json`. */
@@ -36,19 +38,11 @@ export function table(head: string[], rows: Cell[][]): string {
 const shown = (cell: Cell) => (typeof cell === "number" ? String(cell) : oneLine(cell ?? "–"));
 const width = (text: string | undefined) => [...(text ?? "")].length;
 
-// Control characters, and those that turn the order of a line around: in a terminal they could
-// rewrite what is shown.
-const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-const SHORT: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
-const escaped = (sign: string) =>
-  SHORT[sign] ?? `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
 /** What a memory holds, so that it stays on its line and tells a terminal nothing. @internal */
-export const oneLine = (text: string) => text.replace(UNSEEN, escaped);
+export const oneLine = showingHidden;
 
 /** The same for lines that are ours. @internal */
-export const safe = (text: string) =>
-  text.replace(UNSEEN, (sign) => (sign === "\n" ? sign : escaped(sign)));
+export const safe = (text: string) => text.split("\n").map(showingHidden).join("\n");
 
 /** @internal */
 export function bytes(count: number): string {

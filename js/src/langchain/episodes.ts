@@ -12,7 +12,7 @@ import {
 import { invalid, KeepsakeError } from "../errors.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { asLine, fenced } from "./item-text.js";
+import { asLine, fenced, fitting } from "./item-text.js";
 import { type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
 
 /** A try: where one was, what one did, what came of it. */
@@ -96,6 +96,8 @@ const DEFAULTS: EpisodeWeights = { reward: 0.5, recency: 0.5, importance: 0.5, u
 const MS_PER_DAY = 86_400_000;
 // The best by likeness, of which the weights choose.
 const CANDIDATES = 50;
+// Of the lessons in a prompt.
+const MOST_TOKENS = 1000;
 
 /**
  * The episodes of a memory, of a scope of one, or of a store.
@@ -176,13 +178,14 @@ export class Episodes {
       .slice(0, limit);
   }
 
-  /** The same for a prompt: a line each, fenced as data, failures marked; "" if there is none. */
+  /** The same for a prompt, in 1,000 tokens: a line each, fenced as data, failures marked; "" if there is none. */
   async lessons(state: string, options?: RecallEpisodesOptions): Promise<string> {
     const found = await this.recall(state, options);
     const lines = found.map(({ failed, state, action, outcome }) =>
       asLine(`- ${failed ? "FAILED" : "worked"}: ${action} (${state}): ${outcome}`),
     );
-    return lines.length === 0 ? "" : fenced(lines);
+    const shown = fitting(lines, MOST_TOKENS);
+    return shown.length === 0 ? "" : fenced(shown);
   }
 
   /** Notes that an episode was of use. Of two calls at once one may be lost. */

@@ -20,11 +20,11 @@ import {
   checkFormat,
   type EntryFormat,
   fenced,
+  fitting,
   KEYED,
   lineOf,
   templateFor,
   textOf,
-  titled,
 } from "./item-text.js";
 import {
   checkPlace,
@@ -163,10 +163,11 @@ export class Recaller {
     const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(nameOf(hit)));
     const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatOf(item)));
     const { maxTokens = 1000 } = this.#options;
-    const above = this.#fit(lines(pinned), (some) => titled("Pinned Memory", some), maxTokens);
+    const above = this.#fit(lines(pinned), maxTokens, ["[Pinned Memory]"]);
     const left = maxTokens - (above === "" ? 0 : this.#count(above));
     const { topK = 10 } = this.#options;
-    return { pinned: above, recalled: this.#fit(lines(news.slice(0, topK)), this.#block, left) };
+    const title = this.position === "before_user" ? [] : ["[Memory Context]"];
+    return { pinned: above, recalled: this.#fit(lines(news.slice(0, topK)), left, title) };
   }
 
   async #pinned(place: Place): Promise<SearchItem[]> {
@@ -199,17 +200,10 @@ export class Recaller {
     });
   }
 
-  // The first lines that fit; one that is too long does not stand in the way of the next.
-  #fit(lines: string[], block: (lines: string[]) => string, most: number): string {
-    const fitting: string[] = [];
-    for (const line of lines) {
-      if (line !== "" && this.#count(block([...fitting, line])) <= most) fitting.push(line);
-    }
-    return fitting.length === 0 ? "" : block(fitting);
+  #fit(lines: string[], most: number, title: readonly string[]): string {
+    const shown = fitting(lines, most, (text) => this.#count(text), title);
+    return shown.length === 0 ? "" : fenced([...title, ...shown]);
   }
-
-  readonly #block = (lines: string[]): string =>
-    this.position === "before_user" ? fenced(lines) : titled("Memory Context", lines);
 
   #count(text: string): number {
     const { countTokens } = this.#options;

@@ -17,8 +17,10 @@ import {
   checkFormat,
   type EntryFormat,
   fenced,
+  fitting,
   KEYED,
   lineOf,
+  quote,
   takingKeys,
   textOf,
   unfenced,
@@ -55,6 +57,8 @@ export interface RecallToolOptions extends ToolOptions {
   minScore?: number | undefined;
   /** A line for each item. @default "- {{key}}: {{value}}" */
   formatTemplate?: EntryFormat | undefined;
+  /** Of an answer. It says how many facts it leaves out. @default 1000 */
+  maxTokens?: number | undefined;
 }
 
 /** A tool that answers a text. */
@@ -73,10 +77,9 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   filter: 1,
   minScore: 1,
   formatTemplate: 1,
+  maxTokens: 1,
 };
 
-// Signs of an item that a tool's answer quotes.
-const QUOTED = 200;
 const REFUSALS: readonly KeepsakeErrorCode[] = [
   "access_denied",
   "quota_exceeded",
@@ -89,8 +92,9 @@ Write it as a short statement that is clear without this conversation. Do not st
 just recalled. If it corrects or updates something that is stored, give the key of that as "replaces".`;
 const RECALL = `Looks up what was stored in earlier conversations. Ask with the words that the \
 stored facts would have. Each line of the answer is a key and what is stored under it.`;
-const FORGET = `Deletes one stored fact, for ever. Use it when the user asks for it, or when the \
-fact is wrong and nothing takes its place.`;
+const FORGET = `Deletes one stored fact, so that it is recalled no more. Use it when the user asks \
+for it, or when the fact is wrong and nothing takes its place. Its text may still be in the file \
+and in the history of the memory: say that it is forgotten, never that it is erased.`;
 
 const text = (description: string) => ({ type: "string", description });
 
@@ -123,9 +127,10 @@ export function recallTool(
   options: RecallToolOptions,
 ): MemoryTool<{ query: string; limit?: number | undefined }> {
   checkToolOptions("recallTool", RECALL_TOOL_OPTIONS, options);
-  const { topK = 5, filter, minScore = -1, formatTemplate = KEYED } = options;
+  const { topK = 5, filter, minScore = -1, formatTemplate = KEYED, maxTokens = 1000 } = options;
   checkWhole("topK", topK, 1);
   checkNumber("minScore", minScore, -1, 1);
+  checkWhole("maxTokens", maxTokens, 0);
   checkFormat(formatTemplate);
   const parameters = {
     query: text("What to look for."),
@@ -144,7 +149,13 @@ export function recallTool(
     const lines = hits
       .filter(({ score }) => score === undefined || score >= minScore)
       .map((item) => lineOf(item, formatTemplate));
-    return lines.length === 0 ? "Nothing is stored about that." : fenced(lines);
+    if (lines.length === 0) return "Nothing is stored about that.";
+    const shown = fitting(lines, maxTokens);
+    const left = lines.length - shown.length;
+    const rest = `${left} of ${lines.length} facts left out, because they are too long: the answer has ${maxTokens} tokens at most.`;
+    return [...(shown.length === 0 ? [] : [fenced(shown)]), ...(left === 0 ? [] : [rest])].join(
+      "\n",
+    );
   });
 }
 
@@ -203,7 +214,7 @@ function toolOf<Input>(
 
 // What a policy refuses is for the model to know; all else ends the run.
 function refusalOf(error: unknown): string {
-  if (isRefusal(error)) return `Refused: ${error.message}`;
+  if (isRefusal(error)) return `Refused: ${asLine(error.message)}`;
   throw error;
 }
 
@@ -230,13 +241,11 @@ function answerOf({ outcome, key, others }: Remembered): string {
 }
 
 function noneUnder(key: string): string {
-  return `nothing is stored under ${JSON.stringify(key)}. Recall tells the keys.`;
+  return `nothing is stored under "${quote(key)}". Recall tells the keys.`;
 }
 
 function quoted(item: SearchItem | Item): string {
-  const said = textOf(item.value);
-  const shown = said.length <= QUOTED ? said : `${said.slice(0, QUOTED).toWellFormed()}…`;
-  return asLine(`${JSON.stringify(item.key)} (${shown})`);
+  return `"${quote(item.key)}" (${quote(textOf(item.value))})`;
 }
 
 /** The conversation that a run is part of, as far as it says. @internal */
