@@ -91,6 +91,23 @@ test("it says where to look, and which threads can't be shown", () => {
   expect(told).toContain("no-uuid");
 });
 
+test("a body that is too large is refused before it is kept", async () => {
+  const send = (headers, pieces) =>
+    new Promise((resolve, reject) => {
+      const options = { method: "POST", headers };
+      const asked = request(`${address}/threads`, options, async (response) => {
+        resolve([response.statusCode, (await response.toArray()).join("")]);
+      });
+      asked.on("error", reject);
+      for (const piece of pieces) asked.write(piece);
+      if (pieces.length === 0) asked.flushHeaders();
+    });
+  const refused = [413, expect.stringContaining("must not be larger than 16777216 bytes")];
+  expect(await send({ "content-length": 300_000_000 }, [])).toEqual(refused);
+  expect(await send({}, Array(17).fill(Buffer.alloc(1 << 20, 32)))).toEqual(refused);
+  expect(await send({ "content-length": 2 }, ["{}"])).toEqual([200, expect.any(String)]);
+});
+
 test("a run streams, and its state and history are in the file", async () => {
   const { threads, runs } = client();
   const { thread_id } = await threads.create({ metadata: { graph_id: "graph" } });

@@ -11,6 +11,8 @@ export interface Application {
 }
 
 const HOST = "127.0.0.1";
+// Of a request: messages with a few pictures.
+const MOST_BYTES = 16 * 1024 * 1024;
 const LOCAL = /^(localhost|127\.0\.0\.1)(:\d+)?$/;
 const ALLOWED = {
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
@@ -61,7 +63,12 @@ async function answer(
     response.writeHead(204, { ...headers, "access-control-allow-headers": asked }).end();
     return;
   }
-  const answered = await application.fetch(toRequest(request, response));
+  const body = await bodyOf(request);
+  if (body === undefined) {
+    response.once("finish", () => request.destroy());
+    return end(response, 413, `a request must not be larger than ${MOST_BYTES} bytes`);
+  }
+  const answered = await application.fetch(toRequest(request, body, response));
   response.writeHead(answered.status, { ...Object.fromEntries(answered.headers), ...headers });
   if (answered.body === null) response.end();
   else await pipeline(Readable.fromWeb(answered.body as never), response);
@@ -71,7 +78,20 @@ function isAllowed(origin: string, origins: readonly string[]): boolean {
   return origins.includes(origin) || (URL.canParse(origin) && LOCAL.test(new URL(origin).host));
 }
 
-function toRequest(request: IncomingMessage, response: ServerResponse): Request {
+// Undefined where it is too large, and then no more of it is read.
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > MOST_BYTES) return undefined;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of request.iterator({ destroyOnReturn: false })) {
+    size += piece.length;
+    if (size > MOST_BYTES) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function toRequest(request: IncomingMessage, given: Buffer, response: ServerResponse): Request {
   const { method = "GET", url = "/" } = request;
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -79,8 +99,8 @@ function toRequest(request: IncomingMessage, response: ServerResponse): Request 
   }
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const body = method === "GET" || method === "HEAD" ? null : Readable.toWeb(request);
-  const options = { method, headers, body, signal: gone.signal, duplex: "half" };
+  const body = method === "GET" || method === "HEAD" ? null : given;
+  const options = { method, headers, body, signal: gone.signal };
   return new Request(new URL(url, `http://${HOST}`), options as RequestInit);
 }
 
