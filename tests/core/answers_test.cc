@@ -149,6 +149,37 @@ TEST_F(AnswersTest, the_same_sequence_of_another_client_is_another_request) {
   EXPECT_EQ(Rows(), 2);
 }
 
+TEST_F(AnswersTest, a_client_of_another_scope_gets_no_answer_and_takes_none) {
+  const std::vector<ScopeLevel> ada = {{{"user", "ada"}, {}}};
+  const std::vector<ScopeLevel> bob = {{{"user", "bob"}, {}}};
+  Execute(Frame(9).Within(ada).Add(Tag::kPut, Put("secret")));
+  const RequestBuilder hers = Remembered(1).Within(ada).Add(Tag::kClearNamespace, All());
+  EXPECT_EQ(AnswerOf<std::uint64_t>(Execute(hers)), 1U);
+  const RequestBuilder his = Remembered(1).Within(bob).Add(Tag::kPut, Put("k"));
+  EXPECT_EQ(ResultAt(Execute(his), 0).body.size(), 0U) << "a put is answered, not a count";
+  EXPECT_TRUE(
+      AnswerOf<std::optional<Item>>(Execute(Frame(9).Within(bob).Add(Tag::kGet, Get("k")))));
+  EXPECT_EQ(CodeOf(Execute(Remembered(1).Add(Tag::kPut, Put("whole")))), StatusCode::kOk);
+  EXPECT_TRUE(ItemAt("whole"));
+  // What he acknowledges are answers of his own.
+  Execute(Frame(5).Remember(4).Within(bob).Add(Tag::kPut, Put("k")));
+  EXPECT_EQ(AnswerOf<std::uint64_t>(Execute(hers)), 1U);
+  EXPECT_EQ(Rows(), 3);
+}
+
+TEST_F(AnswersTest, a_scope_that_is_forgotten_leaves_no_answer_with_its_name) {
+  const auto in = [](Namespace place) { return std::vector<ScopeLevel>{{std::move(place), {}}}; };
+  Execute(Remembered(1).Within(in({"user", "ada"})).Add(Tag::kPut, Put("k")));
+  Execute(Remembered(1).Within(in({"user", "adam"})).Add(Tag::kPut, Put("k")));
+  Execute(Remembered(1).Add(Tag::kPut, Put("k")));
+  Erasure some{.id = "1", .digest = "d", .namespaces = {{"user", "ada"}}, .filter = "{\"a\":1}"};
+  Execute(Frame(2).Add(Tag::kForget, some));
+  EXPECT_EQ(Rows(), 3);
+  Erasure all{.id = "2", .digest = "d", .namespaces = {{"user", "ada"}}};
+  EXPECT_EQ(CodeOf(Execute(Frame(3).Add(Tag::kForget, all))), StatusCode::kOk);
+  EXPECT_EQ(Rows(), 2);
+}
+
 TEST_F(AnswersTest, what_a_client_acknowledges_is_deleted_and_nothing_else) {
   for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
     Execute(Remembered(sequence).Add(Tag::kPut, Put("k")));
@@ -289,7 +320,7 @@ TEST_F(AnswersTest, a_request_that_changes_more_than_rows_is_run_as_without_the_
   EXPECT_EQ(code(Tag::kEndExport, wire::Nothing{}), StatusCode::kOk);
   EXPECT_EQ(code(Tag::kForeignClose, wire::Nothing{}), StatusCode::kOk);
   EXPECT_EQ(code(Tag::kSize, wire::Nothing{}), StatusCode::kOk);
-  const wire::ConfigureStore configure{IndexConfig{2, {"$"}}, std::nullopt};
+  const wire::ConfigureStore configure{IndexConfig{2, {"$"}}};
   const RequestBuilder frame =
       Remembered(++sequence).Add(Tag::kConfigureStore, configure).Add(Tag::kPut, Put("k"));
   EXPECT_EQ(CodeOf(Execute(frame)), StatusCode::kOk);

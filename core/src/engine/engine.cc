@@ -171,13 +171,14 @@ class Engine::Opened {
 
   // A request that was answered gets its answer again.
   Status RunOnce(const wire::Request& request, const std::vector<Call>& calls) {
+    const Namespace place = state_.scope() == nullptr ? Namespace() : state_.scope()->place();
     return state_.InKeptTransaction([&]() -> Status {
-      const Result<bool> found = state_.answers()->Find(request, response_);
+      const Result<bool> found = state_.answers()->Find(request, place, response_);
       if (!found) return found.error();
       if (*found) return Status();
       const bool changed = AnswerAll(request, calls).changed || !trail().empty();
       if (Status status = trail().Write(); !status.ok() || !changed) return status;
-      return state_.answers()->Keep(request, response_);
+      return state_.answers()->Keep(request, place, response_);
     });
   }
 

@@ -1,6 +1,7 @@
 #include "engine/engine_state.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "keepsake/in_memory_store.h"
@@ -26,7 +27,7 @@ Status EngineState::Start() {
   return StartStore(FreshOptions());
 }
 
-// The host configures index and TTL by an operation.
+// The host configures index and texts by an operation. TTLs come with each put.
 StoreOptions EngineState::FreshOptions() const {
   StoreOptions options;
   options.clock = &clock_;
@@ -103,6 +104,9 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
       return std::unexpected(std::move(status));
     }
   }
+  // What a filter chooses of a scope leaves its name in use.
+  std::span<const Namespace> emptied = entered.namespaces;
+  if (!entered.filter.empty()) emptied = {};
   Result<Erased> erased =
       erasures_->Forget(*store_, *saver_, entered, clock_.NowMs(), [&](const Erased& done) {
         audit_trail_.Note(done);
@@ -111,7 +115,7 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
         if (database_ == nullptr) return status;
         if (status.ok()) status = rows_out_->End();
         if (status.ok()) status = rows_in_->Discard();
-        return status.ok() ? answers_->ForgetValues() : status;
+        return status.ok() ? answers_->ForgetValues(emptied) : status;
       });
   if (database_ == nullptr || entered.dry_run) return erased;
   ForgetUsage();

@@ -20,10 +20,11 @@ constexpr SchemaStatement kVersion1[] = {
     {kAnswers,
      "CREATE TABLE answers("
      "  client_id INTEGER NOT NULL,"
+     "  place TEXT NOT NULL,"
      "  sequence INTEGER NOT NULL,"
      "  answered_at_ms INTEGER NOT NULL,"
      "  response BLOB NOT NULL,"
-     "  PRIMARY KEY(client_id, sequence)"
+     "  PRIMARY KEY(client_id, place, sequence)"
      ") STRICT, WITHOUT ROWID"},
 
     {kItems,
