@@ -234,9 +234,9 @@ TEST_P(EngineTest, what_needs_the_whole_database_must_be_alone_in_its_frame) {
 }
 
 TEST_P(EngineTest, the_store_is_configured_by_frames) {
-  const wire::ConfigureStore configure{IndexConfig{2, {"text"}}, TtlConfig{}};
+  const wire::ConfigureStore configure{IndexConfig{2, {"text"}}};
   EXPECT_EQ(Execute(Frame().Add(Tag::kConfigureStore, configure)).code(0), kOk);
-  const wire::ConfigureStore other{IndexConfig{3, {"text"}}, std::nullopt};
+  const wire::ConfigureStore other{IndexConfig{3, {"text"}}};
   EXPECT_EQ(Execute(Frame().Add(Tag::kConfigureStore, other)).code(0),
             StatusCode::kConflictingOptions);
 }
@@ -361,9 +361,7 @@ class ImportedFile {
   ~ImportedFile() { Remove(); }
 
   sql::OpenOptions options() const { return {.path = path_.string(), .vfs = ""}; }
-  static wire::ConfigureStore Index(std::uint32_t dims) {
-    return {IndexConfig{dims, {"$"}}, std::nullopt};
-  }
+  static wire::ConfigureStore Index(std::uint32_t dims) { return {IndexConfig{dims, {"$"}}}; }
 
  private:
   void Remove() const {

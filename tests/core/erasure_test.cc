@@ -54,7 +54,7 @@ struct Opened {
     EXPECT_TRUE(state->Start().ok());
     state->clock().Set(kNow);
     const IndexConfig index{.dims = 4, .fields = {"text"}};
-    EXPECT_TRUE(state->store().Configure(index, std::nullopt).ok());
+    EXPECT_TRUE(state->store().Configure(index).ok());
   }
 
   std::unique_ptr<FileVfs> vfs;

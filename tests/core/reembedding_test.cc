@@ -202,7 +202,7 @@ class LateIndexTest : public testing::TestWithParam<bool> {
   }
 
   Status Configure() {
-    return store_->Configure(IndexConfig{.dims = 2, .fields = {"text", "title"}}, std::nullopt);
+    return store_->Configure(IndexConfig{.dims = 2, .fields = {"text", "title"}});
   }
 
   void Put(const std::string& key, const std::string& value, IndexChoice choice = {}) {

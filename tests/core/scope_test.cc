@@ -137,7 +137,7 @@ std::vector<std::string> ToldBy(Engine& engine, ByteView frame) {
 }
 
 Bytes Configuration() {
-  const wire::ConfigureStore configure{.index = IndexConfig{.dims = 3}, .ttl = std::nullopt};
+  const wire::ConfigureStore configure{.index = IndexConfig{.dims = 3}};
   return wire::RequestBuilder({.now_ms = 1}).Add(wire::Tag::kConfigureStore, configure).Build();
 }
 
@@ -428,6 +428,30 @@ TYPED_TEST(ScopePolicy, a_time_to_live_is_no_longer_than_allowed) {
   ASSERT_TRUE(without_default.Put({"a"}, "m", "1").ok());
   this->clock_.Set(1152);
   EXPECT_FALSE(*without_default.Get({"a"}, "m"));
+}
+
+// A caller's own default is no more than a wish, unlike a TTL that a put asks for.
+TYPED_TEST(ScopePolicy, a_callers_default_yields_to_the_policy) {
+  const auto put = [](ScopedStore scoped, std::string key, std::int64_t default_ms) {
+    const Operation operation = PutOp{
+        .ns = {"a"}, .key = std::move(key), .value = "1", .ttl_ms = PutOp::AsDefault(default_ms)};
+    return scoped.Batch({&operation, 1}).has_value();
+  };
+  ScopedStore all = this->In({});
+  EXPECT_TRUE(put(all, "by its own", 30));
+  EXPECT_TRUE(put(all, "for ever", PutOp::kNoTtl));
+  EXPECT_TRUE(put(this->In({.default_ttl_ms = 50}), "by the policy's", 200));
+  EXPECT_TRUE(put(this->In({.max_ttl_ms = 100}), "capped", 200));
+  EXPECT_TRUE(put(this->In({.max_ttl_ms = 100}), "capped, too", PutOp::kNoTtl));
+  EXPECT_TRUE(put(this->In({.max_ttl_ms = 100}), "shorter", 30));
+  const auto left = [&](std::int64_t after_ms) {
+    this->clock_.Set(1000 + after_ms);
+    return *all.List({"a"});
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(left(31), ElementsAre("by the policy's", "capped", "capped, too", "for ever"));
+  EXPECT_THAT(left(51), ElementsAre("capped", "capped, too", "for ever"));
+  EXPECT_THAT(left(101), ElementsAre("for ever"));
 }
 
 TYPED_TEST(ScopePolicy, an_inner_scope_has_both_policies) {

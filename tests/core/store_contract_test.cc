@@ -922,23 +922,21 @@ TYPED_TEST(StoreContractTest, bad_options_are_refused) {
   EXPECT_EQ(this->store_->Configure(*WithIndex(0).index, {}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(this->store_->Configure(*WithIndex(kMaxDims + 1).index, {}).code(),
             StatusCode::kInvalidArgument);
-  EXPECT_EQ(this->store_->Configure({}, TtlConfig{.default_ttl_ms = -5}).code(),
-            StatusCode::kInvalidArgument);
   EXPECT_EQ(this->store_->options().index, std::nullopt);
 }
 
 TYPED_TEST(StoreContractTest, a_store_is_configured_once_and_the_same_again_is_fine) {
   const IndexConfig index = *WithIndex(3).index;
-  const TtlConfig ttl = {.default_ttl_ms = kMinute};
+  const TextConfig text = {.group = "session"};
   EXPECT_TRUE(this->store_->Configure(index, {}).ok());
-  EXPECT_TRUE(this->store_->Configure(index, ttl).ok());
-  EXPECT_TRUE(this->store_->Configure(index, ttl).ok());
+  EXPECT_TRUE(this->store_->Configure(index, text).ok());
+  EXPECT_TRUE(this->store_->Configure(index, text).ok());
   EXPECT_TRUE(this->store_->Configure({}, {}).ok());
   EXPECT_EQ(this->store_->Configure(*WithIndex(4).index, {}).code(),
             StatusCode::kConflictingOptions);
-  EXPECT_EQ(this->store_->Configure({}, TtlConfig{}).code(), StatusCode::kConflictingOptions);
+  EXPECT_EQ(this->store_->Configure({}, TextConfig{}).code(), StatusCode::kConflictingOptions);
   EXPECT_EQ(this->store_->options().index, index);
-  EXPECT_EQ(this->store_->options().ttl, ttl);
+  EXPECT_EQ(this->store_->options().text, text);
 }
 
 // --- Patterns ---
@@ -1186,7 +1184,7 @@ TYPED_TEST(StoreContractTest, cap_56_a_sweep_deletes_what_has_expired_in_portion
 }
 
 TYPED_TEST(StoreContractTest, a_ttl_out_of_range_is_refused) {
-  for (const std::int64_t ttl_ms : {std::int64_t{-2}, INT64_MIN, INT64_MAX}) {
+  for (const std::int64_t ttl_ms : {PutOp::AsDefault(INT64_MAX - 1), INT64_MIN, INT64_MAX}) {
     const std::vector<Operation> operations = {
         PutOp{.ns = {"n"}, .key = "k", .value = "1", .ttl_ms = ttl_ms}};
     EXPECT_EQ(CodeOf(this->store_->Batch(operations)), StatusCode::kInvalidArgument);

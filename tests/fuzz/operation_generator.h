@@ -223,7 +223,7 @@ class OperationGenerator {
     PutOp put{.ns = Labels(), .key = Key(), .value = {}, .index = AnyIndexChoice(), .vectors = {}};
     if (!source_.Chance(6)) put.value = Value();
     put.ttl_ms = Usually<std::int64_t>(
-        {PutOp::kDefaultTtl, PutOp::kNoTtl, 1, 1000, 60'000},
+        {PutOp::kDefaultTtl, PutOp::kNoTtl, 1, 1000, 60'000, PutOp::AsDefault(1000)},
         {-7, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
     for (const char* path : {"$", "a", "b.0", "b.1"}) {
       if (source_.Chance(3) && MayHaveVectors()) put.vectors.push_back({path, Vector()});
@@ -305,10 +305,6 @@ class OperationGenerator {
     if (!source_.Chance(4)) {
       configure.index = IndexConfig{Usually<std::uint32_t>({3}, {2, 0, 65536, kMax}),
                                     {Usually<const char*>({"$", "a", "t[*]"}, {"", "a..b"})}};
-    }
-    if (source_.Chance(2)) {
-      configure.ttl =
-          TtlConfig{Usually<std::int64_t>({0, 1000, 60'000}, {-1, -5}), source_.Chance(2)};
     }
     if (source_.Chance(2)) configure.text = AnyTextConfig();
     return configure;

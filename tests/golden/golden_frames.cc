@@ -101,7 +101,7 @@ std::vector<GoldenFrame> StoreFrames() {
       Golden("sweep_expired", Tag::kSweepExpired, wire::SweepExpired{1000}, std::uint64_t{3}),
       Golden("configure_store", Tag::kConfigureStore,
              wire::ConfigureStore{
-                 IndexConfig{512, {"$", "text"}, "use-lite 🗝", true}, TtlConfig{60'000, false},
+                 IndexConfig{512, {"$", "text"}, "use-lite 🗝", true},
                  TextConfig{{{"text", 2}}, "session", "turn", "speaker", Language::kGerman}}),
       Golden("store_stats", Tag::kStoreStats, wire::Nothing{},
              StoreStats{1, 2, 0x1F'FFFF'FFFF'FFFF, 4, 5}),

@@ -174,7 +174,6 @@ const frames = [
     {
       kind: "configureStore",
       index: { dims: 512, fields: ["$", "text"], model: "use-lite 🗝", replaceVectors: true },
-      ttl: { defaultTtl: 60_000, refreshOnRead: false },
       text: {
         fields: [{ path: "text", weight: 2 }],
         group: "session",

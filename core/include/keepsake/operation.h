@@ -80,12 +80,16 @@ struct FieldVector {
 struct PutOp {
   static constexpr std::int64_t kDefaultTtl = -1;  // the store's
   static constexpr std::int64_t kNoTtl = 0;        // never expires
+  // The default of whoever puts it, which a policy may replace or cap as it may the store's.
+  static constexpr std::int64_t AsDefault(std::int64_t ttl_ms) {
+    return ttl_ms == kNoTtl ? kDefaultTtl : ~ttl_ms;
+  }
 
   Namespace ns;
   std::string key;
   std::optional<std::string> value;
   IndexChoice index;
-  std::int64_t ttl_ms = kDefaultTtl;
+  std::int64_t ttl_ms = kDefaultTtl;  // or its own, or AsDefault()
   // Filled by the caller from PrepareEmbedding(), or by the store's Embedder.
   std::vector<FieldVector> vectors;
   // Searches leave out what does not hold at their time: SearchOp::as_of_ms.
@@ -94,6 +98,12 @@ struct PutOp {
   // now, if `validity` does not say. The order of a batch counts: what it puts may be superseded
   // by what it puts later. An item can't supersede itself: kInvalidArgument.
   std::optional<ItemRef> supersedes{};
+
+  bool has_own_ttl() const { return ttl_ms >= 0; }
+  std::int64_t TtlIn(std::int64_t store_default_ms) const {
+    if (has_own_ttl()) return ttl_ms;
+    return ttl_ms == kDefaultTtl ? store_default_ms : ~ttl_ms;
+  }
 };
 
 // kAuto: kVector if the operation has a query and the store an index, kContains

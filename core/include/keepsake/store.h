@@ -234,16 +234,14 @@ class Store {
   void LimitTextWork(std::optional<std::size_t> bytes) { text_left_ = bytes; }
 
   const StoreOptions& options() const { return options_; }
-  // Gives a store that has no index, TTL or text configuration one.
+  // Gives a store that has no index or text configuration one.
   // kConflictingOptions if it has another already; the same one again is fine.
-  Status Configure(const std::optional<IndexConfig>& index, const std::optional<TtlConfig>& ttl,
+  Status Configure(const std::optional<IndexConfig>& index,
                    const std::optional<TextConfig>& text = std::nullopt);
 
  protected:
   explicit Store(StoreOptions options)
-      : options_(std::move(options)),
-        ttl_configured_(options_.ttl != TtlConfig{}),
-        text_configured_(options_.text != TextConfig{}) {}
+      : options_(std::move(options)), text_configured_(options_.text != TextConfig{}) {}
 
   virtual ItemTable& items() = 0;
   const std::string& actor() const { return actor_; }
@@ -261,7 +259,6 @@ class Store {
 
   StoreOptions options_;
   std::string actor_;
-  bool ttl_configured_ = false;
   bool text_configured_ = false;
   std::optional<std::size_t> text_left_;
 };

@@ -162,8 +162,7 @@ class Checker {
   Status AddOne(const PutOp& op, std::size_t position) {
     if (Status status = ValidateNamespace(op.ns, kExact); !status.ok()) return status;
     if (Status status = CheckKey(op.key); !status.ok()) return status;
-    const std::int64_t ttl_ms =
-        op.ttl_ms == PutOp::kDefaultTtl ? options_.ttl.default_ttl_ms : op.ttl_ms;
+    const std::int64_t ttl_ms = op.TtlIn(options_.ttl.default_ttl_ms);
     if (Status status = CheckTtl(ttl_ms); !status.ok()) return status;
     if (op.value) {
       if (Status status = CheckValue(*op.value); !status.ok()) return status;

@@ -218,17 +218,14 @@ Status ScopedStore::Enter(PutOp& op, Access access) const {
 Status ScopedStore::SetTtl(PutOp& op) const {
   for (const ScopeLevel& level : scope_.levels()) {
     const Policy& policy = level.policy;
-    if (op.ttl_ms == PutOp::kDefaultTtl && policy.default_ttl_ms) {
-      op.ttl_ms = *policy.default_ttl_ms;
-    }
+    if (!op.has_own_ttl() && policy.default_ttl_ms) op.ttl_ms = *policy.default_ttl_ms;
   }
   for (const ScopeLevel& level : scope_.levels()) {
     const auto& most = level.policy.max_ttl_ms;
     if (!most) continue;
-    const bool is_default = op.ttl_ms == PutOp::kDefaultTtl;
-    const std::int64_t ttl = is_default ? store_.options().ttl.default_ttl_ms : op.ttl_ms;
+    const std::int64_t ttl = op.TtlIn(store_.options().ttl.default_ttl_ms);
     if (ttl != PutOp::kNoTtl && ttl <= *most) continue;
-    if (!is_default) {
+    if (op.has_own_ttl()) {
       const std::string wanted = ttl == PutOp::kNoTtl ? "no end" : std::to_string(ttl) + " ms";
       return OverQuota("time to live of " + wanted + " exceeds max " + std::to_string(*most) +
                        " ms: " + Show(op.ns) + " " + json::Quoted(op.key));

@@ -374,14 +374,10 @@ Result<std::uint64_t> Store::EmbedPending(std::span<const ItemVectors> items) {
 }
 
 Status Store::Configure(const std::optional<IndexConfig>& index,
-                        const std::optional<TtlConfig>& ttl,
                         const std::optional<TextConfig>& text) {
   if (index && options_.index && *index != *options_.index) {
     return {StatusCode::kConflictingOptions,
             "it is open with another index: give the same, or none"};
-  }
-  if (ttl && ttl_configured_ && *ttl != options_.ttl) {
-    return {StatusCode::kConflictingOptions, "it is open with another ttl: give the same, or none"};
   }
   if (text && text_configured_ && *text != options_.text) {
     return {StatusCode::kConflictingOptions,
@@ -389,14 +385,12 @@ Status Store::Configure(const std::optional<IndexConfig>& index,
   }
   StoreOptions configured = options_;
   if (index) configured.index = index;
-  if (ttl) configured.ttl = *ttl;
   if (text) configured.text = *text;
   if (Status status = CheckOptions(configured); !status.ok()) return status;
   if (index && !options_.index) {
     if (Status status = CheckIndex(*index); !status.ok()) return status;
   }
   options_ = std::move(configured);
-  ttl_configured_ = ttl_configured_ || ttl.has_value();
   text_configured_ = text_configured_ || text.has_value();
   return {};
 }

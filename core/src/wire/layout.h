@@ -68,7 +68,6 @@ auto Fields(Is<ListNamespacesOp> auto& x) {
 auto Fields(Is<IndexConfig> auto& x) {
   return std::tie(x.dims, x.fields, x.model, x.replace_vectors);
 }
-auto Fields(Is<TtlConfig> auto& x) { return std::tie(x.default_ttl_ms, x.refresh_on_read); }
 auto Fields(Is<TextField> auto& x) { return std::tie(x.path, x.weight); }
 auto Fields(Is<TextConfig> auto& x) {
   return std::tie(x.fields, x.group, x.position, x.speaker, x.language);

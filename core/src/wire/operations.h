@@ -104,7 +104,6 @@ struct SweepExpired {
 };
 struct ConfigureStore {
   std::optional<IndexConfig> index;
-  std::optional<TtlConfig> ttl;
   std::optional<TextConfig> text{};
 };
 struct ExplainAbsence {
@@ -217,7 +216,7 @@ auto Fields(Is<Nothing> auto&) { return std::tie(); }
 auto Fields(Is<Open> auto& x) { return std::tie(x.database); }
 auto Fields(Is<OneNamespace> auto& x) { return std::tie(x.ns); }
 auto Fields(Is<SweepExpired> auto& x) { return std::tie(x.max_items); }
-auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.ttl, x.text); }
+auto Fields(Is<ConfigureStore> auto& x) { return std::tie(x.index, x.text); }
 auto Fields(Is<ExplainAbsence> auto& x) { return std::tie(x.search, x.item); }
 auto Fields(Is<ReadPending> auto& x) { return std::tie(x.limit); }
 auto Fields(Is<EmbedPending> auto& x) { return std::tie(x.items); }

@@ -11,11 +11,11 @@ import {
 } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { OperationOf } from "../wire/operations.js";
-import { NO_TTL, type SearchMode } from "../wire/types.js";
+import { defaultTtlOf, NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import { TEXT, type TextOptions, textToCore } from "./ranking.js";
 import type { SecretHandling, SecretOptions } from "./secrets.js";
-import { minutesToMs } from "./store-operations.js";
+import { type CallDefaults, minutesToMs } from "./store-operations.js";
 
 /** What is embedded, and by which model. */
 export interface IndexOptions {
@@ -42,13 +42,13 @@ export interface IndexOptions {
   cache?: number | undefined;
 }
 
-/** How long items live. Everything is in minutes. */
+/** How long items live that this store puts, and what its reads restart. Everything is in minutes. */
 export interface TtlOptions {
   /** Of items that are put without a `ttl`. @default for ever */
   defaultTtl?: number | undefined;
   /** Whether reading an item restarts its time to live. @default true */
   refreshOnRead?: boolean | undefined;
-  /** How often expired items are deleted; they are never returned in any case. @default never */
+  /** How often expired items of the memory are deleted; they are never returned in any case. @default never */
   sweepIntervalMinutes?: number | undefined;
 }
 
@@ -113,13 +113,12 @@ export function checkStoreOptions(given: StoreOptions | null | undefined): Store
   };
 }
 
-/** Undefined if the engine need not know of it. @internal */
+/** What belongs to the memory, and the engine keeps; undefined if it is nothing. @internal */
 export function configurationOf({
   index,
-  ttl,
   text,
 }: StoreOptions): OperationOf<"configureStore"> | undefined {
-  if (index === undefined && ttl === undefined && text === undefined) return undefined;
+  if (index === undefined && text === undefined) return undefined;
   return {
     kind: "configureStore",
     index: index && {
@@ -128,12 +127,18 @@ export function configurationOf({
       model: checkModel(index.model ?? nameOfModel(index.embeddings)),
       replaceVectors: checkFlag("index.replace", index.replace) ?? false,
     },
-    ttl: ttl && {
-      defaultTtl:
-        ttl.defaultTtl === undefined ? NO_TTL : minutesToMs("ttl.defaultTtl", ttl.defaultTtl),
-      refreshOnRead: checkFlag("ttl.refreshOnRead", ttl.refreshOnRead) ?? true,
-    },
     text: text && textToCore(text),
+  };
+}
+
+/** What travels with each put and each read: others of the memory have a TTL of their own. @internal */
+export function ttlOf({ ttl = {} }: StoreOptions): Pick<CallDefaults, "ttl" | "refreshTtl"> {
+  const { defaultTtl, refreshOnRead } = ttl;
+  return {
+    ttl: defaultTtlOf(
+      defaultTtl === undefined ? NO_TTL : minutesToMs("ttl.defaultTtl", defaultTtl),
+    ),
+    refreshTtl: checkFlag("ttl.refreshOnRead", refreshOnRead) ?? true,
   };
 }
 

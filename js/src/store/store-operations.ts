@@ -36,7 +36,6 @@ import type {
 import {
   type Item as CoreItem,
   type SearchItem as CoreSearchItem,
-  DEFAULT_TTL,
   type Fusion,
   MatchType,
   NO_TTL,
@@ -73,7 +72,7 @@ export interface Item extends UpstreamItem, Interval {}
 
 /** As upstream's, and whether reading restarts the item's time to live. */
 export interface GetOperation extends UpstreamGet {
-  /** @default true, if the store refreshes on read */
+  /** @default the store's `ttl.refreshOnRead`, which is true */
   refreshTtl?: boolean | undefined;
 }
 
@@ -130,7 +129,7 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
    * recall and costs in proportion. @default as the vectors need it, 64 to 640 and four times what is wanted
    */
   efSearch?: number | undefined;
-  /** @default true, if the store refreshes on read */
+  /** @default the store's `ttl.refreshOnRead`, which is true */
   refreshTtl?: boolean | undefined;
   /** Finds what was valid then. @default now */
   asOf?: Time | undefined;
@@ -184,18 +183,18 @@ const MAX_COUNT = 0xffff_ffff;
 /** @internal */
 export const MS_PER_MINUTE = 60_000;
 
-/** Of searches, where they name nothing else. @internal */
-export interface SearchDefaults {
+/** What belongs to the caller: it travels with each call that says nothing else. @internal */
+export interface CallDefaults {
   readonly searchMode: SearchMode;
+  /** As a put has it that has none of its own. */
+  readonly ttl: number;
+  readonly refreshTtl: boolean;
   /** Undefined where nobody embeds a question. */
   readonly model: { readonly fusion: Fusion | undefined } | undefined;
 }
 
 /** Throws a KeepsakeError that names the position. @internal */
-export function toCore(
-  operations: readonly Operation[],
-  defaults: SearchDefaults,
-): StoreOperation[] {
+export function toCore(operations: readonly Operation[], defaults: CallDefaults): StoreOperation[] {
   if (!isList(operations)) {
     throw new KeepsakeError(
       "invalid_operation",
@@ -218,7 +217,7 @@ export function toCore(
   return requests;
 }
 
-function oneToCore(operation: Operation, defaults: SearchDefaults): StoreOperation {
+function oneToCore(operation: Operation, defaults: CallDefaults): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new KeepsakeError(
       "invalid_operation",
@@ -226,8 +225,8 @@ function oneToCore(operation: Operation, defaults: SearchDefaults): StoreOperati
     );
   }
   if ("namespacePrefix" in operation) return searchToCore(operation, defaults);
-  if ("value" in operation) return putToCore(operation);
-  if ("namespace" in operation && "key" in operation) return getToCore(operation);
+  if ("value" in operation) return putToCore(operation, defaults);
+  if ("namespace" in operation && "key" in operation) return getToCore(operation, defaults);
   const isListing = ["matchConditions", "maxDepth", "limit", "offset"].some(
     (field) => field in operation,
   );
@@ -238,17 +237,17 @@ function oneToCore(operation: Operation, defaults: SearchDefaults): StoreOperati
   );
 }
 
-function getToCore(operation: GetOperation): OperationOf<"get"> {
+function getToCore(operation: GetOperation, defaults: CallDefaults): OperationOf<"get"> {
   checkNames("get", GET, operation);
   return {
     kind: "get",
     namespace: checkNamespace(operation.namespace),
     key: checkKey(operation.key),
-    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
+    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl) ?? defaults.refreshTtl,
   };
 }
 
-function putToCore(operation: PutOperation): CorePut {
+function putToCore(operation: PutOperation, defaults: CallDefaults): CorePut {
   checkNames("put", PUT, operation);
   const namespace = checkNamespace(operation.namespace);
   return {
@@ -257,7 +256,7 @@ function putToCore(operation: PutOperation): CorePut {
     key: checkKey(operation.key),
     value: operation.value === null ? null : encodeValue(operation.value),
     index: checkIndex(operation.index),
-    ttl: ttlToMs(operation.ttl),
+    ttl: ttlToMs(operation.ttl, defaults),
     validity: validityToCore(operation),
     supersedes: supersededToCore(operation.supersedes, namespace),
   };
@@ -286,7 +285,7 @@ function supersededToCore(
 
 function searchToCore(
   operation: SearchOperation,
-  { searchMode, model }: SearchDefaults,
+  { searchMode, model, refreshTtl }: CallDefaults,
 ): CoreSearch {
   checkNames("search", SEARCH, operation);
   const { query, mode = searchMode } = operation;
@@ -312,7 +311,7 @@ function searchToCore(
     limit: checkCount("limit", operation.limit),
     offset: checkCount("offset", operation.offset),
     mode: isByWords ? "text" : mode,
-    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl),
+    refreshTtl: checkFlag("refreshTtl", operation.refreshTtl) ?? refreshTtl,
     ranking: rankingToCore(operation, mode === "hybrid" ? model?.fusion : undefined),
     plan:
       operation.plan === undefined ? undefined : checkChoice("plan", SearchPlan, operation.plan),
@@ -428,8 +427,8 @@ function checkCount(name: string, count: number | null | undefined): number | un
   return count === Number.POSITIVE_INFINITY ? MAX_COUNT : checkWhole(name, count, 0, MAX_COUNT);
 }
 
-function ttlToMs(minutes: number | null | undefined): number {
-  if (minutes === undefined) return DEFAULT_TTL;
+function ttlToMs(minutes: number | null | undefined, defaults: CallDefaults): number {
+  if (minutes === undefined) return defaults.ttl;
   return minutes === null ? NO_TTL : minutesToMs("ttl", minutes);
 }
 

@@ -49,7 +49,13 @@ import {
   type KeepHistoryOptions,
   keepHistory,
 } from "./history-rules.js";
-import { checkStoreOptions, configurationOf, STORE_OPTIONS, type StoreOptions } from "./options.js";
+import {
+  checkStoreOptions,
+  configurationOf,
+  STORE_OPTIONS,
+  type StoreOptions,
+  ttlOf,
+} from "./options.js";
 import {
   HISTORY_OPTIONS,
   type HistoryOptions,
@@ -163,7 +169,8 @@ export abstract class KeepsakeStore extends BaseStore {
       this.#secrets = SecretGuard.of(options.secrets, "allow");
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
-      this.#reading = { searchMode, model: index && { fusion: fusionOf(index.embeddings) } };
+      const model = index && { fusion: fusionOf(index.embeddings) };
+      this.#reading = { searchMode, model, ...ttlOf(options) };
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);
@@ -449,7 +456,7 @@ export abstract class KeepsakeStore extends BaseStore {
   }
 
   /**
-   * Opens the database, with this store's index and TTL. Reads no row of it.
+   * Opens the database, with this store's index. Reads no row of it.
    * @internal
    */
   async open(): Promise<void> {
@@ -603,7 +610,8 @@ export abstract class KeepsakeStore extends BaseStore {
     updatedAt: number,
   ): Promise<void> => {
     const fits = put.vectors?.length && put.vectors.every((v) => v.values.length === this.#dims);
-    const requests: StoreOperation[] = [fits ? put : { ...put, vectors: [] }];
+    const { ttl = this.#reading.ttl } = put;
+    const requests: StoreOperation[] = [{ ...put, ttl, ...(!fits && { vectors: [] }) }];
     const [ready] = (await this.#model?.embed(requests)) ?? requests;
     // A put sets what its clock says: the first creates, the second updates.
     if (createdAt < updatedAt)

@@ -237,16 +237,12 @@ export const OPERATIONS = {
   configureStore: row<StoreConfiguration, undefined>({
     tag: 23,
     access: undefined,
-    write(writer, { index, ttl, text }) {
+    write(writer, { index, text }) {
       writer.optional(index, (out, { dims, fields, model, replaceVectors }) => {
         out.u32(dims);
         out.texts(fields);
         out.text(model);
         out.flag(replaceVectors);
-      });
-      writer.optional(ttl, (out, { defaultTtl, refreshOnRead }) => {
-        out.i64(defaultTtl);
-        out.flag(refreshOnRead);
       });
       writer.optional(text, (out, { fields, group, position, speaker, language }) => {
         out.list(fields, writeWeighted);

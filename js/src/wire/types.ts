@@ -65,6 +65,11 @@ export type IndexChoice = undefined | false | readonly string[];
 export const DEFAULT_TTL = -1;
 export const NO_TTL = 0;
 
+/** The TTL of a put that has none of its own, by a caller with this default; as PutOp::AsDefault(). */
+export function defaultTtlOf(ms: number): number {
+  return ms === NO_TTL ? DEFAULT_TTL : -1 - ms;
+}
+
 /** By what a search finds items: `SearchOptions.mode` has what each does. */
 export const SearchMode = { auto: 0, vector: 1, contains: 2, text: 3, hybrid: 4 } as const;
 /** By what a search finds items: `SearchOptions.mode` has what each does. */
@@ -126,7 +131,7 @@ export interface PutRequest {
   /** null deletes. */
   readonly value: string | null;
   readonly index?: IndexChoice;
-  /** Milliseconds, DEFAULT_TTL or NO_TTL. */
+  /** Milliseconds or NO_TTL; or a default, which a policy may replace or cap: defaultTtlOf(). */
   readonly ttl?: number | undefined;
   readonly vectors?: readonly FieldVector[] | undefined;
   readonly validity?: Validity | undefined;
@@ -172,11 +177,6 @@ export interface IndexConfig {
   /** "" for unknown. */
   readonly model: string;
   readonly replaceVectors: boolean;
-}
-
-export interface TtlConfig {
-  readonly defaultTtl: number;
-  readonly refreshOnRead: boolean;
 }
 
 export interface TextConfig {
@@ -337,7 +337,6 @@ export interface ItemVectors {
 
 export interface StoreConfiguration {
   readonly index?: IndexConfig | undefined;
-  readonly ttl?: TtlConfig | undefined;
   readonly text?: TextConfig | undefined;
 }
 

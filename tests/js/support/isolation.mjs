@@ -46,7 +46,7 @@ export const portionsOf = (calls) =>
   }));
 
 // mulberry32: small, and the same everywhere.
-function randomFrom(seed) {
+export function randomFrom(seed) {
   let state = seed;
   return (bound) => {
     state = (state + 0x6d2b79f5) | 0;
