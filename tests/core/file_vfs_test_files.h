@@ -35,6 +35,10 @@ class MemoryFiles {
       files_.push_back(File{.name = name + suffix});
   }
 
+  void Add(const std::string& name, std::vector<std::uint8_t> bytes) {
+    files_.push_back(File{.name = name, .bytes = std::move(bytes)});
+  }
+
   File& operator[](std::size_t index) { return files_[index]; }
   File& database() { return files_[0]; }
   File& log() { return files_[1]; }
@@ -55,7 +59,7 @@ class MemoryFiles {
   // Only the bytes, as a machine that starts again would find them.
   MemoryFiles CopyOfBytes() const {
     MemoryFiles copy(files_[0].name);
-    for (std::size_t i = 0; i < files_.size(); ++i) copy.files_[i].bytes = files_[i].bytes;
+    for (std::size_t i = 0; i < copy.files_.size(); ++i) copy.files_[i].bytes = files_[i].bytes;
     return copy;
   }
 

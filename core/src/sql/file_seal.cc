@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "sql/file_cipher.h"
 #include "sql/file_layer.h"
+#include "sql/file_sums.h"
 
 namespace keepsake::sql {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::size_t kVersionAt = 15;
 
 // Parts of the block and of its slots.
 constexpr int kBlockBytes = 4096;
+constexpr sqlite3_int64 kBondInBlock = 64;
 constexpr std::size_t kSlotsAt[] = {512, 1024};
 constexpr std::size_t kKindAt = 4, kIterationsAt = 8, kSaltAt = 12, kNonceAt = 28;
 constexpr std::size_t kWrappedAt = kNonceAt + kNonceBytes, kTagAt = kWrappedAt + kCipherKeyBytes;
@@ -346,8 +348,10 @@ int ReadPage(SealedFile& file, sqlite3_int64 index, Page& page) {
   if (result_code != SQLITE_OK) return result_code;
   // A page that was freed before it was ever written: who looks at checksums refuses it.
   if (index > 0 && IsAllZero(page)) return SQLITE_OK;
-  return file.vault->UnsealPage(page, static_cast<std::uint32_t>(index) + 1) ? SQLITE_OK
-                                                                             : SQLITE_IOERR_DATA;
+  if (!file.vault->UnsealPage(page, static_cast<std::uint32_t>(index) + 1)) {
+    return SQLITE_IOERR_DATA;
+  }
+  return index > 0 ? SQLITE_OK : ReadBelow(file, page.data() + kBondAt, kBondBytes, kBondInBlock);
 }
 
 int Read(sqlite3_file* slot, void* into, int size, sqlite3_int64 offset) {
@@ -360,6 +364,10 @@ int Read(sqlite3_file* slot, void* into, int size, sqlite3_int64 offset) {
 int Write(sqlite3_file* slot, const void* from, int size, sqlite3_int64 offset) {
   SealedFile& file = Of(slot);
   const auto* plain = static_cast<const std::uint8_t*>(from);
+  if (size == kBondBytes && offset == kBondAt) {
+    const int prepared = file.vault->Prepare();
+    return prepared == SQLITE_OK ? WriteBelow(file, plain, size, kBondInBlock) : prepared;
+  }
   if (size != kPageBytes || offset % kPageBytes != 0) return SQLITE_IOERR_WRITE;
   // What would be lost.
   if (!IsAllZero(ByteView(plain + kContentBytes, kSealBytes - kLastBytes))) {

@@ -2,7 +2,7 @@
 // encrypted and authenticated; what it reads is what was written there, or an error.
 //
 //   file  := block page*
-//   block := magic (16) … slot at 512 … slot at 1024 …            4096 bytes
+//   block := magic (16) … bond at 64 (20) … slot at 512 … slot at 1024 …            4096 bytes
 //   slot  := sequence u32, kind u8, 0 (3), iterations u32, salt (16),
 //            nonce (24), the file's key encrypted (32), tag (16), HashOf all that u64
 //   page  := text encrypted, nonce (24), tag (16)                 kPageBytes
@@ -19,6 +19,9 @@
 // same, so that a damaged one costs nothing. A change of the user's key writes one after the
 // other: cut off in between, either key opens the file, and the one that does is made that of
 // both by the next write.
+//
+// The bond of page 1 with the log (file_sums.h) is written alone, and so where nothing is
+// encrypted: all that it tells are salts, which are plain in the log, too.
 //
 // A new file gets its first page before its block. So one that ends within these two was cut off,
 // and is kCorrupt; without a block nothing was ever stored in it.

@@ -1,15 +1,26 @@
 // FileSums is a SQLite VFS over another one. It keeps a checksum in the last 8 bytes of each
 // page of a database file. If asked to, it refuses to read a page whose bytes are not those that
-// were written. The log and the journal have SQLite's own checksums, and pass through.
+// were written. The log and the journal have SQLite's own checksums.
 //
 //   page := content, HashOf(content, its number) as 8 bytes, little endian
+//   bond := salts of the log (8), the same again, how often a log was moved here u32
 //
-// Bytes 16 to 23 of page 1 are left out: SQLite checks them itself, and an export changes two.
+// A log belongs to one database: the one whose page 1 has the log's salts in its bond, in bytes
+// that SQLite leaves empty. So a log that was left beside a file, which was then replaced by a
+// copy, is not taken for the copy's. Before a log begins anew, the header of the one before is
+// cleared and the new bond is written, each for good: cut off anywhere, no log has another's
+// place. Each time that the log is moved, the bond changes before any page does, so that a copy
+// that was put over an open file is noticed by these bytes. They are there twice, so that a
+// damaged one does not cost the log.
+//
+// Of page 1, bytes 16 to 23 have no part in the checksum: SQLite checks them itself, and an export
+// changes two. The bond has none either.
 // It is the place that SQLite's cksumvfs uses; the hash differs, so that a page in the wrong
 // place is found, too. A file has sums if its application id says that it is ours.
 #ifndef KEEPSAKE_SQL_FILE_SUMS_H_
 #define KEEPSAKE_SQL_FILE_SUMS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +36,8 @@ namespace keepsake::sql {
 // Of the header of each file that we make.
 inline constexpr std::uint32_t kApplicationId = 0x4B656570;  // "Keep"
 inline constexpr std::uint32_t kSumBytes = 8;
+// Where the bond lies in page 1.
+inline constexpr std::size_t kBondAt = 72, kBondBytes = 20;
 // Bytes at the end of each page that are not SQLite's, of which the last are the sum: so many, or
 // what an encrypted file needs and leaves empty in its exports.
 bool HasRoomForSum(std::uint32_t reserved);
@@ -62,6 +75,9 @@ class FileSums {
   static void AllowBlankPages(sqlite3* connection, bool allowed);
   // From now on what nothing uses in a page of a tree is zeros when the page reaches the file.
   static void KeepClean(sqlite3* connection, bool wanted);
+  // Whether a log with this header, as it is in a file, may be the database's: it is, or the
+  // database is of a program that tells nothing of its log.
+  static bool IsBound(sqlite3* connection, ByteView log_header);
   // Reads bytes of the file as they are, unchecked. Answers SQLite's result code.
   static int ReadRaw(sqlite3* connection, std::span<std::uint8_t> into, std::uint64_t offset);
   // Writes a page of the file with the checksum of what it holds. Answers the same.

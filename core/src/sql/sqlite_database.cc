@@ -19,6 +19,7 @@ constexpr int kCheckpointFrames = 4000;
 // The same while pages are scrubbed, so that no portion takes long.
 constexpr int kScrubbingFrames = 1000;
 constexpr std::string_view kMemoryPath = ":memory:";
+constexpr std::size_t kLogHeader = 32;
 
 class SqliteRow final : public Row {
  public:
@@ -128,6 +129,38 @@ bool Exists(sqlite3_vfs* vfs, const char* name) {
   return vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &exists) == SQLITE_OK && exists != 0;
 }
 
+// The log of a database, before SQLite opens it.
+class OpenedLog {
+ public:
+  explicit OpenedLog(sqlite3* connection) {
+    sqlite3_vfs* vfs = VfsOf(connection);
+    if (!Exists(vfs, LogName(connection))) return;
+    slot_.resize(static_cast<std::size_t>(vfs->szOsFile));
+    constexpr int kFlags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE;
+    if (vfs->xOpen(vfs, LogName(connection), file(), kFlags, nullptr) != SQLITE_OK) slot_.clear();
+  }
+  ~OpenedLog() {
+    if (!slot_.empty()) file()->pMethods->xClose(file());
+  }
+  OpenedLog(const OpenedLog&) = delete;
+  OpenedLog& operator=(const OpenedLog&) = delete;
+
+  std::uint64_t size() const {
+    sqlite3_int64 size = 0;
+    const bool is_known = !slot_.empty() && file()->pMethods->xFileSize(file(), &size) == SQLITE_OK;
+    return is_known ? static_cast<std::uint64_t>(size) : 0;
+  }
+  bool Read(std::uint64_t at, std::span<std::uint8_t> into) const {
+    return file()->pMethods->xRead(file(), into.data(), static_cast<int>(into.size()),
+                                   static_cast<sqlite3_int64>(at)) == SQLITE_OK;
+  }
+
+ private:
+  sqlite3_file* file() const { return reinterpret_cast<sqlite3_file*>(slot_.data()); }
+
+  mutable Bytes slot_;
+};
+
 Status ReadText(Database& database, std::string_view sql, std::string* text) {
   return database.Run(sql, {}, [&](const Row& row) {
     *text = row.Text(0);
@@ -156,13 +189,15 @@ Status MakeSchema(SqliteDatabase& database) {
 }
 
 // A file in pieces should be readable wherever it lands, also where no log can be
-// made beside it; bytes 18 and 19 say whether a reader must look for one.
+// made beside it; bytes 18 and 19 say whether a reader must look for one. None belongs to it.
 void MarkAsPlain(std::uint64_t offset, Bytes* piece) {
   constexpr std::uint64_t kWriteVersion = 18, kReadVersion = 19;
   constexpr std::uint8_t kRollbackJournal = 1;
-  for (const std::uint64_t at : {kWriteVersion, kReadVersion}) {
-    if (at >= offset && at - offset < piece->size()) (*piece)[at - offset] = kRollbackJournal;
-  }
+  const auto put = [&](std::uint64_t at, std::uint8_t byte) {
+    if (at >= offset && at - offset < piece->size()) (*piece)[at - offset] = byte;
+  };
+  for (const std::uint64_t at : {kWriteVersion, kReadVersion}) put(at, kRollbackJournal);
+  for (std::uint64_t at = kBondAt; at < kBondAt + kBondBytes; ++at) put(at, 0);
 }
 
 // Null where the file is to be plain.
@@ -258,9 +293,9 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
     if (HoldsOneByte(MainFile(opened))) {
       return std::unexpected(SqliteStatus(SQLITE_NOTADB, options.path, ""));
     }
-    if (Status status = database->RequireKey(); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
+    Status status = database->RequireKey();
+    if (status.ok()) status = database->RequireOwnLog();
+    if (!status.ok()) return std::unexpected(std::move(status));
   }
   // Before the first read: only so is a log possible without shared memory.
   if (Status status = database->Run("PRAGMA locking_mode = EXCLUSIVE"); !status.ok()) {
@@ -516,29 +551,44 @@ Status SqliteDatabase::ReadFile(std::uint64_t offset, std::span<std::uint8_t> in
 }
 
 Bytes SqliteDatabase::ReadLogFile() {
-  sqlite3_vfs* vfs = VfsOf(connection_.get());
-  const char* name = LogName(connection_.get());
-  if (!Exists(vfs, name)) return {};
-  Bytes slot(static_cast<std::size_t>(vfs->szOsFile));
-  auto* file = reinterpret_cast<sqlite3_file*>(slot.data());
+  const OpenedLog file(connection_.get());
   Bytes log;
-  sqlite3_int64 size = 0;
-  constexpr int kFlags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE;
-  if (vfs->xOpen(vfs, name, file, kFlags, nullptr) != SQLITE_OK) return log;
-  if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) size = 0;
   // Piece by piece, up to one that is damaged.
-  constexpr sqlite3_int64 kHeader = 32, kFrame = 24 + 4096;
-  for (sqlite3_int64 at = 0, piece = kHeader; at < size; at += piece, piece = kFrame) {
+  constexpr std::uint64_t kFrame = 24 + 4096;
+  const std::uint64_t size = file.size();
+  for (std::uint64_t at = 0, piece = kLogHeader; at < size; at += piece, piece = kFrame) {
     piece = std::min(piece, size - at);
     log.resize(static_cast<std::size_t>(at + piece));
-    if (file->pMethods->xRead(file, log.data() + at, static_cast<int>(piece), at) == SQLITE_OK) {
-      continue;
-    }
+    if (file.Read(at, std::span(log).last(static_cast<std::size_t>(piece)))) continue;
     log.resize(static_cast<std::size_t>(at));
     break;
   }
-  file->pMethods->xClose(file);
   return log;
+}
+
+Status SqliteDatabase::RequireOwnLog() {
+  // Another program that crashed left shared memory, which we never make.
+  const std::string shared_memory =
+      std::string(sqlite3_db_filename(connection_.get(), "main")) + "-shm";
+  if (Exists(VfsOf(connection_.get()), shared_memory.c_str())) return Status();
+  const OpenedLog log(connection_.get());
+  std::array<std::uint8_t, kLogHeader> header;
+  constexpr std::array<std::uint8_t, 3> kMagic = {0x37, 0x7F, 0x06};
+  // In what is a header alone there is nothing.
+  if (log.size() <= kLogHeader || !log.Read(0, header) ||
+      !std::equal(kMagic.begin(), kMagic.end(), header.begin()) ||
+      FileSums::IsBound(connection_.get(), header)) {
+    return Status();
+  }
+  return Status(
+      StatusCode::kCannotOpen,
+      "the log beside the file is of another database, as after a copy was put in the "
+      "file's place: move \"" +
+          path_ +
+          "-wal\" away to open the file as it is, or put "
+          "back the file that the log belongs to; a log that another program wrote is taken "
+          "when that program opens and closes the file: \"" +
+          path_ + "\"");
 }
 
 Result<PageCheck> SqliteDatabase::CheckPages(std::uint32_t first, std::uint32_t count,

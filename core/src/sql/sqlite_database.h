@@ -70,6 +70,7 @@ class SqliteDatabase final : public Database {
 
   bool InMemory() const;
   Status RequireKey();
+  Status RequireOwnLog();
   Status RunOutermost(FunctionRef<Status()> body);
   Status RunNested(FunctionRef<Status()> body);
   // Remembers what makes this connection, or this transaction, unusable.

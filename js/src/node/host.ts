@@ -13,6 +13,7 @@ import { refuseUtf16 } from "../engine/text-encoding.js";
 import { Together } from "../engine/together.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
+import { MemoryFile } from "../wasm/memory-files.js";
 import { fileError, missingFolder, nameOfOdd, oddFile } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
@@ -161,12 +162,14 @@ function fileSource({
       const reserve = new Reserve(path);
       lock ??= await lockInRoom(path, lockTimeout, reserve);
       if (opened !== undefined) refuseAnother(path, opened);
-      refuseOtherPrograms(path);
+      const isCrashed = refuseOtherPrograms(path);
       const files = open(path, () => {
         reserve.refuseOther();
         refuseLoneLog(path, key === undefined ? SMALLEST : SMALLEST_ENCRYPTED);
         return openNodeFiles(path, fileMode, reserve);
       });
+      // So the engine knows that the log is another program's.
+      if (isCrashed) files.set(`${path}-shm`, new MemoryFile(new Uint8Array(1)));
       const session = await openSession({
         module: compiledModule(),
         database: {
@@ -221,15 +224,15 @@ function refuseAnother(path: string, { ino, dev }: fs.Stats): void {
 
 // Other SQLite programs know nothing of our lock, but make shared memory beside the
 // file for as long as they have it open. We never do. A program that crashed leaves
-// it behind: nobody locks it then, and the next program would make it anew.
-function refuseOtherPrograms(path: string): void {
+// it behind: nobody locks it then, and the next program would make it anew. True if one did.
+function refuseOtherPrograms(path: string): boolean {
   const sharedMemory = `${path}-shm`;
   const found = fs.lstatSync(sharedMemory, { throwIfNoEntry: false });
-  if (found === undefined) return;
+  if (found === undefined) return false;
   if (!found.isFile()) throw oddFile(sharedMemory, nameOfOdd(found));
   if (seesAllProcesses() && isLocked(found.ino) === false) {
     fs.rmSync(sharedMemory, { force: true });
-    return;
+    return true;
   }
   throw new KeepsakeError(
     "busy",

@@ -11,7 +11,10 @@ import { NO_WAIT, openBeside, refuseSecondName } from "./file-error.js";
 import type { Reserve } from "./reserve.js";
 import { refuseOtherLog } from "./side-files.js";
 
+// What of a file is compared with what we wrote there, before each commit. In a log it is the
+// header; in a database it holds the bond, which is not the same in any copy (file_sums.h).
 const LOG_HEADER_SIZE = 32;
+const DATABASE_HEADER_SIZE = 100;
 
 /** Why there is no such file for us. It is left out, and the engine says that it can't open it. */
 const UNREACHABLE = new Set([
@@ -28,6 +31,7 @@ const UNREACHABLE = new Set([
 
 interface Kind {
   isLog: boolean;
+  isDatabase: boolean;
   isWritable: boolean;
   isNew: boolean;
   /** Of the database that is written to. */
@@ -41,7 +45,8 @@ const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 class NodeFile implements EngineFile {
   readonly #path: string;
-  readonly #hasHeader: boolean;
+  readonly #isLog: boolean;
+  readonly #headerSize: number;
   readonly #isWritable: boolean;
   readonly #identity: fs.Stats;
   readonly #reserve: Reserve | undefined;
@@ -50,13 +55,15 @@ class NodeFile implements EngineFile {
   #size: number;
   #header: Uint8Array;
   // For check(), which comes before each commit.
-  readonly #found = new Uint8Array(LOG_HEADER_SIZE);
+  readonly #found: Uint8Array;
   #isNew: boolean;
 
   constructor(path: string, fd: number, kind: Kind) {
     this.#path = path;
     this.#fd = fd;
-    this.#hasHeader = kind.isLog;
+    this.#isLog = kind.isLog;
+    this.#headerSize = kind.isLog ? LOG_HEADER_SIZE : kind.isDatabase ? DATABASE_HEADER_SIZE : 0;
+    this.#found = new Uint8Array(this.#headerSize);
     this.#isWritable = kind.isWritable;
     this.#isNew = kind.isNew;
     this.#reserve = kind.reserve;
@@ -85,7 +92,7 @@ class NodeFile implements EngineFile {
         if (written === 0) break;
         count += written;
       }
-      this.#reserve?.makeLater();
+      this.#reserve?.noteWrite();
     } catch (error) {
       this.#noteFull(error);
       throw error;
@@ -119,10 +126,10 @@ class NodeFile implements EngineFile {
     const found = fs.statSync(this.#path, QUIETLY);
     if (found === undefined || found.size !== this.#size) return false;
     if (found.ino !== this.#identity.ino || found.dev !== this.#identity.dev) return false;
-    if (!this.#hasHeader) return true;
     // We never make one: whoever did may copy our log into the database and delete it.
-    if (fs.existsSync(this.#sharedMemory)) return false;
-    // A log that was begun anew by somebody else may have its old size.
+    if (this.#isLog && fs.existsSync(this.#sharedMemory)) return false;
+    // A log that was begun anew by somebody else may have its old size, and so may a copy of the
+    // database that was put in its place.
     return this.#hasItsHeader();
   }
 
@@ -147,6 +154,7 @@ class NodeFile implements EngineFile {
 
   #hasItsHeader(): boolean {
     const [header, found] = [this.#header, this.#found];
+    if (found.length === 0) return true;
     const count = this.read(found, BEGINNING);
     if (count !== header.length) return false;
     for (let i = 0; i < count; i++) if (found[i] !== header[i]) return false;
@@ -154,16 +162,17 @@ class NodeFile implements EngineFile {
   }
 
   #readHeader(): Uint8Array {
-    if (!this.#hasHeader) return new Uint8Array(0);
-    const header = new Uint8Array(LOG_HEADER_SIZE);
+    const header = new Uint8Array(this.#headerSize);
     return header.subarray(0, this.read(header, { at: 0 }));
   }
 
   #noteHeader(written: Uint8Array, at: number): void {
-    if (!this.#hasHeader || at >= LOG_HEADER_SIZE) return;
-    const header = new Uint8Array(Math.min(LOG_HEADER_SIZE, this.#size));
-    header.set(this.#header.subarray(0, header.length));
-    header.set(written.subarray(0, header.length - at), at);
+    const size = Math.min(this.#headerSize, this.#size);
+    if (at >= size && this.#header.length === size) return;
+    const header = new Uint8Array(size);
+    header.set(this.#header.subarray(0, size));
+    // What is written behind it makes the file longer, by zeros.
+    if (at < size) header.set(written.subarray(0, size - at), at);
     this.#header = header;
   }
 }
@@ -218,6 +227,7 @@ export function openNodeFiles(path: string, mode: number, reserve: Reserve): Eng
       } else modeOfDatabase = fs.fstatSync(fd).mode & 0o777;
       const kind: Kind = {
         isLog: isLog === true,
+        isDatabase: !isSideFile,
         isWritable: flags !== O_RDONLY,
         isNew: flags === CREATE,
         reserve,
@@ -255,7 +265,8 @@ export function openNodeFilesForReading(path: string): EngineFiles {
   return openAll(path, (name, isLog) => {
     const fd = tryOpen(name, O_RDONLY, isLog !== undefined);
     if (fd !== undefined) {
-      return new NodeFile(name, fd, { isLog: isLog === true, isWritable: false, isNew: false });
+      const [isDatabase, isWritable, isNew] = [isLog === undefined, false, false];
+      return new NodeFile(name, fd, { isLog: isLog === true, isDatabase, isWritable, isNew });
     }
     // A reader wants a log even if there is nothing in it.
     return isLog === undefined ? undefined : new MemoryFile();
