@@ -469,6 +469,29 @@ TEST_F(SqliteDatabaseTest, an_import_that_is_refused_changes_nothing) {
   }
 }
 
+TEST_F(SqliteDatabaseTest, sql_that_could_damage_the_file_does_nothing) {
+  auto database = OpenAsMade(Path());
+  ASSERT_TRUE(database->Run("PRAGMA writable_schema = ON").ok());
+  EXPECT_FALSE(database->Run("DELETE FROM sqlite_schema").ok());
+  std::string found;
+  for (const char* pragma : {"trusted_schema", "cell_size_check"}) {
+    (void)database->Run(std::string("PRAGMA ") + pragma, {}, [&](const Row& row) {
+      found += row.Text(0);
+      return true;
+    });
+  }
+  EXPECT_EQ(found, "01");
+}
+
+TEST_F(SqliteDatabaseTest, a_trigger_or_a_view_of_a_file_that_is_read_does_not_run) {
+  Execute(Path("theirs.db"),
+          "CREATE TABLE t(x); INSERT INTO t VALUES(1); CREATE VIEW v AS SELECT 2 AS x FROM t");
+  auto theirs = SqliteDatabase::OpenForReading({.path = Path("theirs.db")});
+  ASSERT_TRUE(theirs.has_value());
+  EXPECT_TRUE((*theirs)->Run("SELECT x FROM t").ok());
+  EXPECT_FALSE((*theirs)->Run("SELECT x FROM v").ok());
+}
+
 TEST_F(SqliteDatabaseTest, a_file_that_ends_in_the_middle_of_a_page_is_not_imported) {
   // Its last pages are of one large row, and integrity is checked by structure only.
   {

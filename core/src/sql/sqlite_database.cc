@@ -246,6 +246,10 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::OpenForReading(const Ope
   if (Status status = (*database)->Run("PRAGMA query_only = 1"); !status.ok()) {
     return std::unexpected(std::move(status));
   }
+  // Nothing that somebody else wrote there runs.
+  for (const int what : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config((*database)->connection_.get(), what, 0, nullptr);
+  }
   return database;
 }
 
@@ -286,6 +290,8 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
   std::unique_ptr<SqliteDatabase> database(
       new SqliteDatabase(std::move(*seal), std::move(*sums), std::move(connection), options.path));
   database->CheckpointOnClose(false);
+  database->Defend(true);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   // What is encrypted is authenticated anyway. The checksum tells a page of zeros.
   FileSums::Verify(opened, options.verifies || database->seal_ != nullptr);
   if (!database->InMemory()) {
@@ -297,9 +303,12 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
     if (status.ok()) status = database->RequireOwnLog();
     if (!status.ok()) return std::unexpected(std::move(status));
   }
-  // Before the first read: only so is a log possible without shared memory.
-  if (Status status = database->Run("PRAGMA locking_mode = EXCLUSIVE"); !status.ok()) {
-    return std::unexpected(std::move(status));
+  // The first before the first read: only so is a log possible without shared memory.
+  for (std::string_view pragma :
+       {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA cell_size_check = ON"}) {
+    if (Status status = database->Run(pragma); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
   }
   return database;
 }
@@ -328,7 +337,9 @@ Status SqliteDatabase::StartWriting(Durability durability) {
     const Result<std::uint64_t> bytes = FileBytes();
     if (!bytes) return bytes.error();
     if (*bytes == 0) {
+      Defend(false);
       Status status = Run("PRAGMA journal_mode = OFF");
+      Defend(true);
       if (!status.ok()) return status;
     }
   }
@@ -878,6 +889,10 @@ Status SqliteDatabase::RequireNoTransaction(std::string_view method) const {
   if (depth_ == 0) return Status();
   return Status(StatusCode::kInvalidArgument,
                 std::string(method) + " must not be called within a transaction");
+}
+
+void SqliteDatabase::Defend(bool enabled) {
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_DEFENSIVE, enabled ? 1 : 0, nullptr);
 }
 
 void SqliteDatabase::CheckpointAtCommit(bool enabled) {

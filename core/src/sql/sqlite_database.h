@@ -76,6 +76,9 @@ class SqliteDatabase final : public Database {
   // Remembers what makes this connection, or this transaction, unusable.
   Status Remember(Status status);
   Status RequireNoTransaction(std::string_view method) const;
+  // Whether SQL that could damage the file is refused, as SQLite advises for files of others. It
+  // is, except where we write pages ourselves.
+  void Defend(bool enabled);
   void CheckpointAtCommit(bool enabled);
   void CheckpointOnClose(bool enabled);
   void DeleteLogWeMade();
