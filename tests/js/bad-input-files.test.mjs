@@ -115,6 +115,23 @@ describe("files that are not ours", () => {
     expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
   });
 
+  test("a file that was cut to nothing, and had been a memory, is no empty memory", async () => {
+    const [path, cut] = [temporaryFile("whole"), temporaryFile("cut")];
+    const memory = await openMemory({ path });
+    await memory.store.put(["n"], "k", { n: 1 });
+    copyFileSync(`${path}-reserve`, `${cut}-reserve`); // as after a kill
+    await memory.close();
+    writeFileSync(cut, "");
+    await expectRefused(
+      () => openMemory({ path: cut }),
+      "cannot_open",
+      /has only 0 bytes, and was/,
+    );
+    copyFileSync(path, cut);
+    await using again = await openMemory({ path: cut });
+    expect((await again.store.get(["n"], "k")).value).toEqual({ n: 1 });
+  });
+
   test("a journal of pages whose database is missing is an error, and stays", async () => {
     const path = temporaryFile();
     const journal = Buffer.alloc(8192);
@@ -249,9 +266,9 @@ describe("places where no file can be", () => {
     expect(readdirSync(path)).toEqual([]);
   });
 
-  test.each([215, 250])("a name of %i characters is refused as cannot_open", async (length) => {
+  test.each([230, 250])("a name of %i characters is refused as cannot_open", async (length) => {
     const path = join(temporaryFolder(), "n".repeat(length));
-    const rule = /path must be shorter, since files beside it have names with 46 characters more/;
+    const rule = /path must be shorter, since files beside it have names with 30 characters more/;
     await expectRefused(() => openMemory({ path }), "cannot_open", rule);
   });
 
@@ -371,8 +388,6 @@ describe("disks", () => {
     return count;
   }
 
-  const soon = () => new Promise((resolve) => setTimeout(resolve, 500));
-
   testWithMount.each([
     ["item by item", "3m"],
     ["item by item, on a larger disk", "20m"],
@@ -383,8 +398,6 @@ describe("disks", () => {
       const path = join(folder, "memory.sqlite");
       const memory = await openMemory({ path });
       await memory.store.put(["kept"], "k", { n: 1 });
-      // The reserve is made a moment after the first write.
-      await soon();
       const count = await fillToTheBrim(memory, path);
       if (how.startsWith("a namespace")) {
         expect(await memory.store.clearNamespace(["n"])).toBe(count);
@@ -395,7 +408,9 @@ describe("disks", () => {
       await memory.store.put(["n"], "after", { text: "x".repeat(100_000) });
       await memory.flush();
       await memory.close();
-      expect(readdirSync(folder).sort()).toEqual(["filler", "memory.sqlite"]);
+      // The reserve may stay where the disk is nearly full.
+      const left = readdirSync(folder).filter((name) => !name.endsWith("-reserve"));
+      expect(left.sort()).toEqual(["filler", "memory.sqlite"]);
 
       const database = new Database(path, { readonly: true });
       expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
@@ -411,7 +426,6 @@ describe("disks", () => {
       const path = join(folder, "memory.sqlite");
       const first = await openMemory({ path });
       await first.store.put(["n"], "k", { text: "x".repeat(50_000) });
-      await soon();
       const reserve = statSync(`${path}-reserve`);
       expect([reserve.size, reserve.mode & 0o777]).toEqual([1 << 20, 0o600]);
       const killed = join(folder, "killed.sqlite");

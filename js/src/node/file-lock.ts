@@ -9,8 +9,11 @@
 // renames its candidate over the lock. Should it die in between, its own token
 // has one heir in the same way. A name of this kind is removed only after the
 // lock has moved on, so an heir looks at the lock again before it believes itself.
+//
+// On a full disk there is no room for what a file holds. There the lock is a symbolic link whose
+// text says who, and which nobody follows: a short one lies in the directory's own data.
 
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
 import { KeepsakeError } from "../errors.js";
@@ -21,6 +24,7 @@ const HEARTBEAT_MS = 5_000;
 // Only counts for owners whose process we can't look at.
 const SILENT_MS = 60_000;
 const LONGEST_PAUSE_MS = 200;
+const TOKEN_BYTES = 10;
 const LAST_OF_CANDIDATE = /-lock\.[\w-]+\.new$/;
 
 interface Owner extends Identity {
@@ -92,7 +96,7 @@ function nameOf(owner: Owner | undefined): string {
 }
 
 function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefined } {
-  const token = randomUUID();
+  const token = randomBytes(TOKEN_BYTES).toString("hex");
   const candidate = `${lockPath}.${token}.new`;
   try {
     writeCandidate(candidate, token);
@@ -101,8 +105,16 @@ function tryToLock(lockPath: string): { lock?: FileLock; owner?: Owner | undefin
     if (owner === undefined || !isDead(owner, lockPath, candidate)) return { owner };
     return inherit(lockPath, candidate, token, owner) ? { lock: held(lockPath, token) } : { owner };
   } finally {
-    // Even with force, rmSync() throws for a name that is too long.
-    if (fs.existsSync(candidate)) fs.rmSync(candidate, { force: true });
+    remove(candidate);
+  }
+}
+
+// Even with force, rmSync() throws for a name that is too long.
+function remove(candidate: string): void {
+  try {
+    fs.unlinkSync(candidate);
+  } catch {
+    // It became the lock, or was never there.
   }
 }
 
@@ -112,8 +124,48 @@ function writeCandidate(candidate: string, token: string): void {
     fs.writeFileSync(candidate, JSON.stringify(owner), { flag: "wx", mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") throw tooLong(candidate, error);
-    throw fileError("cannot lock in", dirname(candidate), error);
+    const failure = fileError("cannot lock in", dirname(candidate), error);
+    if (failure.code !== "storage_full" || !linkTo(candidate, owner)) throw failure;
   }
+}
+
+function linkTo(candidate: string, owner: Owner): boolean {
+  remove(candidate);
+  try {
+    fs.symlinkSync(textOf(owner), candidate);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Less than 60 bytes, which most file systems need no block for.
+function textOf({ pid, task, thread, started, machine, token }: Owner): string {
+  return [pid, task === pid ? "=" : task, thread, started, machine, token].join(",");
+}
+
+/** Who a link names; undefined if it is none, or leads somewhere. */
+function ownerInLink(path: string): Owner | undefined {
+  let parts: string[];
+  try {
+    parts = fs.readlinkSync(path).split(",");
+  } catch {
+    return undefined;
+  }
+  const [pid, task, thread, started, machine, token] = parts;
+  if (parts.length !== 6 || !machine || !token || !isToken(token)) return undefined;
+  return {
+    pid: Number(pid),
+    thread: Number(thread),
+    machine,
+    token,
+    ...(task && { task: Number(task === "=" ? pid : task) }),
+    ...(started && { started }),
+  };
+}
+
+function isToken(text: string): boolean {
+  return /^[\w-]+$/.test(text);
 }
 
 function tooLong(candidate: string, cause: unknown): KeepsakeError {
@@ -161,6 +213,8 @@ function successionOf(lockPath: string): Owner[] {
 }
 
 function readOwner(path: string): Owner | undefined {
+  const linked = ownerInLink(path);
+  if (linked !== undefined) return linked;
   let text: string;
   try {
     text = readBeside(path);
@@ -170,7 +224,7 @@ function readOwner(path: string): Owner | undefined {
   }
   try {
     const owner = JSON.parse(text) as Owner;
-    if (/^[\w-]+$/.test(owner.token) && Number.isInteger(owner.pid)) return owner;
+    if (isToken(owner.token) && Number.isInteger(owner.pid)) return owner;
   } catch {
     // Falls through: a power cut may leave an empty file.
   }
@@ -197,7 +251,7 @@ function isDead(owner: Owner, lockPath: string, candidate: string): boolean {
   if (alive !== undefined) return !alive;
   try {
     // Both times are the file system's, so the clocks of two hosts don't matter.
-    const silence = fs.statSync(candidate).mtimeMs - fs.statSync(lockPath).mtimeMs;
+    const silence = fs.lstatSync(candidate).mtimeMs - fs.lstatSync(lockPath).mtimeMs;
     // Nobody who lives has a damaged one, whatever time it says.
     return (isDamaged(owner) ? Math.abs(silence) : silence) > SILENT_MS;
   } catch {
@@ -237,6 +291,11 @@ function held(lockPath: string, token: string): FileLock {
 // Writes what is there already, in place: the file system then sets its own time.
 function beat(lockPath: string): void {
   try {
+    if (ownerInLink(lockPath) !== undefined) {
+      const now = new Date();
+      fs.lutimesSync(lockPath, now, now);
+      return;
+    }
     const file = openBeside(lockPath, fs.constants.O_RDWR);
     fs.writeSync(file, "{", 0);
     fs.closeSync(file);

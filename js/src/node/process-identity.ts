@@ -65,7 +65,7 @@ function machine(): string {
   return createHash("sha256")
     .update(JSON.stringify([hostname(), boot, pids]))
     .digest("base64url")
-    .slice(0, 22);
+    .slice(0, 10);
 }
 
 /** False in a container, whose /proc shows nothing of the processes around it. @internal */

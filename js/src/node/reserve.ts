@@ -1,21 +1,26 @@
 // Room that a database keeps on its disk, so that what is deleted can be logged when the disk
-// is full: the file `<path>-reserve`, while the database is open and was written to.
+// is full: the file `<path>-reserve`, while the database is open and was written to. Where the disk
+// is nearly full then, it stays when the database is closed.
 
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 import type { DatabaseSession } from "../engine/session.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { encodeRequest, failureCodeOf } from "../wire/codec.js";
-import { mayBeReserve, newReserve, refuseOtherReserve } from "./side-files.js";
+import { isWholeReserve, mayBeReserve, newReserve, refuseOtherReserve } from "./side-files.js";
 
-const MAKE_AFTER_MS = 300;
+const TRY_AGAIN_AFTER_MS = 300;
+// Who opens a file on a disk that is nearly full may find it full.
+const NEARLY_FULL_BYTES = 64 << 20;
 
 /** @internal */
 export class Reserve {
   /** Set by a file that found no room. */
   isNeeded = false;
   readonly #path: string;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isWanted = false;
   #isThere = false;
+  #triedAt = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#path = `${path}-reserve`;
@@ -26,21 +31,27 @@ export class Reserve {
     refuseOtherReserve(this.#path);
   }
 
-  /** Soon, because who writes once and ends needs none. Called with each write. */
-  makeLater(): void {
-    if (this.#isThere || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#isThere = this.#make();
-    }, MAKE_AFTER_MS);
-    this.#timer.unref?.();
+  /** Called with each write to the file. */
+  noteWrite(): void {
+    this.#isWanted = true;
+  }
+
+  /**
+   * Makes it if the file was written to, and it is not there. With a call that wrote, because who
+   * writes in a loop may never let a timer run.
+   */
+  makeIfWanted(): void {
+    if (!this.#isWanted || this.#isThere) return;
+    const now = performance.now();
+    if (now - this.#triedAt < TRY_AGAIN_AFTER_MS) return;
+    this.#triedAt = now;
+    this.#isThere = isWholeReserve(this.#path) || this.#make();
   }
 
   /** False if there was none. */
   release(): boolean {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#isThere = false;
+    this.#triedAt = performance.now();
     try {
       if (!mayBeReserve(this.#path)) return false;
       fs.rmSync(this.#path);
@@ -48,6 +59,11 @@ export class Reserve {
     } catch {
       return false;
     }
+  }
+
+  /** When the file is closed. */
+  close(): void {
+    if (!isNearlyFull(this.#path)) this.release();
   }
 
   // Of bytes that a disk has to keep, because it may leave out zeros. Made anew, because what
@@ -67,6 +83,15 @@ export class Reserve {
     } finally {
       if (file !== undefined) fs.closeSync(file);
     }
+  }
+}
+
+function isNearlyFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = fs.statfsSync(dirname(path));
+    return bavail * bsize < NEARLY_FULL_BYTES;
+  } catch {
+    return false; // not every system tells
   }
 }
 
@@ -97,19 +122,22 @@ export class ReservingSession implements DatabaseSession {
 
   execute(request: Uint8Array, spare?: number): Uint8Array {
     const response = this.#session.execute(request, spare);
-    if (!this.#reserve.isNeeded) return response;
+    if (!this.#reserve.isNeeded) {
+      this.#reserve.makeIfWanted();
+      return response;
+    }
     this.#reserve.isNeeded = false;
     if (spare === undefined || failureCodeOf(response) !== "storage_full") return response;
     // The encoder of requests has one buffer.
     const again = request.slice();
     // What spares no memory makes room.
-    const isReleased = spare === 0 && this.#reserve.release();
+    if (spare === 0) this.#reserve.release();
     // The log moves into the database first, and has as much room again as it had.
     const header = { clientId: 0, sequence: 0, now: Date.now() };
     this.#session.execute(encodeRequest(header, [{ kind: "flush" }]));
     const outcome = this.#session.execute(again, spare);
     this.#reserve.isNeeded = false;
-    if (isReleased) this.#reserve.makeLater();
+    this.#reserve.makeIfWanted();
     return outcome;
   }
 
@@ -121,7 +149,7 @@ export class ReservingSession implements DatabaseSession {
     try {
       this.#session.close();
     } finally {
-      this.#reserve.release();
+      this.#reserve.close();
     }
   }
 }

@@ -43,6 +43,14 @@ export function refuseLoneLog(path: string, smallest: number): void {
         `put the database back, or move ${path}${suffix} away to begin a new one`,
     );
   }
+  // It is made when something is stored.
+  if (fs.existsSync(path) && isWholeReserve(`${path}-reserve`)) {
+    throw new KeepsakeError(
+      "cannot_open",
+      `${path} has only ${size} bytes, and was a memory, as ${path}-reserve tells: put a copy of ` +
+        `it back, or remove ${path}-reserve to begin a new one`,
+    );
+  }
 }
 
 function refuseOtherLogAt(path: string, isLog: boolean): void {
@@ -75,6 +83,11 @@ export function mayBeReserve(path: string): boolean {
   if (found === undefined || !found.isFile() || found.nlink > 1) return true;
   if (found.size > RESERVE_BYTES) return false;
   return fs.readFileSync(path).every((byte) => byte === RESERVE_BYTE || byte === 0);
+}
+
+/** @internal */
+export function isWholeReserve(path: string): boolean {
+  return sizeOf(path) === RESERVE_BYTES && mayBeReserve(path) && fs.lstatSync(path).nlink === 1;
 }
 
 /** @internal */
