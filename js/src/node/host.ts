@@ -27,14 +27,29 @@ export interface ResolvedOptions extends DatabaseOptions {
   isVolatile: boolean;
 }
 
-// Before a test replaces it by a clock of its own.
+// Before a test replaces them by a clock of its own.
 const { nextTick } = process;
+const { setImmediate } = globalThis;
+const clock = performance.now.bind(performance);
 const settled = Promise.resolve();
 
-// Node runs all that waits for promises before the next tick, and that before what comes from
-// outside.
+// Node runs all that waits for promises before the next tick, and that before timers and what comes
+// from outside: a loop of awaited writes would never let them in. So they wait for it no longer.
+const LONGEST_TURN_MS = 20;
+let turnBegan: number | undefined;
+
+function isTurnOver(): boolean {
+  if (turnBegan !== undefined) return clock() - turnBegan > LONGEST_TURN_MS;
+  turnBegan = clock();
+  setImmediate(() => {
+    turnBegan = undefined;
+  });
+  return false;
+}
+
 function whenTickEnds(run: () => void): void {
-  settled.then(() => nextTick(run));
+  if (isTurnOver()) setImmediate(run);
+  else settled.then(() => nextTick(run));
 }
 
 const SHARED = Symbol.for("keepsake.engines");
