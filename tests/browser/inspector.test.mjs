@@ -661,7 +661,9 @@ describe("scopes", () => {
       .getByText("4 items in each namespace at most. The fullest is notes: 3 (75 %).")
       .waitFor();
     // Keys of one sign, and {"text":"Note 1"}.
-    await page.getByText("1000 B of keys and values at most. Used: 54 B (5 %).").waitFor();
+    await page
+      .getByText("1000 B of items and threads at most. Keys and values take 54 B (5 %).")
+      .waitFor();
     expect(await page.getByRole("meter").first().getAttribute("value")).toBe("75");
     await page.getByText(/is held since .*: case 8$/).waitFor();
     await pictures("scopes");

@@ -271,7 +271,7 @@ TEST_P(AuditTest, cap_103_cap_104_what_a_rule_refuses_is_told_and_changes_nothin
 
 TEST_P(AuditTest, what_fails_beside_others_takes_nothing_of_theirs) {
   opened_.Keep();
-  const Levels reader = {{{"user", "ada"}, {.writable = std::vector<Namespace>{}}}};
+  const Levels reader = {{{"user", "ada"}, {.writable = {{{"facts"}}}}}};
   RequestBuilder frame = std::move(Frame().Within(reader));
   frame.Add(Tag::kPutCheckpoint, Checkpoint("t")).Add(Tag::kPut, PutIn({"notes"}, "k"));
   ASSERT_EQ(opened_.Run(frame, 0), StatusCode::kOk);
@@ -300,6 +300,28 @@ TEST_P(AuditTest, the_oldest_go_by_number_and_by_age) {
   EXPECT_THAT(ids(kNow + 200), ElementsAre(8, 7)) << "they are gone";
   opened_.Keep(AuditRule{.max_entries = 1}, kNow + 201);
   EXPECT_THAT(ids(kNow + 201), ElementsAre(9));
+}
+
+TEST_P(AuditTest, refusals_of_one_do_not_push_out_what_others_did) {
+  opened_.Keep({{.max_entries = 50}});
+  const Levels ada = {{{"user", "ada"}, {.read_only = true}}, {{"conv", "1"}, {}}};
+  opened_.Run(Frame().Within({{{"user", "bob"}, {}}}).Add(Tag::kPut, Put("k")));
+  for (int i = 0; i < 200; ++i) {
+    const Levels deeper = {ada[0], {{"conv", std::to_string(i)}, {}}};
+    const PutOp put = PutIn({"n" + std::to_string(i)}, "k");
+    EXPECT_EQ(
+        opened_.Run(Frame().By("a" + std::to_string(i), "").Within(deeper).Add(Tag::kPut, put)),
+        StatusCode::kAccessDenied);
+  }
+  const Levels eve = {{{"user", "eve"}, {.read_only = true}}};
+  opened_.Run(Frame().Within(eve).Add(Tag::kPut, Put("k")));
+  const auto log = opened_.Log();
+  ASSERT_THAT(log, SizeIs(7)) << "of bob, five refusals of ada, and one of eve";
+  EXPECT_EQ(log.back().place, (Namespace{"user", "bob"}));
+  EXPECT_EQ(log.front().place, (Namespace{"user", "eve"}));
+  EXPECT_EQ(log[1].count, 196u) << "it and those that came later";
+  EXPECT_EQ(log[1].ns, std::nullopt);
+  EXPECT_EQ(log[2].count, 1u);
 }
 
 TEST_P(AuditTest, is_read_in_pages_and_since_a_time) {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "../fuzz/frame_fuzz.h"
+#include "../golden/golden_frames.h"
 #include "keepsake/clock.h"
 #include "keepsake/in_memory_store.h"
 #include "keepsake/memory_saver.h"
@@ -26,6 +27,9 @@ using ::testing::IsEmpty;
 // ---- against a memory of its own
 
 using Levels = std::vector<ScopeLevel>;
+
+// Of a policy.
+const std::vector<Namespace> kNothing;
 
 // None lies in another. Some look alike, or like what separates them.
 const std::vector<Levels>& Scopes() {
@@ -275,6 +279,202 @@ void ExpectIsolation(const std::optional<sql::OpenOptions>& database) {
 TEST(Scope, cap_52_in_memory_is_as_a_memory_of_its_own) { ExpectIsolation(std::nullopt); }
 TEST(Scope, cap_52_over_sqlite_is_as_a_memory_of_its_own) { ExpectIsolation(InMemorySqlite()); }
 
+// ---- what may not be read, against what is not there
+
+// What an engine answers, with what it says of failures.
+std::vector<std::string> AnswersOf(Engine& engine, ByteView frame) {
+  const ByteView answered = engine.Execute(frame);
+  const Bytes response(answered.begin(), answered.end());
+  const Result<wire::Response> parsed = wire::ParseResponse(response);
+  std::vector<std::string> answers;
+  if (!parsed) return {"malformed"};
+  for (const wire::ResultView& result : parsed->results) {
+    answers.push_back(std::string(StatusCodeName(result.code)) + " " +
+                      std::string(result.body.begin(), result.body.end()));
+  }
+  return answers;
+}
+
+// Each operation has a golden frame, so that a new one is tried here, too.
+void ExpectThatUnreadableLooksEmpty(const std::optional<sql::OpenOptions>& database) {
+  const Namespace place = {"user", "ada"};
+  const Levels open = {{place, {}}};
+  const std::vector<Policy> policies = {{.readable = kNothing},
+                                        {.readable = {{{"notes"}}}},
+                                        {.readable = kNothing,
+                                         .max_entries = 100,
+                                         .max_entries_per_namespace = 100,
+                                         .max_bytes = 1'000'000}};
+  for (const Policy& policy : policies) {
+    Engine full, empty;
+    for (Engine* engine : {&full, &empty}) {
+      engine->Open(fuzz::OpenFrame(database));
+      engine->Execute(Configuration());
+      engine->Execute(wire::RequestBuilder({.now_ms = 1})
+                          .Add(wire::Tag::kKeepHistory, HistoryRule{.ns = {}, .max_versions = 5})
+                          .Build());
+    }
+    const auto fill = [&](Engine& engine) {
+      for (const golden::GoldenFrame& golden : golden::GoldenFrames()) {
+        const auto request = wire::ParseRequest(golden.request, wire::FrameKind::kExecute);
+        if (!request || request->operations.empty()) continue;
+        const auto tag = static_cast<wire::Tag>(request->operations[0].tag);
+        if (tag == wire::Tag::kPut || tag == wire::Tag::kPutCheckpoint ||
+            tag == wire::Tag::kPutWrites) {
+          engine.Execute(Scoped(golden.request, 1, open));
+        }
+      }
+      PutOp put = golden::AnyPut();
+      put.vectors = {};
+      put.index = {};
+      engine.Execute(wire::RequestBuilder({.now_ms = 1'700'000'000'123})
+                         .Within(open)
+                         .Add(wire::Tag::kPut, put)
+                         .Build());
+    };
+    std::size_t tried = 0;
+    for (const golden::GoldenFrame& golden : golden::GoldenFrames()) {
+      const auto request = wire::ParseRequest(golden.request, wire::FrameKind::kExecute);
+      if (!request || request->operations.size() != 1) continue;
+      const std::uint8_t tag = request->operations[0].tag;
+      // Threads are readable where `readable` names anything at all.
+      const bool is_of_threads = tag >= std::to_underlying(wire::Tag::kPutCheckpoint) &&
+                                 tag <= std::to_underlying(wire::Tag::kCheckpointerStats);
+      if (is_of_threads && !policy.readable->empty()) continue;
+      fill(full);
+      const Bytes frame = Scoped(golden.request, 1, {{place, policy}});
+      EXPECT_EQ(AnswersOf(full, frame), AnswersOf(empty, frame)) << golden.name;
+      ++tried;
+    }
+    EXPECT_GT(tried, 20u);
+    // By their numbers nobody learns of operations on what may not be read.
+    const auto undo = [&](std::int64_t operation) {
+      const Bytes ask = wire::RequestBuilder({.now_ms = 1'700'000'000'200})
+                            .Within({{place, policy}})
+                            .Add(wire::Tag::kUndo, Undo{operation, true})
+                            .Build();
+      return AnswersOf(full, ask);
+    };
+    for (std::int64_t operation = 1; operation < 5; ++operation) {
+      EXPECT_THAT(undo(operation), ElementsAre(HasSubstr("not_found")));
+    }
+  }
+}
+
+TEST(Scope, what_is_unreadable_in_memory_is_answered_as_what_is_not_there) {
+  ExpectThatUnreadableLooksEmpty(std::nullopt);
+}
+TEST(Scope, what_is_unreadable_over_sqlite_is_answered_as_what_is_not_there) {
+  ExpectThatUnreadableLooksEmpty(InMemorySqlite());
+}
+
+TEST(Scope, a_forgetting_that_only_asks_may_not_read_by_its_filter) {
+  Engine engine;
+  engine.Open(fuzz::OpenFrame(InMemorySqlite()));
+  const Levels open = {{{"user", "ada"}, {}}};
+  const Levels writer = {{{"user", "ada"}, {.readable = {{{"notes"}}}}}};
+  const PutOp pin{.ns = {"secrets"}, .key = "pin", .value = R"({"pin":"4711"})"};
+  engine.Execute(
+      wire::RequestBuilder({.now_ms = 1}).Within(open).Add(wire::Tag::kPut, pin).Build());
+  for (const bool dry_run : {true, false}) {
+    const Erasure guess{.id = "1",
+                        .digest = "",
+                        .namespaces = {{"secrets"}},
+                        .filter = R"({"pin":{"$lt":"5"}})",
+                        .threads = {},
+                        .dry_run = dry_run};
+    const Bytes frame =
+        wire::RequestBuilder({.now_ms = 2}).Within(writer).Add(wire::Tag::kForget, guess).Build();
+    EXPECT_THAT(AnswersOf(engine, frame), ElementsAre(HasSubstr("may not be read")));
+  }
+  const Bytes clear = wire::RequestBuilder({.now_ms = 2})
+                          .Within(writer)
+                          .Add(wire::Tag::kClearNamespace, wire::OneNamespace{{"secrets"}})
+                          .Build();
+  EXPECT_THAT(AnswersOf(engine, clear), ElementsAre(HasSubstr("may not be read")));
+}
+
+// ---- what is around
+
+TEST(Scope, errors_name_nothing_that_is_around) {
+  Engine engine;
+  engine.Open(fuzz::OpenFrame(InMemorySqlite()));
+  const auto run = [&](wire::Tag tag, const auto& payload, const Levels& levels) {
+    wire::RequestBuilder builder({.now_ms = 5});
+    if (!levels.empty()) builder.Within(levels);
+    return AnswersOf(engine, builder.Add(tag, payload).Build()).front();
+  };
+  const Levels ada = {{{"tenant", "acme"}, {}}, {{"user", "ada"}, {}}};
+  const auto expect_silence = [](const std::string& answer) {
+    EXPECT_THAT(answer, ::testing::Not(HasSubstr("acme")));
+    EXPECT_THAT(answer, ::testing::Not(HasSubstr("ada")));
+    EXPECT_THAT(answer, ::testing::Not(HasSubstr("fraud")));
+  };
+  run(wire::Tag::kHold, Hold{{"tenant", "acme"}, "fraud"}, {});
+  const Erasure everything{
+      .id = "1", .digest = "", .namespaces = {{}}, .filter = "", .threads = {}};
+  const std::string above = run(wire::Tag::kForget, everything, ada);
+  EXPECT_THAT(above, HasSubstr("held nothing may be forgotten while a hold is on all of this"));
+  expect_silence(above);
+  run(wire::Tag::kRelease, wire::OneNamespace{{"tenant", "acme"}}, {});
+  run(wire::Tag::kHold, Hold{{"tenant", "acme", "user", "ada", "tax"}, "fraud"}, {});
+  const std::string within = run(wire::Tag::kForget, everything, ada);
+  EXPECT_THAT(within, HasSubstr(R"(while a hold is on ["tax"]: who)"));
+  expect_silence(within);
+  EXPECT_THAT(run(wire::Tag::kForget, everything, {}), HasSubstr("fraud; release() it first"));
+
+  const std::string history = run(wire::Tag::kHistory, wire::History{{{"notes"}, "k"}, 1}, ada);
+  EXPECT_THAT(history, HasSubstr(R"(below ["notes"])"));
+  expect_silence(history);
+  const std::string thread = run(wire::Tag::kCopyThread, wire::CopyThread{"t", "u"}, ada);
+  EXPECT_THAT(thread, HasSubstr(R"(there is no thread "t")"));
+  expect_silence(thread);
+  const Levels inner = {{{"tenant", "acme"}, {.readable = {{{"user", "ada"}, {"boss"}}}}},
+                        {{"user", "bob"}, {}}};
+  const std::string denied = run(wire::Tag::kListKeys, wire::OneNamespace{{"notes"}}, inner);
+  EXPECT_THAT(denied, HasSubstr(R"(["notes"] may not be read: a policy around this scope)"));
+  EXPECT_THAT(denied, ::testing::Not(HasSubstr("boss")));
+}
+
+// ---- quotas of a whole scope
+
+TEST(Scope, labels_ids_and_threads_take_room) {
+  for (const bool in_memory : {true, false}) {
+    Engine engine;
+    engine.Open(fuzz::OpenFrame(in_memory ? std::nullopt : InMemorySqlite()));
+    const Levels small = {{{"user", "ada"}, {.max_entries = 5, .max_bytes = 3'000}}};
+    const auto run = [&](wire::Tag tag, const auto& payload) {
+      return AnswersOf(engine,
+                       wire::RequestBuilder({.now_ms = 5}).Within(small).Add(tag, payload).Build())
+          .front();
+    };
+    const auto put = [&](const std::string& label, const std::string& key) {
+      const PutOp op{.ns = {label}, .key = key, .value = "{}"};
+      return run(wire::Tag::kPut, op);
+    };
+    EXPECT_THAT(put(std::string(1'000, 'l'), "k"), HasSubstr("ok"));
+    EXPECT_THAT(put("l", std::string(1'000, 'k')), HasSubstr("ok"));
+    EXPECT_THAT(put(std::string(1'000, 'm'), "k"), HasSubstr("bytes of items and threads"));
+    NewCheckpoint next;
+    next.key = {"t", "", "1"};
+    next.checkpoint = golden::JsonBlob(std::string(400, '1'));
+    EXPECT_THAT(run(wire::Tag::kPutCheckpoint, next), HasSubstr("ok"));
+    next.key.thread_id = std::string(700, 't');
+    EXPECT_THAT(run(wire::Tag::kPutCheckpoint, next), HasSubstr("quota_exceeded"));
+    PendingWrite write = golden::AnyWrite();
+    write.value.bytes = Bytes(900, 1);
+    EXPECT_THAT(run(wire::Tag::kPutWrites, wire::PutWrites{{"t", "", "1"}, {write}}),
+                HasSubstr("quota_exceeded"));
+    EXPECT_THAT(run(wire::Tag::kCopyThread, wire::CopyThread{"t", "u"}), HasSubstr("ok"));
+    EXPECT_THAT(run(wire::Tag::kCopyThread, wire::CopyThread{"t", std::string(900, 'v')}),
+                HasSubstr("quota_exceeded"));
+    EXPECT_THAT(run(wire::Tag::kDeleteThread, wire::DeleteThread{"u"}), HasSubstr("ok"));
+    EXPECT_THAT(run(wire::Tag::kDeleteThread, wire::DeleteThread{"t"}), HasSubstr("ok"));
+    for (const char* label : {"a", "b", "c"}) EXPECT_THAT(put(label, "k"), HasSubstr("ok"));
+    EXPECT_THAT(put("d", "k"), HasSubstr("the scope would have 6 entries, which exceeds max 5"));
+  }
+}
+
 // ---- policies, over both stores
 
 struct InMemory {
@@ -402,7 +602,8 @@ TYPED_TEST(ScopePolicy, what_expired_takes_no_room) {
 }
 
 TYPED_TEST(ScopePolicy, a_scope_has_no_more_bytes_than_allowed_and_may_always_have_less) {
-  ScopedStore scoped = this->In({.max_bytes = 20});
+  const std::size_t ns = EncodeNamespace({"user", "ada", "a"}).size();
+  ScopedStore scoped = this->In({.max_bytes = 20 + 3 * ns});
   EXPECT_TRUE(scoped.Put({"a"}, "k", "123456789").ok());
   EXPECT_TRUE(scoped.Put({"b"}, "k", "123456789").ok());
   EXPECT_EQ(scoped.Put({"b"}, "l", "1").code(), StatusCode::kQuotaExceeded);
@@ -410,7 +611,7 @@ TYPED_TEST(ScopePolicy, a_scope_has_no_more_bytes_than_allowed_and_may_always_ha
   EXPECT_TRUE(scoped.Put({"b"}, "k", "1").ok()) << "less than before";
   EXPECT_TRUE(scoped.Delete({"b"}, "more").ok());
   EXPECT_TRUE(scoped.Put({"b"}, "l", "1234567").ok());
-  EXPECT_EQ(this->store_->Measure({"user", "ada"}, true)->bytes, 20u);
+  EXPECT_EQ(this->store_->Measure({"user", "ada"}, true)->bytes, 20 + 3 * ns);
 }
 
 TYPED_TEST(ScopePolicy, a_time_to_live_is_no_longer_than_allowed) {
@@ -483,6 +684,12 @@ TEST(Scope, threads_of_a_read_only_scope_are_read_only) {
   next.key = {"t", "", "1"};
   EXPECT_EQ(reader.Put(next).code(), StatusCode::kAccessDenied);
   ASSERT_TRUE(writer.Put(next).ok());
+  const auto blind = Scope::Make({{{"user", "ada"}, {.readable = kNothing}}});
+  EXPECT_EQ(ScopedCheckpointer(*saver, *blind).GetTuple({"t", "", ""}).error().code(),
+            StatusCode::kAccessDenied);
+  const auto mute = Scope::Make({{{"user", "ada"}, {.writable = kNothing}}});
+  EXPECT_EQ(ScopedCheckpointer(*saver, *mute).Put(next).code(), StatusCode::kAccessDenied);
+  EXPECT_TRUE(ScopedCheckpointer(*saver, *mute).GetTuple({"t", "", ""}).has_value());
   EXPECT_EQ((**reader.GetTuple({"t", "", ""})).key.thread_id, "t");
   EXPECT_EQ(reader.PutWrites(next.key, {}).code(), StatusCode::kAccessDenied);
   EXPECT_EQ(reader.DeleteThread("t").code(), StatusCode::kAccessDenied);

@@ -62,7 +62,7 @@ const Allowed kAllowed[] = {
       "SELECT i.item_id, i.updated_at, v.vector FROM store_kv i LEFT JOIN store_vectors v",
       "SELECT item_id FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL",
       "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)",
-      "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)",
+      "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))",
       "SELECT item_id, key, value, (SELECT count(*) FROM store_vectors v",
       "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from, "
       " valid_until, superseded_by FROM store_kv WHERE ns >= ? AND ns < ?",
@@ -96,6 +96,9 @@ const Allowed kAllowed[] = {
       " (ns_id) WHERE thread_id >= ?",
       "SELECT thread_id, newest FROM thread_namespaces INDEXED BY thread_namespaces_key",
       "SELECT thread_id, newest FROM (SELECT n.thread_id, CASE WHEN n.listed = 1"}},
+    {"measures the threads of a scope that has a quota",
+     {"SELECT COALESCE(SUM(LENGTH(CAST(n.thread_id AS BLOB))",
+      "SELECT DISTINCT u.log FROM thread_namespaces n"}},
     {"counts what waits for a vector, once: then it is known",
      {"SELECT count(DISTINCT item_id) FROM vector_pending"}},
     {"is done once, when an index gets other fields, another model, or none",

@@ -306,6 +306,7 @@ GoldenFrame ScopedPut() {
   const Policy policy{.readable = {{{"n"}, {}}},
                       .writable = {{{"n"}}},
                       .read_only = false,
+                      .max_entries = 50,
                       .max_entries_per_namespace = 5,
                       .max_value_bytes = 1'000,
                       .max_bytes = 10'000,

@@ -651,6 +651,7 @@ test("a request of two scopes has the golden bytes", () => {
     readable: [["n"], []],
     writable: [["n"]],
     readOnly: false,
+    maxEntries: 50,
     maxEntriesPerNamespace: 5,
     maxValueBytes: 1000,
     maxBytes: 10_000,

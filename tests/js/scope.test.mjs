@@ -286,6 +286,44 @@ test("changes are told to those whose scope they are in", async () => {
   await memory.close();
 });
 
+test("a scope hears nothing of what another forgets, prunes or undoes, nor of what it may not read", async () => {
+  const memory = await open();
+  await memory.store.keepHistory([]);
+  const heard = { ada: [], bob: [], reader: [], blind: [] };
+  const ada = memory.scoped({ user: "ada" });
+  ada.onChange((changes) => heard.ada.push(changes));
+  memory.scoped({ user: "bob" }).onChange((changes) => heard.bob.push(changes));
+  const readable = (prefixes) => memory.scoped({ user: "ada", policy: { readable: prefixes } });
+  readable([["n"]]).onChange((changes) => heard.reader.push(changes));
+  readable([]).onChange((changes) => heard.blind.push(changes));
+  await ada.store.put(["secrets"], "k", { n: 1 });
+  await ada.store.put(["n"], "k", { n: 1 });
+  await put(ada.checkpointer, "t");
+  const [{ operation }] = await ada.store.history(["n"], "k");
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(heard.reader).toEqual([
+    { namespaces: [["n"]], threads: [], everything: false },
+    { namespaces: [], threads: ["t"], everything: false },
+  ]);
+  heard.ada.length = heard.reader.length = 0;
+  await ada.store.undo(operation);
+  await ada.checkpointer.prune({ keepLast: 1 });
+  await ada.forget({ namespaces: [["secrets"]] });
+  await memory.forget({ namespaces: [["user", "ada", "n"]], threads: ["user/ada/t"] });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(heard.bob).toEqual([]);
+  expect(heard.blind).toEqual([]);
+  const everything = { namespaces: [], threads: [], everything: true };
+  expect(heard.ada).toEqual([
+    everything,
+    everything,
+    everything,
+    { ...everything, threads: ["t"] },
+  ]);
+  expect(heard.reader).toEqual([everything, everything, { ...everything, threads: ["t"] }]);
+  await memory.close();
+});
+
 test("every access is told before and after it, and never a value [cap 103]", async () => {
   const memory = await open();
   const events = [];

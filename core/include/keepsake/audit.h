@@ -7,6 +7,7 @@
 #ifndef KEEPSAKE_AUDIT_H_
 #define KEEPSAKE_AUDIT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -30,6 +31,8 @@ struct AuditRule {
   std::uint32_t max_entries = 10'000;
   std::optional<std::int64_t> max_age_ms{};  // none: as long as max_entries lets
   std::int64_t since_ms = 0;                 // when it began: the log says
+
+  std::uint32_t MostRefusals() const { return std::clamp(max_entries / 10, 1U, 100U); }
 
   bool operator==(const AuditRule&) const = default;
 };
@@ -72,6 +75,7 @@ struct AuditQuery {
   std::int64_t since_ms = 0;
   std::optional<std::int64_t> before_id{};  // the next page, behind the last id of this one
   std::uint32_t limit = 100;
+  bool threads = true;  // or no entries about threads
 };
 
 // Not thread-safe.
@@ -86,8 +90,11 @@ class AuditLog {
   Result<std::optional<AuditRule>> Rule();
 
   // Their times and ids are given here. Does nothing if no log is kept. Also drops what is too
-  // old. Belongs into the transaction of what it tells of.
-  Status Record(std::span<const AuditEntry> entries, std::int64_t now_ms);
+  // old. Belongs into the transaction of what it tells of. Refusals of one `asker`, the outermost
+  // scope of who asked, take MostRefusals() entries; what comes then is counted in one of them,
+  // which names no namespace any more. So nobody pushes others' entries out by being refused.
+  Status Record(std::span<const AuditEntry> entries, std::int64_t now_ms,
+                const Namespace& asker = {});
   // The newest first.
   Result<std::vector<AuditEntry>> Read(const AuditQuery& query, std::int64_t now_ms);
 
@@ -105,6 +112,8 @@ class AuditLog {
     std::int64_t at_ms;
   };
 
+  // Whether a refusal was counted in an entry that is there.
+  Result<bool> CountIn(const AuditEntry& refusal, const Namespace& asker, std::uint32_t most);
   Status Trim(std::int64_t newest_id, std::int64_t now_ms);
   Result<std::optional<Oldest>> FindOldest();
   // Newest first, until one is refused.

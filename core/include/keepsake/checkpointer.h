@@ -238,6 +238,9 @@ class Checkpointer {
   virtual Status ForkThread(const std::string& source, const std::string& checkpoint_id,
                             const std::string& target) = 0;
   virtual Result<CheckpointerStats> Stats() = 0;
+  // About how many bytes a thread takes, or all that begin so, as Scope has it: ids, rows, and
+  // content, which counts once, whoever of them shares it. Goes through all of them.
+  virtual Result<std::uint64_t> Measure(const std::string& thread, bool below) = 0;
 };
 
 }  // namespace keepsake

@@ -27,6 +27,8 @@ struct Erasure {
   std::vector<std::string> threads;
   std::optional<std::string> thread_prefix;  // and all threads that begin so, "" for all
   bool dry_run = false;                      // says what would go, and keeps it
+  // Where who asks is at home. There no hold is told by its reason, and none around it by name.
+  Namespace place{};
 };
 
 struct Erased {

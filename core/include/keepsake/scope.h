@@ -26,12 +26,16 @@ namespace keepsake {
 // What may be done within a scope. Nothing is forbidden unless it is said.
 struct Policy {
   // Prefixes of the namespaces that may be read and written, as they are called within
-  // the scope; nullopt for all. Else kAccessDenied.
+  // the scope; nullopt for all. Else kAccessDenied. Threads lie in none: an empty list
+  // allows none of them either, any other allows all.
   std::optional<std::vector<Namespace>> readable;
   std::optional<std::vector<Namespace>> writable;
   bool read_only = false;  // neither items nor threads are written: kAccessDenied
-  // Of items: how many in a namespace, bytes of a value (JSON), and bytes of all keys and
-  // values in the scope. Beyond, kQuotaExceeded; what makes it less is always allowed.
+  // How many items there are in the scope and in a namespace, bytes of a value (JSON), and
+  // bytes of all that is in the scope: of each item its namespace, as stored, its key and its
+  // value; of threads ids, checkpoints and writes. Beyond, kQuotaExceeded; what makes it less is
+  // always allowed.
+  std::optional<std::uint64_t> max_entries;
   std::optional<std::uint64_t> max_entries_per_namespace;
   std::optional<std::uint64_t> max_value_bytes;
   std::optional<std::uint64_t> max_bytes;
@@ -46,6 +50,10 @@ struct Policy {
 // What the threads of a scope at this place begin with: its labels, each with a "/" behind it,
 // "%" and "/" within them as in a URL. Persistent.
 std::string ThreadPrefixOf(const Namespace& place);
+
+// What an operation does with items or threads. It reads them if it answers anything about
+// them, be it a number.
+enum class Access : std::uint8_t { kRead = 1, kWrite = 2, kReadAndWrite = 3 };
 
 struct ScopeLevel {
   Namespace place;  // within the level around it
@@ -67,7 +75,10 @@ class Scope {
   const Namespace& place() const { return place_; }
   // What its threads begin with there: ThreadPrefixOf(place()).
   const std::string& thread_prefix() const { return thread_prefix_; }
-  bool is_read_only() const;
+  // Whether its threads may be read, and written.
+  Status CheckThreads(Access access) const;
+  // A message for who is in the scope: names in it are those within.
+  std::string Within(std::string message) const;
 
  private:
   std::vector<ScopeLevel> levels_;
@@ -83,6 +94,7 @@ class UsageCache {
   void Keep(std::string_view encoded_ns, bool below, StoreUsage usage);
   // Before a write to this namespace: of it, and of what it lies in.
   void Forget(std::string_view encoded_ns);
+  bool empty() const { return known_.empty(); }
   // After writes that did not go through a ScopedStore, or failed.
   void Clear() { known_.clear(); }
 
@@ -98,9 +110,11 @@ class UsageCache {
 // A store, seen from a scope. Not thread-safe.
 class ScopedStore {
  public:
-  // All are borrowed. Without `usage`, what a quota needs is counted anew each time.
-  ScopedStore(Store& store, const Scope& scope, UsageCache* usage = nullptr)
-      : store_(store), scope_(scope), usage_(usage) {}
+  // All are borrowed. Without `usage`, what a quota needs is counted anew each time; without
+  // `saver`, threads take no room.
+  ScopedStore(Store& store, const Scope& scope, UsageCache* usage = nullptr,
+              Checkpointer* saver = nullptr)
+      : store_(store), scope_(scope), usage_(usage), saver_(saver) {}
 
   // As Store has them, with namespaces within the scope.
   Result<std::vector<OperationResult>> Batch(std::span<const Operation> operations);
@@ -109,42 +123,48 @@ class ScopedStore {
   Status Delete(Namespace ns, std::string key);
   Result<std::vector<SearchItem>> Search(SearchOp search);
   Result<std::vector<Namespace>> ListNamespaces(ListNamespacesOp list = {});
-  auto List(Namespace ns) { return Call(Access::kRead, &Store::List, ns); }
-  auto ClearNamespace(Namespace ns) { return Call(Access::kWrite, &Store::ClearNamespace, ns); }
+  auto List(Namespace ns) { return Call(kLooks, &Store::List, ns); }
+  auto ClearNamespace(Namespace ns) { return Call(kChanges, &Store::ClearNamespace, ns); }
   auto ExplainAbsence(SearchOp search, ItemRef item) {
-    return Call(Access::kRead, &Store::ExplainAbsence, search, item);
+    return Call(kLooks, &Store::ExplainAbsence, search, item);
   }
   auto History(ItemRef item, std::uint32_t limit) {
-    return Call(Access::kRead, &Store::History, item, limit);
+    return Call(kLooks, &Store::History, item, limit);
   }
-  auto GetAsOf(GetOp get, std::int64_t at_ms) {
-    return Call(Access::kRead, &Store::GetAsOf, get, at_ms);
-  }
+  auto GetAsOf(GetOp get, std::int64_t at_ms) { return Call(kLooks, &Store::GetAsOf, get, at_ms); }
   auto SearchAsOf(SearchOp search, std::int64_t at_ms) {
-    return Call(Access::kRead, &Store::SearchAsOf, search, at_ms);
+    return Call(kLooks, &Store::SearchAsOf, search, at_ms);
   }
   auto ListNamespacesAsOf(ListNamespacesOp list, std::int64_t at_ms) {
-    return Call(Access::kRead, &Store::ListNamespacesAsOf, list, at_ms);
+    return Call(kLooks, &Store::ListNamespacesAsOf, list, at_ms);
   }
-  // What the operation did within the scope, if all policies let it be written back.
+  // What the operation did within the scope, to what may be read there, if all policies let it
+  // be written back.
   Result<Undone> UndoOperation(const Undo& undo);
 
   // Any other method of Store. Its arguments enter the scope, in place, and its answer leaves
-  // it: each type of them needs an Enter() or a Leave() below.
-  enum class Access : std::uint8_t { kRead, kWrite };
+  // it: each type of them needs an Enter() or a Leave() below. Each of them answers something,
+  // so that all must be readable; what one changes must be writable, too. What answers nothing
+  // returns a Status, and does not compile here.
+  enum Effect : std::uint8_t { kLooks, kChanges };
   template <typename T, typename... Parameters, typename... Arguments>
-  Result<T> Call(Access access, Result<T> (Store::*method)(Parameters...),
+  Result<T> Call(Effect effect, Result<T> (Store::*method)(Parameters...),
                  Arguments&... arguments) {
     static_assert(!(... && std::integral<Arguments>), "nothing keeps it within the scope");
+    const Access access = effect == kChanges ? Access::kReadAndWrite : Access::kRead;
     Status status;
     if (!(... && (status = Enter(arguments, access)).ok())) return std::unexpected(status);
-    if (usage_ != nullptr && access == Access::kWrite) usage_->Clear();
+    if (usage_ != nullptr && effect == kChanges) usage_->Clear();
     Result<T> answer = (store_.*method)(arguments...);
     if (answer) Leave(*answer);
     return answer;
   }
 
-  // Replaces names of the scope by those of the memory, if all of it may be written.
+  bool has_quota() const;
+  // Threads are to grow by so many bytes: kQuotaExceeded if that is more than a quota lets.
+  Status Grow(std::uint64_t thread_bytes);
+
+  // Replaces names of the scope by those of the memory, if all of it may be read and written.
   Status Enter(struct Erasure& erasure) const;
   // The same, if it may be read; and back. Places around the scope are {}.
   Status Enter(struct AuditQuery& query) const;
@@ -162,6 +182,8 @@ class ScopedStore {
   Status Enter(ListNamespacesOp& op, Access access) const;
   Status Enter(std::integral auto, Access) const { return {}; }
   bool MayWrite(Namespace ns) const { return Enter(ns, Access::kWrite, kPrefix).ok(); }
+  // As the memory calls it.
+  bool MayRead(Namespace ns) const;
   Status SetTtl(PutOp& op) const;
 
   void Leave(std::optional<Item>& item) const;
@@ -175,19 +197,22 @@ class ScopedStore {
   void LeaveNamespace(Namespace& ns) const;
 
   Status CheckQuotas(std::span<const Operation> operations);
+  Status Claim(std::span<const struct QuotaClaim> claims, FunctionRef<void()> forget);
   Result<StoreUsage> UsageFor(std::string_view encoded_ns, bool below,
                               FunctionRef<bool(const StoreUsage&)> fits);
 
   Store& store_;
   const Scope& scope_;
   UsageCache* usage_;
+  Checkpointer* saver_;
 };
 
 // A checkpointer, seen from a scope: its threads are those of the scope. Not thread-safe.
 class ScopedCheckpointer final : public Checkpointer {
  public:
-  // Both are borrowed.
-  ScopedCheckpointer(Checkpointer& saver, const Scope& scope) : saver_(saver), scope_(scope) {}
+  // All are borrowed. `store`, of the same scope, knows its quotas; without it none hold.
+  ScopedCheckpointer(Checkpointer& saver, const Scope& scope, ScopedStore* store = nullptr)
+      : saver_(saver), scope_(scope), store_(store) {}
 
   Status Put(const NewCheckpoint& checkpoint) override;
   Status PutWrites(const CheckpointKey& key, std::span<const PendingWrite> writes) override;
@@ -208,10 +233,12 @@ class ScopedCheckpointer final : public Checkpointer {
                     const std::string& target) override;
   // kAccessDenied: they are of all threads.
   Result<CheckpointerStats> Stats() override;
+  Result<std::uint64_t> Measure(const std::string& thread, bool below) override;
 
  private:
-  // Fails if the scope is read only.
-  Status MayWrite() const;
+  // Before it grows by so much, or by a copy of a thread.
+  Status MayGrow(std::uint64_t bytes);
+  Status MayCopy(const std::string& source, const std::string& target);
   // Empty stays empty, so that it is refused.
   std::string Enter(const std::string& thread_id) const;
   CheckpointKey Enter(const CheckpointKey& key) const;
@@ -219,6 +246,7 @@ class ScopedCheckpointer final : public Checkpointer {
 
   Checkpointer& saver_;
   const Scope& scope_;
+  ScopedStore* store_;
 };
 
 }  // namespace keepsake

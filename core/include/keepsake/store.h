@@ -16,6 +16,7 @@
 
 #include "keepsake/clock.h"
 #include "keepsake/embedder.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/history.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
@@ -125,7 +126,7 @@ struct StoreStats {
 // How much a namespace holds, of what has not expired.
 struct StoreUsage {
   std::uint64_t items = 0;
-  std::uint64_t bytes = 0;  // of keys and values
+  std::uint64_t bytes = 0;  // of namespaces, as EncodeNamespace() has them, keys and values
 
   bool operator==(const StoreUsage&) const = default;
 };
@@ -200,13 +201,15 @@ class Store {
   Result<std::vector<SearchItem>> SearchAsOf(const SearchOp& search, std::int64_t at_ms);
   Result<std::vector<Namespace>> ListNamespacesAsOf(const ListNamespacesOp& list,
                                                     std::int64_t at_ms);
-  // What an operation did to items below the prefix, and what these were before it: as puts of
+  // What an operation did to items in these namespaces, and what they were before it: as puts of
   // the values, or deletions. Fails as UndoOperation() does.
-  Result<std::vector<PutOp>> ReadUndo(const Undo& undo, const Namespace& prefix);
-  // Makes items below the prefix again what they were before an operation: values, times, TTLs,
-  // validity and vectors. kNotFound for an operation that is none; kNoHistory if a part of it
-  // is not kept any more; kChangedSince if something newer changed an item.
-  Result<Undone> UndoOperation(const Undo& undo, const Namespace& prefix = {});
+  using Concerned = FunctionRef<bool(const Namespace& ns)>;  // null for all
+  Result<std::vector<PutOp>> ReadUndo(const Undo& undo, Concerned concerned);
+  // Makes items again what they were before an operation: values, times, TTLs, validity and
+  // vectors. Others it did not touch, as far as is told: kNotFound for an operation that is none;
+  // kNoHistory if a part of it is not kept any more; kChangedSince if something newer changed
+  // an item.
+  Result<Undone> UndoOperation(const Undo& undo, Concerned concerned = nullptr);
   // Who makes the changes that follow: versions say so.
   void SetActor(std::string actor) { actor_ = std::move(actor); }
 

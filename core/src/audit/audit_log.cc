@@ -3,6 +3,7 @@
 
 #include "keepsake/audit.h"
 #include "keepsake/scope.h"
+#include "sql/prefix_range.h"
 
 namespace keepsake {
 namespace {
@@ -38,6 +39,13 @@ constexpr std::string_view kDropUpTo = "DELETE FROM audit_log WHERE entry_id <= 
 constexpr std::string_view kDropOlder =
     "DELETE FROM audit_log WHERE entry_id <"
     " (SELECT entry_id FROM audit_log WHERE at_ms >= ? ORDER BY entry_id LIMIT 1)";
+
+// How many refusals a place and what lies in it has, the last of the same kind, and the last.
+constexpr std::string_view kRefusals =
+    "SELECT count(*), max(CASE WHEN operation = ? AND code = ? THEN entry_id END), max(entry_id)"
+    " FROM audit_log INDEXED BY audit_refusals WHERE code <> 0 AND place >= ? AND place < ?";
+constexpr std::string_view kCountIn =
+    "UPDATE audit_log SET ns = NULL, thread_id = NULL, count = count + ? WHERE entry_id = ?";
 
 // What each host reads as an integer.
 constexpr std::int64_t kLastId = (std::int64_t{1} << 53) - 1;
@@ -174,12 +182,57 @@ Status AuditLog::Keep(std::optional<AuditRule> rule, std::int64_t now_ms) {
   });
 }
 
-Status AuditLog::Record(std::span<const AuditEntry> entries, std::int64_t now_ms) {
+Result<bool> AuditLog::CountIn(const AuditEntry& refusal, const Namespace& asker,
+                               std::uint32_t most) {
+  if (database_ == nullptr) {
+    AuditEntry* alike = nullptr;
+    AuditEntry* last = nullptr;
+    std::uint32_t count = 0;
+    for (std::size_t i = entries_.size(); i-- > 0 && count < most;) {
+      AuditEntry& entry = entries_[i];
+      if (entry.code == StatusCode::kOk || !BeginsWith(entry.place, asker)) continue;
+      ++count;
+      if (last == nullptr) last = &entry;
+      const bool is_alike = entry.operation == refusal.operation && entry.code == refusal.code;
+      if (alike == nullptr && is_alike) alike = &entry;
+    }
+    if (count < most) return false;
+    AuditEntry& counting = alike != nullptr ? *alike : *last;
+    counting.ns.reset();
+    counting.thread_id.reset();
+    counting.count += refusal.count;
+    return true;
+  }
+  const sql::PrefixRange range(EncodeNamespace(asker));
+  std::int64_t entry_id = 0;
+  Status status =
+      database_->Run(kRefusals,
+                     {std::int64_t{std::to_underlying(refusal.operation)},
+                      std::int64_t{std::to_underlying(refusal.code)}, range.first(), range.end()},
+                     [&](const Row& row) {
+                       if (row.Int(0) >= std::int64_t{most})
+                         entry_id = row.Int(row.IsNull(1) ? 2 : 1);
+                       return true;
+                     });
+  if (status.ok() && entry_id > 0) {
+    status = database_->Run(kCountIn, {static_cast<std::int64_t>(refusal.count), entry_id});
+  }
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return entry_id > 0;
+}
+
+Status AuditLog::Record(std::span<const AuditEntry> entries, std::int64_t now_ms,
+                        const Namespace& asker) {
   const Result<std::optional<AuditRule>> rule = Rule();
   if (!rule) return rule.error();
   if (!*rule || entries.empty()) return {};
   std::int64_t newest = last_id_;
   for (const AuditEntry& entry : entries) {
+    if (entry.code != StatusCode::kOk && !asker.empty()) {
+      const Result<bool> is_counted = CountIn(entry, asker, (*rule)->MostRefusals());
+      if (!is_counted) return is_counted.error();
+      if (*is_counted) continue;
+    }
     if (database_ == nullptr) {
       entries_.push_back(entry);
       entries_.back().id = newest = ++last_id_;
@@ -201,7 +254,7 @@ Status AuditLog::Record(std::span<const AuditEntry> entries, std::int64_t now_ms
         });
     if (!status.ok()) return status;
   }
-  return Trim(newest, now_ms);
+  return newest > 0 ? Trim(newest, now_ms) : Status();
 }
 
 Result<std::optional<AuditLog::Oldest>> AuditLog::FindOldest() {
@@ -276,7 +329,8 @@ Result<std::vector<AuditEntry>> AuditLog::Read(const AuditQuery& query, std::int
   const std::string thread_prefix = ThreadPrefixOf(query.ns_prefix);
   const std::int64_t before = std::min(query.before_id.value_or(kLastId), kLastId);
   status = Visit(before, [&](const AuditEntry& entry) {
-    if (entry.at_ms >= since && IsBelow(entry, query.ns_prefix, thread_prefix)) {
+    if (entry.at_ms >= since && (query.threads || !entry.thread_id) &&
+        IsBelow(entry, query.ns_prefix, thread_prefix)) {
       found.push_back(entry);
     }
     return found.size() < query.limit;

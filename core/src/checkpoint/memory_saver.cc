@@ -63,7 +63,7 @@ class ThreadNamespace {
 
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const StoredCheckpoint& stored : std::views::values(checkpoints_)) sum += BytesOf(stored);
+    for (const auto& [id, stored] : checkpoints_) sum += id.size() + BytesOf(stored);
     for (const StoredBlob& blob : std::views::values(blobs_)) sum += blob.value.bytes.size();
     for (const auto& [id, writes] : writes_) sum += BytesOfWrites(id);
     return sum;
@@ -74,7 +74,8 @@ class ThreadNamespace {
     const auto found = writes_.find(checkpoint_id);
     if (found == writes_.end()) return sum;
     for (const PendingWrite& write : std::views::values(found->second)) {
-      sum += write.value.bytes.size();
+      sum += write.task_id.size() + write.channel.size() + write.task_path.size() +
+             write.value.bytes.size();
     }
     return sum;
   }
@@ -590,6 +591,18 @@ class MemorySaver final : public Checkpointer {
       }
     }
     return stats;
+  }
+
+  Result<std::uint64_t> Measure(const std::string& thread, bool below) override {
+    std::uint64_t bytes = 0;
+    for (auto at = threads_.lower_bound(thread); at != threads_.end(); ++at) {
+      const auto& [thread_id, namespaces] = *at;
+      if (below ? !thread_id.starts_with(thread) : thread_id != thread) break;
+      for (const auto& [checkpoint_ns, ns] : namespaces) {
+        if (!ns.empty()) bytes += thread_id.size() + checkpoint_ns.size() + ns.bytes();
+      }
+    }
+    return bytes;
   }
 
  private:

@@ -6,13 +6,26 @@
 namespace keepsake {
 namespace {
 
-constexpr std::string_view kReadOnly =
-    "memory access denied: threads may not be written: the policy is read only";
+template <typename T>
+Result<T> Refused(Status status) {
+  return std::unexpected(std::move(status));
+}
+
+std::uint64_t BytesOf(const CheckpointKey& key) {
+  return key.thread_id.size() + key.checkpoint_ns.size() + key.checkpoint_id.size();
+}
 
 }  // namespace
 
-Status ScopedCheckpointer::MayWrite() const {
-  return scope_.is_read_only() ? Status(StatusCode::kAccessDenied, kReadOnly) : Status();
+Status ScopedCheckpointer::MayGrow(std::uint64_t bytes) {
+  return store_ == nullptr ? Status() : store_->Grow(bytes);
+}
+
+// Of a copy the rows are new, and its content is shared: as much as that of the source at most.
+Status ScopedCheckpointer::MayCopy(const std::string& source, const std::string& target) {
+  if (store_ == nullptr || !store_->has_quota()) return MayGrow(0);
+  const Result<std::uint64_t> bytes = saver_.Measure(Enter(source), false);
+  return bytes ? MayGrow(*bytes + target.size()) : bytes.error();
 }
 
 std::string ScopedCheckpointer::Enter(const std::string& thread_id) const {
@@ -30,7 +43,13 @@ void ScopedCheckpointer::Leave(std::string& thread_id) const {
 }
 
 Status ScopedCheckpointer::Put(const NewCheckpoint& checkpoint) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
+  std::uint64_t bytes = BytesOf(checkpoint.key) + checkpoint.checkpoint.bytes.size() +
+                        checkpoint.metadata.bytes.size();
+  for (const NewValue& value : checkpoint.values) {
+    bytes += value.channel.size() + value.version.size() + value.value.bytes.size();
+  }
+  if (Status status = MayGrow(bytes); !status.ok()) return status;
   NewCheckpoint entered = checkpoint;
   entered.key = Enter(checkpoint.key);
   return saver_.Put(entered);
@@ -38,17 +57,29 @@ Status ScopedCheckpointer::Put(const NewCheckpoint& checkpoint) {
 
 Status ScopedCheckpointer::PutWrites(const CheckpointKey& key,
                                      std::span<const PendingWrite> writes) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
+  std::uint64_t bytes = BytesOf(key);
+  for (const PendingWrite& write : writes) {
+    bytes += write.task_id.size() + write.channel.size() + write.task_path.size() +
+             write.value.bytes.size();
+  }
+  if (Status status = MayGrow(bytes); !status.ok()) return status;
   return saver_.PutWrites(Enter(key), writes);
 }
 
 Result<std::optional<CheckpointTuple>> ScopedCheckpointer::GetTuple(const CheckpointKey& key) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::optional<CheckpointTuple>>(std::move(status));
+  }
   auto tuple = saver_.GetTuple(Enter(key));
   if (tuple && *tuple) Leave((*tuple)->key.thread_id);
   return tuple;
 }
 
 Result<std::vector<CheckpointTuple>> ScopedCheckpointer::List(const ListCheckpoints& list) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::vector<CheckpointTuple>>(std::move(status));
+  }
   ListCheckpoints entered = list;
   if (entered.thread_id) entered.thread_id = Enter(*entered.thread_id);
   if (entered.cursor) entered.cursor = Enter(*entered.cursor);
@@ -61,32 +92,43 @@ Result<std::vector<CheckpointTuple>> ScopedCheckpointer::List(const ListCheckpoi
 
 Result<std::vector<PendingWrite>> ScopedCheckpointer::Writes(const CheckpointKey& key,
                                                              const std::string& channel) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::vector<PendingWrite>>(std::move(status));
+  }
   return saver_.Writes(Enter(key), channel);
 }
 
 Result<std::vector<DeltaChannelHistory>> ScopedCheckpointer::GetDeltaChannelHistory(
     const CheckpointKey& key, std::span<const std::string> channels) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::vector<DeltaChannelHistory>>(std::move(status));
+  }
   return saver_.GetDeltaChannelHistory(Enter(key), channels);
 }
 
 Status ScopedCheckpointer::DeleteThread(const std::string& thread_id) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
   return saver_.DeleteThread(Enter(thread_id));
 }
 
 Status ScopedCheckpointer::CopyThread(const std::string& source, const std::string& target) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  if (status.ok()) status = MayCopy(source, target);
+  if (!status.ok()) return status;
   return saver_.CopyThread(Enter(source), Enter(target));
 }
 
 Result<std::uint64_t> ScopedCheckpointer::DeleteForRuns(std::span<const std::string> run_ids,
                                                         const std::string& thread_prefix) {
-  if (Status status = MayWrite(); !status.ok()) return std::unexpected(std::move(status));
+  if (Status status = scope_.CheckThreads(Access::kReadAndWrite); !status.ok()) {
+    return std::unexpected(std::move(status));
+  }
   return saver_.DeleteForRuns(run_ids, scope_.thread_prefix() + thread_prefix);
 }
 
 Result<Pruned> ScopedCheckpointer::Prune(const RetentionRules& rules) {
-  if (Status status = MayWrite(); !rules.dry_run && !status.ok()) {
+  const Access access = rules.dry_run ? Access::kRead : Access::kReadAndWrite;
+  if (Status status = scope_.CheckThreads(access); !status.ok()) {
     return std::unexpected(std::move(status));
   }
   RetentionRules entered = rules;
@@ -98,6 +140,9 @@ Result<Pruned> ScopedCheckpointer::Prune(const RetentionRules& rules) {
 }
 
 Result<std::vector<ThreadInfo>> ScopedCheckpointer::Threads(const ListThreads& list) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::vector<ThreadInfo>>(std::move(status));
+  }
   ListThreads entered = list;
   if (entered.cursor) entered.cursor->thread_id = Enter(entered.cursor->thread_id);
   entered.thread_prefix = scope_.thread_prefix() + list.thread_prefix;
@@ -108,19 +153,30 @@ Result<std::vector<ThreadInfo>> ScopedCheckpointer::Threads(const ListThreads& l
 }
 
 Status ScopedCheckpointer::RenameThread(const std::string& source, const std::string& target) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  if (status.ok()) status = MayGrow(target.size());
+  if (!status.ok()) return status;
   return saver_.RenameThread(Enter(source), Enter(target));
 }
 
 Status ScopedCheckpointer::ForkThread(const std::string& source, const std::string& checkpoint_id,
                                       const std::string& target) {
-  if (Status status = MayWrite(); !status.ok()) return status;
+  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  if (status.ok()) status = MayCopy(source, target);
+  if (!status.ok()) return status;
   return saver_.ForkThread(Enter(source), checkpoint_id, Enter(target));
 }
 
 Result<CheckpointerStats> ScopedCheckpointer::Stats() {
   return Error(StatusCode::kAccessDenied,
                "memory access denied: statistics are of the whole memory: ask it, not a scope");
+}
+
+Result<std::uint64_t> ScopedCheckpointer::Measure(const std::string& thread, bool below) {
+  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+    return Refused<std::uint64_t>(std::move(status));
+  }
+  return saver_.Measure(scope_.thread_prefix() + thread, below);
 }
 
 }  // namespace keepsake

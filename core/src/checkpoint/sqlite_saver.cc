@@ -242,6 +242,26 @@ class SqliteSaver final : public Checkpointer {
     return stats;
   }
 
+  Result<std::uint64_t> Measure(const std::string& thread, bool below) override {
+    if (!below) {
+      ThreadInfo info;
+      info.thread_id = thread;
+      Status s = Describe(info);
+      if (!s.ok()) return std::unexpected(std::move(s));
+      return info.bytes;
+    }
+    auto bytes = namespaces_.list().BytesOfRows(thread);
+    if (!bytes) return bytes;
+    const auto logs = namespaces_.list().LogsOf(thread);
+    if (!logs) return std::unexpected(logs.error());
+    for (const checkpoint::LogId log : *logs) {
+      const auto of_log = values_.logs().BytesOfLog(log);
+      if (!of_log) return of_log;
+      *bytes += *of_log;
+    }
+    return bytes;
+  }
+
  private:
   // --- put
 

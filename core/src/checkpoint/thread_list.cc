@@ -46,6 +46,18 @@ constexpr std::string_view kReadUnsettled =
     "WHERE newest <= ? AND (newest < ? OR thread_id > ?) "
     "AND thread_id >= ? AND thread_id < ? ORDER BY newest DESC, thread_id LIMIT ?";
 
+constexpr std::string_view kRowsOfPrefix =
+    "SELECT COALESCE(SUM(LENGTH(CAST(n.thread_id AS BLOB)) + LENGTH(CAST(n.checkpoint_ns AS BLOB)) "
+    "+ (SELECT COALESCE(SUM(LENGTH(CAST(checkpoint_id AS BLOB)) + LENGTH(checkpoint)), 0) "
+    "FROM checkpoints c WHERE c.ns_id = n.ns_id) "
+    "+ (SELECT COALESCE(SUM(LENGTH(CAST(checkpoint_id AS BLOB)) + LENGTH(CAST(task_id AS BLOB)) "
+    "+ LENGTH(writes)), 0) FROM writes w WHERE w.ns_id = n.ns_id)), 0) "
+    "FROM thread_namespaces n INDEXED BY thread_namespaces_key "
+    "WHERE thread_id >= ? AND thread_id < ?";
+constexpr std::string_view kLogsOfPrefix =
+    "SELECT DISTINCT u.log FROM thread_namespaces n INDEXED BY thread_namespaces_key "
+    "JOIN log_users u ON u.ns_id = n.ns_id WHERE n.thread_id >= ? AND n.thread_id < ?";
+
 }  // namespace
 
 Status ThreadList::NoteChanged(NamespaceId ns) {
@@ -75,6 +87,28 @@ Result<std::vector<ThreadInfo>> ThreadList::Read(const ListThreads& list) {
     return std::unexpected(std::move(s));
   }
   return threads;
+}
+
+Result<std::uint64_t> ThreadList::BytesOfRows(const std::string& thread_prefix) {
+  const sql::PrefixRange range(thread_prefix);
+  std::uint64_t bytes = 0;
+  Status s = database_.Run(kRowsOfPrefix, {range.first(), range.end()}, [&](const Row& row) {
+    bytes = static_cast<std::uint64_t>(row.Int(0));
+    return true;
+  });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return bytes;
+}
+
+Result<std::vector<LogId>> ThreadList::LogsOf(const std::string& thread_prefix) {
+  const sql::PrefixRange range(thread_prefix);
+  std::vector<LogId> logs;
+  Status s = database_.Run(kLogsOfPrefix, {range.first(), range.end()}, [&](const Row& row) {
+    logs.push_back(row.Int(0));
+    return true;
+  });
+  if (!s.ok()) return std::unexpected(std::move(s));
+  return logs;
 }
 
 Status ThreadList::Settle() {

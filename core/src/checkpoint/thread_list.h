@@ -30,6 +30,9 @@ class ThreadList {
   Status NoteFewer(std::string_view thread_id);
   // With their ids only.
   Result<std::vector<ThreadInfo>> Read(const ListThreads& list);
+  // Of the threads that begin so: ids and rows, and the logs that have their content.
+  Result<std::uint64_t> BytesOfRows(const std::string& thread_prefix);
+  Result<std::vector<LogId>> LogsOf(const std::string& thread_prefix);
 
  private:
   Status Settle();

@@ -139,7 +139,8 @@ Status AuditTrail::Write() {
     if (entry.ns) entry.ns->insert(entry.ns->begin(), entry.place.begin(), entry.place.end());
     if (entry.thread_id) entry.thread_id->insert(0, scope_->thread_prefix());
   }
-  Status status = log_.Record(entries_, request_->header.now_ms);
+  const Namespace asker = scope_ == nullptr ? Namespace() : scope_->levels().front().place;
+  Status status = log_.Record(entries_, request_->header.now_ms, asker);
   entries_.clear();
   return status;
 }

@@ -204,7 +204,7 @@ class Engine::Opened {
         if (*batch)
           RespondWith((**batch)[next_of_batch++], response);
         else
-          response.Fail(batch->error());
+          response.Fail(state_.Leave(batch->error()));
       }
       if (call.Has(kWrites) && response.failures() == failures) outcome.changed = true;
       trail().Note(call.view, response.From(begin));

@@ -76,8 +76,8 @@ Status EngineState::Enter(ByteView levels) {
     scope_ = *std::move(scope);
     levels_.assign(levels.begin(), levels.end());
   }
-  scoped_store_.emplace(*store_, *scope_, &usage_);
-  scoped_saver_.emplace(*saver_, *scope_);
+  scoped_store_.emplace(*store_, *scope_, &usage_, saver_.get());
+  scoped_saver_.emplace(*saver_, *scope_, &*scoped_store_);
   return {};
 }
 

@@ -64,6 +64,16 @@ class EngineState {
   Status Enter(ByteView levels);
   // Null if that is everywhere.
   const Scope* scope() const { return scoped_store_ ? &*scope_ : nullptr; }
+  // An outcome as who is in the scope may hear it: an error names nothing around it.
+  Status Leave(Status status) const {
+    return status.ok() || !scope() ? status
+                                   : Status(status.code(), scope_->Within(status.message()));
+  }
+  template <typename T>
+  Result<T> Leave(Result<T> result) const {
+    if (!result) return std::unexpected(Leave(std::move(result.error())));
+    return result;
+  }
   // What quotas know of rows is void: they were written by others, or not kept.
   void ForgetUsage() { usage_.Clear(); }
 

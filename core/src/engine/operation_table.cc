@@ -17,7 +17,6 @@ namespace {
 using wire::Nothing;
 using wire::ResponseWriter;
 using wire::Tag;
-using Access = ScopedStore::Access;
 
 template <typename T>
 void Respond(const T& answer, ResponseWriter& response) {
@@ -41,7 +40,8 @@ constexpr OperationRow On(Tag tag, int traits, Handle) {
           [](EngineState& engine, ByteView bytes, ResponseWriter& response) {
             Result<Payload> payload = wire::Decode<Payload>(bytes);
             if (!payload) return response.Fail(payload.error());
-            Respond(engine.Atomically([&] { return Handle()(engine, *payload); }), response);
+            const auto handle = [&] { return Handle()(engine, *payload); };
+            Respond(engine.Leave(engine.Atomically(handle)), response);
           }};
 }
 
@@ -86,9 +86,9 @@ constexpr OperationRow OnStore(Tag tag) {
   return On<Payload>(tag, kTraits, [](EngineState& engine, Payload& op) {
     const auto call = [&](auto&... arguments) {
       if constexpr ((kTraits & kWhole) == 0) {
-        constexpr auto kAccess = kTraits == kReads ? Access::kRead : Access::kWrite;
+        constexpr auto kEffect = kTraits == kReads ? ScopedStore::kLooks : ScopedStore::kChanges;
         ScopedStore* scoped = engine.scoped_store();
-        if (scoped != nullptr) return scoped->Call(kAccess, kMethod, arguments...);
+        if (scoped != nullptr) return scoped->Call(kEffect, kMethod, arguments...);
       }
       return (engine.store().*kMethod)(arguments...);
     };

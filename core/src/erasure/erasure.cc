@@ -63,13 +63,20 @@ Result<std::vector<std::string>> ThreadsOf(Checkpointer& saver, const Erasure& e
   return threads;
 }
 
-Status Held(const Hold& hold) {
+Status Held(const Hold& hold, const Namespace& place) {
   std::string message = "nothing may be forgotten while a hold is on [";
+  if (!place.empty() && BeginsWith(place, hold.ns)) {
+    return {StatusCode::kHeld,
+            "nothing may be forgotten while a hold is on all of this scope: who holds the whole "
+            "memory can release() it"};
+  }
   for (const std::string& label : hold.ns) {
     if (&label != &hold.ns.front()) message += ", ";
     message += json::Quoted(label);
   }
-  return {StatusCode::kHeld, message + "]: " + hold.reason + "; release() it first"};
+  message += place.empty() ? "]: " + hold.reason + "; release() it first"
+                           : "]: who holds the whole memory can release() it";
+  return {StatusCode::kHeld, message};
 }
 
 Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasure,
@@ -137,11 +144,11 @@ Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::strin
     const std::string held = EncodeNamespace(hold.ns);
     for (const Namespace& ns : erasure.namespaces) {
       const std::string encoded = EncodeNamespace(ns);
-      if (encoded.starts_with(held) || held.starts_with(encoded)) return Held(hold);
+      if (encoded.starts_with(held) || held.starts_with(encoded)) return Held(hold, erasure.place);
     }
     const std::string prefix = ThreadPrefixOf(hold.ns);
     for (const std::string& thread : threads) {
-      if (thread.starts_with(prefix)) return Held(hold);
+      if (thread.starts_with(prefix)) return Held(hold, erasure.place);
     }
   }
   return {};

@@ -211,6 +211,7 @@ constexpr SchemaStatement kVersion1[] = {
      "  code INTEGER NOT NULL,"
      "  count INTEGER NOT NULL"
      ") STRICT"},
+    {kAudit, "CREATE INDEX audit_refusals ON audit_log(place) WHERE code <> 0"},
 };
 
 constexpr SchemaVersion kVersions[] = {kVersion1};

@@ -64,7 +64,10 @@ Status CheckReach(const HistoryRules& rules, std::string_view encoded_prefix, st
     const bool matters =
         encoded_ns.starts_with(encoded_prefix) || &rule == rules.Find(encoded_prefix);
     if (!matters || reaches(rule)) continue;
-    return BeforeHistory(encoded_ns, at_ms, std::max(rule.since_ms, HorizonOf(rule, now_ms)));
+    // A rule may be of what is around, which is nothing to name.
+    const std::string_view of =
+        encoded_ns.starts_with(encoded_prefix) ? encoded_ns : encoded_prefix;
+    return BeforeHistory(of, at_ms, std::max(rule.since_ms, HorizonOf(rule, now_ms)));
   }
   return {};
 }
@@ -226,11 +229,17 @@ Status CheckUnchangedSince(HistoryTable& history, const StoredVersion& version) 
 }  // namespace
 
 Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
-                                            std::string_view encoded_prefix, std::int64_t now_ms) {
+                                            FunctionRef<bool(const Namespace&)> concerned,
+                                            std::int64_t now_ms) {
   HistoryTable& history = table.history();
   const auto rules = history.Rules();
   if (!rules) return std::unexpected(rules.error());
-  std::vector<std::int64_t> ids;  // below the prefix
+  const auto concerns = [&](const std::string& encoded_ns) {
+    if (concerned == nullptr) return true;
+    const Result<Namespace> ns = DecodeNamespace(encoded_ns);
+    return ns && concerned(*ns);
+  };
+  std::vector<std::int64_t> ids;  // of what is concerned
   std::int64_t next = undo.operation;
   bool is_whole = false;
   bool is_kept = true;
@@ -238,10 +247,10 @@ Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
     if (version.operation != undo.operation) return false;
     const HistoryRule* rule = (*rules)->Find(version.name.encoded_ns);
     const bool is_young = rule != nullptr && version.at_ms > HorizonOf(*rule, now_ms);
-    is_kept = is_kept && is_young && version.id == next++;
-    is_whole = version.is_last;
+    const bool is_here = concerns(version.name.encoded_ns);
     // What is too old may have been dropped, or not yet.
-    const bool is_here = version.name.encoded_ns.starts_with(encoded_prefix);
+    is_kept = is_kept && (is_young || !is_here) && version.id == next++;
+    is_whole = version.is_last;
     if (is_young && is_here) ids.push_back(version.id);
     return !version.is_last;
   };

@@ -133,10 +133,11 @@ Result<std::optional<StoredItem>> ReadItemAsOf(ItemTable& table, const ItemRef& 
 Result<std::vector<StoredItem>> ReadItemsAsOf(ItemTable& table, std::string_view encoded_prefix,
                                               std::int64_t at_ms, std::int64_t now_ms);
 
-// The versions of an operation, those of items below the prefix alone. kNotFound if there is no
+// The versions of an operation, those of items in these namespaces alone. kNotFound if there is no
 // such operation, kNoHistory if a part of it is gone, kChangedSince as Undo::force says.
 Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
-                                            std::string_view encoded_prefix, std::int64_t now_ms);
+                                            FunctionRef<bool(const Namespace&)> concerned,
+                                            std::int64_t now_ms);
 
 // What erasing items by a filter takes of versions, or all below the prefix: their ids. A
 // history of which one version is wanted goes as a whole.

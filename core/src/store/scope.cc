@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/utf8.h"
+
 namespace keepsake {
 namespace {
 
@@ -72,9 +74,45 @@ Result<Scope> Scope::Make(std::vector<ScopeLevel> levels) {
   return scope;
 }
 
-bool Scope::is_read_only() const {
-  return std::ranges::any_of(levels_,
-                             [](const ScopeLevel& level) { return level.policy.read_only; });
+Status Scope::CheckThreads(Access access) const {
+  const auto asks_for = [&](Access one) {
+    return (std::to_underlying(access) & std::to_underlying(one)) != 0;
+  };
+  const auto denied = [](const char* what) {
+    return Status(StatusCode::kAccessDenied,
+                  std::string("memory access denied: threads may not be ") + what);
+  };
+  for (const auto& [place, policy] : levels_) {
+    if (asks_for(Access::kRead) && policy.readable && policy.readable->empty()) {
+      return denied("read: the policy allows to read nothing");
+    }
+    if (!asks_for(Access::kWrite)) continue;
+    if (policy.read_only) return denied("written: the policy is read only");
+    if (policy.writable && policy.writable->empty()) {
+      return denied("written: the policy allows to write nothing");
+    }
+  }
+  return {};
+}
+
+// As messages show namespaces and quote ids of threads.
+std::string Scope::Within(std::string message) const {
+  const auto replace = [&](const std::string& what, std::string_view by) {
+    for (std::size_t at = 0; (at = message.find(what, at)) != std::string::npos; at += by.size()) {
+      message.replace(at, what.size(), by);
+    }
+  };
+  std::string shown = "[";
+  for (const std::string& label : place_) {
+    if (shown.size() > 1) shown += ", ";
+    shown += json::Quoted(label);
+  }
+  replace(shown + ", ", "[");
+  replace(shown + "]", "[]");
+  std::string thread = json::Quoted(thread_prefix_);
+  thread.pop_back();
+  replace(thread, "\"");
+  return message;
 }
 
 const StoreUsage* UsageCache::Find(std::string_view encoded_ns, bool below) const {

@@ -16,8 +16,6 @@
 namespace keepsake {
 namespace {
 
-using Access = ScopedStore::Access;
-
 std::string Show(const Namespace& ns) {
   std::string text = "[";
   for (const std::string& label : ns) {
@@ -27,27 +25,34 @@ std::string Show(const Namespace& ns) {
   return text + "]";
 }
 
-const std::optional<std::vector<Namespace>>& AllowedBy(const Policy& policy, Access access) {
-  return access == Access::kRead ? policy.readable : policy.writable;
+bool Has(Access access, Access one) {
+  return (std::to_underlying(access) & std::to_underlying(one)) != 0;
 }
 
-bool Allows(const Policy& policy, Access access, const Namespace& ns) {
-  if (access == Access::kWrite && policy.read_only) return false;
-  const auto& prefixes = AllowedBy(policy, access);
+const std::optional<std::vector<Namespace>>& AllowedBy(const Policy& policy, Access one) {
+  return one == Access::kRead ? policy.readable : policy.writable;
+}
+
+bool Allows(const Policy& policy, Access one, const Namespace& ns) {
+  if (one == Access::kWrite && policy.read_only) return false;
+  const auto& prefixes = AllowedBy(policy, one);
   return !prefixes || std::ranges::any_of(*prefixes, [&](const Namespace& prefix) {
     return BeginsWith(ns, prefix);
   });
 }
 
-Status Denied(const Policy& policy, Access access, const Namespace& ns) {
-  const bool is_read = access == Access::kRead;
+// What is around a scope is not named there: neither are the prefixes of policies around it.
+Status Denied(const Policy& policy, Access one, const Namespace& ns, bool is_around) {
+  const bool is_read = one == Access::kRead;
   std::string message = "memory access denied: the namespace " + Show(ns) + " may not be " +
                         (is_read ? "read" : "written") + ": ";
   if (!is_read && policy.read_only) {
     message += "the policy is read only";
+  } else if (is_around) {
+    message += "a policy around this scope does not allow it";
   } else {
     message += "the policy allows what begins with";
-    const auto& prefixes = *AllowedBy(policy, access);
+    const auto& prefixes = *AllowedBy(policy, one);
     for (const Namespace& prefix : prefixes) message += " " + Show(prefix);
     if (prefixes.empty()) message += " nothing";
   }
@@ -56,11 +61,15 @@ Status Denied(const Policy& policy, Access access, const Namespace& ns) {
 
 Status OverQuota(std::string message) { return {StatusCode::kQuotaExceeded, message}; }
 
-// What a batch changes in one namespace, or in all that a level holds.
+// What a batch changes in one namespace, or in all that a level holds; and what of it is asked
+// for. That is more where the scope may not read: a put there is one item more, so that nobody
+// learns by quotas which keys there are, and how long their values.
 struct Growth {
   std::string encoded_ns;
   std::int64_t items = 0;
   std::int64_t bytes = 0;
+  std::int64_t asked_items = 0;
+  std::int64_t asked_bytes = 0;
 };
 
 std::uint64_t Grown(std::uint64_t value, std::int64_t by) {
@@ -96,7 +105,8 @@ std::vector<Placed> LastPuts(std::span<const Operation> operations) {
   return puts;
 }
 
-Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts) {
+Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts,
+                                     FunctionRef<bool(const Namespace&)> may_read) {
   std::vector<Operation> gets;
   for (const Placed& placed : puts) {
     gets.push_back(GetOp{.ns = placed.put->ns, .key = placed.put->key, .refresh_ttl = false});
@@ -110,65 +120,94 @@ Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts)
       growth.push_back({.encoded_ns = std::string(puts[i].encoded_ns())});
     }
     Growth& here = growth.back();
+    const auto grow = [&](std::int64_t items, std::size_t bytes, bool is_asked) {
+      const auto more = items * static_cast<std::int64_t>(puts[i].id.size() + bytes);
+      here.items += items;
+      here.bytes += more;
+      if (!is_asked) return;
+      here.asked_items += items;
+      here.asked_bytes += more;
+    };
     if (const auto& old = std::get<std::optional<Item>>((*found)[i])) {
-      --here.items;
-      here.bytes -= static_cast<std::int64_t>(old->key.size() + old->value.size());
+      grow(-1, old->value.size(), may_read(put.ns));
     }
-    if (!put.value) continue;
-    ++here.items;
-    here.bytes += static_cast<std::int64_t>(put.key.size() + put.value->size());
+    if (put.value) grow(1, put.value->size(), true);
   }
   return growth;
 }
 
-// A quota, of a namespace or of a level, and what a batch makes of it.
-struct Claim {
+constexpr std::uint64_t kNoQuota = std::numeric_limits<std::uint64_t>::max();
+
+bool HasQuota(const Scope& scope) {
+  return std::ranges::any_of(scope.levels(), [](const ScopeLevel& level) {
+    const Policy& policy = level.policy;
+    return policy.max_entries || policy.max_entries_per_namespace || policy.max_bytes;
+  });
+}
+
+}  // namespace
+
+// A quota, of a namespace or of a level, and what is to grow against it.
+struct QuotaClaim {
   Growth growth;
   bool below;
   std::uint64_t max_items;
   std::uint64_t max_bytes;
+  bool is_open;  // the scope may know what there is
 };
 
-std::vector<Claim> ClaimsOf(const Scope& scope, const std::vector<Growth>& growth) {
-  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  std::vector<Claim> claims;
+namespace {
+
+std::vector<QuotaClaim> ClaimsOf(const Scope& scope, const std::vector<Growth>& growth,
+                                 std::int64_t thread_bytes,
+                                 FunctionRef<bool(const Namespace&)> may_read) {
+  std::vector<QuotaClaim> claims;
   Growth all;
   for (const ScopeLevel& level : scope.levels()) {
     const auto& [place, policy] = level;
-    all = {.encoded_ns = all.encoded_ns + EncodeNamespace(place)};
+    const bool is_around = &level != &scope.levels().back();
+    all = {.encoded_ns = all.encoded_ns + EncodeNamespace(place),
+           .bytes = thread_bytes,
+           .asked_bytes = thread_bytes};
     for (const Growth& here : growth) {
       all.items += here.items;
       all.bytes += here.bytes;
+      all.asked_items += here.asked_items;
+      all.asked_bytes += here.asked_bytes;
       const auto& most = policy.max_entries_per_namespace;
-      if (most) claims.push_back({here, false, *most, kNone});
+      if (!most) continue;
+      const Result<Namespace> ns = DecodeNamespace(here.encoded_ns);
+      claims.push_back({here, false, *most, kNoQuota, ns && may_read(*ns)});
     }
-    if (policy.max_bytes) claims.push_back({all, true, kNone, *policy.max_bytes});
+    if (policy.max_entries || policy.max_bytes) {
+      claims.push_back({all, true, policy.max_entries.value_or(kNoQuota),
+                        policy.max_bytes.value_or(kNoQuota),
+                        !is_around && may_read(scope.place())});
+    }
   }
   return claims;
 }
 
-bool Fits(const Claim& claim, const StoreUsage& usage) {
-  const auto& [encoded_ns, items, bytes] = claim.growth;
-  return (items <= 0 || Grown(usage.items, items) <= claim.max_items) &&
-         (bytes <= 0 || Grown(usage.bytes, bytes) <= claim.max_bytes);
+bool HasRoom(const QuotaClaim& claim, const StoreUsage& usage) {
+  const Growth& growth = claim.growth;
+  return growth.asked_items <= 0 || Grown(usage.items, growth.asked_items) <= claim.max_items;
 }
 
-Status Exceeded(const Claim& claim, const StoreUsage& usage, Namespace ns) {
-  const auto& [encoded_ns, items, bytes] = claim.growth;
-  if (!claim.below) {
-    return OverQuota("namespace " + Show(ns) + " would have " +
-                     std::to_string(Grown(usage.items, items)) + " entries, which exceeds max " +
-                     std::to_string(claim.max_items));
-  }
-  return OverQuota("the scope would have " + std::to_string(Grown(usage.bytes, bytes)) +
-                   " bytes of keys and values, which exceeds max " +
-                   std::to_string(claim.max_bytes));
+bool Fits(const QuotaClaim& claim, const StoreUsage& usage) {
+  const Growth& growth = claim.growth;
+  return HasRoom(claim, usage) &&
+         (growth.asked_bytes <= 0 || Grown(usage.bytes, growth.asked_bytes) <= claim.max_bytes);
 }
 
-bool HasQuota(const Scope& scope) {
-  return std::ranges::any_of(scope.levels(), [](const ScopeLevel& level) {
-    return level.policy.max_entries_per_namespace || level.policy.max_bytes;
-  });
+Status Exceeded(const QuotaClaim& claim, const StoreUsage& usage, Namespace ns) {
+  const bool is_of_bytes = HasRoom(claim, usage);
+  const std::uint64_t sum = is_of_bytes ? Grown(usage.bytes, claim.growth.asked_bytes)
+                                        : Grown(usage.items, claim.growth.asked_items);
+  const std::uint64_t most = is_of_bytes ? claim.max_bytes : claim.max_items;
+  return OverQuota((claim.below ? "the scope" : "namespace " + Show(ns)) + " would have " +
+                   (claim.is_open ? std::to_string(sum) : "more") +
+                   (is_of_bytes ? " bytes of items and threads" : " entries") +
+                   ", which exceeds max " + std::to_string(most));
 }
 
 template <typename T>
@@ -186,12 +225,24 @@ Status StatusOf(const Result<std::vector<OperationResult>>& results) {
 // All policies must allow it.
 Status ScopedStore::Enter(Namespace& ns, Access access, NamespaceRules rules) const {
   if (Status status = ValidateNamespace(ns, rules); !status.ok()) return status;
+  std::size_t depth = 0;  // of the labels that stand before those of the scope
   for (std::size_t level = scope_.levels().size(); level-- > 0;) {
     const auto& [place, policy] = scope_.levels()[level];
-    if (!Allows(policy, access, ns)) return Denied(policy, access, ns);
+    for (const Access one : {Access::kRead, Access::kWrite}) {
+      if (!Has(access, one) || Allows(policy, one, ns)) continue;
+      ns.erase(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(depth));
+      return Denied(policy, one, ns, depth > 0);
+    }
     ns.insert(ns.begin(), place.begin(), place.end());
+    depth += place.size();
   }
   return {};
+}
+
+bool ScopedStore::MayRead(Namespace ns) const {
+  if (!BeginsWith(ns, scope_.place())) return false;
+  LeaveNamespace(ns);
+  return Enter(ns, Access::kRead, kPrefix).ok();
 }
 
 Status ScopedStore::Enter(GetOp& op, Access access) const {
@@ -317,16 +368,41 @@ Result<std::vector<OperationResult>> ScopedStore::Batch(std::span<const Operatio
 
 Status ScopedStore::CheckQuotas(std::span<const Operation> operations) {
   const bool has_quota = HasQuota(scope_);
-  if (!has_quota && usage_ == nullptr) return {};
+  if (!has_quota && (usage_ == nullptr || usage_->empty())) return {};
   const std::vector<Placed> puts = LastPuts(operations);
-  std::vector<Claim> claims;
-  std::vector<StoreUsage> usages;
   if (has_quota && !puts.empty()) {
-    const Result<std::vector<Growth>> growth = GrowthOf(store_, puts);
+    const auto may_read = [&](const Namespace& ns) { return MayRead(ns); };
+    const Result<std::vector<Growth>> growth = GrowthOf(store_, puts, may_read);
     if (!growth) return growth.error();
-    claims = ClaimsOf(scope_, *growth);
+    return Claim(ClaimsOf(scope_, *growth, 0, may_read), [&] {
+      for (const Placed& placed : puts) usage_->Forget(placed.encoded_ns());
+    });
   }
-  for (const Claim& claim : claims) {
+  if (usage_ == nullptr) return {};
+  for (const Placed& placed : puts) usage_->Forget(placed.encoded_ns());
+  return {};
+}
+
+bool ScopedStore::has_quota() const { return HasQuota(scope_); }
+
+// A thread may be one of a scope further in, whose usage may be known, too.
+Status ScopedStore::Grow(std::uint64_t thread_bytes) {
+  const auto forget = [&] {
+    if (!usage_->empty()) usage_->Clear();
+  };
+  if (!HasQuota(scope_)) {
+    if (usage_ != nullptr) forget();
+    return {};
+  }
+  const auto may_read = [&](const Namespace& ns) { return MayRead(ns); };
+  const auto bytes = static_cast<std::int64_t>(std::min(thread_bytes, kNoQuota / 4));
+  return Claim(ClaimsOf(scope_, {}, bytes, may_read), forget);
+}
+
+// Fails if a quota does not let it; else `forget` makes room for what is known from now on.
+Status ScopedStore::Claim(std::span<const QuotaClaim> claims, FunctionRef<void()> forget) {
+  std::vector<StoreUsage> usages;
+  for (const QuotaClaim& claim : claims) {
     const Result<StoreUsage> usage = UsageFor(claim.growth.encoded_ns, claim.below,
                                               [&](auto& used) { return Fits(claim, used); });
     if (!usage) return usage.error();
@@ -340,7 +416,7 @@ Status ScopedStore::CheckQuotas(std::span<const Operation> operations) {
         {Grown(usage->items, claim.growth.items), Grown(usage->bytes, claim.growth.bytes)});
   }
   if (usage_ == nullptr) return {};
-  for (const Placed& placed : puts) usage_->Forget(placed.encoded_ns());
+  forget();
   for (std::size_t i = 0; i < claims.size(); ++i) {
     usage_->Keep(claims[i].growth.encoded_ns, claims[i].below, usages[i]);
   }
@@ -354,7 +430,12 @@ Result<StoreUsage> ScopedStore::UsageFor(std::string_view encoded_ns, bool below
   if (known != nullptr && fits(*known)) return *known;
   const Result<Namespace> ns = DecodeNamespace(encoded_ns);
   if (!ns) return std::unexpected(ns.error());
-  return store_.Measure(*ns, below);
+  Result<StoreUsage> usage = store_.Measure(*ns, below);
+  if (!usage || !below || saver_ == nullptr) return usage;
+  const Result<std::uint64_t> threads = saver_->Measure(ThreadPrefixOf(*ns), true);
+  if (!threads) return std::unexpected(threads.error());
+  usage->bytes += *threads;
+  return usage;
 }
 
 Result<std::optional<Item>> ScopedStore::Get(Namespace ns, std::string key) {
@@ -386,13 +467,13 @@ Result<std::vector<Namespace>> ScopedStore::ListNamespaces(ListNamespacesOp list
 
 Status ScopedStore::Enter(Erasure& erasure) const {
   for (Namespace& ns : erasure.namespaces) {
-    if (Status status = Enter(ns, Access::kWrite, kPrefix); !status.ok()) return status;
+    if (Status status = Enter(ns, Access::kReadAndWrite, kPrefix); !status.ok()) return status;
   }
-  const bool has_threads = !erasure.threads.empty() || erasure.thread_prefix;
-  if (has_threads && scope_.is_read_only()) {
-    return {StatusCode::kAccessDenied,
-            "memory access denied: threads may not be written: the policy is read only"};
+  if (!erasure.threads.empty() || erasure.thread_prefix) {
+    const Status status = scope_.CheckThreads(Access::kReadAndWrite);
+    if (!status.ok()) return status;
   }
+  erasure.place = scope_.place();
   for (std::string& thread : erasure.threads) thread = scope_.thread_prefix() + thread;
   if (erasure.thread_prefix)
     *erasure.thread_prefix = scope_.thread_prefix() + *erasure.thread_prefix;
@@ -401,6 +482,7 @@ Status ScopedStore::Enter(Erasure& erasure) const {
 }
 
 Status ScopedStore::Enter(AuditQuery& query) const {
+  query.threads = scope_.CheckThreads(Access::kRead).ok();
   return Enter(query.ns_prefix, Access::kRead, kPrefix);
 }
 
@@ -413,7 +495,8 @@ void ScopedStore::Leave(AuditEntry& entry) const {
 
 // What it was may be more than the policies let it be now.
 Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
-  Result<std::vector<PutOp>> puts = store_.ReadUndo(undo, scope_.place());
+  const auto is_seen = [&](const Namespace& ns) { return MayRead(ns); };
+  Result<std::vector<PutOp>> puts = store_.ReadUndo(undo, is_seen);
   if (!puts) return std::unexpected(std::move(puts.error()));
   std::vector<Operation> operations;
   for (PutOp& put : *puts) {
@@ -427,7 +510,7 @@ Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
   // The last of what is put back is what stays: versions are put back in reverse order.
   std::ranges::reverse(operations);
   if (Status status = CheckQuotas(operations); !status.ok()) return std::unexpected(status);
-  Result<Undone> undone = store_.UndoOperation(undo, scope_.place());
+  Result<Undone> undone = store_.UndoOperation(undo, is_seen);
   if (!undone && usage_ != nullptr) usage_->Clear();
   return undone;
 }

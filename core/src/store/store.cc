@@ -339,9 +339,8 @@ Result<std::vector<Namespace>> Store::ListNamespacesAsOf(const ListNamespacesOp&
   return listing.Take();
 }
 
-Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, const Namespace& prefix) {
-  const auto versions =
-      keepsake::ReadUndo(items(), undo, EncodeNamespace(prefix), options_.clock->NowMs());
+Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, Concerned concerned) {
+  const auto versions = keepsake::ReadUndo(items(), undo, concerned, options_.clock->NowMs());
   if (!versions) return std::unexpected(versions.error());
   std::vector<PutOp> puts;
   for (const StoredVersion& version : *versions) {
@@ -355,9 +354,9 @@ Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, const Namespace& pr
   return puts;
 }
 
-Result<Undone> Store::UndoOperation(const Undo& undo, const Namespace& prefix) {
+Result<Undone> Store::UndoOperation(const Undo& undo, Concerned concerned) {
   const std::int64_t now_ms = options_.clock->NowMs();
-  const auto versions = keepsake::ReadUndo(items(), undo, EncodeNamespace(prefix), now_ms);
+  const auto versions = keepsake::ReadUndo(items(), undo, concerned, now_ms);
   if (!versions) return std::unexpected(versions.error());
   const Result<std::int64_t> operation = items().PutBack(*versions, now_ms);
   if (!operation) return std::unexpected(operation.error());

@@ -96,7 +96,7 @@ auto Fields(Is<Undo> auto& x) { return std::tie(x.operation, x.force); }
 auto Fields(Is<Undone> auto& x) { return std::tie(x.operation, x.items); }
 
 auto Fields(Is<Policy> auto& x) {
-  return std::tie(x.readable, x.writable, x.read_only, x.max_entries_per_namespace,
+  return std::tie(x.readable, x.writable, x.read_only, x.max_entries, x.max_entries_per_namespace,
                   x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms);
 }
 auto Fields(Is<ScopeLevel> auto& x) { return std::tie(x.place, x.policy); }

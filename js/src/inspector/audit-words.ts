@@ -52,22 +52,23 @@ export function outcomeText({ code }: AuditEntry): string {
 /** A rule of a policy; `most` is the quota that it sets. */
 export interface Rule {
   text: string;
-  most?: { name: "maxBytes" | "maxEntriesPerNamespace"; count: number } | undefined;
+  most?: { name: "maxBytes" | "maxEntries" | "maxEntriesPerNamespace"; count: number } | undefined;
 }
 
 /** The rules of a policy; none if everything is allowed. */
 export function rulesOf(policy: Policy): Rule[] {
-  const { readable, writable, readOnly, maxEntriesPerNamespace, maxValueBytes, maxBytes } = policy;
-  const { defaultTtl, maxTtl } = policy;
+  const { readable, writable, readOnly, maxValueBytes, maxBytes } = policy;
+  const { maxEntries, maxEntriesPerNamespace, defaultTtl, maxTtl } = policy;
   const rules: (Rule | undefined)[] = [
     readable && { text: `Read: ${listed(readable)}` },
     readOnly ? { text: "Write: nothing" } : writable && { text: `Write: ${listed(writable)}` },
+    quota("maxEntries", maxEntries, (n) => `${counted(n, "item")} at most`),
     quota(
       "maxEntriesPerNamespace",
       maxEntriesPerNamespace,
       (n) => `${counted(n, "item")} in each namespace at most`,
     ),
-    quota("maxBytes", maxBytes, (n) => `${bytes(n)} of keys and values at most`),
+    quota("maxBytes", maxBytes, (n) => `${bytes(n)} of items and threads at most`),
     maxValueBytes === undefined
       ? undefined
       : { text: `${bytes(maxValueBytes)} for each value at most` },

@@ -246,7 +246,8 @@ async function factsOf({ memory }: Host, place: string[]): Promise<HTMLElement[]
   }
 }
 
-// An eviction that takes nothing counts items, held ones too, and bytes as a quota does.
+// An eviction that takes nothing counts items, held ones too, and bytes of keys and values. A quota
+// counts labels and threads besides.
 async function counts(memory: Memory, place: string[]) {
   const nothing = { maxBytes: Number.MAX_SAFE_INTEGER, dryRun: true };
   return (await memory.scoped({ place }).evict(nothing)).kept;
@@ -254,7 +255,7 @@ async function counts(memory: Memory, place: string[]) {
 
 async function bytesUsed({ memory }: Host, place: string[]) {
   const { bytes: used } = await counts(memory, place);
-  return { used, said: `Used: ${bytes(used)}` };
+  return { used, said: `Keys and values take ${bytes(used)}` };
 }
 
 async function fullest({ memory }: Host, place: string[]) {

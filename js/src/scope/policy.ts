@@ -6,17 +6,22 @@ import type { ScopeLevel, WirePolicy } from "../wire/scope.js";
 
 /** What may be done in a scope. Nothing is forbidden unless it is said. */
 export interface Policy {
-  /** Prefixes of the namespaces that may be read, else `access_denied`. @default all */
+  /**
+   * Prefixes of the namespaces that may be read, else `access_denied`. Threads lie in none: an
+   * empty list allows none of them, either, any other allows all. @default all
+   */
   readable?: string[][] | undefined;
-  /** Prefixes of the namespaces that may be written. @default all */
+  /** Prefixes of the namespaces that may be written; threads as for `readable`. @default all */
   writable?: string[][] | undefined;
   /** Neither items nor threads may be written. @default false */
   readOnly?: boolean | undefined;
-  /** More items in one namespace are refused: `quota_exceeded`. */
+  /** More items in the whole scope are refused: `quota_exceeded`. */
+  maxEntries?: number | undefined;
+  /** So are more in one namespace. */
   maxEntriesPerNamespace?: number | undefined;
   /** So is a longer value, as JSON in UTF-8. */
   maxValueBytes?: number | undefined;
-  /** So are more bytes of keys and values in the whole scope; threads do not count. */
+  /** So are more bytes in the whole scope: of items with their labels and keys, and of threads. */
   maxBytes?: number | undefined;
   /** Minutes that an item lives if its put says nothing. */
   defaultTtl?: number | undefined;
@@ -36,6 +41,7 @@ const POLICY: NamesOf<Policy> = {
   readable: 1,
   writable: 1,
   readOnly: 1,
+  maxEntries: 1,
   maxEntriesPerNamespace: 1,
   maxValueBytes: 1,
   maxBytes: 1,
@@ -52,6 +58,7 @@ export function toWirePolicy(given: Policy | undefined): WirePolicy {
     readable: prefixes("readable", policy.readable),
     writable: prefixes("writable", policy.writable),
     readOnly: checkFlag("readOnly", policy.readOnly),
+    maxEntries: count("maxEntries", policy.maxEntries),
     maxEntriesPerNamespace: count("maxEntriesPerNamespace", policy.maxEntriesPerNamespace),
     maxValueBytes: count("maxValueBytes", policy.maxValueBytes),
     maxBytes: count("maxBytes", policy.maxBytes),

@@ -22,6 +22,8 @@ export interface Changes {
   threads: string[];
   /** More may have changed than the lists name: an import, a sweep of expired items. */
   everything: boolean;
+  /** Where that is, if it is not anywhere: below these places. @internal */
+  below?: string[][] | undefined;
 }
 
 /** @internal */
@@ -39,6 +41,12 @@ export function everything(): Changes {
   return { namespaces: [], threads: [], everything: true };
 }
 
+/** Whatever is below these. @internal */
+export function everythingBelow(places: readonly (readonly string[])[]): Changes {
+  const below = places.map((place) => [...place]);
+  return { namespaces: [], threads: [], everything: below.length > 0, below };
+}
+
 /** Both; `into` may be changed. @internal */
 export function merge(into: Changes | undefined, more: Changes): Changes {
   if (into === undefined) return more;
@@ -47,6 +55,10 @@ export function merge(into: Changes | undefined, more: Changes): Changes {
   }
   for (const thread of more.threads) {
     if (!into.threads.includes(thread)) into.threads.push(thread);
+  }
+  if (more.everything) {
+    const { everything, below } = into;
+    into.below = everything ? below && more.below && [...below, ...more.below] : more.below;
   }
   into.everything ||= more.everything;
   return into;

@@ -7,6 +7,7 @@ import {
   type Access,
   type Changes,
   everything,
+  everythingBelow,
   merge,
   namespaces,
   recalls,
@@ -693,7 +694,11 @@ export const OPERATIONS = {
       writer.flag(dryRun);
     },
     read: readErased,
-    changes: ({ dryRun }) => (dryRun ? undefined : everything()),
+    changes({ dryRun, namespaces: prefixes, threads: ids, threadPrefix }) {
+      if (dryRun) return undefined;
+      if (threadPrefix !== undefined) return everything();
+      return merge(threads(...ids), everythingBelow(prefixes));
+    },
     makesRoom: always,
     usesIndex: true,
   }),

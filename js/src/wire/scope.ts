@@ -8,6 +8,7 @@ export interface WirePolicy {
   readonly readable?: readonly (readonly string[])[] | undefined;
   readonly writable?: readonly (readonly string[])[] | undefined;
   readonly readOnly?: boolean | undefined;
+  readonly maxEntries?: number | undefined;
   readonly maxEntriesPerNamespace?: number | undefined;
   readonly maxValueBytes?: number | undefined;
   readonly maxBytes?: number | undefined;
@@ -30,6 +31,7 @@ function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
   writer.optional(policy.readable, writePrefixes);
   writer.optional(policy.writable, writePrefixes);
   writer.flag(policy.readOnly ?? false);
+  writer.optional(policy.maxEntries, writeCount);
   writer.optional(policy.maxEntriesPerNamespace, writeCount);
   writer.optional(policy.maxValueBytes, writeCount);
   writer.optional(policy.maxBytes, writeCount);
@@ -52,6 +54,10 @@ export function labelOfThread(part: string): string {
 export interface Author {
   readonly actor?: string | undefined;
   readonly nodeId?: string | undefined;
+}
+
+function startsWith(namespace: readonly string[], prefix: readonly string[]): boolean {
+  return prefix.every((label, i) => label === namespace[i]);
 }
 
 /** Where a request is at home: levels, the outermost first; and who makes it. @internal */
@@ -96,20 +102,48 @@ export class Levels {
       ...changes,
       namespaces: changes.namespaces.map((namespace) => [...this.place, ...namespace]),
       threads: changes.threads.map((thread) => this.threadPrefix + thread),
+      ...(changes.everything && {
+        below: (changes.below ?? [[]]).map((place) => [...this.place, ...place]),
+      }),
     };
   }
 
-  /** Changes of the memory, as they are known within; undefined if they are elsewhere. */
+  /**
+   * Changes of the memory, as they are known within; undefined if they are elsewhere, or where
+   * nothing may be read.
+   */
   inward(changes: Changes): Changes | undefined {
     const { place, threadPrefix } = this;
-    const isWithin = (namespace: string[]) => place.every((label, i) => label === namespace[i]);
     const namespaces = changes.namespaces
-      .filter(isWithin)
-      .map((namespace) => namespace.slice(place.length));
+      .filter((namespace) => startsWith(namespace, place))
+      .map((namespace) => namespace.slice(place.length))
+      .filter((namespace) => this.#mayRead(namespace));
+    const readsThreads = !this.levels.some(({ policy }) => policy.readable?.length === 0);
     const threads = changes.threads
-      .filter((thread) => thread.startsWith(threadPrefix))
+      .filter((thread) => readsThreads && thread.startsWith(threadPrefix))
       .map((thread) => thread.slice(threadPrefix.length));
-    if (namespaces.length === 0 && threads.length === 0 && !changes.everything) return undefined;
-    return { namespaces, threads, everything: changes.everything };
+    const everything = changes.everything && this.#touches(changes.below ?? [[]]);
+    if (namespaces.length === 0 && threads.length === 0 && !everything) return undefined;
+    return { namespaces, threads, everything };
+  }
+
+  // Whether what lies below these places may be of what is read here.
+  #touches(places: readonly (readonly string[])[]): boolean {
+    return places.some((below) => {
+      if (startsWith(this.place, below)) return this.#mayRead([], true);
+      return startsWith(below, this.place) && this.#mayRead(below.slice(this.place.length), true);
+    });
+  }
+
+  // As it is called within; with what is below it, some of it will do.
+  #mayRead(namespace: readonly string[], orBelow = false): boolean {
+    let within: readonly string[] = namespace;
+    return this.levels.toReversed().every(({ place, policy }) => {
+      const isReadable = (prefix: readonly string[]) =>
+        startsWith(within, prefix) || (orBelow && startsWith(prefix, within));
+      const may = policy.readable?.some(isReadable) ?? true;
+      within = [...place, ...within];
+      return may;
+    });
   }
 }

@@ -737,7 +737,7 @@ Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool belo
     for (const auto& [key, record] : bucket.records) {
       if (!record.IsVisible(now_ms)) continue;
       ++usage.items;
-      usage.bytes += key.size() + record.value.size();
+      usage.bytes += ns.size() + key.size() + record.value.size();
     }
   }
   return usage;

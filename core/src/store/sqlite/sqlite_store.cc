@@ -102,10 +102,12 @@ constexpr std::string_view kNamespaces =
 constexpr std::string_view kKeys =
     "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key";
 constexpr std::string_view kMeasure =
-    "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)"
+    "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))"
+    "  + length(CAST(value AS BLOB))), 0)"
     " FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kMeasureBelow =
-    "SELECT count(*), COALESCE(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)"
+    "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))"
+    "  + length(CAST(value AS BLOB))), 0)"
     " FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kReadBelow =
     "SELECT item_id, key, value,"

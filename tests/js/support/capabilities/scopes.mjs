@@ -174,6 +174,8 @@ export const scopeCases = [
       const small = memory.scoped({ user: "ada", policy: { maxValueBytes: 7 } });
       const brief = memory.scoped({ user: "ada", policy: { maxBytes: 20 } });
       const reader = memory.scoped({ user: "ada", policy: { readOnly: true } });
+      const blind = memory.scoped({ user: "ada", policy: { readable: [["a"]] } });
+      const closed = memory.scoped({ user: "ada", policy: { readable: [] } });
       const refusals = [
         [() => store.put(["b"], "k", { n: 1 }), /access_denied .*\["b"\] may not be written/],
         [() => store.get(["c"], "k"), /access_denied .*\["c"\] may not be read/],
@@ -185,6 +187,24 @@ export const scopeCases = [
         ],
         [() => brief.store.put(["a"], "k", { n: "x".repeat(20) }), /quota_exceeded .*max 20/],
         [() => reader.store.put(["a"], "k", {}), /access_denied .*read only/],
+        // Nobody learns by numbers what there is.
+        [
+          () => blind.forget({ namespaces: [["c"]], filter: { n: { $lt: 5 } }, dryRun: true }),
+          /access_denied .*\["c"\] may not be read/,
+        ],
+        [() => blind.store.clearNamespace(["c"]), /access_denied .*\["c"\] may not be read/],
+        [
+          () => closed.checkpointer.getTuple(threadConfig("t")),
+          /access_denied .*threads may not be read/,
+        ],
+        [
+          () => brief.store.put(["x".repeat(30)], "k", {}),
+          /quota_exceeded .*bytes of items and threads, .*max 20/,
+        ],
+        [
+          () => putCheckpoint(brief.checkpointer, threadConfig("t"), { n: 1 }),
+          /quota_exceeded .*max 20/,
+        ],
         [() => store.stats(), /access_denied .*whole memory/],
       ];
       for (const [call, message] of refusals) {
