@@ -1,4 +1,4 @@
-// What scopes, policies, events, validity, history, the audit log, the look for secrets and
+// What scopes, policies, events, validity, origins, history, the audit log, the look for secrets and
 // encryption cost: each off and on, in one interleaved run. Beside them what a put costs more
 // with a version and with an entry of a log by hand, over better-sqlite3.
 //
@@ -22,6 +22,8 @@ const policy = {
 const plain = () => undefined;
 const validFrom = new Date(2026, 0);
 const dated = () => ({ validFrom });
+const source = "https://example.org/a/page/of/the/usual/length";
+const sourced = (i) => ({ origin: i % 2 === 1 ? "user" : "tool", source });
 const succeeding = (i) => (i % 2 === 1 ? { supersedes: `k${i - 1}` } : undefined);
 // A second memory masks secrets. A third one is
 // encrypted. Two more keep an audit log, which is full soon.
@@ -33,6 +35,12 @@ const VARIANTS = {
   "with a policy": (memory) => memory.scoped({ user: "ada", policy }),
   "with events": (memory) => memory.scoped({ user: "ada", onAccess: () => {} }),
   "with validFrom": (memory) => ({ store: memory.scoped({ user: "bob" }).store, options: dated }),
+  "with origin": (memory) => ({ store: memory.scoped({ user: "amy" }).store, options: sourced }),
+  "by origin": (memory) => ({
+    store: memory.scoped({ user: "kim", policy: { origins: { web: "quarantine", tool: 0.5 } } })
+      .store,
+    options: sourced,
+  }),
   "half superseded": (memory) => ({
     store: memory.scoped({ user: "eve" }).store,
     options: succeeding,
@@ -168,7 +176,7 @@ function measureByHand(folder) {
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 introduce(
-  "What scopes, policies, events, validity, history, audit, the look for secrets and encryption cost",
+  "What scopes, policies, events, validity, origins, history, audit, the look for secrets and encryption cost",
   "CPU time of a call, the median of nine rounds, beside the same call of the whole memory.",
 );
 for (const kind of ["memory", "file"]) {

@@ -46,6 +46,7 @@ export type {
   ErasureReceipt,
   ForgetOptions,
   Hold,
+  RevokeOptions,
   Scrubbed,
 } from "./scope/erasure.js";
 export type {
@@ -89,6 +90,7 @@ export {
   PastStore,
   type UndoOptions,
 } from "./store/past-store.js";
+export type { ItemProvenance, Origin } from "./store/provenance.js";
 export type { RankingOptions, Snippet, TextOptions } from "./store/ranking.js";
 export {
   type Masked,

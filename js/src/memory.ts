@@ -40,7 +40,9 @@ import {
   type Hold,
   hold,
   holds,
+  type RevokeOptions,
   release,
+  revoke,
 } from "./scope/erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./scope/eviction.js";
 import { type Moment, momentOf } from "./scope/history.js";
@@ -201,6 +203,17 @@ export class Memory {
    */
   async forget(options: ForgetOptions): Promise<ErasureReceipt> {
     return attempt("Memory", () => forget(this.#connection, options));
+  }
+
+  /**
+   * Takes back all items that come from an origin or a source, as `forget()` does, with their
+   * earlier values. Where history knows one of another origin, an item has that again, and what one
+   * of them superseded holds again.
+   *
+   *     await memory.revoke({ sourcePrefix: "https://bad.example/" });
+   */
+  async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
+    return attempt("Memory", () => revoke(this.#connection, options));
   }
 
   /** Whether this memory did what the receipt says, and whether there is such a thing again. */

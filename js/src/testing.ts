@@ -13,6 +13,7 @@ import { historyCases } from "./testing/history.js";
 import { itemCases } from "./testing/items.js";
 import { namespaceCases } from "./testing/namespaces.js";
 import { persistenceCases } from "./testing/persistence.js";
+import { provenanceCases } from "./testing/provenance.js";
 import { searchCases } from "./testing/search.js";
 import { textCases } from "./testing/texts.js";
 import { ttlCases } from "./testing/ttl.js";
@@ -44,6 +45,7 @@ export const storeContract: readonly StoreCase[] = [
   ...valueCases,
   ...ttlCases,
   ...validityCases,
+  ...provenanceCases,
   ...historyCases,
   ...vectorCases,
   ...textCases,

@@ -25,6 +25,8 @@ test("an agent in a page knows after a reload what it was told", async () => {
   await page.reload();
   expect(await (await lines(1)).jsonValue()).toEqual(["Facts kept in opfs: 1"]);
   const [, , answer] = await say("Which tea does Ada like?", 3);
-  expect(answer).toMatch(/^Agent: <memory>\n.*\n- \w+: Ada likes oolong tea\.\n<\/memory>$/);
+  expect(answer).toMatch(
+    /^Agent: <memory>\n.*\n- \w+: Ada likes oolong tea\. \[from model\]\n<\/memory>$/,
+  );
   expect(errors).toEqual([]);
 });

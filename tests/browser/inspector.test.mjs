@@ -577,7 +577,9 @@ describe("storage", () => {
     const receipt = await page.getByLabel("Receipt", { exact: true }).textContent();
     await page.getByLabel("Receipt, as JSON").fill(receipt);
     await button("Check").click();
-    await page.getByText("It is genuine. No byte of it is left in the file or in its log.").waitFor();
+    await page
+      .getByText("It is genuine. No byte of it is left in the file or in its log.")
+      .waitFor();
     const forged = JSON.stringify({ ...JSON.parse(receipt), namespaces: [["users", "eve"]] });
     await page.getByLabel("Receipt, as JSON").fill(forged);
     await button("Check").click();

@@ -310,6 +310,23 @@ TYPED_TEST(HistoryTest, keeps_what_expired_and_was_swept) {
   EXPECT_EQ(this->History("a").front().at_ms, kStart + 110);
 }
 
+TYPED_TEST(HistoryTest, what_was_undone_is_found_by_a_filter_that_was_asked_before) {
+  ASSERT_TRUE(this->Keep({.ns = {}}).ok());
+  std::vector<Operation> many;
+  for (int i = 0; i < 600; ++i) {
+    many.push_back(PutOperation({"n"}, "k" + std::to_string(i), R"({"n":1})"));
+  }
+  this->Do(many);
+  this->Put("k7", R"({"n":2})");
+  const auto count = [&] {
+    return this->store_->Search({.ns_prefix = {"n"}, .filter = R"({"n":1})", .limit = kAll})
+        ->size();
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(count(), 599U);
+  ASSERT_TRUE(this->Undo(this->History("k7").front().operation).has_value());
+  EXPECT_EQ(count(), 600U);
+}
+
 TYPED_TEST(HistoryTest, erasing_takes_versions) {
   ASSERT_TRUE(this->Keep({.ns = {"n"}}).ok());
   this->Put("a", R"({"who":"x"})");
@@ -317,14 +334,14 @@ TYPED_TEST(HistoryTest, erasing_takes_versions) {
   this->Put("b", R"({"who":"y"})");
   this->Delete("b");
   const std::vector<Namespace> where = {{"n"}};
-  EXPECT_EQ(this->store_->Erase(where, R"({"who":"x"})", true)->versions, 2);
-  const auto erased = this->store_->Erase(where, R"({"who":"x"})", false);
+  EXPECT_EQ(this->store_->Erase(where, R"({"who":"x"})", {}, true)->versions, 2);
+  const auto erased = this->store_->Erase(where, R"({"who":"x"})", {}, false);
   EXPECT_EQ(erased->items, 0) << "it is something else by now";
   EXPECT_EQ(erased->versions, 2) << "a history goes as a whole";
   EXPECT_THAT(this->ValuesOf("a"), ElementsAre(R"({"who":"y"})"));
   EXPECT_EQ(this->ValueAsOf("a", kStart + 10), "no_history");
   EXPECT_THAT(this->ValuesOf("b"), ElementsAre("none", R"({"who":"y"})"));
-  EXPECT_EQ(this->store_->Erase(where, "", false)->versions, 2);
+  EXPECT_EQ(this->store_->Erase(where, "", {}, false)->versions, 2);
   EXPECT_THAT(this->ValuesOf("b"), IsEmpty());
   this->Put("a", "1");
   EXPECT_THAT(this->ValuesOf("a"), ElementsAre("1"));

@@ -172,7 +172,8 @@ class HostDatabaseTest : public testing::Test {
   }
 
   static constexpr std::string_view kInsertItem =
-      "INSERT INTO store_kv VALUES(NULL, 'n', 'k', '1', 0, 0, 0, NULL, NULL, NULL, NULL)";
+      "INSERT INTO store_kv VALUES(NULL, 'n', 'k', '1', 0, 0, 0, NULL, NULL, NULL, NULL, NULL, "
+      "NULL)";
 
   FakeHost host_;
   std::unique_ptr<Database> database_;

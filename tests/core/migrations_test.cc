@@ -175,10 +175,10 @@ class NextVersionTest : public MigrationsTest {
   NextVersionTest() {
     auto database = OpenDatabase({.path = Path()});
     EXPECT_TRUE(database.has_value());
-    EXPECT_TRUE(
-        (*database)
-            ->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL, NULL, NULL, NULL)")
-            .ok());
+    EXPECT_TRUE((*database)
+                    ->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL, NULL, "
+                          "NULL, NULL, NULL, NULL)")
+                    .ok());
   }
 
   // Opens the file and brings it to the version of `schema`.

@@ -215,7 +215,7 @@ TEST_F(SqliteFieldColumnsTest, words_with_a_filter_read_what_it_lets_through) {
 TEST_F(SqliteFieldColumnsTest, columns_are_dropped_where_items_are_forgotten) {
   MakeColumn();
   ASSERT_GT(Number("SELECT count(*) FROM field_columns"), 0);
-  ASSERT_TRUE(store_->Erase(std::vector<Namespace>{kNs}, "", false).has_value());
+  ASSERT_TRUE(store_->Erase(std::vector<Namespace>{kNs}, "", {}, false).has_value());
   EXPECT_EQ(Number("SELECT count(*) FROM field_columns"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM field_changes"), 0);
   EXPECT_THAT(Keys(kRare), IsEmpty());

@@ -69,6 +69,10 @@ class RandomOperations {
     if (Below(100) == 0) put.ns.push_back("in.valid");
     if (Below(4) == 0) put.validity = Validity{OptionalTime(), OptionalTime()};
     if (Below(4) == 0) put.supersedes = ItemRef{Labels(1, 3), Key()};
+    if (Below(3) == 0) {
+      put.provenance =
+          Provenance{static_cast<Origin>(Below(5)), Below(2) == 0 ? "" : "s", Below(3) == 0};
+    }
     return put;
   }
 
@@ -100,6 +104,7 @@ class RandomOperations {
     search.plan = static_cast<SearchPlan>(Below(4));
     search.ef_search = Below(2) * 64;
     search.include_superseded = Below(3) == 0;
+    search.include_quarantined = Below(2) == 0;
     if (!search.include_superseded && Below(3) == 0) search.as_of_ms = Time();
     if (kind < 2) {
       search.query_vector = Vector();
@@ -174,6 +179,7 @@ class RandomOperations {
                     .snippet_length = Below(2) == 0 ? 12U : 0};
     if (Below(4) == 0) ranking.min_score = 0.3;
     if (Below(4) == 0) ranking.boosts = {{"n", 0.5}};
+    if (Below(3) == 0) ranking.origins = {{Origin::kWeb, 0.5}, {Origin::kUnknown, 0.25}};
     return ranking;
   }
 

@@ -81,7 +81,8 @@ class TransferTest : public testing::Test {
   static void PutItem(sql::Database& database, std::int64_t id, std::string_view value) {
     const std::string key = "key " + std::to_string(id);
     Run(database,
-        "INSERT OR REPLACE INTO store_kv VALUES(?, 'ns', ?, ?, 1, 2, 0, ?, NULL, NULL, NULL)",
+        "INSERT OR REPLACE INTO store_kv VALUES(?, 'ns', ?, ?, 1, 2, 0, ?, NULL, NULL, NULL, 19, "
+        "'s')",
         {id, std::string_view(key), value, id % 2 == 0 ? Param(std::monostate()) : Param(id)});
   }
 
@@ -218,7 +219,7 @@ TEST_F(TransferTest, what_is_written_meanwhile_arrives_too) {
             Run(*source_, "DELETE FROM store_kv WHERE item_id = ?", {any(300)});
             Run(*source_,
                 "INSERT OR IGNORE INTO store_kv SELECT max(item_id) + 1, 'ns', 'key ' || ?, 'new',"
-                " 1, 2, 0, NULL, NULL, NULL, NULL FROM store_kv",
+                " 1, 2, 0, NULL, NULL, NULL, NULL, NULL, NULL FROM store_kv",
                 {any(300)});
             break;
           default:

@@ -326,7 +326,7 @@ TYPED_TEST(ValidityTest, what_is_forgotten_is_nobodys_successor_any_more) {
   this->Put(Fact("a", "tea"));
   this->Put(Superseding(Fact("b", "forgotten tea"), "a"));
   const Namespace everything[] = {{}};
-  ASSERT_TRUE(this->store_->Erase(everything, R"({"text":"forgotten tea"})", false));
+  ASSERT_TRUE(this->store_->Erase(everything, R"({"text":"forgotten tea"})", {}, false));
   EXPECT_THAT(this->Keys(WithSuperseded()), ElementsAre("a"));
   EXPECT_THAT(this->Now(), IsEmpty());
   // Of the name alone nothing is known.

@@ -19,7 +19,7 @@ test("an agent in an object learns of its user, and tells nobody else", async ()
   while (facts === "[]") facts = await ask("ada/facts");
   expect(facts).toBe('["Ada likes oolong tea."]');
   const answer = await ask("ada/threads/2", "Which tea does Ada like?");
-  expect(answer).toMatch(/^<memory>\n.*\n- Ada likes oolong tea\.\n<\/memory>$/);
+  expect(answer).toMatch(/^<memory>\n.*\n- Ada likes oolong tea\. \[from model\]\n<\/memory>$/);
   expect(await ask("bob/threads/1", "Which tea does Ada like?")).toBe("I know nothing of that.");
   expect(await ask("bob/facts")).toBe("[]");
   expect(await ask("ada")).toBe("not found\n");

@@ -230,8 +230,13 @@ class OperationGenerator {
     }
     if (source_.Chance(4)) put.validity = Validity{OptionalTime(), OptionalTime()};
     if (source_.Chance(4)) put.supersedes = ItemRef{Labels(), Key()};
+    if (source_.Chance(3)) {
+      put.provenance =
+          Provenance{AnyOrigin(), source_.Of<std::string>({"", "a", "ab", "b"}), source_.Chance(3)};
+    }
     return put;
   }
+  Origin AnyOrigin() { return static_cast<Origin>(source_.Below(5)); }
   std::optional<std::int64_t> OptionalTime() {
     if (source_.Chance(2)) return std::nullopt;
     return Time();
@@ -257,6 +262,7 @@ class OperationGenerator {
         source_.Of({SearchPlan::kAuto, SearchPlan::kExact, SearchPlan::kCodes, SearchPlan::kGraph});
     search.ef_search = source_.Of<std::uint32_t>({0, 0, 1, kMax});
     search.include_superseded = source_.Chance(3);
+    search.include_quarantined = source_.Chance(2);
     if (search.include_superseded == IsRare() && source_.Chance(3)) search.as_of_ms = Time();
     if (source_.Chance(3)) search.ranking = AnyRanking();
     if (source_.Chance(6)) SearchNear(search);
@@ -287,6 +293,7 @@ class OperationGenerator {
         .snippet_length = source_.Of<std::uint32_t>({0, 8, 1000})};
     if (source_.Chance(3))
       ranking.min_score = Usually<double>({0, 0.2, 0.9}, {std::numeric_limits<double>::infinity()});
+    if (source_.Chance(3)) ranking.origins = {{AnyOrigin(), Usually<double>({0.5, 0, 1}, {-1})}};
     if (source_.Chance(3)) ranking.boosts = {{"n", Usually<double>({0.5, -1}, {3})}};
     return ranking;
   }

@@ -58,7 +58,8 @@ SearchOp AnySearch() {
                         .boosts = {{"importance", -0.5}},
                         .diversity = 0.75,
                         .explain = true,
-                        .snippet_length = 160};
+                        .snippet_length = 160,
+                        .origins = {{Origin::kWeb, 0.5}}};
   return {AnyNamespace(),
           "{\"n\":{\"$gte\":1}}",
           "wo ist 🗝?",
@@ -72,6 +73,7 @@ SearchOp AnySearch() {
           SearchPlan::kGraph,
           256,
           1'650'000'000'000,
+          true,
           true};
 }
 
@@ -232,11 +234,18 @@ std::vector<GoldenFrame> DatabaseFrames() {
       Golden("finish_import", Tag::kFinishImport, wire::FinishImport{"export-1", true}),
       Golden("limit_vectors", Tag::kLimitVectors, wire::LimitVectors{33'554'432}),
       Golden("forget", Tag::kForget,
-             Erasure{"e1", "d1", {{"user", "ada"}}, R"({"a":1})", {"t"}, "user/ada/", true},
-             Erased{1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}),
+             Erasure{"e1",
+                     "d1",
+                     {{"user", "ada"}},
+                     R"({"a":1})",
+                     {Origin::kWeb, "https://é/", true},
+                     {"t"},
+                     "user/ada/",
+                     true},
+             Erased{1'700'000'000'000, 5, 4, 6, 3, 2, 1'000, 7}),
       Golden("find_erasure", Tag::kFindErasure, wire::FindErasure{"e1"},
              std::optional<ErasureRecord>(
-                 {"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000}, Scrubbed::kByHost})),
+                 {"d1", {1'700'000'000'000, 5, 4, 6, 3, 2, 1'000, 7}, Scrubbed::kByHost})),
       Golden("scrub", Tag::kScrub, wire::Scrub{256}, Scrubbed::kPending),
       Golden("hold", Tag::kHold, Hold{{"user", "ada"}, "case 7", 0}),
       Golden("release", Tag::kRelease, wire::OneNamespace{{"user", "ada"}}),
@@ -311,7 +320,8 @@ GoldenFrame ScopedPut() {
                       .max_value_bytes = 1'000,
                       .max_bytes = 10'000,
                       .default_ttl_ms = 60'000,
-                      .max_ttl_ms = 120'000};
+                      .max_ttl_ms = 120'000,
+                      .origins = {{Origin::kWeb, Trust::kQuarantine}, {Origin::kModel, {}, 0.5}}};
   golden.request = wire::RequestBuilder(Header())
                        .Within({{{"user", "ada"}, policy}, {{"conv", "t"}, {}}})
                        .Add(Tag::kPut, AnyPut())

@@ -37,8 +37,13 @@ inline Bytes BytesOf(std::string_view text) { return Bytes(text.begin(), text.en
 
 inline Namespace AnyNamespace() { return {"users", "ü1", "記憶"}; }
 inline Item AnyItem() {
-  return {AnyNamespace(),    "clé 🗝",          "{\"text\":\"naïve \\ud83d\",\"n\":1}",
-          1'700'000'000'000, 1'700'000'000'123, Validity{-1, 1'800'000'000'000}};
+  return {AnyNamespace(),
+          "clé 🗝",
+          "{\"text\":\"naïve \\ud83d\",\"n\":1}",
+          1'700'000'000'000,
+          1'700'000'000'123,
+          Validity{-1, 1'800'000'000'000},
+          Provenance{Origin::kWeb, "https://example.org/é", true}};
 }
 inline FieldVector AnyVector() { return {"turns[*].text.3", {0.5F, -1.25F, 3.0F}}; }
 inline Blob AnyBlob() { return {"bytes", {0x00, 0xFF, 0x7F, 0x80}}; }
@@ -55,7 +60,8 @@ inline PutOp AnyPut() {
           .ttl_ms = 90'000,
           .vectors = {AnyVector()},
           .validity = item.validity,
-          .supersedes = ItemRef{{"users", "ü1"}, "🗝"}};
+          .supersedes = ItemRef{{"users", "ü1"}, "🗝"},
+          .provenance = item.provenance};
 }
 
 // All of them; encoded anew by each call.

@@ -26,7 +26,9 @@ test("[cap 108] an agent knows in the next conversation what it was told", () =>
   const output = printed("langchain/remembering");
   expect(output).toContain('text: "Ada\'s flight to Porto is on 3 May"');
   expect(output).toMatch(/thread_id: 'monday'/);
-  expect(output).toMatch(/^I was shown: <memory>\n.*\n- \w+: Ada's flight to Porto is on 3 May\n/m);
+  expect(output).toMatch(
+    /^I was shown: <memory>\n.*\n- \w+: Ada's flight to Porto is on 3 May \[from model\]\n/m,
+  );
   expect(output).toMatch(/^messages of the thread: 2$/m);
 });
 

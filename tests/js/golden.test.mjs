@@ -24,6 +24,7 @@ const item = {
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_123,
   validity: { from: -1, until: 1_800_000_000_000 },
+  provenance: { origin: "web", source: "https://example.org/é", isQuarantined: true },
 };
 const vector = { path: "turns[*].text.3", values: new Float32Array([0.5, -1.25, 3]) };
 const key = {
@@ -74,6 +75,7 @@ const put = {
   vectors: [vector],
   validity: item.validity,
   supersedes: { namespace: ["users", "ü1"], key: "🗝" },
+  provenance: item.provenance,
 };
 const search = {
   kind: "search",
@@ -95,12 +97,14 @@ const search = {
     diversity: 0.75,
     explain: true,
     snippetLength: 160,
+    origins: [{ origin: "web", weight: 0.5 }],
   },
   near: { namespace: ["users", "ü1"], key: "🗝" },
   plan: "graph",
   efSearch: 256,
   asOf: 1_650_000_000_000,
   includeSuperseded: true,
+  includeQuarantined: true,
 };
 const listNamespaces = {
   kind: "listNamespaces",
@@ -471,6 +475,7 @@ const frames = [
       digest: "d1",
       namespaces: [["user", "ada"]],
       filter: '{"a":1}',
+      from: { origin: "web", source: "https://é/", isPrefix: true },
       threads: ["t"],
       threadPrefix: "user/ada/",
       dryRun: true,
@@ -483,6 +488,7 @@ const frames = [
       threads: 3,
       checkpoints: 2,
       bytes: 1000,
+      restored: 7,
     },
   ],
   [
@@ -498,6 +504,7 @@ const frames = [
         threads: 3,
         checkpoints: 2,
         bytes: 1000,
+        restored: 7,
       },
       scrubbed: 2,
     },
@@ -657,6 +664,10 @@ test("a request of two scopes has the golden bytes", () => {
     maxBytes: 10_000,
     defaultTtl: 60_000,
     maxTtl: 120_000,
+    origins: [
+      { origin: "web", trust: "quarantine", weight: 1 },
+      { origin: "model", trust: "allow", weight: 0.5 },
+    ],
   };
   const levels = new wire.Levels([
     { place: ["user", "ada"], policy },

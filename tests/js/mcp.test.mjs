@@ -234,7 +234,7 @@ test("remember, recall and forget keep facts, and recall finds the graph too", a
     /known already/,
   );
   const recalled = await textOf(call(client, "recall", { query: "who drinks tea?" }));
-  const [, key] = /^- (\w+): Ada drinks oolong tea$/m.exec(recalled);
+  const [, key] = /^- (\w+): Ada drinks oolong tea \[from model\]$/m.exec(recalled);
   const opera = await textOf(call(client, "recall", { query: "opera" }));
   expect(opera).toMatch(/^- entity Graz \(town\): has an opera house$/m);
   expect(opera).toMatch(/^- relation: Ada sings at the opera of Graz$/m);

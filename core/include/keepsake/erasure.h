@@ -13,6 +13,7 @@
 #include "keepsake/database.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/namespace.h"
+#include "keepsake/provenance.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 
@@ -24,6 +25,7 @@ struct Erasure {
   std::string digest;  // of the request, as the caller wants to find it in the record
   std::vector<Namespace> namespaces;  // with all below them; {} is everything
   std::string filter;                 // of the items there, "" for all
+  ProvenanceFilter from{};            // of the items there: Store::Erase()
   std::vector<std::string> threads;
   std::optional<std::string> thread_prefix;  // and all threads that begin so, "" for all
   bool dry_run = false;                      // says what would go, and keeps it
@@ -39,6 +41,8 @@ struct Erased {
   std::uint64_t threads = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t bytes = 0;  // of keys, values, earlier ones, checkpoints and their content
+  // Items that have an earlier value again, or hold again: Store::Erase().
+  std::uint64_t restored = 0;
 
   bool operator==(const Erased&) const = default;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "keepsake/namespace.h"
+#include "keepsake/provenance.h"
 #include "keepsake/ranking.h"
 
 namespace keepsake {
@@ -34,7 +35,8 @@ struct Item {
   std::string value;  // JSON, as it was put
   std::int64_t created_at_ms = 0;
   std::int64_t updated_at_ms = 0;
-  std::optional<Validity> validity{};  // none: it holds at any time
+  std::optional<Validity> validity{};      // none: it holds at any time
+  std::optional<Provenance> provenance{};  // none: nobody said where it comes from
 
   bool operator==(const Item&) const = default;
 };
@@ -56,7 +58,8 @@ struct ItemRef {  // where an item is
   bool operator==(const ItemRef&) const = default;
 };
 
-// nullopt if there is no such item, or it has expired. Validity hides nothing from a get.
+// nullopt if there is no such item, or it has expired. Neither validity nor quarantine hides
+// anything from a get.
 struct GetOp {
   Namespace ns;
   std::string key;
@@ -98,6 +101,8 @@ struct PutOp {
   // now, if `validity` does not say. The order of a batch counts: what it puts may be superseded
   // by what it puts later. An item can't supersede itself: kInvalidArgument.
   std::optional<ItemRef> supersedes{};
+  // Where the new value comes from; nothing is kept of where the one before it came from.
+  std::optional<Provenance> provenance{};
 
   bool has_own_ttl() const { return ttl_ms >= 0; }
   std::int64_t TtlIn(std::int64_t store_default_ms) const {
@@ -151,6 +156,8 @@ struct SearchOp {
   // Hits are valid or not. One that was superseded comes after its successor, and scores no
   // higher, if that is a hit, too. Excludes as_of_ms.
   bool include_superseded = false;
+  // Hits may be in quarantine: Provenance::is_quarantined.
+  bool include_quarantined = false;
 };
 
 struct ListNamespacesOp {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "keepsake/provenance.h"
+
 namespace keepsake {
 
 // Persistent, never renumber.
@@ -25,6 +27,14 @@ struct Boost {
   bool operator==(const Boost&) const = default;
 };
 
+// What a hit of an origin is worth: its score times this.
+struct OriginWeight {
+  Origin origin = Origin::kUnknown;
+  double weight = 1;  // 0…1; several of one origin are multiplied
+
+  bool operator==(const OriginWeight&) const = default;
+};
+
 struct Ranking {
   std::optional<double> min_score;  // hits below it are left out
   Fusion fusion = Fusion::kWeighted;
@@ -35,12 +45,15 @@ struct Ranking {
   double diversity = 0;  // 0…1: how much a hit loses that says what one before it said
   bool explain = false;
   std::uint32_t snippet_length = 0;  // in bytes, about; 0 for no snippets
+  // Also of searches by vector, where less than 0 becomes less still. What has no score is not
+  // ranked by it.
+  std::vector<OriginWeight> origins{};
 
   bool operator==(const Ranking&) const = default;
 };
 
 // A part of a score, in the order in which they were applied: "words", "context",
-// "cues", "vector", "agreement", "recency", a boost's path, "diversity".
+// "cues", "vector", "agreement", "recency", a boost's path, "origin", "diversity".
 struct ScorePart {
   std::string name;
   double value = 0;

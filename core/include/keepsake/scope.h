@@ -18,10 +18,28 @@
 #include "keepsake/function_ref.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
+#include "keepsake/provenance.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 
 namespace keepsake {
+
+// What becomes of a put of an origin. Persistent, never renumber.
+enum class Trust : std::uint8_t {
+  kAllow = 0,
+  // It is stored as Provenance::is_quarantined says. It neither supersedes nor replaces what is
+  // not in quarantine: kAccessDenied.
+  kQuarantine = 1,
+  kRefuse = 2,  // kAccessDenied
+};
+
+struct OriginRule {
+  Origin origin = Origin::kUnknown;
+  Trust trust = Trust::kAllow;
+  double weight = 1;  // in searches: OriginWeight
+
+  bool operator==(const OriginRule&) const = default;
+};
 
 // What may be done within a scope. Nothing is forbidden unless it is said.
 struct Policy {
@@ -43,6 +61,8 @@ struct Policy {
   // A put that asks for more: kQuotaExceeded.
   std::optional<std::int64_t> default_ttl_ms;
   std::optional<std::int64_t> max_ttl_ms;
+  // Of several rules, also of several policies, the strictest holds, and weights are multiplied.
+  std::vector<OriginRule> origins{};
 
   bool operator==(const Policy&) const = default;
 };
@@ -185,6 +205,8 @@ class ScopedStore {
   // As the memory calls it.
   bool MayRead(Namespace ns) const;
   Status SetTtl(PutOp& op) const;
+  // Refuses the put, or makes it one into quarantine. Within the memory by now.
+  Status SetTrust(PutOp& op) const;
 
   void Leave(std::optional<Item>& item) const;
   void Leave(std::vector<SearchItem>& items) const;

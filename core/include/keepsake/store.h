@@ -19,6 +19,7 @@
 #include "keepsake/function_ref.h"
 #include "keepsake/history.h"
 #include "keepsake/operation.h"
+#include "keepsake/provenance.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
 
@@ -106,6 +107,7 @@ enum class Absence : std::uint8_t {
   kBelowMinScore = 5,  // Ranking::min_score
   kNotOnPage = 6,      // others come first, or it is before the offset
   kNotValid = 7,       // it does not hold at the time of the search
+  kQuarantined = 8,    // as Provenance::is_quarantined says
 };
 struct WhyNot {
   Absence absence = Absence::kNone;
@@ -126,7 +128,8 @@ struct StoreStats {
 // How much a namespace holds, of what has not expired.
 struct StoreUsage {
   std::uint64_t items = 0;
-  std::uint64_t bytes = 0;  // of namespaces, as EncodeNamespace() has them, keys and values
+  // Of namespaces, as EncodeNamespace() has them, keys, values and sources.
+  std::uint64_t bytes = 0;
 
   bool operator==(const StoreUsage&) const = default;
 };
@@ -137,6 +140,7 @@ struct ErasedItems {
   std::uint64_t vectors = 0;
   std::uint64_t versions = 0;
   std::uint64_t bytes = 0;  // of keys and values, versions included
+  std::uint64_t restored = 0;
 };
 
 // One step of Store::ImproveIndex().
@@ -173,10 +177,12 @@ class Store {
   // Deletes all items of exactly this namespace; says how many there were.
   Result<std::uint64_t> ClearNamespace(const Namespace& ns);
   // Deletes the items of these namespaces and of all below them, expired ones, too, which the
-  // filter lets through; `{}` is everything. With `dry_run` it only says what that would be.
+  // filter lets through and which come from there; `{}` is everything. With `dry_run` it only
+  // says what that would be. If it says from where, what had another value of another origin
+  // before has it again, as far as history is kept; and what one of them superseded holds again.
   // What was deleted is in free pages still: sql::Database::Scrub().
   Result<ErasedItems> Erase(std::span<const Namespace> prefixes, const std::string& filter,
-                            bool dry_run);
+                            const ProvenanceFilter& from, bool dry_run);
   // Deletes expired items, at most `max_items`; says how many. Reads never
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;

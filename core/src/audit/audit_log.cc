@@ -105,7 +105,7 @@ class Gone {
   bool operator()(const Namespace& ns) {
     const bool is_named = std::ranges::any_of(
         erasure_.namespaces, [&](const Namespace& prefix) { return BeginsWith(ns, prefix); });
-    if (!is_named || erasure_.filter.empty()) return is_named;
+    if (!is_named || (erasure_.filter.empty() && erasure_.from.empty())) return is_named;
     const auto known = std::ranges::find(known_, ns, &std::pair<Namespace, bool>::first);
     if (known != known_.end()) return known->second;
     const Result<StoreUsage> usage = store_.Measure(ns, true);

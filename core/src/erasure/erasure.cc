@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t kMaxTextBytes = 1024;  // of a digest or a reason
 
 constexpr std::string_view kFind =
-    "SELECT digest, at_ms, items, vectors, versions, threads, checkpoints, bytes"
+    "SELECT digest, at_ms, items, vectors, versions, threads, checkpoints, bytes, restored"
     " FROM erasures WHERE erasure_id = ?";
 constexpr std::string_view kKeep =
     "INSERT INTO erasures(erasure_id, digest, at_ms, items, vectors, versions, threads,"
-    "  checkpoints, bytes)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "  checkpoints, bytes, restored)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr std::string_view kHolds = "SELECT ns, reason, since_ms FROM holds ORDER BY ns";
 constexpr std::string_view kHold =
     "INSERT INTO holds(ns, reason, since_ms) VALUES(?, ?, ?)"
@@ -81,12 +81,13 @@ Status Held(const Hold& hold, const Namespace& place) {
 
 Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasure,
                          std::vector<std::string> threads) {
-  const auto items = store.Erase(erasure.namespaces, erasure.filter, erasure.dry_run);
+  const auto items = store.Erase(erasure.namespaces, erasure.filter, erasure.from, erasure.dry_run);
   if (!items) return std::unexpected(items.error());
   Erased erased{.items = items->items,
                 .vectors = items->vectors,
                 .versions = items->versions,
-                .bytes = items->bytes};
+                .bytes = items->bytes,
+                .restored = items->restored};
   erased.threads = threads.size();
   if (threads.empty()) return erased;
   RetentionRules rules;
@@ -162,7 +163,8 @@ Status Erasures::Keep(const Erasure& erasure, const Erased& erased) {
   Status status = database_->Run(
       kKeep, {std::string_view(erasure.id), std::string_view(erasure.digest), erased.at_ms,
               Signed(erased.items), Signed(erased.vectors), Signed(erased.versions),
-              Signed(erased.threads), Signed(erased.checkpoints), Signed(erased.bytes)});
+              Signed(erased.threads), Signed(erased.checkpoints), Signed(erased.bytes),
+              Signed(erased.restored)});
   return status.ok() && !database_->is_guarded() ? database_->Run(kBeginScrub) : status;
 }
 
@@ -197,7 +199,7 @@ Result<std::optional<ErasureRecord>> Erasures::Find(const std::string& id) {
   Status status = database_->Run(kFind, {std::string_view(id)}, [&](const sql::Row& row) {
     const auto count = [&](int column) { return static_cast<std::uint64_t>(row.Int(column)); };
     record = {std::string(row.Text(0)),
-              {row.Int(1), count(2), count(3), count(4), count(5), count(6), count(7)},
+              {row.Int(1), count(2), count(3), count(4), count(5), count(6), count(7), count(8)},
               Scrubbed::kPending};
     return true;
   });

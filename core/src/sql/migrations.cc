@@ -39,7 +39,9 @@ constexpr SchemaStatement kVersion1[] = {
      "  expires_at INTEGER,"
      "  valid_from INTEGER,"
      "  valid_until INTEGER,"
-     "  superseded_by INTEGER"
+     "  superseded_by INTEGER,"
+     "  origin INTEGER,"
+     "  source TEXT"
      ") STRICT"},
     {kItems, "CREATE UNIQUE INDEX store_kv_key ON store_kv(ns, key)"},
     {kItems, "CREATE INDEX store_kv_expiry ON store_kv(expires_at) WHERE expires_at IS NOT NULL"},
@@ -150,7 +152,8 @@ constexpr SchemaStatement kVersion1[] = {
      "  versions INTEGER NOT NULL,"
      "  threads INTEGER NOT NULL,"
      "  checkpoints INTEGER NOT NULL,"
-     "  bytes INTEGER NOT NULL"
+     "  bytes INTEGER NOT NULL,"
+     "  restored INTEGER NOT NULL"
      ") STRICT, WITHOUT ROWID"},
     {kGovernance,
      "CREATE TABLE holds("
@@ -186,7 +189,9 @@ constexpr SchemaStatement kVersion1[] = {
      "  expires_at INTEGER,"
      "  valid_from INTEGER,"
      "  valid_until INTEGER,"
-     "  superseded_by INTEGER"
+     "  superseded_by INTEGER,"
+     "  origin INTEGER,"
+     "  source TEXT"
      ") STRICT"},
     {kHistory, "CREATE UNIQUE INDEX store_versions_item ON store_versions(ns, key, number)"},
     {kHistory,

@@ -120,6 +120,9 @@ Status CheckRanking(const Ranking& ranking) {
       return Invalid("weight of a boost must be between -1 and 1: " + json::Quoted(boost.path));
     }
   }
+  for (const OriginWeight& of : ranking.origins) {
+    if (!IsWithin(of.weight, 0, 1)) return Invalid("weight of an origin must be between 0 and 1");
+  }
   return {};
 }
 
@@ -171,6 +174,9 @@ class Checker {
       }
       if (Status status = CheckVectors(op.vectors, options_); !status.ok()) return status;
     }
+    if (op.provenance) {
+      if (Status status = CheckProvenance(op); !status.ok()) return status;
+    }
     CheckedPut put{
         .position = position, .op = &op, .encoded_ns = EncodeNamespace(op.ns), .ttl_ms = ttl_ms};
     if (op.validity || op.supersedes) {
@@ -178,6 +184,18 @@ class Checker {
     }
     batch_.puts.push_back(std::move(put));
     return {};
+  }
+
+  static Status CheckProvenance(const PutOp& op) {
+    if (!op.value) return Invalid("a deletion has no origin and no source");
+    const std::string& source = op.provenance->source;
+    if (source.size() <= Provenance::kMaxSourceBytes && json::IsWellFormedUtf8(source) &&
+        source.find('\0') == source.npos) {
+      return {};
+    }
+    return Invalid("source must be well-formed UTF-8 without NUL, and not take more than " +
+                   std::to_string(Provenance::kMaxSourceBytes) + " bytes: it has " +
+                   std::to_string(source.size()));
   }
 
   // What supersedes holds from now on, unless it says since when.
@@ -242,8 +260,7 @@ class Checker {
          .plan = op.plan,
          .ef_search = std::min(op.ef_search, kMostEf),
          .now_ms = batch_.now_ms,
-         .validity = op.include_superseded ? ValidityRange()
-                                           : ValidityRange::At(op.as_of_ms.value_or(batch_.now_ms)),
+         .validity = RangeOf(op),
          .include_superseded = op.include_superseded});
     if (!op.ranking) return {};
     const bool is_listing = op.query.empty() && !*by_vector;
@@ -253,6 +270,13 @@ class Checker {
           "with a query");
     }
     return CheckRanking(*op.ranking);
+  }
+
+  ValidityRange RangeOf(const SearchOp& op) const {
+    ValidityRange range;
+    if (!op.include_superseded) range = ValidityRange::At(op.as_of_ms.value_or(batch_.now_ms));
+    if (op.include_quarantined) range.origin_below = 2 * kQuarantine;
+    return range;
   }
 
   Status CheckNear(const SearchOp& op, bool by_vector) const {

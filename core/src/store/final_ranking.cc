@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,8 @@ constexpr std::uint64_t kLeastToRank = 50;
 constexpr std::uint64_t kRankedPerHit = 4;
 
 bool ChangesOrder(const Ranking& ranking) {
-  return ranking.recency > 0 || !ranking.boosts.empty() || ranking.diversity > 0;
+  return ranking.recency > 0 || !ranking.boosts.empty() || ranking.diversity > 0 ||
+         !ranking.origins.empty();
 }
 
 void Multiply(SearchItem& item, std::string name, double factor) {
@@ -47,6 +49,16 @@ void ApplyBoosts(const Ranking& ranking, SearchItem& item) {
     const double raised = 1 + boost.weight * NumberAt(item.item.value, boost.path);
     Multiply(item, boost.path, raised / (1 + std::abs(boost.weight)));
   }
+}
+
+void ApplyOrigin(const Ranking& ranking, SearchItem& item) {
+  const Origin origin = item.item.provenance ? item.item.provenance->origin : Origin::kUnknown;
+  double weight = 1;
+  for (const OriginWeight& of : ranking.origins) {
+    if (of.origin == origin) weight *= of.weight;
+  }
+  // What is less than 0 becomes less, too.
+  if (weight < 1) Multiply(item, "origin", *item.score < 0 ? 2 - weight : weight);
 }
 
 using Tokens = std::vector<std::string>;  // sorted, distinct
@@ -123,9 +135,11 @@ std::vector<std::size_t> RankFinally(const CheckedSearch& search, const TextConf
     if (!item.score) continue;
     ApplyRecency(ranking, search.now_ms, item);
     ApplyBoosts(ranking, item);
+    ApplyOrigin(ranking, item);
   }
   std::vector<std::size_t> order = OrderOf(items.size(), [&](std::size_t a, std::size_t b) {
-    return items[a].score.value_or(-1) > items[b].score.value_or(-1);
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    return items[a].score.value_or(kNone) > items[b].score.value_or(kNone);
   });
   if (ranking.diversity > 0) ApplyDiversity(ranking, config, items, order);
   if (ranking.min_score) {

@@ -1,5 +1,5 @@
-// The last steps of a search by text: the final score of a hit, with what its own value
-// and age add, its snippet, and what is told about it.
+// The last steps of a search: the final score of a hit, with what its own value, age and origin
+// add, its snippet, and what is told about it.
 #ifndef KEEPSAKE_STORE_FINAL_RANKING_H_
 #define KEEPSAKE_STORE_FINAL_RANKING_H_
 
@@ -18,7 +18,7 @@
 namespace keepsake {
 
 // How many of the best hits must be there for the page that is asked for: recency,
-// boosts and diversity change their order.
+// boosts, origins and diversity change their order.
 std::uint64_t HitsToRank(const CheckedSearch& search);
 
 // Gives `items`, the best first, their final scores, parts and snippets. Returns which

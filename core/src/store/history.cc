@@ -72,15 +72,6 @@ Status CheckReach(const HistoryRules& rules, std::string_view encoded_prefix, st
   return {};
 }
 
-Item ItemOf(const ItemRef& name, const ItemState& state) {
-  return {.ns = name.ns,
-          .key = name.key,
-          .value = state.value,
-          .created_at_ms = state.created_at_ms,
-          .updated_at_ms = state.updated_at_ms,
-          .validity = state.validity == Validity() ? std::nullopt : std::optional(state.validity)};
-}
-
 std::optional<Item> ItemOf(const ItemRef& name, const std::optional<ItemState>& state) {
   return state ? std::optional(ItemOf(name, *state)) : std::nullopt;
 }
@@ -91,6 +82,16 @@ Status CheckUnchanged(const ItemName& name, const ItemState& state, std::int64_t
 }
 
 }  // namespace
+
+Item ItemOf(const ItemRef& name, const ItemState& state) {
+  return {.ns = name.ns,
+          .key = name.key,
+          .value = state.value,
+          .created_at_ms = state.created_at_ms,
+          .updated_at_ms = state.updated_at_ms,
+          .validity = state.validity == Validity() ? std::nullopt : std::optional(state.validity),
+          .provenance = state.provenance};
+}
 
 HistoryRules::HistoryRules(std::vector<Row> rows) : rows_(std::move(rows)) {
   HeapSort(rows_, [](const Row& a, const Row& b) { return a.encoded_ns > b.encoded_ns; });
@@ -286,12 +287,11 @@ struct TracedItem {
   ErasedVersions versions;
 };
 
-Status EndItem(ItemTable& table, const json::Filter& filter, TracedItem& item,
-               ErasedVersions& erased) {
+Status EndItem(ItemTable& table, const Wanted& wanted, TracedItem& item, ErasedVersions& erased) {
   if (!item.is_wanted && !item.versions.ids.empty()) {
     const Result<std::optional<ItemState>> now = table.ReadState(item.name);
     if (!now) return now.error();
-    item.is_wanted = *now && filter.Matches((*now)->value);
+    item.is_wanted = *now && wanted.Matches((*now)->value, (*now)->provenance);
   }
   if (item.is_wanted) {
     erased.ids.insert(erased.ids.end(), item.versions.ids.begin(), item.versions.ids.end());
@@ -303,23 +303,40 @@ Status EndItem(ItemTable& table, const json::Filter& filter, TracedItem& item,
 
 }  // namespace
 
-Status CollectVersions(ItemTable& table, std::string_view encoded_prefix,
-                       const json::Filter& filter, ErasedVersions& erased) {
+Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName& name,
+                                                const ProvenanceFilter& from, std::int64_t now_ms) {
+  std::optional<StoredVersion> found;
+  const auto rules = table.history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  const HistoryRule* rule = (*rules)->Find(name.encoded_ns);
+  if (rule == nullptr) return found;
+  Status status = table.history().ReadVersions(name, [&](const StoredVersion& version) {
+    if (!version.before || version.at_ms <= HorizonOf(*rule, now_ms)) return false;
+    if (from.Matches(version.before->provenance)) return true;
+    if (version.before->expires_at_ms > now_ms) found = version;
+    return false;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return found;
+}
+
+Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,
+                       ErasedVersions& erased) {
   TracedItem item;
   Status failed;
   Status status = table.history().ReadTraces(encoded_prefix, [&](const VersionTrace& version) {
     if (version.encoded_ns != item.name.encoded_ns || version.key != item.name.key) {
-      Status ended = EndItem(table, filter, item, erased);
+      Status ended = EndItem(table, wanted, item, erased);
       if (failed.ok()) failed = std::move(ended);
       item.name = {std::string(version.encoded_ns), std::string(version.key)};
     }
-    item.is_wanted =
-        item.is_wanted || filter.empty() || (version.value && filter.Matches(*version.value));
+    item.is_wanted = item.is_wanted || wanted.is_everything() ||
+                     (version.value && wanted.Matches(*version.value, version.provenance));
     item.versions.ids.push_back(version.id);
     item.versions.bytes += version.key.size() + version.value.value_or("").size();
   });
   if (status.ok()) status = std::move(failed);
-  return status.ok() ? EndItem(table, filter, item, erased) : status;
+  return status.ok() ? EndItem(table, wanted, item, erased) : status;
 }
 
 }  // namespace keepsake

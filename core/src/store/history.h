@@ -34,7 +34,8 @@ struct ItemState {
   std::int64_t ttl_ms = PutOp::kNoTtl;
   std::int64_t expires_at_ms = 0;  // kNeverExpires
   Validity validity{};
-  std::int64_t successor = 0;          // as FactMarks has it
+  std::int64_t successor = 0;  // as FactMarks has it
+  std::optional<Provenance> provenance{};
   std::vector<FieldVector> vectors{};  // by path
   std::vector<std::string> awaited{};  // as PathsToAwait()
 };
@@ -70,6 +71,18 @@ struct VersionTrace {
   std::string_view encoded_ns;
   std::string_view key;
   std::optional<std::string_view> value{};
+  std::optional<Provenance> provenance{};
+};
+
+// Of which items and versions something is asked.
+struct Wanted {
+  const json::Filter& filter;
+  const ProvenanceFilter& from;
+
+  bool is_everything() const { return filter.empty() && from.empty(); }
+  bool Matches(std::string_view value, const std::optional<Provenance>& provenance) const {
+    return from.Matches(provenance) && filter.Matches(value);
+  }
 };
 
 // Rules by namespace, each longer one before those that it lies in.
@@ -139,14 +152,22 @@ Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
                                             FunctionRef<bool(const Namespace&)> concerned,
                                             std::int64_t now_ms);
 
-// What erasing items by a filter takes of versions, or all below the prefix: their ids. A
-// history of which one version is wanted goes as a whole.
+// An item, as an operation puts it back.
+Item ItemOf(const ItemRef& name, const ItemState& state);
+
+// The newest version whose `before` does not come from there, if the item was something then, and
+// would not have expired. An item that was nothing meanwhile has none.
+Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName& name,
+                                                const ProvenanceFilter& from, std::int64_t now_ms);
+
+// What erasing items takes of versions: their ids. A history of which one version is wanted goes
+// as a whole.
 struct ErasedVersions {
   std::vector<std::int64_t> ids;
   std::uint64_t bytes = 0;  // of keys and values
 };
-Status CollectVersions(ItemTable& table, std::string_view encoded_prefix,
-                       const json::Filter& filter, ErasedVersions& erased);
+Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,
+                       ErasedVersions& erased);
 
 }  // namespace keepsake
 

@@ -71,6 +71,7 @@ class ItemSearch {
   Result<FoundHits> ByNear(const CheckedSearch& search);
   Result<FoundHits> ByText(const CheckedSearch& search);
   Result<FoundHits> ByListingOrVector(const CheckedSearch& search);
+  Result<FoundHits> ByVectorAndOrigin(const CheckedSearch& search);
   Result<std::vector<search::FusedHit>> RankByText(const CheckedSearch& search);
   Status AddContaining(const CheckedSearch& search, std::vector<search::FusedHit>& hits);
   Result<ItemHits> Rank(const CheckedSearch& search);
@@ -151,7 +152,24 @@ Result<FoundHits> ItemSearch::ByNear(const CheckedSearch& search) {
   return Page(similar);
 }
 
+// What their origins are worth changes the order of hits.
+Result<FoundHits> ItemSearch::ByVectorAndOrigin(const CheckedSearch& search) {
+  CheckedSearch wider = search;
+  wider.ranking.origins.clear();
+  wider.offset = 0;
+  wider.limit = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(HitsToRank(search), std::numeric_limits<std::uint32_t>::max()));
+  Result<FoundHits> found = ByListingOrVector(wider);
+  if (!found) return found;
+  FoundHits page;
+  for (const std::size_t i : RankFinally(search, options_.text, {}, found->items)) {
+    page.Push(*found, i);
+  }
+  return page;
+}
+
 Result<FoundHits> ItemSearch::ByListingOrVector(const CheckedSearch& search) {
+  if (search.by_vector && !search.ranking.origins.empty()) return ByVectorAndOrigin(search);
   Result<ItemHits> hits = Rank(search);
   if (!hits) return std::unexpected(std::move(hits.error()));
   DropBelow(search, *hits);

@@ -43,17 +43,27 @@ struct FoundItem {
 
 // kTooLarge if the answer has no room for one more item.
 inline Status TakeRoomOfItem(std::string_view encoded_ns, std::string_view key,
-                             std::string_view value) {
+                             std::string_view value, std::string_view source = {}) {
   constexpr std::size_t kBeside = 256;  // its labels, times and score
-  return AnswerRoom::Take(encoded_ns.size() + key.size() + value.size() + kBeside);
+  return AnswerRoom::Take(encoded_ns.size() + key.size() + value.size() + source.size() + kBeside);
 }
 
 // What is known of an item that may be erased. Views are valid while it is offered.
 struct ItemTrace {
   std::int64_t id = 0;
+  std::string_view encoded_ns;
   std::string_view key;
   std::string_view value;
   std::uint64_t vectors = 0;
+  std::optional<Provenance> provenance{};
+};
+
+// What an erasure writes.
+struct ItemErasure {
+  ItemIds ids;
+  std::vector<std::int64_t> versions;
+  std::vector<StoredVersion> put_back;  // some of these items, as they were before these versions
+  std::vector<ItemName> reopened;       // what one of these items superseded
 };
 
 // The vectors of an item, one after the other, in the order of their paths.
@@ -130,9 +140,10 @@ class ItemTable {
   // Offers all items whose namespace begins so, expired ones, too.
   virtual Status ReadBelow(std::string_view encoded_prefix,
                            FunctionRef<void(const ItemTrace&)> offer) = 0;
+  // Of other items, those that one of these superseded.
+  virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) = 0;
   // Deletes items, and whatever was made of them or of others that went before; and versions.
-  virtual Status Erase(std::span<const std::int64_t> ids,
-                       std::span<const std::int64_t> versions) = 0;
+  virtual Status Erase(const ItemErasure& erasure, std::int64_t now_ms) = 0;
   // Says how many items there were.
   virtual Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns,
                                                 std::int64_t now_ms) = 0;

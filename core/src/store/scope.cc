@@ -35,6 +35,10 @@ Status CheckPolicy(const Policy& policy) {
       if (Status status = ValidateNamespace(prefix, kPrefix); !status.ok()) return status;
     }
   }
+  for (const OriginRule& rule : policy.origins) {
+    if (rule.weight >= 0 && rule.weight <= 1) continue;
+    return {StatusCode::kInvalidArgument, "weight of an origin must be between 0 and 1"};
+  }
   for (const auto& [name, ttl] : {std::pair("default_ttl_ms", policy.default_ttl_ms),
                                   std::pair("max_ttl_ms", policy.max_ttl_ms)}) {
     if (!ttl || *ttl > 0) continue;

@@ -59,6 +59,11 @@ Status Denied(const Policy& policy, Access one, const Namespace& ns, bool is_aro
   return {StatusCode::kAccessDenied, message};
 }
 
+std::string_view NameOf(Origin origin) {
+  constexpr std::string_view kNames[] = {"unknown", "user", "tool", "web", "model"};
+  return kNames[static_cast<std::size_t>(origin)];
+}
+
 Status OverQuota(std::string message) { return {StatusCode::kQuotaExceeded, message}; }
 
 // What a batch changes in one namespace, or in all that a level holds; and what of it is asked
@@ -105,6 +110,11 @@ std::vector<Placed> LastPuts(std::span<const Operation> operations) {
   return puts;
 }
 
+// As StoreUsage counts them.
+std::size_t BytesOf(std::string_view value, const std::optional<Provenance>& provenance) {
+  return value.size() + (provenance ? provenance->source.size() : 0);
+}
+
 Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts,
                                      FunctionRef<bool(const Namespace&)> may_read) {
   std::vector<Operation> gets;
@@ -129,9 +139,9 @@ Result<std::vector<Growth>> GrowthOf(Store& store, std::span<const Placed> puts,
       here.asked_bytes += more;
     };
     if (const auto& old = std::get<std::optional<Item>>((*found)[i])) {
-      grow(-1, old->value.size(), may_read(put.ns));
+      grow(-1, BytesOf(old->value, old->provenance), may_read(put.ns));
     }
-    if (put.value) grow(1, put.value->size(), true);
+    if (put.value) grow(1, BytesOf(*put.value, put.provenance), true);
   }
   return growth;
 }
@@ -263,7 +273,35 @@ Status ScopedStore::Enter(PutOp& op, Access access) const {
   if (op.supersedes) {
     if (Status status = Enter(*op.supersedes, access); !status.ok()) return status;
   }
-  return Enter(op.ns, access);
+  if (Status status = Enter(op.ns, access); !status.ok()) return status;
+  return op.value ? SetTrust(op) : Status();
+}
+
+Status ScopedStore::SetTrust(PutOp& op) const {
+  const Origin origin = op.provenance ? op.provenance->origin : Origin::kUnknown;
+  Trust trust = Trust::kAllow;
+  for (const ScopeLevel& level : scope_.levels()) {
+    for (const OriginRule& rule : level.policy.origins) {
+      if (rule.origin == origin) trust = std::max(trust, rule.trust);
+    }
+  }
+  if (trust == Trust::kAllow) return {};
+  const auto denied = [&](std::string_view why) -> Status {
+    return {StatusCode::kAccessDenied, "memory access denied: an item of origin " +
+                                           std::string(NameOf(origin)) + std::string(why) + ": " +
+                                           json::Quoted(op.key)};
+  };
+  if (trust == Trust::kRefuse) return denied(" is refused by the policy");
+  if (op.supersedes) return denied(" goes into quarantine, and supersedes nothing there");
+  const Operation get = GetOp{.ns = op.ns, .key = op.key, .refresh_ttl = false};
+  const auto found = Only<std::optional<Item>>(store_.Batch({&get, 1}));
+  if (!found) return found.error();
+  if (*found && !((*found)->provenance && (*found)->provenance->is_quarantined)) {
+    return denied(" goes into quarantine, and replaces nothing outside: give it another key");
+  }
+  if (!op.provenance) op.provenance.emplace();
+  op.provenance->is_quarantined = true;
+  return {};
 }
 
 Status ScopedStore::SetTtl(PutOp& op) const {
@@ -290,6 +328,13 @@ Status ScopedStore::Enter(SearchOp& op, Access access) const {
   op.refresh_ttl = op.refresh_ttl && MayWrite(op.ns_prefix);
   if (op.near) {
     if (Status status = Enter(*op.near, Access::kRead); !status.ok()) return status;
+  }
+  for (const ScopeLevel& level : scope_.levels()) {
+    for (const OriginRule& rule : level.policy.origins) {
+      if (rule.weight == 1) continue;
+      if (!op.ranking) op.ranking.emplace();
+      op.ranking->origins.push_back({rule.origin, rule.weight});
+    }
   }
   return Enter(op.ns_prefix, access, kPrefix);
 }
@@ -502,8 +547,14 @@ Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
   for (PutOp& put : *puts) {
     LeaveNamespace(put.ns);
     put.ttl_ms = PutOp::kDefaultTtl;
+    const std::optional<Provenance> was = put.provenance;
     if (Status status = Enter(put, Access::kWrite); !status.ok()) {
       return std::unexpected(std::move(status));
+    }
+    if (put.provenance != was) {
+      return Error(StatusCode::kAccessDenied,
+                   "memory access denied: what it was would go into quarantine now: " +
+                       json::Quoted(put.key));
     }
     operations.emplace_back(std::move(put));
   }

@@ -137,31 +137,47 @@ Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
 }
 
 Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std::string& filter,
-                                 bool dry_run) {
-  const Result<json::Filter> wanted = json::Filter::Parse(filter);
-  if (!wanted) return std::unexpected(wanted.error());
+                                 const ProvenanceFilter& from, bool dry_run) {
+  const Result<json::Filter> parsed = json::Filter::Parse(filter);
+  if (!parsed) return std::unexpected(parsed.error());
+  const Wanted wanted{*parsed, from};
+  const std::int64_t now_ms = options_.clock->NowMs();
   ErasedItems erased;
   ErasedVersions versions;
-  ItemIds ids;
+  ItemErasure erasure;
+  std::vector<ItemName> names;
   for (const Namespace& prefix : Outermost(prefixes)) {
     constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
     Status status = ValidateNamespace(prefix, kAnyPrefix);
     if (status.ok()) {
       status = items().ReadBelow(EncodeNamespace(prefix), [&](const ItemTrace& item) {
-        if (!wanted->Matches(item.value)) return;
-        ids.push_back(item.id);
+        if (!wanted.Matches(item.value, item.provenance)) return;
+        erasure.ids.push_back(item.id);
+        if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
         ++erased.items;
         erased.vectors += item.vectors;
         erased.bytes += item.key.size() + item.value.size();
       });
     }
-    if (status.ok()) status = CollectVersions(items(), EncodeNamespace(prefix), *wanted, versions);
+    if (status.ok()) status = CollectVersions(items(), EncodeNamespace(prefix), wanted, versions);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
+  for (const ItemName& name : names) {
+    auto before = FindBefore(items(), name, from, now_ms);
+    if (!before) return std::unexpected(std::move(before.error()));
+    if (*before) erasure.put_back.push_back(**std::move(before));
+  }
+  if (!names.empty()) {
+    auto reopened = items().SupersededBy(erasure.ids);
+    if (!reopened) return std::unexpected(std::move(reopened.error()));
+    erasure.reopened = *std::move(reopened);
+  }
+  erased.restored = erasure.put_back.size() + erasure.reopened.size();
   erased.versions = versions.ids.size();
   erased.bytes += versions.bytes;
   if (dry_run) return erased;
-  Status status = items().Erase(ids, versions.ids);
+  erasure.versions = std::move(versions.ids);
+  Status status = items().Erase(erasure, now_ms);
   if (!status.ok()) return std::unexpected(std::move(status));
   return erased;
 }
@@ -197,6 +213,8 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
     if (!filter) return std::unexpected(filter.error());
     if (!filter->Matches(found->value)) return WhyNot{.absence = Absence::kFiltered};
     const std::int64_t at_ms = search.as_of_ms.value_or(options_.clock->NowMs());
+    const bool is_hidden = found->provenance && found->provenance->is_quarantined;
+    if (is_hidden && !search.include_quarantined) return WhyNot{.absence = Absence::kQuarantined};
     const bool holds =
         search.include_superseded || !found->validity || found->validity->Holds(at_ms);
     return WhyNot{.absence = holds ? Absence::kNoMatch : Absence::kNotValid};
@@ -283,14 +301,7 @@ Result<std::optional<Item>> Store::GetAsOf(const GetOp& get, std::int64_t at_ms)
   const auto found = ReadItemAsOf(items(), {get.ns, get.key}, at_ms, options_.clock->NowMs());
   if (!found) return std::unexpected(found.error());
   if (!*found) return std::nullopt;
-  const ItemState& state = (*found)->state;
-  Item item{.ns = get.ns,
-            .key = get.key,
-            .value = state.value,
-            .created_at_ms = state.created_at_ms,
-            .updated_at_ms = state.updated_at_ms};
-  if (state.validity != Validity()) item.validity = state.validity;
-  return item;
+  return ItemOf({get.ns, get.key}, (*found)->state);
 }
 
 Result<std::vector<SearchItem>> Store::SearchAsOf(const SearchOp& search, std::int64_t at_ms) {
@@ -349,7 +360,9 @@ Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, Concerned concerned
     PutOp& put = puts.emplace_back();
     put.ns = *std::move(ns);
     put.key = version.name.key;
-    if (version.before) put.value = version.before->value;
+    if (!version.before) continue;
+    put.value = version.before->value;
+    put.provenance = version.before->provenance;
   }
   return puts;
 }

@@ -13,17 +13,23 @@
 
 namespace keepsake {
 
-// What a search lets through: what began by the one time, and ended after the other.
+// As stored, the origin of what is in quarantine is so much more than its number. Persistent.
+inline constexpr std::int64_t kQuarantine = 16;
+
+// What a search lets through: what began by the one time, and ended after the other, and is not
+// in quarantine.
 struct ValidityRange {
   // All numbers of a Durable Object are doubles: this is less than 2^53, and no validity's.
   static constexpr std::int64_t kEver = Validity::kMostMs + 1;
 
   std::int64_t begun_by_ms = kEver;
   std::int64_t ended_after_ms = -kEver;
+  std::int64_t origin_below = kQuarantine;
 
   static ValidityRange At(std::int64_t at_ms) { return {at_ms, at_ms}; }
-  bool Lets(const Validity& validity) const {
-    return validity.from_ms.value_or(-kEver) <= begun_by_ms &&
+  bool Lets(const Validity& validity, bool is_quarantined) const {
+    return (!is_quarantined || origin_below > kQuarantine) &&
+           validity.from_ms.value_or(-kEver) <= begun_by_ms &&
            validity.until_ms.value_or(kEver) > ended_after_ms;
   }
 };

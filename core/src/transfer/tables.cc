@@ -10,10 +10,10 @@ constexpr Column Int(std::string_view name) { return {.name = name, .is_integer 
 constexpr Column Blob(std::string_view name) { return {.name = name, .is_blob = true}; }
 
 constexpr Column kMeta[] = {Text("name"), Text("value")};
-constexpr Column kItems[] = {Int("item_id"),     Text("ns"),          Text("key"),
-                             Text("value"),      Int("created_at"),   Int("updated_at"),
-                             Int("ttl"),         Int("expires_at"),   Int("valid_from"),
-                             Int("valid_until"), Int("superseded_by")};
+constexpr Column kItems[] = {
+    Int("item_id"),       Text("ns"),    Text("key"),       Text("value"),     Int("created_at"),
+    Int("updated_at"),    Int("ttl"),    Int("expires_at"), Int("valid_from"), Int("valid_until"),
+    Int("superseded_by"), Int("origin"), Text("source")};
 constexpr Column kVectors[] = {Int("vector_id"), Int("item_id"), Text("path"), Blob("vector")};
 constexpr Column kPending[] = {Int("item_id"), Text("path")};
 // Older rows have a checksum that some hosts can't read: see vector_chunk.h.
@@ -28,17 +28,17 @@ constexpr Column kWrites[] = {Int("ns_id"), Text("checkpoint_id"), Text("task_id
 constexpr Column kContent[] = {Int("chunk"), Int("checksum"), Blob("bytes")};
 constexpr Column kLogUsers[] = {Int("log"), Int("ns_id")};
 
-constexpr Column kErasures[] = {Text("erasure_id"), Text("digest"),     Int("at_ms"),
-                                Int("items"),       Int("vectors"),     Int("versions"),
-                                Int("threads"),     Int("checkpoints"), Int("bytes")};
+constexpr Column kErasures[] = {
+    Text("erasure_id"), Text("digest"), Int("at_ms"),       Int("items"), Int("vectors"),
+    Int("versions"),    Int("threads"), Int("checkpoints"), Int("bytes"), Int("restored")};
 constexpr Column kHolds[] = {Text("ns"), Text("reason"), Int("since_ms")};
 constexpr Column kHistoryRules[] = {Text("ns"), Int("max_versions"), Int("max_age"),
                                     Int("since_ms")};
 constexpr Column kVersions[] = {
-    Int("version_id"), Int("operation_id"), Int("change"),       Text("actor"),  Int("is_last"),
-    Text("ns"),        Text("key"),         Int("number"),       Int("from_ms"), Int("at_ms"),
-    Text("value"),     Int("created_at"),   Int("updated_at"),   Int("ttl"),     Int("expires_at"),
-    Int("valid_from"), Int("valid_until"),  Int("superseded_by")};
+    Int("version_id"), Int("operation_id"), Int("change"),        Text("actor"),  Int("is_last"),
+    Text("ns"),        Text("key"),         Int("number"),        Int("from_ms"), Int("at_ms"),
+    Text("value"),     Int("created_at"),   Int("updated_at"),    Int("ttl"),     Int("expires_at"),
+    Int("valid_from"), Int("valid_until"),  Int("superseded_by"), Int("origin"),  Text("source")};
 constexpr Column kVersionVectors[] = {Int("version_id"), Text("path"), Blob("vector")};
 constexpr Column kAuditLog[] = {
     Int("entry_id"),   Int("at_ms"),  Int("operation"), Text("place"), Text("ns"),

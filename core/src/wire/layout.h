@@ -15,6 +15,7 @@
 #include "keepsake/history.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
+#include "keepsake/provenance.h"
 #include "keepsake/scope.h"
 #include "keepsake/store.h"
 #include "transfer/file_salvage.h"
@@ -35,8 +36,12 @@ struct IsForeignPage<import::ForeignPage<T>> : std::true_type {};
 auto Fields(Is<Blob> auto& x) { return std::tie(x.type, x.bytes); }
 
 auto Fields(Is<Validity> auto& x) { return std::tie(x.from_ms, x.until_ms); }
+auto Fields(Is<Provenance> auto& x) { return std::tie(x.origin, x.source, x.is_quarantined); }
+auto Fields(Is<ProvenanceFilter> auto& x) { return std::tie(x.origin, x.source, x.is_prefix); }
+auto Fields(Is<OriginWeight> auto& x) { return std::tie(x.origin, x.weight); }
+auto Fields(Is<OriginRule> auto& x) { return std::tie(x.origin, x.trust, x.weight); }
 auto Fields(Is<Item> auto& x) {
-  return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms, x.validity);
+  return std::tie(x.ns, x.key, x.value, x.created_at_ms, x.updated_at_ms, x.validity, x.provenance);
 }
 auto Fields(Is<ScorePart> auto& x) { return std::tie(x.name, x.value); }
 auto Fields(Is<Snippet::Highlight> auto& x) { return std::tie(x.begin, x.end); }
@@ -49,17 +54,18 @@ auto Fields(Is<IndexChoice> auto& x) { return std::tie(x.kind, x.paths); }
 auto Fields(Is<FieldVector> auto& x) { return std::tie(x.path, x.values); }
 auto Fields(Is<ItemRef> auto& x) { return std::tie(x.ns, x.key); }
 auto Fields(Is<PutOp> auto& x) {
-  return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors, x.validity, x.supersedes);
+  return std::tie(x.ns, x.key, x.value, x.index, x.ttl_ms, x.vectors, x.validity, x.supersedes,
+                  x.provenance);
 }
 auto Fields(Is<Boost> auto& x) { return std::tie(x.path, x.weight); }
 auto Fields(Is<Ranking> auto& x) {
   return std::tie(x.min_score, x.fusion, x.vector_weight, x.recency, x.half_life_ms, x.boosts,
-                  x.diversity, x.explain, x.snippet_length);
+                  x.diversity, x.explain, x.snippet_length, x.origins);
 }
 auto Fields(Is<SearchOp> auto& x) {
   return std::tie(x.ns_prefix, x.filter, x.query, x.limit, x.offset, x.mode, x.refresh_ttl,
                   x.query_vector, x.ranking, x.near, x.plan, x.ef_search, x.as_of_ms,
-                  x.include_superseded);
+                  x.include_superseded, x.include_quarantined);
 }
 auto Fields(Is<MatchCondition> auto& x) { return std::tie(x.match_type, x.path); }
 auto Fields(Is<ListNamespacesOp> auto& x) {
@@ -97,7 +103,7 @@ auto Fields(Is<Undone> auto& x) { return std::tie(x.operation, x.items); }
 
 auto Fields(Is<Policy> auto& x) {
   return std::tie(x.readable, x.writable, x.read_only, x.max_entries, x.max_entries_per_namespace,
-                  x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms);
+                  x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms, x.origins);
 }
 auto Fields(Is<ScopeLevel> auto& x) { return std::tie(x.place, x.policy); }
 
@@ -148,10 +154,12 @@ auto Fields(Is<CheckpointerStats> auto& x) {
 }
 
 auto Fields(Is<Erasure> auto& x) {
-  return std::tie(x.id, x.digest, x.namespaces, x.filter, x.threads, x.thread_prefix, x.dry_run);
+  return std::tie(x.id, x.digest, x.namespaces, x.filter, x.from, x.threads, x.thread_prefix,
+                  x.dry_run);
 }
 auto Fields(Is<Erased> auto& x) {
-  return std::tie(x.at_ms, x.items, x.vectors, x.versions, x.threads, x.checkpoints, x.bytes);
+  return std::tie(x.at_ms, x.items, x.vectors, x.versions, x.threads, x.checkpoints, x.bytes,
+                  x.restored);
 }
 auto Fields(Is<ErasureRecord> auto& x) { return std::tie(x.digest, x.erased, x.scrubbed); }
 auto Fields(Is<Hold> auto& x) { return std::tie(x.ns, x.reason, x.since_ms); }
@@ -222,7 +230,15 @@ struct EnumRange<Language> {
 };
 template <>
 struct EnumRange<Absence> {
-  static constexpr int kFirst = 0, kLast = 7;
+  static constexpr int kFirst = 0, kLast = 8;
+};
+template <>
+struct EnumRange<Origin> {
+  static constexpr int kFirst = 0, kLast = 4;
+};
+template <>
+struct EnumRange<Trust> {
+  static constexpr int kFirst = 0, kLast = 2;
 };
 template <>
 struct EnumRange<Change> {

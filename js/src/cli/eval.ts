@@ -153,6 +153,7 @@ const REASONS: Record<WhyNot["reason"], string> = {
   filter: "the filter refuses it",
   noMatch: "no word of the question",
   notValid: "does not hold now",
+  quarantined: "is in quarantine",
   belowMinScore: "the score is too low",
   notOnPage: "others come first",
 };

@@ -3,6 +3,7 @@
 
 import { isBytes } from "../bytes.js";
 import {
+  checkChoice,
   checkFlag,
   checkList,
   checkNumber,
@@ -15,6 +16,7 @@ import {
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
+import { Origin } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import {
   checkNamespace,
@@ -55,6 +57,8 @@ export interface FilesOptions {
   namespace?: string[] | undefined;
   /** What of a file is embedded: `["text"]`, or false for nothing. @default as the store has it */
   index?: false | string[] | undefined;
+  /** Who writes them, as a put of the store takes it. @default "model" */
+  origin?: Origin | undefined;
 }
 
 /** A file without its content. */
@@ -122,7 +126,7 @@ export interface FileHit extends FileInfo {
 }
 
 /** @internal */
-export const FILES_OPTIONS: NamesOf<FilesOptions> = { namespace: 1, index: 1 };
+export const FILES_OPTIONS: NamesOf<FilesOptions> = { namespace: 1, index: 1, origin: 1 };
 const READ_OPTIONS: NamesOf<ReadOptions> = { offset: 1, limit: 1 };
 const WRITE_OPTIONS: NamesOf<{ overwrite?: boolean }> = { overwrite: 1 };
 const EDIT_OPTIONS: NamesOf<{ replaceAll?: boolean }> = { replaceAll: 1 };
@@ -141,13 +145,16 @@ export class Files {
   readonly #store: KeepsakeStore;
   readonly #root: readonly string[];
   readonly #index: false | string[] | undefined;
+  readonly #origin: Origin;
 
   constructor(home: FileHome, options?: FilesOptions) {
-    const { namespace = ["files"], index } = checkOptions("Files", FILES_OPTIONS, options);
+    const given = checkOptions("Files", FILES_OPTIONS, options);
+    const { namespace = ["files"], index, origin = "model" } = given;
     this.#store = reading("what files are kept in", () => storeOf(home));
     this.#root = checkRoot(namespace);
     if (index !== undefined && index !== false) checkList("index", index);
     this.#index = index;
+    this.#origin = checkChoice("origin", Origin, origin);
   }
 
   /** What lies directly in a directory, sorted by path; nothing if there is none. */
@@ -431,7 +438,8 @@ export class Files {
   }
 
   #fileOf(item: Item): StoredFile | undefined {
-    const { namespace, key, value, createdAt, updatedAt } = item;
+    const { namespace, key, value, createdAt, updatedAt, quarantined } = item;
+    if (quarantined) return undefined;
     const content = contentOfValue(value);
     if (content === undefined) return undefined;
     const path = pathOf(partsOfPlace(this.#root, { namespace, key }));
@@ -444,7 +452,11 @@ export class Files {
   }
 
   #putOf(parts: readonly string[], content: Content): PutOperation {
-    const put: PutOperation = { ...placeOf(this.#root, parts), value: itemOf(content) };
+    const put: PutOperation = {
+      ...placeOf(this.#root, parts),
+      value: itemOf(content),
+      origin: this.#origin,
+    };
     // Bytes have nothing to embed.
     const index = typeof content === "string" ? this.#index : false;
     if (index !== undefined) put.index = index;

@@ -76,6 +76,9 @@ export function rulesOf(policy: Policy): Rule[] {
       ? undefined
       : { text: `An item lives ${minutes(defaultTtl)}, unless its put says else` },
     maxTtl === undefined ? undefined : { text: `An item lives ${minutes(maxTtl)} at most` },
+    ...Object.entries(policy.origins ?? {}).map(([origin, rule]) => ({
+      text: `Origin ${origin}: ${typeof rule === "number" ? `a hit is worth ${rule}` : rule}`,
+    })),
   ];
   return rules.filter((rule) => rule !== undefined);
 }

@@ -106,8 +106,9 @@ export class HistoryView {
     await this.#onChanged();
   }
 
-  async #bringBack({ namespace, key, value, validFrom, validUntil }: Item): Promise<void> {
-    const options = { validFrom, validUntil };
+  async #bringBack({ namespace, key, value, ...rest }: Item): Promise<void> {
+    const { validFrom, validUntil, origin, source } = rest;
+    const options = { validFrom, validUntil, origin, source };
     await this.#host.memory.store.put(namespace, key, value, undefined, options);
     this.#host.say("It is as it was then. The history has this change, too.");
     await this.#onChanged();

@@ -59,6 +59,11 @@ export class ItemView {
         ...fact("Updated", moment(item.updatedAt)),
         ...(item.validFrom ? fact("Holds from", moment(item.validFrom)) : []),
         ...(item.validUntil ? fact("Holds until", moment(item.validUntil)) : []),
+        ...(item.origin ? fact("Comes from", item.origin) : []),
+        ...(item.source ? fact("Source", item.source) : []),
+        ...(item.quarantined
+          ? fact("In quarantine", "No search finds it. Saving takes it out.")
+          : []),
       ),
       field(
         "Value, as JSON",
@@ -148,10 +153,10 @@ export class ItemView {
   }
 
   async #put(item: Item, value: object, ttl?: number): Promise<void> {
-    const { namespace, key, validFrom, validUntil } = item;
+    const { namespace, key, validFrom, validUntil, origin, source } = item;
     const { store } = this.#host.memory;
-    // A put replaces when a fact holds, too.
-    const options = { ttl, validFrom, validUntil };
+    // A put replaces when a fact holds and where it comes from, too.
+    const options = { ttl, validFrom, validUntil, origin, source };
     await store.put(namespace, key, value, undefined, options);
   }
 

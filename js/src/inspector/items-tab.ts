@@ -7,7 +7,7 @@ import { h } from "./dom.js";
 import { ItemView } from "./item-view.js";
 import { called, NamespaceTree, type Past } from "./namespace-tree.js";
 import { Pages } from "./pages.js";
-import { coalesced, type Host, isBelow, Panes, type Tab } from "./tab.js";
+import { ALL_ITEMS, coalesced, type Host, isBelow, Panes, type Tab } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
 import { briefMoment, counted, moment, pathOf, preview } from "./words.js";
 
@@ -126,7 +126,7 @@ export class ItemsTab implements Tab {
   }
 
   #read(offset: number, limit: number): Promise<SearchItem[]> {
-    const options = { offset, limit, refreshTtl: false, includeSuperseded: true };
+    const options = { offset, limit, refreshTtl: false, ...ALL_ITEMS };
     return (this.#tree.past ?? this.#host.memory).store.search(this.#namespace, options);
   }
 
@@ -160,7 +160,7 @@ export class ItemsTab implements Tab {
 
   async #countBelow(namespace: string[]): Promise<number> {
     if (this.#tree.past === undefined) return (await this.#tree.count(namespace)).items;
-    const options = { limit: MOST_PAST + 1, includeSuperseded: true };
+    const options = { limit: MOST_PAST + 1, ...ALL_ITEMS };
     return (await this.#tree.past.store.search(namespace, options)).length;
   }
 
@@ -182,6 +182,7 @@ export class ItemsTab implements Tab {
           h("span", { class: "key" }, item.key),
         ),
         isPast(item) && h("span", { class: "score" }, "held before"),
+        item.quarantined && h("span", { class: "score" }, "in quarantine"),
         h("time", { class: "count" }, briefMoment(item.updatedAt)),
       ),
       h("span", { class: "preview" }, preview(item.value)),

@@ -4,7 +4,7 @@ import { KeepsakeError } from "../errors.js";
 import type { PastStore } from "../store/past-store.js";
 import type { KeepsakeStore } from "../store/store.js";
 import { h } from "./dom.js";
-import { coalesced, type Host, isBelow } from "./tab.js";
+import { ALL_ITEMS, coalesced, type Host, isBelow } from "./tab.js";
 import { VirtualList } from "./virtual-list.js";
 import { bytes, counted, pathOf } from "./words.js";
 
@@ -238,7 +238,7 @@ async function countBelow({ memory }: Host, namespace: string[]): Promise<Count>
 
 // Of what is held, for which no forgetting is counted.
 async function countedOneByOne(store: KeepsakeStore, namespace: string[]): Promise<number> {
-  const page = { limit: HELD_PAGE, includeSuperseded: true, refreshTtl: false };
+  const page = { limit: HELD_PAGE, ...ALL_ITEMS, refreshTtl: false };
   for (let offset = 0; ; offset += HELD_PAGE) {
     const found = await store.search(namespace, { ...page, offset });
     if (found.length < HELD_PAGE) return offset + found.length;

@@ -5,7 +5,15 @@ import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
 import type { Changes } from "../wire/changes.js";
 import { choice, field, h, newId } from "./dom.js";
-import { type Host, namespaceText, Panes, parseJson, parseNamespace, type Tab } from "./tab.js";
+import {
+  ALL_ITEMS,
+  type Host,
+  namespaceText,
+  Panes,
+  parseJson,
+  parseNamespace,
+  type Tab,
+} from "./tab.js";
 import { cut, pathOf, pretty, preview, whyFound, whyMissed } from "./words.js";
 
 const MOST_OFFERED = 100;
@@ -185,7 +193,7 @@ export class SearchTab implements Tab {
     const { prefix } = this.#asked();
     const items = await this.#host.memory.store.search(prefix, {
       limit: MOST_OFFERED,
-      includeSuperseded: true,
+      ...ALL_ITEMS,
       refreshTtl: false,
     });
     const options = items.map(({ namespace, key }) =>

@@ -155,6 +155,7 @@ export function whyMissed(why: WhyNot, prefix: readonly string[]): string {
     filter: "The filter refuses it.",
     noMatch: "It holds nothing of the question.",
     notValid: "It does not hold now: it is over, has not begun, or was superseded.",
+    quarantined: "It is in quarantine.",
     belowMinScore: `Its score is below the threshold.${scores}`,
     notOnPage: `Other items come first, and the page was full.${scores}`,
   };

@@ -13,7 +13,7 @@ import { invalid, KeepsakeError } from "../errors.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { asLine, fenced, fitting } from "./item-text.js";
-import { type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
+import { BY_MODEL, type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
 
 /** A try: where one was, what one did, what came of it. */
 export interface Episode {
@@ -207,7 +207,7 @@ export class Episodes {
 
   // Only the state is embedded: it is what others are compared with.
   #put(key: string, value: object): Promise<void> {
-    return this.#store.put(this.#place.labels, key, value, ["state"]);
+    return this.#store.put(this.#place.labels, key, value, ["state"], BY_MODEL);
   }
 
   #weigh(hit: SearchItem): RecalledEpisode {

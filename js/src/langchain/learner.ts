@@ -25,6 +25,7 @@ import { textOf, unfenced, withoutFenced } from "./item-text.js";
 import { BRAND, type MemoryMiddleware } from "./middleware.js";
 import type { MemoryNode } from "./nodes.js";
 import {
+  BY_MODEL,
   checkPlace,
   facts,
   PLACE_OPTIONS,
@@ -575,7 +576,7 @@ function nameOf(text: string): string {
 async function keep(place: Place, { name, ...waiting }: Entry): Promise<void> {
   const { store, labels, secrets } = place;
   const { value } = guarded(secrets, waiting, "the turn");
-  await store.put([...labels, UNLEARNT], name, value, false);
+  await store.put([...labels, UNLEARNT], name, value, false, BY_MODEL);
 }
 
 function drop({ store, labels }: Place, { name }: Entry): Promise<void> {
@@ -584,7 +585,8 @@ function drop({ store, labels }: Place, { name }: Entry): Promise<void> {
 
 /** The oldest first, behind them what a hook failed at. */
 async function waitingAt({ store, labels }: Place): Promise<Entry[]> {
-  const items = await store.search([...labels, UNLEARNT], { limit: MOST_WAITING });
+  const search = { limit: MOST_WAITING, includeQuarantined: true };
+  const items = await store.search([...labels, UNLEARNT], search);
   return items
     .map(entryOf)
     .sort((a, b) => a.failures - b.failures || a.at - b.at || (a.name < b.name ? -1 : 1));

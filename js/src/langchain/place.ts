@@ -13,7 +13,12 @@ import {
 } from "../scope/scope.js";
 import type { SecretGuard } from "../store/secrets.js";
 import type { SearchOptions } from "../store/store.js";
-import { checkNamespace, type Item, type SearchItem } from "../store/store-operations.js";
+import {
+  checkNamespace,
+  type Item,
+  type PutOptions,
+  type SearchItem,
+} from "../store/store-operations.js";
 
 /** What a run tells of itself: a node's config, a tool's runtime or a middleware's. */
 export interface Run {
@@ -28,7 +33,13 @@ export interface Run {
 /** What is asked of a store: all of LangGraph's have it. */
 export interface ItemStore {
   get(namespace: string[], key: string): Promise<Item | null>;
-  put(namespace: string[], key: string, value: object, index?: false | string[]): Promise<void>;
+  put(
+    namespace: string[],
+    key: string,
+    value: object,
+    index?: false | string[],
+    options?: Pick<PutOptions, "origin">,
+  ): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
 }
@@ -73,6 +84,9 @@ export interface Place {
   /** Undefined if what is written there is kept as it is. */
   secrets?: SecretGuard | undefined;
 }
+
+/** Of what a model writes, or a program on its behalf. @internal */
+export const BY_MODEL = { origin: "model" } as const;
 
 /** Below a place: turns that wait for a learner. They are no facts. @internal */
 export const UNLEARNT = "keepsake-unlearnt";

@@ -11,7 +11,7 @@
 import { fnv1a } from "../bytes.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { textOf, unfenced } from "./item-text.js";
-import { facts, type Place } from "./place.js";
+import { BY_MODEL, facts, type Place } from "./place.js";
 import { isWithin, likeness, wordsOf } from "./words.js";
 
 /** Where a text comes from, as far as is known. */
@@ -142,7 +142,7 @@ function latest<T>(list: unknown, last: T): T[] {
 
 // Only the text is embedded, whatever else the index says.
 function put({ store, labels }: Place, key: string, value: object): Promise<void> {
-  return store.put(labels, key, value, ["text"]);
+  return store.put(labels, key, value, ["text"], BY_MODEL);
 }
 
 // Quotes would be a condition.

@@ -203,11 +203,14 @@ export class KnowledgeGraph {
       const node = byName.get(value.name);
       return replace && node !== undefined ? [{ ...node, value }] : [];
     });
-    await this.#write([
-      ...putsOf(this.#entities, there.entities, fresh, nameOfEntity),
-      ...replaced.map((node) => putOf(this.#entities, node)),
-      ...putsOf(this.#relations, there.relations, freshRelations, nameOfRelation),
-    ]);
+    await this.#write(
+      [
+        ...putsOf(this.#entities, there.entities, fresh, nameOfEntity),
+        ...replaced.map((node) => putOf(this.#entities, node)),
+        ...putsOf(this.#relations, there.relations, freshRelations, nameOfRelation),
+      ],
+      {},
+    );
     const added = fresh.length + replaced.length + freshRelations.length;
     return { added, kept: entities.length + relations.length - added };
   }
@@ -241,8 +244,10 @@ export class KnowledgeGraph {
     return nodes.sort((a, b) => a.order - b.order);
   }
 
-  async #write(changes: Change[]): Promise<void> {
-    if (changes.length > 0) await this.#store.batch(changes);
+  // By a model, unless somebody imports it.
+  async #write(changes: Change[], from: { origin?: "model" } = { origin: "model" }): Promise<void> {
+    const puts = changes.map((change) => (change.value === null ? change : { ...change, ...from }));
+    if (puts.length > 0) await this.#store.batch(puts);
   }
 }
 

@@ -11,7 +11,7 @@ import { type Answer, type FollowedMemory, useAnswer } from "./follow.js";
 /** Which items `useMemories()` lists. */
 export type MemoriesOptions = Pick<
   SearchOptions,
-  "filter" | "limit" | "offset" | "asOf" | "includeSuperseded" | "refreshTtl"
+  "filter" | "limit" | "offset" | "asOf" | "includeSuperseded" | "includeQuarantined" | "refreshTtl"
 >;
 
 /** What `useMemorySearch()` looks for. */
@@ -29,6 +29,7 @@ const MEMORIES: NamesOf<MemoriesOptions> = {
   offset: 1,
   asOf: 1,
   includeSuperseded: 1,
+  includeQuarantined: 1,
   refreshTtl: 1,
 };
 const THREADS: NamesOf<ThreadsOptions> = { limit: 1 };

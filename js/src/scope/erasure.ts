@@ -14,6 +14,7 @@ import type { Connection } from "../connection.js";
 import { scrubAll } from "../engine/scrubbing.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
+import { type Origin, provenanceFilter } from "../store/provenance.js";
 import { checkNamespace } from "../store/store-operations.js";
 import { type Erased, type ErasureRecord, Scrubbed as Scrubbing } from "../wire/types.js";
 
@@ -29,6 +30,26 @@ export interface ForgetOptions {
   dryRun?: boolean | undefined;
 }
 
+/** What is to be taken back: all that comes from there. At least one of the first three is said. */
+export interface RevokeOptions {
+  origin?: Origin | undefined;
+  /** As it was put. */
+  source?: string | undefined;
+  /** What sources begin with: `"https://bad.example/"`. Excludes `source`. */
+  sourcePrefix?: string | undefined;
+  /** Prefixes of namespaces, with all items below them. @default all of them */
+  namespaces?: string[][] | undefined;
+  /** Only says what would go. @default false */
+  dryRun?: boolean | undefined;
+}
+
+const REVOKE: NamesOf<RevokeOptions> = {
+  origin: 1,
+  source: 1,
+  sourcePrefix: 1,
+  namespaces: 1,
+  dryRun: 1,
+};
 const FORGET: NamesOf<ForgetOptions> = { namespaces: 1, filter: 1, threads: 1, dryRun: 1 };
 
 /** What was forgotten. Plain JSON; keep it to show later that it was done. */
@@ -40,6 +61,10 @@ export interface ErasureReceipt {
   place: string[];
   namespaces: string[][];
   filter?: Record<string, unknown> | undefined;
+  /** Of `revoke()`. */
+  origin?: Origin | undefined;
+  source?: string | undefined;
+  sourcePrefix?: string | undefined;
   threads: string[] | "all";
   /** What went: items, their vectors, what they were before, threads and their checkpoints, and bytes of all that. */
   erased: {
@@ -49,6 +74,8 @@ export interface ErasureReceipt {
     threads: number;
     checkpoints: number;
     bytes: number;
+    /** By `revoke()`: items that have an earlier value again, and facts that hold again. */
+    restored: number;
   };
   dryRun: boolean;
   /** SHA-256 of what was asked for, in hexadecimal. */
@@ -84,6 +111,9 @@ const RECEIPT: NamesOf<ErasureReceipt> = {
   place: 1,
   namespaces: 1,
   filter: 1,
+  origin: 1,
+  source: 1,
+  sourcePrefix: 1,
   threads: 1,
   erased: 1,
   dryRun: 1,
@@ -112,7 +142,8 @@ export interface Hold {
   since: string;
 }
 
-type Asked = Pick<ErasureReceipt, "place" | "namespaces" | "filter" | "threads">;
+type Source = Pick<ErasureReceipt, "origin" | "source" | "sourcePrefix">;
+type Asked = Pick<ErasureReceipt, "place" | "namespaces" | "filter" | "threads"> & Source;
 
 /** @internal */
 export async function forget(
@@ -120,7 +151,46 @@ export async function forget(
   given: ForgetOptions | undefined,
 ): Promise<ErasureReceipt> {
   const options = checkOptions("forget", FORGET, given);
-  const asked = askedOf(connection, options);
+  return erase(connection, askedOf(connection, options), options);
+}
+
+/** @internal */
+export async function revoke(
+  connection: Connection,
+  given: RevokeOptions | undefined,
+): Promise<ErasureReceipt> {
+  const { namespaces, ...options } = checkOptions("revoke", REVOKE, given);
+  const asked = {
+    ...askedOf(connection, { namespaces: namespaces ?? [[]] }),
+    ...sourceOf(options),
+  };
+  return erase(connection, asked, options);
+}
+
+function sourceOf({ origin, source, sourcePrefix }: Source): Source {
+  if (source !== undefined && sourcePrefix !== undefined) {
+    throw invalid(
+      "source and sourcePrefix of revoke exclude each other: give the one or the other",
+    );
+  }
+  const isEmpty = [source, sourcePrefix].includes("");
+  if (isEmpty || [origin, source, sourcePrefix].every((one) => one === undefined)) {
+    throw invalid(
+      'revoke takes an origin, a source or a sourcePrefix: { source: "https://bad.example/page" }',
+    );
+  }
+  return {
+    ...(origin !== undefined && { origin }),
+    ...(source !== undefined && { source }),
+    ...(sourcePrefix !== undefined && { sourcePrefix }),
+  };
+}
+
+async function erase(
+  connection: Connection,
+  asked: Asked,
+  options: { dryRun?: boolean | undefined },
+): Promise<ErasureReceipt> {
   const dryRun = checkFlag("dryRun", options.dryRun) ?? false;
   const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const digest = await digestOf(id, asked);
@@ -194,19 +264,22 @@ function requestFor(asked: Asked, rest: { id: string; digest: string; dryRun: bo
     ...rest,
     namespaces,
     filter: encodeFilter(filter),
+    from: provenanceFilter(asked),
     threads: threads === "all" ? [] : threads,
     threadPrefix: threads === "all" ? "" : undefined,
   } as const;
 }
 
-async function digestOf(id: string, { place, namespaces, filter, threads }: Asked) {
+async function digestOf(id: string, asked: Asked) {
+  const { place, namespaces, filter, threads, origin, source, sourcePrefix } = asked;
   if (globalThis.crypto?.subtle === undefined) {
     throw new KeepsakeError(
       "unsupported",
       "forget needs crypto.subtle for its receipt, which a page has over https or on localhost",
     );
   }
-  const text = JSON.stringify([id, place, namespaces, filter ?? null, threads]);
+  const from = [origin ?? null, source ?? null, sourcePrefix ?? null];
+  const text = JSON.stringify([id, place, namespaces, filter ?? null, threads, from]);
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -226,7 +299,12 @@ export async function checkReceipt(
       `checkReceipt must be asked where the receipt was made: in ${where}, this is ${JSON.stringify(here)}`,
     );
   }
-  const asked = askedOf(connection, { namespaces, filter, threads: given.threads });
+  const { origin, source, sourcePrefix } = given;
+  const isRevoked = [origin, source, sourcePrefix].some((one) => one !== undefined);
+  const asked = {
+    ...askedOf(connection, { namespaces, filter, threads: given.threads }),
+    ...(isRevoked && sourceOf({ origin, source, sourcePrefix })),
+  };
   const whatIsThere = requestFor(asked, { id: "check", digest: "", dryRun: true });
   const [{ items, threads }] = await connection.call([whatIsThere]);
   const [record] = await connection.call([{ kind: "findErasure", id: checkText("id", id) }]);

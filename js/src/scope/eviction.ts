@@ -325,8 +325,8 @@ class Eviction {
     if (!item) return;
     const [newer] = await this.#connection.call([readOf(item)], this.#clock());
     if (newer !== null) return;
-    const { namespace, key, value, createdAt, updatedAt } = item;
-    await this.#restore({ kind: "put", namespace, key, value }, createdAt, updatedAt);
+    const { createdAt, updatedAt, ...kept } = item;
+    await this.#restore({ kind: "put", ...kept }, createdAt, updatedAt);
   }
 
   async #turn(): Promise<void> {

@@ -1,8 +1,20 @@
 // What may be done in a scope. The core holds to it (core/include/keepsake/scope.h).
 
-import { checkEach, checkFlag, checkOptions, checkWhole, type NamesOf } from "../checks.js";
+import {
+  checkEach,
+  checkFlag,
+  checkNumber,
+  checkOptions,
+  checkWhole,
+  type NamesOf,
+  show,
+} from "../checks.js";
+import { invalid } from "../errors.js";
+import type { Origin } from "../store/provenance.js";
+import { byOrigin } from "../store/ranking.js";
 import { checkNamespace, MS_PER_MINUTE, minutesToMs } from "../store/store-operations.js";
 import type { ScopeLevel, WirePolicy } from "../wire/scope.js";
+import { type OriginRule, Trust } from "../wire/types.js";
 
 /** What may be done in a scope. Nothing is forbidden unless it is said. */
 export interface Policy {
@@ -27,6 +39,16 @@ export interface Policy {
   defaultTtl?: number | undefined;
   /** Minutes that an item lives at most. A put that asks for more is refused. */
   maxTtl?: number | undefined;
+  /**
+   * What becomes of items by their origin, `unknown` included. A put is `"refuse"`d
+   * (`access_denied`), or goes into `"quarantine"`: it is stored, but no search finds it without
+   * `includeQuarantined`, and it neither supersedes nor replaces an item that is not there. A number
+   * 0…1 is what its hits are worth in searches.
+   * @default "allow" for each
+   */
+  origins?:
+    | Partial<Record<Origin | "unknown", "allow" | "quarantine" | "refuse" | number>>
+    | undefined;
 }
 
 /** A policy that holds in a scope, and the place that it is of. */
@@ -47,6 +69,7 @@ const POLICY: NamesOf<Policy> = {
   maxBytes: 1,
   defaultTtl: 1,
   maxTtl: 1,
+  origins: 1,
 };
 
 /** @internal */
@@ -64,7 +87,14 @@ export function toWirePolicy(given: Policy | undefined): WirePolicy {
     maxBytes: count("maxBytes", policy.maxBytes),
     defaultTtl: minutes("defaultTtl"),
     maxTtl: minutes("maxTtl"),
+    origins: policy.origins && byOrigin("origins", policy.origins, ruleOf),
   };
+}
+
+function ruleOf(name: string, rule: keyof typeof Trust | number): Omit<OriginRule, "origin"> {
+  if (typeof rule === "number") return { trust: "allow", weight: checkNumber(name, rule, 0, 1) };
+  if (typeof rule === "string" && Object.hasOwn(Trust, rule)) return { trust: rule, weight: 1 };
+  throw invalid(`${name} must be allow, quarantine, refuse or a number 0…1: ${show(rule)}`);
 }
 
 /** As it was given, each within those before it. @internal */
@@ -76,13 +106,25 @@ export function placedPolicies(levels: readonly ScopeLevel[]): PlacedPolicy[] {
   });
 }
 
-function policyOf({ readable, writable, defaultTtl, maxTtl, ...rest }: WirePolicy): Policy {
+function policyOf({
+  readable,
+  writable,
+  defaultTtl,
+  maxTtl,
+  origins,
+  ...rest
+}: WirePolicy): Policy {
   const policy: Policy = {
     ...rest,
     readable: readable?.map((prefix) => [...prefix]),
     writable: writable?.map((prefix) => [...prefix]),
     defaultTtl: defaultTtl && defaultTtl / MS_PER_MINUTE,
     maxTtl: maxTtl && maxTtl / MS_PER_MINUTE,
+    origins:
+      origins &&
+      Object.fromEntries(
+        origins.map(({ origin, trust, weight }) => [origin, weight === 1 ? trust : weight]),
+      ),
   };
   return Object.fromEntries(Object.entries(policy).filter(([, rule]) => rule !== undefined));
 }

@@ -85,7 +85,7 @@ export class MemoryProvider {
       const labels = labelsOf(namespace);
       if (key !== undefined) {
         const item = await this.#store.get(labels, key);
-        return item === null ? [] : [entryOf(namespace, item)];
+        return item === null || item.quarantined ? [] : [entryOf(namespace, item)];
       }
       const options: SearchOptions = { limit: checkWhole("top_k", top_k, 0) };
       if (query_text) Object.assign(options, { query: query_text, mode: "hybrid" });

@@ -15,6 +15,8 @@ import {
   type ErasureReceipt,
   type ForgetOptions,
   forget,
+  type RevokeOptions,
+  revoke,
 } from "./erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { type Moment, momentOf } from "./history.js";
@@ -79,6 +81,11 @@ export class ScopedMemory {
   /** Forgets for good: everything in the scope, or what the options name of it. */
   async forget(options?: ForgetOptions): Promise<ErasureReceipt> {
     return attempt("ScopedMemory", () => forget(this.#connection, options));
+  }
+
+  /** As `memory.revoke()`, of what lies in the scope. */
+  async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
+    return attempt("ScopedMemory", () => revoke(this.#connection, options));
   }
 
   /** As `memory.checkReceipt()`, of a receipt of this scope. */

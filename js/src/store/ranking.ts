@@ -18,6 +18,7 @@ import {
   Language,
   type Ranking,
 } from "../wire/types.js";
+import { Origin } from "./provenance.js";
 
 /** What of a value is text, and how items belong together. */
 export interface TextOptions {
@@ -65,6 +66,11 @@ export interface RankingOptions {
   halfLifeDays?: number | undefined;
   /** Paths of numbers −1…1 of the value that raise a hit, or lower it: `{ importance: 0.5 }`. */
   boosts?: Record<string, number> | undefined;
+  /**
+   * 0…1: what a hit of an origin is worth, in searches by vector, too: `{ web: 0.5 }`. What a
+   * search gives no score is not ranked.
+   */
+  origins?: Partial<Record<Origin | "unknown", number>> | undefined;
   /** 0…1: how much a hit loses that says what one before it said. @default 0 */
   diversity?: number | undefined;
   /** Whether hits say what their score is made of. @default false */
@@ -88,6 +94,7 @@ export const RANKING_OPTIONS: NamesOf<RankingOptions> = {
   recency: 1,
   halfLifeDays: 1,
   boosts: 1,
+  origins: 1,
   diversity: 1,
   explain: 1,
   snippet: 1,
@@ -116,6 +123,7 @@ function isDefault(options: RankingOptions): boolean {
     options.recency === undefined &&
     options.halfLifeDays === undefined &&
     options.boosts === undefined &&
+    options.origins === undefined &&
     options.diversity === undefined &&
     options.explain === undefined &&
     options.snippet === undefined
@@ -149,7 +157,31 @@ export function rankingToCore(
     diversity: checkNumber("diversity", options.diversity ?? 0, 0, 1),
     explain: checkFlag("explain", options.explain) ?? false,
     snippetLength: snippetLength(options.snippet),
+    origins: byOrigin("origins", options.origins ?? {}, weightOf),
   };
+}
+
+const ORIGINS = { ...Origin, unknown: 0 };
+
+/** What is said of each origin: `{ web: … }`. @internal */
+export function byOrigin<T, R>(
+  name: string,
+  given: Partial<Record<keyof typeof ORIGINS, T>>,
+  read: (name: string, one: T) => R,
+): ({ origin: keyof typeof ORIGINS } & R)[] {
+  if (typeof given !== "object" || given === null || isList(given)) {
+    throw invalid(
+      `${name} must say something of each origin, such as { web: 0.5 }: ${show(given)}`,
+    );
+  }
+  return reading(name, () => Object.entries(given)).flatMap(([origin, one]) => {
+    const known = checkChoice(`an origin of ${name}`, ORIGINS, origin as keyof typeof ORIGINS);
+    return one === undefined ? [] : [{ origin: known, ...read(`${name}.${known}`, one as T) }];
+  });
+}
+
+function weightOf(name: string, weight: number): { weight: number } {
+  return { weight: checkNumber(name, weight, 0, 1) };
 }
 
 /** @internal */

@@ -46,6 +46,12 @@ import {
 import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
 import {
+  type ItemProvenance,
+  type Origin,
+  provenanceToCore,
+  tellProvenance,
+} from "./provenance.js";
+import {
   explanationOf,
   RANKING_OPTIONS,
   type RankingOptions,
@@ -67,8 +73,8 @@ interface Interval {
   validUntil?: Date;
 }
 
-/** What a store keeps, and when it holds, if that was said. */
-export interface Item extends UpstreamItem, Interval {}
+/** What a store keeps, when it holds and where it comes from, if that was said. */
+export interface Item extends UpstreamItem, Interval, ItemProvenance {}
 
 /** As upstream's, and whether reading restarts the item's time to live. */
 export interface GetOperation extends UpstreamGet {
@@ -89,10 +95,14 @@ export interface PutOperation extends UpstreamPut {
    * this one begins: at `validFrom`, or now. It is no error if it is not there.
    */
   supersedes?: string | { namespace: string[]; key: string } | undefined;
+  /** Who or what it comes from. Policies may refuse, quarantine and rank by it. @default unknown */
+  origin?: Origin | undefined;
+  /** Where exactly: a URL, a tool's name, a file, a run. At most 1,024 bytes. `revoke()` takes it. */
+  source?: string | undefined;
 }
 
 /** A hit, and what was asked for about it. */
-export interface SearchItem extends UpstreamSearchItem, Interval {
+export interface SearchItem extends UpstreamSearchItem, Interval, ItemProvenance {
   /** What the score is made of, with `explain`. */
   explain?: Record<string, number>;
   /** How the hits were looked for, for people: with `explain`. */
@@ -138,6 +148,8 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
    * higher score. Excludes `asOf`. @default false
    */
   includeSuperseded?: boolean | undefined;
+  /** Finds also what a policy has put into quarantine. @default false */
+  includeQuarantined?: boolean | undefined;
 }
 
 /** One operation of a batch. */
@@ -152,6 +164,8 @@ export const PUT_OPTIONS: NamesOf<PutOptions> = {
   validFrom: 1,
   validUntil: 1,
   supersedes: 1,
+  origin: 1,
+  source: 1,
 };
 const PUT: NamesOf<PutOperation> = { namespace: 1, key: 1, value: 1, index: 1, ...PUT_OPTIONS };
 const SEARCH: NamesOf<SearchOperation> = {
@@ -166,6 +180,7 @@ const SEARCH: NamesOf<SearchOperation> = {
   refreshTtl: 1,
   asOf: 1,
   includeSuperseded: 1,
+  includeQuarantined: 1,
   namespacePrefix: 1,
   ...RANKING_OPTIONS,
 };
@@ -259,6 +274,7 @@ function putToCore(operation: PutOperation, defaults: CallDefaults): CorePut {
     ttl: ttlToMs(operation.ttl, defaults),
     validity: validityToCore(operation),
     supersedes: supersededToCore(operation.supersedes, namespace),
+    provenance: provenanceToCore(operation),
   };
 }
 
@@ -320,6 +336,7 @@ function searchToCore(
     queryVector: near?.queryVector,
     asOf: operation.asOf === undefined ? undefined : checkTime("asOf", operation.asOf),
     includeSuperseded,
+    includeQuarantined: checkFlag("includeQuarantined", operation.includeQuarantined),
   };
 }
 
@@ -464,6 +481,7 @@ function toItem(item: CoreItem): Item {
   const { from, until } = item.validity ?? {};
   if (from !== undefined) found.validFrom = new Date(from);
   if (until !== undefined) found.validUntil = new Date(until);
+  tellProvenance(item.provenance, found);
   return found;
 }
 

@@ -106,6 +106,7 @@ export interface WhyNot {
    * `hit`: it is one. `noItem`: there is none, or it has expired. `outsideNamespace`,
    * `filter`: it is not below the prefix, the filter refuses it. `noMatch`: it holds
    * nothing of the query. `notValid`: it does not hold at the time of the search.
+   * `quarantined`: a policy keeps it out.
    * `belowMinScore`. `notOnPage`: others come first, or it comes before `offset`.
    */
   reason: Absence;
@@ -213,7 +214,8 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * `ttl` is in minutes, null for ever. `index` says which fields are embedded, false for none.
-   * `validFrom`, `validUntil` and `supersedes` say when a fact holds: `PutOperation`.
+   * `validFrom`, `validUntil` and `supersedes` say when a fact holds, `origin` and `source` where
+   * it comes from: `PutOperation`.
    */
   override async put(
     namespace: string[],
@@ -224,12 +226,15 @@ export abstract class KeepsakeStore extends BaseStore {
   ): Promise<void> {
     await this.#one(() => {
       refuseReservedRoot(namespace);
-      const { ttl, validFrom, validUntil, supersedes } = checkOptions("put", PUT_OPTIONS, options);
+      const given = checkOptions("put", PUT_OPTIONS, options);
+      const { ttl, validFrom, validUntil, supersedes, origin, source } = given;
       const put: PutOperation = { namespace, key, value, ttl };
       if (index !== undefined) put.index = index;
       if (validFrom !== undefined) put.validFrom = validFrom;
       if (validUntil !== undefined) put.validUntil = validUntil;
       if (supersedes !== undefined) put.supersedes = supersedes;
+      if (origin !== undefined) put.origin = origin;
+      if (source !== undefined) put.source = source;
       return put;
     });
   }

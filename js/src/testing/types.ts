@@ -13,6 +13,8 @@ export type StoreNeed =
    * `includeSuperseded`. Times come from `now`.
    */
   | "validity"
+  /** Puts take `origin` and `source`, which items tell; searches take `origins`. */
+  | "provenance"
   /**
    * Has `keepHistory`, `dropHistory`, `history`, `undo` and `asOf`. Times come from `now`.
    */
@@ -62,6 +64,7 @@ export interface SearchCaseOptions {
   explain?: boolean;
   asOf?: Date | number | string;
   includeSuperseded?: boolean;
+  origins?: Record<string, number>;
 }
 
 /** How a case puts. */
@@ -71,6 +74,8 @@ export interface PutCaseOptions {
   validFrom?: Date | number | string;
   validUntil?: Date | number | string;
   supersedes?: string | { namespace: string[]; key: string };
+  origin?: "user" | "tool" | "web" | "model";
+  source?: string;
 }
 
 /** `plan` is there if it was asked to explain. */

@@ -95,7 +95,15 @@ import type {
   Undone,
   WhyNot,
 } from "./types.js";
-import { Absence, Audited, Change, ForeignTable, Language, PruneStrategy } from "./types.js";
+import {
+  Absence,
+  Audited,
+  Change,
+  ForeignTable,
+  Language,
+  Origin,
+  PruneStrategy,
+} from "./types.js";
 import type { Writer } from "./writer.js";
 
 /** What an operation is, does and answers. */
@@ -166,6 +174,7 @@ function readErased(reader: Reader): Erased {
     threads: reader.i64(),
     checkpoints: reader.i64(),
     bytes: reader.i64(),
+    restored: reader.i64(),
   };
 }
 
@@ -683,12 +692,15 @@ export const OPERATIONS = {
     access: () => ({ operation: "forget" }),
     write(
       writer,
-      { id, digest, namespaces: prefixes, filter, threads: ids, threadPrefix, dryRun },
+      { id, digest, namespaces: prefixes, filter, from, threads: ids, threadPrefix, dryRun },
     ) {
       writer.text(id);
       writer.text(digest);
       writer.list(prefixes, (out, prefix) => out.texts(prefix));
       writer.text(filter);
+      writer.u8(Origin[from?.origin ?? "unknown"]);
+      writer.text(from?.source ?? "");
+      writer.flag(from?.isPrefix ?? false);
       writer.texts(ids);
       writer.optional(threadPrefix, writeText);
       writer.flag(dryRun);

@@ -1,6 +1,7 @@
 // Where a request is at home: core/include/keepsake/scope.h, in TypeScript.
 
 import type { Changes } from "./changes.js";
+import { Origin, type OriginRule, Trust } from "./types.js";
 import { Writer } from "./writer.js";
 
 /** Times in milliseconds. @internal */
@@ -14,6 +15,7 @@ export interface WirePolicy {
   readonly maxBytes?: number | undefined;
   readonly defaultTtl?: number | undefined;
   readonly maxTtl?: number | undefined;
+  readonly origins?: readonly OriginRule[] | undefined;
 }
 
 /** A part of what is around it, and what may be done there. @internal */
@@ -37,6 +39,11 @@ function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
   writer.optional(policy.maxBytes, writeCount);
   writer.optional(policy.defaultTtl, writeCount);
   writer.optional(policy.maxTtl, writeCount);
+  writer.list(policy.origins ?? [], (out, { origin, trust, weight }) => {
+    out.u8(Origin[origin]);
+    out.u8(Trust[trust]);
+    out.f64(weight);
+  });
 }
 
 /** What the threads of a scope at this place begin with, as the core has it. @internal */

@@ -20,7 +20,9 @@ import {
   type NewCheckpoint,
   type NewValue,
   type OpenOptions,
+  Origin,
   type PendingWrite,
+  type Provenance,
   type PutRequest,
   type Ranking,
   type ScorePart,
@@ -65,6 +67,13 @@ export function writePut(writer: Writer, put: PutRequest): void {
   writer.list(put.vectors ?? [], writeFieldVector);
   writer.optional(put.validity, writeValidity);
   writer.optional(put.supersedes, writeItemRef);
+  writer.optional(put.provenance, writeProvenance);
+}
+
+function writeProvenance(writer: Writer, { origin, source, isQuarantined }: Provenance): void {
+  writer.u8(Origin[origin]);
+  writer.text(source);
+  writer.flag(isQuarantined);
 }
 
 export function writeSearch(writer: Writer, search: SearchRequest): void {
@@ -82,6 +91,7 @@ export function writeSearch(writer: Writer, search: SearchRequest): void {
   writer.u32(search.efSearch ?? 0);
   writer.optional(search.asOf, writeTime);
   writer.flag(search.includeSuperseded ?? false);
+  writer.flag(search.includeQuarantined ?? false);
 }
 
 function writeTime(writer: Writer, time: number): void {
@@ -113,6 +123,10 @@ function writeRanking(writer: Writer, ranking: Ranking): void {
   writer.f64(ranking.diversity);
   writer.flag(ranking.explain);
   writer.u32(ranking.snippetLength);
+  writer.list(ranking.origins, (out, { origin, weight }) => {
+    out.u8(Origin[origin]);
+    out.f64(weight);
+  });
 }
 
 export function writeMatchCondition(writer: Writer, condition: MatchCondition): void {
@@ -207,6 +221,15 @@ export function readItem(reader: Reader): Item {
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
     validity: reader.flag() ? readValidity(reader) : undefined,
+    provenance: reader.flag() ? readProvenance(reader) : undefined,
+  };
+}
+
+function readProvenance(reader: Reader): Provenance {
+  return {
+    origin: readName(reader, Origin),
+    source: reader.text(),
+    isQuarantined: reader.flag(),
   };
 }
 
@@ -233,6 +256,7 @@ export function readSearchItem(reader: Reader): SearchItem {
     createdAt: reader.i64(),
     updatedAt: reader.i64(),
     validity: reader.flag() ? readValidity(reader) : undefined,
+    provenance: reader.flag() ? readProvenance(reader) : undefined,
     score: reader.flag() ? reader.f64() : undefined,
     parts: reader.list(readPart),
     snippet: reader.flag() ? readSnippet(reader) : undefined,

@@ -25,6 +25,40 @@ export interface Item {
   updatedAt: number;
   /** Absent if it holds at any time. */
   validity?: Validity | undefined;
+  /** Absent if nobody said where it comes from. */
+  provenance?: Provenance | undefined;
+}
+
+/** Who or what an item comes from, as whoever put it says. */
+export const Origin = { unknown: 0, user: 1, tool: 2, web: 3, model: 4 } as const;
+
+/** provenance.h says what it means. @internal */
+export interface Provenance {
+  readonly origin: keyof typeof Origin;
+  /** "" for none. */
+  readonly source: string;
+  readonly isQuarantined: boolean;
+}
+
+/** Items that come from there: an unknown origin is any, and "" any source. @internal */
+export interface ProvenanceFilter {
+  readonly origin: keyof typeof Origin;
+  readonly source: string;
+  readonly isPrefix: boolean;
+}
+
+/** What a hit of an origin is worth. @internal */
+export interface OriginWeight {
+  readonly origin: keyof typeof Origin;
+  readonly weight: number;
+}
+
+/** What becomes of a put of an origin. */
+export const Trust = { allow: 0, quarantine: 1, refuse: 2 } as const;
+
+/** @internal */
+export interface OriginRule extends OriginWeight {
+  readonly trust: keyof typeof Trust;
 }
 
 /** When a fact holds: from the one moment on, until before the other. */
@@ -109,6 +143,7 @@ export interface Ranking {
   readonly diversity: number;
   readonly explain: boolean;
   readonly snippetLength: number;
+  readonly origins: readonly OriginWeight[];
 }
 
 export const MatchType = { prefix: 0, suffix: 1 } as const;
@@ -137,6 +172,7 @@ export interface PutRequest {
   readonly validity?: Validity | undefined;
   /** Whose validity ends where this one's begins. */
   readonly supersedes?: ItemRef | undefined;
+  readonly provenance?: Provenance | undefined;
 }
 
 export interface ItemRef {
@@ -162,6 +198,7 @@ export interface SearchRequest {
   /** What was valid then; absent: now. */
   readonly asOf?: number | undefined;
   readonly includeSuperseded?: boolean | undefined;
+  readonly includeQuarantined?: boolean | undefined;
 }
 
 export interface ListNamespacesRequest {
@@ -305,6 +342,7 @@ export const Absence = {
   belowMinScore: 5,
   notOnPage: 6,
   notValid: 7,
+  quarantined: 8,
 } as const;
 /** Why an item is no hit: `WhyNot.reason` has what each means. */
 export type Absence = keyof typeof Absence;
@@ -563,6 +601,8 @@ export interface ErasureRequest {
   readonly digest: string;
   readonly namespaces: readonly Namespace[];
   readonly filter: string;
+  /** Of the items there; absent for all. */
+  readonly from?: ProvenanceFilter | undefined;
   readonly threads: readonly string[];
   /** And all threads that begin so. */
   readonly threadPrefix: string | undefined;
@@ -610,6 +650,7 @@ export interface Erased {
   threads: number;
   checkpoints: number;
   bytes: number;
+  restored: number;
 }
 
 /** @internal */

@@ -60,7 +60,19 @@ export async function forgetAda(memory) {
     his: (await bob.store.search([], { query: "own", limit: 50 })).length,
     isForkKept: JSON.stringify(await checkpointsOf(bob.checkpointer, "fork")) === fork,
     check: await ada.checkReceipt(receipt),
+    revoked: await revokePage(bob),
   };
+}
+
+// Of two items from the web, that of one page.
+async function revokePage(memory) {
+  const { store } = memory;
+  const source = "https://bad.example/";
+  await store.put(["pages"], "bad", { text: "poison" }, undefined, { origin: "web", source });
+  await store.put(["pages"], "good", { text: "news" }, undefined, { origin: "web" });
+  const { erased } = await memory.revoke({ source });
+  const left = await store.search(["pages"]);
+  return [erased.items, ...left.map(({ key, origin }) => `${key} of the ${origin}`)];
 }
 
 /** What `forgetAda()` says. */
@@ -70,4 +82,5 @@ export const forgotten = ({ scrubbed }) => ({
   his: 30,
   isForkKept: true,
   check: { isGenuine: true, scrubbed, found: { items: 0, threads: 0 } },
+  revoked: [1, "good of the web"],
 });

@@ -82,6 +82,9 @@ function nextCall(random) {
   });
   const calls = [
     (m, ns = namespace(), key = of(KEYS), text = of(TEXTS)) => m.store.put(ns, key, { text }),
+    (m, ns = namespace(), key = of(KEYS), source = of(TEXTS)) =>
+      m.store.put(ns, key, { text: source }, undefined, { origin: "web", source }),
+    (m, source = of(TEXTS)) => m.revoke({ source }).then(({ erased }) => ({ ...erased, bytes: 0 })),
     (m, ns = namespace(), key = of(KEYS)) => m.store.get(ns, key),
     (m, ns = namespace(), key = of(KEYS)) => m.store.delete(ns, key),
     (m, ns = namespace()) => m.store.search(ns.slice(1), { limit: 5 }),

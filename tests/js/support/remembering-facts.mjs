@@ -101,7 +101,7 @@ function expectThreeTools(answers, expect) {
     expect.stringMatching(/^Stored as "\w+"\.$/),
     expect.stringMatching(/^Forgotten: "\w+" \(Ada likes oolong tea\)\.$/),
     expect.stringMatching(/^Stored as "\w+"\.$/),
-    expect.stringMatching(/^<memory>\n.*\n- \w+: Ada likes green tea\n<\/memory>$/),
+    expect.stringMatching(/^<memory>\n.*\n- \w+: Ada likes green tea \[from model\]\n<\/memory>$/),
   ]);
 }
 
@@ -166,7 +166,9 @@ export function expectLearning({ asked, reports, shown, texts }, expect) {
   ]);
   // What waits to be learnt is shown to nobody.
   expect(shown.map((messages) => messages.length)).toEqual([1, 4, 6]);
-  expect(shown[1][2]).toMatch(/^<memory>\n.*\n- Ada likes oolong tea\.\n<\/memory>$/);
+  expect(shown[1][2]).toMatch(
+    /^<memory>\n.*\n- Ada likes oolong tea\. \[from model\]\n<\/memory>$/,
+  );
   expect(texts).toEqual(["Ada likes green tea."]);
 }
 

@@ -4,7 +4,7 @@ import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
 import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
-const everything = ["index", "ttl", "validity", "history", "clock", "extras"];
+const everything = ["index", "ttl", "validity", "provenance", "history", "clock", "extras"];
 
 /** Stores made through this are closed by `closeAll`. */
 function backend(name, needs, { make, reopen, close = (store) => store.close() }) {

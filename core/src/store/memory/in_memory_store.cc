@@ -42,16 +42,28 @@ struct Record {
   std::int64_t ttl_ms = PutOp::kNoTtl;
   std::int64_t expires_at_ms = kNeverExpires;
   Validity validity{};
-  std::int64_t successor = 0;       // as FactMarks has it
-  std::vector<float> vectors;       // one after the other, each of the index's length
-  std::vector<search::Slot> slots;  // of the vectors, in the same order
-  Bytes text;                       // as text_record.h has it; empty until it was analysed
+  std::int64_t successor = 0;                    // as FactMarks has it
+  std::unique_ptr<const Provenance> provenance;  // null for most
+  std::vector<float> vectors;                    // one after the other, each of the index's length
+  std::vector<search::Slot> slots;               // of the vectors, in the same order
+  Bytes text;  // as text_record.h has it; empty until it was analysed
   // In UnreadTexts, if it is there.
   bool is_unread = false;
   Record* unread_before = nullptr;
   Record* unread_behind = nullptr;
 
   bool IsVisible(std::int64_t now_ms) const { return expires_at_ms > now_ms; }
+  bool IsLetThrough(const ValidityRange& range) const {
+    return range.Lets(validity, provenance && provenance->is_quarantined);
+  }
+  std::string_view source() const { return provenance ? provenance->source : std::string_view(); }
+  std::optional<Provenance> TellProvenance() const {
+    return provenance ? std::optional(*provenance) : std::nullopt;
+  }
+  void SetProvenance(const std::optional<Provenance>& from) {
+    const bool is_none = !from || *from == Provenance();
+    provenance = is_none ? nullptr : std::make_unique<const Provenance>(*from);
+  }
 };
 
 // Records whose texts were not analysed yet, by id. They are linked, so that a put pays next to
@@ -124,16 +136,17 @@ FoundItem Found(const Record& record) {
                    .created_at_ms = record.created_at_ms,
                    .updated_at_ms = record.updated_at_ms,
                    .validity = record.validity == Validity() ? std::nullopt
-                                                             : std::optional(record.validity)},
+                                                             : std::optional(record.validity),
+                   .provenance = record.TellProvenance()},
           .successor = record.successor};
 }
 
 Status TakeRoom(const Record& record) {
-  return TakeRoomOfItem(record.bucket->encoded_ns, *record.key, record.value);
+  return TakeRoomOfItem(record.bucket->encoded_ns, *record.key, record.value, record.source());
 }
 
 bool IsWanted(const Record& record, const CheckedSearch& search) {
-  return record.IsVisible(search.now_ms) && search.validity.Lets(record.validity) &&
+  return record.IsVisible(search.now_ms) && record.IsLetThrough(search.validity) &&
          Wants(search, record.id, *record.key, record.value);
 }
 
@@ -172,7 +185,7 @@ class MemoryTextSource final : public search::TextSource {
       if (enough == 0) break;
       const Record& record = *records_.at(id);
       wanted.push_back(record.IsVisible(search_.now_ms) && id != search_.excluded_id &&
-                       search_.validity.Lets(record.validity) &&
+                       record.IsLetThrough(search_.validity) &&
                        search_.filter.Matches(record.value) &&
                        search::HoldsPhrases(query_, record.value, config_));
       if (wanted.back()) --enough;
@@ -242,7 +255,8 @@ class InMemoryStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Status Erase(std::span<const std::int64_t> ids, std::span<const std::int64_t> versions) override;
+  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) override;
+  Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
   Status ReadStates(std::string_view encoded_prefix,
@@ -266,7 +280,10 @@ class InMemoryStore final : public Store, private ItemTable {
   // What was put where searches were.
   Status AnalyseNewTexts(TextWork& work);
   void WriteOne(const CheckedPut& put, std::int64_t now_ms);
+  void SetValue(Record& record, const std::string& value);
   void EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
+  // As FactMarks has them, sorted; none if nothing was ever superseded.
+  ItemIds MarksOf(std::span<const std::int64_t> ids);
   // What was superseded by one of these says so no longer.
   void ForgetSuccessors(std::span<const std::int64_t> ids);
   Record& FindOrCreate(std::string_view encoded_ns, std::string_view key);
@@ -509,7 +526,8 @@ ItemState InMemoryStore::StateOf(const Record& record) {
                   .ttl_ms = record.ttl_ms,
                   .expires_at_ms = record.expires_at_ms,
                   .validity = record.validity,
-                  .successor = record.successor};
+                  .successor = record.successor,
+                  .provenance = record.TellProvenance()};
   constexpr std::size_t kFirstPath = 1'000'000;
   const std::size_t dims = record.slots.empty() ? 0 : record.vectors.size() / record.slots.size();
   for (std::size_t i = 0; i < record.slots.size(); ++i) {
@@ -554,13 +572,14 @@ Result<std::int64_t> InMemoryStore::PutBack(std::span<const StoredVersion> versi
 
 void InMemoryStore::PutStateBack(const ItemName& name, const ItemState& state) {
   Record& record = FindOrCreate(name.encoded_ns, name.key);
-  record.value = state.value;
+  SetValue(record, state.value);
   record.created_at_ms = state.created_at_ms;
   record.updated_at_ms = state.updated_at_ms;
   record.ttl_ms = state.ttl_ms;
   SetExpiry(record, state.expires_at_ms);
   record.validity = state.validity;
   record.successor = state.successor;
+  record.SetProvenance(state.provenance);
   has_superseded_ = has_superseded_ || state.successor != 0;
   ForgetText(record);
   AwaitAnalysis(record);
@@ -583,9 +602,7 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   Record& record = FindOrCreate(put.encoded_ns, put.op->key);
   // No JSON is empty text. An expired item is as good as gone.
   const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
-  if (!record.value.empty()) fields_.Remove(static_cast<search::Slot>(record.id));
-  record.value = *put.op->value;
-  fields_.Add(static_cast<search::Slot>(record.id), record.value);
+  SetValue(record, *put.op->value);
   if (is_new) record.created_at_ms = now_ms;
   // A clock may have been set back.
   record.updated_at_ms = std::max(now_ms, record.created_at_ms);
@@ -593,6 +610,7 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   SetExpiry(record, ExpiryOf(put.ttl_ms, now_ms));
   record.validity = put.validity;
   record.successor = 0;
+  record.SetProvenance(put.op->provenance);
   if (put.op->supersedes) EndSuperseded(put, now_ms);
   ForgetText(record);
   AwaitAnalysis(record);
@@ -601,6 +619,12 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   const IndexConfig* index = options().index ? &*options().index : nullptr;
   const std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
   if (!paths.empty()) pending_[record.id] = {&record, {paths.begin(), paths.end()}};
+}
+
+void InMemoryStore::SetValue(Record& record, const std::string& value) {
+  if (!record.value.empty()) fields_.Remove(static_cast<search::Slot>(record.id));
+  record.value = value;
+  fields_.Add(static_cast<search::Slot>(record.id), record.value);
 }
 
 void InMemoryStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
@@ -737,7 +761,7 @@ Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool belo
     for (const auto& [key, record] : bucket.records) {
       if (!record.IsVisible(now_ms)) continue;
       ++usage.items;
-      usage.bytes += ns.size() + key.size() + record.value.size();
+      usage.bytes += ns.size() + key.size() + record.value.size() + record.source().size();
     }
   }
   return usage;
@@ -747,30 +771,60 @@ Status InMemoryStore::ReadBelow(std::string_view encoded_prefix,
                                 FunctionRef<void(const ItemTrace&)> offer) {
   for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
     for (const auto& [key, record] : bucket.records) {
-      offer({record.id, key, record.value, record.slots.size()});
+      offer(
+          {record.id, encoded_ns, key, record.value, record.slots.size(), record.TellProvenance()});
     }
   }
   return {};
 }
 
-void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
+ItemIds InMemoryStore::MarksOf(std::span<const std::int64_t> ids) {
   ItemIds marks;
+  if (!has_superseded_) return marks;
   for (const std::int64_t id : ids) {
     const Record& record = *records_by_id_.at(id);
     marks.push_back(MarkOf(record.bucket->encoded_ns, *record.key));
   }
   HeapSort(marks, std::less());
+  return marks;
+}
+
+Result<std::vector<ItemName>> InMemoryStore::SupersededBy(std::span<const std::int64_t> ids) {
+  std::vector<ItemName> names;
+  const ItemIds marks = MarksOf(ids);
+  if (marks.empty()) return names;
+  for (const auto& [encoded_ns, bucket] : buckets_) {
+    for (const auto& [key, record] : bucket.records) {
+      const bool is_meant = std::ranges::binary_search(marks, record.successor) &&
+                            std::ranges::find(ids, record.id) == ids.end();
+      if (is_meant) names.push_back({encoded_ns, key});
+    }
+  }
+  return names;
+}
+
+void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
+  const ItemIds marks = MarksOf(ids);
+  if (marks.empty()) return;
   for (auto& [id, record] : records_by_id_) {
     if (std::ranges::binary_search(marks, record->successor)) record->successor = 0;
   }
 }
 
-Status InMemoryStore::Erase(std::span<const std::int64_t> ids,
-                            std::span<const std::int64_t> versions) {
-  history_.Erase(versions);
-  if (has_superseded_) ForgetSuccessors(ids);
+Status InMemoryStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
+  history_.Begin(actor());
+  history_.Erase(erasure.versions);
+  for (const auto& [encoded_ns, key] : erasure.reopened) {
+    Note(Change::kUndo, encoded_ns, key, now_ms);
+    Find(encoded_ns, key)->validity.until_ms.reset();
+  }
+  ForgetSuccessors(erasure.ids);
   fields_.Clear();
-  for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
+  for (const std::int64_t id : erasure.ids) Erase(*records_by_id_.at(id));
+  for (const StoredVersion& version : erasure.put_back) {
+    PutStateBack(version.name, *version.before);
+  }
+  history_.End();
   return {};
 }
 

@@ -130,7 +130,10 @@ Status MemoryHistory::ReadTraces(std::string_view encoded_prefix,
     for (const auto& [number, id] : item->second) {
       const StoredVersion& version = versions_.at(id);
       VersionTrace trace{.id = id, .encoded_ns = encoded_ns, .key = key};
-      if (version.before) trace.value = version.before->value;
+      if (version.before) {
+        trace.value = version.before->value;
+        trace.provenance = version.before->provenance;
+      }
       offer(trace);
     }
   }

@@ -8,6 +8,7 @@
 #include "sql/prefix_range.h"
 #include "store/checked_batch.h"
 #include "store/sqlite/id_list.h"
+#include "store/sqlite/provenance_columns.h"
 #include "store/sqlite/read_int.h"
 
 namespace keepsake {
@@ -39,12 +40,12 @@ constexpr std::string_view kNoteLast =
 constexpr std::string_view kRecord =
     "INSERT INTO store_versions(version_id, operation_id, change, actor, is_last, ns, key, number,"
     "  from_ms, at_ms, value, created_at, updated_at, ttl, expires_at, valid_from, valid_until,"
-    "  superseded_by)"
+    "  superseded_by, origin, source)"
     " SELECT p.id, COALESCE(?, p.id), ?, ?, ?, p.ns, p.key, COALESCE(l.number, 0) + 1,"
     "  COALESCE(l.at_ms, max(p.since, COALESCE(i.updated_at, p.since))),"
     "  max(p.at, COALESCE(l.at_ms, p.since)),"
     "  i.value, i.created_at, i.updated_at, i.ttl, i.expires_at, i.valid_from, i.valid_until,"
-    "  i.superseded_by"
+    "  i.superseded_by, i.origin, i.source"
     " FROM (SELECT COALESCE(?, 1 + max("
     "    COALESCE((SELECT max(version_id) FROM store_versions), 0),"
     "    COALESCE((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'history_last'), 0))) AS "
@@ -85,21 +86,24 @@ constexpr std::string_view kDrop =
 
 constexpr std::string_view kReadVersions =
     "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms,"
-    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by"
+    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by,"
+    "  origin, source"
     " FROM store_versions WHERE ns = ? AND key = ? ORDER BY number DESC";
 constexpr std::string_view kReadVersion =
     "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms,"
-    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by"
+    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by,"
+    "  origin, source"
     " FROM store_versions WHERE version_id = ?";
 constexpr std::string_view kReadChanges =
     "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms,"
-    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by"
+    "  value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by,"
+    "  origin, source"
     " FROM store_versions WHERE ns >= ? AND ns < ? AND at_ms > ? ORDER BY ns, key, number";
 constexpr std::string_view kReadFrom =
     "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms"
     " FROM store_versions WHERE version_id >= ? ORDER BY version_id";
 constexpr std::string_view kReadTraces =
-    "SELECT version_id, ns, key, value FROM store_versions WHERE ns >= ? AND ns < ?"
+    "SELECT version_id, ns, key, value, origin, source FROM store_versions WHERE ns >= ? AND ns < ?"
     " ORDER BY ns, key, number";
 constexpr std::string_view kReadVectors =
     "SELECT path, vector FROM version_vectors WHERE version_id = ? ORDER BY path";
@@ -127,7 +131,8 @@ StoredVersion VersionAndStateIn(const Row& row) {
                   .updated_at_ms = row.Int(12),
                   .ttl_ms = row.Int(13),
                   .expires_at_ms = row.IsNull(14) ? kNeverExpires : row.Int(14),
-                  .successor = row.Int(17)};
+                  .successor = row.Int(17),
+                  .provenance = ProvenanceIn(row, 18)};
   if (!row.IsNull(15) && row.Int(15) != -kEver) state.validity.from_ms = row.Int(15);
   if (!row.IsNull(16) && row.Int(16) != kEver) state.validity.until_ms = row.Int(16);
   version.before = std::move(state);
@@ -373,6 +378,7 @@ Status SqliteHistory::ReadTraces(std::string_view encoded_prefix,
   return database_.Run(kReadTraces, {range.first(), range.end()}, [&](const Row& row) {
     VersionTrace trace{.id = row.Int(0), .encoded_ns = row.Text(1), .key = row.Text(2)};
     if (!row.IsNull(3)) trace.value = row.Text(3);
+    trace.provenance = ProvenanceIn(row, 4);
     offer(trace);
     return true;
   });

@@ -13,6 +13,7 @@
 #include "store/embedding.h"
 #include "store/item_table.h"
 #include "store/sqlite/id_list.h"
+#include "store/sqlite/provenance_columns.h"
 #include "store/sqlite/read_int.h"
 #include "store/sqlite/sqlite_field_columns.h"
 #include "store/sqlite/sqlite_history.h"
@@ -32,24 +33,28 @@ using sql::Row;
 // expires, a search sees it where it is valid, and candidates come in the order of (ns, key)
 // from the index on them.
 constexpr std::string_view kGet =
-    "SELECT item_id, value, created_at, updated_at, ttl, valid_from, valid_until FROM store_kv"
-    " WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)";
+    "SELECT item_id, value, created_at, updated_at, ttl, valid_from, valid_until,"
+    " origin, source FROM store_kv WHERE ns = ? AND key = ? AND (expires_at IS NULL OR expires_at "
+    "> ?)";
 constexpr std::string_view kListItems =
     "SELECT item_id FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?"
+    " AND COALESCE(origin, 0) < ?))"
     " ORDER BY updated_at DESC, ns, key LIMIT ? OFFSET ?";
 constexpr std::string_view kScanValues =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?"
+    " AND COALESCE(origin, 0) < ?))"
     " ORDER BY ns, key";
 // The same of those that may contain a piece: other letters than ASCII are compared outside. Each
 // row that does not come out of SQLite saves most of what it costs.
 constexpr std::string_view kScanContaining =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
-    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?))"
+    " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?"
+    " AND COALESCE(origin, 0) < ?))"
     " AND (length(value) <> length(CAST(value AS BLOB)) OR instr(lower(value), ?)"
     " OR (? AND instr(lower(value), ?)) OR instr(lower(key), ?)"
     " OR length(key) <> length(CAST(key AS BLOB)))"
@@ -59,25 +64,28 @@ constexpr std::string_view kReadAmong =
     "SELECT i.item_id, i.updated_at, i.value, i.key"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
+    " AND COALESCE(i.origin, 0) < ?))"
     " ORDER BY i.ns, i.key";
 constexpr std::string_view kScanVectors =
     "SELECT i.item_id, i.updated_at, v.vector"
     " FROM store_kv i LEFT JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE i.ns >= ? AND i.ns < ? AND (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))"
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
+    " AND COALESCE(i.origin, 0) < ?))"
     " ORDER BY i.ns, i.key";
 // An item has as many rows as it has vectors. CROSS: the list is walked, not the tables.
 constexpr std::string_view kReadCandidates =
     "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, i.valid_from,"
-    " i.valid_until, i.superseded_by, v.vector"
+    " i.valid_until, i.superseded_by, i.origin, i.source, v.vector"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " CROSS JOIN store_vectors v ON v.item_id = i.item_id"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
+    " AND COALESCE(i.origin, 0) < ?))";
 constexpr std::string_view kReadUnindexed =
     "SELECT i.item_id, i.updated_at, i.value, i.ns,"
-    " i.expires_at <= ? OR i.valid_from > ? OR i.valid_until <= ?, i.key"
+    " i.expires_at <= ? OR i.valid_from > ? OR i.valid_until <= ? OR i.origin >= ?, i.key"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value ORDER BY i.ns, i.key";
 constexpr std::string_view kVectorsOfItem = "SELECT vector FROM store_vectors WHERE item_id = ?";
 constexpr std::string_view kVectorsOfKey =
@@ -88,7 +96,7 @@ constexpr std::string_view kCountUpTo =
     "SELECT count(*) FROM (SELECT 1 FROM store_kv WHERE ns >= ? AND ns < ? LIMIT ?)";
 constexpr std::string_view kFetch =
     "SELECT i.item_id, i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, i.valid_from,"
-    " i.valid_until, i.superseded_by"
+    " i.valid_until, i.superseded_by, i.origin, i.source"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
 // Steps from namespace to namespace, whatever the number of their items.
 constexpr std::string_view kNamespaces =
@@ -103,15 +111,15 @@ constexpr std::string_view kKeys =
     "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY key";
 constexpr std::string_view kMeasure =
     "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))"
-    "  + length(CAST(value AS BLOB))), 0)"
+    "  + length(CAST(value AS BLOB)) + COALESCE(length(CAST(source AS BLOB)), 0)), 0)"
     " FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kMeasureBelow =
     "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))"
-    "  + length(CAST(value AS BLOB))), 0)"
+    "  + length(CAST(value AS BLOB)) + COALESCE(length(CAST(source AS BLOB)), 0)), 0)"
     " FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kReadBelow =
-    "SELECT item_id, key, value,"
-    " (SELECT count(*) FROM store_vectors v WHERE v.item_id = i.item_id)"
+    "SELECT item_id, ns, key, value,"
+    " (SELECT count(*) FROM store_vectors v WHERE v.item_id = i.item_id), origin, source"
     " FROM store_kv i WHERE ns >= ? AND ns < ?";
 constexpr std::string_view kCount =
     "SELECT count(*), count(DISTINCT ns) FROM store_kv WHERE expires_at IS NULL OR expires_at > ?";
@@ -125,15 +133,16 @@ constexpr std::string_view kCountVectors =
 constexpr std::string_view kReturningId = " RETURNING item_id";
 constexpr std::string_view kPutReturningId =
     "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl, expires_at,"
-    "  valid_from, valid_until)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "  valid_from, valid_until, origin, source)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT(ns, key) DO UPDATE SET value = excluded.value,"
     "  created_at = CASE WHEN expires_at <= excluded.updated_at"
     "   THEN excluded.created_at ELSE created_at END,"
     "  updated_at = CASE WHEN expires_at <= excluded.updated_at"
     "   THEN excluded.updated_at ELSE MAX(excluded.updated_at, created_at) END,"
     "  ttl = excluded.ttl, expires_at = excluded.expires_at, valid_from = excluded.valid_from,"
-    "  valid_until = excluded.valid_until, superseded_by = NULL"
+    "  valid_until = excluded.valid_until, superseded_by = NULL, origin = excluded.origin,"
+    "  source = excluded.source"
     " RETURNING item_id";
 constexpr std::string_view kPut =
     kPutReturningId.substr(0, kPutReturningId.size() - kReturningId.size());
@@ -149,15 +158,17 @@ constexpr std::string_view kDelete =
 static_assert(kDeleteReturningId.ends_with(kReturningId));
 constexpr std::string_view kPutBack =
     "INSERT OR REPLACE INTO store_kv(item_id, ns, key, value, created_at, updated_at, ttl,"
-    "  expires_at, valid_from, valid_until, superseded_by)"
-    " VALUES((SELECT item_id FROM store_kv WHERE ns = ? AND key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "  expires_at, valid_from, valid_until, superseded_by, origin, source)"
+    " VALUES((SELECT item_id FROM store_kv WHERE ns = ? AND key = ?),"
+    "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " RETURNING item_id";
 constexpr std::string_view kReadStates =
     "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from,"
-    "  valid_until, superseded_by FROM store_kv WHERE ns >= ? AND ns < ? ORDER BY ns, key";
+    "  valid_until, superseded_by, origin, source FROM store_kv WHERE ns >= ? AND ns < ? ORDER BY "
+    "ns, key";
 constexpr std::string_view kReadState =
     "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from,"
-    "  valid_until, superseded_by FROM store_kv WHERE ns = ? AND key = ?";
+    "  valid_until, superseded_by, origin, source FROM store_kv WHERE ns = ? AND key = ?";
 constexpr std::string_view kPathsAndVectors =
     "SELECT path, vector FROM store_vectors WHERE item_id = ? ORDER BY path";
 constexpr std::string_view kRefreshTtl =
@@ -173,6 +184,11 @@ constexpr std::string_view kNamesOfItems =
 constexpr std::string_view kForgetSuccessors =
     "UPDATE store_kv SET superseded_by = NULL"
     " WHERE superseded_by IN (SELECT value FROM json_each(?))";
+constexpr std::string_view kSupersededBy =
+    "SELECT ns, key FROM store_kv WHERE superseded_by IN (SELECT value FROM json_each(?))"
+    " AND item_id NOT IN (SELECT value FROM json_each(?)) ORDER BY ns, key";
+constexpr std::string_view kReopen =
+    "UPDATE store_kv SET superseded_by = NULL, valid_until = ? WHERE ns = ? AND key = ?";
 constexpr std::string_view kClear =
     "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
 constexpr std::string_view kExpiriesIn =
@@ -191,8 +207,10 @@ constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
 // Both ends of an interval are there, or none: a search reads one column of what always holds.
 constexpr std::int64_t kEver = ValidityRange::kEver;
 
-std::array<Param, 2> ValidityParams(const Validity& validity) {
-  if (validity == Validity()) return {};
+// What is in quarantine has them always, so that a search reads its origin there alone.
+std::array<Param, 2> ValidityParams(const Validity& validity,
+                                    const std::optional<Provenance>& provenance) {
+  if (validity == Validity() && !(provenance && provenance->is_quarantined)) return {};
   return {validity.from_ms.value_or(-kEver), validity.until_ms.value_or(kEver)};
 }
 
@@ -202,13 +220,17 @@ std::optional<Validity> ValidityIn(const Row& row, int from, int until) {
   Validity validity;
   if (row.Int(from) != -kEver) validity.from_ms = row.Int(from);
   if (row.Int(until) != kEver) validity.until_ms = row.Int(until);
-  return validity;
+  return validity == Validity() ? std::nullopt : std::optional(validity);
 }
 
 // Of kScanValues and kScanVectors. Borrows the range.
-std::array<Param, 5> ScanParams(const sql::PrefixRange& range, const CheckedSearch& search) {
-  return {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
-          search.validity.ended_after_ms};
+std::array<Param, 6> ScanParams(const sql::PrefixRange& range, const CheckedSearch& search) {
+  return {range.first(),
+          range.end(),
+          search.now_ms,
+          search.validity.begun_by_ms,
+          search.validity.ended_after_ms,
+          search.validity.origin_below};
 }
 
 Param ExpiryParam(std::int64_t expires_at_ms) {
@@ -229,7 +251,8 @@ struct ItemRow {
                        .value = std::string(kept_value),
                        .created_at_ms = row.Int(4),
                        .updated_at_ms = row.Int(5),
-                       .validity = ValidityIn(row, 7, 8)},
+                       .validity = ValidityIn(row, 7, 8),
+                       .provenance = ProvenanceIn(row, 10)},
               .successor = row.Int(9)} {}
 
   std::string encoded_ns;
@@ -354,7 +377,8 @@ class SqliteStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Status Erase(std::span<const std::int64_t> ids, std::span<const std::int64_t> versions) override;
+  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) override;
+  Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
@@ -399,6 +423,8 @@ class SqliteStore final : public Store, private ItemTable {
   // The first columns of kReadStates.
   Result<StoredItem> StoredItemIn(const Row& row);
   Status DeleteAllOf(std::span<const std::int64_t> ids);
+  // As FactMarks has them; none if nothing was ever superseded.
+  Result<ItemIds> MarksOf(std::span<const std::int64_t> ids);
   // What was superseded by one of these says so no longer.
   Status ForgetSuccessors(std::span<const std::int64_t> ids);
   // A transaction that writes items, which is one operation. `is_single`: it changes one item.
@@ -454,7 +480,7 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
   std::optional<FoundItem> found;
   Status room;
   Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
-    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1));
+    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1), row.Text(8));
     if (!room.ok()) return false;
     found = {.id = row.Int(0),
              .has_ttl = row.Int(4) != PutOp::kNoTtl,
@@ -463,7 +489,8 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
                       .value = std::string(row.Text(1)),
                       .created_at_ms = row.Int(2),
                       .updated_at_ms = row.Int(3),
-                      .validity = ValidityIn(row, 5, 6)}};
+                      .validity = ValidityIn(row, 5, 6),
+                      .provenance = ProvenanceIn(row, 7)}};
     return false;
   });
   if (status.ok()) status = std::move(room);
@@ -480,14 +507,15 @@ Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search) {
 Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
   const sql::PrefixRange range(search.encoded_prefix);
   ItemHits hits;
-  const Status status = database_.Run(
-      kListItems,
-      {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
-       search.validity.ended_after_ms, std::int64_t{search.limit}, std::int64_t{search.offset}},
-      [&](const Row& row) {
-        hits.push_back({row.Int(0), std::nullopt});
-        return true;
-      });
+  const Status status =
+      database_.Run(kListItems,
+                    {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
+                     search.validity.ended_after_ms, search.validity.origin_below,
+                     std::int64_t{search.limit}, std::int64_t{search.offset}},
+                    [&](const Row& row) {
+                      hits.push_back({row.Int(0), std::nullopt});
+                      return true;
+                    });
   if (!status.ok()) return std::unexpected(status);
   return hits;
 }
@@ -512,16 +540,17 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
     page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
     return damage.ok();
   };
-  const std::array<Param, 5> scan = ScanParams(range, search);
+  const std::array<Param, 6> scan = ScanParams(range, search);
   Status status;
   if (*among) {
     const std::string list = IdList(**among);
-    status = database_.Run(kReadAmong, {list, scan[0], scan[1], scan[2], scan[3], scan[4]}, offer);
+    status = database_.Run(kReadAmong, {list, scan[0], scan[1], scan[2], scan[3], scan[4], scan[5]},
+                           offer);
   } else if (search.filter.empty()) {
     const search::Substring& piece = search.contains;
     status =
         database_.Run(kScanContaining,
-                      {scan[0], scan[1], scan[2], scan[3], scan[4], piece.folded(),
+                      {scan[0], scan[1], scan[2], scan[3], scan[4], scan[5], piece.folded(),
                        std::int64_t{!piece.escaped().empty()}, piece.escaped(), piece.folded()},
                       offer);
   } else {
@@ -577,9 +606,10 @@ Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& pa
   if (vectors_.unindexed().size() == 0) return true;
   const std::string ids = IdList(vectors_.unindexed().ids());
   std::set<std::int64_t> found;
-  const auto [begun_by_ms, ended_after_ms] = search.validity;
+  const auto [begun_by_ms, ended_after_ms, origin_below] = search.validity;
   Status status = database_.Run(
-      kReadUnindexed, {search.now_ms, begun_by_ms, ended_after_ms, ids}, [&](const Row& row) {
+      kReadUnindexed, {search.now_ms, begun_by_ms, ended_after_ms, origin_below, ids},
+      [&](const Row& row) {
         constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kNamespace = 3, kIsOver = 4,
                       kKey = 5;
         const std::int64_t id = row.Int(kItemId);
@@ -605,8 +635,9 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
     if (const std::optional<double> best = scorer.TakeBest()) ranking.Push(*best, item);
   };
   const std::string list = IdList(ids);
-  const auto [begun_by_ms, ended_after_ms] = search.validity;
-  Status status = database_.Run(kReadCandidates, {list, search.now_ms, begun_by_ms, ended_after_ms},
+  const auto [begun_by_ms, ended_after_ms, origin_below] = search.validity;
+  Status status = database_.Run(kReadCandidates,
+                                {list, search.now_ms, begun_by_ms, ended_after_ms, origin_below},
                                 [&](const Row& row) {
                                   if (row.Int(0) != item.id) {
                                     end_item();
@@ -618,7 +649,7 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
                                       item.key = kept.found.item.key;
                                     }
                                   }
-                                  return !is_wanted || scorer.Add(row.Blob(10));
+                                  return !is_wanted || scorer.Add(row.Blob(12));
                                 });
   if (status.ok()) status = scorer.status();
   if (status.ok()) end_item();
@@ -692,14 +723,15 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
       continue;
     }
     const Item& item = kept->second.found.item;
-    Status room = TakeRoomOfItem(kept->second.encoded_ns, item.key, item.value);
+    Status room = TakeRoomOfItem(kept->second.encoded_ns, item.key, item.value,
+                                 item.provenance ? item.provenance->source : "");
     if (!room.ok()) return std::unexpected(std::move(room));
   }
   if (!missing.empty()) {
     const std::string ids = IdList(missing);
     Status room;
     Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
-      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3));
+      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), row.Text(11));
       if (room.ok()) rows_[row.Int(0)] = ItemRow(row, row.Text(3));
       return room.ok();
     });
@@ -790,10 +822,11 @@ Status SqliteStore::WriteRow(const CheckedPut& put, std::int64_t now_ms) {
 
 Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
                            const sql::RowCallback& on_id) {
-  const auto [from, until] = ValidityParams(put.validity);
+  const auto [from, until] = ValidityParams(put.validity, put.op->provenance);
+  const auto [origin, source] = ProvenanceParams(put.op->provenance);
   return database_.Run(sql,
                        {put.encoded_ns, put.op->key, *put.op->value, now_ms, now_ms, put.ttl_ms,
-                        ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)), from, until},
+                        ExpiryParam(ExpiryOf(put.ttl_ms, now_ms)), from, until, origin, source},
                        on_id);
 }
 
@@ -905,7 +938,8 @@ Result<StoredItem> SqliteStore::StoredItemIn(const Row& row) {
                    .ttl_ms = row.Int(6),
                    .expires_at_ms = row.IsNull(7) ? kNeverExpires : row.Int(7),
                    .validity = ValidityIn(row, 8, 9).value_or(Validity()),
-                   .successor = row.Int(10)}};
+                   .successor = row.Int(10),
+                   .provenance = ProvenanceIn(row, 11)}};
   const Result<bool> is_indexed = IsFileIndexed();
   if (!is_indexed) return std::unexpected(is_indexed.error());
   if (!*is_indexed) return item;
@@ -969,19 +1003,20 @@ Result<std::int64_t> SqliteStore::PutBack(std::span<const StoredVersion> version
 Status SqliteStore::PutStateBack(const StoredVersion& version) {
   const auto& [encoded_ns, key] = version.name;
   const ItemState& state = *version.before;
-  const auto [from, until] = ValidityParams(state.validity);
+  const auto [from, until] = ValidityParams(state.validity, state.provenance);
+  const auto [origin, source] = ProvenanceParams(state.provenance);
   const Param successor = state.successor == 0 ? Param(std::monostate()) : Param(state.successor);
   const std::string_view ns = encoded_ns;
   std::int64_t item_id = 0;
-  Status status =
-      database_.Run(kPutBack,
-                    {ns, std::string_view(key), ns, std::string_view(key),
-                     std::string_view(state.value), state.created_at_ms, state.updated_at_ms,
-                     state.ttl_ms, ExpiryParam(state.expires_at_ms), from, until, successor},
-                    [&](const Row& row) {
-                      item_id = row.Int(0);
-                      return true;
-                    });
+  Status status = database_.Run(
+      kPutBack,
+      {ns, std::string_view(key), ns, std::string_view(key), std::string_view(state.value),
+       state.created_at_ms, state.updated_at_ms, state.ttl_ms, ExpiryParam(state.expires_at_ms),
+       from, until, successor, origin, source},
+      [&](const Row& row) {
+        item_id = row.Int(0);
+        return true;
+      });
   if (status.ok() && state.successor != 0) status = database_.Run(kNoteSuperseded);
   if (status.ok()) status = text_.Put(item_id, encoded_ns);
   const bool fits = FitsIndex(state.vectors);
@@ -1047,37 +1082,68 @@ Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
                               FunctionRef<void(const ItemTrace&)> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
   return database_.Run(kReadBelow, {range.first(), range.end()}, [&](const Row& row) {
-    offer({row.Int(0), row.Text(1), row.Text(2), static_cast<std::uint64_t>(row.Int(3))});
+    offer({row.Int(0), row.Text(1), row.Text(2), row.Text(3),
+           static_cast<std::uint64_t>(row.Int(4)), ProvenanceIn(row, 5)});
     return true;
   });
 }
 
 // Codes and the graph hold something of vectors that are gone: they are made anew.
-Status SqliteStore::Erase(std::span<const std::int64_t> ids,
-                          std::span<const std::int64_t> versions) {
+Status SqliteStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
   return WriteItems([&]() -> Status {
     Status status = vectors_.Clear();
     if (status.ok()) status = fields_.Clear();
-    if (status.ok()) status = history_.Erase(versions);
-    if (!status.ok() || ids.empty()) return status;
-    status = ForgetSuccessors(ids);
-    return status.ok() ? DeleteAllOf(ids) : status;
+    if (status.ok()) status = history_.Erase(erasure.versions);
+    if (!status.ok() || erasure.ids.empty()) return status;
+    for (const auto& [encoded_ns, key] : erasure.reopened) {
+      if (status.ok()) status = Record(Change::kUndo, encoded_ns, key, now_ms);
+      if (status.ok())
+        status =
+            database_.Run(kReopen, {kEver, std::string_view(encoded_ns), std::string_view(key)});
+    }
+    if (status.ok()) status = ForgetSuccessors(erasure.ids);
+    if (status.ok()) status = DeleteAllOf(erasure.ids);
+    for (const StoredVersion& version : erasure.put_back) {
+      if (status.ok()) status = PutStateBack(version);
+    }
+    return status;
   });
 }
 
-Status SqliteStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
-  const Result<bool> any = HasSuperseded();
-  if (!any) return any.error();
-  if (!*any) return {};
+Result<ItemIds> SqliteStore::MarksOf(std::span<const std::int64_t> ids) {
   ItemIds marks;
+  const Result<bool> any = HasSuperseded();
+  if (!any) return std::unexpected(any.error());
+  if (!*any) return marks;
   const std::string list = IdList(ids);
   Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
     marks.push_back(MarkOf(row.Text(0), row.Text(1)));
     return true;
   });
-  if (!status.ok()) return status;
-  const std::string forgotten = IdList(marks);
-  return database_.Run(kForgetSuccessors, {forgotten});
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return marks;
+}
+
+Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int64_t> ids) {
+  std::vector<ItemName> names;
+  const Result<ItemIds> marks = MarksOf(ids);
+  if (!marks) return std::unexpected(marks.error());
+  if (marks->empty()) return names;
+  const std::string list = IdList(*marks), themselves = IdList(ids);
+  Status status = database_.Run(kSupersededBy, {list, themselves}, [&](const Row& row) {
+    names.push_back({std::string(row.Text(0)), std::string(row.Text(1))});
+    return true;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return names;
+}
+
+Status SqliteStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
+  const Result<ItemIds> marks = MarksOf(ids);
+  if (!marks) return marks.error();
+  if (marks->empty()) return {};
+  const std::string list = IdList(*marks);
+  return database_.Run(kForgetSuccessors, {list});
 }
 
 Status SqliteStore::DeleteAllOf(std::span<const std::int64_t> ids) {

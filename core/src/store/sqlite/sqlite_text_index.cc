@@ -36,11 +36,13 @@ constexpr std::string_view kValues =
 constexpr std::string_view kThere =
     "SELECT i.item_id FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
+    " AND COALESCE(i.origin, 0) < ?))";
 constexpr std::string_view kThereWithValues =
     "SELECT i.item_id, i.value FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
-    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?))";
+    " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
+    " AND COALESCE(i.origin, 0) < ?))";
 constexpr std::string_view kRecord = "SELECT record FROM store_text WHERE item_id = ?";
 constexpr std::string_view kEmbedded =
     "SELECT v.item_id, v.vector, t.record"
@@ -71,13 +73,13 @@ class SqliteTextSource final : public search::TextSource {
     });
     if (asked.empty()) return std::vector<bool>(ids.size());
     const std::string list = IdList(asked);
-    const auto [begun_by_ms, ended_after_ms] = search_.validity;
-    Status status =
-        database_.Run(reads_values_ ? kThereWithValues : kThere,
-                      {list, search_.now_ms, begun_by_ms, ended_after_ms}, [&](const Row& row) {
-                        if (IsWanted(row)) wanted.insert(row.Int(0));
-                        return wanted.size() < enough;
-                      });
+    const auto [begun_by_ms, ended_after_ms, origin_below] = search_.validity;
+    Status status = database_.Run(reads_values_ ? kThereWithValues : kThere,
+                                  {list, search_.now_ms, begun_by_ms, ended_after_ms, origin_below},
+                                  [&](const Row& row) {
+                                    if (IsWanted(row)) wanted.insert(row.Int(0));
+                                    return wanted.size() < enough;
+                                  });
     if (!status.ok()) return std::unexpected(std::move(status));
     std::vector<bool> answers;
     std::size_t found = 0;
