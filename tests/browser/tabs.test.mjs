@@ -80,6 +80,29 @@ function openInNode(base64) {
   return { integrity, items };
 }
 
+/** What a tab is told that puts an item of this name by a store with this model. */
+const putByModel = (page, model, replace) =>
+  page.evaluate(
+    ([of, model, replace]) => {
+      const embeddings = async (texts) => texts.map(() => [1, 0]);
+      const index = { dims: 2, embeddings, model, replace };
+      const store = new globalThis.keepsake.SqliteStore({ name: of, index });
+      return globalThis.attempt(() => store.put(["n"], model, { text: "tea" }));
+    },
+    [name, model, replace],
+  );
+
+test("an index that was refused is not that of the next owner", async () => {
+  const [owner, other] = await openTwo();
+  expect(await putByModel(owner, "one")).toMatchObject({ code: undefined });
+  expect(await putByModel(other, "two", true)).toMatchObject({ code: "conflicting_options" });
+  await owner.close();
+  await until(async () => (await diagnose(other)).isOwner);
+  const stats = await other.evaluate(() => globalThis.memory.store.stats());
+  expect(stats).toMatchObject({ items: 1, vectors: 1, pending: 0 });
+  expect(await putByModel(other, "one")).toMatchObject({ code: undefined });
+});
+
 describe("two tabs", () => {
   test("see what the other writes, and speak through a port", async () => {
     const [owner, follower] = await openTwo();

@@ -8,6 +8,7 @@ import type { EngineStatus, ForeignDatabase } from "../engine/engine.js";
 import type { Key } from "../engine/keys.js";
 import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError } from "../errors.js";
+import { anySucceeded } from "../wire/codec.js";
 import { rowOf } from "../wire/operations.js";
 import { type HubOptions, type HubPort, openHub } from "./hub-port.js";
 import { cannotLoad } from "./load.js";
@@ -161,10 +162,18 @@ export class HubTransport implements Transport {
   }
 
   /** Does the job now, and first of all in every hub and for every owner to come. */
-  #configure(key: string, job: Job): Promise<unknown> {
-    const answer = this.#ask((id) => ({ type: "configure", id, job }));
+  async #configure(key: string, job: Job): Promise<unknown> {
+    const asked = this.#ask((id) => ({ type: "configure", id, job }));
     this.#configurations.set(key, job);
-    return answer;
+    let isKept = false;
+    try {
+      const answer = await asked;
+      isKept = !(answer instanceof Uint8Array) || anySucceeded(answer);
+      return answer;
+    } finally {
+      // Else a hub to come would ask for it first of all.
+      if (!isKept && this.#configurations.get(key) === job) this.#configurations.delete(key);
+    }
   }
 
   #ask(message: (id: number) => Call["message"]): Promise<unknown> {

@@ -5,6 +5,7 @@
 // same again.
 
 import { type Key, keyRequired, notEncrypted, wrongKey } from "../engine/keys.js";
+import { anySucceeded } from "../wire/codec.js";
 import { type Candidate, Election } from "./election.js";
 import { Followers, type Leader } from "./followers.js";
 import { HubLink } from "./hub-link.js";
@@ -141,6 +142,7 @@ export class Hub implements Candidate, Leader {
   #submit(id: number, job: Job): void {
     const settle = (result: Result) => {
       if (job.kind === "changeKey" && result.ok) this.#noteKey(job.key as Key);
+      if (isRefused(result)) this.#forgetConfiguration((known) => known === job);
       this.#answer(id, result);
     };
     const pending: Pending = { job, number: 0, settle };
@@ -157,9 +159,13 @@ export class Hub implements Candidate, Leader {
 
   #forgetWhatIsTakenBack(job: Job): void {
     if (job.kind !== "takeBack") return;
-    this.#configurations = this.#configurations.filter(
-      (known) => known.kind !== "lend" || known.name !== job.name,
-    );
+    this.#forgetConfiguration((known) => known.kind === "lend" && known.name === job.name);
+  }
+
+  // Settings that the owner refused must not come first with the next one: they would be those of
+  // all, and the others would be refused.
+  #forgetConfiguration(isOver: (known: Job) => boolean): void {
+    this.#configurations = this.#configurations.filter((known) => !isOver(known));
   }
 
   #noteKey(key: Key): void {
@@ -539,4 +545,9 @@ export class Hub implements Candidate, Leader {
   tell(message: HubToPage, transfer: Transferable[] = []): void {
     if (!this.#hasLeft) this.#page.postMessage(message, transfer);
   }
+}
+
+function isRefused(result: Result): boolean {
+  if (!result.ok) return true;
+  return result.response !== undefined && !anySucceeded(result.response);
 }
