@@ -10,7 +10,7 @@ import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError, tried } from "./errors.js";
-import { type Operation, rowOf } from "./wire/operations.js";
+import { type Operation, type OperationOf, rowOf } from "./wire/operations.js";
 import { type Author, Levels, type ScopeLevel } from "./wire/scope.js";
 
 /** @internal */
@@ -61,9 +61,11 @@ export interface Told {
   readonly author?: (() => Author) | undefined;
 }
 
+type Configuration = OperationOf<"configureStore">;
+
 interface ConnectionParts extends Told {
   readonly acquire: () => Engine;
-  readonly configuration?: Operation | undefined;
+  readonly configuration?: Configuration | undefined;
   readonly levels?: Levels | undefined;
   /** What it is a share of. */
   readonly shared?: Connection | undefined;
@@ -90,7 +92,7 @@ export class Connection {
   }
 
   /** A new in-memory engine, which nobody else can reach. */
-  static toMemory(configuration?: Operation): Connection {
+  static toMemory(configuration?: Configuration): Connection {
     const engine = memoryEngine();
     return new Connection({ acquire: () => engine, configuration });
   }
@@ -98,7 +100,7 @@ export class Connection {
   /** The engine of a database; one in memory is a new one each time. */
   static toDatabase(
     options: DatabaseOptions,
-    configuration?: Operation,
+    configuration?: Configuration,
     told: Told = {},
   ): Connection {
     const resolved = resolveOptions(options);
@@ -115,7 +117,7 @@ export class Connection {
   }
 
   /** Another connection to the same engine. */
-  share(configuration?: Operation): Connection {
+  share(configuration?: Configuration): Connection {
     return new Connection({ ...this.#parts, configuration, shared: this.#parts.shared ?? this });
   }
 

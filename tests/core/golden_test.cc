@@ -78,12 +78,13 @@ TEST(Golden, each_tag_has_a_frame) {
   EXPECT_TRUE(tags.empty()) << "has no row in the operation table: " << *tags.begin();
 }
 
-// tests/js/golden.test.mjs reads it: "16 reads", "17 writes", "23 moves".
+// tests/js/golden.test.mjs reads it: "16 reads", "17 writes", "23 moves of the whole".
 TEST(Golden, what_each_operation_does_is_as_in_the_file) {
   std::string lines;
   for (const OperationRow& row : Operations()) {
     const char* does = row.Has(kWrites) ? "writes" : row.Has(kBeyondRows) ? "moves" : "reads";
-    lines += std::to_string(std::to_underlying(row.tag)) + " " + does + "\n";
+    const char* where = row.Has(kWhole) ? " of the whole" : "";
+    lines += std::to_string(std::to_underlying(row.tag)) + " " + does + where + "\n";
   }
   const fs::path path = kFolder / "operations.txt";
   if (IsToBeWritten()) std::ofstream(path, std::ios::binary) << lines;

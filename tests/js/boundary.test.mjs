@@ -1,4 +1,4 @@
-// Who may set what: a setting belongs to the memory, to a caller, or to a call.
+// Who may set what (docs/trust.md): a setting belongs to the memory, to a caller, or to a call.
 
 import { openMemory } from "keepsake";
 import { memoryOver } from "keepsake/sqlite";

@@ -685,8 +685,56 @@ test("a request says who makes it, also within other levels", () => {
   // Who decides where it is at home may say who makes it, too.
   const alone = new wire.Levels([], { actor: "somebody" });
   const own = wire.encodeRequest({ ...header, levels: alone }, [put]).slice();
-  expect(hex(wire.within(levels, own))).toBe(request);
-  expect(wire.tagsOf(own)).toEqual([17]);
+  const sent = wire.decodeRequest(own);
+  expect(sent.operations.map(({ kind }) => kind)).toEqual(["put"]);
+  const around = { ...sent, levels: levels.around(sent.levels) };
+  expect(hex(wire.requestOf(around, 1, sent.body))).toBe(request);
+});
+
+test("a request of others is taken apart, and made anew byte by byte", () => {
+  const names = ["put_remembered", "put_scoped", "put_by_actor", "several_operations"];
+  for (const name of [...names, ...frames.map(([name]) => name)]) {
+    const { request } = golden(name);
+    const bytes = new Uint8Array(Buffer.from(request, "hex"));
+    const sent = wire.decodeRequest(bytes);
+    expect(hex(wire.requestOf(sent, sent.operations.length, sent.body))).toBe(request);
+    // One that is cut, goes on, or has a flag too much is none.
+    const isNone = (other) => {
+      expect(() => wire.decodeRequest(other)).toThrow(
+        expect.objectContaining({ code: "malformed_frame" }),
+      );
+    };
+    isNone(bytes.subarray(0, -1));
+    isNone(new Uint8Array([...bytes, 0]));
+    for (const [at, bit] of [
+      [0, 1],
+      [1, 2],
+      [2, 8],
+      [3, 1],
+    ]) {
+      const other = bytes.slice();
+      other[at] ^= bit;
+      isNone(other);
+    }
+  }
+});
+
+test("what a request of others changes is read from its payloads", () => {
+  const prune = { kind: "prune", ...noRules, threadIds: ["t"] };
+  const cases = frames.map(([, operation]) => operation);
+  cases.push({ ...prune, dryRun: true }, { ...prune, dryRun: false });
+  for (const operation of cases) {
+    const own = wire.encodeRequest(header, [operation]).slice();
+    const changes = wire.OPERATIONS[operation.kind].changes?.(operation);
+    expect([operation.kind, wire.changesIn(wire.decodeRequest(own))]).toEqual([
+      operation.kind,
+      [changes],
+    ]);
+  }
+  const levels = new wire.Levels([{ place: ["user", "ada"], policy: {} }]);
+  const scoped = wire.encodeRequest({ ...header, levels }, [put]).slice();
+  const [{ namespaces }] = wire.changesIn(wire.decodeRequest(scoped));
+  expect(namespaces[0]).toEqual(["user", "ada", ...put.namespace]);
 });
 
 test("a failed frame gives every operation its status", () => {
@@ -699,13 +747,16 @@ test("a failed frame gives every operation its status", () => {
 
 test("every operation has its row, its frames, and does what it does in C++", () => {
   const lines = readFileSync(new URL("operations.txt", folder), "utf8").trim().split("\n");
-  const does = new Map(lines.map((line) => line.split(" ")));
+  const does = new Map(lines.map((line) => line.split(" ").slice(0, 2)));
+  const ofWhole = new Set(lines.filter((line) => line.endsWith("of the whole")).map(parseFloat));
   const rows = Object.entries(wire.OPERATIONS);
   expect(rows.map(([, row]) => String(row.tag))).toEqual([...does.keys()]);
   const kinds = new Set(frames.map(([, operation]) => operation.kind));
   expect([...kinds].sort()).toEqual(rows.map(([kind]) => kind).sort());
   for (const [kind, row] of rows) {
     const word = does.get(String(row.tag));
+    // Who may ask for it is what the core says of scopes.
+    expect([kind, row.from !== "scope"]).toEqual([kind, ofWhole.has(row.tag)]);
     // What writes must say what it changes; what only reads changes nothing.
     if (word === "writes")
       expect({ kind, changes: row.changes }).toMatchObject({ changes: expect.any(Function) });

@@ -7,15 +7,25 @@ import { type ObjectStub, ObjectTransport } from "../edge/object-transport.js";
 import type { Request, Response } from "../edge/rpc.js";
 import type { ObjectStorage } from "../edge/sql-host.js";
 import { refuseKey } from "../engine/keys.js";
+import type { LocalEngine } from "../engine/local-engine.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
-import { KeepsakeError, messageOf } from "../errors.js";
+import { KeepsakeError, messageOf, tried } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { authorOf } from "../scope/access.js";
 import { levelOf, type ScopeOptions } from "../scope/scope.js";
-import { tagsOf, within, withoutReplace } from "../wire/codec.js";
-import { OPERATIONS, type Operation } from "../wire/operations.js";
+import { checkStoreOptions, configurationOf } from "../store/options.js";
+import { requestOf } from "../wire/codec.js";
+import type { OperationOf } from "../wire/operations.js";
 import { Levels } from "../wire/scope.js";
+import { changesIn } from "../wire/sent-request.js";
+import type { StoreConfiguration } from "../wire/types.js";
+import { admit, refuseSettings } from "./admission.js";
 import { durableMemory, objectEngine } from "./durable-memory.js";
+
+interface OwnSettings {
+  options: TierOptions;
+  configuration: OperationOf<"configureStore"> | undefined;
+}
 
 /**
  * A Durable Object that keeps a memory. Export it from the Worker as it is, or
@@ -29,14 +39,18 @@ import { durableMemory, objectEngine } from "./durable-memory.js";
  */
 export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
   #memory: Memory | undefined;
+  #own: OwnSettings | undefined;
 
   /** The memory of this object, with the options of `memoryOptions()`. */
   get memory(): Memory {
-    this.#memory ??= durableMemory(this.#storage, this.memoryOptions());
+    this.#memory ??= durableMemory(this.#storage, this.#settings.options);
     return this.#memory;
   }
 
-  /** Index, TTL and serialiser of `memory`: override it to have any. */
+  /**
+   * What the memory of this object has: `index`, `text` and `now` also for its callers, the rest
+   * for `memory`. Override it to have any. Asked once.
+   */
   protected memoryOptions(): TierOptions {
     return {};
   }
@@ -53,20 +67,42 @@ export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
   }
 
   /** What `keepsake()` calls. @internal */
-  async keepsakeExecute(request: Request): Promise<Response> {
+  async keepsakeExecute({ frame, settings, caller }: Request): Promise<Response> {
     try {
-      const scope = await this.#scopeFor(request.caller);
+      const scope = await this.#scopeFor(caller);
       const engine = objectEngine(this.#storage);
-      for (const operation of request.configurations) {
-        const configuration = configurationFrom(operation, scope !== undefined);
-        await engine.ensureConfigured(configuration, Date.now());
-      }
-      const { frame, changes } = scope === undefined ? request : scopedRequest(request, scope);
-      return await engine.forward(frame, changes);
+      await this.#configure(engine, settings, scope);
+      const { now = Date.now } = this.#settings.options;
+      const within = scope && new Levels([levelOf("policyFor", scope)], authorOf(scope)?.());
+      const sent = admit(frame, { within, now: now() });
+      // The encoder's buffer is used again while it waits.
+      const request = requestOf(sent, sent.operations.length, sent.body).slice();
+      return await engine.forward(request, () => changesIn(sent));
     } catch (error) {
       const code = error instanceof KeepsakeError ? error.code : "internal";
       return { code, message: messageOf(error).replace(/^\[keepsake\] /, "") };
     }
+  }
+
+  // The object's own come first, so that a caller never decides what holds for the others.
+  async #configure(
+    engine: LocalEngine,
+    given: StoreConfiguration | undefined,
+    scope: ScopeOptions | undefined,
+  ): Promise<void> {
+    const { configuration } = this.#settings;
+    if (configuration !== undefined) await engine.ensureConfigured(configuration, Date.now());
+    if (given === undefined) return;
+    if (scope !== undefined) refuseSettings(given, configuration);
+    else await engine.ensureConfigured({ kind: "configureStore", ...given }, Date.now());
+  }
+
+  get #settings(): OwnSettings {
+    if (this.#own === undefined) {
+      const options = this.memoryOptions();
+      this.#own = { options, configuration: configurationOf(checkStoreOptions(options)) };
+    }
+    return this.#own;
   }
 
   async #scopeFor(caller: unknown): Promise<ScopeOptions | undefined> {
@@ -83,27 +119,6 @@ export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
   }
 }
 
-// The index and the TTL of a caller's store are of the whole memory; vectors that are there
-// stay, whatever it says.
-function scopedRequest(
-  { frame, changes }: Request,
-  scope: ScopeOptions,
-): Pick<Request, "frame" | "changes"> {
-  const configures = tagsOf(frame).every((tag) => tag === OPERATIONS.configureStore.tag);
-  if (configures) return { frame: withoutReplace(frame), changes };
-  const levels = new Levels([levelOf("policyFor", scope)], authorOf(scope)?.());
-  return { frame: within(levels, frame), changes: changes && levels.outward(changes) };
-}
-
-// What a caller's store is configured with, and nothing else that it may call so.
-function configurationFrom(operation: Operation, isScoped: boolean): Operation {
-  if (operation.kind !== "configureStore") {
-    throw new KeepsakeError("invalid_operation", `${operation.kind} is no configuration`);
-  }
-  if (!isScoped || operation.index === undefined) return operation;
-  return { ...operation, index: { ...operation.index, replaceVectors: false } };
-}
-
 /** A binding to Durable Objects of `KeepsakeObject` or a class derived from it. */
 export interface MemoryNamespace {
   idFromName(name: string): unknown;
@@ -111,15 +126,16 @@ export interface MemoryNamespace {
   get(id: any, options?: any): any;
 }
 
-/** How a Worker wants its memory. */
-export interface StubOptions extends TierOptions {
+/** How a Worker wants its memory. The time is that of the object, which stores. */
+export interface StubOptions extends Omit<TierOptions, "now"> {
   /** Where the object is made if it is new: Cloudflare's hint, `"weur"` for example. */
   locationHint?: string | undefined;
   /** Who calls, for `policyFor()` of the object: anything that RPC carries. */
   caller?: unknown;
 }
 
-const STUB_OPTIONS: NamesOf<StubOptions> = { locationHint: 1, caller: 1, ...TIER_OPTIONS };
+const { now: _, ...OPTIONS } = TIER_OPTIONS;
+const STUB_OPTIONS: NamesOf<StubOptions> = { locationHint: 1, caller: 1, ...OPTIONS };
 
 /**
  * The memory of `name`, which is a tenant, in an object of its own: the same `store`
@@ -142,6 +158,7 @@ export function keepsake(
     throw new KeepsakeError("invalid_argument", "the name of a memory must be a non-empty string");
   }
   refuseKey(options, "Cloudflare encrypts what a Durable Object keeps");
+  refuseNow(options);
   checkOptions("keepsake", STUB_OPTIONS, options);
   const { locationHint, caller } = options;
   const id = namespace.idFromName(name);
@@ -152,5 +169,13 @@ export function keepsake(
     options,
     Connection.toEngine(() => engine),
     "durable-object",
+  );
+}
+
+function refuseNow(options: object | null | undefined): void {
+  if (tried(() => (options as { now?: unknown }).now) === undefined) return;
+  throw new KeepsakeError(
+    "invalid_argument",
+    "now is the object's, which stores: give it in memoryOptions() of the object",
   );
 }

@@ -3,8 +3,7 @@
 import type { EngineStatus } from "../engine/engine.js";
 import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError, messageOf } from "../errors.js";
-import { anySucceeded } from "../wire/codec.js";
-import type { Operation } from "../wire/operations.js";
+import type { StoreConfiguration } from "../wire/types.js";
 import type { Request, Response } from "./rpc.js";
 
 // As Cloudflare recommends it: a few times, later each time, and not at once by all.
@@ -27,7 +26,7 @@ interface StubError {
 export class ObjectTransport implements Transport {
   readonly #name: string;
   readonly #connect: () => ObjectStub;
-  readonly #configurations = new Map<string, Operation>();
+  #settings: StoreConfiguration | undefined;
   readonly #caller: unknown;
   #stub: ObjectStub | undefined;
 
@@ -38,25 +37,16 @@ export class ObjectTransport implements Transport {
   }
 
   async send({ frame, changes }: RemoteRequest): Promise<Uint8Array> {
-    const configurations = [...this.#configurations.values()];
-    const response = await this.#reach({
-      frame,
-      changes,
-      configurations,
-      caller: this.#caller,
-    });
+    const request = { frame, settings: this.#settings, caller: this.#caller };
+    const response = await this.#reach(request, changes !== undefined);
     if (response instanceof Uint8Array) return response;
     throw new KeepsakeError(response.code, response.message);
   }
 
   /** The object may have been restarted before any call: it is told each time. */
-  async configure(request: RemoteRequest): Promise<Uint8Array> {
-    const response = await this.send(request);
-    if (!anySucceeded(response)) return response;
-    for (const operation of request.operations) {
-      this.#configurations.set(JSON.stringify(operation), operation);
-    }
-    return response;
+  async configure({ operations }: RemoteRequest): Promise<undefined> {
+    const { index, text } = operations[0] as StoreConfiguration;
+    this.#settings = { index, text };
   }
 
   async lending(): Promise<never> {
@@ -73,7 +63,7 @@ export class ObjectTransport implements Transport {
   async close(): Promise<void> {}
 
   // A write that is sent again is applied once: the object keeps its answer.
-  async #reach(request: Request): Promise<Response> {
+  async #reach(request: Request, isWrite: boolean): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       this.#stub ??= this.#connect();
       const stub = this.#stub;
@@ -82,15 +72,15 @@ export class ObjectTransport implements Transport {
       } catch (error) {
         // One that has failed answers nothing any more.
         if (this.#stub === stub) this.#stub = undefined;
-        if (attempt === ATTEMPTS || !isPassing(error)) throw this.#unanswered(error, request);
+        if (attempt === ATTEMPTS || !isPassing(error)) throw this.#unanswered(error, isWrite);
       }
       const pause = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
-  #unanswered(error: unknown, { changes }: Request): KeepsakeError {
-    const outcome = changes === undefined ? "" : "; whether it was stored is not known";
+  #unanswered(error: unknown, isWrite: boolean): KeepsakeError {
+    const outcome = isWrite ? "; whether it was stored is not known" : "";
     const isBusy = (Object(error) as StubError).overloaded === true;
     return new KeepsakeError(
       isBusy ? "busy" : "io_error",

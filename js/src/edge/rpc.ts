@@ -2,17 +2,14 @@
 // values: an exception would lose its code.
 
 import type { KeepsakeErrorCode } from "../errors.js";
-import type { Changes } from "../wire/changes.js";
-import type { Operation } from "../wire/operations.js";
+import type { StoreConfiguration } from "../wire/types.js";
 
 /** @internal */
 export interface Request {
-  /** Operations, encoded. */
+  /** Operations, encoded; what the object makes of it is said in cloudflare/admission.ts. */
   frame: Uint8Array;
-  /** What they change if they succeed. */
-  changes: Changes | undefined;
-  /** What the store of the caller has as index and TTL. */
-  configurations: Operation[];
+  /** What the caller wants the memory to have as index and texts. */
+  settings: StoreConfiguration | undefined;
   /** Who calls, as it says. */
   caller?: unknown;
 }

@@ -3,7 +3,7 @@
 // LocalEngine is in this thread; a RemoteEngine is in another thread, tab or machine.
 
 import type { EngineFiles } from "../wasm/engine-file.js";
-import type { Operation } from "../wire/operations.js";
+import type { Operation, OperationOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import type { Answers, MaybePromise } from "./answers.js";
 import type { ChangeListener } from "./changes.js";
@@ -43,7 +43,7 @@ export interface Engine {
     levels?: Levels,
   ): MaybePromise<Answers<Operations>>;
   /** Runs `operation` now, and first of all wherever the database is opened again. */
-  configure(operation: Operation, now: number): Promise<void>;
+  configure(operation: OperationOf<"configureStore">, now: number): Promise<void>;
   /** Runs `body` while the engine can open this database as `name`; hears how much of it was read. */
   lending<T>(
     name: string,

@@ -4,7 +4,7 @@
 import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
-import type { Changes } from "../wire/changes.js";
+import { type Changes, merge } from "../wire/changes.js";
 import {
   type Answer,
   anySucceeded,
@@ -12,11 +12,12 @@ import {
   type ExecuteHeader,
   encodeRequest,
   requestOf,
+  statusesOf,
 } from "../wire/codec.js";
-import { type Operation, rowOf } from "../wire/operations.js";
+import { type Operation, type OperationOf, rowOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import type { IndexProgress, Scrubbed } from "../wire/types.js";
-import { type Answers, answersIn, type MaybePromise } from "./answers.js";
+import { type Answers, answersIn, type MaybePromise, whenThere } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
@@ -25,6 +26,11 @@ import { IdleScrub } from "./scrubbing.js";
 import type { DatabaseSession } from "./session.js";
 import type { EncodedCall, Runner, Together } from "./together.js";
 import { Turns } from "./turns.js";
+
+type Configuration = OperationOf<"configureStore">;
+
+/** Those that hold now: for sessions that open their database again by themselves. @internal */
+export type Configurations = () => readonly Operation[];
 
 /** How to get sessions on one database. @internal */
 export interface SessionSource {
@@ -45,7 +51,7 @@ export interface SessionSource {
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
-  open(): Promise<DatabaseSession>;
+  open(configurations: Configurations): Promise<DatabaseSession>;
   /** Gives the lock back. Synchronous, for the end of the process. Twice is fine. */
   release(): void;
 }
@@ -54,8 +60,7 @@ export interface SessionSource {
 export class LocalEngine implements Engine {
   readonly #source: SessionSource;
   readonly #onClosed: () => void;
-  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
-  // Asked again of every new session: what a store's index and TTL are.
+  // Asked again of every new session: what index and texts of the store are.
   readonly #configurations = new Map<string, Operation>();
   #sequence = 0;
   #references = 0;
@@ -115,14 +120,26 @@ export class LocalEngine implements Engine {
     return this.#serve(() => this.#run(operations, now, levels));
   }
 
-  /** The response to a request that another thread or machine encoded; a copy. */
-  forward(request: Uint8Array, changes: Changes | undefined): MaybePromise<Uint8Array> {
+  /** The response to a request of another machine, whose operations change this; a copy. */
+  forward(
+    request: Uint8Array,
+    changesOf: () => readonly (Changes | undefined)[],
+  ): MaybePromise<Uint8Array> {
     const run = () => {
       const response = this.#execute(this.#sessionNow(), request).slice();
-      if (changes !== undefined && anySucceeded(response)) this.#listeners.tell(changes);
+      if (!this.#listeners.isEmpty) this.#tellDone(changesOf(), response);
       return response;
     };
     return this.#serve(run, (response) => !anySucceeded(response));
+  }
+
+  #tellDone(changed: readonly (Changes | undefined)[], response: Uint8Array): void {
+    const statuses = statusesOf(response);
+    let all: Changes | undefined;
+    for (const [i, changes] of changed.entries()) {
+      if (changes !== undefined && statuses[i] === "ok") all = merge(all, changes);
+    }
+    if (all !== undefined) this.#listeners.tell(all);
   }
 
   // What failed is run once more if the session turned out to be without a database.
@@ -138,18 +155,16 @@ export class LocalEngine implements Engine {
     }
   }
 
-  async configure(operation: Operation, now: number): Promise<void> {
-    await this.call([operation], now);
-    const key = JSON.stringify(operation);
-    // The last one is the one that holds.
-    this.#configurations.delete(key);
-    this.#configurations.set(key, operation);
+  async configure(operation: Configuration, now: number): Promise<void> {
+    // At once, so that no session in between is without it.
+    await whenThere(this.call([operation], now), () => {
+      this.#configurations.set(JSON.stringify(operation), withoutReplacing(operation));
+    });
   }
 
   /** The same, unless it holds already. */
-  async ensureConfigured(operation: Operation, now: number): Promise<void> {
-    const key = JSON.stringify(operation);
-    if ([...this.#configurations.keys()].at(-1) !== key) await this.configure(operation, now);
+  async ensureConfigured(operation: Configuration, now: number): Promise<void> {
+    if (!this.#configurations.has(JSON.stringify(operation))) await this.configure(operation, now);
   }
 
   async lending<T>(
@@ -248,7 +263,7 @@ export class LocalEngine implements Engine {
   async #open(): Promise<void> {
     try {
       if (this.#isLost) throw lost(this.#source);
-      this.#session = await this.#source.open();
+      this.#session = await this.#source.open(() => [...this.#configurations.values()]);
       if (this.#isClosed) throw closed(this.#source);
       const configurations = [...this.#configurations.values()];
       if (configurations.length > 0) this.#run(configurations, Date.now());
@@ -267,14 +282,15 @@ export class LocalEngine implements Engine {
   ): Answers<Operations> {
     const session = this.#sessionNow();
     const request = encodeRequest(this.#headerOf(now, levels), operations);
-    const response = this.#execute(session, request, spareOf(operations));
+    const response = this.#execute(session, request, operations);
     const answers = answersIn(response, operations);
     this.#noteDone(operations, levels);
     return answers;
   }
 
   #headerOf(now: number, levels: Levels | undefined): ExecuteHeader {
-    return { clientId: this.#clientId, sequence: ++this.#sequence, now, levels };
+    // Nothing is sent again, so that it needs no name.
+    return { clientId: 0, sequence: ++this.#sequence, now, levels };
   }
 
   #noteDone(operations: readonly Operation[], levels: Levels | undefined): void {
@@ -327,7 +343,7 @@ export class LocalEngine implements Engine {
   #executeEncoded(session: DatabaseSession, call: EncodedCall): Uint8Array {
     const { operations, body, now, levels } = call;
     const request = requestOf(this.#headerOf(now, levels), operations.length, body);
-    return this.#execute(session, request, spareOf(operations));
+    return this.#execute(session, request, operations);
   }
 
   #improve(vectors: number): IndexProgress {
@@ -349,9 +365,13 @@ export class LocalEngine implements Engine {
     throw this.#isLost ? lost(this.#source) : closed(this.#source);
   }
 
-  #execute(session: DatabaseSession, request: Uint8Array, spare?: number): Uint8Array {
+  #execute(
+    session: DatabaseSession,
+    request: Uint8Array,
+    operations: readonly Operation[] = [],
+  ): Uint8Array {
     try {
-      const response = session.execute(request, spare);
+      const response = session.execute(request, spareOf(operations), operations);
       this.#watchGrowth(session);
       return response;
     } catch (error) {
@@ -389,7 +409,7 @@ const SPARED_BY_WRITES = 128 * 2 ** 20;
 const SPARED_BY_VECTORS = 256 * 2 ** 20;
 
 function spareOf(operations: readonly Operation[]): number | undefined {
-  let makesRoom = true;
+  let makesRoom = operations.length > 0;
   let isWrite = false;
   let isOfVectors = false;
   for (const one of operations) {
@@ -401,6 +421,14 @@ function spareOf(operations: readonly Operation[]): number | undefined {
   if (makesRoom) return 0;
   if (!isWrite) return undefined;
   return isOfVectors ? SPARED_BY_VECTORS : SPARED_BY_WRITES;
+}
+
+// Vectors of another model are given up once.
+function withoutReplacing(operation: Configuration): Configuration {
+  const { index } = operation;
+  return index === undefined
+    ? operation
+    : { ...operation, index: { ...index, replaceVectors: false } };
 }
 
 const usesIndex = (one: Operation) => rowOf(one).usesIndex;

@@ -3,7 +3,7 @@
 // the answers that are here already need not be kept there.
 
 import { encodeRequest } from "../wire/codec.js";
-import type { Operation } from "../wire/operations.js";
+import type { Operation, OperationOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import { type Answers, answersIn } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
@@ -15,8 +15,8 @@ import { Turns } from "./turns.js";
 /** @internal */
 export class RemoteEngine implements Engine {
   readonly #transport: Transport;
-  // Random, because nobody gives out numbers; 2^53 of them are enough.
-  readonly #clientId = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  // By the first call: an isolate at the edge has no random numbers before its first request.
+  #clientId: number | undefined;
   // Writes without an answer yet, in order.
   readonly #unanswered = new Set<number>();
   readonly #listeners = new ChangeListeners();
@@ -44,7 +44,7 @@ export class RemoteEngine implements Engine {
     return this.#ask("send", operations, now, levels);
   }
 
-  async configure(operation: Operation, now: number): Promise<void> {
+  async configure(operation: OperationOf<"configureStore">, now: number): Promise<void> {
     await this.#ask("configure", [operation], now);
   }
 
@@ -89,16 +89,18 @@ export class RemoteEngine implements Engine {
     const isWrite = changes !== undefined;
     const sequence = ++this.#sequence;
     const acknowledged = isWrite && { acknowledged: this.#acknowledged() };
+    this.#clientId ??= randomId();
     const header = { clientId: this.#clientId, sequence, now, levels, ...acknowledged };
     // The encoder's buffer is used again by the next call.
     const frame = encodeRequest(header, operations).slice();
     if (isWrite) this.#unanswered.add(sequence);
-    let response: Uint8Array;
+    let response: Uint8Array | undefined;
     try {
       response = await this.#transport[how]({ operations, frame, changes });
     } finally {
       this.#unanswered.delete(sequence);
     }
+    if (response === undefined) return [] as unknown as Answers<Operations>;
     const answers = answersIn(response, operations);
     if (isWrite && this.#transport.hearChanges === undefined) this.#listeners.tell(changes);
     return answers;
@@ -109,4 +111,10 @@ export class RemoteEngine implements Engine {
     const [first = this.#sequence] = this.#unanswered;
     return first - 1;
   }
+}
+
+// Nobody gives out numbers, and nobody may guess one: the answers of a client are kept by it.
+function randomId(): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
+  return (high % 2 ** 21) * 2 ** 32 + low;
 }

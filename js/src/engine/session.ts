@@ -4,6 +4,7 @@ import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { type WasmEngine, WasmInstance } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
+import type { Operation } from "../wire/operations.js";
 import type { OpenOptions } from "../wire/types.js";
 import { errorOf } from "./answers.js";
 
@@ -27,9 +28,10 @@ export interface DatabaseSession {
   /**
    * The response is a view that ends with the next call. Throws a KeepsakeError if
    * it refuses the request, and anything else only if the instance is unusable. It is
-   * refused, too, if it could not leave `spare` bytes of memory.
+   * refused, too, if it could not leave `spare` bytes of memory. `operations` are those of the
+   * request, where they are known.
    */
-  execute(request: Uint8Array, spare?: number): Uint8Array;
+  execute(request: Uint8Array, spare?: number, operations?: readonly Operation[]): Uint8Array;
   /** Lets the engine open these files too, until the answer is called, which closes them. */
   lend(files: EngineFiles): () => void;
   /** Lets go of the database and its files, also after execute() has thrown. */

@@ -22,8 +22,11 @@ export interface Transport {
    * its header. Requests arrive in the order in which they were made.
    */
   send(request: RemoteRequest): Promise<Uint8Array>;
-  /** The same, and first of all wherever the database is opened again. */
-  configure(request: RemoteRequest): Promise<Uint8Array>;
+  /**
+   * The same, and first of all wherever the database is opened again; undefined if that is done
+   * with each request that follows.
+   */
+  configure(request: RemoteRequest): Promise<Uint8Array | undefined>;
   /** Runs `body` while the engine can open this database as `name`; hears how much of it was read. */
   lending<T>(
     name: string,

@@ -2,28 +2,17 @@
 // wrote since the last one is read anew.
 
 import { answersIn } from "../engine/answers.js";
+import type { Configurations } from "../engine/local-engine.js";
 import { type DatabaseSession, Session } from "../engine/session.js";
 import { KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { WasmInstance } from "../wasm/loader.js";
-import {
-  anySucceeded,
-  failureCodeOf,
-  HEADER_BYTES,
-  tagsOf,
-  withoutReplace,
-} from "../wire/codec.js";
-import { OPERATIONS } from "../wire/operations.js";
+import { encodeRequest, failureCodeOf } from "../wire/codec.js";
+import { type Operation, rowOf } from "../wire/operations.js";
 import type { ConnectionHost } from "./connection-host.js";
 
 /** The path by which the engine of an instance knows its one host. @internal */
 export const HOST = 1;
-
-const WRITES = new Set(
-  Object.values(OPERATIONS)
-    .filter((row) => "changes" in row)
-    .map(({ tag }): number => tag),
-);
 
 // Of files in which the engine can't make its tables.
 const UNFIT: Partial<Record<KeepsakeErrorCode, string>> = {
@@ -38,13 +27,14 @@ export class ConnectionSession implements DatabaseSession {
   readonly #instance: WasmInstance;
   readonly #host: ConnectionHost;
   #session: Session | undefined;
-  // What the store was told of its index and TTL: said again to each new engine.
-  readonly #configurations = new Map<string, Uint8Array>();
+  // Said again to each new engine.
+  readonly #configurations: Configurations;
 
   /** Throws a KeepsakeError if the database can't be opened. */
-  constructor(instance: WasmInstance, host: ConnectionHost) {
+  constructor(instance: WasmInstance, host: ConnectionHost, configurations: Configurations) {
     this.#instance = instance;
     this.#host = host;
+    this.#configurations = configurations;
     const open = () => {
       host.refuseOpenMemory();
       this.#openFirst();
@@ -64,25 +54,24 @@ export class ConnectionSession implements DatabaseSession {
     return this.#instance.isBroken;
   }
 
-  execute(request: Uint8Array, spare?: number): Uint8Array {
-    const tags = tagsOf(request);
-    if (tags.includes(OPERATIONS.improveIndex.tag) && this.#host.isGuest) {
+  execute(
+    request: Uint8Array,
+    spare: number | undefined,
+    operations: readonly Operation[],
+  ): Uint8Array {
+    if (operations.some(({ kind }) => kind === "improveIndex") && this.#host.isGuest) {
       // What it made would be forgotten by the next call.
       throw new KeepsakeError(
         "invalid_operation",
         "buildIndex() does not run within a transaction of the application's: commit it first",
       );
     }
-    const isWrite = tags.some((tag) => WRITES.has(tag));
+    const isWrite = operations.some((one) => rowOf(one).changes !== undefined);
     // The encoder's buffer is used again by what is said to a new engine.
     const frame = request.slice();
     let response = this.#within(isWrite, frame, spare);
     // What insists on writing: a refusal in the log, tables that are not there.
     if (!isWrite && failureCodeOf(response) === "busy") response = this.#within(true, frame, spare);
-    if (tags.includes(OPERATIONS.configureStore.tag) && anySucceeded(response)) {
-      const said = withoutReplace(frame);
-      this.#configurations.set(said.subarray(HEADER_BYTES).join(), said);
-    }
     return response;
   }
 
@@ -134,9 +123,9 @@ export class ConnectionSession implements DatabaseSession {
 
   // Throws a KeepsakeError if another process gave the store another index.
   #configure(session: Session): void {
-    for (const configuration of this.#configurations.values()) {
-      const operations = tagsOf(configuration).map(() => ({ kind: "configureStore" }) as const);
-      answersIn(session.execute(configuration), operations);
-    }
+    const operations = this.#configurations();
+    if (operations.length === 0) return;
+    const header = { clientId: 0, sequence: 0, now: Date.now() };
+    answersIn(session.execute(encodeRequest(header, operations)), operations);
   }
 }

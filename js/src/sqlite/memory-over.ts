@@ -41,13 +41,13 @@ function engineOver(connection: SqliteConnection): LocalEngine {
       isPersistent: true,
       persistence: "connection",
       durability: "the connection's",
-      async open() {
+      async open(configurations) {
         const instance = await WasmInstance.load({
           module: leanModule(),
           hosts: new Map([[HOST, host]]),
           createModule: createLeanModule,
         });
-        return new ConnectionSession(instance, host);
+        return new ConnectionSession(instance, host, configurations);
       },
       release: () => {},
     },

@@ -18,8 +18,8 @@ const FrameKind = {
   failed: 3,
 } as const;
 
-/** Bits of a request's flags. Persistent, never renumber, never reuse. */
-const RequestFlag = {
+/** Bits of a request's flags. Persistent, never renumber, never reuse. @internal */
+export const RequestFlag = {
   remember: 1,
   scoped: 2,
   actor: 4,
@@ -73,85 +73,6 @@ function writeHeader(writer: Writer, kind: number, flags: number, header: Reques
   writer.i64(header.clientId);
   writer.i64(header.sequence);
   writer.i64(header.now);
-}
-
-/** How long the header of a request is. @internal */
-export const HEADER_BYTES = 28;
-
-const FLAGS_AT = 2;
-
-function flagsOf(request: Uint8Array): number {
-  return new DataView(request.buffer, request.byteOffset).getUint16(FLAGS_AT, true);
-}
-
-// Where its scope begins, or else its operations.
-function headerEndOf(request: Uint8Array): number {
-  return HEADER_BYTES + ((flagsOf(request) & RequestFlag.remember) !== 0 ? 8 : 0);
-}
-
-/**
- * A request of others, within `levels`: what they say is their scope is within it. If these
- * have an author, it is theirs, whatever they say. A copy.
- * @internal
- */
-export function within(levels: Levels, request: Uint8Array): Uint8Array {
-  let flags = flagsOf(request) | RequestFlag.scoped;
-  const headerEnd = headerEndOf(request);
-  const reader = new Reader(request.subarray(headerEnd));
-  const inner = (flagsOf(request) & RequestFlag.scoped) !== 0 ? reader.bytes() : undefined;
-  const writer = requestWriter;
-  writer.reset();
-  writer.raw(request.subarray(0, headerEnd));
-  writer.bytes(levels.around(inner));
-  if (levels.author !== undefined) {
-    skipAuthor(reader, flags);
-    writeAuthor(writer, levels.author);
-    flags |= RequestFlag.actor;
-  }
-  writer.raw(request.subarray(headerEnd + reader.position));
-  const scoped = writer.finish().slice();
-  new DataView(scoped.buffer).setUint16(FLAGS_AT, flags, true);
-  return scoped;
-}
-
-function skipAuthor(reader: Reader, flags: number): void {
-  if ((flags & RequestFlag.actor) === 0) return;
-  reader.skip();
-  reader.skip();
-}
-
-/** The tags of a request's operations. @internal */
-export function tagsOf(request: Uint8Array): number[] {
-  const reader = new Reader(request.subarray(headerEndOf(request)));
-  if ((flagsOf(request) & RequestFlag.scoped) !== 0) reader.skip();
-  skipAuthor(reader, flagsOf(request));
-  return reader.list((operation) => {
-    const tag = operation.u8();
-    operation.skip();
-    return tag;
-  });
-}
-
-/**
- * A copy of a request to configure a store, in which vectors of another model are refused and
- * not replaced: that is done once. @internal
- */
-export function withoutReplace(request: Uint8Array): Uint8Array {
-  const copy = request.slice();
-  const view = new DataView(copy.buffer);
-  let at = HEADER_BYTES + 4;
-  for (const _ of tagsOf(request)) {
-    const payload = at + 5;
-    const reader = new Reader(copy.subarray(payload));
-    if (reader.flag()) {
-      reader.u32();
-      reader.texts();
-      reader.text();
-      copy[payload + reader.position] = 0;
-    }
-    at = payload + view.getUint32(at + 1, true);
-  }
-  return copy;
 }
 
 const requestWriter = new Writer();
@@ -315,7 +236,8 @@ export function failureCodeOf(response: Uint8Array): StatusCode | undefined {
   return statusesOf(response).find((code) => code !== "ok");
 }
 
-function statusesOf(response: Uint8Array): StatusCode[] {
+/** Of each operation, or of all of them together. @internal */
+export function statusesOf(response: Uint8Array): StatusCode[] {
   const reader = new Reader(response);
   const { results } = readHeader(reader);
   const statuses: StatusCode[] = [];

@@ -106,10 +106,18 @@ import {
 } from "./types.js";
 import type { Writer } from "./writer.js";
 
+/**
+ * The least that may ask for an operation: a caller that has a `scope` of the memory, one that has
+ * the whole `memory`, or the `host`, which is the program that opens it.
+ */
+export type Sender = "scope" | "memory" | "host";
+
 /** What an operation is, does and answers. */
 export interface OperationRow<Request, Answer> {
   /** Persistent, never renumber, never reuse. */
   readonly tag: number;
+  /** Who may ask for it: what comes from elsewhere is judged by this. */
+  readonly from: Sender;
   readonly write: (writer: Writer, request: Request) => void;
   readonly read: (reader: Reader) => Answer;
   /** What listeners are told of it: undefined for what touches nobody's items or threads. */
@@ -186,12 +194,14 @@ function readDamagedPage(reader: Reader): DamagedPage {
 export const OPERATIONS = {
   get: row<GetRequest, Item | null>({
     tag: 16,
+    from: "scope",
     access: ({ namespace }) => recalls(namespace),
     write: writeGet,
     read: (reader) => (reader.flag() ? readItem(reader) : null),
   }),
   put: row<PutRequest, undefined>({
     tag: 17,
+    from: "scope",
     access: ({ namespace, value }) => ({
       operation: value === null ? "delete" : "store",
       namespace,
@@ -208,6 +218,7 @@ export const OPERATIONS = {
   }),
   search: row<SearchRequest, SearchItem[]>({
     tag: 18,
+    from: "scope",
     access: ({ namespacePrefix }) => recalls(namespacePrefix),
     write: writeSearch,
     read: (reader) => reader.list(readSearchItem),
@@ -216,18 +227,21 @@ export const OPERATIONS = {
   }),
   listNamespaces: row<ListNamespacesRequest, string[][]>({
     tag: 19,
+    from: "scope",
     access: () => recalls([]),
     write: writeListNamespaces,
     read: (reader) => reader.list(readTexts),
   }),
   listKeys: row<{ readonly namespace: Namespace }, string[]>({
     tag: 20,
+    from: "scope",
     access: ({ namespace }) => recalls(namespace),
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readTexts,
   }),
   clearNamespace: row<{ readonly namespace: Namespace }, number>({
     tag: 21,
+    from: "scope",
     access: ({ namespace }) => ({ operation: "clear", namespace }),
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readCount,
@@ -237,6 +251,7 @@ export const OPERATIONS = {
   }),
   sweepExpired: row<{ readonly maxItems: number }, number>({
     tag: 22,
+    from: "memory",
     access: undefined,
     write: (writer, { maxItems }) => writer.u32(maxItems),
     read: readCount,
@@ -246,6 +261,7 @@ export const OPERATIONS = {
   }),
   configureStore: row<StoreConfiguration, undefined>({
     tag: 23,
+    from: "host",
     access: undefined,
     write(writer, { index, text }) {
       writer.optional(index, (out, { dims, fields, model, replaceVectors }) => {
@@ -266,6 +282,7 @@ export const OPERATIONS = {
   }),
   storeStats: row<unknown, StoreStats>({
     tag: 24,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: (reader) => ({
@@ -278,6 +295,7 @@ export const OPERATIONS = {
   }),
   explainAbsence: row<{ readonly search: SearchRequest } & ItemRef, WhyNot>({
     tag: 25,
+    from: "scope",
     access: ({ namespace }) => recalls(namespace),
     isIndexing: true,
     write(writer, { search, namespace, key }) {
@@ -301,6 +319,7 @@ export const OPERATIONS = {
     IndexProgress
   >({
     tag: 26,
+    from: "memory",
     access: undefined,
     write(writer, { vectors, isWanted }) {
       writer.u32(vectors);
@@ -314,6 +333,7 @@ export const OPERATIONS = {
   }),
   readPending: row<{ readonly limit: number }, PendingEmbeddings>({
     tag: 27,
+    from: "memory",
     access: undefined,
     write: (writer, { limit }) => writer.u32(limit),
     read: (reader) => ({
@@ -328,6 +348,7 @@ export const OPERATIONS = {
   }),
   embedPending: row<{ readonly items: readonly ItemVectors[] }, number>({
     tag: 28,
+    from: "memory",
     access: undefined,
     write: (writer, { items }) =>
       writer.list(items, (out, { id, fingerprint, vectors }) => {
@@ -341,6 +362,7 @@ export const OPERATIONS = {
   }),
   keepHistory: row<HistoryRequest, undefined>({
     tag: 29,
+    from: "memory",
     access: undefined,
     write(writer, { namespace, maxVersions, maxAge }) {
       writer.texts(namespace);
@@ -353,6 +375,7 @@ export const OPERATIONS = {
   }),
   dropHistory: row<{ readonly namespace: Namespace }, undefined>({
     tag: 30,
+    from: "memory",
     access: undefined,
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readNothing,
@@ -361,6 +384,7 @@ export const OPERATIONS = {
   }),
   historyRules: row<unknown, HistoryRule[]>({
     tag: 31,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: (reader) =>
@@ -373,6 +397,7 @@ export const OPERATIONS = {
   }),
   history: row<ItemRef & { readonly limit?: number | undefined }, ItemVersion[]>({
     tag: 32,
+    from: "scope",
     access: ({ namespace }) => recalls(namespace),
     write(writer, { namespace, key, limit }) {
       writeItemRef(writer, { namespace, key });
@@ -389,6 +414,7 @@ export const OPERATIONS = {
   }),
   getAsOf: row<{ readonly at: number; readonly get: GetRequest }, Item | null>({
     tag: 33,
+    from: "scope",
     access: ({ get }) => recalls(get.namespace),
     write(writer, { at, get }) {
       writeGet(writer, get);
@@ -398,6 +424,7 @@ export const OPERATIONS = {
   }),
   searchAsOf: row<{ readonly at: number; readonly search: SearchRequest }, SearchItem[]>({
     tag: 34,
+    from: "scope",
     access: ({ search }) => recalls(search.namespacePrefix),
     write(writer, { at, search }) {
       writeSearch(writer, search);
@@ -410,6 +437,7 @@ export const OPERATIONS = {
     string[][]
   >({
     tag: 35,
+    from: "scope",
     access: () => recalls([]),
     write(writer, { at, list }) {
       writeListNamespaces(writer, list);
@@ -419,6 +447,7 @@ export const OPERATIONS = {
   }),
   undo: row<{ readonly operation: number; readonly force: boolean }, Undone>({
     tag: 36,
+    from: "scope",
     access: () => ({ operation: "undo" }),
     write(writer, { operation, force }) {
       writer.i64(operation);
@@ -431,6 +460,7 @@ export const OPERATIONS = {
 
   putCheckpoint: row<NewCheckpoint, undefined>({
     tag: 64,
+    from: "scope",
     access: ({ key }) => ({ operation: "store", threadId: key.threadId }),
     write: writeCheckpoint,
     read: readNothing,
@@ -442,6 +472,7 @@ export const OPERATIONS = {
     undefined
   >({
     tag: 65,
+    from: "scope",
     access: ({ key }) => ({ operation: "store", threadId: key.threadId }),
     write(writer, { key, writes }) {
       writeKey(writer, key);
@@ -453,12 +484,14 @@ export const OPERATIONS = {
   }),
   getTuple: row<{ readonly key: CheckpointKey }, CheckpointTuple | undefined>({
     tag: 66,
+    from: "scope",
     access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write: (writer, { key }) => writeKey(writer, key),
     read: (reader) => reader.optional(readTuple),
   }),
   listCheckpoints: row<CheckpointList, CheckpointTuple[]>({
     tag: 67,
+    from: "scope",
     access: ({ threadId }) => ({ operation: "recall", threadId }),
     write(writer, list) {
       writer.optional(list.threadId, writeText);
@@ -477,6 +510,7 @@ export const OPERATIONS = {
     PendingWrite[]
   >({
     tag: 68,
+    from: "scope",
     access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write(writer, { key, channel }) {
       writeKey(writer, key);
@@ -489,6 +523,7 @@ export const OPERATIONS = {
     DeltaChannelHistory[]
   >({
     tag: 69,
+    from: "scope",
     access: ({ key }) => ({ operation: "recall", threadId: key.threadId }),
     write(writer, { key, channels }) {
       writeKey(writer, key);
@@ -503,6 +538,7 @@ export const OPERATIONS = {
   }),
   deleteThread: row<{ readonly threadId: string }, undefined>({
     tag: 70,
+    from: "scope",
     access: ({ threadId }) => ({ operation: "delete", threadId }),
     write: (writer, { threadId }) => writer.text(threadId),
     read: readNothing,
@@ -511,6 +547,7 @@ export const OPERATIONS = {
   }),
   copyThread: row<TwoThreads, undefined>({
     tag: 71,
+    from: "scope",
     access: ({ target }) => ({ operation: "store", threadId: target }),
     write: writeTwoThreads,
     read: readNothing,
@@ -518,6 +555,7 @@ export const OPERATIONS = {
   }),
   renameThread: row<TwoThreads, undefined>({
     tag: 72,
+    from: "scope",
     access: ({ target }) => ({ operation: "store", threadId: target }),
     write: writeTwoThreads,
     read: readNothing,
@@ -525,6 +563,7 @@ export const OPERATIONS = {
   }),
   forkThread: row<TwoThreads & { readonly checkpointId: string }, undefined>({
     tag: 73,
+    from: "scope",
     access: ({ target }) => ({ operation: "store", threadId: target }),
     write(writer, { source, checkpointId, target }) {
       writer.text(source);
@@ -536,6 +575,7 @@ export const OPERATIONS = {
   }),
   deleteForRuns: row<{ readonly runIds: readonly string[] }, number>({
     tag: 74,
+    from: "scope",
     access: () => ({ operation: "delete" }),
     write: (writer, { runIds }) => writer.texts(runIds),
     read: readCount,
@@ -544,6 +584,7 @@ export const OPERATIONS = {
   }),
   prune: row<RetentionRules, Pruned>({
     tag: 75,
+    from: "scope",
     access: () => ({ operation: "delete" }),
     write(writer, { threadIds, keepLast, olderThan, maxBytes, dryRun, strategy }) {
       writer.optional(threadIds, (out, ids) => out.texts(ids));
@@ -562,6 +603,7 @@ export const OPERATIONS = {
   }),
   listThreads: row<ThreadList, ThreadInfo[]>({
     tag: 76,
+    from: "scope",
     access: () => ({ operation: "recall" }),
     write(writer, { cursor, limit }) {
       writer.optional(cursor, (out, { newestCheckpointId, threadId }) => {
@@ -582,6 +624,7 @@ export const OPERATIONS = {
   }),
   checkpointerStats: row<unknown, CheckpointerStats>({
     tag: 77,
+    from: "scope",
     access: undefined,
     write: writeNothing,
     read: (reader) => ({
@@ -594,6 +637,7 @@ export const OPERATIONS = {
 
   flush: row<unknown, undefined>({
     tag: 128,
+    from: "scope",
     access: undefined,
     write: writeNothing,
     read: readNothing,
@@ -601,12 +645,14 @@ export const OPERATIONS = {
   }),
   size: row<unknown, number>({
     tag: 129,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: readCount,
   }),
   beginExport: row<unknown, number>({
     tag: 130,
+    from: "memory",
     access: () => recalls([]),
     write: writeNothing,
     read: readCount,
@@ -614,6 +660,7 @@ export const OPERATIONS = {
   }),
   readExport: row<{ readonly offset: number; readonly length: number }, Uint8Array>({
     tag: 131,
+    from: "memory",
     access: undefined,
     write(writer, { offset, length }) {
       writer.i64(offset);
@@ -624,6 +671,7 @@ export const OPERATIONS = {
   }),
   endExport: row<unknown, undefined>({
     tag: 132,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: readNothing,
@@ -631,6 +679,7 @@ export const OPERATIONS = {
   }),
   importFrom: row<OpenOptions, undefined>({
     tag: 133,
+    from: "host",
     access: () => ({ operation: "store", namespace: [] }),
     write: writeOpenOptions,
     read: readNothing,
@@ -639,6 +688,7 @@ export const OPERATIONS = {
   }),
   readRows: row<RowsRequest, Uint8Array>({
     tag: 134,
+    from: "memory",
     access: () => recalls([]),
     write(writer, { exportId, number, cursor }) {
       writer.text(exportId);
@@ -649,18 +699,21 @@ export const OPERATIONS = {
   }),
   endRows: row<{ readonly exportId: string }, undefined>({
     tag: 135,
+    from: "memory",
     access: undefined,
     write: (writer, { exportId }) => writer.text(exportId),
     read: readNothing,
   }),
   putRows: row<{ readonly piece: Uint8Array }, number>({
     tag: 136,
+    from: "memory",
     access: () => ({ operation: "store", namespace: [] }),
     write: (writer, { piece }) => writer.bytes(piece),
     read: readCount,
   }),
   finishImport: row<{ readonly exportId: string; readonly isWanted: boolean }, undefined>({
     tag: 137,
+    from: "memory",
     access: undefined,
     write(writer, { exportId, isWanted }) {
       writer.text(exportId);
@@ -671,6 +724,7 @@ export const OPERATIONS = {
   }),
   importState: row<unknown, ImportState | undefined>({
     tag: 138,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: (reader) =>
@@ -683,12 +737,14 @@ export const OPERATIONS = {
   }),
   limitVectors: row<{ readonly bytes: number }, undefined>({
     tag: 139,
+    from: "host",
     access: undefined,
     write: (writer, { bytes }) => writer.i64(bytes),
     read: readNothing,
   }),
   forget: row<ErasureRequest, Erased>({
     tag: 140,
+    from: "scope",
     access: () => ({ operation: "forget" }),
     write(
       writer,
@@ -716,6 +772,7 @@ export const OPERATIONS = {
   }),
   findErasure: row<{ readonly id: string }, ErasureRecord | undefined>({
     tag: 141,
+    from: "scope",
     access: undefined,
     write: (writer, { id }) => writer.text(id),
     read: (reader) =>
@@ -727,6 +784,7 @@ export const OPERATIONS = {
   }),
   hold: row<{ readonly namespace: Namespace; readonly reason: string }, undefined>({
     tag: 142,
+    from: "memory",
     access: undefined,
     write(writer, { namespace, reason }) {
       writer.texts(namespace);
@@ -738,6 +796,7 @@ export const OPERATIONS = {
   }),
   release: row<{ readonly namespace: Namespace }, undefined>({
     tag: 143,
+    from: "memory",
     access: undefined,
     write: (writer, { namespace }) => writer.texts(namespace),
     read: readNothing,
@@ -745,6 +804,7 @@ export const OPERATIONS = {
   }),
   listHolds: row<unknown, { namespace: string[]; reason: string; since: number }[]>({
     tag: 144,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: (reader) =>
@@ -759,6 +819,7 @@ export const OPERATIONS = {
     PageCheck
   >({
     tag: 145,
+    from: "memory",
     access: undefined,
     write(writer, { first, count, accepts }) {
       writer.u32(first);
@@ -773,6 +834,7 @@ export const OPERATIONS = {
   }),
   salvage: row<OpenOptions, SalvageReport>({
     tag: 146,
+    from: "host",
     access: undefined,
     write: writeOpenOptions,
     read: (reader) => ({
@@ -793,6 +855,7 @@ export const OPERATIONS = {
   /** The new key, encoded as those of OpenOptions. */
   changeKey: row<{ readonly key: Uint8Array }, undefined>({
     tag: 147,
+    from: "host",
     access: undefined,
     write: (writer, { key }) => writer.bytes(key),
     read: readNothing,
@@ -801,6 +864,7 @@ export const OPERATIONS = {
   /** No rule ends it. */
   keepAudit: row<{ readonly rule: AuditRule | undefined }, undefined>({
     tag: 148,
+    from: "memory",
     access: undefined,
     write(writer, { rule }) {
       writer.optional(rule, (out, { maxEntries, maxAge }) => {
@@ -814,6 +878,7 @@ export const OPERATIONS = {
   }),
   auditRule: row<unknown, (AuditRule & { since: number }) | undefined>({
     tag: 149,
+    from: "memory",
     access: undefined,
     write: writeNothing,
     read: (reader) =>
@@ -827,6 +892,7 @@ export const OPERATIONS = {
   }),
   auditLog: row<AuditRequest, AuditEntry[]>({
     tag: 150,
+    from: "scope",
     access: undefined,
     write(writer, { namespace, since, before, limit }) {
       writer.texts(namespace);
@@ -850,6 +916,7 @@ export const OPERATIONS = {
   }),
   scrub: row<{ readonly pages: number }, Scrubbed>({
     tag: 151,
+    from: "scope",
     access: undefined,
     write: (writer, { pages }) => writer.u32(pages),
     read: (reader) => reader.u8() as Scrubbed,
@@ -858,6 +925,7 @@ export const OPERATIONS = {
 
   foreignOpen: row<OpenOptions, ForeignTables>({
     tag: 192,
+    from: "host",
     access: undefined,
     write: writeOpenOptions,
     read: (reader) => ({
@@ -873,6 +941,7 @@ export const OPERATIONS = {
     ForeignPage<ForeignItem>
   >({
     tag: 193,
+    from: "host",
     access: undefined,
     write(writer, page) {
       writer.u8(ForeignTable[page.table]);
@@ -888,6 +957,7 @@ export const OPERATIONS = {
   }),
   foreignCheckpoints: row<PageRequest, ForeignPage<ForeignCheckpoint>>({
     tag: 194,
+    from: "host",
     access: undefined,
     write: writePage,
     read: (reader) =>
@@ -900,6 +970,7 @@ export const OPERATIONS = {
   }),
   foreignWrites: row<PageRequest, ForeignPage<ForeignWrite>>({
     tag: 195,
+    from: "host",
     access: undefined,
     write: writePage,
     read: (reader) =>
@@ -907,6 +978,7 @@ export const OPERATIONS = {
   }),
   foreignClose: row<unknown, undefined>({
     tag: 196,
+    from: "host",
     access: undefined,
     write: writeNothing,
     read: readNothing,

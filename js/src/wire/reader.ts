@@ -108,6 +108,11 @@ export class Reader {
     return this.#viewOf(this.#copy);
   }
 
+  /** A view into the request or response itself. */
+  view(): Uint8Array {
+    return this.#viewOf(this.#bytes);
+  }
+
   /** Passes over bytes with their length. */
   skip(): void {
     this.#skip(this.u32());

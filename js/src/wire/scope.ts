@@ -1,6 +1,8 @@
 // Where a request is at home: core/include/keepsake/scope.h, in TypeScript.
 
 import type { Changes } from "./changes.js";
+import type { Reader } from "./reader.js";
+import { readName } from "./structures.js";
 import { Origin, type OriginRule, Trust } from "./types.js";
 import { Writer } from "./writer.js";
 
@@ -25,6 +27,8 @@ export interface ScopeLevel {
 }
 
 const writeCount = (writer: Writer, count: number) => writer.i64(count);
+const readCount = (reader: Reader) => reader.i64();
+const readPrefixes = (reader: Reader) => reader.list((prefix) => prefix.texts());
 const writePrefixes = (writer: Writer, prefixes: readonly (readonly string[])[]) =>
   writer.list(prefixes, (out, prefix) => out.texts(prefix));
 
@@ -46,6 +50,33 @@ function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
   });
 }
 
+function readLevel(reader: Reader): ScopeLevel {
+  return {
+    place: reader.texts(),
+    policy: {
+      readable: reader.optional(readPrefixes),
+      writable: reader.optional(readPrefixes),
+      readOnly: reader.flag(),
+      maxEntries: reader.optional(readCount),
+      maxEntriesPerNamespace: reader.optional(readCount),
+      maxValueBytes: reader.optional(readCount),
+      maxBytes: reader.optional(readCount),
+      defaultTtl: reader.optional(readCount),
+      maxTtl: reader.optional(readCount),
+      origins: reader.list((rule) => ({
+        origin: readName(rule, Origin),
+        trust: readName(rule, Trust),
+        weight: rule.f64(),
+      })),
+    },
+  };
+}
+
+/** As Levels have them in `bytes`. @internal */
+export function readLevels(reader: Reader): ScopeLevel[] {
+  return reader.list(readLevel);
+}
+
 /** What the threads of a scope at this place begin with, as the core has it. @internal */
 export function threadPrefixOf(place: readonly string[]): string {
   const escaped = place.map((label) => label.replaceAll("%", "%25").replaceAll("/", "%2F"));
@@ -55,6 +86,12 @@ export function threadPrefixOf(place: readonly string[]): string {
 /** A label of such a beginning, as it was. @internal */
 export function labelOfThread(part: string): string {
   return part.replaceAll("%2F", "/").replaceAll("%25", "%");
+}
+
+function encoded(levels: readonly ScopeLevel[]): Uint8Array {
+  const writer = new Writer();
+  writer.list(levels, writeLevel);
+  return writer.finish().slice();
 }
 
 /** Who asks, and from which node of a graph. @internal */
@@ -82,7 +119,7 @@ export class Levels {
     this.author = author;
     this.place = levels.flatMap(({ place }) => place);
     this.threadPrefix = threadPrefixOf(this.place);
-    this.bytes = levels.length === 0 ? undefined : this.around(undefined);
+    this.bytes = levels.length === 0 ? undefined : encoded(levels);
   }
 
   with(level: ScopeLevel): Levels {
@@ -93,14 +130,9 @@ export class Levels {
     return new Levels(this.levels, author);
   }
 
-  /** These, and within them others that travelled here. */
-  around(inner: Uint8Array | undefined): Uint8Array {
-    const innerCount = inner?.length ? new DataView(inner.slice().buffer).getUint32(0, true) : 0;
-    const writer = new Writer();
-    writer.u32(this.levels.length + innerCount);
-    for (const level of this.levels) writeLevel(writer, level);
-    if (inner !== undefined) writer.raw(inner.subarray(4));
-    return writer.finish().slice();
+  /** These, and within them others, whose author they do not believe if they have one. */
+  around(inner: Levels | undefined): Levels {
+    return new Levels([...this.levels, ...(inner?.levels ?? [])], this.author ?? inner?.author);
   }
 
   /** Changes within them, as the memory knows them. */

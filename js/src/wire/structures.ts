@@ -76,6 +76,10 @@ function writeProvenance(writer: Writer, { origin, source, isQuarantined }: Prov
   writer.flag(isQuarantined);
 }
 
+export function readItemRef(reader: Reader): ItemRef {
+  return { namespace: reader.texts(), key: reader.text() };
+}
+
 export function writeSearch(writer: Writer, search: SearchRequest): void {
   writer.texts(search.namespacePrefix);
   writer.text(search.filter ?? "");
@@ -233,7 +237,7 @@ function readProvenance(reader: Reader): Provenance {
   };
 }
 
-function readValidity(reader: Reader): Validity {
+export function readValidity(reader: Reader): Validity {
   return {
     from: reader.flag() ? reader.i64() : undefined,
     until: reader.flag() ? reader.i64() : undefined,

@@ -1,15 +1,16 @@
 // Capabilities that are the same on every platform, in a Worker, over objects that end whenever a
 // memory is opened anew.
 
-import { InMemoryStore, KeepsakeObject, keepsake } from "keepsake/cloudflare";
+import { InMemoryStore, keepsake } from "keepsake/cloudflare";
 import { runTests } from "../../browser/pages/runner.mjs";
 import { readOver } from "../../js/support/backends.mjs";
 import { runCapability } from "../../js/support/capability-cases.mjs";
+import { ClockedObject, clocked } from "./clocks.mjs";
 import { serve } from "./serve.mjs";
 
 let places = 0;
 
-export class Memory extends KeepsakeObject {
+export class Memory extends ClockedObject {
   rows(statement) {
     return this.ctx.storage.sql.exec(statement).toArray();
   }
@@ -27,7 +28,7 @@ function platformOf({ MEMORY }) {
   const objectOf = (name) => MEMORY.get(MEMORY.idFromName(name));
   return {
     newPlace: () => `capability ${places++}`,
-    open: (name, options) => keepsake(MEMORY, name, options),
+    open: (name, options) => clocked(MEMORY, name, options),
     left: (name) =>
       objectOf(name)
         .restart()

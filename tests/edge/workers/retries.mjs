@@ -22,7 +22,8 @@ function losing(namespace, losses, calls = []) {
       const object = namespace.get(id);
       return {
         async keepsakeExecute(request) {
-          const loss = request.changes === undefined ? undefined : losses.shift();
+          // A write is to be remembered.
+          const loss = (request.frame[2] & 1) === 0 ? undefined : losses.shift();
           calls.push(loss?.name ?? "answer");
           if (loss?.before) throw Object.assign(new Error("not reached"), loss.before);
           const response = await object.keepsakeExecute(request);

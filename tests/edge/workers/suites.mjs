@@ -3,22 +3,17 @@
 // after every operation.
 
 import { DurableObject } from "cloudflare:workers";
-import {
-  durableMemory,
-  InMemoryStore,
-  KeepsakeObject,
-  keepsake,
-  MemorySaver,
-} from "keepsake/cloudflare";
+import { durableMemory, InMemoryStore, MemorySaver } from "keepsake/cloudflare";
 import { storeContract } from "keepsake/testing";
 import { runTests } from "../../browser/pages/runner.mjs";
 import { describeSpecification } from "../../validation/specification.mjs";
+import { ClockedObject, clocked } from "./clocks.mjs";
 import { serve } from "./serve.mjs";
 
 let made = 0;
 const newName = () => `suite-${made++}`;
 
-export class Memory extends KeepsakeObject {
+export class Memory extends ClockedObject {
   restart() {
     this.ctx.abort("restarted by a test");
   }
@@ -64,7 +59,7 @@ const backends = {
 function stubs(namespace) {
   const nameOf = new WeakMap();
   const open = (name, options) => {
-    const memory = keepsake(namespace, name, options);
+    const memory = clocked(namespace, name, options);
     nameOf.set(memory, name);
     return memory;
   };

@@ -5,7 +5,16 @@ import { build } from "esbuild";
 
 const { outputFiles } = await build({
   stdin: {
-    contents: ["codec", "operations", "reader", "scope", "status", "types", "writer"]
+    contents: [
+      "codec",
+      "operations",
+      "reader",
+      "scope",
+      "sent-request",
+      "status",
+      "types",
+      "writer",
+    ]
       .map((name) => `export * from "./wire/${name}.ts";`)
       .concat('export * from "./store/texts.ts";')
       .join("\n"),
