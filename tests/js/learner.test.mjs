@@ -13,12 +13,22 @@ import { expectLearning } from "./support/remembering-facts.mjs";
 const ADA = { configurable: { user_id: "ada", thread_id: "1" } };
 const HERS = ["user", "ada"];
 
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
 let store;
+// Of the learner's clock.
+let ahead;
 
 beforeEach(() => {
   let time = Date.now();
   store = new InMemoryStore({ now: () => time++ });
+  ahead = 0;
+  const now = Date.now;
+  jest.spyOn(Date, "now").mockImplementation(() => now() + ahead);
 });
+
+afterEach(() => jest.restoreAllMocks());
 
 const turn = (said, id = said) => [new HumanMessage({ content: said, id }), new AIMessage("Fine.")];
 const open = (options, over = store) => learner({ store: over, scope: "user", ...options });
@@ -274,6 +284,7 @@ test("a dry run asks, tells what it would do, and writes nothing", async () => {
   expect(await dump()).toEqual(before);
   expect(would).toEqual({
     dryRun: true,
+    setAside: 0,
     calls: 2,
     tokens: expect.any(Number),
     changes: [
@@ -296,7 +307,9 @@ test("what a hook throws or answers wrongly is told, and asked again last", asyn
   };
   const learns = open({ extract });
   expect(await learns.run(ADA)).toMatchObject({ error: "the model is down", waiting: 2 });
+  ahead += MINUTE;
   expect(await learns.run(ADA)).toMatchObject({ error: "the model is down", waiting: 1 });
+  ahead += 5 * MINUTE;
   expect(await textsIn()).toEqual(["good fact"]);
   isDown = false;
   expect(await learns.run(ADA)).toMatchObject({ waiting: 0 });
@@ -308,6 +321,7 @@ test("what a hook throws or answers wrongly is told, and asked again last", asyn
     [{ update: [{ text: "x" }] }, /key of an update must be a string/],
     ["nothing", /what extract answers takes options by name/],
   ]) {
+    ahead += DAY;
     const report = await open({ extract: () => answer }).run(ADA);
     expect(report.error).toMatch(error);
   }
@@ -466,9 +480,225 @@ test("what fails in the background is warned of, once a run", async () => {
   await learns.note(turn("Hello"), ADA);
   await learns.settled();
   expect(warn.mock.calls).toEqual([
-    ["[keepsake] learner: the model is down; the next turn tries again"],
+    ["[keepsake] learner: the model is down; a later turn tries again"],
   ]);
-  warn.mockRestore();
+  ahead += DAY;
+  await open({ extract: () => Promise.reject(new Error("it is down")), maxFailures: 1 }).run(ADA);
+  warn.mockClear();
+  const last = open({ extract: () => Promise.reject(new Error("still down")), maxFailures: 1 });
+  await last.note(turn("Hello again"), ADA);
+  await last.settled();
+  expect(warn.mock.calls).toEqual([
+    [
+      "[keepsake] learner: still down; it is set aside: no run with this maxFailures tries it again",
+    ],
+  ]);
+});
+
+/** Learns from all but a bad turn; `asked` has each call. */
+function stumbling(asked, failures = Number.POSITIVE_INFINITY) {
+  return ({ messages: [{ text }] }) => {
+    asked.push(text);
+    const times = asked.filter((one) => one === text).length;
+    if (text.startsWith("bad") && times <= failures) throw new Error(`failure ${times}`);
+    return { put: [`fact of ${text}`] };
+  };
+}
+const badOf = (asked) => asked.filter((text) => text.startsWith("bad"));
+
+test("a turn that fails always is paid for five times, and fifty later ones are learnt", async () => {
+  const asked = [];
+  const reports = [];
+  const options = { extract: stumbling(asked), onRun: (report) => reports.push(report) };
+  let learns = open(options);
+  for (const text of ["bad", ...Array.from({ length: 50 }, (_, i) => `turn ${i}`)]) {
+    await learns.note(turn(text), ADA);
+    await learns.settled();
+    // The same turn once more, as of a graph that runs again, and another process.
+    await learns.note(turn("bad"), ADA);
+    await learns.settled();
+    learns = open(options);
+    ahead += DAY;
+  }
+  expect(badOf(asked)).toHaveLength(5);
+  expect(await textsIn()).toHaveLength(50);
+  expect(reports.filter(({ error }) => error).map(({ error }) => error)).toEqual(
+    [1, 2, 3, 4, 5].map((times) => `failure ${times}`),
+  );
+  expect(reports.filter(({ setAside }) => setAside > 0)).toEqual([
+    expect.objectContaining({ error: "failure 5", setAside: 1, waiting: 0 }),
+  ]);
+  // It is kept: another turn is another one, and who asks for more tries is given them.
+  expect((await waitingIn()).map(({ value }) => value.failures)).toEqual([5]);
+  expect(await learns.run(ADA)).toMatchObject({ calls: 0, waiting: 0, setAside: 0 });
+  await learns.note(turn("bad, too"), ADA);
+  await learns.settled();
+  expect(badOf(asked)).toHaveLength(6);
+  const mended = open({ extract: () => ({ put: ["fact of bad"] }) });
+  ahead += DAY;
+  expect(await mended.run(ADA, { maxFailures: 6 })).toMatchObject({ calls: 2, waiting: 0 });
+  expect(await waitingIn()).toEqual([]);
+  expect(await textsIn()).toContain("fact of bad");
+});
+
+test("what failed is tried again after 1, 5, 25 and 125 minutes, in each process", async () => {
+  const asked = [];
+  await noted("bad");
+  for (const minutes of [0, 1, 5, 25, 125]) {
+    const calls = asked.length;
+    if (minutes > 0) {
+      // All but a second, so that the machine may be slow.
+      ahead += minutes * MINUTE - MINUTE / 2;
+      const early = await open({ extract: stumbling(asked) }).run(ADA);
+      expect(early).toMatchObject({ calls: 0, waiting: 1 });
+      expect(asked).toHaveLength(calls);
+      ahead += MINUTE / 2;
+    }
+    await open({ extract: stumbling(asked) }).run(ADA);
+    expect(asked).toHaveLength(calls + 1);
+  }
+});
+
+test("a turn that fails twice is learnt when it works, also after a restart", async () => {
+  const asked = [];
+  const extract = stumbling(asked, 2);
+  const first = await openMemory({ path: ":memory:" });
+  const over = (memory) =>
+    learner({ memory, scope: "user", extract, maxFailures: 3, onRun: () => {} });
+  const learns = over(first);
+  await learns.note(turn("bad"), ADA);
+  await learns.settled();
+  ahead += DAY;
+  await learns.run(ADA);
+  const bytes = await first.export();
+  await first.close();
+  await using second = await openMemory({ path: ":memory:" });
+  await second.import(bytes);
+  ahead += DAY;
+  const report = await over(second).run(ADA);
+  expect(report).toMatchObject({ calls: 1, waiting: 0, setAside: 0 });
+  expect(report.error).toBeUndefined();
+  expect(await textsIn(second.store)).toEqual(["fact of bad"]);
+  expect(await waitingIn(second.store)).toEqual([]);
+});
+
+test("two learners at once, of one process or of two, pay no more for a turn", async () => {
+  await noted("bad");
+  const asked = [];
+  const extract = stumbling(asked);
+  for (let day = 0; day < 10; day++) {
+    await Promise.all([open({ extract }).run(ADA), open({ extract }).run(ADA)]);
+    ahead += DAY;
+  }
+  expect(asked).toHaveLength(5);
+  // Two processes: they wait for each other in nothing, and both may ask.
+  await store.delete([...HERS, "keepsake-unlearnt"], (await waitingIn())[0].key);
+  await noted("bad");
+  asked.length = 0;
+  const slow = async (given) => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return extract(given);
+  };
+  const processes = [1, 2].map(() => open({ extract: slow }, ending(store, 1000)));
+  for (let day = 0; day < 10; day++) {
+    await Promise.all(processes.map((learns) => learns.run(ADA)));
+    ahead += DAY;
+  }
+  expect((await waitingIn()).map(({ value }) => value.failures)).toEqual([asked.length]);
+  expect(asked.length).toBeGreaterThanOrEqual(5);
+  expect(asked.length).toBeLessThanOrEqual(6);
+});
+
+test("what a store refuses to embed stands in the way of no later turn", async () => {
+  const embedQuery = (text) =>
+    text.includes("bad") ? Promise.reject(new Error("refused text")) : Promise.resolve([1, 0]);
+  const embedDocuments = (texts) => Promise.all(texts.map(embedQuery));
+  await using memory = await openMemory({
+    path: ":memory:",
+    index: { dims: 2, embeddings: { embedQuery, embedDocuments } },
+  });
+  let calls = 0;
+  const learns = open(
+    {
+      topK: 0,
+      extract({ messages: [{ text }] }) {
+        calls++;
+        return { put: [text === "first" ? "a bad fact" : "a fact"] };
+      },
+    },
+    memory.store,
+  );
+  jest.spyOn(console, "warn").mockImplementation(() => {});
+  for (const text of ["first", "second", "third"]) {
+    await learns.note(turn(text), ADA);
+    await learns.settled();
+    ahead += DAY;
+  }
+  for (let day = 0; day < 5; day++) {
+    await learns.run(ADA);
+    ahead += DAY;
+  }
+  expect(calls).toBe(3);
+  expect(await textsIn(memory.store)).toEqual(["a fact"]);
+  expect((await waitingIn(memory.store)).map(({ value }) => value.failures)).toEqual([5]);
+});
+
+test("a failure that must not be kept ends the turn: it is not paid for again", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  const scoped = (maxValueBytes) => memory.scoped({ user: "ada", policy: { maxValueBytes } });
+  const asked = [];
+  const over = (hers, options) =>
+    learner({ memory: hers, namespace: ["facts"], extract: stumbling(asked), ...options });
+  const config = { configurable: { thread_id: "1" } };
+  const first = over(scoped(10_000), { maxCalls: 0 });
+  await first.note(turn("bad"), config);
+  await first.settled();
+  const learns = over(scoped(10));
+  expect(await learns.run(config)).toMatchObject({ error: "failure 1", waiting: 0, setAside: 1 });
+  ahead += DAY;
+  expect(await learns.run(config)).toMatchObject({ calls: 0, waiting: 0 });
+  expect(asked).toHaveLength(1);
+});
+
+test("a group that always fails is set aside, and is another one when a fact changes", async () => {
+  await store.put(HERS, "tea", { text: "Ada likes oolong tea" });
+  let calls = 0;
+  const options = {
+    extract: ({ messages: [{ text }] }) => ({ put: text.startsWith("Ada") ? [text] : [] }),
+    consolidate() {
+      calls++;
+      throw new Error("no");
+    },
+    maxFailures: 2,
+    onRun: () => {},
+  };
+  const learns = open(options);
+  for (const text of ["Ada likes green tea", "a", "b", "c"]) {
+    await learns.note(turn(text), ADA);
+    await learns.settled();
+    ahead += DAY;
+  }
+  expect(calls).toBe(2);
+  const changed = { update: [{ key: "tea", text: "Ada likes cold oolong tea" }] };
+  const other = open({ ...options, extract: () => changed });
+  await other.note(turn("d"), ADA);
+  await other.settled();
+  expect(calls).toBe(3);
+});
+
+test("hundreds of turns that were set aside hide no fact", async () => {
+  await noted("Ada likes oolong tea");
+  const [{ namespace, value }] = await waitingIn();
+  for (let i = 0; i < 300; i++)
+    await store.put(namespace, `${i}`, { ...value, failures: 5 }, false);
+  await store.put(HERS, "tea", {
+    text: "Of all teas Ada likes oolong tea most, and of all of these one that is grown high",
+  });
+  const found = await recallTool({ store, scope: "user" }).invoke(
+    { query: "Which oolong tea does Ada like?" },
+    ADA,
+  );
+  expect(found).toContain("Of all teas");
 });
 
 const extract = () => ({});
@@ -481,6 +711,7 @@ test.each([
   [() => open({ extract, model: 1 }), 'unknown option "model" of learner: it takes'],
   [() => open({ extract, maxCalls: -1 }), "maxCalls must be a whole number from 0: -1"],
   [() => open({ extract, maxTokens: "many" }), 'maxTokens must be a whole number from 0: "many"'],
+  [() => open({ extract, maxFailures: 0 }), "maxFailures must be a whole number from 1: 0"],
   [() => open({ extract, consolidate: {} }), "consolidate must be a function: an object"],
   [() => open({ extract, topK: 1000 }), "topK must be a whole number from 0 to 100: 1000"],
   [() => open({ extract }).run(ADA, { dry: true }), 'unknown option "dry" of run'],

@@ -15,6 +15,7 @@ import {
 } from "keepsake";
 import { cutWordVectors, staticEmbedder } from "keepsake/embed";
 import { anthropicMemory, Files } from "keepsake/files";
+import { learner } from "keepsake/langchain";
 import { memoryOver } from "keepsake/sqlite";
 import { ColourEmbeddings } from "keepsake/testing";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
@@ -303,6 +304,8 @@ const rows = [
   ["nothing deleted from the past", ({ memory }) => memory.asOf(Date.now()).delete(), "invalid_namespace", 'PastStore: namespace must be an array of labels, such as ["users", "ada"]: undefined'],
   ["a listener of a scope that is none", ({ memory }) => memory.scoped({ user: "ada" }).onChange(5), "invalid_argument", "ScopedMemory: onChange takes a function: 5"],
   ["a file of a list", ({ memory }) => new Files(memory).write("/a", endless()), "invalid_argument", "content must be a text or a Uint8Array: a list"],
+  ["a learner that never tries", ({ store }) => learner({ store, scope: "user", extract: () => ({}), maxFailures: 0 }), "invalid_argument", "maxFailures must be a whole number from 1: 0"],
+  ["a misspelt maxFailures of a run", ({ store }) => learner({ store, scope: "user", extract: () => ({}) }).run({ configurable: { user_id: "ada" } }, { maxFailure: 6 }), "invalid_argument", 'unknown option "maxFailure" of run: did you mean "maxFailures"?'],
   ["a command of the memory tool without anything", ({ memory }) => anthropicMemory(memory).view(), "invalid_argument", 'view takes its command, such as { path: "/memories/notes.md" }: undefined'],
   ["a file_text that is no text", ({ memory }) => anthropicMemory(memory).create({ path: "/memories/a", file_text: 5 }), "invalid_argument", "file_text must be a string, got number"],
   ["a table of word vectors that is a list", () => cutWordVectors(endless()), "invalid_argument", "a table of word vectors must be its text, its bytes or a stream of bytes: undefined; read the file first"],

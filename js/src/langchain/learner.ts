@@ -4,6 +4,8 @@
 //   read       the hook is given its messages and the facts that are like them. What it answers is
 //              kept with the turn before any of it is done, so that nobody is asked twice.
 //   done       each change goes through the rules of remember.ts. Done twice it is as done once.
+//   failed     it is tried again later, each time after a longer wait. After `maxFailures` it is set
+//              aside: the number of its failures, which is stored with it, keeps it from being tried.
 
 import type { BaseMessage } from "@langchain/core/messages";
 import { fnv1a } from "../bytes.js";
@@ -94,6 +96,11 @@ export interface LearnBudget {
   maxCalls?: number | undefined;
   /** Tokens of all texts that hooks are given. A turn that is larger waits. @default no limit */
   maxTokens?: number | undefined;
+  /**
+   * Failures of one turn, or of one group of facts, after which it is set aside: it stays in the
+   * store, and only a run with a larger number tries it again. @default 5
+   */
+  maxFailures?: number | undefined;
 }
 
 /** Whose facts, and who finds them. */
@@ -147,9 +154,14 @@ export interface LearnReport {
   calls: number;
   tokens: number;
   changes: LearntChange[];
-  /** Turns and groups of facts that are left for the next run. */
+  /** Turns and groups of facts that are left for later runs. */
   waiting: number;
-  /** Why it ended early: what a hook threw, or answered wrongly. It is asked again, last. */
+  /** What failed once too often in this run, or could not be kept with its failure. */
+  setAside: number;
+  /**
+   * Why it ended early: what a hook threw or answered wrongly, or what the store did. What failed
+   * is tried again after 1, 5, 25 minutes and so on, unless it is set aside.
+   */
   error?: string | undefined;
 }
 
@@ -161,17 +173,24 @@ const LEARNER: NamesOf<LearnerOptions> = {
   topK: 1,
   maxCalls: 1,
   maxTokens: 1,
+  maxFailures: 1,
   countTokens: 1,
   waitUntil: 1,
   onRun: 1,
 };
-const LEARN: NamesOf<LearnOptions> = { maxCalls: 1, maxTokens: 1, dryRun: 1, signal: 1 };
+const LEARN: NamesOf<LearnOptions> = {
+  maxCalls: 1,
+  maxTokens: 1,
+  maxFailures: 1,
+  dryRun: 1,
+  signal: 1,
+};
 const CHANGES: NamesOf<FactChanges> = { put: 1, update: 1, delete: 1 };
 
 /** What waits, as it is stored. */
 interface Waiting {
   kind: "turn" | "group";
-  /** Milliseconds since 1970: the oldest is first. */
+  /** Milliseconds since 1970: when it was noted, or when it may be tried again. */
   at: number;
   failures: number;
   messages?: TurnMessage[];
@@ -187,7 +206,11 @@ type Change =
   | { kind: "update"; key: string; fact: NewFact }
   | { kind: "delete"; key: string };
 
+const NOTHING = { calls: 0, tokens: 0, waiting: 0, setAside: 0 };
 const MOST_WAITING = 1000;
+// Milliseconds after the first failure. So an outage of two hours sets nothing aside.
+const FIRST_WAIT = 60_000;
+const WAIT_GROWTH = 5;
 // Those of one place run one after the other, whichever learner began them.
 const turnsOf = new WeakMap<object, Map<string, Turns>>();
 
@@ -257,7 +280,7 @@ export class Learner {
     const place = this.#placeOf(run);
     const source = sourceOf(run);
     const name = nameOf(JSON.stringify([source?.thread_id, said]));
-    await keep(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
+    await add(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
     const work: Promise<void> = this.#workBehind(place).finally(() =>
       this.#background.delete(work),
     );
@@ -288,7 +311,7 @@ export class Learner {
       await this.note(messages, run);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.#tell(failure(error, 0), "the turn is not learnt from");
+      this.#tell(failure(error), "the turn is not learnt from");
     }
   }
 
@@ -297,9 +320,9 @@ export class Learner {
     const report = await this.#work(place, {}).catch((error: unknown) => {
       // Where the memory was closed the next start goes on.
       isExpected = isClosed(error);
-      return failure(error, 1);
+      return { ...failure(error), waiting: 1 };
     });
-    this.#tell(report, isExpected ? undefined : "the next turn tries again");
+    this.#tell(report, isExpected ? undefined : consequenceOf(report));
   }
 
   #tell(report: LearnReport, consequence: string | undefined): void {
@@ -327,21 +350,27 @@ class LearnRun {
     this.#hooks = hooks;
     this.#options = options;
     const dryRun = options.dryRun ?? false;
-    this.#report = { dryRun, calls: 0, tokens: 0, changes: [], waiting: 0 };
+    this.#report = { dryRun, ...NOTHING, changes: [] };
   }
 
   get #maxCalls(): number {
     return this.#options.maxCalls ?? this.#hooks.maxCalls ?? 20;
   }
 
+  get #maxFailures(): number {
+    return this.#options.maxFailures ?? this.#hooks.maxFailures ?? 5;
+  }
+
   async all(): Promise<LearnReport> {
     const report = this.#report;
-    const entries = await waitingAt(this.#place);
+    const entries = await waitingAt(this.#place, this.#maxFailures);
     while (entries.length > 0 && report.error === undefined) {
       const entry = entries.shift() as Entry;
-      const next = await this.#one(entry);
+      const next = await this.#one(entry).catch((error: unknown) => this.#failed(entry, error));
       if (next === "later") report.waiting++;
-      else if (next !== undefined) entries.push(next);
+      else if (next !== undefined && !entries.some(({ name }) => name === next.name)) {
+        entries.push(next);
+      }
     }
     report.waiting += entries.length;
     return report;
@@ -351,7 +380,8 @@ class LearnRun {
   async #one(entry: Entry): Promise<Entry | "later" | undefined> {
     this.#options.signal?.throwIfAborted();
     const current = await currentOf(this.#place, entry);
-    if (current === undefined) return undefined;
+    if (current === undefined || current.failures >= this.#maxFailures) return undefined;
+    if (current.failures > 0 && current.at > Date.now()) return "later";
     const changes = current.changes ?? (await this.#ask(current));
     if (changes === "later") return "later";
     // What was told before it was cut off is told no more.
@@ -372,9 +402,29 @@ class LearnRun {
     }
     if (this.#report.dryRun) return undefined;
     const group = current.kind === "turn" ? await this.#groupOf(news) : undefined;
-    if (group !== undefined) await keep(this.#place, group);
+    const next = group && (await add(this.#place, group));
     await drop(this.#place, current);
-    return group;
+    return next;
+  }
+
+  // Counted behind what another process counted meanwhile. Last, so that it stands in the way of
+  // nothing.
+  async #failed(entry: Entry, error: unknown): Promise<"later" | undefined> {
+    this.#options.signal?.throwIfAborted();
+    if (isClosed(error)) throw error;
+    const report = this.#report;
+    report.error = messageOf(error);
+    if (report.dryRun) return "later";
+    const current = await currentOf(this.#place, entry);
+    if (current === undefined) return undefined;
+    const failures = current.failures + 1;
+    const at = Date.now() + FIRST_WAIT * WAIT_GROWTH ** current.failures;
+    const isKept = await this.#keepUnlessRefused({ ...current, failures, at });
+    if (isKept && failures < this.#maxFailures) return "later";
+    // What cannot be counted would be paid for without end.
+    if (!isKept) await drop(this.#place, current);
+    report.setAside++;
+    return undefined;
   }
 
   async #ask(entry: Entry): Promise<Change[] | "later"> {
@@ -385,30 +435,24 @@ class LearnRun {
     const { messages = [], source } = entry;
     if (entry.kind === "group" && (near.length < 2 || consolidate === undefined)) return [];
     if (!this.#canAfford([...messages, ...near])) return "later";
-    try {
-      const answer =
-        entry.kind === "turn"
-          ? await extract({ messages, near, source, signal })
-          : await consolidate?.({ facts: near, signal });
-      const changes = changesIn(answer, entry.kind === "turn" ? "extract" : "consolidate");
-      await this.#keepAnswer(entry, changes);
-      return changes;
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (isClosed(error)) throw error;
-      this.#report.error = messageOf(error);
-      // Last, so that it stands in the way of nothing.
-      if (!this.#report.dryRun) await keep(this.#place, { ...entry, failures: entry.failures + 1 });
-      return "later";
-    }
+    const answer =
+      entry.kind === "turn"
+        ? await extract({ messages, near, source, signal })
+        : await consolidate?.({ facts: near, signal });
+    const changes = changesIn(answer, entry.kind === "turn" ? "extract" : "consolidate");
+    // From here on nobody is asked again, unless a policy refuses to keep the answer as a whole.
+    if (!this.#report.dryRun) await this.#keepUnlessRefused({ ...entry, changes });
+    return changes;
   }
 
-  // From here on nobody is asked again, unless a policy refuses to keep the answer as a whole.
-  async #keepAnswer(entry: Entry, changes: Change[]): Promise<void> {
-    if (this.#report.dryRun) return;
-    await keep(this.#place, { ...entry, changes }).catch((error: unknown) => {
+  async #keepUnlessRefused(entry: Entry): Promise<boolean> {
+    try {
+      await keep(this.#place, entry);
+      return true;
+    } catch (error) {
       if (!isRefusal(error)) throw error;
-    });
+      return false;
+    }
   }
 
   async #factsFor({ kind, messages = [], keys = [] }: Entry): Promise<KnownFact[]> {
@@ -474,19 +518,20 @@ class LearnRun {
   // Of what was stored, and what is like it.
   async #groupOf(news: readonly string[]): Promise<Entry | undefined> {
     if (this.#hooks.consolidate === undefined) return undefined;
-    const keys = new Set<string>();
+    const group = new Map<string, string>();
     for (const text of news) {
       const query = wordsOf(text).join(" ");
       const hits = await facts(this.#place, { query, mode: "hybrid", limit: 10 });
       const alike = hits
         .filter(isAt(this.#place))
         .filter(({ value }) => areAlike(textOf(value), text));
-      if (alike.length > 1) for (const { key } of alike) keys.add(key);
+      if (alike.length > 1) for (const { key, value } of alike) group.set(key, textOf(value));
     }
-    if (keys.size === 0) return undefined;
-    const sorted = [...keys].sort();
-    const name = nameOf(JSON.stringify(sorted));
-    return { name, kind: "group", at: Date.now(), failures: 0, keys: sorted };
+    if (group.size === 0) return undefined;
+    const keys = [...group.keys()].sort();
+    // With its texts: when one of them changes, a group that was set aside is another one.
+    const name = nameOf(JSON.stringify(keys.map((key) => [key, group.get(key)])));
+    return { name, kind: "group", at: Date.now(), failures: 0, keys };
   }
 }
 
@@ -498,9 +543,10 @@ function refusedAt(change: Change, error: unknown): LearntChange {
   return { kind, outcome: "refused", key, ...(kind !== "delete" && { text: change.fact.text }) };
 }
 
-function checkBudget({ maxCalls, maxTokens }: LearnBudget): void {
+function checkBudget({ maxCalls, maxTokens, maxFailures }: LearnBudget): void {
   if (maxCalls !== undefined) checkWhole("maxCalls", maxCalls, 0);
   if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
+  if (maxFailures !== undefined) checkWhole("maxFailures", maxFailures, 1);
 }
 
 // From where the user began to speak last. What tools answered is not said by anybody.
@@ -546,9 +592,13 @@ function isAt({ labels }: Place): (item: SearchItem) => boolean {
   return ({ namespace }) => namespace.length === labels.length;
 }
 
-function failure(error: unknown, waiting: number): LearnReport {
-  const nothing = { dryRun: false, calls: 0, tokens: 0, changes: [] };
-  return { ...nothing, waiting, error: messageOf(error) };
+function failure(error: unknown): LearnReport {
+  return { dryRun: false, ...NOTHING, changes: [], error: messageOf(error) };
+}
+
+function consequenceOf({ setAside }: LearnReport): string {
+  if (setAside === 0) return "a later turn tries again";
+  return "it is set aside: no run with this maxFailures tries it again";
 }
 
 function isClosed(error: unknown): boolean {
@@ -579,13 +629,21 @@ async function keep(place: Place, { name, ...waiting }: Entry): Promise<void> {
   await store.put([...labels, UNLEARNT], name, value, false, BY_MODEL);
 }
 
+// What is there already keeps its failures, and its answer.
+async function add(place: Place, entry: Entry): Promise<Entry> {
+  const current = await currentOf(place, entry);
+  if (current === undefined) await keep(place, entry);
+  return current ?? entry;
+}
+
 function drop({ store, labels }: Place, { name }: Entry): Promise<void> {
   return store.delete([...labels, UNLEARNT], name);
 }
 
-/** The oldest first, behind them what a hook failed at. */
-async function waitingAt({ store, labels }: Place): Promise<Entry[]> {
-  const search = { limit: MOST_WAITING, includeQuarantined: true };
+/** The oldest first, behind them what failed before. */
+async function waitingAt({ store, labels }: Place, maxFailures: number): Promise<Entry[]> {
+  const filter = { failures: { $lt: maxFailures } };
+  const search = { limit: MOST_WAITING, filter, includeQuarantined: true };
   const items = await store.search([...labels, UNLEARNT], search);
   return items
     .map(entryOf)

@@ -90,20 +90,22 @@ export const BY_MODEL = { origin: "model" } as const;
 
 /** Below a place: turns that wait for a learner. They are no facts. @internal */
 export const UNLEARNT = "keepsake-unlearnt";
-// Of those, what one search looks past.
-const MOST_UNLEARNT = 100;
+// Of those, what a second search looks past, the third four times as much, and so on.
+const LOOKED_PAST = 100;
 
-/** What a search of a place finds, without what waits to be learnt. @internal */
+/** What a search of a place finds, without what waits to be learnt or was set aside. @internal */
 export async function facts(
   { store, labels }: Place,
   options: SearchOptions & { limit: number },
 ): Promise<SearchItem[]> {
-  const isFact = ({ namespace }: SearchItem) => namespace.at(-1) !== UNLEARNT;
-  const hits = await store.search(labels, options);
-  if (hits.every(isFact)) return hits;
   const { limit } = options;
-  const more = await store.search(labels, { ...options, limit: limit + MOST_UNLEARNT });
-  return more.filter(isFact).slice(0, limit);
+  let most = limit;
+  for (let past = LOOKED_PAST; ; past *= 4) {
+    const hits = await store.search(labels, { ...options, limit: most });
+    const found = hits.filter(({ namespace }) => namespace.at(-1) !== UNLEARNT);
+    if (found.length >= limit || hits.length < most) return found.slice(0, limit);
+    most = limit + past;
+  }
 }
 
 /** Refuses what names nobody, before the first run. @internal */
