@@ -40,10 +40,12 @@ const theirs = (path) => connect([official], { MEMORY_FILE_PATH: path });
 const call = (client, name, input = {}) => client.callTool({ name, arguments: input });
 const textOf = async (answer) => (await answer).content[0].text;
 
-function keepsake(...words) {
+const keepsake = (...words) => keepsakeWith({}, ...words);
+
+function keepsakeWith(env, ...words) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
     encoding: "utf8",
-    env: { ...process.env, NODE_OPTIONS: "" },
+    env: { ...process.env, NODE_OPTIONS: "", ...env },
   });
   return { status, stdout, stderr };
 }
@@ -416,6 +418,116 @@ test("secrets are masked unless they are allowed", async () => {
     expect(named.isError ?? false).toBe(!kept);
     const [{ observations }] = (await call(client, "read_graph")).structuredContent.entities;
     expect(observations).toEqual([kept ? secret : "[github token]"]);
+  }
+});
+
+const READERS = ["read_graph", "search_nodes", "open_nodes", "recall"];
+
+test("--read-only offers no tool that writes, and refuses the call of one", async () => {
+  const path = temporaryFile("read.db");
+  const writer = await ours(path);
+  await call(writer, "create_entities", { entities: [entity("Ada", "person", "drinks tea")] });
+  await call(writer, "remember", { text: "Ada lives in Graz" });
+  const key = /^- (\w+):/m.exec(await textOf(call(writer, "recall", { query: "Graz" })))[1];
+  const before = (await call(writer, "read_graph")).structuredContent;
+  const writing = (await writer.listTools()).tools.filter(({ name }) => !READERS.includes(name));
+  expect(writing).toHaveLength(8);
+
+  const reader = await ours(path, "--read-only");
+  expect((await reader.listTools()).tools.map(({ name }) => name)).toEqual(READERS);
+  for (const [name, input] of [
+    ["create_entities", { entities: [entity("Bob", "person")] }],
+    ["create_relations", { relations: [relation("Ada", "is", "Ada")] }],
+    ["add_observations", { observations: [{ entityName: "Ada", contents: ["x"] }] }],
+    ["delete_entities", { entityNames: ["Ada"] }],
+    ["delete_observations", { deletions: [{ entityName: "Ada", observations: ["drinks tea"] }] }],
+    ["delete_relations", { relations: [] }],
+    ["remember", { text: "Bob lives in Rome" }],
+    ["forget", { key }],
+  ]) {
+    const answer = await call(reader, name, input);
+    expect({ name, ...answer }).toMatchObject({ name, isError: true });
+    expect(answer.content[0].text).toMatch(/disabled/);
+  }
+  expect((await call(reader, "read_graph")).structuredContent).toEqual(before);
+  expect(await textOf(call(reader, "recall", { query: "who lives in Graz?" }))).toMatch(
+    `- ${key}: Ada lives in Graz`,
+  );
+  expect(keepsake("mcp", temporaryFile("none.db"), "--read-only")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/not_found: there is no file .*--read-only makes none/),
+  });
+});
+
+test("quotas are those of a policy: what is too much is refused, and nothing of it is stored", async () => {
+  const path = temporaryFile("quota.db");
+  const few = await ours(path, "--max-entries", "2");
+  const one = { entities: [entity("Ada", "person")] };
+  expect((await call(few, "create_entities", one)).isError).toBeFalsy();
+  expect((await call(few, "remember", { text: "Ada drinks tea" })).isError).toBeFalsy();
+  const refused = { isError: true, content: [{ text: expect.stringMatching(/exceed/) }] };
+  expect(await call(few, "create_entities", { entities: [entity("Bob", "person")] })).toMatchObject(
+    refused,
+  );
+  expect(await textOf(call(few, "remember", { text: "Bob lives in Rome" }))).toMatch(/exceed/);
+  expect((await call(few, "delete_entities", { entityNames: ["Ada"] })).isError).toBeFalsy();
+  expect((await call(few, "create_entities", one)).isError).toBeFalsy();
+
+  const small = await ours(path, "--user", "bob", "--max-bytes", "400");
+  const large = { entities: [entity("Ada", "person", "x".repeat(400))] };
+  expect(await call(small, "create_entities", large)).toMatchObject(refused);
+  expect(await textOf(call(small, "remember", { text: "y".repeat(400) }))).toMatch(/exceed/);
+  expect((await call(small, "create_entities", one)).isError).toBeFalsy();
+  expect(JSON.parse(keepsake("inspect", path, "--json").stdout).namespaces).toEqual([
+    { namespace: ["memory", "entities"], items: 1 },
+    { namespace: ["memory", "facts"], items: 1 },
+    { namespace: ["user", "bob", "entities"], items: 1 },
+  ]);
+  for (const option of ["--max-bytes", "--max-entries"]) {
+    expect(keepsake("mcp", path, option, "1.5")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`${option} must be a whole number`),
+    });
+  }
+});
+
+test.each([
+  ["random bytes", `hex:${"0f".repeat(32)}`, `hex:${"0e".repeat(32)}`],
+  ["a passphrase", "a long passphrase that nobody guesses", "another one"],
+])("KEEPSAKE_KEY has the key of an encrypted file: %s", async (_, key, other) => {
+  const path = temporaryFile("secret.db");
+  const client = await connect([program, "mcp", path], { KEEPSAKE_KEY: key });
+  await call(client, "create_entities", { entities: [entity("Ada", "person", "drinks oolong")] });
+  const { entities } = (await call(client, "read_graph")).structuredContent;
+  expect(entities).toEqual([entity("Ada", "person", "drinks oolong")]);
+  expect(readFileSync(path, "latin1")).not.toMatch(/oolong|SQLite format/);
+  for (const words of [
+    ["mcp", path],
+    ["inspect", path],
+    ["doctor", path],
+  ]) {
+    expect(keepsake(...words)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("key_required"),
+    });
+    const wrong = keepsakeWith({ KEEPSAKE_KEY: other }, ...words);
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining("wrong_key") });
+    expect(wrong.stdout + wrong.stderr).not.toContain(other);
+  }
+  const inspected = keepsakeWith({ KEEPSAKE_KEY: key }, "inspect", path, "--json");
+  expect(JSON.parse(inspected.stdout).store.items).toBe(1);
+});
+
+test("a KEEPSAKE_KEY that is no key is refused, and not told", () => {
+  for (const key of ["", "hex:", `hex:${"0f".repeat(31)}`, `hex:${"0g".repeat(32)}`]) {
+    const path = temporaryFile("none.db");
+    const { status, stderr } = keepsakeWith({ KEEPSAKE_KEY: key }, "mcp", path);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/KEEPSAKE_KEY must be a passphrase, or "hex:"/),
+    });
+    expect(stderr).not.toMatch(/0f0f|0g0g/);
+    expect(readdirSync(dirname(path))).toEqual([]);
   }
 });
 

@@ -24,6 +24,7 @@ import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
 import { doctor } from "./doctor.js";
 import { evaluation } from "./eval.js";
+import { keyOfFile } from "./key.js";
 import { mcp, namespaceFor, PLACE } from "./mcp.js";
 import { brief, bytes, oneLine, type Printed, pathOf, plural, table } from "./output.js";
 import { studio } from "./studio.js";
@@ -490,7 +491,7 @@ export const COMMANDS: Record<string, Command> = {
       if (existsSync(target)) {
         throw thereAlready(target);
       }
-      const report = await salvageMemory(path, { path: target });
+      const report = await salvageMemory(path, { path: target }, { key: keyOfFile() });
       return { data: report, text: salvagedText(report) };
     },
   },
@@ -511,7 +512,7 @@ export async function execute(command: Command, given: Arguments): Promise<Print
   if (!("run" in command && command.creates)) checkFile(path);
   if ("rescue" in command) return command.rescue(path, given);
   const isNew = !existsSync(path);
-  const memory = await openMemory({ path });
+  const memory = await openMemory({ path, key: keyOfFile() });
   let isOfNoUse = false;
   try {
     return await command.run(memory, given);

@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { type Memory, openMemory } from "../memory.js";
 import type { Command } from "./command.js";
+import { keyOfFile } from "./key.js";
 import { brief, bytes, type Printed, plural, table } from "./output.js";
 import { REMEDIES } from "./remedies.js";
 import { version } from "./version.js";
@@ -25,7 +26,7 @@ export const doctor: Command = {
   async rescue(path) {
     const surroundings = surroundingsOf(path);
     try {
-      const memory = await openMemory({ path });
+      const memory = await openMemory({ path, key: keyOfFile() });
       try {
         return healthy({ ...surroundings, ...(await inside(memory)) });
       } finally {

@@ -1,11 +1,15 @@
 // `npx keepsake mcp`: a server of the Model Context Protocol, for assistants and editors.
 
-import { checkChoice } from "../checks.js";
+import { existsSync } from "node:fs";
+import { checkChoice, checkWhole } from "../checks.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { COMMON, placeFor } from "../mcp/place.js";
 import { SharedFile } from "../mcp/shared-file.js";
+import { missingFolder } from "../node/file-error.js";
+import type { Policy } from "../scope/policy.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
+import { keyOfFile } from "./key.js";
 import { version } from "./version.js";
 
 const PACKAGES = "@modelcontextprotocol/sdk zod";
@@ -43,21 +47,50 @@ export const mcp: Command = {
       takes: "WHAT",
       says: "mask keys and tokens in what is stored (as usual), refuse or allow them",
     },
+    "read-only": { type: "boolean", says: "offer no tool that writes, and refuse all writes" },
+    "max-bytes": {
+      type: "string",
+      takes: "N",
+      says: "refuse more bytes of items than these in its place",
+    },
+    "max-entries": {
+      type: "string",
+      takes: "N",
+      says: "refuse more entities, relations and facts than these",
+    },
   },
   async serve(path, given) {
-    const namespace = namespaceFor(given);
+    const place = namespaceFor(given);
+    const policy = policyOf(given);
     const secrets = checkChoice(
       "--secrets",
       SECRETS,
       (given.text("secrets") ?? "mask") as keyof typeof SECRETS,
     );
     const { serve } = await server();
-    const file = new SharedFile({ path, secrets });
-    await file.use(({ store }) => store.stats());
-    process.stderr.write(`keepsake: serves ${path}, ${JSON.stringify(namespace)}\n`);
-    await serve(file, namespace, version(), secrets);
+    if (policy.readOnly && !existsSync(path)) {
+      const why = missingFolder(path) ?? `there is no file ${path}, and --read-only makes none`;
+      throw new KeepsakeError("not_found", why);
+    }
+    const file = new SharedFile({ path, secrets, key: keyOfFile() }, { place, policy });
+    await file.use((store) => store.search([], { limit: 1, refreshTtl: false }));
+    process.stderr.write(`keepsake: serves ${path}, ${JSON.stringify(place)}\n`);
+    await serve(file, version(), secrets, policy.readOnly === true);
   },
 };
+
+// Those of a scope, which the engine holds to.
+function policyOf(given: Arguments): Policy {
+  const most = (name: string) => {
+    const count = given.number(name);
+    return count === undefined ? undefined : checkWhole(`--${name}`, count, 0);
+  };
+  return {
+    readOnly: given.flag("read-only"),
+    maxBytes: most("max-bytes"),
+    maxEntries: most("max-entries"),
+  };
+}
 
 // The SDK is only needed here, and may not be there.
 async function server() {

@@ -4,6 +4,7 @@ import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse, remedyFor } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
+import { KEY_HELP } from "./key.js";
 import { safe } from "./output.js";
 import { REMEDIES } from "./remedies.js";
 import { version } from "./version.js";
@@ -109,6 +110,7 @@ function helpOfAll(): string {
     "`--json` prints JSON. `keepsake COMMAND --help` says more. `--version` says which keepsake it is.",
     "The exit code is 0 when it was done, 1 when it failed, and 2 when it was called wrongly.",
     "A file that a running program has open is busy: close that program first.",
+    KEY_HELP,
     "",
   ].join("\n");
 }

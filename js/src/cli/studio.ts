@@ -8,6 +8,7 @@ import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { openMemory } from "../memory.js";
 import type { Arguments } from "./arguments.js";
 import type { Command } from "./command.js";
+import { keyOfFile } from "./key.js";
 import { plural } from "./output.js";
 import { type Application, listen } from "./studio-server.js";
 import { StudioThreads } from "./studio-threads.js";
@@ -54,7 +55,7 @@ export const studio: Command = {
     const origins = originsOf(given);
     const { id, graph } = await loadGraph(given.words[1] ?? "");
     const createEmbedServer = await embedServer();
-    const memory = await openMemory({ path });
+    const memory = await openMemory({ path, key: keyOfFile() });
     const { checkpointer, store } = memory;
     Object.assign(graph, { checkpointer, store });
     const threads = new StudioThreads(memory, id, async (thread_id) => {

@@ -19,11 +19,11 @@ export interface FactTool {
 
 const MOST_RECALLED = 10;
 
-/** Facts in a namespace. What is recalled may also be of the graph below it. @internal */
-export function factTools(namespace: string[], secrets: SecretHandling): FactTool[] {
-  const at = (store: ItemStore) => ({ store, namespace });
+/** Facts below a scope's place. What is recalled may also be of the graph. @internal */
+export function factTools(secrets: SecretHandling): FactTool[] {
+  const at = (store: ItemStore) => ({ store, namespace: ["facts"] });
   const recallAt = (store: ItemStore) =>
-    recallTool({ ...at(store), topK: MOST_RECALLED, formatTemplate: lineOfAny });
+    recallTool({ store, namespace: [], topK: MOST_RECALLED, formatTemplate: lineOfAny });
   const text = (says: string) => z.string().describe(says);
   return [
     tool(

@@ -1,6 +1,6 @@
 // A server of the Model Context Protocol over a keepsake file.
 
-import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { McpServer, type RegisteredTool } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import {
   SubscribeRequestSchema,
@@ -19,11 +19,11 @@ const GRAPH_URI = "memory://knowledge-graph";
 /** Serves a client on stdin and stdout, until it closes them. @internal */
 export async function serve(
   file: SharedFile,
-  namespace: string[],
   version: string,
   secrets: SecretHandling,
+  readOnly: boolean,
 ): Promise<void> {
-  const server = serverOf(file, namespace, version, secrets);
+  const server = serverOf(file, version, secrets, readOnly);
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
@@ -36,34 +36,40 @@ export async function serve(
 
 function serverOf(
   file: SharedFile,
-  namespace: string[],
   version: string,
   secrets: SecretHandling,
+  readOnly: boolean,
 ): McpServer {
   const guard = SecretGuard.of(secrets, "mask");
   const server = new McpServer({ name: "keepsake", version });
   const withGraph = <T>(body: (graph: KnowledgeGraph) => Promise<T>) =>
-    file.use(({ store }) => body(new KnowledgeGraph(store, namespace)));
+    file.use((store) => body(new KnowledgeGraph(store, [])));
   const tellOfChange = serveGraph(server, withGraph);
+  // One that is disabled is not offered, and a call of it is refused.
+  const offer = (tool: RegisteredTool, isReader: boolean | undefined) => {
+    if (readOnly && !isReader) tool.disable();
+  };
   for (const [name, graphTool] of Object.entries(GRAPH_TOOLS)) {
     const { run, writes: _, ...about } = graphTool;
-    server.registerTool(name, about, async (input: unknown) => {
+    const tool = server.registerTool(name, about, async (input: unknown) => {
       const given = guardInput(graphTool, input as Record<string, unknown>, guard);
       const [structuredContent, answer] = await withGraph((graph) => run(graph, given.value));
       if (!about.annotations.readOnlyHint) tellOfChange();
       const note = maskedNote(given.masked).trim();
       return { ...textOf(answer, ...(note === "" ? [] : [note])), structuredContent };
     });
+    offer(tool, about.annotations.readOnlyHint);
   }
-  for (const { name, run, isReader, ...about } of factTools(namespace, secrets)) {
+  for (const { name, run, isReader, ...about } of factTools(secrets)) {
     const annotations = { readOnlyHint: isReader, openWorldHint: false };
-    server.registerTool(name, { ...about, annotations }, async (input: unknown) =>
+    const tool = server.registerTool(name, { ...about, annotations }, async (input: unknown) =>
       textOf(
-        await file.use(({ store }) =>
+        await file.use((store) =>
           run(store as unknown as ItemStore, input as Record<string, unknown>),
         ),
       ),
     );
+    offer(tool, isReader);
   }
   return server;
 }

@@ -1,7 +1,9 @@
 // A file that several processes work with: each has it open while it is at work.
 
 import { Turns } from "../engine/turns.js";
-import { type Memory, type MemoryOptions, openMemory } from "../memory.js";
+import { type MemoryOptions, openMemory } from "../memory.js";
+import type { ScopeOptions } from "../scope/scope.js";
+import type { SqliteStore } from "../store/store.js";
 
 // A client waits for 60 s.
 const LOCK_TIMEOUT_MS = 20_000;
@@ -9,18 +11,21 @@ const LOCK_TIMEOUT_MS = 20_000;
 /** @internal */
 export class SharedFile {
   readonly #options: MemoryOptions;
+  readonly #scope: ScopeOptions;
   readonly #turns = new Turns();
 
-  constructor(options: MemoryOptions) {
+  /** Only what lies in the scope is worked with. */
+  constructor(options: MemoryOptions, scope: ScopeOptions) {
     this.#options = { lockTimeout: LOCK_TIMEOUT_MS, ...options };
+    this.#scope = scope;
   }
 
   /** Nobody else reads or writes the file while `body` runs, nor does another `body`. */
-  use<T>(body: (memory: Memory) => Promise<T>): Promise<T> {
+  use<T>(body: (store: SqliteStore) => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       const memory = await openMemory(this.#options);
       try {
-        return await body(memory);
+        return await body(memory.scoped(this.#scope).store);
       } finally {
         await memory.close();
       }
