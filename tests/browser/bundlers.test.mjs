@@ -153,3 +153,36 @@ test("a content security policy with 'wasm-unsafe-eval' suffices", async () => {
   const headers = { "content-security-policy": policy };
   await expectToRemember(await serveBundle(folder, { headers }));
 });
+
+describe("where the page demands Trusted Types", () => {
+  const serve = async (names, from) => {
+    const folder = bundleWithEsbuild({ from });
+    if (from === "keepsake") copyAssets(folder, "worker.js", "keepsake.wasm");
+    const policy = [
+      "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+      "worker-src 'self' blob:; require-trusted-types-for 'script'",
+      `trusted-types ${names}`,
+    ].join("; ");
+    return serveBundle(folder, { headers: { "content-security-policy": policy } });
+  };
+
+  test.each(["keepsake", "keepsake/inline"])(
+    "it suffices to allow the policy keepsake: %s",
+    async (from) => {
+      const { page, errors } = await openApp(await serve("keepsake", from));
+      expect(await visit(page)).toEqual({ visits: 1, persistence: "opfs" });
+      // LangChain's packages try whether they may make functions of strings: a TrustedScript.
+      expect(errors.filter((error) => /TrustedScriptURL|polic/i.test(error))).toEqual([]);
+    },
+  );
+
+  test.each(["keepsake", "keepsake/inline"])(
+    "one that allows other policies only is told the rule and the remedy: %s",
+    async (from) => {
+      const { code, message } = await failureOf(await serve("other", from), "visit");
+      expect(code).toBe("cannot_open");
+      expect(message).toMatch(/rule trusted-types does not allow the policy "keepsake"/);
+      expect(message).toMatch(/add keepsake to trusted-types, .*option worker/);
+    },
+  );
+});

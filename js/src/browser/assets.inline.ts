@@ -4,17 +4,12 @@
 
 import { wasmBase64, workerScript } from "#embedded";
 import type { DatabaseOptions } from "../engine/options.js";
-import { absoluteUrl, cannotLoad, workerAt, workerOf } from "./load.js";
+import { absoluteUrl, workerAt, workerOf } from "./load.js";
 
 /** @internal */
 export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
   if (typeof worker === "function") return workerOf(worker);
-  if (worker !== undefined) return workerAt(worker);
-  try {
-    return new Worker(scriptAddress(), { type: "module" });
-  } catch (cause) {
-    throw cannotLoad("worker.js", "a worker made of a blob is refused", cause);
-  }
+  return workerAt(worker ?? scriptAddress());
 }
 
 /** @internal */

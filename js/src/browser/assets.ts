@@ -1,22 +1,16 @@
-// Where a page finds worker.js and keepsake.wasm: beside the module itself. The
-// expressions `new Worker(new URL("…", import.meta.url), …)` and `new URL("…",
-// import.meta.url)` stay literal: bundlers look for them, and emit what they name.
+// Where a page finds worker.js and keepsake.wasm: beside the module itself. The expressions
+// `new URL("…", import.meta.url)` stay literal: bundlers look for them, and emit what they name.
+// Around that of the worker stands no `new Worker(…)`, which they would look for, too: the address
+// goes through a policy of Trusted Types first, and the worker is one file that needs no bundling.
 // `assets.inline.ts` has the same functions for `keepsake/inline`.
 
 import type { DatabaseOptions } from "../engine/options.js";
-import { absoluteUrl, cannotLoad, workerAt, workerOf } from "./load.js";
+import { absoluteUrl, cannotLoad, trusted, workerAt, workerOf } from "./load.js";
 
 /** Starts the worker of this page. That it can't be loaded is an event of the worker. @internal */
 export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
   if (typeof worker === "function") return workerOf(worker);
-  if (worker !== undefined) return workerAt(worker);
-  const prebundled = addressInVite("worker.js");
-  if (prebundled !== undefined) return workerAt(prebundled);
-  try {
-    return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  } catch (cause) {
-    throw cannotLoad("worker.js", "it can't be started from here", cause);
-  }
+  return workerAt(worker ?? scriptAddress());
 }
 
 /** The address of the wasm file, or its bytes. @internal */
@@ -34,16 +28,19 @@ export function wasmSource({
 export function startBroker(): SharedWorker | undefined {
   if (typeof SharedWorker === "undefined") return undefined;
   try {
-    const prebundled = addressInVite("worker.js");
-    if (prebundled !== undefined) {
-      return new SharedWorker(prebundled, { type: "module", name: "keepsake" });
-    }
-    return new SharedWorker(new URL("./worker.js", import.meta.url), {
-      type: "module",
-      name: "keepsake",
-    });
+    return new SharedWorker(trusted(scriptAddress()), { type: "module", name: "keepsake" });
   } catch {
     return undefined;
+  }
+}
+
+function scriptAddress(): string {
+  const prebundled = addressInVite("worker.js");
+  if (prebundled !== undefined) return prebundled;
+  try {
+    return new URL("./worker.js", import.meta.url).href;
+  } catch (cause) {
+    throw cannotLoad("worker.js", "the bundle does not know its own address", cause);
   }
 }
 

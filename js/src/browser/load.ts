@@ -21,14 +21,54 @@ export function absoluteUrl(url: string | URL): string {
   return new URL(url, globalThis.document?.baseURI ?? globalThis.location?.href).href;
 }
 
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): ScriptPolicy;
+}
+
+interface ScriptPolicy {
+  /** A TrustedScriptURL, which stands where a string may. */
+  createScriptURL(url: string): string;
+}
+
+const POLICY = "keepsake";
+// Made once: a page may allow each name once only.
+let policy: ScriptPolicy | undefined;
+let refusal: unknown;
+
+/**
+ * An address as the page takes it for a worker: what has Trusted Types may demand them. Where our
+ * policy is refused it stays as it is, since a page may have the rule that names policies without
+ * the one that demands them. @internal
+ */
+export function trusted(url: string | URL): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  if (policy === undefined && refusal === undefined) {
+    try {
+      policy = trustedTypes?.createPolicy(POLICY, { createScriptURL: (address) => address });
+    } catch (cause) {
+      refusal = cause;
+    }
+  }
+  return policy?.createScriptURL(String(url)) ?? String(url);
+}
+
 /** A worker whose script is at this address. @internal */
 export function workerAt(url: string | URL): Worker {
   try {
-    return new Worker(url, { type: "module" });
+    return new Worker(trusted(url), { type: "module" });
   } catch (cause) {
+    if (refusal !== undefined && cause instanceof TypeError) throw untrusted();
     // A script of another origin, or one that the content security policy forbids.
     throw cannotLoad("worker.js", `${url}: ${messageOf(cause)}`, cause);
   }
+}
+
+function untrusted(): KeepsakeError {
+  return new KeepsakeError(
+    "cannot_open",
+    `cannot load worker.js: the page's content security policy demands Trusted Types, and its rule trusted-types does not allow the policy "${POLICY}": add ${POLICY} to trusted-types, and 'allow-duplicates' if the page loads two copies of this package, or give the option worker a function that makes the worker`,
+    { cause: refusal },
+  );
 }
 
 /** What a function of the caller's makes. @internal */
