@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Builds the JavaScript package twice, in two folders, and fails unless both tarballs are the
-# same, byte for byte. The WebAssembly modules have to be there: npm run build.
+# Builds the package twice from its sources, in two folders, and fails unless both tarballs are the
+# same, byte for byte. Each copy compiles its own WebAssembly modules, without a cache: that takes
+# as long as two whole builds. They share the tools: compilers, Emscripten, node_modules.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 . scripts/steps.sh
 . scripts/package.sh
 
-for module in wasm wasm-lean; do
-  [ -e "build/$module/keepsake.wasm" ] || fail "build/$module is not built: npm run build"
-done
+has_npm_packages || fail 'nothing is set up yet: npm run setup'
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -17,14 +16,19 @@ trap 'rm -rf "$folder"' EXIT
 # pack <name>: copies the sources to a folder of that name, builds there, and leaves <name>.tgz.
 pack() {
   local copy="$folder/$1"
-  mkdir -p "$copy/build" "$copy.pack"
+  mkdir -p "$copy" "$copy.pack"
   git ls-files -z --cached --others --exclude-standard |
     tar --null -T - -cf - | tar -xf - -C "$copy"
   ln -s "$root/node_modules" "$copy/node_modules"
-  ln -s "$root/build/wasm" "$root/build/wasm-lean" "$copy/build/"
+  if [ -e "$toolchain" ]; then ln -s "$(realpath "$toolchain")" "$copy/.toolchain"; fi
+  say "compiling in $copy"
   (
     cd "$copy"
-    package_kind=release package_parts=$all_parts package_fingerprint=$(package_sources) build_dist
+    export CCACHE_DISABLE=1
+    package_kind=release package_parts=$all_parts package_fingerprint=$(package_sources)
+    build_module
+    build_lean_module
+    build_dist
     npm pack --silent --ignore-scripts --pack-destination "$copy.pack" >/dev/null
   )
   mv "$copy.pack/"*.tgz "$copy.tgz"

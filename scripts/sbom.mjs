@@ -3,6 +3,7 @@
 //
 //   sbom.mjs <folder of the module>
 
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,6 +34,21 @@ const versionIn = (pattern, ...path) => {
   if (found === undefined) throw new Error(`${join(...path)} says no version: ${pattern}`);
   return found;
 };
+const sha256 = (...path) =>
+  createHash("sha256")
+    .update(readFileSync(join(...path)))
+    .digest("hex");
+
+// Of the archive that was unpacked, as CMake checked it. What was on the machine already has none.
+function hashOfSodium() {
+  if (!sodium.startsWith(join(root, modules))) return undefined;
+  const pinned = /\$\{sodium_urls\}"\s+SHA256=([\da-f]{64})/.exec(
+    read(root, "cmake/dependencies.cmake"),
+  );
+  if (pinned === null) throw new Error("cmake/dependencies.cmake pins no archive of libsodium");
+  return pinned[1];
+}
+
 const LLVM = "Apache-2.0 WITH LLVM-exception";
 
 function librariesOfLlvm() {
@@ -54,12 +70,15 @@ function compiledIn() {
       version: sqliteVersion,
       license: "blessing",
       purl: "pkg:generic/sqlite",
+      // Of the one file that is compiled.
+      hash: sha256(sqlite, "sqlite3.c"),
       cpe: `cpe:2.3:a:sqlite:sqlite:${sqliteVersion}:*:*:*:*:*:*:*`,
     },
     {
       name: "libsodium",
       version: versionIn(/AC_INIT\(\[libsodium\],\s*\[([\d.]+)\]/, sodium, "configure.ac"),
       license: "ISC",
+      hash: hashOfSodium(),
       purl: "pkg:generic/libsodium",
     },
     {
@@ -99,13 +118,14 @@ function licenseOf(license) {
     : new NamedLicense(license);
 }
 
-function component({ name, version, license, purl, ...rest }) {
+function component({ name, version, license, purl, hash, ...rest }) {
   const made = new Component(CycloneDX.Enums.ComponentType.Library, name, {
     version,
     purl: `${purl}@${version}`,
     bomRef: `${name}@${version}`,
     ...rest,
   });
+  if (hash !== undefined) made.hashes.set(CycloneDX.Enums.HashAlgorithm["SHA-256"], hash);
   made.licenses.add(licenseOf(license));
   return made;
 }

@@ -1,5 +1,6 @@
 // The package as it is published.
 
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validation } from "@cyclonedx/cyclonedx-library";
@@ -89,6 +90,18 @@ describe("the bill of materials", () => {
     for (const { name, version } of bom.components) {
       expect({ name, version }).toEqual({ name, version: expect.stringMatching(/^\d+\.\d/) });
     }
+  });
+
+  test("has the hashes of what is compiled from files of others", () => {
+    const hashOf = (wanted) => bom.components.find(({ name }) => name === wanted).hashes;
+    const sqlite = readFileSync(
+      join(projectRoot, "node_modules/better-sqlite3/deps/sqlite3/sqlite3.c"),
+    );
+    const content = createHash("sha256").update(sqlite).digest("hex");
+    expect(hashOf("SQLite")).toEqual([{ alg: "SHA-256", content }]);
+    const [{ content: sodium }] = hashOf("libsodium");
+    const pins = readFileSync(join(projectRoot, "cmake/dependencies.cmake"), "utf8");
+    expect(pins).toContain(`SHA256=${sodium}`);
   });
 
   test("is the same whenever it is made", () => {
