@@ -165,7 +165,7 @@ TEST_F(TransferTest, what_arrives_is_what_was_sent_and_takes_the_place_of_everyt
   PutItem(*target_, 7, "of the target");
   Run(*target_, "INSERT INTO store_text VALUES(7, x'')");
   Run(*target_, "INSERT INTO meta VALUES('text_index', 'x')");
-  Run(*target_, "INSERT INTO answers VALUES(1, 1, 1, x'')");
+  Run(*target_, "INSERT INTO answers VALUES(1, '', 1, 1, x'')");
   const std::vector<Bytes> pieces = ExportAll();
   ASSERT_GT(pieces.size(), 5u);
   RowImport rows(*target_);

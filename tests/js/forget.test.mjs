@@ -141,8 +141,12 @@ test("what is held is not forgotten until it is released", async () => {
   expect(await memory.holds()).toEqual([
     { namespace: ["user", "ada"], reason: "case 7", since: expect.stringMatching(/^20/) },
   ]);
+  // A scope is not told why it is held.
+  await expect(ada.forget()).rejects.toMatchObject({
+    code: "held",
+    message: expect.stringMatching(/a hold is on all of this scope: who holds the whole memory/),
+  });
   for (const refused of [
-    () => ada.forget(),
     () => memory.forget({ namespaces: [[]] }),
     () => memory.forget({ threads: ["user/ada/t"] }),
   ]) {
