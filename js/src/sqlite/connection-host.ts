@@ -16,6 +16,7 @@ const PREFIX = "keepsake_";
 export const NAMES = [
   "answers",
   "audit_log",
+  "audit_refusals",
   "checkpoints",
   "content",
   "erasures",
