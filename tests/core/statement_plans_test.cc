@@ -63,18 +63,19 @@ const Allowed kAllowed[] = {
       "SELECT item_id FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL",
       "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)",
       "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))",
-      "SELECT item_id, key, value, (SELECT count(*) FROM store_vectors v",
+      "SELECT item_id, ns, key, value, (SELECT count(*) FROM store_vectors v",
       "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from, "
-      " valid_until, superseded_by FROM store_kv WHERE ns >= ? AND ns < ?",
+      " valid_until, superseded_by, origin, source FROM store_kv WHERE ns >= ? AND ns < ?",
       "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id",
       "SELECT key, expires_at FROM store_kv WHERE ns = ? ORDER BY key",
       "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)",
       "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)",
       "SELECT version_id, ns FROM store_versions WHERE ns >= ? AND ns < ?",
       "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms, "
-      " value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by FROM"
-      " store_versions WHERE ns >= ? AND ns < ? AND at_ms > ?",
-      "SELECT version_id, ns, key, value FROM store_versions WHERE ns >= ? AND ns < ?"}},
+      " value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by, "
+      " origin, source FROM store_versions WHERE ns >= ? AND ns < ? AND at_ms > ?",
+      "SELECT version_id, ns, key, value, origin, source FROM store_versions WHERE ns >= ? AND ns "
+      "< ?"}},
     {"reads texts below a prefix once, on from where the portion before it ended",
      {"SELECT i.item_id, i.ns, t.record, i.key FROM store_kv i LEFT JOIN store_text t"}},
     {"loads an index into memory, once for each that is opened",
@@ -106,7 +107,8 @@ const Allowed kAllowed[] = {
       "INSERT INTO vector_pending(item_id, path) SELECT item_id, '' FROM store_kv",
       "DELETE FROM vector_pending WHERE path = '{}'"}},
     {"is of an erasure, where something was superseded",
-     {"UPDATE store_kv SET superseded_by = NULL"}},
+     {"UPDATE store_kv SET superseded_by = NULL",
+      "SELECT ns, key FROM store_kv WHERE superseded_by IN (SELECT value FROM json_each(?))"}},
     {"gives a thread a small number again, when one was copied or deleted",
      {"UPDATE thread_namespaces SET ns_id = (SELECT MIN(before) + 1"}},
     {"salvages or imports a whole file",
