@@ -515,9 +515,10 @@ function salvageInto(
   key: Key | undefined,
 ): Promise<SalvageReport> {
   return attempt("salvageMemory", async () => {
-    const inherits = into?.key === undefined && into?.path !== ":memory:";
-    const wanted = (inherits ? itsKey : into.key) ?? undefined;
-    const options = into?.key === wanted ? into : { ...into, key: wanted };
+    const own = tried(() => into?.key);
+    const inherits = own === undefined && tried(() => into?.path) !== ":memory:";
+    const wanted = (inherits ? itsKey : own) ?? undefined;
+    const options = own === wanted ? into : { ...into, key: wanted };
     const given = checkDatabaseOptions(MEMORY_OPTIONS, options as MemoryOptions);
     const connection = Connection.toDatabase(given);
     try {

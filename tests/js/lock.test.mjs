@@ -279,7 +279,6 @@ describe("one process", () => {
   test.each([
     ["durability", { durability: "strict" }],
     ["index dims", { index: { dims: 3, embeddings: () => [] } }],
-    ["ttl", { ttl: { defaultTtl: 5 } }],
   ])("refuses conflicting options on one path: %s", async (_, options) => {
     const path = temporaryFile();
     const index = { dims: 2, embeddings: (texts) => texts.map(() => [1, 0]) };

@@ -90,11 +90,6 @@ const rows = {
     "invalid_value",
   ],
   "put a list or a text as the value": [(store) => stored(store, [1]), [1], "invalid_value"],
-  "put a secret, such as an API key": [
-    async (store) => (await stored(store, { text: `ghp_${"a1B2".repeat(9)}` })).text,
-    `ghp_${"a1B2".repeat(9)}`,
-    "[github token]",
-  ],
   "filter texts or dates by `$gt`": [
     (store) => found(store, { at: "2024-05-01" }, { filter: { at: { $gt: "2024-01-01" } } }),
     0,

@@ -26,7 +26,9 @@ export function hashOf(bytes, seed) {
 function sumOf(page, number) {
   const content = page.subarray(0, PAGE - 8);
   if (number !== 1) return hashOf(content, BigInt(number));
-  return hashOf(content.subarray(24), hashOf(content.subarray(0, 16), 1n));
+  // Without what a check may leave unsealed: whether it has sums, and the bond with its log.
+  const [start, header] = [content.subarray(0, 16), content.subarray(24, 72)];
+  return hashOf(content.subarray(92), hashOf(header, hashOf(start, 1n)));
 }
 
 /** The bytes of a database, each page with the checksum of what it holds. */
