@@ -13,7 +13,7 @@ import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import { checkKey, type Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, invalid, named } from "./errors.js";
+import { attempt, invalid, named, tried } from "./errors.js";
 import {
   checkImportOptions,
   type ImportOptions,

@@ -26,7 +26,7 @@ export function hashOf(bytes, seed) {
 function sumOf(page, number) {
   const content = page.subarray(0, PAGE - 8);
   if (number !== 1) return hashOf(content, BigInt(number));
-  // Without what a check may leave unsealed: whether it has sums, and the bond with its log.
+  // Without the page size and what belongs to the log of the moment.
   const [start, header] = [content.subarray(0, 16), content.subarray(24, 72)];
   return hashOf(content.subarray(92), hashOf(header, hashOf(start, 1n)));
 }
