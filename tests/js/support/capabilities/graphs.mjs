@@ -35,9 +35,9 @@ function chain() {
 const over = (builder, { store, checkpointer }) => builder.compile({ store, checkpointer });
 
 /** A node that searches what its config says, or nothing where there is no store. */
-function reader() {
+function reader(options) {
   const read = async (_state, config) => {
-    const items = (await config.store?.search(storeNamespace(config))) ?? [];
+    const items = (await config.store?.search(storeNamespace(config, options))) ?? [];
     return { found: items.map(({ key }) => key) };
   };
   return new StateGraph(Annotation.Root({ found: Annotation() }))
@@ -287,8 +287,11 @@ export const graphCases = [
       expect(await found({ user_id: "ada" })).toEqual(["tea"]);
       expect(await found({ user_id: "bob" })).toEqual([]);
       const named = { user_id: "ada", store_namespace: ["team", "shared"] };
-      expect(await found(named)).toEqual(["rules"]);
-      expect(await found({ user_id: "ada", store_namespace: "none" })).toEqual([]);
+      const sources = ["store_namespace", "configurable"];
+      const naming = (configurable) => found(configurable, over(reader({ sources }), memory));
+      expect(await naming(named)).toEqual(["rules"]);
+      expect(await naming({ user_id: "ada", store_namespace: "none" })).toEqual([]);
+      await expect(found(named)).rejects.toThrow("it counts only with sources");
       await expect(found({})).rejects.toThrow("user_id is not set");
       // A graph may have none.
       expect(await found({ user_id: "ada" }, reader().compile())).toEqual([]);
