@@ -480,7 +480,7 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
   std::optional<FoundItem> found;
   Status room;
   Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
-    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1), row.Text(8));
+    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1), SourceIn(row, 7));
     if (!room.ok()) return false;
     found = {.id = row.Int(0),
              .has_ttl = row.Int(4) != PutOp::kNoTtl,
@@ -731,7 +731,7 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
     const std::string ids = IdList(missing);
     Status room;
     Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
-      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), row.Text(11));
+      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), SourceIn(row, 10));
       if (room.ok()) rows_[row.Int(0)] = ItemRow(row, row.Text(3));
       return room.ok();
     });
