@@ -47,7 +47,7 @@ test("a human decides before anything is forgotten, in another process", () => {
     [
       'may I: forget {"key":"tea"}',
       "still there: 1",
-      'The tool said: Forgotten: "tea" (Ada likes oolong tea).',
+      'The tool said: Forgotten: "tea" (Ada likes oolong tea). It is recalled no more, but not erased.',
       "left: 0",
       "",
     ].join("\n"),

@@ -2,7 +2,7 @@
 // nothing and cannot end the block. Each position and each tool, with each hostile sign.
 
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { InMemoryStore } from "keepsake";
+import { InMemoryStore, openMemory } from "keepsake";
 import {
   episodes,
   forgetTool,
@@ -147,5 +147,23 @@ test("a tool answers within its budget, and says what it leaves out", async () =
   expect((await forgetTool(place).invoke({ key: "long" })).length).toBeLessThan(500);
   const tries = episodes(store);
   await tries.record({ state: "tea", action: "x".repeat(1_000_000), outcome: "none", reward: 1 });
-  expect((await tries.lessons("tea")).length).toBeLessThan(4000);
+  expect(await tries.lessons("tea")).toBe(
+    "1 of 1 episodes left out, because they are too long: the answer has 1000 tokens at most.",
+  );
+  await tries.record({ state: "tea", action: "pour", outcome: "none", reward: 1 });
+  expect(await tries.lessons("tea")).toMatch(/pour .*\n<\/memory>\n1 of 2 episodes left out/);
+});
+
+test("a model that forgets is told that nothing is erased, and the text can still be read", async () => {
+  await using memory = await openMemory({ path: ":memory:" });
+  await memory.keepHistory(NAMESPACE);
+  await memory.store.put(NAMESPACE, "tea", { text: "Ada likes tea" });
+  const tool = forgetTool({ memory, namespace: NAMESPACE });
+  expect(tool.description).toMatch(/say that it is forgotten, never that it is erased/);
+  expect(tool.description).not.toMatch(/for ever|for good|permanently/i);
+  expect(await tool.invoke({ key: "tea" })).toBe(
+    'Forgotten: "tea" (Ada likes tea). It is recalled no more, but not erased.',
+  );
+  const versions = await memory.store.history(NAMESPACE, "tea");
+  expect(JSON.stringify(versions)).toContain("Ada likes tea");
 });

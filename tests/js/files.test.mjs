@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryStore as OfficialStore } from "@langchain/langgraph-checkpoint";
-import { StoreBackend } from "deepagents";
+import { createFilesystemMiddleware, StoreBackend } from "deepagents";
 import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
 import { anthropicMemory, Files, filesBackend } from "keepsake/files";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -257,6 +257,24 @@ describe("deepagents' backend", () => {
       ),
     );
 
+  test("a line of a million characters is not answered whole by deepagents' tools", async () => {
+    const store = new InMemoryStore();
+    const backend = filesBackend(store);
+    await backend.write("/long.md", `${"x".repeat(1_000_000)}\nend`);
+    const { tools } = createFilesystemMiddleware({ backend });
+    const call = async (name, input) => {
+      const tool = tools.find((one) => one.name === name);
+      const answer = await tool.invoke({ id: "c", name, args: input, type: "tool_call" });
+      return JSON.stringify(answer.content);
+    };
+    const read = await call("read_file", { file_path: "/long.md" });
+    expect(read.length).toBeLessThan(81_000);
+    expect(read).toMatch(/truncated mid-line/);
+    expect(await call("read_file", { file_path: "/long.md", offset: 1 })).toMatch(/end/);
+    expect((await call("grep", { pattern: "xx" })).length).toBeLessThan(81_000);
+    await store.close();
+  });
+
   test("answers what deepagents' own answers", async () => {
     const [theirs, ours] = await both(async (backend) => {
       const said = [];
@@ -391,6 +409,38 @@ describe("Anthropic's memory tool", () => {
       { command: "view", path: "/memories/../etc/passwd" },
     ]);
     expect(ours).toEqual(theirs);
+  });
+
+  test("answers within its budget, says how to read on, and reading on ends", async () => {
+    const store = new InMemoryStore();
+    const { execute } = anthropicMemory(store);
+    const path = "/memories/long";
+    const lines = Array.from({ length: 3000 }, (_, i) => `line ${i + 1} ${"y".repeat(50)}`);
+    lines[1000] = "x".repeat(1_000_000);
+    await execute({ command: "create", path, file_text: lines.join("\n") });
+    const seen = [];
+    let view_range;
+    for (let views = 0; views < 20; views++) {
+      const answer = await execute({ command: "view", path, ...(view_range && { view_range }) });
+      expect(answer.length).toBeLessThan(61_000);
+      for (const [, number] of answer.matchAll(/^ *(\d+)\t/gm)) seen.push(Number(number));
+      const next = /To read on, view with view_range \[(\d+), (\d+)\]\.$/.exec(answer);
+      if (next === null) break;
+      view_range = [Number(next[1]), Number(next[2])];
+    }
+    expect(seen).toEqual(lines.map((_, i) => i + 1));
+    const one = await execute({ command: "view", path, view_range: [1001, 1001] });
+    expect(one).toMatch(/xx… \[60000 of 1000007 characters of this line\]$/);
+    const edit = { command: "str_replace", path, old_str: "line 1000 ", new_str: "line 1,000 " };
+    expect((await execute(edit)).length).toBeLessThan(5000);
+    const many = await execute({ ...edit, old_str: "y", new_str: "z" });
+    expect(many).toMatch(/, 100 and 2899 more\. Please ensure it is unique$/);
+    const files = new Files(store);
+    for (let i = 0; i < 700; i++) await files.write(`d/${i}${"n".repeat(90)}`, "");
+    const listing = await execute({ command: "view", path: "/memories/d" });
+    expect(listing.length).toBeLessThan(61_000);
+    expect(listing).toMatch(/\d+ of 700 left out: an answer has 60000 characters at most/);
+    await store.close();
   });
 
   test("replaces a text of several lines, and refuses what only begins like its root", async () => {

@@ -368,7 +368,9 @@ describe("tools", () => {
     expect(await call(recallTool, { query: "bicycle" })).toBe("Nothing is stored about that.");
     const bob = { configurable: { user_id: "bob" } };
     expect(await call(forgetTool, { key }, bob)).toMatch(/^nothing is stored under/);
-    expect(await call(forgetTool, { key })).toBe(`Forgotten: "${key}" (Ada likes oolong tea).`);
+    expect(await call(forgetTool, { key })).toBe(
+      `Forgotten: "${key}" (Ada likes oolong tea). It is recalled no more, but not erased.`,
+    );
     expect(await items()).toEqual([]);
   });
 

@@ -165,6 +165,40 @@ test("a recorded session is answered as the official server answers it, and so a
   expect(mine.getServerCapabilities()).toEqual(reference.getServerCapabilities());
 });
 
+test("what does not fit into an answer is left out whole, and that is told", async () => {
+  const client = await ours(temporaryFile());
+  const long = "x".repeat(1_000_000);
+  const entities = [
+    entity("Ada", "person", "drinks tea", long, "lives in Graz"),
+    entity("Bob", long, "drinks tea"),
+    ...Array.from({ length: 700 }, (_, i) => entity(`E${i}`, "thing", "y".repeat(100), "tea")),
+  ];
+  await call(client, "create_entities", { entities });
+  const relations = Array.from({ length: 300 }, (_, i) => relation("Ada", "has", `E${i}`));
+  await call(client, "create_relations", { relations });
+  const names = entities.map(({ name }) => name);
+  for (const [tool, input] of [
+    ["read_graph"],
+    ["search_nodes", { query: "tea" }],
+    ["open_nodes", { names }],
+  ]) {
+    const { content, structuredContent } = await call(client, tool, input);
+    expect(content.map(({ type }) => type)).toEqual(["text", "text"]);
+    const [text, note] = content.map((each) => each.text);
+    expect(text.length).toBeLessThan(61_000);
+    expect(JSON.parse(text)).toEqual(structuredContent);
+    const [ada, next] = structuredContent.entities;
+    expect(ada).toEqual(entity("Ada", "person", "drinks tea", "lives in Graz"));
+    expect(next.name).toBe("E0");
+    expect(note).toMatch(
+      /^Left out, because an answer has 20000 tokens at most: \d+ of 702 entities, \d+ of 1404 observations, \d+ of 300 relations\. Not whole: "Ada", "Bob", "E\d+", .* and \d+ more; open_nodes answers one alone\.$/,
+    );
+  }
+  const { content } = await call(client, "open_nodes", { names: ["E699"] });
+  expect(content).toHaveLength(1);
+  expect(JSON.parse(content[0].text).entities).toEqual([entities.at(-1)]);
+});
+
 test("the configuration of docs/mcp.md starts a server", async () => {
   const [{ code }] = snippetsOf("json").filter(({ path }) => path === "docs/mcp.md");
   const { command, args } = JSON.parse(code).mcpServers.memory;

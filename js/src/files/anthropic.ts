@@ -50,6 +50,11 @@ const MOST_LINES = 999_999;
 const NUMBER_WIDTH = 6;
 const LEVELS = 2;
 const AROUND = 2;
+// Characters of an answer, and of a line of a snippet.
+const MOST_SHOWN = 60_000;
+const MOST_OF_LINE = 2_000;
+// Numbers of lines in a message.
+const MOST_NUMBERS = 100;
 
 /** Anthropic's memory tool over the files of a store. */
 export function anthropicMemory(home: FileHome, options?: FilesToolOptions): AnthropicMemory {
@@ -101,11 +106,34 @@ async function view(files: Files, { path, view_range }: Given<"view">): Promise<
   if (inner !== "/" && !(await files.isDirectory(inner))) throw missing(path);
   const lines = await listed(files, inner, withoutLastSlashes(path), LEVELS);
   const size = lines.reduce((sum, line) => sum + line.size, 0);
+  const all = lines.map((line) => `${sizeText(line.size)}\t${line.path}`);
+  const shown = all.slice(0, fitting(all));
   return [
     `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`,
     `${sizeText(size)}\t${path}`,
-    ...lines.map((line) => `${sizeText(line.size)}\t${line.path}`),
+    ...shown,
+    ...(shown.length < all.length
+      ? [
+          `${all.length - shown.length} of ${all.length} left out: an answer has ${MOST_SHOWN} characters at most. View a directory below, to see what it holds.`,
+        ]
+      : []),
   ].join("\n");
+}
+
+// How many of these lines an answer has room for.
+function fitting(lines: readonly string[]): number {
+  let size = 0;
+  const end = lines.findIndex((line) => {
+    size += line.length + 1;
+    return size > MOST_SHOWN;
+  });
+  return end < 0 ? lines.length : end;
+}
+
+function cut(line: string, most: number): string {
+  return line.length <= most
+    ? line
+    : `${line.slice(0, most).toWellFormed()}… [${most} of ${line.length} characters of this line]`;
 }
 
 interface Line {
@@ -139,16 +167,23 @@ function numbered(path: string, text: string, range: number[] | undefined): stri
   }
   const [from = 1, to = -1] = range === undefined ? [] : checkEach("view_range", range, checkLine);
   const first = Math.max(from, 1) - 1;
-  const shown = lines.slice(first, to === -1 ? lines.length : to);
-  return `Here's the content of ${path} with line numbers:\n${withNumbers(shown, first + 1)}`;
+  const asked = withNumbers(lines.slice(first, to === -1 ? lines.length : to), first + 1);
+  // A line that has no room by itself is cut, so that reading on gets beyond it.
+  const shown = asked.slice(0, Math.max(fitting(asked), 1)).map((line) => cut(line, MOST_SHOWN));
+  const last = first + shown.length;
+  const rest =
+    shown.length === asked.length
+      ? ""
+      : `\nLines ${first + 1} to ${last} are shown: an answer has ${MOST_SHOWN} characters at most. To read on, view with view_range [${last + 1}, ${first + asked.length}].`;
+  return `Here's the content of ${path} with line numbers:\n${shown.join("\n")}${rest}`;
 }
 
 function checkLine(line: number): number {
   return checkWhole("a line of view_range", line, -1);
 }
 
-function withNumbers(lines: readonly string[], first: number): string {
-  return lines.map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
+function withNumbers(lines: readonly string[], first: number): string[] {
+  return lines.map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`);
 }
 
 async function create(
@@ -184,15 +219,19 @@ async function replace(
       );
     }
     if (count > 1) {
+      const lines = linesWith(text, old_str);
+      const more = lines.length > MOST_NUMBERS ? ` and ${lines.length - MOST_NUMBERS} more` : "";
       throw new Error(
-        `No replacement was performed. Multiple occurrences of old_str \`${old_str}\` in lines: ${linesWith(text, old_str).join(", ")}. Please ensure it is unique`,
+        `No replacement was performed. Multiple occurrences of old_str \`${old_str}\` in lines: ${lines.slice(0, MOST_NUMBERS).join(", ")}${more}. Please ensure it is unique`,
       );
     }
     const at = text.indexOf(old_str);
     const made = text.slice(0, at) + value + text.slice(at + old_str.length);
     const line = lineAt(text, at);
     const from = Math.max(line - AROUND, 1);
-    snippet = withNumbers(made.split("\n").slice(from - 1, line + AROUND), from);
+    snippet = withNumbers(made.split("\n").slice(from - 1, line + AROUND), from)
+      .map((each) => cut(each, MOST_OF_LINE))
+      .join("\n");
     return made;
   });
   return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet}${noteOf(masked)}`;

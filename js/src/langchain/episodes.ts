@@ -12,7 +12,7 @@ import {
 import { invalid, KeepsakeError } from "../errors.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { asLine, fenced, fitting } from "./item-text.js";
+import { asLine, fencedWithin } from "./item-text.js";
 import { BY_MODEL, type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
 
 /** A try: where one was, what one did, what came of it. */
@@ -178,14 +178,13 @@ export class Episodes {
       .slice(0, limit);
   }
 
-  /** The same for a prompt, in 1,000 tokens: a line each, fenced as data, failures marked; "" if there is none. */
+  /** The same for a prompt, in 1,000 tokens: a line each, fenced as data, failures marked; "" if there is none. Says how many do not fit. */
   async lessons(state: string, options?: RecallEpisodesOptions): Promise<string> {
     const found = await this.recall(state, options);
     const lines = found.map(({ failed, state, action, outcome }) =>
       asLine(`- ${failed ? "FAILED" : "worked"}: ${action} (${state}): ${outcome}`),
     );
-    const shown = fitting(lines, MOST_TOKENS);
-    return shown.length === 0 ? "" : fenced(shown);
+    return fencedWithin(MOST_TOKENS, "episodes", lines);
   }
 
   /** Notes that an episode was of use. Of two calls at once one may be lost. */

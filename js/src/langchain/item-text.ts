@@ -130,6 +130,14 @@ export function fitting(
   return shown;
 }
 
+/** The same as a block of what fits, and behind it how many of these things it leaves out. */
+export function fencedWithin(most: number, things: string, lines: readonly string[]): string {
+  const shown = fitting(lines, most);
+  const left = lines.length - shown.length;
+  const rest = `${left} of ${lines.length} ${things} left out, because they are too long: the answer has ${most} tokens at most.`;
+  return [...(shown.length === 0 ? [] : [fenced(shown)]), ...(left === 0 ? [] : [rest])].join("\n");
+}
+
 /** What somebody said, without what fenced() made, which a node may have been shown beside it. */
 export function withoutFenced(text: string): string {
   let said = "";

@@ -16,8 +16,7 @@ import {
   asLine,
   checkFormat,
   type EntryFormat,
-  fenced,
-  fitting,
+  fencedWithin,
   KEYED,
   lineOf,
   quote,
@@ -150,12 +149,7 @@ export function recallTool(
       .filter(({ score }) => score === undefined || score >= minScore)
       .map((item) => lineOf(item, formatTemplate));
     if (lines.length === 0) return "Nothing is stored about that.";
-    const shown = fitting(lines, maxTokens);
-    const left = lines.length - shown.length;
-    const rest = `${left} of ${lines.length} facts left out, because they are too long: the answer has ${maxTokens} tokens at most.`;
-    return [...(shown.length === 0 ? [] : [fenced(shown)]), ...(left === 0 ? [] : [rest])].join(
-      "\n",
-    );
+    return fencedWithin(maxTokens, "facts", lines);
   });
 }
 
@@ -169,7 +163,7 @@ export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
     const item = await store.get(labels, key);
     if (item === null) return noneUnder(key);
     await store.delete(labels, key);
-    return `Forgotten: ${quoted(item)}.`;
+    return `Forgotten: ${quoted(item)}. It is recalled no more, but not erased.`;
   };
   return takingKeys(toolOf(options, "forget", FORGET, parameters, ["key"], body));
 }

@@ -2,8 +2,10 @@
 
 import type { ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import { quote } from "../langchain/item-text.js";
+import { tokensOf } from "../langchain/tokens.js";
 import { guarded, type Masked, type SecretGuard } from "../store/secrets.js";
-import type { KnowledgeGraph } from "./graph.js";
+import type { Entity, Graph, KnowledgeGraph } from "./graph.js";
 
 /** @internal */
 export interface GraphTool {
@@ -14,10 +16,16 @@ export interface GraphTool {
   outputSchema: z.ZodRawShape;
   /** The list in its input that is written, and the names in it, which are keys of items. */
   writes?: { list: string; names: string[] };
-  /** What it answers as data, and as a text. */
   // biome-ignore lint/suspicious/noExplicitAny: each has the input of its schema.
-  run(graph: KnowledgeGraph, input: any): Promise<[data: Record<string, unknown>, text: unknown]>;
+  run(graph: KnowledgeGraph, input: any): Promise<GraphAnswer>;
 }
+
+/** As data, as a text, and what it leaves out, if anything. */
+type GraphAnswer = [data: Record<string, unknown>, text: unknown, left?: string];
+
+// Tokens of an answer, which is JSON.
+const MOST_TOKENS = 20_000;
+const MOST_NAMES = 10;
 
 const names = (text: string) => z.array(z.string()).describe(text);
 
@@ -135,8 +143,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     inputSchema: {},
     outputSchema: GRAPH,
     async run(graph) {
-      const all = await graph.read();
-      return [{ ...all }, all];
+      return within(await graph.read());
     },
   },
   search_nodes: {
@@ -150,8 +157,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     },
     outputSchema: GRAPH,
     async run(graph, input) {
-      const found = await graph.search(input.query);
-      return [{ ...found }, found];
+      return within(await graph.search(input.query));
     },
   },
   open_nodes: {
@@ -161,8 +167,7 @@ export const GRAPH_TOOLS: Record<string, GraphTool> = {
     inputSchema: { names: names("An array of entity names to retrieve") },
     outputSchema: GRAPH,
     async run(graph, input) {
-      const found = await graph.open(input.names);
-      return [{ ...found }, found];
+      return within(await graph.open(input.names));
     },
   },
 };
@@ -178,6 +183,47 @@ export function guardInput<T extends Record<string, unknown>>(
     for (const name of writes.names) secrets?.name(one[name] as string, `a ${name}`);
   }
   return guarded(secrets, input, `one of the ${writes.list}`);
+}
+
+// Whole entities, observations and relations, in their order, as far as they fit.
+function within(graph: Graph): GraphAnswer {
+  let rest = MOST_TOKENS;
+  const fits = (one: unknown) => {
+    const tokens = tokensOf(JSON.stringify([[one]], null, 2));
+    if (tokens > rest) return false;
+    rest -= tokens;
+    return true;
+  };
+  const cut: Entity[] = [];
+  const entities = graph.entities.flatMap((entity) => {
+    if (fits(entity)) return [entity];
+    cut.push(entity);
+    const bare = { ...entity, observations: [] };
+    return fits(bare) ? [{ ...bare, observations: entity.observations.filter(fits) }] : [];
+  });
+  const shown = { entities, relations: graph.relations.filter(fits) };
+  const left = [
+    leftOf("entities", graph.entities, entities),
+    leftOf("observations", observationsOf(graph.entities), observationsOf(entities)),
+    leftOf("relations", graph.relations, shown.relations),
+  ].filter((each) => each !== "");
+  if (left.length === 0) return [{ ...shown }, shown];
+  const some = cut.slice(0, MOST_NAMES).map(({ name }) => `"${quote(name)}"`);
+  const more = cut.length > some.length ? ` and ${cut.length - some.length} more` : "";
+  const whose =
+    cut.length === 0 ? "" : ` Not whole: ${some.join(", ")}${more}; open_nodes answers one alone.`;
+  return [
+    { ...shown },
+    shown,
+    `Left out, because an answer has ${MOST_TOKENS} tokens at most: ${left.join(", ")}.${whose}`,
+  ];
+}
+
+const observationsOf = (entities: Entity[]) => entities.flatMap((each) => each.observations);
+
+function leftOf(what: string, all: unknown[], shown: unknown[]): string {
+  const left = all.length - shown.length;
+  return left === 0 ? "" : `${left} of ${all.length} ${what}`;
 }
 
 function deleted(what: string): [Record<string, unknown>, string] {

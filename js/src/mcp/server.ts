@@ -53,10 +53,12 @@ function serverOf(
     const { run, writes: _, ...about } = graphTool;
     const tool = server.registerTool(name, about, async (input: unknown) => {
       const given = guardInput(graphTool, input as Record<string, unknown>, guard);
-      const [structuredContent, answer] = await withGraph((graph) => run(graph, given.value));
+      const [structuredContent, answer, left = ""] = await withGraph((graph) =>
+        run(graph, given.value),
+      );
       if (!about.annotations.readOnlyHint) tellOfChange();
-      const note = maskedNote(given.masked).trim();
-      return { ...textOf(answer, ...(note === "" ? [] : [note])), structuredContent };
+      const notes = [maskedNote(given.masked).trim(), left].filter((note) => note !== "");
+      return { ...textOf(answer, ...notes), structuredContent };
     });
     offer(tool, about.annotations.readOnlyHint);
   }

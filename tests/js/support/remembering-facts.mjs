@@ -99,7 +99,9 @@ function expectPositions(shown, expect) {
 function expectThreeTools(answers, expect) {
   expect(answers).toEqual([
     expect.stringMatching(/^Stored as "\w+"\.$/),
-    expect.stringMatching(/^Forgotten: "\w+" \(Ada likes oolong tea\)\.$/),
+    expect.stringMatching(
+      /^Forgotten: "\w+" \(Ada likes oolong tea\)\. It is recalled no more, but not erased\.$/,
+    ),
     expect.stringMatching(/^Stored as "\w+"\.$/),
     expect.stringMatching(/^<memory>\n.*\n- \w+: Ada likes green tea \[from model\]\n<\/memory>$/),
   ]);
