@@ -27,8 +27,8 @@ const GLUE_CEILING = 4_000;
 // learner with its queue and budget 4. Masking what a model stores, over any store, takes 8: the
 // table of what secrets look like, of which 3, and its reader. So it does in files.js and slim.js.
 // That text of others hides nothing, and is looked through in linear time, took .6; that a learner
-// gives up, and each tool answers within a budget, .5.
-const LANGCHAIN_CEILING = 30_900;
+// gives up, each tool answers within a budget, and where an item comes from, 1.
+const LANGCHAIN_CEILING = 31_500;
 // That what is no table, or cannot be read, is refused by name took .6.
 const EMBED_CEILING = 6_400;
 const FILES_CEILING = 24_000;
