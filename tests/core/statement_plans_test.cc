@@ -100,7 +100,7 @@ const Allowed kAllowed[] = {
     {"measures the threads of a scope that has a quota",
      {"SELECT COALESCE(SUM(LENGTH(CAST(n.thread_id AS BLOB))",
       "SELECT DISTINCT u.log FROM thread_namespaces n"}},
-    {"counts what waits for a vector, once: then it is known",
+    {"counts what waits for a vector, for each portion that is embedded",
      {"SELECT count(DISTINCT item_id) FROM vector_pending"}},
     {"is done once, when an index gets other fields, another model, or none",
      {"INSERT OR IGNORE INTO vector_pending(item_id, path) SELECT item_id, CASE path",

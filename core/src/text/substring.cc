@@ -1,7 +1,9 @@
 #include "text/substring.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "json/strings.h"
 #include "text/unicode.h"
@@ -64,8 +66,33 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
+// Up to so many bytes, a search that begins anew at each place is fast whatever the text is.
+constexpr std::size_t kShortBytes = 64;
+
+// Knuth, Morris and Pratt: in time that grows with the text and the piece, not with their product.
+bool ContainsLong(std::string_view text, std::string_view piece) {
+  std::vector<std::size_t> borders(piece.size());
+  const auto next = [&](std::size_t found, char c) {
+    while (found > 0 && piece[found] != c) found = borders[found - 1];
+    return piece[found] == c ? found + 1 : 0;
+  };
+  for (std::size_t i = 1; i < piece.size(); ++i) borders[i] = next(borders[i - 1], piece[i]);
+  std::size_t found = 0;
+  for (const char c : text) {
+    found = next(found, Lower(c));
+    if (found == piece.size()) return true;
+  }
+  return false;
+}
+
+// `folded` has no capital letter of ASCII, and neither has a text that was folded.
 bool Contains(std::string_view text, std::string_view folded) {
-  if (!IsAscii(text)) return Folded(text).find(folded) != std::string::npos;
+  const bool is_long = folded.size() > kShortBytes;
+  if (!IsAscii(text)) {
+    const std::string other = Folded(text);
+    return is_long ? ContainsLong(other, folded) : other.find(folded) != std::string::npos;
+  }
+  if (is_long) return ContainsLong(text, folded);
   return !std::ranges::search(text, folded, {}, Lower).empty();
 }
 
