@@ -123,6 +123,14 @@ const Allowed kAllowed[] = {
       "DELETE FROM meta WHERE name IN ('text_index', 'field_columns') OR name LIKE 'transfer%'"}},
 };
 
+// Where the quoted text that begins at `start` ends: the place of its closing quote, or the end of
+// a source that does not close it.
+std::size_t EndOfQuoted(const std::string& source, std::size_t start) {
+  std::size_t i = start + 1;
+  while (i < source.size() && source[i] != source[start]) i += source[i] == '\\' ? 2 : 1;
+  return std::min(i, source.size());
+}
+
 // The literals of a source, those that follow each other joined. REQUIRES: no raw strings with
 // quotes in them begin a statement.
 std::vector<std::string> LiteralsOf(const std::string& source) {
@@ -130,14 +138,17 @@ std::vector<std::string> LiteralsOf(const std::string& source) {
   bool continues = false;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const char c = source[i];
+    const bool separates_digits =
+        c == '\'' && i > 0 && std::isxdigit(static_cast<unsigned char>(source[i - 1])) != 0;
     if (source.compare(i, 2, "//") == 0) {
       i = std::min(source.find('\n', i), source.size());
-    } else if (c == '\'') {
-      i = source.find('\'', source[i + 1] == '\\' ? i + 3 : i + 2);
+    } else if (c == '\'' && !separates_digits) {
+      i = EndOfQuoted(source, i);
       continues = false;
     } else if (c == '"') {
       if (!continues) literals.emplace_back();
-      while (source[++i] != '"') {
+      const std::size_t end = EndOfQuoted(source, i);
+      while (++i < end) {
         if (source[i] == '\\') ++i;
         literals.back() += source[i];
       }
@@ -145,7 +156,6 @@ std::vector<std::string> LiteralsOf(const std::string& source) {
     } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
       continues = false;
     }
-    if (i >= source.size()) break;
   }
   return literals;
 }
