@@ -61,6 +61,8 @@ export interface Told {
   readonly author?: (() => Author) | undefined;
 }
 
+const NOTHING = new Uint8Array();
+
 type Configuration = OperationOf<"configureStore">;
 
 interface ConnectionParts extends Told {
@@ -156,6 +158,12 @@ export class Connection {
   /** The same object for all connections that were made of one. */
   get origin(): object {
     return this.#parts.acquire;
+  }
+
+  /** Whether another one reads the same rows, in the same scopes and told to the same listener. */
+  readsAs(other: Connection): boolean {
+    const isSame = other.origin === this.origin && other.#parts.hear === this.#parts.hear;
+    return isSame && areEqual(this.levels?.bytes, other.levels?.bytes);
   }
 
   /** Of a Durable Object or an application, which know no class that opens a file. */
@@ -321,6 +329,10 @@ export class Connection {
       throw error;
     }
   }
+}
+
+function areEqual(one: Uint8Array = NOTHING, other: Uint8Array = NOTHING): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
 
 // A net for façades that were forgotten, not a plan.

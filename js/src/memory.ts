@@ -136,6 +136,8 @@ export class Memory {
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
   #options: MemoryOptions;
+  // The same object for all scopes, by which their stores know each other.
+  readonly #scopedOptions: ScopedTierOptions;
   readonly #connection: Connection;
   #persistence: Persistence;
 
@@ -153,6 +155,7 @@ export class Memory {
   /** @internal */
   constructor(options: MemoryOptions, connection: Connection, persistence: Persistence = "memory") {
     this.#options = options;
+    this.#scopedOptions = scopedOptionsOf(options);
     this.#connection = connection;
     this.#persistence = persistence;
     this.store = new SqliteStore(options, connection);
@@ -184,7 +187,7 @@ export class Memory {
    */
   scoped(scope: ScopeOptions): ScopedMemory {
     try {
-      return new ScopedMemory(scopedOptionsOf(this.#options), this.#connection, scope);
+      return new ScopedMemory(this.#scopedOptions, this.#connection, scope);
     } catch (error) {
       throw named("Memory", error);
     }

@@ -105,7 +105,9 @@ describe("memoryMiddleware", () => {
         schema: { type: "object", properties: {} },
       });
       const middleware = [memoryMiddleware({ ...hers(), recallEach })];
-      await createAgent({ model, tools: [note], middleware }).invoke(said("Which tea?"), ADA);
+      const contextSchema = { parse: (context) => ({ ...context }) };
+      const agent = createAgent({ model, tools: [note], middleware, contextSchema });
+      await agent.invoke(said("Which tea?"), { context: { user_id: "ada" } });
       return model.calls.map(({ messages }) => recalled(messages).length);
     };
     expect(await shown("turn")).toEqual([1, 1]);
@@ -134,6 +136,90 @@ describe("memoryMiddleware", () => {
     const [ada, bob] = await Promise.all([run("ada"), run("bob")]);
     expect(new Set(ada)).toEqual(new Set(["- tea: She likes oolong tea"]));
     expect(new Set(bob)).toEqual(new Set(["- tea: He likes black tea"]));
+  });
+
+  describe("a message that two runs share, with the same thread", () => {
+    /** The lines that each run's later call of the turn is shown, after the first run began it. */
+    async function linesOf(options, runs) {
+      const model = fakeModel();
+      const remembering = withMemory(model, { namespace: ["facts"], minScore: -1, ...options });
+      const message = new HumanMessage("Which tea?");
+      const lines = [];
+      for (const [i, run] of [runs[0], ...runs].entries()) {
+        model.respond(new AIMessage("Fine."));
+        await remembering.invoke(i === 0 ? [message] : [message, new AIMessage("…")], run);
+        lines.push(recalled(model.calls[i].messages));
+      }
+      return lines.slice(1);
+    }
+    const ofRun = (find) => (run) => find(run.configurable.tenant);
+    const run = (tenant, more) => ({ configurable: { thread_id: "1", tenant }, ...more });
+
+    test("shows neither what the other's memory has", async () => {
+      await using one = await openMemory({ path: ":memory:" });
+      await using other = await openMemory({ path: ":memory:" });
+      await one.store.put(["facts"], "tea", { text: "Tea of one" });
+      await other.store.put(["facts"], "tea", { text: "Tea of the other" });
+      const tenants = { one, other };
+      const ofTenant = ofRun((tenant) => tenants[tenant]);
+      const shown = [["- tea: Tea of one"], ["- tea: Tea of the other"]];
+      const runs = [run("one"), run("other")];
+      expect(await linesOf({ memory: ofTenant }, runs)).toEqual(shown);
+      // The scopes have the same name.
+      const scoped = (run) => ofTenant(run).scoped({ place: ["facts"] });
+      expect(await linesOf({ memory: scoped, namespace: [] }, runs)).toEqual(shown);
+    });
+
+    test("shows nothing that the policy of one hides, whichever came first", async () => {
+      await memory.store.put(["user", "ada", "facts"], "tea", { text: "Hidden tea" });
+      const scoped = ofRun((tenant) => {
+        const policy = tenant === "low" ? { origins: { unknown: 0 } } : {};
+        return memory.scoped({ user: "ada", policy });
+      });
+      const lines = await linesOf({ memory: scoped, minScore: 0.07 }, [run("high"), run("low")]);
+      expect(lines).toEqual([["- tea: Hidden tea"], []]);
+    });
+
+    test("shows nothing that an access listener of one refuses", async () => {
+      await memory.store.put(["user", "ada", "facts"], "tea", { text: "Hidden tea" });
+      const scoped = ofRun((tenant) => {
+        const onAccess = () => {
+          if (tenant === "low") throw new Error("not for you");
+        };
+        return memory.scoped({ user: "ada", onAccess });
+      });
+      const both = linesOf({ memory: scoped }, [run("high"), run("low")]);
+      await expect(both).rejects.toThrow("not for you");
+    });
+
+    test("asks each one's own question", async () => {
+      await memory.store.put(["facts"], "tea", { text: "green tea" });
+      await memory.store.put(["facts"], "rice", { text: "brown rice" });
+      const querySelector = (_, { context }) => context.query;
+      const runs = ["tea", "rice"].map((query) => run("one", { context: { query } }));
+      expect(await linesOf({ memory, querySelector, minScore: 0.07 }, runs)).toEqual([
+        ["- tea: green tea"],
+        ["- rice: brown rice"],
+      ]);
+    });
+
+    test("recalls once, also by a scope that is made anew for each call", async () => {
+      await memory.store.put(["user", "ada", "facts"], "tea", { text: "Her tea" });
+      const policy = { readOnly: true };
+      let searches = 0;
+      const scoped = () => {
+        const { store } = memory.scoped({ user: "ada", policy });
+        const search = store.search.bind(store);
+        store.search = (...given) => {
+          searches++;
+          return search(...given);
+        };
+        return { store };
+      };
+      const shown = ["- tea: Her tea"];
+      expect(await linesOf({ memory: scoped }, [run("one"), run("one")])).toEqual([shown, shown]);
+      expect(searches).toBe(1);
+    });
   });
 
   test("pinned items are in the system message, in the order in which they were made", async () => {

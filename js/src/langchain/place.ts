@@ -42,13 +42,13 @@ export interface ItemStore {
   ): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
+  /** Whether another store reads the same items by the same rules. */
+  readsAs?(other: object): boolean;
 }
 
 /** A memory, or a scope of one. */
 export interface HasStore {
   readonly store: object;
-  /** Where a scope lies. */
-  readonly place?: readonly string[] | undefined;
 }
 
 /** Whose items: a `scope`, a `namespace`, or a namespace within a scope. */
@@ -79,8 +79,6 @@ export const PLACE_OPTIONS: NamesOf<PlaceOptions> = {
 export interface Place {
   store: ItemStore;
   labels: string[];
-  /** The scope that `memory` is. */
-  owner: readonly string[] | undefined;
   /** Undefined if what is written there is kept as it is. */
   secrets?: SecretGuard | undefined;
 }
@@ -138,12 +136,11 @@ export function checkPlace(call: string, options: PlaceOptions): void {
 /** @internal */
 export function placeOf(call: string, options: PlaceOptions, run: Run): Place {
   const { memory, store, scope, namespace, sources } = options;
-  const owner = typeof memory === "function" ? memory(run) : memory;
+  const whose = typeof memory === "function" ? memory(run) : memory;
   const within = typeof namespace === "function" ? namespace(run) : (namespace ?? []);
-  const found = unwrapStore(store ?? owner?.store ?? (run.store as object | undefined));
+  const found = unwrapStore(store ?? whose?.store ?? (run.store as object | undefined));
   return {
     store: checkStore(call, found),
-    owner: owner?.place,
     labels: [
       ...(scope === undefined ? [] : scopeLabels(scope, run, { sources })),
       ...checkNamespace(within),

@@ -29,6 +29,7 @@ import {
 import {
   checkPlace,
   facts,
+  type ItemStore,
   PLACE_OPTIONS,
   type Place,
   type PlaceOptions,
@@ -117,14 +118,21 @@ export interface Recalled {
   recalled: string;
 }
 
+// What was found for a turn, and all that decided it: runs may share a message.
+interface Turn {
+  place: Place;
+  context: unknown;
+  who: string;
+  found: Recalled;
+}
+
 /** Recalls for model calls, and knows what the calls of a turn have in common. @internal */
 export class Recaller {
   readonly position: InjectionPosition;
   readonly #call: string;
   readonly #options: RecallOptions;
-  // By the user's message that began the turn: a run hands on the same object. `who` keeps
-  // apart runs that share a message.
-  readonly #turns = new WeakMap<BaseMessage, { who: string; found: Recalled }>();
+  // By the user's message that began the turn: a run hands on the same object.
+  readonly #turns = new WeakMap<BaseMessage, Turn>();
 
   constructor(call: string, options: RecallOptions, position: InjectionPosition) {
     checkRecallOptions(call, options);
@@ -139,11 +147,14 @@ export class Recaller {
     const message = messages[lastOfUser(messages)];
     // A turn begins where the user spoke last: only what comes after it is the same turn.
     const isLater = message !== messages.at(-1) && this.#options.recallEach !== "call";
-    const who = JSON.stringify([place.owner, place.labels, run.configurable?.thread_id, isKeyed]);
+    const { context } = run;
+    const who = JSON.stringify([place.labels, run.configurable?.thread_id, isKeyed]);
     const known = message && this.#turns.get(message);
-    if (isLater && known?.who === who) return known.found;
+    const isSame =
+      known?.who === who && known.context === context && readsAlike(known.place.store, place.store);
+    if (isLater && isSame) return known.found;
     const found = await this.#recallNow(place, messages, run, isKeyed);
-    if (message) this.#turns.set(message, { who, found });
+    if (message) this.#turns.set(message, { place, context, who, found });
     return found;
   }
 
@@ -215,6 +226,11 @@ export class Recaller {
 /** Where the user's last message is, or -1. @internal */
 export function lastOfUser(messages: readonly BaseMessage[]): number {
   return messages.findLastIndex((message) => message.type === "human");
+}
+
+// A scope may be made anew for each call.
+function readsAlike(one: ItemStore, other: ItemStore): boolean {
+  return one === other || one.readsAs?.(other) === true;
 }
 
 function nameOf({ namespace, key }: SearchItem): string {

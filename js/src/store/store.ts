@@ -142,6 +142,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export abstract class KeepsakeStore extends BaseStore {
   /** @internal */
   protected readonly connection: Connection;
+  readonly #given: StoreOptions | null | undefined;
   readonly #model: Embedder | undefined;
   readonly #dims: number | undefined;
   readonly #now: () => number;
@@ -159,6 +160,7 @@ export abstract class KeepsakeStore extends BaseStore {
     given: StoreOptions | null | undefined,
   ) {
     super();
+    this.#given = given;
     try {
       const options = checkStoreOptions(given);
       const configuration = configurationOf(options);
@@ -344,6 +346,12 @@ export abstract class KeepsakeStore extends BaseStore {
       settle(doubts, answers.slice(requests.length));
       return requests.map((request, i) => fromCore(request, answers[i]));
     });
+  }
+
+  /** Whether another store reads the same items by the same rules: scopes are made anew. @internal */
+  readsAs(other: object): boolean {
+    if (!(#given in other) || other.#given !== this.#given) return false;
+    return this.connection.readsAs(other.connection);
   }
 
   /** The keys of exactly this namespace, sorted by code point. */
