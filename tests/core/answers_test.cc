@@ -1,5 +1,7 @@
 // Requests that are sent again, by clients that never heard the answer: to the
 // same engine, or to the next one on the file.
+#include "engine/answers.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -167,6 +169,16 @@ TEST_F(AnswersTest, a_client_of_another_scope_gets_no_answer_and_takes_none) {
   EXPECT_EQ(Rows(), 3);
 }
 
+TEST_F(AnswersTest, under_another_policy_a_request_is_judged_anew) {
+  const auto in = [](bool is_read_only) {
+    Policy policy;
+    policy.read_only = is_read_only;
+    return Remembered(1).Within(std::vector<ScopeLevel>{{{"user", "ada"}, policy}});
+  };
+  EXPECT_EQ(CodeOf(Execute(in(false).Add(Tag::kPut, Put("k")))), StatusCode::kOk);
+  EXPECT_EQ(CodeOf(Execute(in(true).Add(Tag::kPut, Put("k")))), StatusCode::kAccessDenied);
+}
+
 TEST_F(AnswersTest, a_scope_that_is_forgotten_leaves_no_answer_with_its_name) {
   const auto in = [](Namespace place) { return std::vector<ScopeLevel>{{std::move(place), {}}}; };
   Execute(Remembered(1).Within(in({"user", "ada"})).Add(Tag::kPut, Put("k")));
@@ -297,8 +309,8 @@ TEST_F(AnswersTest, an_operation_that_fails_alone_undoes_its_writes) {
   EXPECT_EQ(AnswerOf<CheckpointerStats>(stats).writes, 0U);
 }
 
-TEST_F(AnswersTest, a_huge_answer_is_kept_too) {
-  const std::string value = "\"" + std::string(5'000'000, 'x') + "\"";
+TEST_F(AnswersTest, a_long_answer_is_kept_too) {
+  const std::string value = "\"" + std::string(1'000'000, 'x') + "\"";
   Execute(Frame(1).Add(Tag::kPut, Put("huge", value)));
   const RequestBuilder frame =
       Remembered(2).Add(Tag::kGet, Get("huge")).Add(Tag::kPut, Put("huge", "2"));
@@ -307,6 +319,40 @@ TEST_F(AnswersTest, a_huge_answer_is_kept_too) {
   Crash();
   EXPECT_EQ(Execute(frame), first);
   EXPECT_EQ(ItemAt("huge")->value, "2");
+}
+
+TEST_F(AnswersTest, of_a_longer_answer_it_is_kept_that_it_was_done) {
+  const std::vector<ScopeLevel> ada = {{{"user", "ada"}, {}}};
+  const auto check = [&](std::size_t size, const auto& within) {
+    const std::string value = "\"" + std::string(size, 'x') + "\"";
+    Execute(within(Frame(1)).Add(Tag::kPut, Put("huge", value)));
+    const RequestBuilder frame =
+        within(Remembered(2)).Add(Tag::kGet, Get("huge")).Add(Tag::kPut, Put("huge", "2"));
+    EXPECT_EQ(AnswerOf<std::optional<Item>>(Execute(frame))->value, value);
+    Execute(within(Frame(3)).Add(Tag::kPut, Put("huge", "3")));
+    EXPECT_EQ(CodeOf(Execute(frame)), StatusCode::kNotFound);
+    const Bytes now = Execute(within(Frame(4)).Add(Tag::kGet, Get("huge")));
+    EXPECT_EQ(AnswerOf<std::optional<Item>>(now)->value, "3");
+  };
+  check(Answers::kMostBytes, [](RequestBuilder frame) { return frame; });
+  check(Answers::kMostBytesInScope, [&](RequestBuilder frame) { return frame.Within(ada); });
+}
+
+TEST_F(AnswersTest, a_scope_that_acknowledges_nothing_fills_no_file) {
+  const std::vector<ScopeLevel> ada = {{{"user", "ada"}, {}}};
+  const std::string value = "\"" + std::string(10'000, 'x') + "\"";
+  Execute(Frame(1).Within(ada).Add(Tag::kPut, Put("k", value)));
+  Execute(Remembered(1, kNow, 3).Add(Tag::kPut, Put("of the whole memory")));
+  for (std::uint64_t i = 1; i <= 600; ++i) {
+    std::vector<ScopeLevel> within = ada;
+    if (i % 2 == 0) within.push_back({{"s" + std::to_string(i)}, {}});
+    Execute(Frame(9).Within(within).Add(Tag::kPut, Put("k", value)));
+    Execute(Remembered(1, kNow + static_cast<std::int64_t>(i), 100 + i)
+                .Within(within)
+                .Add(Tag::kGet, Get("k"))
+                .Add(Tag::kPut, Put("other")));
+  }
+  EXPECT_LT(Rows(), 400) << "of 10 KB each";
 }
 
 TEST_F(AnswersTest, a_request_that_changes_more_than_rows_is_run_as_without_the_flag) {

@@ -29,6 +29,11 @@ PutOp WithVector(PutOp put, std::vector<float> vector) {
   return put;
 }
 
+PutOp Supersedes(PutOp put, std::string key) {
+  put.supersedes = ItemRef{put.ns, std::move(key)};
+  return put;
+}
+
 Provenance From(Origin origin, std::string source = "") { return {origin, std::move(source)}; }
 Provenance Quarantined() { return {Origin::kWeb, kPage, true}; }
 
@@ -344,18 +349,129 @@ TYPED_TEST(ProvenanceTest, what_was_replaced_has_its_earlier_value_again) {
 
 TYPED_TEST(ProvenanceTest, what_was_superseded_holds_again) {
   ASSERT_TRUE(this->Put(Note("bern", "lives in Bern", From(Origin::kUser))).ok());
-  PutOp poison = Note("rome", "lives in Rome", From(Origin::kWeb, kPage));
-  poison.supersedes = ItemRef{{"n"}, "bern"};
-  ASSERT_TRUE(this->Put(poison).ok());
-  PutOp user = Note("basel", "lives in Basel", From(Origin::kUser));
-  user.supersedes = ItemRef{{"n"}, "rome"};
-  ASSERT_TRUE(this->Put(user).ok());
-  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("basel"));
+  ASSERT_TRUE(this->Put(Supersedes(Note("rome", "Rome", From(Origin::kWeb, kPage)), "bern")).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("oslo", "Oslo", From(Origin::kWeb, kPage)), "rome")).ok());
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("oslo"));
   const ErasedItems erased = this->Revoke({Origin::kWeb});
-  EXPECT_EQ(erased.items, 1U);
+  EXPECT_EQ(erased.items, 2U);
   EXPECT_EQ(erased.restored, 1U);
-  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("basel", "bern"));
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("bern"));
   EXPECT_EQ((*this->store_->Get({"n"}, "bern"))->validity, std::nullopt);
+}
+
+TYPED_TEST(ProvenanceTest,
+           what_was_superseded_ends_where_something_that_stays_superseded_the_rest) {
+  ASSERT_TRUE(this->Put(Note("bern", "lives in Bern", From(Origin::kUser))).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("rome", "Rome", From(Origin::kWeb, kPage)), "bern")).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("oslo", "Oslo", From(Origin::kTool)), "rome")).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("basel", "Basel", From(Origin::kUser)), "oslo")).ok());
+  const std::int64_t basel_ms = kStart + 3000;
+  EXPECT_EQ(this->Revoke({Origin::kWeb}).restored, 1U);
+  EXPECT_EQ(this->Revoke({Origin::kTool}).restored, 1U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("basel"));
+  EXPECT_EQ((*this->store_->Get({"n"}, "bern"))->validity,
+            (Validity{.from_ms = std::nullopt, .until_ms = basel_ms}));
+  // And says so in its turn.
+  EXPECT_EQ(this->Revoke({Origin::kUser}, R"({"text":"Basel"})").restored, 1U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("bern"));
+}
+
+TYPED_TEST(ProvenanceTest, what_holds_again_keeps_its_own_end) {
+  ASSERT_TRUE(this->store_->KeepHistory({.ns = {}}).ok());
+  const auto until = [](PutOp put, std::int64_t until_ms) {
+    put.validity = Validity{.from_ms = std::nullopt, .until_ms = until_ms};
+    return put;
+  };
+  const std::int64_t past = kStart - 1000, soon = kStart + 1'000'000;
+  ASSERT_TRUE(this->Put(until(Note("over", "x", From(Origin::kUser)), past)).ok());
+  ASSERT_TRUE(this->Put(until(Note("contract", "x", From(Origin::kUser)), soon)).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("a", "x", From(Origin::kWeb)), "over")).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("b", "x", From(Origin::kWeb)), "contract")).ok());
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("b", "a"));
+  EXPECT_EQ(this->Revoke({Origin::kWeb}).restored, 1U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("contract"));
+  EXPECT_EQ((*this->store_->Get({"n"}, "contract"))->validity->until_ms, soon);
+  EXPECT_EQ((*this->store_->Get({"n"}, "over"))->validity->until_ms, past);
+}
+
+TYPED_TEST(ProvenanceTest, what_superseded_and_was_deleted_is_taken_back_as_far_as_history_goes) {
+  ASSERT_TRUE(this->store_->KeepHistory({.ns = {}}).ok());
+  ASSERT_TRUE(this->Put(Note("bern", "lives in Bern", From(Origin::kUser))).ok());
+  ASSERT_TRUE(this->Put(Supersedes(Note("rome", "Rome", From(Origin::kWeb, kPage)), "bern")).ok());
+  ASSERT_TRUE(this->Put({.ns = {"n"}, .key = "rome"}).ok());
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), IsEmpty());
+  const ErasedItems erased = this->Revoke({Origin::kWeb});
+  EXPECT_EQ(erased.items, 0U);
+  EXPECT_EQ(erased.restored, 1U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"n"}}), ElementsAre("bern"));
+}
+
+TYPED_TEST(ProvenanceTest, nothing_outside_of_what_is_asked_for_holds_again) {
+  PutOp bern = Note("bern", "lives in Bern", From(Origin::kUser));
+  bern.ns = {"other"};
+  ASSERT_TRUE(this->Put(bern).ok());
+  PutOp poison = Note("rome", "lives in Rome", From(Origin::kWeb, kPage));
+  poison.supersedes = ItemRef{{"other"}, "bern"};
+  ASSERT_TRUE(this->Put(poison).ok());
+  const auto erased = this->store_->Erase(std::vector<Namespace>{{"n"}}, "", {Origin::kWeb}, false);
+  ASSERT_TRUE(erased.has_value());
+  EXPECT_EQ(erased->restored, 0U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"other"}}), IsEmpty());
+}
+
+TYPED_TEST(ProvenanceTest, a_scope_puts_nothing_back_that_its_policy_does_not_let) {
+  ASSERT_TRUE(this->store_->KeepHistory({.ns = {}}).ok());
+  const auto put = [&](PutOp op) {
+    op.ns = {"user", "ada", "n"};
+    return this->Put(op);
+  };
+  const std::string long_text(100, 'x');
+  PutOp ever = Note("ever", "x", From(Origin::kUser)),
+        brief = Note("brief", "x", From(Origin::kUser));
+  brief.ttl_ms = 1'000'000;
+  ASSERT_TRUE(put(Note("long", long_text, From(Origin::kUser))).ok());
+  ASSERT_TRUE(put(ever).ok());
+  ASSERT_TRUE(put(brief).ok());
+  for (const char* key : {"long", "ever", "brief"}) {
+    PutOp poison = Note(key, "bad", From(Origin::kWeb));
+    poison.ttl_ms = 1'000'000;
+    ASSERT_TRUE(put(poison).ok());
+  }
+  Policy policy;
+  policy.max_value_bytes = 50;
+  policy.max_ttl_ms = 2'000'000;
+  const auto scope = *Scope::Make({{{"user", "ada"}, policy}});
+  ScopedStore open(*this->store_, scope);
+  const auto versions = open.History({{"n"}, "ever"}, 10);
+  ASSERT_TRUE(versions.has_value());
+  EXPECT_EQ(open.UndoOperation({.operation = versions->front().operation}).error().code(),
+            StatusCode::kQuotaExceeded);
+  const auto may = [&](const PutOp& op) { return open.MayPutBack({&op, 1}).ok(); };
+  const auto erased =
+      this->store_->Erase(std::vector<Namespace>{{"user"}}, "", {Origin::kWeb}, false, may);
+  ASSERT_TRUE(erased.has_value());
+  EXPECT_EQ(erased->items, 3U);
+  EXPECT_EQ(erased->restored, 1U);
+  EXPECT_THAT(this->Keys({.ns_prefix = {"user"}}), ElementsAre("brief"));
+}
+
+TYPED_TEST(ProvenanceTest, a_vector_in_a_scope_with_quotas_is_of_a_text_of_its_item) {
+  Policy policy;
+  policy.max_bytes = 1000;
+  const auto scope = *Scope::Make({{{"user", "ada"}, policy}});
+  ScopedStore open(*this->store_, scope);
+  const auto put = [&](std::string path) {
+    const Operation operation = WithVector(Note("k", "x"), {1, 0});
+    PutOp op = std::get<PutOp>(operation);
+    op.vectors[0].path = std::move(path);
+    const Operation put = op;
+    const auto done = open.Batch({&put, 1});
+    return done ? Status() : done.error();
+  };
+  EXPECT_TRUE(put("$").ok());
+  const Status refused = put("elsewhere");
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("\"elsewhere\""));
 }
 
 }  // namespace

@@ -441,6 +441,20 @@ TYPED_TEST(StoreContractTest, cap_39_index_says_what_is_embedded) {
               ElementsAre(Optional(1.0), Optional(0.0), std::nullopt));
 }
 
+TYPED_TEST(StoreContractTest, index_paths_of_an_item_are_short) {
+  const auto put = [&](std::size_t paths) {
+    PutOp op{.ns = {"n"}, .key = "k", .value = R"({"text":"tea"})"};
+    op.index = {IndexChoice::Kind::kPaths, std::vector<std::string>(paths, std::string(63, 'p'))};
+    const Operation operation = std::move(op);
+    const auto done = this->store_->Batch({&operation, 1});
+    return done ? Status() : done.error();
+  };
+  EXPECT_TRUE(put(64).ok());
+  const Status refused = put(65);
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("4096 bytes, and one for each: they take 4160"));
+}
+
 TYPED_TEST(StoreContractTest, cap_40_search_covers_the_subtree_of_whole_labels) {
   this->Put({"user"}, "root", "1");
   this->Put({"user", "a"}, "below", "1");

@@ -31,6 +31,7 @@ struct Erasure {
   bool dry_run = false;                      // says what would go, and keeps it
   // Where who asks is at home. There no hold is told by its reason, and none around it by name.
   Namespace place{};
+  FunctionRef<bool(const PutOp&)> may_put_back{nullptr};  // of Store::Erase()
 };
 
 struct Erased {

@@ -162,6 +162,10 @@ class ScopedStore {
   // be written back.
   Result<Undone> UndoOperation(const Undo& undo);
 
+  // Whether all policies let items be again what they were, and their quotas have room for it,
+  // which is then taken.
+  Status MayPutBack(std::span<const PutOp> puts);
+
   // Any other method of Store. Its arguments enter the scope, in place, and its answer leaves
   // it: each type of them needs an Enter() or a Leave() below. Each of them answers something,
   // so that all must be readable; what one changes must be writable, too. What answers nothing

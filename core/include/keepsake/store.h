@@ -180,9 +180,11 @@ class Store {
   // filter lets through and which come from there; `{}` is everything. With `dry_run` it only
   // says what that would be. If it says from where, what had another value of another origin
   // before has it again, as far as history is kept; and what one of them superseded holds again.
-  // What was deleted is in free pages still: sql::Database::Scrub().
+  // That is put back only if `may_put_back` lets it. What was deleted is in free pages still:
+  // sql::Database::Scrub().
   Result<ErasedItems> Erase(std::span<const Namespace> prefixes, const std::string& filter,
-                            const ProvenanceFilter& from, bool dry_run);
+                            const ProvenanceFilter& from, bool dry_run,
+                            FunctionRef<bool(const PutOp&)> may_put_back = nullptr);
   // Deletes expired items, at most `max_items`; says how many. Reads never
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;

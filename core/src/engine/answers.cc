@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/prefix_range.h"
+
 namespace keepsake {
 namespace {
 
@@ -18,6 +20,12 @@ constexpr std::string_view kDeleteAcknowledged =
     "DELETE FROM answers WHERE client_id = ? AND place = ? AND sequence <= ?";
 // Reads the whole table, which holds a few rows of each client.
 constexpr std::string_view kDeleteOld = "DELETE FROM answers WHERE answered_at_ms < ?";
+constexpr std::string_view kBelow =
+    "SELECT client_id, place, sequence, length(response) FROM answers"
+    " WHERE place >= ? AND place < ?"
+    " ORDER BY answered_at_ms DESC, sequence DESC";
+constexpr std::string_view kDeleteOne =
+    "DELETE FROM answers WHERE client_id = ? AND place = ? AND sequence = ?";
 constexpr std::string_view kDeleteAll = "DELETE FROM answers";
 constexpr std::string_view kDeleteBelow =
     "DELETE FROM answers WHERE place <> '' AND instr(place, ?) = 1";
@@ -28,16 +36,25 @@ constexpr std::string_view kLongOnes =
 constexpr std::string_view kReplace =
     "UPDATE answers SET response = ? WHERE client_id = ? AND place = ? AND sequence = ?";
 
+// A scope is looked through once for so many answers.
+constexpr std::size_t kKeptBetweenLooks = 256;
+
+Bytes Failed(std::uint64_t sequence, std::string_view why) {
+  Bytes response;
+  const std::string message = "it was done, but its answer " + std::string(why);
+  wire::WriteFailure(response, sequence, Status(StatusCode::kNotFound, message));
+  return response;
+}
+
 // At most wire::kMaxRemembered.
 std::int64_t Number(std::uint64_t id) { return static_cast<std::int64_t>(id); }
 
 }  // namespace
 
-Result<bool> Answers::Find(const wire::Request& request, const Namespace& place, Bytes& response) {
+Result<bool> Answers::Find(const wire::Request& request, const Caller& caller, Bytes& response) {
   bool found = false;
-  const std::string encoded = EncodeNamespace(place);
   Status status = database_.Run(
-      kFind, {Number(request.header.client_id), encoded, Number(request.header.sequence)},
+      kFind, {Number(request.header.client_id), caller.place, Number(request.header.sequence)},
       [&](const sql::Row& row) {
         const ByteView kept = row.Blob(0);
         response.assign(kept.begin(), kept.end());
@@ -48,14 +65,22 @@ Result<bool> Answers::Find(const wire::Request& request, const Namespace& place,
   return found;
 }
 
-Status Answers::Keep(const wire::Request& request, const Namespace& place, ByteView response) {
+Status Answers::Keep(const wire::Request& request, const Caller& caller, ByteView response) {
   const wire::RequestHeader& header = request.header;
-  const std::string encoded = EncodeNamespace(place);
   if (Status status = DeleteOld(header.now_ms); !status.ok()) return status;
-  Status status = database_.Run(kDeleteAcknowledged,
-                                {Number(header.client_id), encoded, Number(*request.acknowledged)});
+  Status status = database_.Run(
+      kDeleteAcknowledged, {Number(header.client_id), caller.place, Number(*request.acknowledged)});
+  const bool is_scoped = !caller.place.empty();
+  if (status.ok() && is_scoped && kept_++ % kKeptBetweenLooks == 0) {
+    status = DeleteSurplus(std::string_view(caller.place).substr(0, caller.around));
+  }
   if (!status.ok()) return status;
-  return database_.Run(kInsert, {Number(header.client_id), encoded, Number(header.sequence),
+  Bytes instead;
+  if (response.size() > (is_scoped ? kMostBytesInScope : kMostBytes)) {
+    instead = Failed(header.sequence, "was too long to be kept: ask again for what it read");
+    response = instead;
+  }
+  return database_.Run(kInsert, {Number(header.client_id), caller.place, Number(header.sequence),
                                  header.now_ms, response});
 }
 
@@ -78,13 +103,33 @@ Status Answers::ForgetValues(std::span<const Namespace> forgotten) {
     keys.push_back({row.Int(0), row.Int(1), std::string(row.Text(2))});
     return true;
   });
-  const Status told(StatusCode::kNotFound,
-                    "it was done, but its answer was forgotten with what it held");
   for (const auto& [client_id, sequence, place] : keys) {
     if (!status.ok()) return status;
-    Bytes response;
-    wire::WriteFailure(response, static_cast<std::uint64_t>(sequence), told);
+    const Bytes response =
+        Failed(static_cast<std::uint64_t>(sequence), "was forgotten with what it held");
     status = database_.Run(kReplace, {ByteView(response), client_id, place, sequence});
+  }
+  return status;
+}
+
+Status Answers::DeleteSurplus(std::string_view around) {
+  struct Key {
+    std::int64_t client_id;
+    std::string place;
+    std::int64_t sequence;
+  };
+  std::vector<Key> surplus;
+  std::size_t answers = 0, bytes = 0;
+  const sql::PrefixRange range{std::string(around)};
+  Status status = database_.Run(kBelow, {range.first(), range.end()}, [&](const sql::Row& row) {
+    bytes += static_cast<std::size_t>(row.Int(3));
+    if (++answers > kMostOfScope || bytes > kMostBytesOfScope) {
+      surplus.push_back({row.Int(0), std::string(row.Text(1)), row.Int(2)});
+    }
+    return true;
+  });
+  for (const auto& [client_id, place, sequence] : surplus) {
+    if (status.ok()) status = database_.Run(kDeleteOne, {client_id, place, sequence});
   }
   return status;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/answer_room.h"
+#include "base/hash.h"
 #include "engine/engine_state.h"
 #include "engine/operation_table.h"
 #include "wire/frame.h"
@@ -171,15 +172,24 @@ class Engine::Opened {
 
   // A request that was answered gets its answer again.
   Status RunOnce(const wire::Request& request, const std::vector<Call>& calls) {
-    const Namespace place = state_.scope() == nullptr ? Namespace() : state_.scope()->place();
+    const Answers::Caller caller = CallerOf(request);
     return state_.InKeptTransaction([&]() -> Status {
-      const Result<bool> found = state_.answers()->Find(request, place, response_);
+      const Result<bool> found = state_.answers()->Find(request, caller, response_);
       if (!found) return found.error();
       if (*found) return Status();
       const bool changed = AnswerAll(request, calls).changed || !trail().empty();
       if (Status status = trail().Write(); !status.ok() || !changed) return status;
-      return state_.answers()->Keep(request, place, response_);
+      return state_.answers()->Keep(request, caller, response_);
     });
+  }
+
+  // Under another policy it may not be answered as it was.
+  Answers::Caller CallerOf(const wire::Request& request) const {
+    const Scope* scope = state_.scope();
+    if (scope == nullptr) return {};
+    const std::string policies = std::to_string(HashOf(request.levels));
+    return {EncodeNamespace(scope->place()) + policies,
+            EncodeNamespace(scope->levels().front().place).size()};
   }
 
   struct Outcome {

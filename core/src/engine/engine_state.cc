@@ -99,7 +99,11 @@ Status EngineState::EndAbandonedExport() {
 
 Result<Erased> EngineState::Forget(const Erasure& erasure) {
   Erasure entered = erasure;
+  const auto may_put_back = [&](const PutOp& put) {
+    return scoped_store_->MayPutBack({&put, 1}).ok();
+  };
   if (scoped_store_) {
+    entered.may_put_back = may_put_back;
     if (Status status = scoped_store_->Enter(entered); !status.ok()) {
       return std::unexpected(std::move(status));
     }
@@ -117,8 +121,8 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
         if (status.ok()) status = rows_in_->Discard();
         return status.ok() ? answers_->ForgetValues(emptied) : status;
       });
-  if (database_ == nullptr || entered.dry_run) return erased;
   ForgetUsage();
+  if (database_ == nullptr || entered.dry_run) return erased;
   // Nothing of it stays in linear memory, either. What is erased stays so if that fails: then the
   // next request tries again.
   is_stale_ = !StartAnew().ok();

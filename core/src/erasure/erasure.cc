@@ -81,7 +81,8 @@ Status Held(const Hold& hold, const Namespace& place) {
 
 Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasure,
                          std::vector<std::string> threads) {
-  const auto items = store.Erase(erasure.namespaces, erasure.filter, erasure.from, erasure.dry_run);
+  const auto items = store.Erase(erasure.namespaces, erasure.filter, erasure.from, erasure.dry_run,
+                                 erasure.may_put_back);
   if (!items) return std::unexpected(items.error());
   Erased erased{.items = items->items,
                 .vectors = items->vectors,

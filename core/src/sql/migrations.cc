@@ -24,7 +24,7 @@ constexpr SchemaStatement kVersion1[] = {
      "  sequence INTEGER NOT NULL,"
      "  answered_at_ms INTEGER NOT NULL,"
      "  response BLOB NOT NULL,"
-     "  PRIMARY KEY(client_id, place, sequence)"
+     "  PRIMARY KEY(place, client_id, sequence)"
      ") STRICT, WITHOUT ROWID"},
 
     {kItems,

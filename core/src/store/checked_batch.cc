@@ -60,6 +60,21 @@ Status CheckPath(std::string_view path) {
   return Invalid("index path must be well-formed UTF-8 without NUL: " + json::Quoted(path));
 }
 
+// They are kept with the item until its texts are embedded.
+constexpr std::size_t kMaxPathsBytes = 4096;
+
+Status CheckPaths(std::span<const std::string> paths) {
+  std::size_t bytes = 0;
+  for (const std::string& path : paths) {
+    if (Status status = CheckPath(path); !status.ok()) return status;
+    bytes += path.size() + 1;
+  }
+  if (bytes <= kMaxPathsBytes) return {};
+  return Invalid("index paths of an item must not take more than " +
+                 std::to_string(kMaxPathsBytes) + " bytes, and one for each: they take " +
+                 std::to_string(bytes));
+}
+
 Status CheckText(const TextConfig& text) {
   if (text.fields.size() > TextConfig::kMaxFields) {
     return Invalid("text must not have more than " + std::to_string(TextConfig::kMaxFields) +
@@ -169,9 +184,7 @@ class Checker {
     if (Status status = CheckTtl(ttl_ms); !status.ok()) return status;
     if (op.value) {
       if (Status status = CheckValue(*op.value); !status.ok()) return status;
-      for (const std::string& path : op.index.paths) {
-        if (Status status = CheckPath(path); !status.ok()) return status;
-      }
+      if (Status status = CheckPaths(op.index.paths); !status.ok()) return status;
       if (Status status = CheckVectors(op.vectors, options_); !status.ok()) return status;
     }
     if (op.provenance) {

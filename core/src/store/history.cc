@@ -1,10 +1,13 @@
 #include "store/history.h"
 
 #include <algorithm>
+#include <functional>
+#include <unordered_map>
 
 #include "base/heap_sort.h"
 #include "json/utf8.h"
 #include "store/item_table.h"
+#include "store/validity.h"
 #include "text/dates.h"
 
 namespace keepsake {
@@ -297,8 +300,78 @@ Status EndItem(ItemTable& table, const Wanted& wanted, TracedItem& item, ErasedV
     erased.ids.insert(erased.ids.end(), item.versions.ids.begin(), item.versions.ids.end());
     erased.bytes += item.versions.bytes;
   }
+  if (item.is_wanted && !item.versions.ids.empty()) {
+    const Result<std::optional<ItemState>> now = table.ReadState(item.name);
+    if (!now) return now.error();
+    if (!*now) erased.gone.push_back(std::move(item.name));
+  }
   item = {};
   return {};
+}
+
+// Items that go, by their marks.
+using Going = std::unordered_map<std::int64_t, const ItemName*>;
+
+// When an item ends, and what says so; neither if nothing does.
+struct End {
+  std::optional<std::int64_t> until_ms;
+  std::int64_t successor = 0;
+
+  bool operator<(const End& other) const {
+    return until_ms && (!other.until_ms || *until_ms < *other.until_ms);
+  }
+};
+
+End EndOf(const ItemState& state) { return {state.validity.until_ms, state.successor}; }
+
+// As it is, or was when it was last there.
+Result<ItemState> LastStateOf(ItemTable& table, const ItemName& name) {
+  Result<std::optional<ItemState>> state = table.ReadState(name);
+  if (!state) return std::unexpected(state.error());
+  if (*state) return **std::move(state);
+  ItemState last;
+  Status status = table.history().ReadVersions(name, [&](const StoredVersion& version) {
+    if (version.before) last = *version.before;
+    return !version.before;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return last;
+}
+
+// Before one of those that go superseded it.
+Result<End> EndBefore(ItemTable& table, const ItemName& name, const Going& going,
+                      std::int64_t now_ms) {
+  End end;
+  const auto rules = table.history().Rules();
+  if (!rules) return std::unexpected(rules.error());
+  const HistoryRule* rule = (*rules)->Find(name.encoded_ns);
+  if (rule == nullptr) return end;
+  Status status = table.history().ReadVersions(name, [&](const StoredVersion& version) {
+    const bool is_kept = version.at_ms > HorizonOf(*rule, now_ms);
+    if (!is_kept || version.change != Change::kSupersede || !version.before) return false;
+    end = EndOf(*version.before);
+    const bool goes = going.contains(end.successor);
+    if (goes) end = {};
+    return goes;
+  });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return end;
+}
+
+// Since when something that stays says otherwise: what superseded the one that goes superseded
+// the item, too. Its own end, if that was before.
+Result<End> EndByOthers(ItemTable& table, const Going& going, const ItemState& item) {
+  End end = EndOf(item);
+  for (std::size_t steps = 0; steps <= going.size(); ++steps) {
+    const auto next = going.find(end.successor);
+    if (next == going.end()) return end.successor == 0 ? End() : end;
+    const Result<ItemState> state = LastStateOf(table, *next->second);
+    if (!state) return std::unexpected(state.error());
+    const std::optional<std::int64_t>& from_ms = state->validity.from_ms;
+    if (steps == 0 && from_ms && end.until_ms && *end.until_ms < *from_ms) return End{end.until_ms};
+    end = EndOf(*state);
+  }
+  return End();
 }
 
 }  // namespace
@@ -318,6 +391,42 @@ Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return found;
+}
+
+Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const ItemName> going,
+                                               std::span<const std::string> encoded_prefixes,
+                                               std::int64_t now_ms) {
+  std::vector<ReopenedItem> reopened;
+  const Result<bool> any = table.HasSuperseded();
+  if (!any) return std::unexpected(any.error());
+  if (!*any || going.empty()) return reopened;
+  Going by_mark;
+  std::vector<std::int64_t> marks;
+  for (const ItemName& name : going) {
+    marks.push_back(MarkOf(name.encoded_ns, name.key));
+    by_mark[marks.back()] = &name;
+  }
+  HeapSort(marks, std::less());
+  const Result<std::vector<ItemName>> names = table.SupersededBy(marks);
+  if (!names) return std::unexpected(names.error());
+  for (const ItemName& name : *names) {
+    const auto goes = by_mark.find(MarkOf(name.encoded_ns, name.key));
+    const bool is_below = std::ranges::any_of(encoded_prefixes, [&](const std::string& prefix) {
+      return name.encoded_ns.starts_with(prefix);
+    });
+    if (!is_below || (goes != by_mark.end() && *goes->second == name)) continue;
+    const Result<std::optional<ItemState>> state = table.ReadState(name);
+    if (!state) return std::unexpected(state.error());
+    if (!*state) continue;  // of a damaged file
+    const Result<End> before = EndBefore(table, name, by_mark, now_ms);
+    if (!before) return std::unexpected(before.error());
+    const Result<End> by_others = EndByOthers(table, by_mark, **state);
+    if (!by_others) return std::unexpected(by_others.error());
+    const auto [until_ms, successor] = std::min(*before, *by_others);
+    if (until_ms && until_ms == (*state)->validity.until_ms) continue;
+    reopened.push_back({name, until_ms, successor});
+  }
+  return reopened;
 }
 
 Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,

@@ -47,6 +47,13 @@ struct ItemName {
   auto operator<=>(const ItemName&) const = default;
 };
 
+// An item that was superseded, and holds again: until when, and what says so from then on.
+struct ReopenedItem {
+  ItemName name;
+  std::optional<std::int64_t> until_ms;
+  std::int64_t successor = 0;  // as FactMarks has it
+};
+
 struct StoredItem {
   ItemName name;
   ItemState state;
@@ -160,11 +167,19 @@ Item ItemOf(const ItemRef& name, const ItemState& state);
 Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName& name,
                                                 const ProvenanceFilter& from, std::int64_t now_ms);
 
+// What these items superseded, below one of the prefixes, unless they did so to each other. It
+// holds again until its own end, as far as history tells of it, or until another superseded it,
+// or superseded the one that goes. REQUIRES: an item that is no more has versions.
+Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const ItemName> going,
+                                               std::span<const std::string> encoded_prefixes,
+                                               std::int64_t now_ms);
+
 // What erasing items takes of versions: their ids. A history of which one version is wanted goes
 // as a whole.
 struct ErasedVersions {
   std::vector<std::int64_t> ids;
-  std::uint64_t bytes = 0;  // of keys and values
+  std::uint64_t bytes = 0;       // of keys and values
+  std::vector<ItemName> gone{};  // of items that are no more
 };
 Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,
                        ErasedVersions& erased);

@@ -63,7 +63,7 @@ struct ItemErasure {
   ItemIds ids;
   std::vector<std::int64_t> versions;
   std::vector<StoredVersion> put_back;  // some of these items, as they were before these versions
-  std::vector<ItemName> reopened;       // what one of these items superseded
+  std::vector<ReopenedItem> reopened;   // what one of these items superseded
 };
 
 // The vectors of an item, one after the other, in the order of their paths.
@@ -140,8 +140,8 @@ class ItemTable {
   // Offers all items whose namespace begins so, expired ones, too.
   virtual Status ReadBelow(std::string_view encoded_prefix,
                            FunctionRef<void(const ItemTrace&)> offer) = 0;
-  // Of other items, those that one of these superseded.
-  virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) = 0;
+  // What was superseded by items with these marks, which are sorted: by namespace and key.
+  virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) = 0;
   // Deletes items, and whatever was made of them or of others that went before; and versions.
   virtual Status Erase(const ItemErasure& erasure, std::int64_t now_ms) = 0;
   // Says how many items there were.

@@ -3,15 +3,19 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/heap_sort.h"
+#include "json/json.h"
 #include "json/utf8.h"
 #include "keepsake/audit.h"
 #include "keepsake/erasure.h"
 #include "keepsake/scope.h"
+#include "store/embedding.h"
 
 namespace keepsake {
 namespace {
@@ -57,6 +61,22 @@ Status Denied(const Policy& policy, Access one, const Namespace& ns, bool is_aro
     if (prefixes.empty()) message += " nothing";
   }
   return {StatusCode::kAccessDenied, message};
+}
+
+// So that nobody stores by vectors what a quota of values does not let.
+Status CheckVectorsAreOfTexts(const PutOp& op, const StoreOptions& options) {
+  if (op.vectors.empty() || !options.index || !json::Validate(*op.value).ok()) return {};
+  const bool by_default = op.index.kind == IndexChoice::Kind::kStoreDefault;
+  const auto texts = TextsToEmbed(*op.value, by_default ? options.index->fields : op.index.paths);
+  if (!texts) return texts.error();
+  const std::unordered_set<std::string_view> paths(texts->paths.begin(), texts->paths.end());
+  for (const FieldVector& vector : op.vectors) {
+    if (paths.contains(vector.path)) continue;
+    return {StatusCode::kInvalidArgument,
+            "a vector in a scope with quotas must be of a text of its item: there is none at " +
+                json::Quoted(vector.path)};
+  }
+  return {};
 }
 
 std::string_view NameOf(Origin origin) {
@@ -263,6 +283,8 @@ Status ScopedStore::Enter(GetOp& op, Access access) const {
 Status ScopedStore::Enter(PutOp& op, Access access) const {
   if (op.value) {
     if (Status status = SetTtl(op); !status.ok()) return status;
+    Status status = HasQuota(scope_) ? CheckVectorsAreOfTexts(op, store_.options()) : Status();
+    if (!status.ok()) return status;
     for (const ScopeLevel& level : scope_.levels()) {
       const auto& most = level.policy.max_value_bytes;
       if (!most || op.value->size() <= *most) continue;
@@ -539,28 +561,29 @@ void ScopedStore::Leave(AuditEntry& entry) const {
 }
 
 // What it was may be more than the policies let it be now.
+Status ScopedStore::MayPutBack(std::span<const PutOp> puts) {
+  std::vector<Operation> operations;
+  for (PutOp put : puts) {
+    LeaveNamespace(put.ns);
+    const std::optional<Provenance> was = put.provenance;
+    if (Status status = Enter(put, Access::kWrite); !status.ok()) return status;
+    if (put.provenance != was) {
+      return {StatusCode::kAccessDenied,
+              "memory access denied: what it was would go into quarantine now: " +
+                  json::Quoted(put.key)};
+    }
+    operations.emplace_back(std::move(put));
+  }
+  return CheckQuotas(operations);
+}
+
 Result<Undone> ScopedStore::UndoOperation(const Undo& undo) {
   const auto is_seen = [&](const Namespace& ns) { return MayRead(ns); };
   Result<std::vector<PutOp>> puts = store_.ReadUndo(undo, is_seen);
   if (!puts) return std::unexpected(std::move(puts.error()));
-  std::vector<Operation> operations;
-  for (PutOp& put : *puts) {
-    LeaveNamespace(put.ns);
-    put.ttl_ms = PutOp::kDefaultTtl;
-    const std::optional<Provenance> was = put.provenance;
-    if (Status status = Enter(put, Access::kWrite); !status.ok()) {
-      return std::unexpected(std::move(status));
-    }
-    if (put.provenance != was) {
-      return Error(StatusCode::kAccessDenied,
-                   "memory access denied: what it was would go into quarantine now: " +
-                       json::Quoted(put.key));
-    }
-    operations.emplace_back(std::move(put));
-  }
   // The last of what is put back is what stays: versions are put back in reverse order.
-  std::ranges::reverse(operations);
-  if (Status status = CheckQuotas(operations); !status.ok()) return std::unexpected(status);
+  std::ranges::reverse(*puts);
+  if (Status status = MayPutBack(*puts); !status.ok()) return std::unexpected(std::move(status));
   Result<Undone> undone = store_.UndoOperation(undo, is_seen);
   if (!undone && usage_ != nullptr) usage_->Clear();
   return undone;

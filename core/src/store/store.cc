@@ -136,8 +136,24 @@ Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
   return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());
 }
 
+namespace {
+
+Result<PutOp> PutThatWrites(const StoredVersion& version) {
+  Result<Namespace> ns = DecodeNamespace(version.name.encoded_ns);
+  if (!ns) return std::unexpected(ns.error());
+  PutOp put{.ns = *std::move(ns), .key = version.name.key};
+  if (!version.before) return put;
+  put.value = version.before->value;
+  put.ttl_ms = version.before->ttl_ms;
+  put.provenance = version.before->provenance;
+  return put;
+}
+
+}  // namespace
+
 Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std::string& filter,
-                                 const ProvenanceFilter& from, bool dry_run) {
+                                 const ProvenanceFilter& from, bool dry_run,
+                                 FunctionRef<bool(const PutOp&)> may_put_back) {
   const Result<json::Filter> parsed = json::Filter::Parse(filter);
   if (!parsed) return std::unexpected(parsed.error());
   const Wanted wanted{*parsed, from};
@@ -146,11 +162,13 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   ErasedVersions versions;
   ItemErasure erasure;
   std::vector<ItemName> names;
+  std::vector<std::string> encoded_prefixes;
   for (const Namespace& prefix : Outermost(prefixes)) {
+    encoded_prefixes.push_back(EncodeNamespace(prefix));
     constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
     Status status = ValidateNamespace(prefix, kAnyPrefix);
     if (status.ok()) {
-      status = items().ReadBelow(EncodeNamespace(prefix), [&](const ItemTrace& item) {
+      status = items().ReadBelow(encoded_prefixes.back(), [&](const ItemTrace& item) {
         if (!wanted.Matches(item.value, item.provenance)) return;
         erasure.ids.push_back(item.id);
         if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
@@ -159,16 +177,22 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
         erased.bytes += item.key.size() + item.value.size();
       });
     }
-    if (status.ok()) status = CollectVersions(items(), EncodeNamespace(prefix), wanted, versions);
+    if (status.ok()) status = CollectVersions(items(), encoded_prefixes.back(), wanted, versions);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
   for (const ItemName& name : names) {
     auto before = FindBefore(items(), name, from, now_ms);
     if (!before) return std::unexpected(std::move(before.error()));
-    if (*before) erasure.put_back.push_back(**std::move(before));
+    if (!*before) continue;
+    const Result<PutOp> put = PutThatWrites(**before);
+    if (!put) return std::unexpected(put.error());
+    if (may_put_back == nullptr || may_put_back(*put)) {
+      erasure.put_back.push_back(**std::move(before));
+    }
   }
-  if (!names.empty()) {
-    auto reopened = items().SupersededBy(erasure.ids);
+  if (!from.empty()) {
+    std::ranges::move(versions.gone, std::back_inserter(names));
+    auto reopened = FindReopened(items(), names, encoded_prefixes, now_ms);
     if (!reopened) return std::unexpected(std::move(reopened.error()));
     erasure.reopened = *std::move(reopened);
   }
@@ -355,14 +379,9 @@ Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, Concerned concerned
   if (!versions) return std::unexpected(versions.error());
   std::vector<PutOp> puts;
   for (const StoredVersion& version : *versions) {
-    Result<Namespace> ns = DecodeNamespace(version.name.encoded_ns);
-    if (!ns) return std::unexpected(ns.error());
-    PutOp& put = puts.emplace_back();
-    put.ns = *std::move(ns);
-    put.key = version.name.key;
-    if (!version.before) continue;
-    put.value = version.before->value;
-    put.provenance = version.before->provenance;
+    Result<PutOp> put = PutThatWrites(version);
+    if (!put) return std::unexpected(put.error());
+    puts.push_back(*std::move(put));
   }
   return puts;
 }

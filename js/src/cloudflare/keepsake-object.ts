@@ -93,8 +93,10 @@ export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
     const { configuration } = this.#settings;
     if (configuration !== undefined) await engine.ensureConfigured(configuration, Date.now());
     if (given === undefined) return;
-    if (scope !== undefined) refuseSettings(given, configuration);
-    else await engine.ensureConfigured({ kind: "configureStore", ...given }, Date.now());
+    if (scope !== undefined) return refuseSettings(given, configuration);
+    // What else it says would be an operation of its own.
+    const { index, text } = given;
+    await engine.ensureConfigured({ kind: "configureStore", index, text }, Date.now());
   }
 
   get #settings(): OwnSettings {

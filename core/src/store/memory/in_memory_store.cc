@@ -255,7 +255,7 @@ class InMemoryStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) override;
+  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
@@ -789,15 +789,11 @@ ItemIds InMemoryStore::MarksOf(std::span<const std::int64_t> ids) {
   return marks;
 }
 
-Result<std::vector<ItemName>> InMemoryStore::SupersededBy(std::span<const std::int64_t> ids) {
+Result<std::vector<ItemName>> InMemoryStore::SupersededBy(std::span<const std::int64_t> marks) {
   std::vector<ItemName> names;
-  const ItemIds marks = MarksOf(ids);
-  if (marks.empty()) return names;
   for (const auto& [encoded_ns, bucket] : buckets_) {
     for (const auto& [key, record] : bucket.records) {
-      const bool is_meant = std::ranges::binary_search(marks, record.successor) &&
-                            std::ranges::find(ids, record.id) == ids.end();
-      if (is_meant) names.push_back({encoded_ns, key});
+      if (std::ranges::binary_search(marks, record.successor)) names.push_back({encoded_ns, key});
     }
   }
   return names;
@@ -814,11 +810,13 @@ void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
 Status InMemoryStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
   history_.Begin(actor());
   history_.Erase(erasure.versions);
-  for (const auto& [encoded_ns, key] : erasure.reopened) {
-    Note(Change::kUndo, encoded_ns, key, now_ms);
-    Find(encoded_ns, key)->validity.until_ms.reset();
-  }
   ForgetSuccessors(erasure.ids);
+  for (const auto& [name, until_ms, successor] : erasure.reopened) {
+    Note(Change::kUndo, name.encoded_ns, name.key, now_ms);
+    Record& record = *Find(name.encoded_ns, name.key);
+    record.validity.until_ms = until_ms;
+    record.successor = successor;
+  }
   fields_.Clear();
   for (const std::int64_t id : erasure.ids) Erase(*records_by_id_.at(id));
   for (const StoredVersion& version : erasure.put_back) {

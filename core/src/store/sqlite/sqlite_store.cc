@@ -186,9 +186,9 @@ constexpr std::string_view kForgetSuccessors =
     " WHERE superseded_by IN (SELECT value FROM json_each(?))";
 constexpr std::string_view kSupersededBy =
     "SELECT ns, key FROM store_kv WHERE superseded_by IN (SELECT value FROM json_each(?))"
-    " AND item_id NOT IN (SELECT value FROM json_each(?)) ORDER BY ns, key";
+    " ORDER BY ns, key";
 constexpr std::string_view kReopen =
-    "UPDATE store_kv SET superseded_by = NULL, valid_until = ? WHERE ns = ? AND key = ?";
+    "UPDATE store_kv SET superseded_by = NULLIF(?, 0), valid_until = ? WHERE ns = ? AND key = ?";
 constexpr std::string_view kClear =
     "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
 constexpr std::string_view kExpiriesIn =
@@ -377,7 +377,7 @@ class SqliteStore final : public Store, private ItemTable {
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
   Status ReadBelow(std::string_view encoded_prefix,
                    FunctionRef<void(const ItemTrace&)> offer) override;
-  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> ids) override;
+  Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
@@ -1094,14 +1094,14 @@ Status SqliteStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
     Status status = vectors_.Clear();
     if (status.ok()) status = fields_.Clear();
     if (status.ok()) status = history_.Erase(erasure.versions);
-    if (!status.ok() || erasure.ids.empty()) return status;
-    for (const auto& [encoded_ns, key] : erasure.reopened) {
+    if (status.ok()) status = ForgetSuccessors(erasure.ids);
+    for (const auto& [name, until_ms, successor] : erasure.reopened) {
+      const auto& [encoded_ns, key] = name;
       if (status.ok()) status = Record(Change::kUndo, encoded_ns, key, now_ms);
       if (status.ok())
-        status =
-            database_.Run(kReopen, {kEver, std::string_view(encoded_ns), std::string_view(key)});
+        status = database_.Run(kReopen, {successor, until_ms.value_or(kEver),
+                                         std::string_view(encoded_ns), std::string_view(key)});
     }
-    if (status.ok()) status = ForgetSuccessors(erasure.ids);
     if (status.ok()) status = DeleteAllOf(erasure.ids);
     for (const StoredVersion& version : erasure.put_back) {
       if (status.ok()) status = PutStateBack(version);
@@ -1124,13 +1124,10 @@ Result<ItemIds> SqliteStore::MarksOf(std::span<const std::int64_t> ids) {
   return marks;
 }
 
-Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int64_t> ids) {
+Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int64_t> marks) {
   std::vector<ItemName> names;
-  const Result<ItemIds> marks = MarksOf(ids);
-  if (!marks) return std::unexpected(marks.error());
-  if (marks->empty()) return names;
-  const std::string list = IdList(*marks), themselves = IdList(ids);
-  Status status = database_.Run(kSupersededBy, {list, themselves}, [&](const Row& row) {
+  const std::string list = IdList(marks);
+  Status status = database_.Run(kSupersededBy, {list}, [&](const Row& row) {
     names.push_back({std::string(row.Text(0)), std::string(row.Text(1))});
     return true;
   });
