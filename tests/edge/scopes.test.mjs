@@ -113,6 +113,18 @@ describe("a forged request", () => {
     expect((await workerd.call("index", name)).stats).toMatchObject({ vectors: 1 });
   });
 
+  test("does nothing else by what it calls settings", async () => {
+    const settings = { kind: "hold", namespace: ["user", "ada"], reason: "forged" };
+    const hold = { kind: "hold", namespace: ["user", "eve"], reason: "asked for" };
+    const holds = { kind: "listHolds" };
+    const [name, caller] = ["forged settings", "admin"];
+    const call = (operation, more) =>
+      workerd.call("raw", { name, caller, frame: frameOf([operation]), ...more });
+    await call(hold, { settings });
+    const told = answersOf(await call(holds), [holds])[0];
+    expect(told.map(({ reason }) => reason)).toEqual(["asked for"]);
+  });
+
   test("reaches no other database, and no budget of all", async () => {
     const options = { path: "1", durability: "relaxed" };
     const operations = [
