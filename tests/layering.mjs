@@ -27,6 +27,7 @@ export const LAYERS = {
     ["cli"],
     ["mcp"],
     ["cloudflare", "sqlite", "langchain", "embed", "files", "inspector", "react"],
+    ["prompt"],
     ["memory"],
     ["scope"],
     ["import"],

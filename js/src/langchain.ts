@@ -7,7 +7,6 @@ export {
   type RecallEpisodesOptions,
   type RecalledEpisode,
 } from "./langchain/episodes.js";
-export type { EntryFormat } from "./langchain/item-text.js";
 export {
   type FactChanges,
   type FactsToConsolidate,
@@ -50,3 +49,4 @@ export {
   type ToolOptions,
 } from "./langchain/tools.js";
 export { type Model, ModelWithMemory, withMemory } from "./langchain/with-memory.js";
+export type { EntryFormat } from "./prompt/item-text.js";

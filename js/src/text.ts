@@ -54,6 +54,12 @@ export function withoutHidden(text: string): string {
   return text.toWellFormed().replace(LINE_END, "\n").replace(UNSEEN, "");
 }
 
+/** The same of one line of a file, which stays one line. @internal */
+export function lineWithoutHidden(line: string): string {
+  const body = line.endsWith("\r") ? line.slice(0, -1) : line;
+  return withoutHidden(body).replaceAll("\n", " ") + line.slice(body.length);
+}
+
 /** With what hides in it, and with ends of lines, as `\n` and `\u{200b}`. @internal */
 export function showingHidden(text: string): string {
   return text.replace(UNPRINTED, escaped);

@@ -23,8 +23,9 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // an audit log 6, a ranking that walks over arrays 2, refusals of what cannot be read 1,
 // likeness to the first hits 2, messages that are compared field by field 1, values of a list that
 // share bytes 2, vectors that stand out 2, the table of what secrets look like 4, requests of
-// callers that are taken apart and judged 4, where items come from, what may be read and quotas 9.
-const SIZE_CEILING = 358_500;
+// callers that are taken apart and judged 4, where items come from, what may be read and quotas 9,
+// what a model reads of a block of context 2.
+const SIZE_CEILING = 361_000;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

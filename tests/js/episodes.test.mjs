@@ -32,6 +32,7 @@ test("[cap 58] are found by what their state is like", async () => {
   expect(found).toEqual({
     ...door("kick it in", 1),
     key,
+    origin: "model",
     importance: 0,
     pinned: false,
     failed: false,

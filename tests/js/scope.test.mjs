@@ -131,6 +131,25 @@ test("what a client writes into a run names nobody else than what the server's c
   expect(() => scopeOf("user", ada, { sources: [] })).toThrow("sources of scopeOf must name one");
 });
 
+test("sources that are named are honoured or refused, never ignored", () => {
+  const sources = ["context"];
+  for (const source of [
+    { user_id: "bob" },
+    { user_id: "bob", context: undefined, configurable: null },
+    { user_id: "bob", context: JSON.stringify({ user_id: "ada" }) },
+  ]) {
+    for (const find of [scopeOf, resolveNamespace]) {
+      expect(() => find("user", source, { sources })).toThrow(
+        `sources of scopeOf are those of a run, and this has neither context nor configurable`,
+      );
+    }
+    expect(() => storeNamespace(source, { sources })).toThrow(
+      "sources of storeNamespace are those",
+    );
+  }
+  expect(scopeOf("user", { user_id: "bob" })).toEqual({ user: "bob" });
+});
+
 test("any id is a label, and back [cap 90]", () => {
   for (const id of ["ada@example.com", "a:b", "%", "%2E", "", "*", "a\0b", "日本", "langgraph"]) {
     expect(decodeLabel(encodeLabel(id))).toBe(id);

@@ -3,7 +3,8 @@
 import { checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { checkNamespace, type SearchItem } from "../store/store-operations.js";
+import { fencedWithin, KEYED, lineOf } from "../prompt/item-text.js";
+import { checkNamespace } from "../store/store-operations.js";
 
 /** Which items, and how many are shown. */
 export interface SearchProviderOptions {
@@ -11,6 +12,8 @@ export interface SearchProviderOptions {
   namespace?: string[] | undefined;
   /** Items that a search shows at most. @default 10 */
   limit?: number | undefined;
+  /** Of what a search answers. It says how many items it leaves out. @default 1000 */
+  maxTokens?: number | undefined;
 }
 
 /** What `agents/context` calls a SearchProvider. */
@@ -19,13 +22,13 @@ export interface SearchProvider {
   init(label: string): void;
   /** How many items there are; null if none. */
   get(): Promise<string | null>;
-  /** The items that answer a question, a line each; null if none does. */
+  /** The items that answer a question, a line each, fenced as data; null if none does. */
   search(query: string): Promise<string | null>;
-  /** Adds an item, or replaces it. */
+  /** Adds an item, or replaces it: a model's word. */
   set(key: string, content: string): Promise<void>;
 }
 
-const OPTIONS: NamesOf<SearchProviderOptions> = { namespace: 1, limit: 1 };
+const OPTIONS: NamesOf<SearchProviderOptions> = { namespace: 1, limit: 1, maxTokens: 1 };
 
 /**
  * Finds items of a memory, or of a scope of one, for a block of context of Cloudflare's agents: by
@@ -37,8 +40,10 @@ export function searchProvider(
   { store }: Pick<Memory, "store">,
   options?: SearchProviderOptions,
 ): SearchProvider {
-  const { namespace, limit = 10 } = checkOptions("searchProvider", OPTIONS, options);
+  const given = checkOptions("searchProvider", OPTIONS, options);
+  const { namespace, limit = 10, maxTokens = 1000 } = given;
   checkWhole("limit", limit, 1);
+  checkWhole("maxTokens", maxTokens, 0);
   let place = namespace && checkNamespace(namespace);
   const placeNow = (): string[] => {
     if (place !== undefined) return place;
@@ -54,12 +59,13 @@ export function searchProvider(
     },
     async search(query) {
       const hits = await store.search(placeNow(), { query, mode: "hybrid", limit });
-      return hits.length === 0 ? null : hits.map(lineOf).join("\n");
+      if (hits.length === 0) return null;
+      const lines = hits.map((hit) => lineOf(hit, KEYED));
+      return fencedWithin(maxTokens, "items", lines);
     },
-    set: (key, content) => store.put(placeNow(), key, { text: checkText("content", content) }),
+    async set(key, content) {
+      const value = { text: checkText("content", content) };
+      await store.put(placeNow(), key, value, undefined, { origin: "model" });
+    },
   };
-}
-
-function lineOf({ key, value }: SearchItem): string {
-  return `- ${key}: ${typeof value.text === "string" ? value.text : JSON.stringify(value)}`;
 }

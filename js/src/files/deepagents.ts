@@ -4,7 +4,7 @@ import { isBytes } from "../bytes.js";
 import { checkEach, checkList, checkNumber, checkText, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { Masked } from "../store/secrets.js";
-import { splitAt } from "../text.js";
+import { lineWithoutHidden, splitAt } from "../text.js";
 import { bytesOf, contentOf, occurrencesOf } from "./content.js";
 import { type FileHome, type FileInfo, Files } from "./files.js";
 import { partsOf, pathOf } from "./paths.js";
@@ -25,8 +25,11 @@ export type OrError<T> = Partial<T> & { error?: string };
 export interface Written {
   path: string;
   filesUpdate: null;
-  /** What was masked in it, if anything. deepagents hands it on with the message of its tool. */
-  metadata?: { masked: string[] };
+  /**
+   * What was masked in it, if anything, and whether a policy keeps it in quarantine, where nobody
+   * reads it. deepagents hands it on with the message of its tool.
+   */
+  metadata?: { masked?: string[]; quarantined?: true };
 }
 
 type FileError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
@@ -87,11 +90,12 @@ const LINES = 500;
 export function filesBackend(home: FileHome, options?: FilesToolOptions): FilesBackend {
   const { options: own, guardPath, guard } = toolOf("filesBackend", options);
   const files = new Files(home, own);
-  const written = (path: string, { masked }: Masked<string>): Written => ({
-    path,
-    filesUpdate: null,
-    ...(masked.length > 0 && { metadata: { masked } }),
-  });
+  const written = async (path: string, { masked }: Masked<string>): Promise<Written> => {
+    const metadata: Written["metadata"] = masked.length > 0 ? { masked } : {};
+    if ((await files.find(path)) === undefined) metadata.quarantined = true;
+    const isEmpty = Object.keys(metadata).length === 0;
+    return { path, filesUpdate: null, ...(!isEmpty && { metadata }) };
+  };
   const missing = (path: string) => `File '${path}' not found`;
   return {
     ls: (path) =>
@@ -112,7 +116,8 @@ export function filesBackend(home: FileHome, options?: FilesToolOptions): FilesB
         });
         const { totalLines, startLine, endLine, nextOffset } = page;
         const lines = { totalLines, startLine, endLine, nextOffset };
-        return { content: page.content, mimeType, ...given(lines) };
+        const shown = (page.content as string).split("\n").map(lineWithoutHidden).join("\n");
+        return { content: shown, mimeType, ...given(lines) };
       }),
     readRaw: (path) =>
       told(async () => {
@@ -142,16 +147,19 @@ export function filesBackend(home: FileHome, options?: FilesToolOptions): FilesB
           if (text === "" && oldString === "") return { text: said.value };
           return replacement(text, oldString, said.value, replaceAll, occurrences);
         });
-        return refusal === undefined ? { ...written(path, said), occurrences } : { error: refusal };
+        if (refusal !== undefined) return { error: refusal };
+        return { ...(await written(path, said)), occurrences };
       }),
     grep: (pattern, path, glob, maxCount) =>
-      told(() =>
-        files.grep(pattern, {
+      told(async () => {
+        const { matches, truncated } = await files.grep(pattern, {
           path: path ?? "/",
           glob: glob ?? undefined,
           maxCount: maxCount ?? undefined,
-        }),
-      ),
+        });
+        const shown = matches.map((each) => ({ ...each, text: lineWithoutHidden(each.text) }));
+        return { matches: shown, truncated };
+      }),
     glob: (pattern, path) =>
       told(async () => ({ files: (await files.glob(pattern, path ?? "/")).map(fileOf) })),
     delete: (path) =>

@@ -16,7 +16,7 @@ import {
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
-import { Origin } from "../store/provenance.js";
+import { changedBy, type GivenProvenance, Origin } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import {
   checkNamespace,
@@ -76,7 +76,10 @@ export type DirectoryEntry =
   | { isDirectory: true; path: string };
 
 /** A file; the lines that were asked for, of a text. */
-export interface StoredFile extends FileInfo, Omit<Page, "content"> {
+export interface StoredFile
+  extends FileInfo,
+    Omit<Page, "content">,
+    Pick<Item, "origin" | "source"> {
   content: string | Uint8Array;
   /** Its media type, by its name. */
   type: string;
@@ -214,7 +217,7 @@ export class Files {
     await this.#alone(async () => {
       const there = await this.#checkFree(parts);
       if (there && !overwrite) throw taken(`${pathOf(parts)} is there already`);
-      await this.#put(parts, content);
+      await this.#put(parts, content, { origin: this.#origin });
     });
   }
 
@@ -253,9 +256,11 @@ export class Files {
       throw invalid(`change must be a function of the text: ${show(change)}`);
     }
     await this.#alone(async () => {
-      const { content } = (await this.find(path)) ?? notFound(path);
+      const file = (await this.find(path)) ?? notFound(path);
+      const { content } = file;
       if (typeof content !== "string") throw invalid(`${path} holds bytes, no text`);
-      await this.#put(parts, checkText("content", change(content)));
+      const made = checkText("content", change(content));
+      await this.#put(parts, made, changedBy(this.#origin, file));
     });
   }
 
@@ -331,8 +336,8 @@ export class Files {
       }
       if (await this.#checkFree(target)) throw taken(`${pathOf(target)} is there already`);
       const files = await this.#readAll(places);
-      const puts = files.map(({ path, content }) =>
-        this.#putOf([...target, ...partsOf(path).slice(source.length)], content),
+      const puts = files.map((file) =>
+        this.#putOf([...target, ...partsOf(file.path).slice(source.length)], file.content, file),
       );
       await this.#store.batch([...places.map(deletionOf), ...puts]);
     });
@@ -438,24 +443,31 @@ export class Files {
   }
 
   #fileOf(item: Item): StoredFile | undefined {
-    const { namespace, key, value, createdAt, updatedAt, quarantined } = item;
+    const { namespace, key, value, createdAt, updatedAt, quarantined, origin, source } = item;
     if (quarantined) return undefined;
     const content = contentOfValue(value);
     if (content === undefined) return undefined;
     const path = pathOf(partsOfPlace(this.#root, { namespace, key }));
     const type = typeOf(key, content);
-    return { path, content, type, size: sizeOf(content), createdAt, updatedAt };
+    const from = { ...(origin && { origin }), ...(source && { source }) };
+    return { path, content, type, size: sizeOf(content), createdAt, updatedAt, ...from };
   }
 
-  async #put(parts: readonly string[], content: Content): Promise<void> {
-    await this.#store.batch([this.#putOf(parts, content)]);
+  async #put(parts: readonly string[], content: Content, from: GivenProvenance): Promise<void> {
+    await this.#store.batch([this.#putOf(parts, content, from)]);
   }
 
-  #putOf(parts: readonly string[], content: Content): PutOperation {
+  // What is changed or moved stays whose word it was, if that counts less.
+  #putOf(
+    parts: readonly string[],
+    content: Content,
+    { origin, source }: GivenProvenance,
+  ): PutOperation {
     const put: PutOperation = {
       ...placeOf(this.#root, parts),
       value: itemOf(content),
-      origin: this.#origin,
+      origin,
+      source,
     };
     // Bytes have nothing to embed.
     const index = typeof content === "string" ? this.#index : false;

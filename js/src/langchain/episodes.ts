@@ -10,10 +10,11 @@ import {
   reading,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import { asLine, fencedWithin, originOf } from "../prompt/item-text.js";
+import { type GivenProvenance, isForeign } from "../store/provenance.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { asLine, fencedWithin } from "./item-text.js";
-import { BY_MODEL, type HasStore, type ItemStore, type Place, placeOf } from "./place.js";
+import { BY_MODEL, type HasStore, type ItemStore, itemAt, type Place, placeOf } from "./place.js";
 
 /** A try: where one was, what one did, what came of it. */
 export interface Episode {
@@ -28,8 +29,8 @@ export interface Episode {
   pinned?: boolean | undefined;
 }
 
-/** An episode that is like the state that was asked about. */
-export interface RecalledEpisode extends Episode {
+/** An episode that is like the state that was asked about, and whose word it is. */
+export interface RecalledEpisode extends Episode, Pick<Item, "origin" | "source"> {
   key: string;
   /** Whether its reward is below 0. */
   failed: boolean;
@@ -181,19 +182,23 @@ export class Episodes {
   /** The same for a prompt, in 1,000 tokens: a line each, fenced as data, failures marked; "" if there is none. Says how many do not fit. */
   async lessons(state: string, options?: RecallEpisodesOptions): Promise<string> {
     const found = await this.recall(state, options);
-    const lines = found.map(({ failed, state, action, outcome }) =>
-      asLine(`- ${failed ? "FAILED" : "worked"}: ${action} (${state}): ${outcome}`),
-    );
+    const lines = found.map((episode) => {
+      const { failed, state, action, outcome } = episode;
+      const line = asLine(`- ${failed ? "FAILED" : "worked"}: ${action} (${state}): ${outcome}`);
+      // All others are the agent's own.
+      return isForeign(episode) ? line + originOf(episode) : line;
+    });
     return fencedWithin(MOST_TOKENS, "episodes", lines);
   }
 
   /** Notes that an episode was of use. Of two calls at once one may be lost. */
   async used(key: string): Promise<void> {
-    const item = await this.#store.get(this.#place.labels, key);
-    if (item === null) {
+    const item = await itemAt(this.#place, key);
+    if (item === undefined) {
       throw new KeepsakeError("not_found", `there is no episode ${JSON.stringify(key)}`);
     }
-    await this.#put(key, { ...item.value, uses: usesOf(item) + 1 });
+    const { origin, source } = item;
+    await this.#put(key, { ...item.value, uses: usesOf(item) + 1 }, { origin, source });
   }
 
   async forget(key: string): Promise<void> {
@@ -205,8 +210,8 @@ export class Episodes {
   }
 
   // Only the state is embedded: it is what others are compared with.
-  #put(key: string, value: object): Promise<void> {
-    return this.#store.put(this.#place.labels, key, value, ["state"], BY_MODEL);
+  #put(key: string, value: object, from: GivenProvenance = BY_MODEL): Promise<void> {
+    return this.#store.put(this.#place.labels, key, value, ["state"], from);
   }
 
   #weigh(hit: SearchItem): RecalledEpisode {
@@ -223,7 +228,9 @@ export class Episodes {
       raised(weights.reward, reward) *
       raised(weights.importance, importance) *
       raised(weights.uses, 1 - 1 / (1 + uses));
-    return { ...episode, key: hit.key, failed: reward < 0, uses, similarity, score };
+    const { key, origin, source } = hit;
+    const from = { ...(origin && { origin }), ...(source && { source }) };
+    return { ...episode, ...from, key, failed: reward < 0, uses, similarity, score };
   }
 }
 

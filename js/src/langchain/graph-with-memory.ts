@@ -3,7 +3,7 @@
 
 import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
-import { takesKeys } from "./item-text.js";
+import { takesKeys } from "../prompt/item-text.js";
 import { arranged } from "./messages.js";
 import type { Run } from "./place.js";
 import type { Recaller } from "./recall.js";

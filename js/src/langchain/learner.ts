@@ -21,15 +21,17 @@ import {
 } from "../checks.js";
 import { Turns } from "../engine/turns.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
+import { textOf, unfenced, withoutFenced } from "../prompt/item-text.js";
+import { tokensOf } from "../prompt/tokens.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { textOf, unfenced, withoutFenced } from "./item-text.js";
 import { BRAND, type MemoryMiddleware } from "./middleware.js";
 import type { MemoryNode } from "./nodes.js";
 import {
   BY_MODEL,
   checkPlace,
   facts,
+  itemAt,
   PLACE_OPTIONS,
   type Place,
   type PlaceOptions,
@@ -38,7 +40,6 @@ import {
   UNLEARNT,
 } from "./place.js";
 import { areAlike, judge, type Remembered, remember, type Source } from "./remember.js";
-import { tokensOf } from "./tokens.js";
 import { isRefusal, sourceOf } from "./tools.js";
 import { wordsOf } from "./words.js";
 
@@ -137,7 +138,8 @@ export interface LearntChange {
   kind: "put" | "update" | "delete";
   /**
    * `known`, `merged`, `replaced`, `stored` or `missing`, as remembered texts are. `deleted`, or
-   * not: `pinned`, or `kept` because something of the same answer was put there. `refused`: the
+   * not: `pinned`, which what the user pinned is also for an update, or `kept` because something
+   * of the same answer was put there. `refused`: the
    * store takes no such fact, by its policy or because of a secret that is to be refused.
    */
   outcome: Remembered["outcome"] | "deleted" | "pinned" | "kept" | "refused";
@@ -207,6 +209,7 @@ type Change =
   | { kind: "delete"; key: string };
 
 const NOTHING = { calls: 0, tokens: 0, waiting: 0, setAside: 0 };
+const NOT_STORED: ReadonlySet<LearntChange["outcome"]> = new Set(["missing", "pinned", "refused"]);
 const MOST_WAITING = 1000;
 // Milliseconds after the first failure. So an outage of two hours sets nothing aside.
 const FIRST_WAIT = 60_000;
@@ -396,7 +399,7 @@ class LearnRun {
       this.#report.changes.push(done);
       // What was put there stays there.
       if (change.kind === "delete") continue;
-      if (done.outcome === "missing" || done.outcome === "refused") continue;
+      if (NOT_STORED.has(done.outcome)) continue;
       going.delete(done.key);
       if (done.outcome !== "known" || isResumed) news.push(change.fact.text);
     }
@@ -456,10 +459,9 @@ class LearnRun {
   }
 
   async #factsFor({ kind, messages = [], keys = [] }: Entry): Promise<KnownFact[]> {
-    const { store, labels } = this.#place;
     if (kind === "group") {
-      const items = await Promise.all(keys.map((key) => store.get(labels, key)));
-      return items.filter((item) => item !== null).map(factOf);
+      const items = await Promise.all(keys.map((key) => itemAt(this.#place, key)));
+      return items.filter((item) => item !== undefined).map(factOf);
     }
     const { topK = 10 } = this.#hooks;
     const query = messages.map(({ text }) => text).join("\n");
@@ -508,8 +510,8 @@ class LearnRun {
 
   async #delete(key: string): Promise<"deleted" | "pinned" | "missing"> {
     const { store, labels } = this.#place;
-    const item = await store.get(labels, key);
-    if (item === null) return "missing";
+    const item = await itemAt(this.#place, key);
+    if (item === undefined) return "missing";
     if (item.value.pinned === true) return "pinned";
     if (!this.#report.dryRun) await store.delete(labels, key);
     return "deleted";

@@ -4,7 +4,7 @@
 import { SystemMessage } from "@langchain/core/messages";
 import type { AgentMiddleware } from "langchain";
 import { checkOptions, checkText, type NamesOf } from "../checks.js";
-import { takesKeys } from "./item-text.js";
+import { takesKeys } from "../prompt/item-text.js";
 import { besideUser } from "./messages.js";
 import type { Run } from "./place.js";
 import { RECALL_OPTIONS, type Recalled, Recaller, type RecallOptions } from "./recall.js";

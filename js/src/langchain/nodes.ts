@@ -1,8 +1,10 @@
 // Memory as nodes of a StateGraph: what they recall and store is state like all other.
 
-import { checkOptions, checkText, checkWhole, type NamesOf, show } from "../checks.js";
+import { isBaseMessage } from "@langchain/core/messages";
+import { checkChoice, checkOptions, checkText, checkWhole, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
+import { at, fill } from "../prompt/template.js";
 import { MemoryProvider, type MemoryQuery } from "../scope/provider.js";
 import {
   checkSources,
@@ -10,10 +12,10 @@ import {
   type ScopeName,
   type ScopeSources,
 } from "../scope/scope.js";
+import { Origin } from "../store/provenance.js";
 import type { KeepsakeStore } from "../store/store.js";
 import { type Run, runOf } from "./place.js";
 import { lastOfUser } from "./recall.js";
-import { at, fill } from "./template.js";
 import { sourceOf } from "./tools.js";
 
 /**
@@ -56,6 +58,11 @@ export interface RememberNodeOptions extends NodeOptions {
   metadata?: Record<string, unknown> | undefined;
   /** More metadata, from the state or the run. It counts more. */
   metadataSelectors?: Record<string, Selector> | undefined;
+  /**
+   * Whose word it is. @default of messages "user", "model" or "tool", as they are, and of several
+   * the one that counts least; else "model"
+   */
+  origin?: Origin | undefined;
   /** The state's names for what it answers. @default { stored: "stored", key: "key" } */
   outputs?: { stored?: string | undefined; key?: string | undefined } | undefined;
 }
@@ -79,6 +86,7 @@ const REMEMBER_NODE: NamesOf<RememberNodeOptions> = {
   valueSelector: 1,
   metadata: 1,
   metadataSelectors: 1,
+  origin: 1,
   outputs: 1,
 };
 const RECALL_OUTPUTS = { results: 1, count: 1 } as const;
@@ -115,11 +123,12 @@ export function recallNode(options: RecallNodeOptions): MemoryNode {
  */
 export function rememberNode(options: RememberNodeOptions): MemoryNode {
   const given = checkOptions("rememberNode", REMEMBER_NODE, options);
-  const { key, valueSelector, metadata, metadataSelectors = {}, outputs } = given;
+  const { key, valueSelector, metadata, metadataSelectors = {}, origin, outputs } = given;
   const names = checkOptions("outputs of rememberNode", REMEMBER_OUTPUTS, outputs);
   checkNode("rememberNode", given);
   checkText("key", key);
   if (valueSelector === undefined) throw invalid("rememberNode needs a valueSelector");
+  if (origin !== undefined) checkChoice("origin", Origin, origin);
   return async (state, run = {}) => {
     const variables = poolOf(state, run);
     const rendered = render("rememberNode", key, variables);
@@ -141,9 +150,23 @@ export function rememberNode(options: RememberNodeOptions): MemoryNode {
         ...metadata,
         ...Object.fromEntries(selected),
       },
+      origin: origin ?? originOf(value),
     });
     return { [names.stored ?? "stored"]: true, [names.key ?? "key"]: rendered };
   };
+}
+
+// The last of those that are among them: whose word counts least.
+const BY_TYPE = [
+  ["human", "user"],
+  ["ai", "model"],
+  ["tool", "tool"],
+] as const;
+
+function originOf(value: unknown): Origin {
+  const all = Array.isArray(value) ? value : [value];
+  const types = all.map((one) => (isBaseMessage(one) ? one.type : "ai"));
+  return BY_TYPE.findLast(([type]) => types.includes(type))?.[1] ?? "model";
 }
 
 function checkNode(call: string, { provider, scope, namespace, sources }: NodeOptions): void {

@@ -38,7 +38,7 @@ export interface ItemStore {
     key: string,
     value: object,
     index?: false | string[],
-    options?: Pick<PutOptions, "origin">,
+    options?: Pick<PutOptions, "origin" | "source">,
   ): Promise<void>;
   delete(namespace: string[], key: string): Promise<void>;
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
@@ -104,6 +104,12 @@ export async function facts(
     if (found.length >= limit || hits.length < most) return found.slice(0, limit);
     most = limit + past;
   }
+}
+
+/** An item for a model. What is in quarantine is not there for it. @internal */
+export async function itemAt({ store, labels }: Place, key: string): Promise<Item | undefined> {
+  const item = await store.get(labels, key);
+  return item === null || item.quarantined ? undefined : item;
 }
 
 /** Refuses what names nobody, before the first run. @internal */

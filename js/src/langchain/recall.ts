@@ -13,9 +13,6 @@ import {
   show,
 } from "../checks.js";
 import { invalid } from "../errors.js";
-import type { SearchOptions } from "../store/store.js";
-import type { SearchItem } from "../store/store-operations.js";
-import { finderOf } from "../text.js";
 import {
   checkFormat,
   type EntryFormat,
@@ -25,7 +22,11 @@ import {
   lineOf,
   templateFor,
   textOf,
-} from "./item-text.js";
+} from "../prompt/item-text.js";
+import { tokensOf } from "../prompt/tokens.js";
+import type { SearchOptions } from "../store/store.js";
+import type { SearchItem } from "../store/store-operations.js";
+import { finderOf } from "../text.js";
 import {
   checkPlace,
   facts,
@@ -36,7 +37,6 @@ import {
   placeOf,
   type Run,
 } from "./place.js";
-import { tokensOf } from "./tokens.js";
 import { wordsOf } from "./words.js";
 
 /** Where recalled text stands among the messages that a model gets. */

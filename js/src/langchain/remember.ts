@@ -4,14 +4,17 @@
 //            So what was just recalled is not stored again.
 //   merged   it has all words of an item, and few more: it takes that item's place.
 //   replaced the caller says which item it takes the place of.
+//   pinned   that item is pinned by the user, whose word counts more: nothing is stored.
 //   stored   else; items that are alike are named, so that the caller may decide.
 //
-// What is displaced stays in `supersedes`, with the reason.
+// What is displaced stays in `supersedes`, with the reason, unless it is of a tool or of the web:
+// nothing of that stays, and what only adds to it is stored beside it.
 
 import { fnv1a } from "../bytes.js";
+import { textOf, unfenced } from "../prompt/item-text.js";
+import { isForeign } from "../store/provenance.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { textOf, unfenced } from "./item-text.js";
-import { BY_MODEL, facts, type Place } from "./place.js";
+import { BY_MODEL, facts, itemAt, type Place } from "./place.js";
 import { isWithin, likeness, wordsOf } from "./words.js";
 
 /** Where a text comes from, as far as is known. */
@@ -29,10 +32,12 @@ export interface Superseded {
 
 /** What became of a text. */
 export interface Remembered {
-  outcome: "known" | "merged" | "replaced" | "stored" | "missing";
+  outcome: "known" | "merged" | "replaced" | "pinned" | "stored" | "missing";
   key: string;
   /** The item that has it, or that it displaced, or those that are alike. */
   others: (SearchItem | Item)[];
+  /** A policy keeps what was stored in quarantine. */
+  isHidden?: boolean;
 }
 
 const CANDIDATES = 10;
@@ -73,8 +78,8 @@ export async function remember(
     await put(place, key, { ...options.more, text, ...sourcesOf({}, source) });
   } else if (outcome === "merged" || outcome === "replaced") {
     await supersede(place, others[0] as Item, { ...options.more, text }, source, outcome);
-  }
-  return judged;
+  } else return judged;
+  return { ...judged, isHidden: (await itemAt(place, key)) === undefined };
 }
 
 /** What `remember()` would do. @internal */
@@ -84,12 +89,15 @@ export async function judge(
   { replaces, except }: RememberOptions = {},
 ): Promise<Remembered> {
   const text = unfenced(given);
-  if (replaces !== undefined) {
-    const old = await place.store.get(place.labels, replaces);
-    if (old === null) return { outcome: "missing", key: replaces, others: [] };
-    return { outcome: "replaced", key: replaces, others: [old] };
-  }
   const words = wordsOf(text);
+  if (replaces !== undefined) {
+    const old = await itemAt(place, replaces);
+    if (old === undefined) return { outcome: "missing", key: replaces, others: [] };
+    if (isPinnedByUser(old)) return { outcome: "pinned", key: replaces, others: [old] };
+    if (!isForeign(old) || !isWithin(wordsOf(textOf(old.value)).slice(0, MOST_OF_ITEM), words)) {
+      return { outcome: "replaced", key: replaces, others: [old] };
+    }
+  }
   if (words.length > MOST_WORDS) return { outcome: "stored", key: keyOf(words), others: [] };
   const found = await likely(place, text);
   const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
@@ -103,7 +111,10 @@ export async function judge(
     return { outcome: "known", key: knowing[0]?.key ?? "", others: knowing };
   }
   const own = candidates.filter(({ namespace }) => namespace.length === place.labels.length);
-  const lesser = own.find(({ value }) => isLess(wordsOf(textOf(value)), words));
+  const lesser = own.find(
+    (item) =>
+      !isForeign(item) && !isPinnedByUser(item) && isLess(wordsOf(textOf(item.value)), words),
+  );
   if (lesser) return { outcome: "merged", key: lesser.key, others: [lesser] };
   const others = own.filter(({ value }) => areAlike(textOf(value), text));
   return { outcome: "stored", key: keyOf(words), others };
@@ -114,14 +125,20 @@ export function areAlike(one: string, other: string): boolean {
   return likeness(wordsOf(one), wordsOf(other)) >= ALIKE;
 }
 
+function isPinnedByUser({ origin, value }: Item): boolean {
+  return origin === "user" && value.pinned === true;
+}
+
 // All else that the item had stays: it may be pinned.
 function supersede(
   place: Place,
-  { key, value }: Item,
+  old: Item,
   news: { text: string },
   source: Source | undefined,
   reason: Superseded["reason"],
 ): Promise<void> {
+  const { key, value } = old;
+  if (isForeign(old)) return put(place, key, { ...news, ...sourcesOf({}, source) });
   const text = textOf(value);
   const isSame = text === news.text;
   const supersedes = isSame ? value.supersedes : latest(value.supersedes, { text, reason });

@@ -5,14 +5,6 @@ import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/c
 import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import {
-  guarded,
-  maskedNote,
-  SecretGuard,
-  type SecretHandling,
-  type SecretOptions,
-} from "../store/secrets.js";
-import type { Item, SearchItem } from "../store/store-operations.js";
-import {
   asLine,
   checkFormat,
   type EntryFormat,
@@ -20,11 +12,26 @@ import {
   KEYED,
   lineOf,
   quote,
+  quoted,
   takingKeys,
-  textOf,
   unfenced,
-} from "./item-text.js";
-import { checkPlace, facts, PLACE_OPTIONS, type PlaceOptions, placeOf, type Run } from "./place.js";
+} from "../prompt/item-text.js";
+import {
+  guarded,
+  maskedNote,
+  SecretGuard,
+  type SecretHandling,
+  type SecretOptions,
+} from "../store/secrets.js";
+import {
+  checkPlace,
+  facts,
+  itemAt,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+  placeOf,
+  type Run,
+} from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
 import { wordsOf } from "./words.js";
@@ -116,7 +123,9 @@ export function rememberTool(
     const place = placeOf("rememberTool", options, run);
     const { value: said, masked } = guarded(secrets, input.text, "the fact");
     const replaces = input.replaces || undefined;
-    return answerOf(await remember(place, said, sourceOf(run), { replaces })) + maskedNote(masked);
+    if (replaces !== undefined) secrets?.name(replaces, "the key to replace");
+    const remembered = await remember(place, said, sourceOf(run), { replaces });
+    return answerOf(remembered, maskedNote(masked));
   };
   return takingKeys(toolOf(options, "remember", REMEMBER, parameters, ["text"], body));
 }
@@ -159,11 +168,11 @@ export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
   checkItemPlace("forgetTool", options);
   const parameters = { key: text("The key of the fact, as recalled.") };
   const body = async ({ key }: { key: string }, run: Run) => {
-    const { store, labels } = placeOf("forgetTool", options, run);
-    const item = await store.get(labels, key);
-    if (item === null) return noneUnder(key);
-    await store.delete(labels, key);
-    return `Forgotten: ${quoted(item)}. It is recalled no more, but not erased.`;
+    const place = placeOf("forgetTool", options, run);
+    const item = await itemAt(place, key);
+    if (item === undefined) return noneUnder(key);
+    await place.store.delete(place.labels, key);
+    return `Forgotten: what is below is recalled no more, but not erased.\n${quoted([item])}`;
   };
   return takingKeys(toolOf(options, "forget", FORGET, parameters, ["key"], body));
 }
@@ -217,29 +226,31 @@ export function isRefusal(error: unknown): error is KeepsakeError {
   return error instanceof KeepsakeError && REFUSALS.includes(error.code);
 }
 
-function answerOf({ outcome, key, others }: Remembered): string {
-  const [first] = others;
+// What is quoted stands below, as data.
+function answerOf({ others, ...remembered }: Remembered, note: string): string {
+  const hidden = remembered.isHidden ? " It waits for review: until then it is not recalled." : "";
+  const says = `${outcomeOf(remembered, others.length > 0)}${hidden}${note}`;
+  return others.length === 0 ? says : `${says}\n${quoted(others)}`;
+}
+
+function outcomeOf({ outcome, key }: Omit<Remembered, "others">, hasOthers: boolean): string {
   switch (outcome) {
     case "known":
-      return `Not stored: it is known already, as ${others.map(quoted).join(", ")}. If it corrects that, call again with "replaces".`;
+      return 'Not stored: it is known already. If it corrects what is below, call again with "replaces".';
     case "missing":
       return `Not stored: ${noneUnder(key)}`;
+    case "pinned":
+      return "Not stored: the user has pinned what is below, and only the user changes it.";
     case "merged":
     case "replaced":
-      return `Stored in the place of ${quoted(first as Item)}.`;
+      return "Stored in the place of what is below.";
     case "stored":
-      return first === undefined
-        ? `Stored as "${key}".`
-        : `Stored as "${key}". These are alike; forget what is no longer true: ${others.map(quoted).join(", ")}.`;
+      return `Stored as "${key}".${hasOthers ? " What is below is alike; forget what is no longer true." : ""}`;
   }
 }
 
 function noneUnder(key: string): string {
   return `nothing is stored under "${quote(key)}". Recall tells the keys.`;
-}
-
-function quoted(item: SearchItem | Item): string {
-  return `"${quote(item.key)}" (${quote(textOf(item.value))})`;
 }
 
 /** The conversation that a run is part of, as far as it says. @internal */

@@ -13,8 +13,8 @@ import {
 import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { reading, show } from "../checks.js";
 import { invalid } from "../errors.js";
+import { takesKeys } from "../prompt/item-text.js";
 import { type Graph, graphWithMemory, isGraph } from "./graph-with-memory.js";
-import { takesKeys } from "./item-text.js";
 import { arranged } from "./messages.js";
 import type { Run } from "./place.js";
 import { type InjectionPosition, Recaller, type RecallOptions } from "./recall.js";

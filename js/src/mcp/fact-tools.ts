@@ -1,9 +1,9 @@
 // remember, recall and forget: those of keepsake/langchain, for clients of MCP.
 
 import { z } from "zod";
-import { KEYED, lineOf } from "../langchain/item-text.js";
 import type { ItemStore } from "../langchain/place.js";
 import { forgetTool, recallTool, rememberTool } from "../langchain/tools.js";
+import { textOf } from "../prompt/item-text.js";
 import type { SecretHandling } from "../store/secrets.js";
 import type { Item } from "../store/store-operations.js";
 import { entityOf, relationOf } from "./graph.js";
@@ -76,6 +76,6 @@ function lineOfAny(item: Item): string {
     return `- entity ${entity.name} (${entity.entityType}): ${entity.observations.join("; ")}`;
   }
   const relation = relationOf(item.value);
-  if (relation === undefined) return lineOf(item, KEYED);
+  if (relation === undefined) return `- ${item.key}: ${textOf(item.value)}`;
   return `- relation: ${relation.from} ${relation.relationType} ${relation.to}`;
 }

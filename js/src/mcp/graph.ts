@@ -1,6 +1,8 @@
 // The knowledge graph of the official memory server, over a store: an item for each entity and
 // each relation.
 
+import { asData } from "../prompt/item-text.js";
+import { changedBy, type ItemProvenance, isForeign } from "../store/provenance.js";
 import type { SqliteStore } from "../store/store.js";
 
 /** What a graph has nodes of. */
@@ -21,6 +23,11 @@ export interface Relation {
 export interface Graph {
   entities: Entity[];
   relations: Relation[];
+}
+
+/** What is read, and whose word that is which is of a tool or of the web. */
+export interface ReadGraph extends Graph {
+  foreign: ReadonlyMap<Entity | Relation, ItemProvenance>;
 }
 
 /** What is said of an entity, or no longer. */
@@ -44,6 +51,7 @@ interface Node<T> {
   key: string;
   order: number;
   value: T;
+  from?: ItemProvenance;
 }
 
 interface Nodes {
@@ -55,6 +63,7 @@ interface Change {
   namespace: string[];
   key: string;
   value: object | null;
+  from?: ItemProvenance;
 }
 
 const ALL = 0xffff_ffff;
@@ -86,6 +95,13 @@ export function faultOf(one: Entity | Relation): string | undefined {
     : undefined;
 }
 
+// A model calls things as it is shown them.
+const isSame = (one: string, other: string) => asData(one) === asData(other);
+const namesIn = (names: readonly string[]) => {
+  const wanted = new Set(names.map(asData));
+  return (name: string) => wanted.has(asData(name));
+};
+
 /**
  * The graph below a namespace. Each call reads it and writes what changed, in one batch.
  * REQUIRES: nobody else writes to it meanwhile.
@@ -105,8 +121,8 @@ export class KnowledgeGraph {
   /** Answers those that are new by name. Two of one call may have the same name. */
   async createEntities(given: Entity[]): Promise<Entity[]> {
     const { entities } = await this.#read();
-    const names = new Set(entities.map(({ value }) => value.name));
-    const fresh = given.filter(({ name }) => !names.has(name));
+    const isThere = namesIn(entities.map(({ value }) => value.name));
+    const fresh = given.filter(({ name }) => !isThere(name));
     await this.#write(putsOf(this.#entities, entities, fresh, nameOfEntity));
     return fresh;
   }
@@ -127,7 +143,7 @@ export class KnowledgeGraph {
     const { entities } = await this.#read();
     const touched = new Set<Node<Entity>>();
     const results = given.map(({ entityName, contents }) => {
-      const node = entities.find(({ value }) => value.name === entityName);
+      const node = entities.find(({ value }) => isSame(value.name, entityName));
       // In the words of the official server.
       if (node === undefined) throw new Error(`Entity with name ${entityName} not found`);
       const { observations } = node.value;
@@ -142,11 +158,11 @@ export class KnowledgeGraph {
 
   /** With all their relations. */
   async deleteEntities(names: string[]): Promise<void> {
-    const gone = new Set(names);
+    const isGone = namesIn(names);
     const { entities, relations } = await this.#read();
     await this.#write([
-      ...deletesOf(this.#entities, entities, ({ name }) => gone.has(name)),
-      ...deletesOf(this.#relations, relations, ({ from, to }) => gone.has(from) || gone.has(to)),
+      ...deletesOf(this.#entities, entities, ({ name }) => isGone(name)),
+      ...deletesOf(this.#relations, relations, ({ from, to }) => isGone(from) || isGone(to)),
     ]);
   }
 
@@ -154,9 +170,10 @@ export class KnowledgeGraph {
     const { entities } = await this.#read();
     const touched = new Set<Node<Entity>>();
     for (const { entityName, observations } of given) {
-      const node = entities.find(({ value }) => value.name === entityName);
+      const node = entities.find(({ value }) => isSame(value.name, entityName));
       if (node === undefined) continue;
-      node.value.observations = node.value.observations.filter((o) => !observations.includes(o));
+      const isGone = namesIn(observations);
+      node.value.observations = node.value.observations.filter((each) => !isGone(each));
       touched.add(node);
     }
     await this.#write([...touched].map((node) => putOf(this.#entities, node)));
@@ -169,16 +186,18 @@ export class KnowledgeGraph {
     await this.#write(deletesOf(this.#relations, relations, isGone));
   }
 
-  async read(): Promise<Graph> {
+  async read(): Promise<ReadGraph> {
     const { entities, relations } = await this.#read();
+    const foreign = [...entities, ...relations].filter(({ from = {} }) => isForeign(from));
     return {
       entities: entities.map(({ value }) => value),
       relations: relations.map(({ value }) => value),
+      foreign: new Map(foreign.map(({ value, from = {} }) => [value, from])),
     };
   }
 
   /** What has the query as a part of its name, its type or an observation. */
-  async search(query: string): Promise<Graph> {
+  async search(query: string): Promise<ReadGraph> {
     const part = query.toLowerCase();
     const has = (text: string) => text.toLowerCase().includes(part);
     return this.#around(
@@ -187,9 +206,9 @@ export class KnowledgeGraph {
     );
   }
 
-  async open(names: string[]): Promise<Graph> {
-    const wanted = new Set(names);
-    return this.#around(({ name }) => wanted.has(name));
+  async open(names: string[]): Promise<ReadGraph> {
+    const isWanted = namesIn(names);
+    return this.#around(({ name }) => isWanted(name));
   }
 
   /** What has a name that is taken stays as it is, unless it is to be replaced. */
@@ -209,20 +228,21 @@ export class KnowledgeGraph {
         ...replaced.map((node) => putOf(this.#entities, node)),
         ...putsOf(this.#relations, there.relations, freshRelations, nameOfRelation),
       ],
-      {},
+      true,
     );
     const added = fresh.length + replaced.length + freshRelations.length;
     return { added, kept: entities.length + relations.length - added };
   }
 
   // Entities, and the relations of which one end is among them.
-  async #around(isFound: (entity: Entity) => boolean): Promise<Graph> {
-    const { entities, relations } = await this.read();
+  async #around(isFound: (entity: Entity) => boolean): Promise<ReadGraph> {
+    const { entities, relations, foreign } = await this.read();
     const found = entities.filter(isFound);
     const names = new Set(found.map(({ name }) => name));
     return {
       entities: found,
       relations: relations.filter(({ from, to }) => names.has(from) || names.has(to)),
+      foreign,
     };
   }
 
@@ -237,16 +257,20 @@ export class KnowledgeGraph {
   // What somebody else put there, and is neither, is left alone.
   async #nodes<T>(namespace: string[], of: (value: unknown) => T | undefined): Promise<Node<T>[]> {
     const items = await this.#store.search(namespace, { limit: ALL, refreshTtl: false });
-    const nodes = items.flatMap(({ key, value: stored }) => {
+    const nodes = items.flatMap(({ key, value: stored, origin, source }) => {
       const value = of(stored);
-      return value === undefined ? [] : [{ key, order: Number(stored.order ?? 0), value }];
+      if (value === undefined) return [];
+      const from = { ...(origin && { origin }), ...(source && { source }) };
+      return [{ key, order: Number(stored.order ?? 0), value, from }];
     });
     return nodes.sort((a, b) => a.order - b.order);
   }
 
   // By a model, unless somebody imports it.
-  async #write(changes: Change[], from: { origin?: "model" } = { origin: "model" }): Promise<void> {
-    const puts = changes.map((change) => (change.value === null ? change : { ...change, ...from }));
+  async #write(changes: Change[], isImport = false): Promise<void> {
+    const puts = changes.map(({ from = {}, ...change }) =>
+      isImport || change.value === null ? change : { ...change, ...changedBy("model", from) },
+    );
     if (puts.length > 0) await this.#store.batch(puts);
   }
 }
@@ -254,12 +278,13 @@ export class KnowledgeGraph {
 const nameOfEntity = ({ name }: Entity) => name;
 const nameOfRelation = ({ from, relationType, to }: Relation) => `${from} ${relationType} ${to}`;
 const identityOf = ({ from, relationType, to }: Relation) =>
-  JSON.stringify([from, relationType, to]);
+  JSON.stringify([from, relationType, to].map(asData));
 
-const putOf = (namespace: string[], { key, order, value }: Node<object>): Change => ({
+const putOf = (namespace: string[], { key, order, value, from = {} }: Node<object>): Change => ({
   namespace,
   key,
   value: { ...value, order },
+  from,
 });
 
 // Behind those that are there, under keys that are free.

@@ -10,7 +10,7 @@ import type { ItemStore } from "../langchain/place.js";
 import { maskedNote, SecretGuard, type SecretHandling } from "../store/secrets.js";
 import { factTools } from "./fact-tools.js";
 import { KnowledgeGraph } from "./graph.js";
-import { GRAPH_TOOLS, guardInput } from "./graph-tools.js";
+import { GRAPH_TOOLS, guardInput, within } from "./graph-tools.js";
 import type { SharedFile } from "./shared-file.js";
 
 // As the official server has it.
@@ -53,11 +53,11 @@ function serverOf(
     const { run, writes: _, ...about } = graphTool;
     const tool = server.registerTool(name, about, async (input: unknown) => {
       const given = guardInput(graphTool, input as Record<string, unknown>, guard);
-      const [structuredContent, answer, left = ""] = await withGraph((graph) =>
+      const [structuredContent, answer, ...said] = await withGraph((graph) =>
         run(graph, given.value),
       );
       if (!about.annotations.readOnlyHint) tellOfChange();
-      const notes = [maskedNote(given.masked).trim(), left].filter((note) => note !== "");
+      const notes = [maskedNote(given.masked).trim(), ...said].filter((note) => note !== "");
       return { ...textOf(answer, ...notes), structuredContent };
     });
     offer(tool, about.annotations.readOnlyHint);
@@ -88,8 +88,16 @@ function serveGraph(
     mimeType,
   };
   server.registerResource("knowledge-graph", GRAPH_URI, about, async (uri) => {
-    const graph = await withGraph((each) => each.read());
-    return { contents: [{ uri: uri.href, mimeType, text: JSON.stringify(graph, null, 2) }] };
+    const [graph, , ...notes] = await withGraph(async (each) =>
+      within(await each.read(), Number.POSITIVE_INFINITY),
+    );
+    const content = (text: string, type: string) => ({ uri: uri.href, mimeType: type, text });
+    return {
+      contents: [
+        content(JSON.stringify(graph, null, 2), mimeType),
+        ...notes.map((note) => content(note, "text/plain")),
+      ],
+    };
   });
   const subscribed = new Set<string>();
   server.server.registerCapabilities({ resources: { subscribe: true } });

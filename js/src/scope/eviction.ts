@@ -258,23 +258,31 @@ class Eviction {
 
   async #canForget(namespaces: readonly (readonly string[])[]): Promise<boolean> {
     try {
-      await this.#connection.call([
-        {
-          kind: "forget",
-          id: HOLD_PROBE,
-          digest: "",
-          namespaces: namespaces.map((one) => [...one, PROBE]),
-          filter: "",
-          threads: [],
-          threadPrefix: undefined,
-          dryRun: true,
-        },
-      ]);
+      await this.#probe(namespaces.map((one) => [...one, PROBE]));
       return true;
     } catch (error) {
       if (error instanceof KeepsakeError && error.code === "held") return false;
+      // A policy refuses these, too, and names what the caller knows.
+      if (error instanceof KeepsakeError && error.code === "access_denied") {
+        await this.#probe(namespaces);
+      }
       throw error;
     }
+  }
+
+  async #probe(namespaces: readonly (readonly string[])[]): Promise<void> {
+    await this.#connection.call([
+      {
+        kind: "forget",
+        id: HOLD_PROBE,
+        digest: "",
+        namespaces,
+        filter: "",
+        threads: [],
+        threadPrefix: undefined,
+        dryRun: true,
+      },
+    ]);
   }
 
   async judge(namespaces: readonly string[][]): Promise<Judged[]> {

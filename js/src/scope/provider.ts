@@ -2,6 +2,7 @@
 
 import { checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import type { Origin } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { encodeLabel } from "./labels.js";
@@ -16,6 +17,9 @@ export interface MemoryEntry {
   metadata: Record<string, unknown>;
   /** 0 to 1, of a search. */
   score?: number | undefined;
+  /** Who or what it comes from, if that was said. */
+  origin?: Origin | undefined;
+  source?: string | undefined;
 }
 
 /** An entry that is to be stored. */
@@ -26,6 +30,10 @@ export interface MemoryStoreParams {
   value: unknown;
   /** Time, tags, class: whatever is to be filtered by. */
   metadata?: Record<string, unknown> | undefined;
+  /** Who or what it comes from, as a put of the store takes it. @default unknown */
+  origin?: Origin | undefined;
+  /** Where exactly. */
+  source?: string | undefined;
 }
 
 /** What is to be recalled. */
@@ -40,7 +48,14 @@ export interface MemoryQuery {
   top_k?: number | undefined;
 }
 
-const STORE: NamesOf<MemoryStoreParams> = { namespace: 1, key: 1, value: 1, metadata: 1 };
+const STORE: NamesOf<MemoryStoreParams> = {
+  namespace: 1,
+  key: 1,
+  value: 1,
+  metadata: 1,
+  origin: 1,
+  source: 1,
+};
 const RECALL: NamesOf<MemoryQuery> = {
   namespace: 1,
   key: 1,
@@ -68,12 +83,11 @@ export class MemoryProvider {
   /** Puts an entry, in the place of what had its key. */
   async store(params: MemoryStoreParams): Promise<void> {
     await this.#attempt(async () => {
-      const { namespace, key, value, metadata } = checkOptions("store", STORE, params);
+      const given = checkOptions("store", STORE, params);
+      const { namespace, key, value, metadata, origin, source } = given;
       if (value === undefined) throw invalid("value of store must be given");
-      await this.#store.put(labelsOf(namespace), key, {
-        value,
-        metadata: checkMetadata(metadata),
-      });
+      const entry = { value, metadata: checkMetadata(metadata) };
+      await this.#store.put(labelsOf(namespace), key, entry, undefined, { origin, source });
     });
   }
 
@@ -170,5 +184,7 @@ function entryOf(namespace: string, item: SearchItem | Item): MemoryEntry {
   };
   const score = (item as SearchItem).score;
   if (score !== undefined) entry.score = Math.min(1, Math.max(0, score));
+  if (item.origin !== undefined) entry.origin = item.origin;
+  if (item.source !== undefined) entry.source = item.source;
   return entry;
 }

@@ -228,8 +228,15 @@ function wordsOf(
   const { configurable, context } = source;
   const isRun = isObject(configurable) || isObject(context);
   const takesNamespace = sources.includes("store_namespace");
-  const rest = { takesNamespace, named: isRun ? options?.sources : undefined };
-  if (!isRun) return { said: [{ by: "the variables", variables: source }], ...rest };
+  const rest = { takesNamespace, named: options?.sources };
+  if (!isRun) {
+    if (options?.sources !== undefined) {
+      throw invalid(
+        `sources of ${call} are those of a run, and this has neither context nor configurable: give it the config of the run, or leave sources out for variables that only the server's code writes`,
+      );
+    }
+    return { said: [{ by: "the variables", variables: source }], ...rest };
+  }
   const by: Record<string, ScopeVariables> = {
     auth: loginOf(Object(configurable)),
     context: Object(context),

@@ -18,6 +18,21 @@ export interface ItemProvenance {
   quarantined?: true;
 }
 
+/**
+ * Whether an item is of a tool or of the web, whose word counts less than a model's: no text of it
+ * may come to stand under a model's name. What has a source and no origin is taken for such.
+ * @internal
+ */
+export function isForeign({ origin, source }: ItemProvenance): boolean {
+  return origin === undefined ? source !== undefined : origin === "tool" || origin === "web";
+}
+
+/** Of what `origin` makes of an item, whose text stays: the item's, if that counts less. @internal */
+export function changedBy(origin: Origin, item: ItemProvenance): GivenProvenance {
+  if (!isForeign(item)) return { origin };
+  return { origin: item.origin, source: item.source };
+}
+
 /** @internal */
 export interface GivenProvenance {
   origin?: Origin | undefined;

@@ -78,7 +78,10 @@ export async function twentyTurns({ store, checkpointer }) {
   const items = await store.search(["user", "ada"], { limit: 100 });
   return {
     turns,
-    state: JSON.stringify(states.map(({ values }) => values.messages)),
+    // What a tool answers may quote the memory.
+    state: JSON.stringify(
+      states.map(({ values }) => values.messages.filter(({ type }) => type !== "tool")),
+    ),
     texts: items.map(({ value }) => value.text).sort(),
     sources: items.flatMap(({ value }) => value.sources ?? []),
   };
