@@ -509,6 +509,31 @@ TEST_P(AuditTest, a_namespace_of_which_something_is_left_keeps_its_name) {
   EXPECT_EQ(log[1].ns, std::nullopt);
   EXPECT_EQ(log[2].ns, (Namespace{"a", "some"}));
   EXPECT_EQ(log[3].actor, "ada");
+  // Of everything, too: the root is no name.
+  const Erasure rest{.id = "rest",
+                     .digest = "",
+                     .namespaces = {{}},
+                     .filter = "{\"v\":2}",
+                     .threads = {},
+                     .thread_prefix = std::nullopt};
+  ASSERT_EQ(opened_.Run(Frame().By("officer", "").Add(Tag::kForget, rest)), StatusCode::kOk);
+  EXPECT_EQ(opened_.Log()[3].ns, std::nullopt);
+  EXPECT_EQ(opened_.Log()[0].actor, "officer");
+}
+
+TEST_P(AuditTest, a_thread_that_was_renamed_is_forgotten_by_the_name_that_it_has) {
+  const Levels ada = {{{"user", "ada"}, {}}};
+  opened_.Keep();
+  opened_.Run(ByAda().Within(ada).Add(Tag::kPutCheckpoint, Checkpoint("born 1970")));
+  opened_.Run(ByAda().Within(ada).Add(Tag::kRenameThread, wire::RenameThread{"born 1970", "t2"}));
+  for (const AuditEntry& entry : opened_.Log()) EXPECT_EQ(entry.thread_id, "user/ada/t2");
+  const Erasure erasure{.id = "e",
+                        .digest = "",
+                        .namespaces = {},
+                        .threads = {"user/ada/t2"},
+                        .thread_prefix = std::nullopt};
+  ASSERT_EQ(opened_.Run(Frame().Add(Tag::kForget, erasure)), StatusCode::kOk);
+  for (const AuditEntry& entry : opened_.Log()) EXPECT_EQ(entry.thread_id, std::nullopt);
 }
 
 }  // namespace

@@ -404,6 +404,43 @@ TEST(Erasure, in_a_scope_reaches_what_is_there) {
             StatusCode::kAccessDenied);
 }
 
+TEST(Erasure, takes_the_rules_of_history_that_name_what_it_takes) {
+  MemoryFiles files("erasure");
+  for (MemoryFiles* file : {static_cast<MemoryFiles*>(nullptr), &files}) {
+    Opened opened(file);
+    const auto ruled = [&] {
+      std::vector<Namespace> namespaces;
+      const auto rules = opened.state->store().ListHistoryRules();
+      for (const HistoryRule& rule : *rules) namespaces.push_back(rule.ns);
+      return namespaces;
+    };
+    for (const Namespace& ns :
+         std::vector<Namespace>{{}, {"user"}, {"user", "ada"}, {"user", "ada", "notes"}}) {
+      ASSERT_TRUE(opened.state->store().KeepHistory({.ns = ns}).ok());
+    }
+    const Namespace user = {"user"}, ada = {"user", "ada"}, notes = {"user", "ada", "notes"};
+    Erasure some = OfAda();
+    some.id = "some";
+    some.filter = "{\"n\":1}";
+    ASSERT_TRUE(opened.state->Forget(some).has_value());
+    EXPECT_THAT(ruled(), ElementsAre(Namespace(), user, ada, notes));
+    ASSERT_TRUE(opened.state->Forget(OfAda()).has_value());
+    EXPECT_THAT(ruled(), ElementsAre(Namespace(), user));
+  }
+}
+
+TEST(Erasure, of_many_namespaces_takes_no_time_for_each_pair) {
+  Opened opened;
+  Erasure erasure{.id = "e", .digest = "", .namespaces = {}, .threads = {}};
+  for (int i = 0; i < 100'000; ++i) {
+    erasure.namespaces.push_back({"user", std::to_string(i)});
+    erasure.threads.push_back("t" + std::to_string(i));
+  }
+  erasure.namespaces.push_back({"user", "7", "within"});
+  PutItem(opened.state->store(), {"user", "7", "within"}, "k", "x", 1);
+  EXPECT_EQ(opened.state->Forget(erasure)->items, 1U);
+}
+
 TEST(Erasure, survives_reopening_with_its_record_and_holds) {
   MemoryFiles files("erasure");
   {

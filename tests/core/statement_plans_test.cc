@@ -109,6 +109,8 @@ const Allowed kAllowed[] = {
     {"is of an erasure, where something was superseded",
      {"UPDATE store_kv SET superseded_by = NULL",
       "SELECT ns, key FROM store_kv WHERE superseded_by IN (SELECT value FROM json_each(?))"}},
+    {"names a thread anew in the audit log, when it is renamed",
+     {"UPDATE audit_log SET thread_id"}},
     {"gives a thread a small number again, when one was copied or deleted",
      {"UPDATE thread_namespaces SET ns_id = (SELECT MIN(before) + 1"}},
     {"salvages or imports a whole file",

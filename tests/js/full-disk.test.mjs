@@ -113,6 +113,33 @@ testWithMount(
   120_000,
 );
 
+testWithMount("reads of all kinds go on", async () => {
+  await onDisk("24m", async (folder) => {
+    const memory = await openMemory({ path: join(folder, "agent.db"), ttl: { defaultTtl: 60 } });
+    const { store } = memory;
+    await putItems(memory);
+    fill(folder);
+    const namespace = ["users", "ada"];
+    const many = { limit: 1000 };
+    for (let again = 0; again < 3; again++) {
+      expect((await store.get(namespace, "k7")).value.n).toBe(7);
+      expect(await store.search(namespace, many)).toHaveLength(ITEMS);
+      expect(await store.search(namespace, { filter: { n: 7 } })).toHaveLength(1);
+      const [first] = await store.search(namespace, { query: "day 77", mode: "text" });
+      expect(first.key).toBe("k77");
+    }
+    await expect(store.put(namespace, "new", { text: "x".repeat(1e5) })).rejects.toMatchObject({
+      code: "storage_full",
+    });
+    rmSync(join(folder, "filler"));
+    // What was found out meanwhile is stored now.
+    await store.put(namespace, "new", { text: "new" });
+    const [newest] = await store.search(namespace, { query: "new", mode: "text" });
+    expect(newest.key).toBe("new");
+    await memory.close();
+  });
+});
+
 testWithMount("the lock of a full disk takes no byte, and says who has it", async () => {
   await onDisk("4m", async (folder) => {
     const path = join(folder, "agent.db");

@@ -103,6 +103,9 @@ class AuditLog {
   // erased, if it was not from within what is gone.
   Status Forget(const Erasure& erasure, Store& store);
 
+  // Entries of a thread name it as it is called now, so that it can be forgotten by that name.
+  Status Rename(const std::string& thread_id, const std::string& new_thread_id);
+
   // Nothing is known of rows any more: they were not kept, or are others.
   void Reset();
 

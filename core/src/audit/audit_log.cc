@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "keepsake/audit.h"
 #include "keepsake/scope.h"
 #include "sql/prefix_range.h"
+#include "store/prefix_set.h"
 
 namespace keepsake {
 namespace {
@@ -30,6 +34,8 @@ constexpr std::string_view kRead =
 constexpr std::string_view kBlank =
     "UPDATE audit_log SET place = '', ns = NULL, thread_id = NULL, actor = '', node_id = ''"
     " WHERE entry_id = ?";
+
+constexpr std::string_view kRename = "UPDATE audit_log SET thread_id = ? WHERE thread_id = ?";
 
 constexpr std::string_view kOldest =
     "SELECT entry_id, at_ms FROM audit_log ORDER BY entry_id LIMIT 1";
@@ -97,35 +103,50 @@ bool IsBelow(const AuditEntry& entry, const Namespace& ns, const std::string& th
   return BeginsWith(entry.place, ns);
 }
 
-// Whether namespaces that an erasure names are gone.
+// Whether an entry is about what an erasure took.
 class Gone {
  public:
-  Gone(const Erasure& erasure, Store& store) : erasure_(erasure), store_(store) {}
+  Gone(const Erasure& erasure, Store& store)
+      : erasure_(erasure),
+        is_whole_(erasure.filter.empty() && erasure.from.empty()),
+        store_(store) {
+    for (const Namespace& prefix : erasure.namespaces) prefixes_.Add(EncodeNamespace(prefix));
+    threads_.insert(erasure.threads.begin(), erasure.threads.end());
+  }
 
-  bool operator()(const Namespace& ns) {
-    const bool is_named = std::ranges::any_of(
-        erasure_.namespaces, [&](const Namespace& prefix) { return BeginsWith(ns, prefix); });
-    if (!is_named || (erasure_.filter.empty() && erasure_.from.empty())) return is_named;
-    const auto known = std::ranges::find(known_, ns, &std::pair<Namespace, bool>::first);
-    if (known != known_.end()) return known->second;
-    const Result<StoreUsage> usage = store_.Measure(ns, true);
-    if (!usage) status_ = usage.error();
-    return known_.emplace_back(ns, usage && usage->items == 0).second;
+  bool operator()(const AuditEntry& entry) {
+    return Is(entry.place) || (entry.ns && Is(*entry.ns)) ||
+           (entry.thread_id && Is(*entry.thread_id));
   }
   // What went wrong on the way.
   const Status& status() const { return status_; }
 
  private:
+  bool Is(const std::string& thread_id) const {
+    return threads_.contains(thread_id) ||
+           (erasure_.thread_prefix && thread_id.starts_with(*erasure_.thread_prefix));
+  }
+
+  bool Is(const Namespace& ns) {
+    const std::string encoded = EncodeNamespace(ns);
+    if (!prefixes_.Covers(encoded)) return false;
+    if (is_whole_) return true;
+    if (ns.empty()) return false;  // it names nothing
+    const auto [known, is_new] = known_.try_emplace(encoded, false);
+    if (!is_new) return known->second;
+    const Result<StoreUsage> usage = store_.Measure(ns, true);
+    if (!usage) status_ = usage.error();
+    return known->second = usage && usage->items == 0;
+  }
+
   const Erasure& erasure_;
+  bool is_whole_;
   Store& store_;
-  std::vector<std::pair<Namespace, bool>> known_;
+  PrefixSet prefixes_;
+  std::unordered_set<std::string_view> threads_;
+  std::unordered_map<std::string, bool> known_;
   Status status_;
 };
-
-bool IsNamed(const Erasure& erasure, const std::string& thread_id) {
-  return std::ranges::find(erasure.threads, thread_id) != erasure.threads.end() ||
-         (erasure.thread_prefix && thread_id.starts_with(*erasure.thread_prefix));
-}
 
 }  // namespace
 
@@ -339,14 +360,20 @@ Result<std::vector<AuditEntry>> AuditLog::Read(const AuditQuery& query, std::int
   return found;
 }
 
+Status AuditLog::Rename(const std::string& thread_id, const std::string& new_thread_id) {
+  for (AuditEntry& entry : entries_) {
+    if (entry.thread_id == thread_id) entry.thread_id = new_thread_id;
+  }
+  if (database_ == nullptr) return {};
+  return database_->Run(kRename, {std::string_view(new_thread_id), std::string_view(thread_id)});
+}
+
 Status AuditLog::Forget(const Erasure& erasure, Store& store) {
   Gone gone(erasure, store);
   std::vector<std::int64_t> ids;
   Status status = Visit(kLastId, [&](AuditEntry& entry) {
     if (entry.operation == Audited::kForget && entry.place.empty()) return true;
-    const bool is_gone = gone(entry.place) || (entry.ns && gone(*entry.ns)) ||
-                         (entry.thread_id && IsNamed(erasure, *entry.thread_id));
-    if (!is_gone) return true;
+    if (!gone(entry)) return true;
     if (database_ != nullptr) {
       ids.push_back(entry.id);
     } else {

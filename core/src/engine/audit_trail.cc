@@ -78,7 +78,7 @@ std::uint64_t CountIn(ByteView answer, Changed changed) {
 
 Status AuditTrail::Begin(const wire::Request& request, const Scope* scope, bool writes_rows,
                          bool changes_others) {
-  entries_.clear();
+  Restart();
   request_ = &request;
   scope_ = scope;
   writes_rows_ = writes_rows;
@@ -106,6 +106,10 @@ void AuditTrail::Note(const wire::OperationView& operation, ByteView result) {
   wire::Reader reader(operation.payload);
   ReadPlace(row->place, reader, entry);
   if (row->tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
+  if (is_done && row->tag == Tag::kRenameThread) {
+    auto renamed = wire::Decode<wire::RenameThread>(operation.payload);
+    if (renamed) renamed_.push_back(*std::move(renamed));
+  }
   if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), row->changed);
   if (entry.count > 0) Add(std::move(entry));
 }
@@ -142,6 +146,10 @@ Status AuditTrail::Write() {
   const Namespace asker = scope_ == nullptr ? Namespace() : scope_->levels().front().place;
   Status status = log_.Record(entries_, request_->header.now_ms, asker);
   entries_.clear();
+  const std::string prefix = scope_ == nullptr ? "" : scope_->thread_prefix();
+  for (const auto& [source, target] : std::exchange(renamed_, {})) {
+    if (status.ok()) status = log_.Rename(prefix + source, prefix + target);
+  }
   return status;
 }
 

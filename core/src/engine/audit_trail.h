@@ -12,6 +12,7 @@
 #include "keepsake/scope.h"
 #include "keepsake/status.h"
 #include "wire/frame.h"
+#include "wire/operations.h"
 
 namespace keepsake {
 
@@ -27,7 +28,10 @@ class AuditTrail {
   // Whether what is written to rows leaves entries: then they belong into its transaction.
   bool notes_rows() const { return writes_rows_ && is_on_; }
   // Nothing of it was done yet, or it was undone.
-  void Restart() { entries_.clear(); }
+  void Restart() {
+    entries_.clear();
+    renamed_.clear();
+  }
   bool empty() const { return entries_.empty(); }
 
   // After an operation, whose result is one of a response.
@@ -46,6 +50,7 @@ class AuditTrail {
   bool changes_ = false;
   bool is_on_ = false;  // or not known yet
   std::vector<AuditEntry> entries_;
+  std::vector<wire::RenameThread> renamed_;
 };
 
 }  // namespace keepsake

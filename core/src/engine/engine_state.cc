@@ -97,6 +97,23 @@ Status EngineState::EndAbandonedExport() {
   return rows_out_->EndAbandoned(clock_.NowMs());
 }
 
+// A rule names what it is about. In a scope it is the owner's, and stays.
+Status EngineState::DropRulesOf(const Erasure& erasure) {
+  const bool is_whole = erasure.place.empty() && erasure.filter.empty() && erasure.from.empty();
+  if (!is_whole || erasure.dry_run) return {};
+  const auto rules = store_->ListHistoryRules();
+  if (!rules) return rules.error();
+  Status status;
+  for (const HistoryRule& rule : *rules) {
+    const bool is_gone =
+        !rule.ns.empty() && std::ranges::any_of(erasure.namespaces, [&](const Namespace& ns) {
+          return BeginsWith(rule.ns, ns);
+        });
+    if (is_gone && status.ok()) status = store_->DropHistory(rule.ns);
+  }
+  return status;
+}
+
 Result<Erased> EngineState::Forget(const Erasure& erasure) {
   Erasure entered = erasure;
   const auto may_put_back = [&](const PutOp& put) {
@@ -110,11 +127,12 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
   }
   // What a filter chooses of a scope leaves its name in use.
   std::span<const Namespace> emptied = entered.namespaces;
-  if (!entered.filter.empty()) emptied = {};
+  if (!entered.filter.empty() || !entered.from.empty()) emptied = {};
   Result<Erased> erased =
       erasures_->Forget(*store_, *saver_, entered, clock_.NowMs(), [&](const Erased& done) {
         audit_trail_.Note(done);
-        Status status = audit_trail_.Write();
+        Status status = DropRulesOf(entered);
+        if (status.ok()) status = audit_trail_.Write();
         if (status.ok()) status = audit_log_.Forget(entered, *store_);
         if (database_ == nullptr) return status;
         if (status.ok()) status = rows_out_->End();

@@ -108,6 +108,7 @@ class EngineState {
   void CloseForeign() { foreign_file_.reset(); }
 
  private:
+  Status DropRulesOf(const Erasure& erasure);
   StoreOptions FreshOptions() const;
   Status StartStore(StoreOptions options);
   Status StartSaver();

@@ -1,10 +1,13 @@
 #include "keepsake/erasure.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "json/utf8.h"
 #include "keepsake/scope.h"
+#include "store/prefix_set.h"
 
 namespace keepsake {
 namespace {
@@ -54,11 +57,11 @@ Result<std::vector<std::string>> ThreadsOf(Checkpointer& saver, const Erasure& e
   if (erasure.threads.empty()) list.thread_prefix = *erasure.thread_prefix;
   auto found = saver.Threads(list);
   if (!found) return std::unexpected(std::move(found.error()));
+  const std::unordered_set<std::string_view> named(erasure.threads.begin(), erasure.threads.end());
   for (ThreadInfo& info : *found) {
     const std::string& id = info.thread_id;
-    const bool is_wanted = (erasure.thread_prefix && id.starts_with(*erasure.thread_prefix)) ||
-                           std::ranges::find(erasure.threads, id) != erasure.threads.end();
-    if (is_wanted) threads.push_back(std::move(info.thread_id));
+    const bool is_below = erasure.thread_prefix && id.starts_with(*erasure.thread_prefix);
+    if (is_below || named.contains(id)) threads.push_back(std::move(info.thread_id));
   }
   return threads;
 }
@@ -142,11 +145,13 @@ Result<Erased> Erasures::Erase(Store& store, Checkpointer& saver, const Erasure&
 Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads) {
   const Result<std::vector<Hold>> holds = Holds();
   if (!holds) return holds.error();
+  PrefixSet asked;
+  for (const Namespace& ns : erasure.namespaces) asked.Add(EncodeNamespace(ns));
   for (const Hold& hold : *holds) {
     const std::string held = EncodeNamespace(hold.ns);
-    for (const Namespace& ns : erasure.namespaces) {
-      const std::string encoded = EncodeNamespace(ns);
-      if (encoded.starts_with(held) || held.starts_with(encoded)) return Held(hold, erasure.place);
+    const auto is_held = [&](const std::string& one) { return one.starts_with(held); };
+    if (asked.Covers(held) || std::ranges::any_of(asked, is_held)) {
+      return Held(hold, erasure.place);
     }
     const std::string prefix = ThreadPrefixOf(hold.ns);
     for (const std::string& thread : threads) {

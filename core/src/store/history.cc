@@ -394,8 +394,7 @@ Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName
 }
 
 Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const ItemName> going,
-                                               std::span<const std::string> encoded_prefixes,
-                                               std::int64_t now_ms) {
+                                               const PrefixSet& within, std::int64_t now_ms) {
   std::vector<ReopenedItem> reopened;
   const Result<bool> any = table.HasSuperseded();
   if (!any) return std::unexpected(any.error());
@@ -411,10 +410,8 @@ Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const
   if (!names) return std::unexpected(names.error());
   for (const ItemName& name : *names) {
     const auto goes = by_mark.find(MarkOf(name.encoded_ns, name.key));
-    const bool is_below = std::ranges::any_of(encoded_prefixes, [&](const std::string& prefix) {
-      return name.encoded_ns.starts_with(prefix);
-    });
-    if (!is_below || (goes != by_mark.end() && *goes->second == name)) continue;
+    if (!within.Covers(name.encoded_ns) || (goes != by_mark.end() && *goes->second == name))
+      continue;
     const Result<std::optional<ItemState>> state = table.ReadState(name);
     if (!state) return std::unexpected(state.error());
     if (!*state) continue;  // of a damaged file

@@ -21,6 +21,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "store/prefix_set.h"
 
 namespace keepsake {
 
@@ -167,12 +168,11 @@ Item ItemOf(const ItemRef& name, const ItemState& state);
 Result<std::optional<StoredVersion>> FindBefore(ItemTable& table, const ItemName& name,
                                                 const ProvenanceFilter& from, std::int64_t now_ms);
 
-// What these items superseded, below one of the prefixes, unless they did so to each other. It
+// What these items superseded, within these prefixes, unless they did so to each other. It
 // holds again until its own end, as far as history tells of it, or until another superseded it,
 // or superseded the one that goes. REQUIRES: an item that is no more has versions.
 Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const ItemName> going,
-                                               std::span<const std::string> encoded_prefixes,
-                                               std::int64_t now_ms);
+                                               const PrefixSet& within, std::int64_t now_ms);
 
 // What erasing items takes of versions: their ids. A history of which one version is wanted goes
 // as a whole.

@@ -13,6 +13,7 @@
 #include "store/item_table.h"
 #include "store/namespace_listing.h"
 #include "store/past_store.h"
+#include "store/prefix_set.h"
 
 namespace keepsake {
 namespace {
@@ -25,19 +26,15 @@ Result<T> Only(Result<std::vector<OperationResult>> results) {
 }
 
 // Without those that lie within others, so that no item is below two.
-std::vector<Namespace> Outermost(std::span<const Namespace> prefixes) {
-  std::vector<Namespace> kept;
+Result<PrefixSet> Outermost(std::span<const Namespace> prefixes) {
+  constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
+  PrefixSet outermost;
   for (const Namespace& prefix : prefixes) {
-    const auto lies_in = [](const Namespace& inner, const Namespace& outer) {
-      return EncodeNamespace(inner).starts_with(EncodeNamespace(outer));
-    };
-    if (std::ranges::any_of(kept, [&](const Namespace& one) { return lies_in(prefix, one); })) {
-      continue;
-    }
-    std::erase_if(kept, [&](const Namespace& one) { return lies_in(one, prefix); });
-    kept.push_back(prefix);
+    Status status = ValidateNamespace(prefix, kAnyPrefix);
+    if (!status.ok()) return std::unexpected(std::move(status));
+    outermost.Add(EncodeNamespace(prefix));
   }
-  return kept;
+  return outermost;
 }
 
 Status StatusOf(const Result<std::vector<OperationResult>>& results) {
@@ -162,22 +159,18 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   ErasedVersions versions;
   ItemErasure erasure;
   std::vector<ItemName> names;
-  std::vector<std::string> encoded_prefixes;
-  for (const Namespace& prefix : Outermost(prefixes)) {
-    encoded_prefixes.push_back(EncodeNamespace(prefix));
-    constexpr NamespaceRules kAnyPrefix = {.allow_empty = true, .allow_reserved_root = true};
-    Status status = ValidateNamespace(prefix, kAnyPrefix);
-    if (status.ok()) {
-      status = items().ReadBelow(encoded_prefixes.back(), [&](const ItemTrace& item) {
-        if (!wanted.Matches(item.value, item.provenance)) return;
-        erasure.ids.push_back(item.id);
-        if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
-        ++erased.items;
-        erased.vectors += item.vectors;
-        erased.bytes += item.key.size() + item.value.size();
-      });
-    }
-    if (status.ok()) status = CollectVersions(items(), encoded_prefixes.back(), wanted, versions);
+  const Result<PrefixSet> outermost = Outermost(prefixes);
+  if (!outermost) return std::unexpected(outermost.error());
+  for (const std::string& encoded_prefix : *outermost) {
+    Status status = items().ReadBelow(encoded_prefix, [&](const ItemTrace& item) {
+      if (!wanted.Matches(item.value, item.provenance)) return;
+      erasure.ids.push_back(item.id);
+      if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
+      ++erased.items;
+      erased.vectors += item.vectors;
+      erased.bytes += item.key.size() + item.value.size();
+    });
+    if (status.ok()) status = CollectVersions(items(), encoded_prefix, wanted, versions);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
   for (const ItemName& name : names) {
@@ -192,7 +185,7 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   }
   if (!from.empty()) {
     std::ranges::move(versions.gone, std::back_inserter(names));
-    auto reopened = FindReopened(items(), names, encoded_prefixes, now_ms);
+    auto reopened = FindReopened(items(), names, *outermost, now_ms);
     if (!reopened) return std::unexpected(std::move(reopened.error()));
     erasure.reopened = *std::move(reopened);
   }

@@ -154,6 +154,13 @@ class RecordBuilder {
   std::map<std::string, Counts> counts_;
 };
 
+// Of whole characters.
+std::string_view BeginOf(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 // The first text at a path, "" if there is none.
 std::string FirstTextAt(std::string_view value, const std::string& path) {
   if (path.empty()) return "";
@@ -210,8 +217,12 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config)
 TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
   RecordBuilder builder(config.language);
   AutoFields known = AutoFieldsOf(value);
+  std::size_t left = kMostTextBytes;
   for (const FieldText& text : TextsOf(value, config, known)) {
-    builder.Add(static_cast<std::uint32_t>(text.field), HasWeight(text, config), text.text);
+    const std::string_view read = BeginOf(text.text, left);
+    builder.Add(static_cast<std::uint32_t>(text.field), HasWeight(text, config), read);
+    left -= read.size();
+    if (read.size() < text.text.size()) break;
   }
   const std::string speaker =
       config.speaker.empty() ? known.speaker : FirstTextAt(value, config.speaker);

@@ -57,6 +57,14 @@ class BlockCounter {
 Bytes SealedRecord(std::int64_t item_id, const Bytes& record);
 bool IsSealed(std::int64_t item_id, ByteView sealed);
 
+// Of an item's texts so much is read for its words, in their order: one item must not take the
+// memory that all others are searched with. An isolate has less of it.
+#if defined(KEEPSAKE_HOST_SQL)
+inline constexpr std::size_t kMostTextBytes = std::size_t{512} << 10;
+#else
+inline constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
+#endif
+
 // The entry of a value: it has no tokens if the value has no text. REQUIRES: `value`
 // is valid JSON.
 TextEntry MakeTextEntry(std::string_view value, const TextConfig& config);

@@ -3,12 +3,17 @@
 #include <algorithm>
 
 #include "base/answer_room.h"
+#include "text/text_record.h"
 
 namespace keepsake::search {
 namespace {
 
-// What one word takes at most while a value is analysed, and what a byte does.
-constexpr std::uint64_t kPerWord = 400, kPerByte = 16;
+// What a word takes at most while a value is analysed, what a different one takes beside it, and
+// what a byte of the value does.
+constexpr std::uint64_t kPerWord = 80, kPerDifferentWord = 320, kPerByte = 16;
+// There are so many different words of up to three letters or digits; others, and pairs of
+// characters, take so many bytes of a text.
+constexpr std::uint64_t kShortWords = 50'000, kBytesOfOther = 3;
 // A byte of a record becomes so many of an index.
 constexpr std::uint64_t kPerRecordByte = 20;
 // Of a word in the index: its list may have to be made anew, as those of others.
@@ -37,7 +42,10 @@ std::uint64_t MostWordsIn(std::string_view text) {
 }  // namespace
 
 Status TextRoom::TakeValue(std::string_view value) {
-  return Take(kPerWord * MostWordsIn(value) + kPerByte * value.size());
+  const std::uint64_t text = std::min<std::uint64_t>(value.size(), kMostTextBytes);
+  const std::uint64_t words = std::min(MostWordsIn(value), text);
+  const std::uint64_t different = std::min(words, kShortWords + text / kBytesOfOther);
+  return Take(kPerWord * words + kPerDifferentWord * different + kPerByte * value.size());
 }
 
 Status TextRoom::TakeRecord(ByteView record) { return Take(kPerRecordByte * record.size()); }

@@ -349,9 +349,9 @@ export abstract class KeepsakeStore extends BaseStore {
   }
 
   /** Whether another store reads the same items by the same rules: scopes are made anew. @internal */
-  readsAs(other: object): boolean {
-    if (!(#given in other) || other.#given !== this.#given) return false;
-    return this.connection.readsAs(other.connection);
+  readsAs(other: unknown): boolean {
+    if (typeof other !== "object" || other === null || !(#given in other)) return false;
+    return other.#given === this.#given && this.connection.readsAs(other.connection);
   }
 
   /** The keys of exactly this namespace, sorted by code point. */

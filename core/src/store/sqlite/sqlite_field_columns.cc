@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/varint.h"
+#include "sql/cannot_write.h"
 #include "sql/prefix_range.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/read_int.h"
@@ -171,7 +172,7 @@ Status SqliteFieldColumns::WriteHead(const Head& head) {
 Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::Select(
     const CheckedSearch& search) {
   Result<std::optional<Ids>> ids = SelectByColumns(search);
-  if (ids || ids.error().code() != StatusCode::kBusy) return ids;
+  if (ids || !sql::CannotWrite(ids.error())) return ids;
   Drop();
   return std::nullopt;
 }
@@ -249,7 +250,7 @@ Status SqliteFieldColumns::NoteScan(const json::Filter& filter, std::int64_t ite
   }
   if (!is_new) return {};
   Status status = database_.InTransaction([&] { return WriteHead(head); });
-  return status.code() == StatusCode::kBusy ? Status() : status;
+  return sql::CannotWrite(status) ? Status() : status;
 }
 
 Status SqliteFieldColumns::Make(Head& head, const Names& names) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "json/utf8.h"
+#include "sql/cannot_write.h"
 #include "sql/prefix_range.h"
 #include "store/checked_batch.h"
 #include "store/embedding.h"
@@ -452,9 +453,10 @@ Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_
   }
   const std::string list = refreshed.empty() ? "" : IdList(refreshed);
   if (batch.puts.empty()) {
-    // A read does not wait for another connection that writes: the next one restarts them.
+    // A read does not wait for another connection that writes, nor for room on the disk: the next
+    // one restarts them.
     Status status = database_.Run(kRefreshTtl, {batch.now_ms, list});
-    return status.code() == StatusCode::kBusy ? Status() : status;
+    return sql::CannotWrite(status) ? Status() : status;
   }
   const bool is_single = batch.puts.size() == 1 && !batch.puts.front().op->supersedes;
   return WriteItems([&] { return WriteRows(batch, list); }, is_single);

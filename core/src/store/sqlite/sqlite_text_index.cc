@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "sql/cannot_write.h"
 #include "sql/prefix_range.h"
 #include "store/sqlite/id_list.h"
 #include "text/text_query.h"
@@ -184,7 +185,7 @@ Status SqliteTextIndex::MakeFor(const TextConfig& config) {
   });
   if (!status.ok() || made == wanted || unkept_config_ == wanted) return status;
   status = database_.InTransaction([&] { return NoteConfig(wanted); });
-  if (status.code() != StatusCode::kBusy) {
+  if (!sql::CannotWrite(status)) {
     if (Status started = Start(); status.ok()) return started;
     return status;
   }
@@ -211,8 +212,9 @@ Status SqliteTextIndex::KeepRecords() {
     }
     return step;
   });
-  if (status.code() == StatusCode::kBusy) return {};
+  if (sql::CannotWrite(status)) return {};
   if (!status.ok()) return status;
+  keeps_ = true;
   unkept_config_.clear();
   unkept_.erase(unkept_.begin(), std::next(unkept_.begin(), static_cast<std::ptrdiff_t>(kept)));
   return {};
@@ -274,7 +276,9 @@ Status SqliteTextIndex::AnalysePending(std::string_view encoded_prefix, const Te
     });
     if (!status.ok()) {
       (void)Start();
-      return status;
+      // A disk is full when the transaction ends, and all is to be read again.
+      const bool is_full = status.code() == StatusCode::kStorageFull;
+      return is_full && std::exchange(keeps_, false) ? TextWork::NotDone() : status;
     }
     for (const std::int64_t id : *done) ids.erase(id);
     if (ids.empty()) pending_.erase(ns);
@@ -303,7 +307,7 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
     return true;
   });
   if (status.ok() && done.empty()) status = failure;
-  bool keeps = unkept_config_.empty();
+  bool keeps = keeps_ && unkept_config_.empty();
   for (std::size_t i = 0; i < done.size() && status.ok(); ++i) {
     if (keeps) status = database_.Run(kPut, {done[i], ByteView(records[i])});
     if (status.code() == StatusCode::kBusy) {

@@ -7,7 +7,8 @@
 // when it is first searched. Both are done in portions, as far as a TextWork allows.
 //
 // Rows of store_kv are the truth: a record that is damaged is made anew from its item. While
-// another connection writes (kBusy), records are kept in memory, and stored by a later search.
+// another connection writes, or the disk is full, records are kept in memory, and stored by a later
+// search.
 #ifndef KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 #define KEEPSAKE_STORE_SQLITE_SQLITE_TEXT_INDEX_H_
 
@@ -94,6 +95,7 @@ class SqliteTextIndex {
   std::map<std::string, Place> loading_;  // where loading a prefix goes on
   // Items without a record, by namespace, as far as it is loaded.
   std::map<std::string, std::set<std::int64_t>, std::less<>> pending_;
+  bool keeps_ = true;  // the disk had room when it was last asked
   // What is not stored yet: what the index is made for, and records.
   std::string unkept_config_;
   std::map<std::int64_t, Bytes> unkept_;
