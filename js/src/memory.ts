@@ -226,7 +226,7 @@ export class Memory {
 
   /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`, and `evict()` leaves its items. */
   async hold(namespace: string[], reason: string): Promise<void> {
-    await attempt("Memory", () => hold(this.#connection, namespace, reason));
+    await attempt("Memory", () => hold(this.#connection, namespace, reason, this.store.secrets));
   }
 
   /** Ends a hold. Without one it does nothing. */

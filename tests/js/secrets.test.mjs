@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { InMemoryStore, maskSecrets, openMemory } from "keepsake";
 import { Files } from "keepsake/files";
+import { rememberTool } from "keepsake/langchain";
 import { FILES } from "../../scripts/secret-kinds.mjs";
 import { samplesOf } from "./support/secret-samples.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -178,6 +179,82 @@ test("[cap 106] a secret is masked before it is embedded, searched or written", 
   expect(Buffer.from(await memory.export()).includes(secret)).toBe(false);
   await memory.close();
 });
+
+test.each(["mask", "refuse"])(
+  "[cap 106] a secret is in nothing else that is stored or sent to a model: %s",
+  async (mode) => {
+    const sent = [];
+    const embeddings = {
+      embedDocuments: (given) => {
+        sent.push(...given);
+        return given.map(() => [1, 2]);
+      },
+      embedQuery: (given) => {
+        sent.push(given);
+        return [1, 2];
+      },
+    };
+    const path = temporaryFile(`elsewhere-${mode}.db`);
+    const reports = [];
+    const secrets = { mode, onMasked: (report) => reports.push(report) };
+    const open = await openMemory({ path });
+    const secret = aSecret("github token");
+    // From before there was a rule: it is not sent either.
+    await open.store.put(["old"], "k", { text: `the token ${secret}` });
+    await open.close();
+    const memory = await openMemory({
+      path,
+      index: { dims: 2, fields: ["text"], embeddings },
+      secrets,
+    });
+    await memory.store.reembed();
+    const { store } = memory;
+    await store.search(["n"], { query: `what is ${secret}`, mode: "vector" });
+    await store.whyNot(["old"], "k", { query: `why ${secret}`, mode: "vector" });
+    expect(sent).toEqual([
+      "the token [github token]",
+      "what is [github token]",
+      "why [github token]",
+    ]);
+
+    const source = `https://example.org/?token=${secret}`;
+    const put = (options) => store.put(["n"], "a", { text: "tea" }, undefined, options);
+    const held = () => memory.hold(["n"], `asked by ${secret}`);
+    const refused = expect.objectContaining({ code: "secret_found" });
+    const refusals = [
+      () => put({ supersedes: secret }),
+      () => put({ supersedes: { namespace: ["n", secret], key: "b" } }),
+      async () => memory.scoped({ user: secret }),
+      async () => memory.scoped({ user: "ada" }).scoped({ place: ["team", secret] }),
+      () => memory.hold([secret], "a case"),
+    ];
+    if (mode === "refuse") refusals.push(() => put({ source }), held);
+    for (const refusal of refusals) {
+      const error = await refusal().catch((caught) => caught);
+      expect(error).toEqual(refused);
+      expect(error.message).not.toContain(secret);
+    }
+    if (mode === "mask") {
+      await put({ source });
+      expect(await store.get(["n"], "a")).toMatchObject({
+        value: { text: "tea" },
+        source: "https://example.org/?token=[github token]",
+      });
+      await held();
+      expect(await memory.holds()).toMatchObject([{ reason: "asked by [github token]" }]);
+      expect(reports).toEqual([
+        { namespace: ["n"], key: "a", masked: ["github token"] },
+        { masked: ["github token"] },
+      ]);
+    }
+    await memory.close();
+
+    const tool = rememberTool({ store: new InMemoryStore(), namespace: ["n"], secrets: mode });
+    const answer = await tool.invoke({ text: "Ada likes tea", replaces: secret });
+    expect(answer).toMatch(/^Refused: .*the key that it replaces holds a secret \(github token\)/);
+    expect(answer).not.toContain(secret);
+  },
+);
 
 test("[cap 106] a value is kept as it is given unless an option says otherwise", async () => {
   const value = {

@@ -123,7 +123,7 @@ export function rememberTool(
     const place = placeOf("rememberTool", options, run);
     const { value: said, masked } = guarded(secrets, input.text, "the fact");
     const replaces = input.replaces || undefined;
-    if (replaces !== undefined) secrets?.name(replaces, "the key to replace");
+    if (replaces !== undefined) secrets?.name(replaces, "the key that it replaces");
     const remembered = await remember(place, said, sourceOf(run), { replaces });
     return answerOf(remembered, maskedNote(masked));
   };

@@ -15,6 +15,7 @@ import { scrubAll } from "../engine/scrubbing.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
 import { type Origin, provenanceFilter } from "../store/provenance.js";
+import { guarded, type SecretGuard } from "../store/secrets.js";
 import { checkNamespace } from "../store/store-operations.js";
 import { type Erased, type ErasureRecord, Scrubbed as Scrubbing } from "../wire/types.js";
 
@@ -329,10 +330,12 @@ function sameCounts(kept: Erased, told: ErasureReceipt["erased"]): boolean {
 export async function hold(
   connection: Connection,
   namespace: string[],
-  reason: string,
+  given: string,
+  secrets: SecretGuard | undefined,
 ): Promise<void> {
-  const request = { namespace: checkNamespace(namespace), reason: checkText("reason", reason) };
-  await connection.call([{ kind: "hold", ...request }]);
+  for (const label of checkNamespace(namespace)) secrets?.name(label, "a label of the namespace");
+  const reason = guarded(secrets, checkText("reason", given), "the reason of a hold").value;
+  await connection.call([{ kind: "hold", namespace, reason }]);
 }
 
 /** @internal */

@@ -20,6 +20,7 @@ import {
 } from "./erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { type Moment, momentOf } from "./history.js";
+import { decodeLabel } from "./labels.js";
 import { type PlacedPolicy, placedPolicies } from "./policy.js";
 import { MemoryProvider } from "./provider.js";
 import { checkScope, levelOf, type ScopeOptions } from "./scope.js";
@@ -53,6 +54,9 @@ export class ScopedMemory {
     this.#options = options;
     this.#connection = connection.within(level, toldBy(this.place.join("/"), given));
     this.store = new SqliteStore(options, this.#connection);
+    for (const label of level.place) {
+      this.store.secrets?.name(decodeLabel(label), "a label of the scope");
+    }
     this.checkpointer = new SqliteSaver(options as never, this.#connection);
   }
 

@@ -12,6 +12,7 @@ import {
   type PendingEmbeddings,
   type SearchMode,
 } from "../wire/types.js";
+import type { SecretGuard } from "./secrets.js";
 import { type PathText, textsToEmbed } from "./texts.js";
 
 /** One vector: numbers, or a typed array of them. */
@@ -39,19 +40,24 @@ export class Embedder {
   // Whether something was embedded, or it was told that nothing is.
   #isSure = false;
 
-  /** `fields` are embedded of what chooses none itself; `cache` is how many vectors are kept. */
+  /**
+   * `fields` are embedded of what chooses none itself; `cache` is how many vectors are kept. The
+   * model is somebody else's: `secrets` are in no text that it is sent.
+   */
   constructor(
     embeddings: EmbeddingModel | EmbeddingFunction,
     fields: readonly string[],
     cache: number = DEFAULT_CACHE,
+    secrets?: SecretGuard,
   ) {
+    const sent = (text: string) => secrets?.sent(text) ?? text;
     this.#fields = fields;
     this.#cache = new VectorCache(checkWhole("index.cache", cache, 0));
     if (typeof embeddings === "function") {
-      this.#texts = (texts) => embeddings(texts);
+      this.#texts = (texts) => embeddings(texts.map(sent));
     } else if (isModel(embeddings)) {
-      this.#texts = (texts) => embeddings.embedDocuments(texts);
-      this.#query = (text) => embeddings.embedQuery(text);
+      this.#texts = (texts) => embeddings.embedDocuments(texts.map(sent));
+      this.#query = (text) => embeddings.embedQuery(sent(text));
     } else {
       throw new KeepsakeError(
         "invalid_argument",

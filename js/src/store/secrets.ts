@@ -105,10 +105,22 @@ export class SecretGuard {
     return { value: JSON.parse(json) as T, masked };
   }
 
+  /** A text that is sent to somebody, and not stored: masked in both modes. */
+  sent(text: string): string {
+    const found = this.#finder.all(text, "");
+    return found.length === 0 ? text : without(found, text);
+  }
+
   /** In a name nothing can be masked. */
   name(name: string, what: string): void {
     const found = this.#finder.all(name, "");
     if (found.length > 0) throw refused(what, found, "a name can't be masked");
+  }
+
+  /** The names of an item: its labels and its key. */
+  item(namespace: readonly string[], key: string): void {
+    for (const label of namespace) this.name(label, "a label of the namespace");
+    this.name(key, `a key in ${JSON.stringify(namespace)}`);
   }
 
   /** The puts of a batch. Answers what to tell when they are stored. */
@@ -117,12 +129,21 @@ export class SecretGuard {
     for (let position = 0; position < operations.length; position++) {
       const operation = operations[position] as StoreOperation;
       if (operation.kind !== "put" || operation.value === null) continue;
-      const { namespace, key } = operation;
-      for (const label of namespace) this.name(label, "a label of the namespace");
-      this.name(key, `a key in ${JSON.stringify(namespace)}`);
+      const { namespace, key, supersedes, provenance } = operation;
+      this.item(namespace, key);
+      if (supersedes !== undefined) this.item(supersedes.namespace, supersedes.key);
       const { json, masked } = this.#json(operation.value, `the value of ${JSON.stringify(key)}`);
+      const source = this.#json(
+        JSON.stringify(provenance?.source ?? ""),
+        `the source of ${JSON.stringify(key)}`,
+      );
+      masked.push(...source.masked);
       if (masked.length === 0) continue;
-      operations[position] = { ...operation, value: json };
+      operations[position] = {
+        ...operation,
+        value: json,
+        provenance: provenance && { ...provenance, source: JSON.parse(source.json) as string },
+      };
       reports.push({ namespace: [...namespace], key, masked });
     }
     return () => {

@@ -165,11 +165,13 @@ export abstract class KeepsakeStore extends BaseStore {
       const options = checkStoreOptions(given);
       const configuration = configurationOf(options);
       const { index, now } = options;
+      const secrets = SecretGuard.of(options.secrets, "allow");
+      this.#secrets = secrets;
       this.#model =
-        index && new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache);
+        index &&
+        new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache, secrets);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
-      this.#secrets = SecretGuard.of(options.secrets, "allow");
       const { searchMode = "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       const model = index && { fusion: fusionOf(index.embeddings) };
@@ -346,6 +348,11 @@ export abstract class KeepsakeStore extends BaseStore {
       settle(doubts, answers.slice(requests.length));
       return requests.map((request, i) => fromCore(request, answers[i]));
     });
+  }
+
+  /** What is done here about secrets; undefined if nothing is. @internal */
+  get secrets(): SecretGuard | undefined {
+    return this.#secrets;
   }
 
   /** Whether another store reads the same items by the same rules: scopes are made anew. @internal */
