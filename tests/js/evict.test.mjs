@@ -226,6 +226,27 @@ test("a signal ends it between portions, and it goes on by the next call", async
   expect((await memory.stats()).store.items).toBe(100);
 });
 
+test.each([
+  ["a whole memory", (one) => one],
+  ["a scope, which can't list holds,", (one) => one.scoped({ place: ["all"] })],
+])("%s with many namespaces is judged in portions, whatever is held", async (_, within) => {
+  const users = Array.from({ length: 2_000 }, (_, i) => `u${i}`);
+  await memory.store.batch(
+    users.map((user) => ({ namespace: ["all", user, "n"], key: "k", value: {} })),
+  );
+  await memory.hold(["all", "u7"], "case 7");
+  await memory.hold(["all", "u1999", "n"], "case 8");
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  const report = await within(memory).evict({ ...all, maxItems: 2, dryRun: true });
+  clearInterval(timer);
+  expect(report.kept).toMatchObject({ items: 2, held: 2 });
+  expect(report.evicted).toHaveLength(1_998);
+  expect(turns).toBeGreaterThan(2_000 / 50);
+  // Where a turn takes a millisecond or four, one for each namespace would be what takes longest.
+  expect(turns).toBeLessThan(2_000 / 2);
+});
+
 test("others get their turn while it works", async () => {
   await memory.store.batch(
     Array.from({ length: 600 }, (_, i) => ({ namespace: ["n"], key: `k${i}`, value: {} })),

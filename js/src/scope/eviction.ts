@@ -100,6 +100,8 @@ type Chosen = Judged & Pick<EvictedItem, "reason">;
 // Items of one call.
 const PORTION = 200;
 const NAMESPACES = 1000;
+// Namespaces of which one call lists all keys.
+const LISTS = 50;
 // Nobody keeps anything there: a hold on it would be one on what it is in.
 const PROBE = "what-is-held";
 /** The id of that question. @internal */
@@ -243,17 +245,45 @@ class Eviction {
   }
 
   /**
-   * Those of the namespaces that a hold protects, by name. In a scope, too, which can't list
-   * holds: it asks whether something could be forgotten.
+   * Those of the namespaces that a hold protects, by name. A scope can't list holds: it asks
+   * whether something could be forgotten.
    */
   async heldAmong(namespaces: readonly (readonly string[])[]): Promise<Set<string>> {
-    if (namespaces.length === 0 || (await this.#canForget(namespaces))) return new Set();
-    const [first] = namespaces;
-    if (namespaces.length === 1 && first !== undefined) return new Set([nameOf(first)]);
-    const half = Math.ceil(namespaces.length / 2);
-    const held = await this.heldAmong(namespaces.slice(0, half));
-    for (const name of await this.heldAmong(namespaces.slice(half))) held.add(name);
+    const held = new Set<string>();
+    const names = await this.#holds();
+    if (names !== undefined) {
+      for (const one of namespaces) if (isBelow(one, names)) held.add(nameOf(one));
+      return held;
+    }
+    for (const portion of portionsOf(namespaces)) {
+      await this.#turn();
+      for (const one of await this.#heldIn(portion)) held.add(nameOf(one));
+    }
     return held;
+  }
+
+  /** By name; undefined in a scope, also in one that a Durable Object puts its caller into. */
+  async #holds(): Promise<Set<string> | undefined> {
+    if (this.#connection.levels !== undefined) return undefined;
+    try {
+      const [holds] = await this.#connection.call([{ kind: "listHolds" }]);
+      return new Set(holds.map(({ namespace }) => nameOf(namespace)));
+    } catch (error) {
+      if (error instanceof KeepsakeError && error.code === "access_denied") return undefined;
+      throw error;
+    }
+  }
+
+  async #heldIn(
+    namespaces: readonly (readonly string[])[],
+  ): Promise<readonly (readonly string[])[]> {
+    if (await this.#canForget(namespaces)) return [];
+    if (namespaces.length === 1) return namespaces;
+    const half = Math.ceil(namespaces.length / 2);
+    return [
+      ...(await this.#heldIn(namespaces.slice(0, half))),
+      ...(await this.#heldIn(namespaces.slice(half))),
+    ];
   }
 
   async #canForget(namespaces: readonly (readonly string[])[]): Promise<boolean> {
@@ -287,12 +317,17 @@ class Eviction {
 
   async judge(namespaces: readonly string[][]): Promise<Judged[]> {
     const judged: Judged[] = [];
-    for (const namespace of namespaces) {
-      const [keys] = await this.#connection.call([{ kind: "listKeys", namespace }], this.#clock());
-      for (const portion of portionsOf(keys.map((key) => ({ namespace, key })))) {
+    for (const some of portionsOf(namespaces, LISTS)) {
+      await this.#turn();
+      const lists = some.map((namespace) => ({ kind: "listKeys", namespace }) as const);
+      const keys = await this.#connection.call(lists, this.#clock());
+      const items = some.flatMap((namespace, i) =>
+        (keys[i] as string[]).map((key) => ({ namespace, key })),
+      );
+      for (const portion of portionsOf(items)) {
         await this.#turn();
-        const items = await this.#connection.call(portion.map(readOf), this.#clock());
-        judged.push(...items.filter((item) => item !== null).map(judgementOf));
+        const read = await this.#connection.call(portion.map(readOf), this.#clock());
+        for (const item of read) if (item !== null) judged.push(judgementOf(item));
       }
     }
     return judged;
@@ -382,10 +417,15 @@ function nameOf(namespace: readonly string[]): string {
   return JSON.stringify(namespace);
 }
 
+function isBelow(namespace: readonly string[], names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false;
+  return [...namespace, ""].some((_, depth) => names.has(nameOf(namespace.slice(0, depth))));
+}
+
 function bytesOf(items: readonly { bytes: number }[]): number {
   return items.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function* portionsOf<T>(list: readonly T[]): Generator<T[]> {
-  for (let i = 0; i < list.length; i += PORTION) yield list.slice(i, i + PORTION);
+function* portionsOf<T>(list: readonly T[], size = PORTION): Generator<T[]> {
+  for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size);
 }
