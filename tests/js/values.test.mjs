@@ -3,6 +3,7 @@
 import { runInNewContext } from "node:vm";
 import { InMemoryStore } from "keepsake";
 import { closeOpened, closing } from "./support/closing.mjs";
+import { expectRefused } from "./support/refusal.mjs";
 
 afterEach(closeOpened);
 
@@ -16,6 +17,47 @@ test("[cap 8] a Buffer comes back as a Uint8Array of its bytes", async () => {
   const { raw } = await roundTrip({ raw: Buffer.from([0, 255, 128]) });
   expect(Buffer.isBuffer(raw)).toBe(false);
   expect([...raw]).toEqual([0, 255, 128]);
+});
+
+test("a symbol as a key is refused wherever it is, and other values become what JSON makes of them", async () => {
+  const store = closing(new InMemoryStore());
+  const mark = Symbol("mark");
+  const hidden = Object.defineProperty({ n: 1 }, mark, { value: 1, enumerable: false });
+  await expectRefused(
+    () => store.put(["n"], "k", { [mark]: 1 }),
+    "invalid_value",
+    /^.*value must have names as keys, not Symbol\(mark\)$/,
+  );
+  await expectRefused(
+    () => store.put(["n"], "k", { list: [{ deep: { [mark]: 1 } }] }),
+    "invalid_value",
+    /value\.list\[0\]\.deep must have names as keys/,
+  );
+  await expectRefused(
+    () => store.search(["n"], { filter: { [mark]: 1 } }),
+    "invalid_filter",
+    /filter must/,
+  );
+  class Point {
+    x = 1;
+    get y() {
+      return 2;
+    }
+  }
+  const value = {
+    hidden,
+    gone: undefined,
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+    list: [undefined, , 1],
+    named: Object.assign([1], { extra: 2 }),
+    boxed: [new String("x"), new Number(3), Object(true)],
+    point: new Point(),
+    date: new Date(5),
+    zero: -0,
+    url: new URL("http://x.example/"),
+  };
+  await store.put(["n"], "k", value);
+  expect((await store.get(["n"], "k")).value).toEqual(JSON.parse(JSON.stringify(value)));
 });
 
 test("[cap 8] values of another realm come back the same", async () => {

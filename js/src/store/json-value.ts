@@ -156,6 +156,7 @@ function inspectAll(values: unknown[], depth: number): Kind {
 
 function inspectMembers(object: Value, depth: number): Kind {
   let worst = Kind.Plain;
+  if (symbolKeyOf(object) !== undefined) return Kind.Refused;
   for (const key of Object.keys(object)) {
     if (key.startsWith("$") && OWN_MARK.test(key)) worst = Kind.Marked;
     const kind = inspect(object[key], depth + 1);
@@ -163,6 +164,13 @@ function inspectMembers(object: Value, depth: number): Kind {
     if (worst === Kind.Refused) break;
   }
   return worst;
+}
+
+// JSON leaves it out without a word. What is not enumerable is nobody's data.
+function symbolKeyOf(object: object): symbol | undefined {
+  const symbols = Object.getOwnPropertySymbols(object);
+  if (symbols.length === 0) return undefined;
+  return symbols.find((one) => Object.prototype.propertyIsEnumerable.call(object, one));
 }
 
 // The rule that a value breaks whatever it is part of.
@@ -206,6 +214,10 @@ function refuse(value: unknown, path: string, code: KeepsakeErrorCode, ancestors
     if (value.length > MOST_ELEMENTS) throw tooLong(path);
     for (const [i, element] of value.entries()) refuse(element, pathTo(path, i), code, ancestors);
   } else {
+    const symbol = symbolKeyOf(value);
+    if (symbol !== undefined) {
+      throw new KeepsakeError(code, `${path} must have names as keys, not ${String(symbol)}`);
+    }
     for (const [key, member] of Object.entries(value))
       refuse(member, pathTo(path, key), code, ancestors);
   }
@@ -217,6 +229,8 @@ function mark(value: unknown): unknown {
   if (isBytes(value)) return { [MARK]: "bytes", base64: toBase64(value) };
   if (Array.isArray(value)) return value.map(mark);
   if (hasToJson(value)) return mark(value.toJSON(""));
+  const plain = unboxed(value);
+  if (typeof plain !== "object") return plain;
   // Object.fromEntries, unlike assignment, makes a key of "__proto__".
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
@@ -224,6 +238,12 @@ function mark(value: unknown): unknown {
       mark(member),
     ]),
   );
+}
+
+// As JSON.stringify does: new Number(3) is 3.
+function unboxed(value: object): unknown {
+  const tag = Object.prototype.toString.call(value);
+  return /^\[object (String|Number|Boolean)\]$/.test(tag) ? value.valueOf() : value;
 }
 
 function restore(value: unknown): unknown {
