@@ -2,6 +2,7 @@
 // says what to do. It is never mixed with the log of the file that was there, and neither is lost.
 
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { jest } from "@jest/globals";
 import { openMemory } from "keepsake";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -80,6 +81,24 @@ describe.each([
     expect(readFileSync(path).equals(content)).toBe(true);
     await expectRefused(() => openMemory({ path, ...options }), "cannot_open", OTHERS_LOG);
     for (const suffix of SIDE_FILES) rmSync(path + suffix, { force: true });
+    expect(await keysIn(path, options)).toEqual(["a"]);
+  });
+
+  test("that is open, and whose engine was let go of meanwhile, notices it as well", async () => {
+    const { path, backup } = await backedUp(options);
+    const content = readFileSync(backup);
+    const memory = await openMemory({ path, ...options });
+    jest.useFakeTimers();
+    // An instance that grew this much is replaced when nobody calls for a while.
+    await memory.store.put(["n"], "c", { text: "x".repeat(30_000_000) });
+    jest.advanceTimersByTime(60_000);
+    jest.useRealTimers();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    copyFileSync(backup, path);
+    await expectRefused(() => memory.store.put(["n"], "d", { n: 4 }), "changed_outside");
+    await expectRefused(() => memory.store.get(["n"], "a"), "changed_outside");
+    await memory.close();
+    expect(readFileSync(path).equals(content)).toBe(true);
     expect(await keysIn(path, options)).toEqual(["a"]);
   });
 

@@ -162,8 +162,10 @@ function fileSource({
 }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
   const keys = new KeyRing(path, key && checkKey("key", key));
-  // The file that was opened under this lock.
+  // The file that was opened first, and as a session left it that ended since. Also without the
+  // lock: who was refused once is refused until it is closed.
   let opened: fs.Stats | undefined;
+  let left: fs.Stats | undefined;
   return {
     name: path,
     isPersistent: true,
@@ -176,7 +178,7 @@ function fileSource({
       refuseOddFile(path);
       const reserve = new Reserve(path);
       lock ??= await lockInRoom(path, lockTimeout, reserve);
-      if (opened !== undefined) refuseAnother(path, opened);
+      if (opened !== undefined) refuseAnother(path, opened, left);
       const isCrashed = refuseOtherPrograms(path);
       const files = open(path, () => {
         reserve.refuseOther();
@@ -196,12 +198,14 @@ function fileSource({
         files,
       });
       opened = fs.statSync(path);
-      return new ReservingSession(session, reserve);
+      left = undefined;
+      return new ReservingSession(session, reserve, () => {
+        left = fs.statSync(path, { throwIfNoEntry: false });
+      });
     },
     release() {
       lock?.release();
       lock = undefined;
-      opened = undefined;
     },
   };
 }
@@ -227,14 +231,21 @@ async function lockInRoom(path: string, timeout: number, reserve: Reserve): Prom
   }
 }
 
-// What is opened again must not begin anew because somebody deleted or replaced the file.
-function refuseAnother(path: string, { ino, dev }: fs.Stats): void {
+// What is opened again must not begin anew because somebody deleted or replaced the file, or wrote
+// to it while no session had it.
+function refuseAnother(path: string, { ino, dev }: fs.Stats, left: fs.Stats | undefined): void {
   const found = fs.statSync(path, { throwIfNoEntry: false });
-  if (found?.ino === ino && found.dev === dev) return;
+  const isSame = found?.ino === ino && found.dev === dev;
+  if (isSame && (left === undefined || isAsLeft(found, left))) return;
+  const replaced = isSame ? "changed" : "replaced";
   throw new KeepsakeError(
     "changed_outside",
-    `${path} was ${found === undefined ? "deleted" : "replaced"} while it was open: close it, and open it again`,
+    `${path} was ${found === undefined ? "deleted" : replaced} while it was open: close it, and open it again`,
   );
+}
+
+function isAsLeft(found: fs.Stats, left: fs.Stats): boolean {
+  return found.size === left.size && found.mtimeMs === left.mtimeMs;
 }
 
 // Other SQLite programs know nothing of our lock, but make shared memory beside the

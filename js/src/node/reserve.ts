@@ -106,10 +106,13 @@ export function writeAll(file: number, bytes: Uint8Array, at: number): void {
 export class ReservingSession implements DatabaseSession {
   readonly #session: DatabaseSession;
   readonly #reserve: Reserve;
+  readonly #onClosed: () => void;
 
-  constructor(session: DatabaseSession, reserve: Reserve) {
+  /** `onClosed` hears when the files are closed, and not if that failed. */
+  constructor(session: DatabaseSession, reserve: Reserve, onClosed: () => void) {
     this.#session = session;
     this.#reserve = reserve;
+    this.#onClosed = onClosed;
   }
 
   get isBroken(): boolean {
@@ -148,6 +151,7 @@ export class ReservingSession implements DatabaseSession {
   close(): void {
     try {
       this.#session.close();
+      this.#onClosed();
     } finally {
       this.#reserve.close();
     }
