@@ -51,6 +51,8 @@ export interface DamagedDatabase {
   readonly name: string;
   /** The bytes of its file, to be saved or examined. */
   export(): Promise<Blob>;
+  /** Removes it for good. Twice is fine. */
+  delete(): Promise<void>;
 }
 
 const BRAND = Symbol.for("keepsake.error");

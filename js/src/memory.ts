@@ -13,7 +13,7 @@ import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import { checkKey, type Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, invalid, named, tried } from "./errors.js";
+import { attempt, type DamagedDatabase, invalid, named, tried } from "./errors.js";
 import {
   checkImportOptions,
   type ImportOptions,
@@ -222,6 +222,17 @@ export class Memory {
   /** Whether this memory did what the receipt says, and whether there is such a thing again. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
     return attempt("Memory", () => checkReceipt(this.#connection, receipt));
+  }
+
+  /**
+   * Databases of this name that were damaged and set aside, the oldest first. A browser keeps them
+   * until you delete them, also what was forgotten since. Elsewhere nothing is set aside.
+   */
+  async damaged(): Promise<DamagedDatabase[]> {
+    return attempt("Memory", async () => {
+      const { findElsewhere } = await this.#connection.status();
+      return (await findElsewhere?.())?.damaged ?? [];
+    });
   }
 
   /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`, and `evict()` leaves its items. */

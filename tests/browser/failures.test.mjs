@@ -303,6 +303,32 @@ describe("over indexeddb, a disk that is full to the byte", () => {
   });
 });
 
+/** Forgets what is in the memory, and answers what is left of it. */
+const receiptOf = (page) =>
+  page.evaluate(async () => {
+    const { memory } = globalThis;
+    const receipt = await memory.forget({ namespaces: [["n"]] });
+    const { isGenuine, scrubbed, remains } = await memory.checkReceipt(receipt);
+    if (!isGenuine || scrubbed !== receipt.scrubbed || remains !== receipt.remains) return receipt;
+    return { scrubbed, remains };
+  });
+
+test("a memory that was in IndexedDB says so in each receipt after it moved to OPFS", async () => {
+  const page = await openTab({ worker: "no-opfs.js" });
+  await tryToPut(page, "a", 1);
+  expect((await diagnose(page)).persistence).toBe("indexeddb");
+  await close(page);
+  for (let visit = 0; visit < 2; visit++) {
+    const later = await openTab({});
+    expect((await diagnose(later)).persistence).toBe("opfs");
+    expect(await receiptOf(later)).toEqual({
+      scrubbed: "host",
+      remains: expect.stringMatching(/was in IndexedDB before: .* it alone can clear/),
+    });
+    await close(later);
+  }
+});
+
 /** In the page: the files of a database in OPFS. */
 const inOpfs = (page, body, ...values) =>
   page.evaluate(
@@ -332,6 +358,35 @@ const placeInOpfs = (page, base64) =>
     },
     name,
     base64,
+  );
+
+/** Its first block, where the database is in IndexedDB; what was recorded later is gone. */
+const placeInMirror = (page, base64) =>
+  page.evaluate(
+    async ([database, text]) => {
+      const settled = (request) =>
+        new Promise((resolve, reject) => {
+          request.onsuccess = () => resolve(request.result);
+          request.onerror = reject;
+        });
+      const mirror = await settled(indexedDB.open(database));
+      const transaction = mirror.transaction(["meta", "blocks", "records"], "readwrite");
+      const [meta, blocks, records] = ["meta", "blocks", "records"].map((store) =>
+        transaction.objectStore(store),
+      );
+      const bytes = Uint8Array.fromBase64(text);
+      const state = await settled(meta.get("state"));
+      meta.put({ ...state, sizes: [bytes.length, 0, 0] }, "state");
+      blocks.clear();
+      records.clear();
+      for (let i = 0; i < bytes.length / 4096; i++)
+        blocks.put(bytes.slice(i * 4096, (i + 1) * 4096), i);
+      await new Promise((resolve) => {
+        transaction.oncomplete = resolve;
+      });
+      mirror.close();
+    },
+    [`keepsake/${name}`, base64],
   );
 
 const namesInOpfs = (page) =>
@@ -401,6 +456,50 @@ describe("a database that is damaged", () => {
     const aside = (await namesInOpfs(one)).filter((file) => file.startsWith(`${name}.corrupt-`));
     expect(aside).toHaveLength(1);
   });
+
+  test.each(["opfs", "indexeddb"])(
+    "and set aside in %s: a receipt names it, until it is deleted",
+    async (storage) => {
+      const page = await blankTab();
+      expect(await tryToOpen(page, { storage })).toEqual({ value: storage });
+      await tryToPut(page, "a", 1);
+      expect(await receiptOf(page)).toMatchObject({
+        scrubbed: storage === "opfs" ? "pages" : "host",
+        remains: expect.not.stringMatching(/set aside/),
+      });
+      await close(page);
+      const damage = storage === "opfs" ? placeInOpfs : placeInMirror;
+      await damage(page, Buffer.alloc(8192, "no database ").toString("base64"));
+      expect(await tryToOpen(page, { storage })).toMatchObject({ code: "not_a_database" });
+      expect(await tryToOpen(page, { storage: "auto" })).toEqual({ value: "opfs" });
+      const { scrubbed, remains } = await receiptOf(page);
+      // What was in IndexedDB, a browser may keep longer than we can see.
+      expect(scrubbed).toBe(storage === "opfs" ? "aside" : "host");
+      expect(remains).toMatch(
+        new RegExp(`"${name}.corrupt-[^"]*"\\. memory\\.damaged\\(\\) lists`),
+      );
+      const found = await page.evaluate(async () => {
+        const listed = await globalThis.memory.damaged();
+        const [old] = listed;
+        const bytes = await (await old.export()).text();
+        await old.delete();
+        await old.delete();
+        const { code } = await globalThis.attempt(() => old.export());
+        return { names: listed.map((one) => one.name), bytes, code };
+      });
+      expect(found.names).toEqual([expect.stringMatching(`${name}.corrupt-`)]);
+      expect(found.bytes).toMatch(/^no database /);
+      expect(found.code).toBe("not_found");
+      expect(await receiptOf(page)).toMatchObject({
+        scrubbed: storage === "opfs" ? "pages" : "host",
+        remains: expect.not.stringMatching(/set aside/),
+      });
+      expect(
+        (await namesInOpfs(page)).filter((file) => file.startsWith(`${name}.corrupt-`)),
+      ).toEqual([]);
+      await close(page);
+    },
+  );
 
   test("in one page: what is read is right or an error, and the rest is salvaged", async () => {
     const path = temporaryFile();

@@ -114,7 +114,7 @@ export class StorageView {
     }
     const agreed = await confirmed({
       title: "Forget everything?",
-      text: `${what} go for good, in every tab. No byte of them stays in what this site stores, and nothing brings them back.`,
+      text: `${what} go for good, in every tab, and nothing brings them back. The receipt says whether bytes of them may be left.`,
       yes: "Forget",
     });
     if (!agreed) return;

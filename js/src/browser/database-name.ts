@@ -57,6 +57,11 @@ export function isAsideSuffix(suffix: string): boolean {
   return suffix.startsWith(ASIDE);
 }
 
+/** Whether it is the database that was set aside, and not a log or journal beside it. @internal */
+export function isAsideDatabase(asideName: string): boolean {
+  return !SUFFIXES.some((suffix) => suffix !== "" && asideName.endsWith(suffix));
+}
+
 /** @internal */
 export function noSuchAside(asideName: string): KeepsakeError {
   return new KeepsakeError("not_found", `there is no set-aside file "${asideName}"`);

@@ -24,7 +24,7 @@ import {
   type Result,
   unknownOutcome,
 } from "./protocol.js";
-import { readAside } from "./storage.js";
+import { databaseAside, findElsewhere } from "./storage.js";
 import { isRefusal } from "./storage-error.js";
 
 // A script that is not ours says nothing; neither does a response that never comes.
@@ -124,6 +124,7 @@ export class HubTransport implements Transport {
         lastError,
         userAgent: navigator.userAgent,
       },
+      findElsewhere: () => findElsewhere(owner.storage, this.#name),
     };
   }
 
@@ -265,7 +266,7 @@ export class HubTransport implements Transport {
   #errorOf({ code, message, aside }: Failure): KeepsakeError {
     if (aside === undefined) return new KeepsakeError(code, message);
     const { kind, name } = aside;
-    const damaged = { name, export: () => readAside(kind, name) };
+    const damaged = databaseAside(kind, name);
     // Until it is closed and opened again, so that nobody goes on with an empty one unawares.
     this.#failure = new KeepsakeError(code, message, { damaged });
     return this.#failure;

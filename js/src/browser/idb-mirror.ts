@@ -104,11 +104,13 @@ const RETRY_PAUSES_MS = [0, 50, 250];
 export async function connectMirror(name: string): Promise<Mirror> {
   const connection = new Connection(name);
   try {
-    const connected = connection.run("readonly", "relaxed", async ({ meta, records }) => {
+    const connected = connection.run("readonly", "relaxed", async ({ meta, records, aside }) => {
       const { sizes, firstRecord } = await stateIn(meta);
       const home = await answerTo<Home | undefined>(meta.get(HOME));
       const unfolded = await answerTo<number>(records.count(recordsFrom(firstRecord)));
-      return new Mirror(connection, sizes[0] === 0 && unfolded === 0, home);
+      const isEmpty = sizes[0] === 0 && unfolded === 0;
+      const hasAside = (await answerTo<number>(aside.count())) > 0;
+      return new Mirror(connection, { isEmpty, hasAside, home });
     });
     return await inTime(connected, ANSWER_LIMIT_MS, () => tooSlow(name, ANSWER_LIMIT_MS));
   } catch (error) {
@@ -120,9 +122,8 @@ export async function connectMirror(name: string): Promise<Mirror> {
 /** @internal */
 export function readAsideFromMirror(asideName: string): Promise<Blob> {
   const { name, suffix } = splitAsideName(asideName);
-  return withConnection(name, async ({ aside }) => {
-    const range = IDBKeyRange.bound([suffix, 0], [suffix, Number.POSITIVE_INFINITY]);
-    const blocks = await answerTo<Block[]>(aside.getAll(range));
+  return withConnection(name, "readonly", async ({ aside }) => {
+    const blocks = await answerTo<Block[]>(aside.getAll(blocksOfAside(suffix)));
     if (blocks.length === 0) throw noSuchAside(asideName);
     return new Blob(blocks, { type: "application/octet-stream" });
   });
@@ -130,19 +131,35 @@ export function readAsideFromMirror(asideName: string): Promise<Blob> {
 
 /** @internal */
 export function listAsideInMirror(name: string): Promise<string[]> {
-  return withConnection(name, async ({ aside }) => {
+  return withConnection(name, "readonly", async ({ aside }) => {
     const keys = await answerTo<IDBValidKey[]>(aside.getAllKeys());
     const suffixes = keys.map((key) => (key as [string, number])[0]);
     return [...new Set(suffixes)].map((suffix) => name + suffix);
   });
 }
 
-async function withConnection<T>(name: string, body: (stores: Stores) => Promise<T>): Promise<T> {
+/** With its log and its journal. @internal */
+export function deleteAsideInMirror(asideName: string): Promise<void> {
+  const { name, suffix } = splitAsideName(asideName);
+  return withConnection(name, "readwrite", ({ aside }) => {
+    for (const part of SUFFIXES) aside.delete(blocksOfAside(suffix + part));
+  });
+}
+
+function blocksOfAside(suffix: string): IDBKeyRange {
+  return IDBKeyRange.bound([suffix, 0], [suffix, Number.POSITIVE_INFINITY]);
+}
+
+async function withConnection<T>(
+  name: string,
+  mode: IDBTransactionMode,
+  body: Body<T>,
+): Promise<T> {
   const connection = new Connection(name);
   try {
-    return await connection.run("readonly", "relaxed", body);
+    return await connection.run(mode, "relaxed", body);
   } catch (error) {
-    throw storageError("can't read", name, error);
+    throw storageError(mode === "readonly" ? "can't read" : "can't change", name, error);
   } finally {
     connection.close();
   }
@@ -152,13 +169,19 @@ async function withConnection<T>(name: string, body: (stores: Stores) => Promise
 export class Mirror {
   readonly name: string;
   readonly isEmpty: boolean;
+  /** Whether a damaged database of this name was set aside here. */
+  readonly hasAside: boolean;
   /** Where it lives if not here, or whether it is here only because OPFS was refused. */
   readonly home: Home | undefined;
   readonly #connection: Connection;
 
-  constructor(connection: Connection, isEmpty: boolean, home: Home | undefined) {
+  constructor(
+    connection: Connection,
+    { isEmpty, hasAside, home }: Pick<Mirror, "isEmpty" | "hasAside" | "home">,
+  ) {
     this.name = connection.name;
     this.isEmpty = isEmpty;
+    this.hasAside = hasAside;
     this.home = home;
     this.#connection = connection;
   }

@@ -21,6 +21,8 @@ import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js"
 
 const FOLDER = "keepsake";
 const RESERVE = ".reserve";
+// An empty file, which stays as long as the database: a mirror in IndexedDB had bytes of it once.
+const MIRRORED = ".mirrored";
 const RESERVE_BYTES = 1 << 20;
 const COPY_BYTES = 1 << 20;
 
@@ -76,6 +78,24 @@ export async function listAsideInOpfs(name: string): Promise<string[]> {
   return names.sort();
 }
 
+/** The database last, so that what is left of a cut-off deletion is still listed. @internal */
+export async function deleteAsideInOpfs(asideName: string): Promise<void> {
+  const { name, suffix } = splitAsideName(asideName);
+  const folder = await existing(() => openFolder());
+  for (const part of SUFFIXES.toReversed()) {
+    await existing(async () => folder?.removeEntry(fileNameOf(name) + suffix + part));
+  }
+}
+
+/** Whether a database that is in OPFS now was in IndexedDB once, or one of its name. @internal */
+export async function isMirrored(name: string): Promise<boolean> {
+  const file = await existing(async () => {
+    const folder = await openFolder();
+    return folder.getFileHandle(fileNameOf(name) + MIRRORED);
+  });
+  return file !== undefined;
+}
+
 /** @internal */
 export class OpfsStorage implements BrowserStorage {
   readonly kind = "opfs";
@@ -113,6 +133,15 @@ export class OpfsStorage implements BrowserStorage {
     this.files.set(`${this.#name}-wal`, this.#log);
     this.files.set(`${this.#name}-journal`, new OpfsFile(journal));
     if (this.#isClosed) this.close();
+  }
+
+  /** For ever: the browser may keep what was in a mirror, and nobody can clear that. */
+  async noteMirror(): Promise<void> {
+    try {
+      await this.#folder.getFileHandle(fileNameOf(this.#name) + MIRRORED, { create: true });
+    } catch (error) {
+      throw storageError("can't note where it was", this.#name, error);
+    }
   }
 
   commit(): undefined {

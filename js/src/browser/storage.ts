@@ -5,20 +5,24 @@
 // to OPFS if it is there only because OPFS was refused, and once it lives in OPFS a marker
 // in IndexedDB says so: if OPFS is refused later, that is an error and not an empty database.
 
-import { KeepsakeError } from "../errors.js";
+import type { Elsewhere } from "../engine/engine.js";
+import { type DamagedDatabase, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { memoryFiles } from "../wasm/memory-files.js";
 import type { BrowserStorage, StorageKind, StorageRequest } from "./browser-storage.js";
-import { checkName, noSuchAside } from "./database-name.js";
+import { checkName, isAsideDatabase, noSuchAside } from "./database-name.js";
 import {
   connectMirror,
+  deleteAsideInMirror,
   listAsideInMirror,
   type Mirror,
   readAsideFromMirror,
 } from "./idb-mirror.js";
 import { copyHalf, empty, finishMove, isHalfMoved } from "./moving.js";
 import {
+  deleteAsideInOpfs,
   isInOpfs,
+  isMirrored,
   listAsideInOpfs,
   type OpfsStorage,
   openOpfs,
@@ -60,11 +64,36 @@ export function openWithoutLock(request: StorageRequest, refusal: unknown): Brow
   return inMemory(request, `the browser refuses all storage here: ${refused.reason}`);
 }
 
+/** What setAside() made. @internal */
+export function databaseAside(kind: StorageKind, asideName: string): DamagedDatabase {
+  return {
+    name: asideName,
+    export: () => readAside(kind, asideName),
+    delete: () => deleteAside(kind, asideName),
+  };
+}
+
 /** The bytes of a file that setAside() made. @internal */
 export async function readAside(kind: StorageKind, asideName: string): Promise<Blob> {
   if (kind === "opfs") return readAsideFromOpfs(asideName);
   if (kind === "indexeddb") return readAsideFromMirror(asideName);
   throw noSuchAside(asideName);
+}
+
+async function deleteAside(kind: StorageKind, asideName: string): Promise<void> {
+  if (kind === "opfs") await deleteAsideInOpfs(asideName);
+  else if (kind === "indexeddb") await deleteAsideInMirror(asideName);
+}
+
+/** Where bytes of a database of this kind may be beside its files. @internal */
+export async function findElsewhere(kind: StorageKind, name: string): Promise<Elsewhere> {
+  const damaged = async (kind: StorageKind) =>
+    (await listAside(kind, name)).filter(isAsideDatabase).map((one) => databaseAside(kind, one));
+  const inOpfs = await orRefused(() => damaged("opfs"));
+  // What can't be known is not denied.
+  const wasInHost = kind === "opfs" && (inOpfs instanceof Refused || (await isMirrored(name)));
+  const inMirror = wasInHost || kind === "indexeddb" ? await damaged("indexeddb") : [];
+  return { wasInHost, damaged: [...inMirror, ...(inOpfs instanceof Refused ? [] : inOpfs)] };
 }
 
 /** The names of the database's set-aside files, the oldest first. @internal */
@@ -103,6 +132,7 @@ async function openNewOpfs(request: StorageRequest, opfs: OpfsStorage): Promise<
     if (!opfs.isEmpty && mirror.home === "opfs") finishMove(opfs.database);
     await orRefused(() => mirror.mark("opfs"));
     mirror.close();
+    if (mirror.hasAside) await opfs.noteMirror();
     return opfs;
   }
   if (mirror.home === "fallback") return moveIn(request, opfs, mirror);
@@ -122,6 +152,7 @@ async function moveIn(
 ): Promise<BrowserStorage> {
   const old = await mirror.load(durability, undefined);
   try {
+    await opfs.noteMirror();
     copyHalf(name, old.files, opfs.files);
   } catch (error) {
     discardCopy(name, opfs);

@@ -2,6 +2,7 @@
 // lives as long as somebody retains it. Façades reach it through a Connection. A
 // LocalEngine is in this thread; a RemoteEngine is in another thread, tab or machine.
 
+import type { DamagedDatabase } from "../errors.js";
 import type { EngineFiles } from "../wasm/engine-file.js";
 import type { Operation, OperationOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
@@ -23,6 +24,16 @@ export interface EngineStatus {
   persistence: Persistence;
   /** More, for people who look for the reason of something. */
   details: Record<string, unknown>;
+  /** Where bytes of the database may be beside its files. Without, they are nowhere else. */
+  findElsewhere?: (() => Promise<Elsewhere>) | undefined;
+}
+
+/** Where a host has bytes of a database beside its files. @internal */
+export interface Elsewhere {
+  /** It was in storage once that the host alone can clear. */
+  wasInHost: boolean;
+  /** Databases of its name that were damaged and set aside, the oldest first. */
+  damaged: DamagedDatabase[];
 }
 
 /** A database to read from: its files, or all of its bytes. @internal */

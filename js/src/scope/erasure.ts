@@ -11,8 +11,9 @@ import {
   textsIn,
 } from "../checks.js";
 import type { Connection } from "../connection.js";
+import type { Persistence } from "../engine/engine.js";
 import { scrubAll } from "../engine/scrubbing.js";
-import { invalid, KeepsakeError } from "../errors.js";
+import { type DamagedDatabase, invalid, KeepsakeError } from "../errors.js";
 import { encodeFilter } from "../store/json-value.js";
 import { type Origin, provenanceFilter } from "../store/provenance.js";
 import { guarded, type SecretGuard } from "../store/secrets.js";
@@ -92,19 +93,24 @@ export interface ErasureReceipt {
  * - `"pages"`: in no page of the file, and not in its log.
  * - `"pending"`: in free pages or in the log. They are overwritten while nobody calls, also after
  *   the next opening.
- * - `"host"`: in what a host keeps and alone can clear: IndexedDB, a Durable Object, an
- *   application's own SQLite. With a `key` it is ciphertext.
+ * - `"aside"`: in databases of its name that were damaged and set aside, which `damaged()` lists.
+ * - `"host"`: in what a host keeps and alone can clear: IndexedDB, also before the memory moved to
+ *   OPFS, a Durable Object, an application's own SQLite. With a `key` it is ciphertext.
  * - `"memory"`: there is no file.
  */
-export type Scrubbed = "pages" | "pending" | "host" | "memory";
+export type Scrubbed = "pages" | "pending" | "aside" | "host" | "memory";
 
-const REMAINS: Record<Scrubbed, string> = {
-  pages: "No byte of it is left in the file or in its log.",
+// Of the files of the memory as it is. What was put later is not what was forgotten.
+const REMAINS: Record<Exclude<Scrubbed, "aside">, string> = {
+  pages:
+    "All bytes of what was there then were cleared from the file and from its log. What was put there later is not looked at.",
   pending:
     "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening.",
   host: "Its rows are gone. Bytes of them may be left in storage that its host alone can clear (IndexedDB, a Durable Object, an application's SQLite); of an encrypted memory only ciphertext.",
   memory: "Its rows are gone. They were in memory, and in no file.",
 };
+const WAS_IN_HOST =
+  "This memory was in IndexedDB before: bytes from that time may be left in files of the browser, which it alone can clear; of an encrypted memory only ciphertext.";
 
 const RECEIPT: NamesOf<ErasureReceipt> = {
   id: 1,
@@ -127,7 +133,7 @@ const RECEIPT: NamesOf<ErasureReceipt> = {
 export interface ErasureCheck {
   /** This memory did that: it has a record of it, and nothing in the receipt was changed. */
   isGenuine: boolean;
-  /** How it stands now; undefined if the memory has no record of it. */
+  /** How it stands now with what was forgotten then; undefined if the memory has no record of it. */
   scrubbed?: Scrubbed | undefined;
   /** What may be left of it, in a sentence. */
   remains?: string | undefined;
@@ -211,20 +217,38 @@ async function afterErasure(connection: Connection, id: string) {
     const [record] = await connection.call([{ kind: "findErasure", id }]);
     return await leftOf(connection, record);
   } catch {
-    return left("pending");
+    return { scrubbed: "pending", remains: REMAINS.pending } as const;
   }
 }
 
 async function leftOf(connection: Connection, record: ErasureRecord | undefined) {
   if (record === undefined) return {};
-  const { persistence } = await connection.status();
-  if (persistence === "memory") return left("memory");
-  const isFile = persistence === "file" || persistence === "opfs";
-  if (!isFile || record.scrubbed === Scrubbing.byHost) return left("host");
-  return left(record.scrubbed === Scrubbing.pages ? "pages" : "pending");
+  const { persistence, findElsewhere } = await connection.status();
+  const there = leftIn(persistence, record.scrubbed);
+  const { wasInHost = false, damaged = [] } = (await findElsewhere?.()) ?? {};
+  const remains = [REMAINS[there]];
+  if (wasInHost) remains.push(WAS_IN_HOST);
+  if (damaged.length > 0) remains.push(mayHoldIt(damaged));
+  return { scrubbed: whereLeft(there, wasInHost, damaged), remains: remains.join(" ") };
 }
 
-const left = (scrubbed: Scrubbed) => ({ scrubbed, remains: REMAINS[scrubbed] });
+function leftIn(persistence: Persistence, scrubbed: Scrubbing) {
+  if (persistence === "memory") return "memory";
+  const isFile = persistence === "file" || persistence === "opfs";
+  if (!isFile || scrubbed === Scrubbing.byHost) return "host";
+  return scrubbed === Scrubbing.pages ? "pages" : "pending";
+}
+
+/** What is cleared least of all. */
+function whereLeft(there: Scrubbed, wasInHost: boolean, damaged: readonly unknown[]): Scrubbed {
+  if (wasInHost) return "host";
+  return there === "pages" && damaged.length > 0 ? "aside" : there;
+}
+
+function mayHoldIt(damaged: readonly DamagedDatabase[]): string {
+  const names = damaged.map(({ name }) => JSON.stringify(name)).join(", ");
+  return `It may also be in what was damaged and set aside: ${names}. memory.damaged() lists these; save what you need with export(), then delete() them.`;
+}
 
 function askedOf(connection: Connection, options: ForgetOptions): Asked {
   const { filter } = options;
