@@ -1,4 +1,4 @@
-// `npx keepsake`, run as a program: what it prints, writes, and exits with.
+// `npx keepsake`: what it prints, writes, and exits with.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -10,51 +10,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import BetterSqlite3 from "better-sqlite3";
 import { openMemory, SqliteSaver } from "keepsake";
+import { keepsake, plainEnv, program } from "./support/command.mjs";
 import { snippetsOf } from "./support/documentation.mjs";
 import { checkpointsOf } from "./support/forgetting.mjs";
 import { projectRoot } from "./support/installed-package.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
-const program = join(projectRoot, "dist/cli.js");
-
 afterAll(removeTemporaryFolders);
-
-function keepsake(...words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
-    encoding: "utf8",
-    env: { ...process.env, NODE_OPTIONS: "" },
-  });
-  return { status, stdout, stderr };
-}
-
-// What each of `calls` prints, without a process for each.
-function inOneProcess(calls) {
-  const script = `
-    const calls = ${JSON.stringify(calls)};
-    const { write } = process.stdout;
-    const ends = [];
-    for (const [i, words] of calls.entries()) {
-      let stdout = "";
-      process.stdout.write = (text) => void (stdout += text);
-      process.argv = [process.argv[0], "", ...words];
-      await import(${JSON.stringify(pathToFileURL(program).href)} + "?" + i);
-      ends.push({ status: process.exitCode, stdout });
-    }
-    process.exitCode = 0;
-    write.call(process.stdout, JSON.stringify(ends));
-  `;
-  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-    encoding: "utf8",
-    env: { ...process.env, NODE_OPTIONS: "" },
-  });
-  return JSON.parse(stdout);
-}
 
 function jsonOf(...words) {
   const { status, stdout, stderr } = keepsake(...words, "--json");
@@ -102,6 +69,16 @@ const copy = () => {
   return target;
 };
 
+test("a process of its own prints the same, and ends with the same code", () => {
+  for (const words of [["ls", path], ["ls", path, "--json"], ["ls"], ["ls", `${path}.none`]]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+      encoding: "utf8",
+      env: plainEnv,
+    });
+    expect({ status, stdout, stderr }).toEqual(keepsake(...words));
+  }
+});
+
 test("help teaches, and says all commands", () => {
   for (const words of [["--help"], ["help"]]) {
     const { status, stdout } = keepsake(...words);
@@ -120,16 +97,15 @@ test("what each command's help shows can be called", () => {
   const names = keepsake("--help").stdout.matchAll(/^ {2}([a-z]+) FILE/gm);
   const commands = [...names].map(([, name]) => name);
   expect(commands).toContain("inspect");
-  const helps = inOneProcess(commands.map((command) => ["help", command]));
-  const examples = helps.map(({ stdout }) =>
-    [...stdout.matchAll(/^ {2}npx keepsake (.*\.db.*)$/gm)].map(([, example]) =>
-      example.match(/"[^"]+"|\S+/g).map((word) => word.replaceAll('"', "")),
+  const examples = commands.map((command) =>
+    [...keepsake("help", command).stdout.matchAll(/^ {2}npx keepsake (.*\.db.*)$/gm)].map(
+      ([, example]) => example.match(/"[^"]+"|\S+/g).map((word) => word.replaceAll('"', "")),
     ),
   );
   expect(commands.filter((_, i) => examples[i].length === 0)).toEqual([]);
   // There is no such folder: the words alone are judged, and nothing is made.
   const calls = examples.flat().map(([name, file, ...rest]) => [name, `nowhere/${file}`, ...rest]);
-  const ends = inOneProcess(calls).map(({ status }, i) => ({ call: calls[i], status }));
+  const ends = calls.map((call) => ({ call, status: keepsake(...call).status }));
   expect(ends.filter(({ status }) => status !== 1)).toEqual([]);
 });
 

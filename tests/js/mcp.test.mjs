@@ -6,11 +6,13 @@ import { basename, dirname, join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { openMemory } from "keepsake";
+import { keepsake, keepsakeWith, plainEnv, program, served } from "./support/command.mjs";
 import { snippetsOf } from "./support/documentation.mjs";
+import { times } from "./support/effort.mjs";
 import { projectRoot } from "./support/installed-package.mjs";
+import { SocketTransport } from "./support/socket-transport.mjs";
 import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./support/temporary.mjs";
 
-const program = join(projectRoot, "dist/cli.js");
 const official = join(
   projectRoot,
   "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
@@ -22,33 +24,32 @@ afterAll(async () => {
   removeTemporaryFolders();
 });
 
-async function connect(args, env = {}) {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args,
-    env: { ...process.env, NODE_OPTIONS: "", ...env },
-    stderr: "ignore",
-  });
+async function connected(transport) {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(transport);
   clients.push(client);
   return client;
 }
 
-const ours = (path, ...options) => connect([program, "mcp", path, ...options]);
-const theirs = (path) => connect([official], { MEMORY_FILE_PATH: path });
+/** A client of a server in a process of its own. */
+const spawned = (args, env = {}) =>
+  connected(
+    new StdioClientTransport({
+      command: process.execPath,
+      args,
+      env: { ...plainEnv, ...env },
+      stderr: "ignore",
+    }),
+  );
+
+/** A client of a server beside the others of this file. */
+const oursWith = (env, path, ...options) =>
+  connected(new SocketTransport(served(env, "mcp", path, ...options)));
+const ours = (path, ...options) => oursWith({}, path, ...options);
+const oursAlone = (path) => spawned([program, "mcp", path]);
+const theirs = (path) => spawned([official], { MEMORY_FILE_PATH: path });
 const call = (client, name, input = {}) => client.callTool({ name, arguments: input });
 const textOf = async (answer) => (await answer).content[0].text;
-
-const keepsake = (...words) => keepsakeWith({}, ...words);
-
-function keepsakeWith(env, ...words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
-    encoding: "utf8",
-    env: { ...process.env, NODE_OPTIONS: "", ...env },
-  });
-  return { status, stdout, stderr };
-}
 
 const entity = (name, entityType, ...observations) => ({ name, entityType, observations });
 const relation = (from, relationType, to) => ({ from, to, relationType });
@@ -145,7 +146,7 @@ const SESSION = [
 
 test("a recorded session is answered as the official server answers it, and so are its schemas", async () => {
   const [mine, reference] = await Promise.all([
-    ours(temporaryFile("graph.db")),
+    oursAlone(temporaryFile("graph.db")),
     theirs(temporaryFile("graph.jsonl")),
   ]);
   const tools = (await reference.listTools()).tools;
@@ -256,7 +257,7 @@ test("the configuration of docs/mcp.md starts a server", async () => {
   const at = args.lastIndexOf("keepsake");
   expect([command, ...args.slice(0, at)]).toEqual(["npx", "-y", ...packages]);
   const file = temporaryFile(basename(args.at(-1)));
-  const client = await connect([program, ...args.slice(at + 1, -1), file]);
+  const client = await spawned([program, ...args.slice(at + 1, -1), file]);
   const page = readFileSync(join(projectRoot, "docs/mcp.md"), "utf8");
   for (const { name } of (await client.listTools()).tools) expect(page).toContain(`\`${name}\``);
 });
@@ -276,9 +277,9 @@ test("who subscribed to the graph is told when it changes", async () => {
 
 test("two clients at work on one file lose nothing of each other's", async () => {
   const path = temporaryFile("shared.db");
-  const both = await Promise.all([ours(path), ours(path)]);
+  const both = await Promise.all([oursAlone(path), oursAlone(path)]);
   await call(both[0], "create_entities", { entities: [entity("Shared", "thing")] });
-  const ROUNDS = 15;
+  const ROUNDS = times(40);
   await Promise.all(
     both.flatMap((client, who) =>
       Array.from({ length: ROUNDS }, async (_, i) => {
@@ -452,7 +453,7 @@ test("an import goes where it is told", async () => {
 
 test("what a killed server answered is there, and the next client goes on", async () => {
   const path = temporaryFile("killed.db");
-  const [victim, other] = [await ours(path), await ours(path)];
+  const [victim, other] = [await oursAlone(path), await ours(path)];
   const answered = [];
   const calls = Array.from({ length: 40 }, async (_, i) => {
     await call(victim, "create_entities", { entities: [entity(`e${i}`, "x")] });
@@ -582,7 +583,7 @@ test.each([
   ["a passphrase", "a long passphrase that nobody guesses", "another one"],
 ])("KEEPSAKE_KEY has the key of an encrypted file: %s", async (_, key, other) => {
   const path = temporaryFile("secret.db");
-  const client = await connect([program, "mcp", path], { KEEPSAKE_KEY: key });
+  const client = await oursWith({ KEEPSAKE_KEY: key }, path);
   await call(client, "create_entities", { entities: [entity("Ada", "person", "drinks oolong")] });
   const { entities } = (await call(client, "read_graph")).structuredContent;
   expect(entities).toEqual([entity("Ada", "person", "drinks oolong")]);
@@ -644,7 +645,11 @@ test("what can't be served ends with the reason", () => {
     stderr: expect.stringMatching(/--secrets must be one of mask, refuse, allow/),
   });
   // A client that goes away at once.
-  expect(keepsake("mcp", temporaryFile("x.db"))).toMatchObject({ status: 0, stdout: "" });
+  const gone = spawnSync(process.execPath, [program, "mcp", temporaryFile("x.db")], {
+    encoding: "utf8",
+    env: plainEnv,
+  });
+  expect(gone).toMatchObject({ status: 0, stdout: "" });
 });
 
 test("without the SDK it says what to install, and all else works", () => {
@@ -659,7 +664,7 @@ test("without the SDK it says what to install, and all else works", () => {
   const run = (...words) =>
     spawnSync(process.execPath, [join(folder, "dist/cli.js"), ...words], {
       encoding: "utf8",
-      env: { ...process.env, NODE_OPTIONS: "" },
+      env: plainEnv,
     });
   expect(run("mcp", path)).toMatchObject({
     status: 1,
