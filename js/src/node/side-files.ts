@@ -82,7 +82,10 @@ export function mayBeReserve(path: string): boolean {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || !found.isFile() || found.nlink > 1) return true;
   if (found.size > RESERVE_BYTES) return false;
-  return fs.readFileSync(path).every((byte) => byte === RESERVE_BYTE || byte === 0);
+  const bytes = fs.readFileSync(path);
+  // At once, because one byte after the other takes 12 ms.
+  if (bytes.equals(Buffer.alloc(bytes.length, RESERVE_BYTE))) return true;
+  return bytes.every((byte) => byte === RESERVE_BYTE || byte === 0);
 }
 
 /** @internal */
