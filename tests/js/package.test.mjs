@@ -288,29 +288,56 @@ describe("the installed package", () => {
     expect(evaluate("commonjs", required)).toBe(evaluate("module", imported));
   });
 
-  test.each([
-    ["NodeNext as ESM", "consumer.mts", "NodeNext", "NodeNext", consumerSource],
-    ["NodeNext as CommonJS", "consumer.cts", "NodeNext", "NodeNext", consumerSource],
-    ["a bundler", "bundled.ts", "ESNext", "Bundler", consumerSource],
-    ["an agent as ESM", "agent.mts", "NodeNext", "NodeNext", agentSource],
-    ["an agent as CommonJS", "agent.cts", "NodeNext", "NodeNext", agentSource],
-    ["the example of an agent", "remembering.mts", "NodeNext", "NodeNext", example("remembering")],
-    ["the example of an approval", "approval.mts", "NodeNext", "NodeNext", example("approval")],
-    ["the example of patterns", "patterns.mts", "NodeNext", "NodeNext", example("patterns")],
-    ["the example of episodes", "episodes.mts", "NodeNext", "NodeNext", example("episodes")],
-    ["the example of a workflow", "workflow.mts", "NodeNext", "NodeNext", example("workflow")],
-  ])("type-checks strictly for %s", (_, file, module, moduleResolution, source) => {
-    writeFileSync(join(folder, file), source);
+  const NODE = ["--module", "NodeNext", "--moduleResolution", "NodeNext"];
+  const BUNDLER = ["--module", "ESNext", "--moduleResolution", "Bundler"];
+  const programs = [
+    ["NodeNext as ESM", "consumer.mts", NODE, consumerSource],
+    ["NodeNext as CommonJS", "consumer.cts", NODE, consumerSource],
+    ["a bundler", "bundled.ts", BUNDLER, consumerSource],
+    ["an agent as ESM", "agent.mts", NODE, agentSource],
+    ["an agent as CommonJS", "agent.cts", NODE, agentSource],
+    ...["remembering", "approval", "patterns", "episodes", "workflow"].map((name) => [
+      `the example of ${name}`,
+      `${name}.mts`,
+      NODE,
+      example(name),
+    ]),
+  ];
+
+  const wrong = ["a mistake", "wrong.mts", NODE, "export const wrong: string = 7;\n"];
+
+  // One run for all of a resolution: most of it is about the types of the peers.
+  const printed = new Map();
+  function check(resolution) {
+    const files = [...programs, wrong].filter(([, , other]) => other === resolution);
+    for (const [, file, , source] of files) writeFileSync(join(folder, file), source);
     const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--skipLibCheck"];
     const target = ["--target", "ES2022", "--lib", "ES2023,ESNext.Disposable,DOM"];
-    const resolution = ["--module", module, "--moduleResolution", moduleResolution];
     const tsc = join(projectRoot, "node_modules/typescript/bin/tsc");
-    let printed = "";
+    const args = [tsc, ...options, ...target, ...resolution, ...files.map(([, file]) => file)];
     try {
-      run(process.execPath, [tsc, ...options, ...target, ...resolution, file], { cwd: folder });
+      return run(process.execPath, args, { cwd: folder });
     } catch (error) {
-      printed = error.stdout;
+      return error.stdout;
     }
-    expect(printed).toBe("");
+  }
+
+  /** What is printed about a file, or about none of them. */
+  function problemsOf([, file, resolution]) {
+    if (!printed.has(resolution)) printed.set(resolution, check(resolution));
+    const others = [...programs, wrong].map(([, name]) => name).filter((name) => name !== file);
+    const lines = printed.get(resolution).split("\n");
+    // Further lines of a message are indented.
+    return lines.filter(
+      (line) => /^\S/.test(line) && !others.some((name) => line.startsWith(`${name}(`)),
+    );
+  }
+
+  test.each(programs)("type-checks strictly for %s", (...program) => {
+    expect(problemsOf(program)).toEqual([]);
+  });
+
+  test("a wrong type would be found", () => {
+    expect(problemsOf(wrong)).toEqual([expect.stringMatching(/^wrong\.mts\(1,14\): error TS2322/)]);
   });
 });

@@ -1,5 +1,5 @@
-// Every JavaScript and TypeScript snippet of README.md and docs/ runs as it stands, in a folder of its own, and
-// every link leads to something that is in the package.
+// Every JavaScript and TypeScript snippet of README.md and docs/ runs as it stands, and every link leads to
+// something that is in the package.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -16,6 +16,7 @@ import { dirname, join, normalize } from "node:path";
 import Database from "better-sqlite3";
 import { transformSync } from "esbuild";
 import { pages, snippetsOf } from "./support/documentation.mjs";
+import { isLong } from "./support/effort.mjs";
 
 const root = process.cwd();
 const snippets = [...snippetsOf("js"), ...snippetsOf("ts")];
@@ -34,24 +35,46 @@ beforeAll(() => {
   foreign.exec(`CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, UNIQUE(ns, key));
     INSERT INTO store_kv VALUES('["users","ada"]', 'drink', '{"text":"tea"}')`);
   foreign.close();
+  for (const [i, { code }] of snippets.entries()) {
+    writeFileSync(join(folder, nameOf(i + 1)), lowered(code));
+  }
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+// Node 20 does not parse `await using`; esbuild lowers it as a user's bundler would.
+const lowered = (code) =>
+  transformSync(code, { loader: "ts", target: "node20", format: "esm" }).code;
+
+const nameOf = (number) => `snippet-${number}.mjs`;
+const execute = (...args) =>
+  execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+
+// One after the other in one process, because a start takes longer than most of them.
+const RUNNER = `
+import { appendFileSync } from "node:fs";
+for (const name of process.argv.slice(2)) {
+  const error = await import("./" + name).then(() => null, (error) => error.stack);
+  appendFileSync("ends", JSON.stringify({ name, error }) + "\\n");
+}
+process.exit(0);
+`;
+
+let ends;
+
+function runAll() {
+  writeFileSync(join(folder, "run.mjs"), RUNNER);
+  execute("run.mjs", ...snippets.map((_, i) => nameOf(i + 1)));
+  return readFileSync(join(folder, "ends"), "utf8").trim().split("\n").map(JSON.parse);
+}
+
 test("there are snippets", () => expect(snippets.length).toBeGreaterThanOrEqual(10));
 
-test.each(snippets.map(({ path, code }, i) => [i + 1, path, code]))(
-  "snippet %d, of %s, runs",
-  (number, _path, code) => {
-    const file = join(folder, `snippet-${number}.mjs`);
-    // Node 20 does not parse `await using`; esbuild lowers it as a user's bundler would.
-    writeFileSync(
-      file,
-      transformSync(code, { loader: "ts", target: "node20", format: "esm" }).code,
-    );
-    execFileSync(process.execPath, [file], { cwd: folder, encoding: "utf8", stdio: "pipe" });
-  },
-);
+test.each(snippets.map(({ path }, i) => [i + 1, path]))("snippet %d, of %s, runs", (number) => {
+  ends ??= runAll();
+  const name = nameOf(number);
+  expect(ends.find((end) => end.name === name)).toEqual({ name, error: null });
+});
 
 // As GitHub makes them.
 const anchorsOf = (text) =>
@@ -61,6 +84,12 @@ const anchorsOf = (text) =>
       .replace(/[^\p{L}\p{N}\- ]/gu, "")
       .replaceAll(" ", "-"),
   );
+
+test("a snippet ends by itself in a process of its own", () => {
+  for (const number of isLong ? snippets.keys() : [0, snippets.length - 1]) {
+    execute(nameOf(number + 1));
+  }
+});
 
 test.each(pages.map(({ path, text }) => [path, text]))(
   "every link of %s leads somewhere",
