@@ -1,11 +1,12 @@
-// Bad input to stores and savers: a typed error that names the rule, and nothing changed.
+// Bad input to stores and savers: a typed error that names the rule, and nothing changed. The long
+// run has every backend.
 
 import { InMemoryStore, SqliteStore } from "keepsake";
 import { ColourEmbeddings } from "keepsake/testing";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { dumpSaver, dumpStore, expectRefused } from "./support/refusal.mjs";
-import { saverBackends } from "./support/saver-backends.mjs";
-import { storeBackends } from "./support/store-backends.mjs";
+import { saversOfEachKind } from "./support/saver-backends.mjs";
+import { storesOfEachKind } from "./support/store-backends.mjs";
 import { removeTemporaryFolders } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
@@ -115,7 +116,7 @@ const batches = [
   ["an endless number as ttl", [{ namespace: ["a"], key: "k", value: {}, ttl: Infinity }], "invalid_argument", /ttl/],
 ];
 
-describe.each(storeBackends)("$name", (backend) => {
+describe.each(storesOfEachKind)("$name", (backend) => {
   let store;
   let before;
 
@@ -221,7 +222,7 @@ describe.each(storeBackends)("$name", (backend) => {
   });
 });
 
-describe.each(storeBackends)("values of every size ($name)", (backend) => {
+describe.each(storesOfEachKind)("values of every size ($name)", (backend) => {
   afterEach(backend.closeAll);
 
   test("10 MB of text and 10 MB of bytes come back the same", async () => {
@@ -263,7 +264,7 @@ const badVectors = [
   ],
 ];
 
-describe.each(storeBackends)("embedding models ($name)", (backend) => {
+describe.each(storesOfEachKind)("embedding models ($name)", (backend) => {
   afterEach(backend.closeAll);
 
   test.each(badVectors)("a model that %s changes nothing", async (_, embed, code, rule) => {
@@ -331,7 +332,7 @@ const configs = [
   ["NUL in the checkpoint_ns", { configurable: { thread_id: "t", checkpoint_ns: "\0" } }, "invalid_argument"],
 ];
 
-describe.each(saverBackends)("$name", (backend) => {
+describe.each(saversOfEachKind)("$name", (backend) => {
   let saver;
   let before;
 

@@ -61,8 +61,8 @@ describe("an answer that would take more than an engine's memory has for it", ()
     "comes in smaller pages from a saver %s",
     async (_, make) => {
       const saver = make();
-      const bytes = new Uint8Array(80 * MEGABYTE);
-      for (let i = 0; i < 5; i++) {
+      const bytes = new Uint8Array(70 * MEGABYTE);
+      for (let i = 0; i < 4; i++) {
         bytes[0] = i;
         await putCheckpoint(saver, threadConfig(`t${i}`), { bytes });
       }
@@ -70,7 +70,7 @@ describe("an answer that would take more than an engine's memory has for it", ()
       for await (const { checkpoint } of saver.list({ configurable: {} })) {
         found.push(checkpoint.channel_values.bytes[0]);
       }
-      expect(found.sort()).toEqual([0, 1, 2, 3, 4]);
+      expect(found.sort()).toEqual([0, 1, 2, 3]);
       await saver.close();
     },
     120_000,

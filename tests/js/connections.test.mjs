@@ -13,6 +13,7 @@ import { openMemory, SqliteStore } from "keepsake";
 import { memoryOver } from "keepsake/sqlite";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeMemoryOf, libraries, memoryAt } from "./support/connections.mjs";
+import { times } from "./support/effort.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -570,8 +571,7 @@ test("the names that get a prefix are those of a file", async () => {
 });
 
 describe("a storm of four processes on one file", () => {
-  // KEEPSAKE_KILLS=200 for the long one.
-  const kills = Number(process.env.KEEPSAKE_KILLS ?? 12);
+  const kills = times(40);
   const worker = fileURLToPath(new URL("support/storm-worker.mjs", import.meta.url));
 
   function ledgerOf(file) {

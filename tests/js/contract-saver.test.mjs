@@ -5,7 +5,7 @@ import { MemorySaver, openMemory, SqliteSaver } from "keepsake";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
 import { dumpSaver } from "./support/refusal.mjs";
-import { saverBackends } from "./support/saver-backends.mjs";
+import { saversOfEachKind } from "./support/saver-backends.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterEach(closeOpened);
@@ -31,7 +31,7 @@ async function putThread(saver, threadId, steps, { metadata = () => ({}) } = {})
   return configs;
 }
 
-describe.each(saverBackends)("$name", (backend) => {
+describe.each(saversOfEachKind)("$name", (backend) => {
   let saver;
   beforeEach(async () => {
     saver = await backend.make();

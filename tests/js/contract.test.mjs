@@ -1,4 +1,4 @@
-// The store contract over every backend.
+// The store contract over every backend: all of it on each kind of storage.
 
 import { storeContract } from "keepsake/testing";
 import { storeBackends } from "./support/store-backends.mjs";
@@ -9,7 +9,9 @@ afterAll(removeTemporaryFolders);
 describe.each(storeBackends)("$name", (backend) => {
   afterEach(backend.closeAll);
 
-  const cases = storeContract.filter(({ needs }) => needs.every((need) => backend.can.has(need)));
+  const cases = backend.casesOf(
+    storeContract.filter(({ needs }) => needs.every((need) => backend.can.has(need))),
+  );
 
   for (const { name, cap, run } of cases) {
     const label = cap === undefined ? "" : `[cap ${cap}] `;

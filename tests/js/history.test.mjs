@@ -13,7 +13,7 @@ import {
 import { openMemory, SqliteSaver } from "keepsake";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
-import { saverBackends } from "./support/saver-backends.mjs";
+import { saversOfEachKind } from "./support/saver-backends.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterEach(closeOpened);
@@ -42,7 +42,7 @@ const messagesOf = (count) =>
     (_, i) => new HumanMessage({ id: `m-${i}`, content: `Message ${i}: ${"é".repeat(i % 300)}` }),
   );
 
-describe.each(saverBackends)("$name", (backend) => {
+describe.each(saversOfEachKind)("$name", (backend) => {
   let saver;
   beforeEach(async () => {
     saver = await backend.make();

@@ -13,6 +13,7 @@ import {
 import { SqliteSaver as OfficialSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import Database from "better-sqlite3";
 import { openMemory } from "keepsake";
+import { times } from "./support/effort.mjs";
 import { Extension, encode } from "./support/msgpack.mjs";
 import { expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
@@ -682,13 +683,12 @@ describe("a file that anybody may have made", () => {
     await expectRefused(() => memory.importFrom(path, { onConflict: "x" }), "invalid_argument");
   });
 
-  // KEEPSAKE_MUTATIONS=2000 for more of them.
   test("was damaged anywhere: it ends in a typed error or a full report", async () => {
     const whole = readFileSync(fileOf(`${schema}; ${rows(300)}`));
     const path = temporaryFile("damaged.sqlite");
     await using memory = await openMemory({ path: ":memory:" });
     const random = randomNumbers(7);
-    for (let i = 0; i < Number(process.env.KEEPSAKE_MUTATIONS ?? 150); i++) {
+    for (let i = 0; i < times(500); i++) {
       const damaged = Buffer.from(whole);
       for (let flips = 1 + random(4); flips > 0; flips--) {
         damaged[100 * random(2) + random(damaged.length - 100)] = random(256);

@@ -1,10 +1,11 @@
 // A process that writes to its own file is killed again and again. What was acknowledged is there,
 // with its version and its entry in the audit log, and neither is there without its write. With a
-// key no file that is left has anything in plain. KEEPSAKE_KILLS=200 for the long run.
+// key no file that is left has anything in plain.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openMemory } from "keepsake";
+import { times } from "./support/effort.mjs";
 import { linesOf, MARKER, openStorm, pathIn, VECTOR_BYTES } from "./support/killed.mjs";
 import { randomOf } from "./support/mutants.mjs";
 import { killAll, start } from "./support/processes.mjs";
@@ -13,7 +14,7 @@ import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./suppor
 afterAll(killAll);
 afterAll(removeTemporaryFolders);
 
-const KILLS = Number(process.env.KEEPSAKE_KILLS ?? 8);
+const KILLS = times(30);
 const WRONG = Uint8Array.from({ length: 32 }, (_, i) => i);
 const PLAIN = [MARKER, "store_kv", VECTOR_BYTES];
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,12 +1,13 @@
 // Files with something wrong, into every importer: each ends in a typed error or a full report,
-// and what is there then can be used. KEEPSAKE_MUTANTS=2000 for the long run.
+// and what is there then can be used.
 
 import { createInterface } from "node:readline";
+import { isLong, times } from "./support/effort.mjs";
 import { killAll, start } from "./support/processes.mjs";
 
 afterAll(killAll);
 
-const MUTANTS = Number(process.env.KEEPSAKE_MUTANTS ?? 24);
+const MUTANTS = times(120);
 // Whoever says nothing for so long does not end.
 const SILENT_MS = 60_000;
 const MOST_MEMORY = 512 * 2 ** 20;
@@ -62,7 +63,7 @@ test.each([
   "%s with something wrong is refused by a typed error, or imported with a full report",
   async (kind) => {
     const outcomes = await outcomesOf(kind);
-    if (process.env.KEEPSAKE_MUTANTS) console.log(summaryOf(kind, outcomes));
+    if (isLong) console.log(summaryOf(kind, outcomes));
     const faults = outcomes.filter(
       ({ code, missing, used, whys }) =>
         (code !== null && isFault(code)) ||

@@ -1,13 +1,13 @@
 // Files as a machine finds them that lost its power: bytes, sizes and names that were not synced
 // are there or not. What `strict` acknowledged is there, and what flush() or close() did, always.
-// KEEPSAKE_POWER_CUTS=1000 for the long run.
 
 import { createInterface } from "node:readline";
+import { times } from "./support/effort.mjs";
 import { killAll, start } from "./support/processes.mjs";
 
 afterAll(killAll);
 
-const IMAGES = Number(process.env.KEEPSAKE_POWER_CUTS ?? 48);
+const IMAGES = times(240);
 
 test.each([
   ["strict", 1],

@@ -10,6 +10,7 @@ import {
   storeNamespace,
   traceAccess,
 } from "keepsake";
+import { times } from "./support/effort.mjs";
 import { differenceOf, optionsOf, portionsOf } from "./support/isolation.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -182,11 +183,10 @@ test("what a scope writes is its own, and the memory sees where it lies [cap 52]
   await memory.close();
 });
 
-// KEEPSAKE_SCOPE_CALLS=100000 makes so many on each.
 test.each(["memory", "file"])(
   "scopes in a %s are as memories of their own [cap 52]",
   async (kind) => {
-    for (const portion of portionsOf(Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 2000))) {
+    for (const portion of portionsOf(times(5000))) {
       const path = kind === "file" ? temporaryFile() : ":memory:";
       const memory = await openMemory({ path, ...optionsOf(portion.seed) });
       expect(await differenceOf(memory, openMemory, portion)).toBe("");

@@ -8,5 +8,12 @@ if (!(effort > 0)) throw new Error("KEEPSAKE_LONG must be a number above 0");
 /** Whether everything runs. */
 export const isLong = effort >= 1;
 
+/**
+ * Those of `list` that run where others run all of it: every tenth, beginning with the one of this
+ * number. All of them in the long run.
+ */
+export const tenthOf = (list, number) =>
+  isLong ? list : list.filter((_, i) => (i - number) % 10 === 0);
+
 /** How often a loop runs, that runs `whole` times in the long run: at least once. */
 export const times = (whole) => Math.max(1, Math.round(whole * effort));

@@ -2,6 +2,7 @@
 
 import { MemorySaver, openMemory, SqliteSaver } from "keepsake";
 import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
+import { isLong } from "./effort.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
 const memoryOf = new WeakMap();
@@ -12,12 +13,18 @@ async function saverOfMemory() {
   return memory.checkpointer;
 }
 
-export const saverBackends = [
-  { name: "MemorySaver", make: () => new MemorySaver(), close: (saver) => saver.close() },
+const saverBackends = [
+  {
+    name: "MemorySaver",
+    make: () => new MemorySaver(),
+    close: (saver) => saver.close(),
+    isFirst: true,
+  },
   {
     name: "SqliteSaver on a file",
     make: () => new SqliteSaver({ path: temporaryFile() }),
     close: (saver) => saver.close(),
+    isFirst: true,
   },
   {
     name: "SqliteSaver :memory:",
@@ -29,9 +36,15 @@ export const saverBackends = [
     make: saverOfMemory,
     close: (saver) => memoryOf.get(saver).close(),
   },
-  ...Object.keys(libraries).map((library) => ({
+  ...Object.keys(libraries).map((library, i) => ({
     name: `memoryOver(${library}).checkpointer`,
     make: () => memoryAt(library, temporaryFile()).checkpointer,
     close: closeMemoryOf,
+    isFirst: i === 0,
   })),
 ];
+
+/** In memory, on a file and over a connection; every backend in the long run. */
+export const saversOfEachKind = isLong
+  ? saverBackends
+  : saverBackends.filter(({ isFirst }) => isFirst);

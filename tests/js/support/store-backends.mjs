@@ -1,13 +1,18 @@
-// Every way to have a store: how it is made, reopened and closed, and what it can do.
+// Every way to have a store: how it is made, reopened and closed, and what it can do. One of each
+// kind of storage runs all cases, the others a tenth of them (effort.mjs).
 
 import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
 import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
+import { isLong, tenthOf } from "./effort.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
 const everything = ["index", "ttl", "validity", "provenance", "history", "clock", "extras"];
 
-/** Stores made through this are closed by `closeAll`. */
-function backend(name, needs, { make, reopen, close = (store) => store.close() }) {
+/**
+ * Stores made through this are closed by `closeAll`. `part` is which tenth of all cases runs, where
+ * another store has the same storage.
+ */
+function backend(name, needs, { make, reopen, close = (store) => store.close(), part }) {
   const open = new Set();
   const track = (store) => {
     open.add(store);
@@ -16,6 +21,8 @@ function backend(name, needs, { make, reopen, close = (store) => store.close() }
   return {
     name,
     can: new Set(needs),
+    isWhole: part === undefined,
+    casesOf: (list) => (part === undefined ? list : tenthOf(list, part)),
     make: async (options) => track(await make(options ?? {})),
     reopen:
       reopen &&
@@ -60,6 +67,7 @@ export const storeBackends = [
   }),
   backend("SqliteStore :memory:", everything, {
     make: (options) => new SqliteStore({ path: ":memory:", ...options }),
+    part: 0,
   }),
   backend("openMemory().store", [...everything, "persistence"], {
     make: (options) => storeOfMemory(temporaryFile(), options),
@@ -68,6 +76,7 @@ export const storeBackends = [
       return storeOfMemory(pathOf.get(store), options);
     },
     close: (store) => memoryOf.get(store).close(),
+    part: 1,
   }),
   backend("openMemory({ key }).store", [...everything, "persistence"], {
     make: (options) => storeOfMemory(temporaryFile(), { key: KEY, ...options }),
@@ -77,12 +86,18 @@ export const storeBackends = [
     },
     close: (store) => memoryOf.get(store).close(),
   }),
-  ...Object.keys(libraries).map((library) =>
+  ...Object.keys(libraries).map((library, i) =>
     backend(`memoryOver(${library}).store`, [...everything, "persistence"], {
       make: (options) => memoryAt(library, temporaryFile(), options).store,
       reopen: async (store, options) =>
         memoryAt(library, await closeMemoryOf(store), options).store,
       close: closeMemoryOf,
+      part: i === 0 ? undefined : 2,
     }),
   ),
 ];
+
+/** In memory, on a file and over a connection; every backend in the long run. */
+export const storesOfEachKind = isLong
+  ? storeBackends
+  : storeBackends.filter(({ name, isWhole }) => isWhole && !name.includes("key"));
