@@ -12,25 +12,39 @@ const MUTANTS = times(120);
 const SILENT_MS = 60_000;
 const MOST_MEMORY = 512 * 2 ** 20;
 
+const KINDS = [
+  "JavaScript's saver",
+  "Python's saver",
+  "Python's store",
+  "a plain store_kv",
+  "an export",
+  "a portable export",
+  "lines of the memory server",
+];
+
+let worker;
+let ended;
+
+beforeAll(() => {
+  worker = start("mutant-worker.mjs", [MUTANTS, ...KINDS]);
+  worker.lines = createInterface({ input: worker.stdout })[Symbol.asyncIterator]();
+});
+
+const outcomesBy = Object.fromEntries(KINDS.map((kind) => [kind, []]));
+
 async function outcomesOf(kind) {
-  const worker = start("mutant-worker.mjs", [kind, 0, MUTANTS]);
-  const outcomes = [];
-  let timer;
-  const watch = () => {
+  const outcomes = outcomesBy[kind];
+  while (outcomes.length < MUTANTS && ended === undefined) {
+    const timer = setTimeout(() => worker.kill("SIGKILL"), SILENT_MS);
+    const { done, value } = await worker.lines.next();
     clearTimeout(timer);
-    timer = setTimeout(() => worker.kill("SIGKILL"), SILENT_MS);
-  };
-  watch();
-  for await (const line of createInterface({ input: worker.stdout })) {
-    watch();
-    outcomes.push(JSON.parse(line));
+    if (done) ended = await worker.ended;
+    else {
+      const outcome = JSON.parse(value);
+      outcomesBy[outcome.kind].push(outcome);
+    }
   }
-  clearTimeout(timer);
-  expect({ kind, ended: await worker.ended, after: outcomes.length }).toEqual({
-    kind,
-    ended: 0,
-    after: MUTANTS,
-  });
+  expect({ ended, after: outcomes.length }).toEqual({ ended: undefined, after: MUTANTS });
   return outcomes;
 }
 
@@ -51,15 +65,7 @@ function summaryOf(kind, outcomes) {
   ].join(" ");
 }
 
-test.each([
-  "JavaScript's saver",
-  "Python's saver",
-  "Python's store",
-  "a plain store_kv",
-  "an export",
-  "a portable export",
-  "lines of the memory server",
-])(
+test.each(KINDS)(
   "%s with something wrong is refused by a typed error, or imported with a full report",
   async (kind) => {
     const outcomes = await outcomesOf(kind);
@@ -78,5 +84,10 @@ test.each([
     expect(refused).toBeLessThan(outcomes.length);
     if (!kind.startsWith("lines")) expect(refused).toBeGreaterThan(0);
   },
-  60_000 + MUTANTS * 1000,
+  60_000 + KINDS.length * MUTANTS * 1000,
 );
+
+test("the process that imported them ends by itself", async () => {
+  for (const kind of KINDS) await outcomesOf(kind);
+  expect(await worker.ended).toBe(0);
+});

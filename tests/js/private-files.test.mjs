@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { openMemory, SqliteStore } from "keepsake";
 import { killAll, start } from "./support/processes.mjs";
 import { expectRefused } from "./support/refusal.mjs";
@@ -95,15 +96,21 @@ test("a link in place of the lock is an error, whether it leads somewhere or not
   }
 });
 
-// Opening a pipe may wait for ever, so that a process of its own does it.
+// Opening a pipe may wait for ever, so that a process of its own does it: one for all calls, until
+// it waits.
+let elsewhere;
+
 async function refusalElsewhere(call, path) {
-  const child = start("odd-file-worker.mjs", [call, path]);
+  elsewhere ??= start("odd-file-worker.mjs", []);
+  const child = elsewhere;
   const overdue = setTimeout(() => child.kill("SIGKILL"), 30_000);
-  const told = [];
-  for await (const data of child.stdout) told.push(data);
-  await child.ended;
+  child.answers ??= createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  child.stdin.write(`${JSON.stringify([call, path])}\n`);
+  const { done, value } = await child.answers.next();
   clearTimeout(overdue);
-  return told.length === 0 ? "it waits" : JSON.parse(told.join(""));
+  if (!done) return JSON.parse(value);
+  elsewhere = undefined;
+  return "it waits";
 }
 
 async function closedFile() {

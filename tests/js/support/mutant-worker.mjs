@@ -1,6 +1,6 @@
-// Imports files with something wrong, and tells a line of JSON for each: what became of it, and
-// what it took.
-//   mutant-worker.mjs <kind> <from> <to>
+// Imports so many files of each kind with something wrong, and tells a line of JSON for each: what
+// became of it, and what it took.
+//   mutant-worker.mjs <count> <kind>...
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { KeepsakeError, openMemory } from "keepsake";
 import { projectRoot } from "./installed-package.mjs";
 import { mutantOf, originals } from "./mutants.mjs";
 
-const [, , kind, from, to] = process.argv;
+const [, , count, ...kinds] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), "keepsake-mutants-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
@@ -125,7 +125,7 @@ async function importLines(path) {
   return report;
 }
 
-async function importInto(memory, bytes, path) {
+async function importInto(memory, kind, bytes, path) {
   if (kind === "an export" || kind === "a portable export") {
     await memory.import(bytes);
     return undefined;
@@ -140,7 +140,7 @@ function missingIn({ items, checkpoints, writes, kept, skipped }, { rows, lackin
   return rows - told + lacking.filter((table) => !tables.includes(table)).length;
 }
 
-async function attempt(number, original) {
+async function attempt(kind, number, original) {
   const bytes = mutantOf(kind, original, number, folder);
   const path = join(folder, `mutant-${number}`);
   writeFileSync(path, bytes);
@@ -148,7 +148,7 @@ async function attempt(number, original) {
   const isLines = kind === "lines of the memory server";
   const memory = isLines ? undefined : await openMemory({ path: ":memory:" });
   const outcome = await outcomeOf(() =>
-    isLines ? importLines(path) : importInto(memory, bytes, path),
+    isLines ? importLines(path) : importInto(memory, kind, bytes, path),
   );
   const { user, system } = process.cpuUsage(before);
   const used = memory === undefined ? [] : await useOf(memory);
@@ -159,6 +159,7 @@ async function attempt(number, original) {
   }
   rmSync(path, { force: true });
   return {
+    kind,
     number,
     bytes: bytes.length,
     ms: (user + system) / 1000,
@@ -175,7 +176,9 @@ async function attempt(number, original) {
 // A command listens to both, once in a process: here it runs many times.
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
-const original = (await originals(folder))[kind];
-for (let number = Number(from); number < Number(to); number++) {
-  console.log(JSON.stringify(await attempt(number, original)));
+const all = await originals(folder);
+for (const kind of kinds) {
+  for (let number = 0; number < Number(count); number++) {
+    console.log(JSON.stringify(await attempt(kind, number, all[kind])));
+  }
 }

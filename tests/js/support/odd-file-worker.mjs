@@ -1,18 +1,21 @@
-// Tells as JSON how a call on a file is refused.
-//   odd-file-worker.mjs open|importFrom|salvage <path>
+// Tells as JSON how a call on a file is refused: a line for each call and path that it reads.
+//   ["open"|"importFrom"|"salvage", path]
 
+import { createInterface } from "node:readline";
 import { openMemory, salvageMemory } from "keepsake";
 
-const [, , call, path] = process.argv;
 const calls = {
-  open: () => openMemory({ path, lockTimeout: 0 }),
-  importFrom: async () => (await openMemory({ path: ":memory:" })).importFrom(path),
-  salvage: () => salvageMemory(path, { path: ":memory:" }),
+  open: (path) => openMemory({ path, lockTimeout: 0 }),
+  importFrom: async (path) => (await openMemory({ path: ":memory:" })).importFrom(path),
+  salvage: (path) => salvageMemory(path, { path: ":memory:" }),
 };
 
-try {
-  await calls[call]();
-  console.log(JSON.stringify({ code: "none", message: "it was done" }));
-} catch ({ code, message }) {
-  console.log(JSON.stringify({ code, message }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const [call, path] = JSON.parse(line);
+  try {
+    await calls[call](path);
+    console.log(JSON.stringify({ code: "none", message: "it was done" }));
+  } catch ({ code, message }) {
+    console.log(JSON.stringify({ code, message }));
+  }
 }
