@@ -5,11 +5,10 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { projectRoot, run } from "../js/support/installed-package.mjs";
+import { consumerFolder, projectRoot, run } from "../js/support/installed-package.mjs";
 import { removeTemporaryFolders } from "../js/support/temporary.mjs";
-import { installedFolder } from "./support/bundle.mjs";
 
-const folder = installedFolder();
+const folder = consumerFolder();
 const wasmPath = join(folder, "node_modules/keepsake/dist/keepsake-lean.wasm");
 
 afterAll(removeTemporaryFolders);

@@ -2,7 +2,10 @@
 export default {
   rootDir: "../..",
   testEnvironment: "node",
+  globalSetup: "<rootDir>/tests/edge/support/install.mjs",
+  globalTeardown: "<rootDir>/tests/edge/support/uninstall.mjs",
   testMatch: ["<rootDir>/tests/edge/**/*.test.mjs"],
+  testSequencer: "<rootDir>/tests/browser/support/longest-first.mjs",
   transform: { "/tests/(js|edge)/.*\\.mjs$": "<rootDir>/tests/js/transform.mjs" },
   moduleFileExtensions: ["mjs", "cjs", "js", "json", "node"],
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/.toolchain/"],

@@ -49,6 +49,21 @@ export function installPackage(tarball) {
   return folder;
 }
 
+let installed;
+
+/** A folder with the package installed: that of the whole run, if its set-up made one. */
+export function installedFolder() {
+  installed ??= process.env.KEEPSAKE_INSTALLED ?? installPackage(packProject().tarball);
+  return installed;
+}
+
+/** A folder of the caller's own, in which programs find it. */
+export function consumerFolder() {
+  const folder = temporaryFolder();
+  symlinkSync(join(installedFolder(), "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
 /** This Node.js, and those that the set-up fetched for the tests: name and program. */
 export function nodeVersions() {
   const others = ["node22", "node24"].map((name) => [
