@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { storeContract } from "keepsake/testing";
+import { partOf, tenthOf } from "../js/support/effort.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { serveFolder } from "./support/static-server.mjs";
 import { buildPage, servePage } from "./support/test-page.mjs";
@@ -97,6 +98,8 @@ async function until(condition) {
  * before a page goes.
  */
 function behavesWell(home, leave = async () => {}) {
+  const part = partOf(0);
+
   const close = async (...tabs) => {
     for (const tab of tabs) {
       await leave(tab);
@@ -176,9 +179,12 @@ function behavesWell(home, leave = async () => {}) {
     const result = await tab.evaluate(
       (...given) => globalThis.runContract(...given),
       home.persistence,
-      "persistence",
+      { need: "persistence", part },
     );
-    const { length } = storeContract.filter(({ needs }) => needs.includes("persistence"));
+    const { length } = tenthOf(
+      storeContract.filter(({ needs }) => needs.includes("persistence")),
+      part,
+    );
     expect(result).toMatchObject({ passed: length, total: length, failures: [] });
     await close(tab);
   });

@@ -66,7 +66,7 @@ function storesOf(backend) {
   };
 }
 
-globalThis.runSpecification = (kind) =>
+globalThis.runSpecification = (kind, part) =>
   runTests(() => {
     const { make, close } = saversOf(backends[kind]);
     describeSpecification(`${kind} saver`, {
@@ -74,10 +74,10 @@ globalThis.runSpecification = (kind) =>
       createCheckpointer: make,
       destroyCheckpointer: close,
     });
-  });
+  }, part);
 
-/** All of it, or the cases that need what `need` names. */
-globalThis.runContract = (kind, need) =>
+/** Of all of it, or of the cases that need what `need` names. */
+globalThis.runContract = (kind, { part, need } = {}) =>
   runTests(() => {
     const { make, reopen, close } = storesOf(backends[kind]);
     const made = [];
@@ -92,7 +92,7 @@ globalThis.runContract = (kind, need) =>
       it(name, () => run(track, reopen));
     }
     afterEach(() => Promise.all(made.splice(0).map(close)));
-  });
+  }, part);
 
 globalThis.holdDatabases = holdDatabases;
 globalThis.isReady = true;

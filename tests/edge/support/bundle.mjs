@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { installPackage, packProject } from "../../js/support/installed-package.mjs";
+import { installedFolder } from "../../js/support/installed-package.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -14,14 +14,6 @@ const TRAP = Uint8Array.from([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 116, 114, 97, 112, 0, 0,
   10, 5, 1, 3, 0, 0, 11,
 ]);
-
-let installed;
-
-/** The folder in which the packed package is installed. */
-export function installedFolder() {
-  installed ??= installPackage(packProject().tarball);
-  return installed;
-}
 
 /** What wrangler's default conditions choose. */
 export const CONDITIONS = ["workerd", "worker", "browser"];

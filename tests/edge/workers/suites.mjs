@@ -100,16 +100,16 @@ function inObject(storage, namespace) {
 }
 
 export class Suites extends DurableObject {
-  runSpecification() {
-    return runSpecification(inObject(this.ctx.storage, this.env.MEMORY));
+  runSpecification(part) {
+    return runSpecification(inObject(this.ctx.storage, this.env.MEMORY), part);
   }
 
-  runContract() {
-    return runContract(inObject(this.ctx.storage, this.env.MEMORY));
+  runContract(part) {
+    return runContract(inObject(this.ctx.storage, this.env.MEMORY), part);
   }
 }
 
-function runSpecification({ make, close }) {
+function runSpecification({ make, close }, part) {
   const memoryOf = new WeakMap();
   return runTests(() => {
     describeSpecification("saver", {
@@ -121,10 +121,10 @@ function runSpecification({ make, close }) {
       },
       destroyCheckpointer: (saver) => close(memoryOf.get(saver)),
     });
-  });
+  }, part);
 }
 
-function runContract({ make, reopen, close }) {
+function runContract({ make, reopen, close }, part) {
   const memoryOf = new Map();
   const track = (memory) => {
     memoryOf.set(memory.store, memory);
@@ -143,20 +143,20 @@ function runContract({ make, reopen, close }) {
       for (const memory of memoryOf.values()) await close(memory);
       memoryOf.clear();
     });
-  });
+  }, part);
 }
 
-function runMemorySpecification() {
+function runMemorySpecification(part) {
   return runTests(() => {
     describeSpecification("saver", {
       checkpointerName: "keepsake MemorySaver",
       createCheckpointer: () => new MemorySaver(),
       destroyCheckpointer: (saver) => saver.close(),
     });
-  });
+  }, part);
 }
 
-function runMemoryContract() {
+function runMemoryContract(part) {
   const open = [];
   return runTests(() => {
     for (const { name, needs, run } of storeContract) {
@@ -169,22 +169,22 @@ function runMemoryContract() {
       );
     }
     afterEach(() => Promise.all(open.splice(0).map((store) => store.close())));
-  });
+  }, part);
 }
 
 const inside = (env) => env.SUITES.get(env.SUITES.newUniqueId());
 
 export default serve({
-  runSpecification: (env, kind) =>
+  runSpecification: (env, kind, part) =>
     kind === "memory"
-      ? runMemorySpecification()
+      ? runMemorySpecification(part)
       : kind === "inside"
-        ? inside(env).runSpecification()
-        : runSpecification(backends[kind](env)),
-  runContract: (env, kind) =>
+        ? inside(env).runSpecification(part)
+        : runSpecification(backends[kind](env), part),
+  runContract: (env, kind, part) =>
     kind === "memory"
-      ? runMemoryContract()
+      ? runMemoryContract(part)
       : kind === "inside"
-        ? inside(env).runContract()
-        : runContract(backends[kind](env)),
+        ? inside(env).runContract(part)
+        : runContract(backends[kind](env), part),
 });

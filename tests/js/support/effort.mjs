@@ -10,10 +10,13 @@ export const isLong = effort >= 1;
 
 /**
  * Those of `list` that run where others run all of it: every tenth, beginning with the one of this
- * number. All of them in the long run.
+ * number. All of them in the long run, and without a number.
  */
 export const tenthOf = (list, number) =>
-  isLong ? list : list.filter((_, i) => (i - number) % 10 === 0);
+  isLong || number === undefined ? list : list.filter((_, i) => (i - number) % 10 === 0);
+
+/** That number for programs which run elsewhere and do not know how long the run is. */
+export const partOf = (number) => (isLong ? undefined : number);
 
 /** How often a loop runs, that runs `whole` times in the long run: at least once. */
 export const times = (whole) => Math.max(1, Math.round(whole * effort));
