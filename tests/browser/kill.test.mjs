@@ -1,6 +1,7 @@
 // The whole browser is killed while it writes: what was acknowledged is there afterwards.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { times } from "../js/support/effort.mjs";
 import { closeBrowsers, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { killBrowser } from "./support/kill.mjs";
@@ -9,7 +10,7 @@ import { Ledger, StormTab } from "./support/storm.mjs";
 import { servePage } from "./support/test-page.mjs";
 
 const TABS = 2;
-const KILLS = Number(process.env.KEEPSAKE_BROWSER_KILLS ?? 5);
+const KILLS = times(20);
 const SEED = Number(process.env.KEEPSAKE_STORM_SEED ?? 20261122);
 
 let server;

@@ -1,6 +1,7 @@
 // Scopes in Chromium: in the tab that owns the database, and in one that follows.
 
 import { audited } from "../js/support/auditing.mjs";
+import { times } from "../js/support/effort.mjs";
 import { forgotten, SECRET } from "../js/support/forgetting.mjs";
 import { portionsOf } from "../js/support/isolation.mjs";
 import { startChromium } from "./support/chromium.mjs";
@@ -104,11 +105,10 @@ test.each(["opfs", "indexeddb"])(
   },
 );
 
-// KEEPSAKE_SCOPE_CALLS=100000 makes so many in each.
 test.each(["owner", "follower"])(
   "[cap 52] scopes are as memories of their own, in the %s",
   async (who) => {
-    for (const portion of portionsOf(Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 1200))) {
+    for (const portion of portionsOf(times(1200))) {
       const tabs = {};
       for (const one of ["owner", "follower"]) {
         tabs[one] = await browser.context.newPage();

@@ -3,6 +3,7 @@
 // applied twice, and every call settles.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { times } from "../js/support/effort.mjs";
 import { closeBrowsers, elsewhere, leaveAndReturn, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { randomFrom } from "./support/random.mjs";
@@ -10,7 +11,7 @@ import { Ledger, StormTab } from "./support/storm.mjs";
 import { servePage } from "./support/test-page.mjs";
 
 const TABS = 5;
-const KILLS = Number(process.env.KEEPSAKE_STORM_KILLS ?? 40);
+const KILLS = times(40);
 const SEED = Number(process.env.KEEPSAKE_STORM_SEED ?? 20261122);
 
 let server;

@@ -1,6 +1,7 @@
 // Scopes and policies in workerd: the object decides, not its caller.
 
 import { audited, lineOf } from "../js/support/auditing.mjs";
+import { times } from "../js/support/effort.mjs";
 import { forgotten } from "../js/support/forgetting.mjs";
 import { portionsOf } from "../js/support/isolation.mjs";
 import { wire } from "../js/support/wire.mjs";
@@ -263,8 +264,7 @@ test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 103] a provider through a stub", 
   expect(events).toEqual(["before recall user/ada", "after recall user/ada"]);
 });
 
-// KEEPSAKE_SCOPE_CALLS=100000 makes so many.
 test("[cap 52] scopes are as memories of their own, through a stub", async () => {
-  for (const portion of portionsOf(Number(process.env.KEEPSAKE_SCOPE_CALLS ?? 1400)))
+  for (const portion of portionsOf(times(1400)))
     expect(await workerd.call("random", portion)).toBe("");
 }, 3_600_000);
