@@ -1,7 +1,9 @@
 // Where a browser keeps a database, in a real Chromium: js/src/browser under a real
 // SQLite session, in workers that die.
 
+import { isLong, times } from "../js/support/effort.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
+import { HASTE } from "./support/hasty.mjs";
 import { startBrowser } from "./support/storage-browser.mjs";
 
 const KINDS = ["opfs", "indexeddb"];
@@ -21,11 +23,14 @@ afterEach(async () => {
 
 afterAll(cleanUp);
 
-async function startWorker(of = page) {
-  const worker = await of.startWorker();
+async function startWorker(of = page, script = "worker.js") {
+  const worker = await of.startWorker(script);
   workers.push(worker);
   return worker;
 }
+
+/** One that waits less long before it gives up. */
+const startHasty = () => startWorker(page, "hasty.js");
 
 /** A worker that has opened a database, as `db`. */
 async function openIn(request, of = page) {
@@ -245,7 +250,7 @@ describe("handles that are not ours", () => {
 
   test("for too long are an error, and never another storage", async () => {
     const holder = await holding("held", "held-journal");
-    const worker = await startWorker();
+    const worker = await startHasty();
     const { code, message } = await failureOf(worker, { name: "held" });
     expect(code).toBe("busy");
     expect(message).toContain('"held"');
@@ -272,11 +277,11 @@ describe("a browser that does not answer when it opens a file", () => {
 
   test.each([
     ["never", undefined],
-    ["too late", 6_500],
+    ["too late", 6_500 / HASTE],
   ])(
     "is asked again: %s",
     async (when, late) => {
-      const worker = await startWorker();
+      const worker = await startHasty();
       await worker.run(keepBack, { count: 1, late });
       await worker.run(openAsDb, { name: `unanswered ${when}` });
       expect(await kindOf(worker)).toEqual(["opfs", undefined]);
@@ -287,15 +292,15 @@ describe("a browser that does not answer when it opens a file", () => {
   );
 
   test("twice is an error, and never another storage", async () => {
-    const worker = await startWorker();
+    const worker = await startHasty();
     await worker.run(keepBack, { count: 6 });
     const { code, message } = await failureOf(worker, { name: "silent" });
     expect(code).toBe("busy");
-    expect(message).toMatch(/did not open keepsake\/silent.* within 5 s: close other tabs/);
+    expect(message).toMatch(/did not open keepsake\/silent.* within [\d.]+ s: close other tabs/);
   }, 30_000);
 
   test("where its folder is, is an error, and leaves no connection behind", async () => {
-    const worker = await startWorker();
+    const worker = await startHasty();
     const { failure, left } = await worker.run(async () => {
       navigator.storage.getDirectory = () => new Promise(() => {});
       let left = 0;
@@ -313,7 +318,7 @@ describe("a browser that does not answer when it opens a file", () => {
       return { failure: await keepsake.failure(keepsake.openStorage(request)), left };
     });
     expect(failure.code).toBe("busy");
-    expect(failure.message).toMatch(/did not open keepsake within 5 s: close other tabs/);
+    expect(failure.message).toMatch(/did not open keepsake within [\d.]+ s: close other tabs/);
     expect(left).toBe(0);
   }, 30_000);
 });
@@ -474,7 +479,7 @@ describe("OPFS that comes back", () => {
     const without = await startWorker();
     await without.run(refuseOpfs);
     const reader = await startWorker();
-    for (let n = 0, isDone = false; !isDone; n++) {
+    for (let n = 0, isDone = false; !isDone; n += isLong ? 1 : 5) {
       const name = await fallenBack(`cut off ${n}`);
       const mover = await startWorker();
       await mover.run(failFrom, n);
@@ -522,7 +527,7 @@ describe("OPFS that comes back", () => {
   test.each(["InvalidStateError", "NotReadableError"])(
     "after it said %s for now: an error that says what to do, and no other storage",
     async (error) => {
-      const worker = await startWorker();
+      const worker = await startHasty();
       await worker.run((name) => {
         self.getDirectory = navigator.storage.getDirectory;
         navigator.storage.getDirectory = async () => {
@@ -903,7 +908,7 @@ describe("the mirror in IndexedDB", () => {
       async (request) => {
         const storage = await keepsake.openStorage(request);
         const [file, log] = storage.files.values();
-        for (let i = 0; i < 600; i++) {
+        for (let i = 0; i < 300; i++) {
           file.write(new Uint8Array(65_536).fill(i), { at: i * 65_536 });
         }
         log.write(new Uint8Array(64), { at: 0 });
@@ -920,7 +925,7 @@ describe("the mirror in IndexedDB", () => {
         const [file] = next.files.values();
         let wrong = 0;
         const byte = new Uint8Array(1);
-        for (let i = 0; i < 600; i++) {
+        for (let i = 0; i < 300; i++) {
           file.read(byte, { at: i * 65_536 + 4096 * (i % 16) });
           if (byte[0] !== i % 256) wrong++;
         }
@@ -930,9 +935,9 @@ describe("the mirror in IndexedDB", () => {
     ];
     const worker = await startWorker();
     await worker.run(fill, request);
-    expect(await kindsIn(request.name)).toMatchObject({ extents: 601 });
+    expect(await kindsIn(request.name)).toMatchObject({ extents: 301 });
     await inBlocks(request.name, splitExtents);
-    for (const extents of [257, 513, 601]) {
+    for (const extents of [257, 301]) {
       expect(await worker.run(fold, request)).toBe(0);
       expect(await kindsIn(request.name)).toMatchObject({ extents });
     }
@@ -1011,7 +1016,7 @@ describe("the mirror in IndexedDB", () => {
   test("files that are written, cut and folded at random are read as they were", async () => {
     const worker = await startWorker();
     const failures = await worker.run(
-      async (request) => {
+      async ({ steps, ...request }) => {
         let state = 5;
         const random = (below) => {
           state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -1025,7 +1030,7 @@ describe("the mirror in IndexedDB", () => {
         const names = [request.name, `${request.name}-wal`, `${request.name}-journal`];
         let storage = await keepsake.openStorage(request);
         let failures = 0;
-        for (let i = 0; i < 400; i++) {
+        for (let i = 0; i < steps; i++) {
           const file = storage.files.get(names[random(3)]);
           const most = [3, 20, 60][random(3)] * 4096;
           if (random(4) === 0) file.truncate(random(most));
@@ -1051,7 +1056,7 @@ describe("the mirror in IndexedDB", () => {
         storage.close();
         return failures;
       },
-      { name: "random files", storage, durability: "relaxed" },
+      { name: "random files", storage, durability: "relaxed", steps: times(400) },
     );
     expect(failures).toBe(0);
   }, 120_000);
@@ -1173,7 +1178,7 @@ describe("the mirror in IndexedDB", () => {
 });
 
 // So many transactions for OPFS; a copy of a mirror takes three times as long to open.
-const CRASH_IMAGES = Number(process.env.KEEPSAKE_CRASH_IMAGES ?? 300);
+const CRASH_IMAGES = times(300);
 
 // After each acknowledged transaction the bytes that are stored are opened as a second
 // database: whatever SQLite wrote in which order, all that was acknowledged is there.

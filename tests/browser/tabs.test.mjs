@@ -3,13 +3,15 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { times } from "../js/support/effort.mjs";
 import { temporaryFile } from "../js/support/temporary.mjs";
 import { elsewhere, leaveAndReturn, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
+import { hastened } from "./support/hasty.mjs";
 import { serveFolder } from "./support/static-server.mjs";
 import { buildPage } from "./support/test-page.mjs";
 
-const SIMULTANEOUS_OPENINGS = 20;
+const SIMULTANEOUS_OPENINGS = times(20);
 
 let folder;
 let server;
@@ -19,9 +21,19 @@ let name;
 
 beforeAll(async () => {
   folder = await buildPage("tab");
+  copyChanged("hasty", hastened);
   server = await serveFolder(folder);
   browser = await startChromium({ bfcache: true });
 });
+
+/** The same page in a folder of its own, with programs that `change` makes of these. */
+function copyChanged(path, change) {
+  const copy = join(folder, path);
+  mkdirSync(copy);
+  for (const file of ["index.html", "keepsake.wasm"]) cpSync(join(folder, file), join(copy, file));
+  for (const file of ["page.js", "worker.js"])
+    writeFileSync(join(copy, file), change(readFileSync(join(folder, file), "utf8")));
+}
 
 beforeEach(() => {
   name = `tabs ${++tests}`;
@@ -42,8 +54,8 @@ async function blankTab(path = "") {
 }
 
 /** A tab that has the database open. */
-async function openTab(options = {}) {
-  const page = await blankTab();
+async function openTab(options = {}, path = "") {
+  const page = await blankTab(path);
   await page.evaluate((given) => globalThis.open(given), { name, ...options });
   return page;
 }
@@ -366,7 +378,7 @@ describe("an owner that goes", () => {
         }),
       `keepsake:${name}`,
     );
-    const page = await openTab();
+    const page = await openTab({}, "hasty/");
     await put(page, "a", 1);
     expect(await get(page, "a")).toBe(1);
   });
@@ -671,7 +683,7 @@ describe("the worker of a database that was closed", () => {
   });
 
   test("ends if there is no next one", async () => {
-    const page = await openTab();
+    const page = await openTab({}, "hasty/");
     await close(page);
     expect(page.workers()).toHaveLength(1);
     await until(() => page.workers().length === 0);
@@ -704,16 +716,11 @@ describe("an epoch", () => {
 
 describe("two versions of the package", () => {
   beforeAll(() => {
-    const newer = join(folder, "newer");
-    mkdirSync(newer);
-    for (const file of ["index.html", "keepsake.wasm"])
-      cpSync(join(folder, file), join(newer, file));
-    for (const file of ["page.js", "worker.js"]) {
-      const text = readFileSync(join(folder, file), "utf8");
-      const changed = text.replace(/\bPROTOCOL = 1;/, "PROTOCOL = 2;");
-      if (changed === text) throw new Error(`${file} names no protocol`);
-      writeFileSync(join(newer, file), changed);
-    }
+    copyChanged("newer", (program) => {
+      const changed = program.replace(/\bPROTOCOL = 1;/, "PROTOCOL = 2;");
+      if (changed === program) throw new Error("the program names no protocol");
+      return changed;
+    });
   });
 
   test("the newer goes on with the data, the older says what to do", async () => {

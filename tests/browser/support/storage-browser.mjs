@@ -1,11 +1,12 @@
 // Pages of a real Chromium whose workers run storage-worker.mjs, each host an origin of its own.
 
-import { copyFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { temporaryFolder } from "../../js/support/temporary.mjs";
 import { startChromium } from "./chromium.mjs";
+import { hastened } from "./hasty.mjs";
 import { serveFolder } from "./static-server.mjs";
 
 const file = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
@@ -30,6 +31,8 @@ async function servePages() {
     target: "es2022",
     plugins: [builtGlue],
   });
+  const worker = readFileSync(join(folder, "worker.js"), "utf8");
+  writeFileSync(join(folder, "hasty.js"), hastened(worker));
   return serveFolder(folder);
 }
 
@@ -49,7 +52,7 @@ async function openPage(context, url) {
   const cdp = await context.newCDPSession(page);
   return {
     page,
-    startWorker: () => startWorker(page),
+    startWorker: (script = "worker.js") => startWorker(page, script),
     setQuota: (quotaSize) =>
       cdp.send("Storage.overrideQuotaForOrigin", { origin: new URL(url).origin, quotaSize }),
     async usage() {
@@ -59,9 +62,12 @@ async function openPage(context, url) {
   };
 }
 
-async function startWorker(page) {
+async function startWorker(page, script) {
   const started = page.waitForEvent("worker");
-  const handle = await page.evaluateHandle(() => new Worker("/worker.js", { type: "module" }));
+  const handle = await page.evaluateHandle(
+    (url) => new Worker(url, { type: "module" }),
+    `/${script}`,
+  );
   const worker = await started;
   return {
     /** Runs `body` in the worker, where `keepsake` is what storage-worker.mjs offers. */
