@@ -2,9 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { removeTemporaryFolders } from "../js/support/temporary.mjs";
 import {
-  buildWithNext,
   buildWithVite,
   buildWithWebpack,
   bundleWithEsbuild,
@@ -15,44 +13,29 @@ import {
   serveWithVite,
   stopServers,
 } from "./support/apps.mjs";
-import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
+import { startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
 import { closeServers } from "./support/static-server.mjs";
+import { expectToRemember, openApp, visit } from "./support/visits.mjs";
 
 let browser;
 
-beforeEach(async () => {
+// Each server is an origin of its own.
+beforeAll(async () => {
   browser = await startChromium();
 });
 
 afterEach(async () => {
-  await closeBrowsers();
+  const [, ...pages] = browser.context.pages();
+  await Promise.all(pages.map((page) => page.close()));
   await stopServers();
   closeServers();
 });
 
-afterAll(removeTemporaryFolders);
-
-async function openApp({ url }) {
-  const tab = await openTab(browser, url);
-  await tab.page.waitForFunction(() => globalThis.visit);
-  return tab;
-}
-
-const visit = (page, options) => page.evaluate((given) => globalThis.visit(given), options);
-
-/** The app remembers over a reload, and nothing is said on the console. */
-async function expectToRemember(server, options) {
-  const { page, errors } = await openApp(server);
-  expect(await visit(page, options)).toEqual({ visits: 1, persistence: "opfs" });
-  await page.reload();
-  await page.waitForFunction(() => globalThis.visit);
-  expect(await visit(page, options)).toEqual({ visits: 2, persistence: "opfs" });
-  expect(await page.evaluate(() => globalThis.useMemoryOnly())).toEqual({ n: 1 });
-  expect(errors).toEqual([]);
-}
+afterAll(cleanUp);
 
 async function failureOf(server, call) {
-  const { page } = await openApp(server);
+  const { page } = await openApp(browser, server);
   return page.evaluate(async (name) => {
     try {
       await globalThis[name]();
@@ -64,32 +47,31 @@ async function failureOf(server, call) {
 
 describe("without configuration", () => {
   test.each(["vite7", "vite"])("%s: the development server", async (vite) => {
-    await expectToRemember(await serveWithVite(vite));
+    await expectToRemember(browser, await serveWithVite(vite));
   });
 
   test.each(["vite7", "vite"])("%s: a build", async (vite) => {
-    await expectToRemember(await buildWithVite(vite));
+    await expectToRemember(browser, await buildWithVite(vite));
   });
 
   test("webpack", async () => {
-    await expectToRemember(await buildWithWebpack());
-  });
-
-  test("Next.js, in a client component that is rendered on the server too", async () => {
-    await expectToRemember(await buildWithNext());
+    await expectToRemember(browser, await buildWithWebpack());
   });
 
   test("no bundler, and an import map", async () => {
-    await expectToRemember(await serveSources());
+    await expectToRemember(browser, await serveSources());
   });
 
   test("keepsake/inline, as one file", async () => {
-    await expectToRemember(await serveBundle(bundleWithEsbuild({ from: "keepsake/inline" })));
+    await expectToRemember(
+      browser,
+      await serveBundle(bundleWithEsbuild({ from: "keepsake/inline" })),
+    );
   });
 
   test("keepsake/inline, as a classic script", async () => {
     const folder = bundleWithEsbuild({ from: "keepsake/inline", format: "iife" });
-    await expectToRemember(await serveBundle(folder));
+    await expectToRemember(browser, await serveBundle(folder));
   });
 });
 
@@ -100,7 +82,7 @@ describe.each([
   test("works when worker.js and keepsake.wasm are copied beside the bundle", async () => {
     const folder = bundle();
     copyAssets(folder, "worker.js", "keepsake.wasm");
-    await expectToRemember(await serveBundle(folder));
+    await expectToRemember(browser, await serveBundle(folder));
   });
 });
 
@@ -112,7 +94,7 @@ describe("files that are not beside the bundle", () => {
     mkdirSync(join(folder, "assets"));
     copyAssets(join(folder, "assets"), "worker.js", "keepsake.wasm");
     const server = await serveBundle(folder);
-    const { page, errors } = await openApp(server);
+    const { page, errors } = await openApp(browser, server);
     const options = { worker: "assets/worker.js", wasmUrl: "assets/keepsake.wasm" };
     expect(await visit(page, options)).toEqual({ visits: 1, persistence: "opfs" });
     expect(errors).toEqual([]);
@@ -151,7 +133,7 @@ test("a content security policy with 'wasm-unsafe-eval' suffices", async () => {
   copyAssets(folder, "worker.js", "keepsake.wasm");
   const policy = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
   const headers = { "content-security-policy": policy };
-  await expectToRemember(await serveBundle(folder, { headers }));
+  await expectToRemember(browser, await serveBundle(folder, { headers }));
 });
 
 describe("where the page demands Trusted Types", () => {
@@ -169,7 +151,7 @@ describe("where the page demands Trusted Types", () => {
   test.each(["keepsake", "keepsake/inline"])(
     "it suffices to allow the policy keepsake: %s",
     async (from) => {
-      const { page, errors } = await openApp(await serve("keepsake", from));
+      const { page, errors } = await openApp(browser, await serve("keepsake", from));
       expect(await visit(page)).toEqual({ visits: 1, persistence: "opfs" });
       // LangChain's packages try whether they may make functions of strings: a TrustedScript.
       expect(errors.filter((error) => /TrustedScriptURL|polic/i.test(error))).toEqual([]);

@@ -7,19 +7,13 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { documentation } from "../../js/support/documentation.mjs";
-import {
-  installPackage,
-  packProject,
-  projectRoot,
-  run,
-} from "../../js/support/installed-package.mjs";
+import { isLong } from "../../js/support/effort.mjs";
+import { installedFolder, projectRoot, run } from "../../js/support/installed-package.mjs";
 import { temporaryFolder } from "../../js/support/temporary.mjs";
-import { serveFolder } from "./static-server.mjs";
+import { freePort, serveFolder } from "./static-server.mjs";
 
 const sources = fileURLToPath(new URL("../apps", import.meta.url));
 const modules = join(projectRoot, "node_modules");
-
-let installed;
 
 function linkModule(folder, name) {
   const link = join(folder, "node_modules", name);
@@ -29,14 +23,13 @@ function linkModule(folder, name) {
 
 /** A folder with the app's sources and its packages. */
 export function newApp(...packages) {
-  installed ??= installPackage(packProject().tarball);
   const folder = temporaryFolder();
   writeFileSync(
     join(folder, "package.json"),
     '{ "name": "app", "private": true, "type": "module" }',
   );
   for (const file of ["main.js", "index.html"]) cpSync(join(sources, file), join(folder, file));
-  cpSync(join(installed, "node_modules/keepsake"), join(folder, "node_modules/keepsake"), {
+  cpSync(join(installedFolder(), "node_modules/keepsake"), join(folder, "node_modules/keepsake"), {
     recursive: true,
   });
   const peers = ["core", "langgraph", "langgraph-checkpoint"].map((name) => `@langchain/${name}`);
@@ -47,7 +40,7 @@ export function newApp(...packages) {
 /** Copies files of the package, as the README tells those whose bundler does not. */
 export function copyAssets(folder, ...files) {
   for (const file of files)
-    cpSync(join(installed, "node_modules/keepsake/dist", file), join(folder, file));
+    cpSync(join(installedFolder(), "node_modules/keepsake/dist", file), join(folder, file));
 }
 
 const vite = (name) => join(modules, name, "bin/vite.js");
@@ -58,27 +51,30 @@ export function buildWithVite(name) {
   return serveFolder(join(folder, "dist"));
 }
 
-export function serveWithVite(name) {
-  return startServer([vite(name), "--host", "127.0.0.1"], newApp());
+/** At a port of its own, so that no app finds what another one left at this address. */
+export async function serveWithVite(name) {
+  const port = String(await freePort());
+  return startServer([vite(name), "--host", "127.0.0.1", "--port", port], newApp());
 }
 
+/** What it makes is minified in the long run only: that takes most of its time. */
 export function buildWithWebpack() {
   const folder = newApp("webpack");
   const script = `
     import webpack from "webpack";
     // LangChain is larger than webpack likes.
     const performance = { hints: false };
-    webpack({ mode: "production", entry: "./main.js", performance }, (error, stats) => {
+    const optimization = { minimize: ${isLong} };
+    webpack({ mode: "production", entry: "./main.js", performance, optimization }, (error, stats) => {
       if (error || stats.hasErrors() || stats.hasWarnings()) throw error ?? stats.toString();
     });`;
   runScript(folder, script);
   return serveBundle(join(folder, "dist"));
 }
 
-/** `app` is the folder of its pages and routes. */
-export function buildWithNext(app = join(sources, "next")) {
+export function buildWithNext() {
   const folder = newApp("next", "react", "react-dom");
-  cpSync(app, join(folder, "app"), { recursive: true });
+  cpSync(join(sources, "next"), join(folder, "app"), { recursive: true });
   // Only because the packages here are links to those of this project.
   const configuration = 'export default { turbopack: { root: "/" } };';
   writeFileSync(join(folder, "next.config.mjs"), configuration);
@@ -88,8 +84,18 @@ export function buildWithNext(app = join(sources, "next")) {
   return startServer([next, "start", "--hostname", "127.0.0.1", "--port", "0"], folder, env);
 }
 
-/** The folder of a bundle; `from` is what the app imports instead of keepsake. */
+const bundles = new Map();
+
+/** A folder with the bundle; `from` is what the app imports instead of keepsake. */
 export function bundleWithEsbuild({ from = "keepsake", format = "esm" } = {}) {
+  const kind = `${from} ${format}`;
+  if (!bundles.has(kind)) bundles.set(kind, makeBundle(from, format));
+  const copy = temporaryFolder();
+  cpSync(bundles.get(kind), copy, { recursive: true });
+  return copy;
+}
+
+function makeBundle(from, format) {
   const folder = newApp("esbuild");
   const script = `
     import { build } from "esbuild";

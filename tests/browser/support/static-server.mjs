@@ -1,5 +1,6 @@
 // Serves a folder as any web server does, without a header that asks for anything.
 
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -48,4 +49,14 @@ export function closeServers() {
     server.close();
   }
   servers.clear();
+}
+
+/** For a program that has to be told its port. */
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
 }

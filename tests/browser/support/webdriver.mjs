@@ -6,10 +6,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryFolder } from "../../js/support/temporary.mjs";
+import { freePort } from "./static-server.mjs";
 
 const STARTS_WITHIN_MS = 60_000;
 const SCRIPT_MAY_TAKE_MS = 120_000;
@@ -241,13 +242,4 @@ async function waitFor(attempt) {
 function portIn(text) {
   if (text === "") throw new Error("Firefox has not said its port yet");
   return Number(text);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,28 +1,34 @@
-// The packed tarball in the routes of a Next.js app, as built and served by Next itself.
+// The packed tarball in the page and the routes of a Next.js app, as built and served by Next itself.
 
-import { fileURLToPath } from "node:url";
-import { buildWithNext, stopServers } from "../browser/support/apps.mjs";
-import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
+import { temporaryFile } from "../js/support/temporary.mjs";
+import { buildWithNext, stopServers } from "./support/apps.mjs";
+import { startChromium } from "./support/chromium.mjs";
+import { cleanUp } from "./support/clean-up.mjs";
+import { expectToRemember } from "./support/visits.mjs";
 
-let url;
+let server;
 
 beforeAll(async () => {
   process.env.MEMORY_PATH = temporaryFile();
-  ({ url } = await buildWithNext(fileURLToPath(new URL("next", import.meta.url))));
+  server = await buildWithNext();
 });
 
 afterAll(async () => {
   delete process.env.MEMORY_PATH;
   await stopServers();
-  removeTemporaryFolders();
+  await cleanUp();
 });
 
 async function ask(path) {
-  const response = await fetch(new URL(path, url));
+  const response = await fetch(new URL(path, server.url));
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.status} ${text}`);
   return JSON.parse(text);
 }
+
+test("a client component that is rendered on the server too remembers in the browser", async () => {
+  await expectToRemember(await startChromium(), server);
+});
 
 test("an edge route has both tiers in memory, and interrupt() works after an await", async () => {
   expect(await ask("edge?thread=1")).toEqual(["what?", ["this"], "this", "unsupported"]);
