@@ -24,15 +24,21 @@ async function open(url) {
   return page;
 }
 
-test("the check finds what is wrong, also in a shadow tree", async () => {
+test("the check finds what is wrong, also in a shadow tree and in the dark", async () => {
   const { url } = await servePage("inspector");
   const page = await open(`${url}?name=wrong`);
   await page.waitForFunction(() => globalThis.ready);
   await page.evaluate(() => {
     const { shadowRoot } = document.querySelector("keepsake-inspector");
     shadowRoot.append(document.createElement("button"));
+    const text = document.createElement("p");
+    text.textContent = "black on black at night";
+    text.style.cssText = "color: black; background: light-dark(white, #111)";
+    document.body.append(text);
   });
-  expect((await violations(page)).join()).toContain("button-name");
+  const found = (await violations(page)).join();
+  expect(found).toContain("button-name");
+  expect(found).toContain("color-contrast");
   await page.close();
 });
 
