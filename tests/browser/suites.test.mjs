@@ -3,7 +3,7 @@
 import { partOf } from "../js/support/effort.mjs";
 import { testContract } from "../js/support/store-contract.mjs";
 import { casesIn } from "../validation/specification-size.mjs";
-import { closeBrowsers, openTab, startChromium } from "./support/chromium.mjs";
+import { openTab, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { servePage } from "./support/test-page.mjs";
 
@@ -12,45 +12,45 @@ const backends = { memory: undefined, opfs: undefined, indexeddb: undefined, fol
 // On a busy machine; each case has a limit of its own.
 const CONTRACT_MS = 900_000;
 let server;
+let browser;
 
 beforeAll(async () => {
   server = await servePage("suites");
+  browser = await startChromium();
 });
 
 afterAll(cleanUp);
 
-async function openSuites(browser) {
+async function openSuites() {
   const { page } = await openTab(browser, server.url);
   await page.waitForFunction(() => globalThis.isReady);
   return page;
-}
-
-async function openFor(backend) {
-  const browser = await startChromium();
-  if (backend === "follower") {
-    const owner = await openSuites(browser);
-    await owner.evaluate(() => globalThis.holdDatabases());
-  }
-  return openSuites(browser);
 }
 
 describe.each(Object.entries(backends))("%s", (backend, part) => {
   let contract;
 
   beforeAll(async () => {
-    const page = await openFor(backend);
+    if (backend === "follower") {
+      const owner = await openSuites();
+      await owner.evaluate(() => globalThis.holdDatabases());
+    }
+    const page = await openSuites();
     contract = await page.evaluate(
       (given) => globalThis.runContract(...given),
       [backend, { part }],
     );
   }, CONTRACT_MS);
 
-  afterEach(closeBrowsers);
+  afterAll(async () => {
+    const [, ...pages] = browser.context.pages();
+    await Promise.all(pages.map((page) => page.close()));
+  });
 
   testContract("Chromium", { isPersistent: backend !== "memory", part }, () => contract);
 
   test("[cap 67] [cap 68] [cap 69] [cap 70] passes the specification (Chromium)", async () => {
-    const page = await openFor(backend);
+    const page = await openSuites();
     const result = await page.evaluate(
       (given) => globalThis.runSpecification(...given),
       [backend, part],
