@@ -3,7 +3,9 @@ export default {
   rootDir: "../..",
   testEnvironment: "node",
   testMatch: ["<rootDir>/tests/browser/**/*.test.mjs"],
-  testSequencer: "<rootDir>/tests/browser/support/longest-first.mjs",
+  // Kept from run to run, wherever a run has its files.
+  cacheDirectory: "<rootDir>/build/jest",
+  testSequencer: "<rootDir>/tests/js/long-first.cjs",
   transform: {},
   moduleFileExtensions: ["mjs", "cjs", "js", "json", "node"],
   modulePathIgnorePatterns: ["<rootDir>/build/", "<rootDir>/.toolchain/"],

@@ -3,7 +3,11 @@
 
 const { default: Sequencer } = require("@jest/test-sequencer");
 
-const LONG = ["contract", "bounded-answers", "docs-site", "package", "bad-input", "mcp"];
+const LONG = [
+  ...["contract", "bounded-answers", "docs-site", "package", "bad-input", "mcp"],
+  ...["failures", "suites", "bundlers", "next", "storage", "other-browsers", "inspector"],
+  ...["runtimes", "moving"],
+];
 
 module.exports = class LongFirst extends Sequencer {
   sort(tests) {
