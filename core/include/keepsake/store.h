@@ -180,8 +180,8 @@ class Store {
   // filter lets through and which come from there; `{}` is everything. With `dry_run` it only
   // says what that would be. If it says from where, what had another value of another origin
   // before has it again, as far as history is kept; and what one of them superseded holds again.
-  // That is put back only if `may_put_back` lets it. What was deleted is in free pages still:
-  // sql::Database::Scrub().
+  // An earlier value is put back only if `may_put_back` lets it. What was deleted is in free pages
+  // still: sql::Database::Scrub().
   Result<ErasedItems> Erase(std::span<const Namespace> prefixes, const std::string& filter,
                             const ProvenanceFilter& from, bool dry_run,
                             FunctionRef<bool(const PutOp&)> may_put_back = nullptr);

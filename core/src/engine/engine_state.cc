@@ -8,6 +8,7 @@
 #include "keepsake/memory_saver.h"
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
+#include "store/prefix_set.h"
 #include "wire/frame.h"
 #include "wire/reader.h"
 
@@ -103,12 +104,11 @@ Status EngineState::DropRulesOf(const Erasure& erasure) {
   if (!is_whole || erasure.dry_run) return {};
   const auto rules = store_->ListHistoryRules();
   if (!rules) return rules.error();
+  PrefixSet gone;
+  for (const Namespace& ns : erasure.namespaces) gone.Add(EncodeNamespace(ns));
   Status status;
   for (const HistoryRule& rule : *rules) {
-    const bool is_gone =
-        !rule.ns.empty() && std::ranges::any_of(erasure.namespaces, [&](const Namespace& ns) {
-          return BeginsWith(rule.ns, ns);
-        });
+    const bool is_gone = !rule.ns.empty() && gone.Covers(EncodeNamespace(rule.ns));
     if (is_gone && status.ok()) status = store_->DropHistory(rule.ns);
   }
   return status;

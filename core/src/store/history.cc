@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/heap_sort.h"
 #include "json/utf8.h"
@@ -291,21 +292,18 @@ struct TracedItem {
 };
 
 Status EndItem(ItemTable& table, const Wanted& wanted, TracedItem& item, ErasedVersions& erased) {
-  if (!item.is_wanted && !item.versions.ids.empty()) {
-    const Result<std::optional<ItemState>> now = table.ReadState(item.name);
-    if (!now) return now.error();
-    item.is_wanted = *now && wanted.Matches((*now)->value, (*now)->provenance);
+  const TracedItem ended = std::exchange(item, {});
+  if (ended.versions.ids.empty() || (ended.is_wanted && wanted.from.empty())) {
+    erased.Add(ended.versions);
+    return {};
   }
-  if (item.is_wanted) {
-    erased.ids.insert(erased.ids.end(), item.versions.ids.begin(), item.versions.ids.end());
-    erased.bytes += item.versions.bytes;
-  }
-  if (item.is_wanted && !item.versions.ids.empty()) {
-    const Result<std::optional<ItemState>> now = table.ReadState(item.name);
-    if (!now) return now.error();
-    if (!*now) erased.gone.push_back(std::move(item.name));
-  }
-  item = {};
+  const Result<std::optional<ItemState>> now = table.ReadState(ended.name);
+  if (!now) return now.error();
+  const bool is_wanted =
+      ended.is_wanted || (*now && wanted.Matches((*now)->value, (*now)->provenance));
+  if (!is_wanted) return {};
+  erased.Add(ended.versions);
+  if (!*now) erased.gone.push_back(ended.name);
   return {};
 }
 

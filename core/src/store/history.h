@@ -179,7 +179,12 @@ Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const
 struct ErasedVersions {
   std::vector<std::int64_t> ids;
   std::uint64_t bytes = 0;       // of keys and values
-  std::vector<ItemName> gone{};  // of items that are no more
+  std::vector<ItemName> gone{};  // items that are no more, if it is asked where they come from
+
+  void Add(const ErasedVersions& others) {
+    ids.insert(ids.end(), others.ids.begin(), others.ids.end());
+    bytes += others.bytes;
+  }
 };
 Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,
                        ErasedVersions& erased);

@@ -37,6 +37,18 @@ Result<PrefixSet> Outermost(std::span<const Namespace> prefixes) {
   return outermost;
 }
 
+// The put that would make an item what it was before this version.
+Result<PutOp> PutThatWrites(const StoredVersion& version) {
+  Result<Namespace> ns = DecodeNamespace(version.name.encoded_ns);
+  if (!ns) return std::unexpected(ns.error());
+  PutOp put{.ns = *std::move(ns), .key = version.name.key};
+  if (!version.before) return put;
+  put.value = version.before->value;
+  put.ttl_ms = version.before->ttl_ms;
+  put.provenance = version.before->provenance;
+  return put;
+}
+
 Status StatusOf(const Result<std::vector<OperationResult>>& results) {
   return results ? Status() : results.error();
 }
@@ -132,21 +144,6 @@ Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
   if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
   return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());
 }
-
-namespace {
-
-Result<PutOp> PutThatWrites(const StoredVersion& version) {
-  Result<Namespace> ns = DecodeNamespace(version.name.encoded_ns);
-  if (!ns) return std::unexpected(ns.error());
-  PutOp put{.ns = *std::move(ns), .key = version.name.key};
-  if (!version.before) return put;
-  put.value = version.before->value;
-  put.ttl_ms = version.before->ttl_ms;
-  put.provenance = version.before->provenance;
-  return put;
-}
-
-}  // namespace
 
 Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std::string& filter,
                                  const ProvenanceFilter& from, bool dry_run,

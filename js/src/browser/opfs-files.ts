@@ -21,7 +21,7 @@ import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js"
 
 const FOLDER = "keepsake";
 const RESERVE = ".reserve";
-// An empty file, which stays as long as the database: a mirror in IndexedDB had bytes of it once.
+// An empty file that stays for good: a mirror in IndexedDB had bytes of the database once.
 const MIRRORED = ".mirrored";
 const RESERVE_BYTES = 1 << 20;
 const COPY_BYTES = 1 << 20;
