@@ -62,7 +62,22 @@ const CORE_INCLUDE = /^#include "([^"]+)"/gm;
 export function complaintsOf(files, aliases = {}) {
   const imports = new Map();
   for (const [path, text] of files) imports.set(path, importsOf(path, text, files, aliases));
-  return [...upwardImports(imports), ...circles(imports)];
+  return [...upwardImports(imports), ...circles(unitsOf(imports))];
+}
+
+/** A header and its source know what either includes: two of them may depend on each other. */
+function unitsOf(imports) {
+  const units = new Map();
+  for (const [path, targets] of imports) {
+    const unit = unitOf(path);
+    const others = targets.map(unitOf).filter((other) => other !== unit);
+    units.set(unit, [...new Set([...(units.get(unit) ?? []), ...others])]);
+  }
+  return units;
+}
+
+function unitOf(path) {
+  return path.replace(/\.(h|cc)$/, "");
 }
 
 function importsOf(path, text, files, aliases) {

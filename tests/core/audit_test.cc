@@ -197,10 +197,10 @@ TEST(Audit, each_operation_that_writes_is_audited) {
   for (const OperationRow& row : Operations()) {
     const bool writes = row.Has(kWrites) && !exempt.contains(row.tag);
     if (writes) {
-      EXPECT_NE(row.audited, Audited::kRecall) << static_cast<int>(row.tag);
+      EXPECT_NE(row.audited.operation, Audited::kRecall) << static_cast<int>(row.tag);
     }
     if (!row.Has(kWrites | kBeyondRows)) {
-      EXPECT_EQ(row.audited, Audited::kRecall) << static_cast<int>(row.tag);
+      EXPECT_EQ(row.audited.operation, Audited::kRecall) << static_cast<int>(row.tag);
     }
   }
 }
@@ -214,7 +214,7 @@ TEST(Audit, each_operation_that_begins_with_a_namespace_says_so) {
     for (const wire::OperationView& view : request->operations) {
       Namespace ns;
       if (!wire::Reader(view.payload).Get(ns) || ns != golden::AnyNamespace()) continue;
-      EXPECT_EQ(FindOperation(view.tag)->place, Place::kNamespace) << golden.name;
+      EXPECT_EQ(FindOperation(view.tag)->audited.place, Place::kNamespace) << golden.name;
       ++found;
     }
   }

@@ -64,17 +64,22 @@ test("every condition of an alias is followed", () => {
   ]);
 });
 
-test("a circle is refused, also one of types, of a folder, and of headers", () => {
+test("a circle is refused, also one of types, of a folder, of headers and of their sources", () => {
   const tree = {
     "js/src/browser/a.ts": 'import type { B } from "./b.js";',
     "js/src/browser/b.ts": 'import {\n  c,\n  d,\n} from "./c.js";',
     "js/src/browser/c.ts": 'export type A = import("./a.js").A;',
     "core/src/text/a.h": '#include "text/b.h"',
     "core/src/text/b.h": '#include "text/a.h"',
+    "core/src/sql/a.h": "",
+    "core/src/sql/a.cc": '#include "sql/a.h"\n#include "sql/b.h"',
+    "core/src/sql/b.h": "",
+    "core/src/sql/b.cc": '#include "sql/a.h"\n#include "sql/b.h"',
   };
   expect(complaints(tree)).toEqual([
     "a circle of imports: js/src/browser/a.ts -> js/src/browser/b.ts -> js/src/browser/c.ts -> js/src/browser/a.ts",
-    "a circle of imports: core/src/text/a.h -> core/src/text/b.h -> core/src/text/a.h",
+    "a circle of imports: core/src/text/a -> core/src/text/b -> core/src/text/a",
+    "a circle of imports: core/src/sql/a -> core/src/sql/b -> core/src/sql/a",
   ]);
 });
 

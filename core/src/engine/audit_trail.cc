@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "engine/operation_table.h"
 #include "json/utf8.h"
 #include "wire/reader.h"
 
@@ -91,26 +90,26 @@ Status AuditTrail::Begin(const wire::Request& request, const Scope* scope, bool 
   return {};
 }
 
-void AuditTrail::Note(const wire::OperationView& operation, ByteView result) {
+void AuditTrail::Note(const wire::OperationView& operation, const AuditedAs& audited,
+                      ByteView result) {
   if (!is_on_) return;
   StatusCode code{};
   std::memcpy(&code, result.data(), sizeof(code));
   const bool is_done = code == StatusCode::kOk;
   if (is_done ? !changes_ : !IsRefusal(code)) return;
-  const OperationRow* row = FindOperation(operation.tag);
-  if (row == nullptr) return;
+  const Tag tag{operation.tag};
   // An erasure notes itself, in its own transaction.
-  if (is_done && (row->audited == Audited::kRecall || row->tag == Tag::kForget)) return;
-  if (IsDry(row->tag, operation.payload)) return;
-  AuditEntry entry{.operation = row->audited, .code = code};
+  if (is_done && (audited.operation == Audited::kRecall || tag == Tag::kForget)) return;
+  if (IsDry(tag, operation.payload)) return;
+  AuditEntry entry{.operation = audited.operation, .code = code};
   wire::Reader reader(operation.payload);
-  ReadPlace(row->place, reader, entry);
-  if (row->tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
-  if (is_done && row->tag == Tag::kRenameThread) {
+  ReadPlace(audited.place, reader, entry);
+  if (tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
+  if (is_done && tag == Tag::kRenameThread) {
     auto renamed = wire::Decode<wire::RenameThread>(operation.payload);
     if (renamed) renamed_.push_back(*std::move(renamed));
   }
-  if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), row->changed);
+  if (is_done) entry.count = CountIn(result.subspan(wire::kResultHeaderBytes), audited.changed);
   if (entry.count > 0) Add(std::move(entry));
 }
 

@@ -4,6 +4,7 @@
 #ifndef KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
 #define KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "keepsake/audit.h"
@@ -15,6 +16,25 @@
 #include "wire/operations.h"
 
 namespace keepsake {
+
+// Where in its payload an operation says what it is about.
+enum class Place : std::uint8_t {
+  kNowhere,
+  kNamespace,   // the first field
+  kThread,      // the first field
+  kSecondText,  // a thread
+  kThirdText,
+};
+
+// How many it changed: one, or what the first or second number of its answer says.
+enum class Changed : std::uint8_t { kOne, kFirst, kSecond };
+
+// What the audit log says of an operation: of a kRecall that succeeds, nothing.
+struct AuditedAs {
+  Audited operation = Audited::kRecall;
+  Place place = Place::kNowhere;
+  Changed changed = Changed::kOne;
+};
 
 class AuditTrail {
  public:
@@ -35,7 +55,7 @@ class AuditTrail {
   bool empty() const { return entries_.empty(); }
 
   // After an operation, whose result is one of a response.
-  void Note(const wire::OperationView& operation, ByteView result);
+  void Note(const wire::OperationView& operation, const AuditedAs& audited, ByteView result);
   // An erasure that was done.
   void Note(const Erased& erased);
   Status Write();

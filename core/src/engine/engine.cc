@@ -217,7 +217,7 @@ class Engine::Opened {
           response.Fail(state_.Leave(batch->error()));
       }
       if (call.Has(kWrites) && response.failures() == failures) outcome.changed = true;
-      trail().Note(call.view, response.From(begin));
+      if (call.row != nullptr) trail().Note(call.view, call.row->audited, response.From(begin));
     }
     outcome.failures = response.failures();
     return outcome;

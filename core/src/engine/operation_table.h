@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/audit_trail.h"
 #include "engine/engine_state.h"
 #include "keepsake/audit.h"
 #include "keepsake/operation.h"
@@ -31,18 +32,6 @@ enum Trait : std::uint8_t {
   kRepeatable = 32,
 };
 
-// Where in its payload an operation says what it is about.
-enum class Place : std::uint8_t {
-  kNowhere,
-  kNamespace,   // the first field
-  kThread,      // the first field
-  kSecondText,  // a thread
-  kThirdText,
-};
-
-// How many it changed: one, or what the first or second number of its answer says.
-enum class Changed : std::uint8_t { kOne, kFirst, kSecond };
-
 struct OperationRow {
   wire::Tag tag;
   std::uint8_t traits;
@@ -50,16 +39,11 @@ struct OperationRow {
   // that are one Store::Batch() together, which have `decode`.
   void (*answer)(EngineState& engine, ByteView payload, wire::ResponseWriter& response);
   Result<Operation> (*decode)(ByteView payload) = nullptr;
-  // What the audit log calls it: a kRecall that succeeds leaves no entry.
-  Audited audited = Audited::kRecall;
-  Place place = Place::kNowhere;
-  Changed changed = Changed::kOne;
+  AuditedAs audited{};
 
   constexpr OperationRow As(Audited operation, Place where, Changed count = Changed::kOne) const {
     OperationRow row = *this;
-    row.audited = operation;
-    row.place = where;
-    row.changed = count;
+    row.audited = {operation, where, count};
     return row;
   }
   // A read.

@@ -44,9 +44,6 @@
 
 namespace keepsake::sql {
 
-// Not SQLite's in each page of an encrypted file.
-inline constexpr std::uint32_t kSealBytes = 56;
-
 // Whether this is the beginning of an encrypted file.
 bool IsSealed(ByteView beginning);
 

@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "sql/file_layer.h"
 #include "sql/file_pages.h"
-#include "sql/file_seal.h"
 
 namespace keepsake::sql {
 namespace {

@@ -35,11 +35,12 @@ namespace keepsake::sql {
 
 // Of the header of each file that we make.
 inline constexpr std::uint32_t kApplicationId = 0x4B656570;  // "Keep"
-inline constexpr std::uint32_t kSumBytes = 8;
+// At the end of each page, which are not SQLite's and end with the sum: of a file as it is, and of
+// an encrypted one, as file_seal.h says.
+inline constexpr std::uint32_t kSumBytes = 8, kSealBytes = 56;
 // Where the bond lies in page 1.
 inline constexpr std::size_t kBondAt = 72, kBondBytes = 20;
-// Bytes at the end of each page that are not SQLite's, of which the last are the sum: so many, or
-// what an encrypted file needs and leaves empty in its exports.
+// Either of them: an export of an encrypted file leaves the others empty.
 bool HasRoomForSum(std::uint32_t reserved);
 
 // The page that holds byte 2^30, on which SQLite takes its locks: nothing is ever written to it.

@@ -8,7 +8,6 @@
 
 #include "sql/file_pages.h"
 #include "sql/file_sums.h"
-#include "sql/sqlite_database.h"
 
 namespace keepsake::sql {
 namespace {
@@ -150,41 +149,32 @@ struct FileTrees::Page {
   }
 };
 
-FileTrees::~FileTrees() = default;
-
-Result<std::unique_ptr<FileTrees>> FileTrees::Open(const OpenOptions& options) {
-  Result<std::unique_ptr<SqliteDatabase>> database = SqliteDatabase::OpenForReading(options);
-  if (!database) return std::unexpected(std::move(database.error()));
-  std::unique_ptr<FileTrees> trees(new FileTrees());
-  trees->opened_ = std::move(*database);
-  trees->database_ = trees->opened_.get();
+Result<std::unique_ptr<FileTrees>> FileTrees::Of(RawFile& file) {
+  std::unique_ptr<FileTrees> trees(new FileTrees(file));
   if (Status status = trees->ReadHeader(); !status.ok()) return std::unexpected(std::move(status));
-  trees->ReadLog();
   return trees;
 }
 
-Result<std::unique_ptr<FileTrees>> FileTrees::Of(SqliteDatabase& database) {
-  std::unique_ptr<FileTrees> trees(new FileTrees());
-  trees->database_ = &database;
-  if (Status status = trees->ReadHeader(); !status.ok()) return std::unexpected(std::move(status));
+Result<std::unique_ptr<FileTrees>> FileTrees::WithLog(RawFile& file) {
+  Result<std::unique_ptr<FileTrees>> trees = Of(file);
+  if (trees) (*trees)->ReadLog();
   return trees;
 }
 
 Status FileTrees::ReadHeader() {
   constexpr std::uint32_t kUsualPageSize = 4096;
-  const Result<std::uint64_t> size = database_->FileBytes();
+  const Result<std::uint64_t> size = file_.FileBytes();
   if (!size) return size.error();
   Bytes header(kFileHeaderBytes);
   // Of a shorter file there may be a log.
-  Status status = *size < header.size() ? Status() : database_->ReadFile(0, header);
+  Status status = *size < header.size() ? Status() : file_.ReadFile(0, header);
   if (!status.ok() && status.code() != StatusCode::kCorrupt) return status;
   const std::uint32_t stored = Big16(header.data() + 16) == 1 ? 65536 : Big16(header.data() + 16);
   // Page 1 may be what is damaged. Then the size is ours, if that fits.
   Bytes page(std::has_single_bit(stored) && stored >= 512 ? stored : kUsualPageSize);
-  const bool is_whole =
-      *size >= page.size() && database_->ReadFile(0, page).ok() && HasSum(page, 1);
+  const bool is_whole = *size >= page.size() && file_.ReadFile(0, page).ok() && HasSum(page, 1);
   const std::uint32_t reserved = page[20];
-  reserved_ = is_whole && HasRoomForSum(reserved) ? reserved : database_->reserved_bytes();
+  reserved_ = is_whole && HasRoomForSum(reserved) ? reserved : file_.reserved_bytes();
   page_size_ = is_whole ? static_cast<std::uint32_t>(page.size()) : kUsualPageSize;
   page_count_ = static_cast<std::uint32_t>(*size / page_size_);
   held_by_.assign(page_count_ + 1, kNoTree);
@@ -193,7 +183,7 @@ Status FileTrees::ReadHeader() {
 }
 
 void FileTrees::ReadLog() {
-  const Bytes log = database_->ReadLogFile();
+  const Bytes log = file_.ReadLogFile();
   LogFrames(log, page_size_).ForEach([&](std::uint32_t number, ByteView page) {
     in_log_[number].assign(page.begin(), page.end());
     page_count_ = std::max(page_count_, number);
@@ -210,7 +200,7 @@ bool FileTrees::Read(std::uint32_t number, Page* page) {
   }
   page->bytes.resize(page_size_);
   const std::uint64_t offset = std::uint64_t{number - 1} * page_size_;
-  return database_->ReadFile(offset, page->bytes).ok() && HasSum(page->bytes, number);
+  return file_.ReadFile(offset, page->bytes).ok() && HasSum(page->bytes, number);
 }
 
 std::string FileTrees::HeldBy(std::uint32_t page) const {

@@ -20,7 +20,20 @@
 
 namespace keepsake::sql {
 
-class SqliteDatabase;
+// The bytes of a database's file, as they lie beside SQLite.
+class RawFile {
+ public:
+  virtual ~RawFile() = default;
+
+  // At the end of each page, which are not SQLite's in a file that was made here.
+  virtual std::uint32_t reserved_bytes() const = 0;
+  // The file as it is, without a look at checksums: its size in bytes, and some of them. kCorrupt
+  // if it is encrypted, and is not what was written.
+  virtual Result<std::uint64_t> FileBytes() = 0;
+  virtual Status ReadFile(std::uint64_t offset, std::span<std::uint8_t> into) = 0;
+  // All of the log beside it, empty if there is none. REQUIRES: nothing was read by SQL yet.
+  virtual Bytes ReadLogFile() = 0;
+};
 
 // A row of a table, or an entry of an index.
 struct TreeRow {
@@ -41,11 +54,10 @@ class FileTrees {
   // Gets the name of the table or index.
   using OnRow = FunctionRef<void(std::string_view tree, const TreeRow& row)>;
 
-  // Opens a file to read it, with what its log has. Nothing is changed.
-  static Result<std::unique_ptr<FileTrees>> Open(const OpenOptions& options);
-  // Reads that of an open database, which is borrowed and has moved its log.
-  static Result<std::unique_ptr<FileTrees>> Of(SqliteDatabase& database);
-  ~FileTrees();
+  // Borrows a file whose log was moved into it.
+  static Result<std::unique_ptr<FileTrees>> Of(RawFile& file);
+  // Borrows a file that nobody else reads, with what its log has. Nothing is changed.
+  static Result<std::unique_ptr<FileTrees>> WithLog(RawFile& file);
   FileTrees(const FileTrees&) = delete;
   FileTrees& operator=(const FileTrees&) = delete;
 
@@ -70,7 +82,7 @@ class FileTrees {
   };
   struct Page;
 
-  FileTrees() = default;
+  explicit FileTrees(RawFile& file) : file_(file) {}
   Status ReadHeader();
   void ReadLog();
   bool Read(std::uint32_t number, Page* page);
@@ -87,8 +99,7 @@ class FileTrees {
   bool TakeFreePages();
   void ReadOrphans(const OnRow& on_row);
 
-  std::unique_ptr<SqliteDatabase> opened_;
-  SqliteDatabase* database_ = nullptr;
+  RawFile& file_;
   std::uint32_t page_size_ = 0;
   std::uint32_t reserved_ = 0;  // bytes at the end of each page that are not SQLite's
   std::uint32_t page_count_ = 0;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "sql/file_scrub.h"
-#include "sql/file_trees.h"
 #include "sql/migrations.h"
 #include "sql/sqlite_status.h"
 

@@ -11,6 +11,7 @@
 #include "keepsake/database.h"
 #include "sql/file_seal.h"
 #include "sql/file_sums.h"
+#include "sql/file_trees.h"
 #include "sql/statement_cache.h"
 
 struct sqlite3;
@@ -22,7 +23,7 @@ struct ConnectionCloser {
 };
 using ConnectionPtr = std::unique_ptr<sqlite3, ConnectionCloser>;
 
-class SqliteDatabase final : public Database {
+class SqliteDatabase final : public Database, public RawFile {
  public:
   // Opens a file that must exist, only to read it. It stays as it is, whoever
   // made it: a log beside it is read, but neither moved into it nor deleted.
@@ -54,14 +55,12 @@ class SqliteDatabase final : public Database {
   Status ChangeKey(const FileKey& key);
   Status ImportFrom(const OpenOptions& source) override;
 
-  // At the end of each page, which are not SQLite's in the files that this one makes.
-  std::uint32_t reserved_bytes() const { return seal_ == nullptr ? kSumBytes : kSealBytes; }
-  // The file as it is, without a look at checksums: its size in bytes, and some of them. kCorrupt
-  // if it is encrypted, and is not what was written.
-  Result<std::uint64_t> FileBytes();
-  Status ReadFile(std::uint64_t offset, std::span<std::uint8_t> into);
-  // All of the log beside it, empty if there is none. REQUIRES: nothing was read by SQL yet.
-  Bytes ReadLogFile();
+  std::uint32_t reserved_bytes() const override {
+    return seal_ == nullptr ? kSumBytes : kSealBytes;
+  }
+  Result<std::uint64_t> FileBytes() override;
+  Status ReadFile(std::uint64_t offset, std::span<std::uint8_t> into) override;
+  Bytes ReadLogFile() override;
 
  private:
   SqliteDatabase(std::unique_ptr<FileSeal> seal, std::unique_ptr<FileSums> sums,

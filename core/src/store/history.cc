@@ -7,7 +7,6 @@
 
 #include "base/heap_sort.h"
 #include "json/utf8.h"
-#include "store/item_table.h"
 #include "store/validity.h"
 #include "text/dates.h"
 
@@ -86,32 +85,6 @@ Status CheckUnchanged(const ItemName& name, const ItemState& state, std::int64_t
 }
 
 }  // namespace
-
-Item ItemOf(const ItemRef& name, const ItemState& state) {
-  return {.ns = name.ns,
-          .key = name.key,
-          .value = state.value,
-          .created_at_ms = state.created_at_ms,
-          .updated_at_ms = state.updated_at_ms,
-          .validity = state.validity == Validity() ? std::nullopt : std::optional(state.validity),
-          .provenance = state.provenance};
-}
-
-HistoryRules::HistoryRules(std::vector<Row> rows) : rows_(std::move(rows)) {
-  HeapSort(rows_, [](const Row& a, const Row& b) { return a.encoded_ns > b.encoded_ns; });
-}
-
-// In descending order what begins with another comes before it.
-const HistoryRule* HistoryRules::Find(std::string_view encoded_ns) const {
-  for (const Row& row : rows_) {
-    if (encoded_ns.starts_with(row.encoded_ns)) return &row.rule;
-  }
-  return nullptr;
-}
-
-std::int64_t HorizonOf(const HistoryRule& rule, std::int64_t now_ms) {
-  return rule.max_age_ms ? now_ms - *rule.max_age_ms : INT64_MIN;
-}
 
 Result<std::vector<Version>> ReadHistory(ItemTable& table, const ItemRef& item, std::uint32_t limit,
                                          std::int64_t now_ms) {

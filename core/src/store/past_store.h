@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "keepsake/store.h"
-#include "store/history.h"
+#include "store/versions.h"
 
 namespace keepsake {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sql/file_trees.h"
+#include "sql/sqlite_database.h"
 #include "transfer/tables.h"
 
 namespace keepsake::transfer {
@@ -195,7 +196,9 @@ Status RequireNew(sql::Database& target) {
 Result<Salvage> SalvageRows(sql::Database& target, const sql::OpenOptions& source,
                             std::int64_t now_ms) {
   if (Status status = RequireNew(target); !status.ok()) return std::unexpected(std::move(status));
-  auto trees = sql::FileTrees::Open(source);
+  const auto file = sql::SqliteDatabase::OpenForReading(source);
+  if (!file) return std::unexpected(file.error());
+  auto trees = sql::FileTrees::WithLog(**file);
   if (!trees) return std::unexpected(std::move(trees.error()));
   const auto usual = UsualLayouts();
   if (!usual) return std::unexpected(usual.error());

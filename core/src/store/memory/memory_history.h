@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/history.h"
+#include "store/versions.h"
 
 namespace keepsake {
 

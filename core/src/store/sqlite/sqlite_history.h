@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "keepsake/database.h"
-#include "store/history.h"
+#include "store/versions.h"
 
 namespace keepsake {
 
