@@ -1,4 +1,4 @@
-# Everything is compiled with the sanitizers, SQLite included: a bad pointer handed to it is ours.
+# Everything is compiled with AddressSanitizer, SQLite included: a bad pointer handed to it is ours.
 if(KEEPSAKE_SANITIZERS)
   add_compile_options(-fsanitize=${KEEPSAKE_SANITIZERS} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
