@@ -16,7 +16,7 @@ import {
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
-import { changedBy, type GivenProvenance, Origin } from "../store/provenance.js";
+import { changedBy, type GivenProvenance, Origin, toldOf } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import {
   checkNamespace,
@@ -443,14 +443,14 @@ export class Files {
   }
 
   #fileOf(item: Item): StoredFile | undefined {
-    const { namespace, key, value, createdAt, updatedAt, quarantined, origin, source } = item;
+    const { namespace, key, value, createdAt, updatedAt, quarantined } = item;
     if (quarantined) return undefined;
     const content = contentOfValue(value);
     if (content === undefined) return undefined;
     const path = pathOf(partsOfPlace(this.#root, { namespace, key }));
     const type = typeOf(key, content);
-    const from = { ...(origin && { origin }), ...(source && { source }) };
-    return { path, content, type, size: sizeOf(content), createdAt, updatedAt, ...from };
+    const size = sizeOf(content);
+    return { path, content, type, size, createdAt, updatedAt, ...toldOf(item) };
   }
 
   async #put(parts: readonly string[], content: Content, from: GivenProvenance): Promise<void> {

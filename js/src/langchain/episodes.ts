@@ -11,7 +11,7 @@ import {
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { asLine, fencedWithin, originOf } from "../prompt/item-text.js";
-import { type GivenProvenance, isForeign } from "../store/provenance.js";
+import { type GivenProvenance, isForeign, toldOf } from "../store/provenance.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { BY_MODEL, type HasStore, type ItemStore, itemAt, type Place, placeOf } from "./place.js";
@@ -228,9 +228,8 @@ export class Episodes {
       raised(weights.reward, reward) *
       raised(weights.importance, importance) *
       raised(weights.uses, 1 - 1 / (1 + uses));
-    const { key, origin, source } = hit;
-    const from = { ...(origin && { origin }), ...(source && { source }) };
-    return { ...episode, ...from, key, failed: reward < 0, uses, similarity, score };
+    const { key } = hit;
+    return { ...episode, ...toldOf(hit), key, failed: reward < 0, uses, similarity, score };
   }
 }
 

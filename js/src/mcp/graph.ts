@@ -2,7 +2,7 @@
 // each relation.
 
 import { asData } from "../prompt/item-text.js";
-import { changedBy, type ItemProvenance, isForeign } from "../store/provenance.js";
+import { changedBy, type ItemProvenance, isForeign, toldOf } from "../store/provenance.js";
 import type { SqliteStore } from "../store/store.js";
 
 /** What a graph has nodes of. */
@@ -257,11 +257,11 @@ export class KnowledgeGraph {
   // What somebody else put there, and is neither, is left alone.
   async #nodes<T>(namespace: string[], of: (value: unknown) => T | undefined): Promise<Node<T>[]> {
     const items = await this.#store.search(namespace, { limit: ALL, refreshTtl: false });
-    const nodes = items.flatMap(({ key, value: stored, origin, source }) => {
+    const nodes = items.flatMap((item) => {
+      const { key, value: stored } = item;
       const value = of(stored);
       if (value === undefined) return [];
-      const from = { ...(origin && { origin }), ...(source && { source }) };
-      return [{ key, order: Number(stored.order ?? 0), value, from }];
+      return [{ key, order: Number(stored.order ?? 0), value, from: toldOf(item) }];
     });
     return nodes.sort((a, b) => a.order - b.order);
   }

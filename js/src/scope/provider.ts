@@ -2,7 +2,7 @@
 
 import { checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
-import type { Origin } from "../store/provenance.js";
+import { type Origin, toldOf } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { encodeLabel } from "./labels.js";
@@ -184,7 +184,5 @@ function entryOf(namespace: string, item: SearchItem | Item): MemoryEntry {
   };
   const score = (item as SearchItem).score;
   if (score !== undefined) entry.score = Math.min(1, Math.max(0, score));
-  if (item.origin !== undefined) entry.origin = item.origin;
-  if (item.source !== undefined) entry.source = item.source;
-  return entry;
+  return Object.assign(entry, toldOf(item));
 }

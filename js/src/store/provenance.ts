@@ -18,6 +18,14 @@ export interface ItemProvenance {
   quarantined?: true;
 }
 
+/** What an item tells of where it comes from; nothing is there that it does not tell. @internal */
+export function toldOf({
+  origin,
+  source,
+}: ItemProvenance): Pick<ItemProvenance, "origin" | "source"> {
+  return { ...(origin && { origin }), ...(source && { source }) };
+}
+
 /**
  * Whether an item is of a tool or of the web, whose word counts less than a model's: no text of it
  * may come to stand under a model's name. What has a source and no origin is taken for such.

@@ -133,16 +133,15 @@ export class SecretGuard {
       this.item(namespace, key);
       if (supersedes !== undefined) this.item(supersedes.namespace, supersedes.key);
       const { json, masked } = this.#json(operation.value, `the value of ${JSON.stringify(key)}`);
-      const source = this.#json(
-        JSON.stringify(provenance?.source ?? ""),
-        `the source of ${JSON.stringify(key)}`,
-      );
-      masked.push(...source.masked);
+      const source =
+        provenance &&
+        this.#json(JSON.stringify(provenance.source), `the source of ${JSON.stringify(key)}`);
+      if (source !== undefined) masked.push(...source.masked);
       if (masked.length === 0) continue;
       operations[position] = {
         ...operation,
         value: json,
-        provenance: provenance && { ...provenance, source: JSON.parse(source.json) as string },
+        provenance: source && { ...provenance, source: JSON.parse(source.json) as string },
       };
       reports.push({ namespace: [...namespace], key, masked });
     }
