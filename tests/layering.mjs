@@ -45,6 +45,7 @@ export const LAYERS = {
     ["engine"],
     ["wire"],
     ["import", "transfer", "erasure", "audit"],
+    ["scope"],
     ["store", "checkpoint"],
     ["text"],
     ["vectors"],
