@@ -29,6 +29,9 @@
 // A frame that is not what was written ends the log if it may have been cut off by a crash: if
 // no transaction began after it. Else the log is damaged. The header of the log is SQLite's own
 // and plain. A journal is never written, and never read.
+//
+// SQLite3 Multiple Ciphers and SQLCipher are not used, since each brings an SQLite of its own,
+// writes all pages anew to change a key, and does not bind a frame of the log to its place.
 #ifndef KEEPSAKE_SQL_FILE_SEAL_H_
 #define KEEPSAKE_SQL_FILE_SEAL_H_
 
