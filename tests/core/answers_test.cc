@@ -95,10 +95,7 @@ class AnswersTest : public testing::Test {
       auto database = sql::OpenDatabase(Options());
       EXPECT_TRUE((*database)
                       ->Run("SELECT count(*) FROM answers", {},
-                            [&](const sql::Row& row) {
-                              rows = static_cast<int>(row.Int(0));
-                              return true;
-                            })
+                            [&](const sql::Row& row) { rows = static_cast<int>(row.Int(0)); })
                       .ok());
     }
     Open();

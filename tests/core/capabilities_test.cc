@@ -253,7 +253,6 @@ TEST(Capabilities, cap_28_vectors_are_rows_beside_their_items) {
           std::memcpy(vector.data(), row.Blob(2).data(), row.Blob(2).size());
           shown.push_back(std::string(row.Text(0)) + " " + std::string(row.Text(1)));
           for (const float value : vector) shown.back() += " " + std::to_string(int(value));
-          return true;
         });
     EXPECT_TRUE(status.ok()) << status.message();
     return shown;
@@ -409,7 +408,6 @@ TEST(Capabilities, cap_89_vectors_are_the_host_s_alone) {
   const Status status =
       memory.database().Run("SELECT vector FROM store_vectors", {}, [&](const sql::Row& row) {
         std::memcpy(stored.data(), row.Blob(0).data(), row.Blob(0).size());
-        return true;
       });
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(stored, WordEmbedder::VectorOf("tea and rain"));

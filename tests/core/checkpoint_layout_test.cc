@@ -114,13 +114,11 @@ TEST(CheckpointLayout, rows_are_as_documented) {
       backend.saver().Put(At("t", "", "1").New("a", "1", "5").NewWithoutValue("b", "v")).ok());
   const auto bytes_of = [&](std::string_view sql) {
     Bytes bytes;
-    EXPECT_TRUE(backend.database()
-                    .Run(sql, {},
-                         [&](const sql::Row& row) {
-                           bytes.assign(row.Blob(0).begin(), row.Blob(0).end());
-                           return true;
-                         })
-                    .ok());
+    EXPECT_TRUE(
+        backend.database()
+            .Run(sql, {},
+                 [&](const sql::Row& row) { bytes.assign(row.Blob(0).begin(), row.Blob(0).end()); })
+            .ok());
     return bytes;
   };
   std::string record = "\x04json\x0A{\"id\":\"1\"}\x04json\x02{}";

@@ -308,22 +308,14 @@ class Differential {
     std::set<std::int64_t> stored;
     ASSERT_TRUE(sqlite_.database()
                     .Run("SELECT chunk FROM content", {},
-                         [&](const sql::Row& row) {
-                           stored.insert(row.Int(0));
-                           return true;
-                         })
+                         [&](const sql::Row& row) { stored.insert(row.Int(0)); })
                     .ok());
     ASSERT_EQ(stored, referred);
   }
 
   void ForEach(std::string_view sql, const std::function<void(ByteView)>& body) {
-    ASSERT_TRUE(sqlite_.database()
-                    .Run(sql, {},
-                         [&](const sql::Row& row) {
-                           body(row.Blob(0));
-                           return true;
-                         })
-                    .ok());
+    ASSERT_TRUE(
+        sqlite_.database().Run(sql, {}, [&](const sql::Row& row) { body(row.Blob(0)); }).ok());
   }
 
   // One of the latest texts, with random edits.

@@ -51,10 +51,8 @@ void Fill(Checkpointer& saver) {
 
 std::string IntegrityOf(Database& database) {
   std::string verdict;
-  const Status s = database.Run("PRAGMA integrity_check", {}, [&](const sql::Row& row) {
-    verdict = row.Text(0);
-    return true;
-  });
+  const Status s = database.Run("PRAGMA integrity_check", {},
+                                [&](const sql::Row& row) { verdict = row.Text(0); });
   return s.ok() ? verdict : s.message();
 }
 

@@ -29,20 +29,16 @@ std::unique_ptr<Database> OpenOn(const std::string& vfs, const Bytes& keys) {
 
 Rows ReadRows(Database& database) {
   Rows rows;
-  const Status status = database.Run("SELECT id, v FROM t", {}, [&](const Row& row) {
-    rows[row.Int(0)] = row.Text(1);
-    return true;
-  });
+  const Status status = database.Run("SELECT id, v FROM t", {},
+                                     [&](const Row& row) { rows[row.Int(0)] = row.Text(1); });
   EXPECT_TRUE(status.ok()) << status.message();
   return rows;
 }
 
 std::string IntegrityOf(Database& database) {
   std::string verdict;
-  const Status status = database.Run("PRAGMA integrity_check", {}, [&](const Row& row) {
-    verdict = row.Text(0);
-    return true;
-  });
+  const Status status =
+      database.Run("PRAGMA integrity_check", {}, [&](const Row& row) { verdict = row.Text(0); });
   return status.ok() ? verdict : status.message();
 }
 

@@ -42,13 +42,7 @@ class FileScrubTest : public ::testing::Test {
   }
   std::int64_t Ask(std::string_view sql) {
     std::int64_t answer = -1;
-    EXPECT_TRUE(database_
-                    ->Run(sql, {},
-                          [&](const sql::Row& row) {
-                            answer = row.Int(0);
-                            return true;
-                          })
-                    .ok());
+    EXPECT_TRUE(database_->Run(sql, {}, [&](const sql::Row& row) { answer = row.Int(0); }).ok());
     return answer;
   }
   void BeginScrub() { Do("INSERT OR REPLACE INTO meta(name, value) VALUES('scrub', '1')"); }

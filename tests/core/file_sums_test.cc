@@ -89,7 +89,6 @@ class FileSumsTest : public testing::Test {
     const auto add = [&](std::string_view sql, int columns) {
       const Status status = opened.database->Run(sql, {}, [&](const Row& row) {
         for (int i = 0; i < columns; ++i) all += std::string(row.Text(i)) + '|';
-        return true;
       });
       if (!status.ok()) all = "error: " + status.message();
       return status.ok();
@@ -136,10 +135,8 @@ class FileSumsTest : public testing::Test {
   static std::int64_t CountItems(Database& database) {
     std::int64_t count = -1;
     Run(database, "SELECT 1");
-    (void)database.Run("SELECT count(*) FROM store_kv", {}, [&](const Row& row) {
-      count = row.Int(0);
-      return true;
-    });
+    (void)database.Run("SELECT count(*) FROM store_kv", {},
+                       [&](const Row& row) { count = row.Int(0); });
     return count;
   }
 
@@ -296,7 +293,6 @@ TEST_F(FileSumsTest, an_undamaged_file_is_salvaged_whole) {
          {std::pair{source.database.get(), &theirs}, {target.get(), &ours}}) {
       (void)database->Run(transfer::SelectAll(table), {}, [&](const Row& row) {
         for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) *into += row.Text(i);
-        return true;
       });
     }
     EXPECT_EQ(theirs, ours) << table.name;
@@ -349,10 +345,8 @@ TEST_F(FileSumsTest, what_only_the_log_has_is_salvaged) {
   std::unique_ptr<Database> target = NewDatabase();
   ASSERT_TRUE(Salvage(cut, *target).has_value());
   std::string value;
-  (void)target->Run("SELECT value FROM store_kv WHERE item_id = 7", {}, [&](const Row& row) {
-    value = row.Text(0);
-    return true;
-  });
+  (void)target->Run("SELECT value FROM store_kv WHERE item_id = 7", {},
+                    [&](const Row& row) { value = row.Text(0); });
   EXPECT_EQ(value, "from the log");
 }
 
@@ -361,10 +355,7 @@ TEST_F(FileSumsTest, any_damage_is_salvaged_without_a_crash_and_without_an_inven
   Opened source(files_);
   std::set<std::string> known;
   (void)source.database->Run("SELECT item_id || ns || key || value FROM store_kv", {},
-                             [&](const Row& row) {
-                               known.insert(std::string(row.Text(0)));
-                               return true;
-                             });
+                             [&](const Row& row) { known.insert(std::string(row.Text(0))); });
   for (int i = 0; i < Flips() / 20; ++i) {
     MemoryFiles copy = files_.CopyOfBytes();
     auto& bytes = copy.database().bytes;
@@ -372,11 +363,9 @@ TEST_F(FileSumsTest, any_damage_is_salvaged_without_a_crash_and_without_an_inven
     std::unique_ptr<Database> target = NewDatabase();
     const auto salvage = Salvage(copy, *target);
     ASSERT_TRUE(salvage.has_value()) << salvage.error().message();
-    (void)target->Run("SELECT item_id || ns || key || value FROM store_kv", {},
-                      [&](const Row& row) {
-                        EXPECT_TRUE(known.contains(std::string(row.Text(0))));
-                        return true;
-                      });
+    (void)target->Run(
+        "SELECT item_id || ns || key || value FROM store_kv", {},
+        [&](const Row& row) { EXPECT_TRUE(known.contains(std::string(row.Text(0)))); });
   }
 }
 

@@ -35,7 +35,6 @@ class FileVfsTest : public testing::Test {
     std::string all;
     const Status status = database.Run("SELECT v FROM t ORDER BY rowid", {}, [&](const Row& row) {
       all.append(row.Text(0)).append(" ");
-      return true;
     });
     return status.ok() ? all : status.message();
   }

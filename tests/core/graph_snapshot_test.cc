@@ -283,7 +283,6 @@ TEST_F(GraphSnapshotTest, bits_that_flip_in_any_table_of_an_index_change_no_answ
                       ->Run("SELECT substr(" + bytes + ", " + at + ", 1) FROM " + table + where, {},
                             [&](const sql::Row& found) {
                               changed.assign(found.Blob(0).begin(), found.Blob(0).end());
-                              return true;
                             })
                       .ok());
       changed[0] ^= static_cast<std::uint8_t>(1U << Below(8));

@@ -155,7 +155,6 @@ class HostDatabaseTest : public testing::Test {
     std::string all;
     const Status status = database_->Run("SELECT v FROM t ORDER BY rowid", {}, [&](const Row& row) {
       all.append(row.Text(0)).append(" ");
-      return true;
     });
     return status.ok() ? all : status.message();
   }
@@ -164,10 +163,7 @@ class HostDatabaseTest : public testing::Test {
     std::string tables;
     const Status status =
         database_->Run("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", {},
-                       [&](const Row& row) {
-                         tables.append(row.Text(0)).append(" ");
-                         return true;
-                       });
+                       [&](const Row& row) { tables.append(row.Text(0)).append(" "); });
     return status.ok() ? tables : status.message();
   }
 
@@ -366,7 +362,6 @@ TEST_F(HostDatabaseTest, every_kind_of_value_comes_back_as_it_was_bound) {
         EXPECT_EQ(row.Text(6), "text");
         EXPECT_EQ(row.Text(7), "blob");
         EXPECT_TRUE(row.IsNull(8)) << "a column that is not there";
-        return true;
       });
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(rows, 1);
@@ -378,7 +373,6 @@ TEST_F(HostDatabaseTest, a_statement_may_run_while_another_does) {
   const Status status = database_->Run("SELECT v FROM t", {}, [&](const Row& outer) {
     const Status inner = database_->Run("SELECT v FROM t", {}, [&](const Row& row) {
       pairs.append(outer.Text(0)).append(row.Text(0)).append(" ");
-      return true;
     });
     EXPECT_TRUE(inner.ok());
     return true;
@@ -424,7 +418,7 @@ TEST_F(HostDatabaseTest, a_failing_statement_says_what_the_host_says) {
 TEST_F(HostDatabaseTest, a_row_without_layout_is_an_error) {
   ASSERT_TRUE(Insert("a").ok());
   host_.rows_are_malformed = true;
-  const Status status = database_->Run("SELECT v FROM t", {}, [](const Row&) { return true; });
+  const Status status = database_->Run("SELECT v FROM t", {}, [](const Row&) {});
   EXPECT_EQ(status.code(), StatusCode::kInternal);
 }
 

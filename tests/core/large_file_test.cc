@@ -188,10 +188,8 @@ class LargeFileTest : public testing::Test {
 
   std::int64_t Bytes() {
     std::int64_t bytes = -1;
-    (void)database_->Run("SELECT sum(length(value)) FROM store_kv", {}, [&](const Row& row) {
-      bytes = row.Int(0);
-      return true;
-    });
+    (void)database_->Run("SELECT sum(length(value)) FROM store_kv", {},
+                         [&](const Row& row) { bytes = row.Int(0); });
     return bytes;
   }
 

@@ -50,10 +50,7 @@ class LogBondTest : public testing::TestWithParam<bool> {
     std::string rows;
     (void)opened->database->Run(
         "SELECT value FROM meta WHERE name LIKE 'row-%' ORDER BY CAST(substr(name, 5) AS INTEGER)",
-        {}, [&](const Row& row) {
-          rows += std::string(row.Text(0)) + ' ';
-          return true;
-        });
+        {}, [&](const Row& row) { rows += std::string(row.Text(0)) + ' '; });
     return rows;
   }
 

@@ -77,10 +77,7 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
   std::string tables;
   ASSERT_TRUE((*database)
                   ->Run("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", {},
-                        [&](const Row& row) {
-                          tables.append(row.Text(0)).append(" ");
-                          return true;
-                        })
+                        [&](const Row& row) { tables.append(row.Text(0)).append(" "); })
                   .ok());
   EXPECT_THAT(tables, HasSubstr("answers audit_log checkpoints content erasures field_changes "
                                 "field_columns graph_chunks history_rules holds log_users meta "
@@ -162,10 +159,7 @@ constexpr SchemaStatement kFailing[] = {
 
 std::int64_t Number(Database& database, std::string_view sql) {
   std::int64_t number = -1;
-  const Status status = database.Run(sql, {}, [&](const Row& row) {
-    number = row.Int(0);
-    return true;
-  });
+  const Status status = database.Run(sql, {}, [&](const Row& row) { number = row.Int(0); });
   EXPECT_TRUE(status.ok()) << status.message();
   return number;
 }

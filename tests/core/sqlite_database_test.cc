@@ -101,10 +101,8 @@ class SqliteDatabaseTest : public testing::Test {
 
   static std::string Read(Database& database, std::string_view sql) {
     std::string all;
-    const Status status = database.Run(sql, {}, [&](const Row& row) {
-      all.append(row.Text(0)).append(" ");
-      return true;
-    });
+    const Status status =
+        database.Run(sql, {}, [&](const Row& row) { all.append(row.Text(0)).append(" "); });
     return status.ok() ? all : status.message();
   }
 
@@ -130,7 +128,6 @@ TEST_F(SqliteDatabaseTest, every_kind_of_value_comes_back_as_it_was_bound) {
         EXPECT_TRUE(std::ranges::equal(row.Blob(4), bytes));
         EXPECT_EQ(row.Text(5), "text");
         EXPECT_EQ(row.Text(6), "blob");
-        return true;
       });
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(rows, 1);
@@ -143,10 +140,8 @@ TEST_F(SqliteDatabaseTest, a_statement_may_run_while_another_of_the_same_text_do
   std::string pairs;
   const Status status = database->Run(kAll, {}, [&](const Row& outer) {
     const std::string first(outer.Text(0));
-    const Status inner = database->Run(kAll, {}, [&](const Row& row) {
-      pairs.append(first).append(row.Text(0)).append(" ");
-      return true;
-    });
+    const Status inner = database->Run(
+        kAll, {}, [&](const Row& row) { pairs.append(first).append(row.Text(0)).append(" "); });
     EXPECT_TRUE(inner.ok()) << inner.message();
     EXPECT_EQ(outer.Text(0), first);
     return true;
@@ -172,13 +167,7 @@ TEST_F(SqliteDatabaseTest, more_texts_than_the_cache_holds_still_run) {
   for (int i = 0; i < 600; ++i) {
     std::int64_t answer = -1;
     const std::string sql = "SELECT " + std::to_string(i);
-    ASSERT_TRUE(database
-                    ->Run(sql, {},
-                          [&](const Row& row) {
-                            answer = row.Int(0);
-                            return true;
-                          })
-                    .ok());
+    ASSERT_TRUE(database->Run(sql, {}, [&](const Row& row) { answer = row.Int(0); }).ok());
     ASSERT_EQ(answer, i);
   }
 }
@@ -475,10 +464,8 @@ TEST_F(SqliteDatabaseTest, sql_that_could_damage_the_file_does_nothing) {
   EXPECT_FALSE(database->Run("DELETE FROM sqlite_schema").ok());
   std::string found;
   for (const char* pragma : {"trusted_schema", "cell_size_check"}) {
-    (void)database->Run(std::string("PRAGMA ") + pragma, {}, [&](const Row& row) {
-      found += row.Text(0);
-      return true;
-    });
+    (void)database->Run(std::string("PRAGMA ") + pragma, {},
+                        [&](const Row& row) { found += row.Text(0); });
   }
   EXPECT_EQ(found, "01");
 }

@@ -79,13 +79,7 @@ class SqliteFieldColumnsTest : public ::testing::Test {
   }
   std::int64_t Number(std::string_view sql) {
     std::int64_t number = -1;
-    EXPECT_TRUE(database_
-                    .Run(sql, {},
-                         [&](const sql::Row& row) {
-                           number = row.Int(0);
-                           return true;
-                         })
-                    .ok());
+    EXPECT_TRUE(database_.Run(sql, {}, [&](const sql::Row& row) { number = row.Int(0); }).ok());
     return number;
   }
 

@@ -260,10 +260,7 @@ TEST_F(SqliteSaverFile, numbers_of_spaces_are_used_again_when_all_were_given_out
   std::int64_t greatest = 0;
   ASSERT_TRUE(database_
                   ->Run("SELECT MAX(chunk) FROM content", {},
-                        [&](const sql::Row& row) {
-                          greatest = row.Int(0);
-                          return true;
-                        })
+                        [&](const sql::Row& row) { greatest = row.Int(0); })
                   .ok());
   EXPECT_LT(greatest, std::int64_t{1} << 53);
   for (const char* thread : {"first", "second", "third"}) {
@@ -305,7 +302,7 @@ class WatchedDatabase final : public ForwardingDatabase {
     statements.emplace_back(sql);
     return database_.Run(sql, params, [&](const sql::Row& row) {
       ++rows;
-      return on_row == nullptr || on_row(row);
+      return on_row == nullptr ? true : on_row(row);
     });
   }
   Status InTransaction(FunctionRef<Status()> body) override {
@@ -326,7 +323,6 @@ class WatchedDatabase final : public ForwardingDatabase {
       const std::vector<sql::Param> params(std::ranges::count(sql, '?'));
       const Status s = database_.Run("EXPLAIN QUERY PLAN " + sql, params, [&](const sql::Row& row) {
         plans += std::string(row.Text(3)) + "\n";
-        return true;
       });
       EXPECT_TRUE(s.ok()) << s.message();
     }

@@ -72,7 +72,6 @@ TEST_F(SqliteStoreTest, cap_23_namespace_and_value_are_readable_text_in_the_tabl
       database_->Run("SELECT ns, key, value FROM store_kv", {}, [&](const sql::Row& row) {
         rows.push_back(std::string(row.Text(0)) + "|" + std::string(row.Text(1)) + "|" +
                        std::string(row.Text(2)));
-        return true;
       });
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_THAT(rows, ElementsAre("users\x1Fu1\x1F|k|{\"a\": 2}"));

@@ -582,13 +582,7 @@ class SqliteTextIndexTest : public testing::Test {
   }
   std::int64_t Count(std::string_view sql) {
     std::int64_t count = -1;
-    EXPECT_TRUE(database_
-                    ->Run(sql, {},
-                          [&](const sql::Row& row) {
-                            count = row.Int(0);
-                            return true;
-                          })
-                    .ok());
+    EXPECT_TRUE(database_->Run(sql, {}, [&](const sql::Row& row) { count = row.Int(0); }).ok());
     return count;
   }
 

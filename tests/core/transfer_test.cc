@@ -46,13 +46,7 @@ class TransferTest : public testing::Test {
 
   static std::int64_t Number(sql::Database& database, std::string_view sql) {
     std::int64_t number = -1;
-    EXPECT_TRUE(database
-                    .Run(sql, {},
-                         [&](const Row& row) {
-                           number = row.Int(0);
-                           return true;
-                         })
-                    .ok());
+    EXPECT_TRUE(database.Run(sql, {}, [&](const Row& row) { number = row.Int(0); }).ok());
     return number;
   }
 
@@ -71,7 +65,6 @@ class TransferTest : public testing::Test {
           text += '|';
         }
         if (!text.starts_with("transfer_")) of_table.push_back(text);
-        return true;
       });
       EXPECT_TRUE(status.ok()) << status.message();
     }
@@ -145,7 +138,6 @@ TEST_F(TransferTest, every_table_travels_or_is_known_to_be_made_anew) {
   const Status status =
       source_->Run("SELECT name FROM sqlite_master WHERE type = 'table'", {}, [&](const Row& row) {
         EXPECT_TRUE(known.contains(std::string(row.Text(0)))) << row.Text(0);
-        return true;
       });
   ASSERT_TRUE(status.ok());
 }
@@ -297,13 +289,9 @@ TEST_F(TransferTest, rows_of_no_table_undo_the_whole_import) {
   PutItem(*source_, 2, "from the source");
   PieceWriter writer;
   for (const Table& table : Tables()) {
-    ASSERT_TRUE(source_
-                    ->Run(SelectAll(table), {},
-                          [&](const Row& row) {
-                            writer.AddRow(table, row);
-                            return true;
-                          })
-                    .ok());
+    ASSERT_TRUE(
+        source_->Run(SelectAll(table), {}, [&](const Row& row) { writer.AddRow(table, row); })
+            .ok());
   }
   const Bytes sound = writer.Finish(kId, 0, {}, true);
   const auto rows_of = [](const Bytes& piece) {
@@ -335,10 +323,7 @@ TEST_F(TransferTest, a_row_that_its_table_refuses_is_damage) {
   PieceWriter writer;
   ASSERT_TRUE(source_
                   ->Run("SELECT " + columns + " FROM store_kv", {},
-                        [&](const Row& row) {
-                          writer.AddRow(*items, row);
-                          return true;
-                        })
+                        [&](const Row& row) { writer.AddRow(*items, row); })
                   .ok());
   RowImport rows(*target_);
   ASSERT_TRUE(rows.Put(writer.Finish(kId, 0, {}, true)).has_value());

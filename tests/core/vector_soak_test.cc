@@ -58,13 +58,7 @@ class OpenStore {
 
   std::int64_t Number(std::string_view sql) const {
     std::int64_t number = -1;
-    EXPECT_TRUE(database
-                    ->Run(sql, {},
-                          [&](const sql::Row& row) {
-                            number = row.Int(0);
-                            return true;
-                          })
-                    .ok());
+    EXPECT_TRUE(database->Run(sql, {}, [&](const sql::Row& row) { number = row.Int(0); }).ok());
     return number;
   }
 

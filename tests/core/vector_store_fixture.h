@@ -163,10 +163,8 @@ class VectorStoreTest : public testing::Test {
 
   std::int64_t Number(std::string_view sql) {
     std::int64_t number = -1;
-    const Status status = database_->Run(sql, {}, [&](const sql::Row& row) {
-      number = row.Int(0);
-      return true;
-    });
+    const Status status =
+        database_->Run(sql, {}, [&](const sql::Row& row) { number = row.Int(0); });
     EXPECT_TRUE(status.ok()) << status.message();
     return number;
   }
@@ -180,7 +178,6 @@ class VectorStoreTest : public testing::Test {
         database_->Run("SELECT vector_id, vector FROM store_vectors", {}, [&](const sql::Row& row) {
           const ByteView bytes = row.Blob(1);
           vectors[row.Int(0)].assign(bytes.begin(), bytes.end());
-          return true;
         });
     ASSERT_TRUE(status.ok());
     status = database_->Run(
@@ -196,7 +193,6 @@ class VectorStoreTest : public testing::Test {
             const auto at = static_cast<std::size_t>(it->first - row.Int(0)) * record.size();
             EXPECT_TRUE(std::ranges::equal(record, bytes.subspan(at, record.size())));
           }
-          return true;
         });
     ASSERT_TRUE(status.ok());
   }

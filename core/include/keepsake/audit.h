@@ -120,7 +120,7 @@ class AuditLog {
   Status Trim(std::int64_t newest_id, std::int64_t now_ms);
   Result<std::optional<Oldest>> FindOldest();
   // Newest first, until one is refused.
-  Status Visit(std::int64_t before_id, FunctionRef<bool(AuditEntry&)> offer);
+  Status Visit(std::int64_t before_id, Visitor<AuditEntry&> offer);
 
   sql::Database* database_;
   std::optional<std::optional<AuditRule>> rule_;

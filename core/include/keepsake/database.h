@@ -18,6 +18,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/status.h"
+#include "keepsake/visitor.h"
 
 namespace keepsake::sql {
 
@@ -48,8 +49,8 @@ struct PageCheck {
   std::string problem;  // what does not fit together, in SQLite's words, "" if all does
 };
 
-// Called once per row; false stops the statement.
-using RowCallback = FunctionRef<bool(const Row&)>;
+// Called for each row. A failure that it answers is the answer of Run().
+using RowCallback = Visitor<const Row&>;
 
 class Database {
  public:

@@ -162,7 +162,6 @@ Result<std::optional<AuditRule>> AuditLog::Rule() {
     Status status = database_->Run(kRule, {}, [&](const Row& row) {
       rule = {.max_entries = static_cast<std::uint32_t>(row.Int(0)), .since_ms = row.Int(2)};
       if (!row.IsNull(1)) rule->max_age_ms = row.Int(1);
-      return true;
     });
     if (!status.ok()) return std::unexpected(std::move(status));
   }
@@ -192,10 +191,7 @@ Status AuditLog::Keep(std::optional<AuditRule> rule, std::int64_t now_ms) {
         database_->Run(kPutRule, {std::int64_t{rule->max_entries}, max_age, rule->since_ms});
     std::int64_t newest = 0;
     if (status.ok()) {
-      status = database_->Run(kNewest, {}, [&](const Row& row) {
-        newest = row.Int(0);
-        return true;
-      });
+      status = database_->Run(kNewest, {}, [&](const Row& row) { newest = row.Int(0); });
     }
     if (status.ok() && newest > 0) status = Trim(newest, now_ms);
     rule_.reset();
@@ -233,7 +229,6 @@ Result<bool> AuditLog::CountIn(const AuditEntry& refusal, const Namespace& asker
                      [&](const Row& row) {
                        if (row.Int(0) >= std::int64_t{most})
                          entry_id = row.Int(row.IsNull(1) ? 2 : 1);
-                       return true;
                      });
   if (status.ok() && entry_id > 0) {
     status = database_->Run(kCountIn, {static_cast<std::int64_t>(refusal.count), entry_id});
@@ -269,10 +264,7 @@ Status AuditLog::Record(std::span<const AuditEntry> entries, std::int64_t now_ms
          TextOrNull(ns), TextOrNull(entry.thread_id), std::string_view(entry.actor),
          std::string_view(entry.node_id), std::int64_t{std::to_underlying(entry.code)},
          static_cast<std::int64_t>(entry.count)},
-        [&](const Row& row) {
-          newest = row.Int(0);
-          return true;
-        });
+        [&](const Row& row) { newest = row.Int(0); });
     if (!status.ok()) return status;
   }
   return newest > 0 ? Trim(newest, now_ms) : Status();
@@ -284,10 +276,8 @@ Result<std::optional<AuditLog::Oldest>> AuditLog::FindOldest() {
     if (!entries_.empty()) oldest = {entries_.front().id, entries_.front().at_ms};
     return oldest;
   }
-  Status status = database_->Run(kOldest, {}, [&](const Row& row) {
-    oldest = {row.Int(0), row.Int(1)};
-    return true;
-  });
+  Status status =
+      database_->Run(kOldest, {}, [&](const Row& row) { oldest = {row.Int(0), row.Int(1)}; });
   if (!status.ok()) return std::unexpected(std::move(status));
   return oldest;
 }
@@ -318,24 +308,22 @@ Status AuditLog::Trim(std::int64_t newest_id, std::int64_t now_ms) {
   return status;
 }
 
-Status AuditLog::Visit(std::int64_t before_id, FunctionRef<bool(AuditEntry&)> offer) {
+Status AuditLog::Visit(std::int64_t before_id, Visitor<AuditEntry&> offer) {
   if (database_ == nullptr) {
+    Status failure;
     for (std::size_t i = entries_.size(); i-- > 0;) {
-      if (entries_[i].id < before_id && !offer(entries_[i])) break;
+      if (entries_[i].id < before_id && !offer.GoesOn(failure, entries_[i])) break;
     }
-    return {};
+    return failure;
   }
   const Result<std::optional<AuditRule>> rule = Rule();
   if (!rule) return rule.error();
   if (!*rule) return {};
-  Status damage;
-  Status status = database_->Run(kRead, {before_id}, [&](const Row& row) {
+  return database_->Run(kRead, {before_id}, [&](const Row& row) -> Result<bool> {
     Result<AuditEntry> entry = EntryIn(row);
-    if (entry) return offer(*entry);
-    damage = entry.error();
-    return false;
+    if (!entry) return std::unexpected(std::move(entry.error()));
+    return offer(*entry);
   });
-  return status.ok() ? damage : status;
 }
 
 Result<std::vector<AuditEntry>> AuditLog::Read(const AuditQuery& query, std::int64_t now_ms) {

@@ -156,7 +156,6 @@ Result<ContentLogs::Tail> ContentLogs::ReadTail(LogId log) {
         tail.bytes.reserve(kChunkBytes);
         tail.bytes.assign(last.begin(), last.end());
         damaged = ChecksumOf(tail.chunk, last) != row.Int(1) || last.size() > kChunkBytes;
-        return true;
       });
   if (s.ok() && damaged) s = Damaged();
   if (!s.ok()) return std::unexpected(std::move(s));
@@ -183,25 +182,24 @@ Status ContentLogs::Read(const LogRange& range, Bytes& out) {
   if (range.length == 0) return {};
   std::uint64_t at = range.offset;
   const std::uint64_t end = range.offset + range.length;
-  bool damaged =
-      range.log <= 0 || OwnerOf(range.log) > kMaxNamespace || end < at || end > kLogBytes;
-  if (damaged) return Damaged();
+  if (range.log <= 0 || OwnerOf(range.log) > kMaxNamespace || end < at || end > kLogBytes) {
+    return Damaged();
+  }
   Status s = database_.Run(
       "SELECT chunk, checksum, bytes FROM content WHERE chunk BETWEEN ? AND ? ORDER BY chunk",
-      {ChunkAt(range.log, at), ChunkAt(range.log, end - 1)}, [&](const Row& row) {
+      {ChunkAt(range.log, at), ChunkAt(range.log, end - 1)}, [&](const Row& row) -> Status {
         const ByteView chunk = row.Blob(2);
-        damaged =
-            row.Int(0) != ChunkAt(range.log, at) || ChecksumOf(row.Int(0), chunk) != row.Int(1);
         const std::uint64_t begin = at % kChunkBytes;
         const std::uint64_t wanted = std::min<std::uint64_t>(end - at, kChunkBytes - begin);
-        damaged = damaged || begin + wanted > chunk.size();
-        if (damaged) return false;
+        const bool is_sound = row.Int(0) == ChunkAt(range.log, at) &&
+                              ChecksumOf(row.Int(0), chunk) == row.Int(1) &&
+                              begin + wanted <= chunk.size();
+        if (!is_sound) return Damaged();
         keepsake::Append(chunk.subspan(begin, wanted), out);
         at += wanted;
-        return true;
+        return {};
       });
-  if (!s.ok()) return s;
-  return damaged || at != end ? Damaged() : Status();
+  return !s.ok() || at == end ? s : Damaged();
 }
 
 Status ContentLogs::AddUser(LogId log, NamespaceId ns) {
@@ -220,10 +218,8 @@ Status ContentLogs::RemoveUser(NamespaceId ns) {
 
 Result<std::set<LogId>> ContentLogs::LogsOf(NamespaceId ns) {
   std::set<LogId> logs;
-  Status s = database_.Run("SELECT log FROM log_users WHERE ns_id = ?", {ns}, [&](const Row& row) {
-    logs.insert(row.Int(0));
-    return true;
-  });
+  Status s = database_.Run("SELECT log FROM log_users WHERE ns_id = ?", {ns},
+                           [&](const Row& row) { logs.insert(row.Int(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return logs;
 }
@@ -231,11 +227,8 @@ Result<std::set<LogId>> ContentLogs::LogsOf(NamespaceId ns) {
 Result<std::set<NamespaceId>> ContentLogs::UsersOf(const std::set<LogId>& logs) {
   std::set<NamespaceId> users;
   for (const LogId log : logs) {
-    Status s =
-        database_.Run("SELECT ns_id FROM log_users WHERE log = ?", {log}, [&](const Row& row) {
-          users.insert(row.Int(0));
-          return true;
-        });
+    Status s = database_.Run("SELECT ns_id FROM log_users WHERE log = ?", {log},
+                             [&](const Row& row) { users.insert(row.Int(0)); });
     if (!s.ok()) return std::unexpected(std::move(s));
   }
   return users;
@@ -319,10 +312,8 @@ Result<std::uint64_t> ContentLogs::BytesOfRows(NamespaceId ns) {
 Result<std::uint64_t> ContentLogs::Number(std::string_view sql,
                                           std::initializer_list<sql::Param> params) {
   std::uint64_t number = 0;
-  Status s = database_.Run(sql, params, [&](const Row& row) {
-    number = static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
+  Status s = database_.Run(
+      sql, params, [&](const Row& row) { number = static_cast<std::uint64_t>(row.Int(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return number;
 }

@@ -35,22 +35,17 @@ Status Pruning::KeepLatest(std::string_view thread_id) {
 Status Pruning::DeleteForRuns(const RunIds& runs, const std::string& thread_prefix) {
   const sql::PrefixRange threads(thread_prefix);
   std::map<NamespaceId, std::set<std::string, std::less<>>> doomed;
-  Status status;
   Status s = database_.Run(
       "SELECT ns_id, checkpoint_id, checkpoint FROM thread_namespaces "
       "CROSS JOIN checkpoints USING (ns_id) WHERE thread_id >= ? AND thread_id < ?",
-      {threads.first(), threads.end()}, [&](const Row& row) {
+      {threads.first(), threads.end()}, [&](const Row& row) -> Status {
         const auto record = checkpoints_.Decode(row.Blob(2));
-        if (!record) {
-          status = record.error();
-          return false;
-        }
+        if (!record) return record.error();
         if (runs.Own(record->metadata.type, record->metadata.bytes)) {
           doomed[row.Int(0)].emplace(row.Text(1));
         }
-        return true;
+        return {};
       });
-  if (s.ok()) s = status;
   for (auto ns = doomed.begin(); s.ok() && ns != doomed.end(); ++ns) {
     s = DeleteDoomed(ns->first, [&](std::vector<RetentionNode>& nodes) {
       for (RetentionNode& node : nodes) node.doomed = ns->second.contains(node.checkpoint_id);
@@ -169,10 +164,7 @@ Status Pruning::CollectPrunable(std::string_view thread_id, std::vector<std::str
       "SELECT checkpoint_id FROM checkpoints c JOIN thread_namespaces USING (ns_id) WHERE "
       "thread_id = ? "
       "AND checkpoint_id < (SELECT MAX(checkpoint_id) FROM checkpoints WHERE ns_id = c.ns_id)",
-      {thread_id}, [&](const Row& row) {
-        ids.emplace_back(row.Text(0));
-        return true;
-      });
+      {thread_id}, [&](const Row& row) { ids.emplace_back(row.Text(0)); });
 }
 
 Status Pruning::DeleteDoomed(NamespaceId ns, const Doom& doom) {
@@ -225,7 +217,6 @@ Status Pruning::DeleteCheckpoint(NamespaceId ns, std::string_view checkpoint_id)
 
 Result<std::vector<RetentionNode>> Pruning::ReadNodes(NamespaceId ns) {
   std::vector<RetentionNode> nodes;
-  Status status;
   const auto add = [&](const Row& row) -> Status {
     const auto record = checkpoints_.Decode(row.Blob(1));
     if (!record) return record.error();
@@ -243,11 +234,7 @@ Result<std::vector<RetentionNode>> Pruning::ReadNodes(NamespaceId ns) {
   };
   Status s = database_.Run(
       "SELECT checkpoint_id, checkpoint FROM checkpoints WHERE ns_id = ? ORDER BY checkpoint_id",
-      {ns}, [&](const Row& row) {
-        status = add(row);
-        return status.ok();
-      });
-  if (s.ok()) s = std::move(status);
+      {ns}, add);
   if (s.ok()) s = ReadWrittenChannels(ns, nodes);
   if (!s.ok()) return std::unexpected(std::move(s));
   return nodes;
@@ -256,22 +243,17 @@ Result<std::vector<RetentionNode>> Pruning::ReadNodes(NamespaceId ns) {
 Status Pruning::ReadWrittenChannels(NamespaceId ns, std::vector<RetentionNode>& nodes) {
   std::unordered_map<std::string_view, RetentionNode*> by_id;
   for (RetentionNode& node : nodes) by_id.emplace(node.checkpoint_id, &node);
-  Status status;
-  Status s = database_.Run("SELECT checkpoint_id, writes FROM writes WHERE ns_id = ?", {ns},
-                           [&](const Row& row) {
-                             const auto node = by_id.find(row.Text(0));
-                             if (node == by_id.end()) return true;
-                             const auto writes = DecodeWrites(row.Blob(1));
-                             if (!writes) {
-                               status = writes.error();
-                               return false;
-                             }
-                             for (const StoredWrite& write : *writes) {
-                               node->second->written_channels.emplace_back(write.channel);
-                             }
-                             return true;
-                           });
-  return s.ok() ? status : s;
+  return database_.Run("SELECT checkpoint_id, writes FROM writes WHERE ns_id = ?", {ns},
+                       [&](const Row& row) -> Status {
+                         const auto node = by_id.find(row.Text(0));
+                         if (node == by_id.end()) return {};
+                         const auto writes = DecodeWrites(row.Blob(1));
+                         if (!writes) return writes.error();
+                         for (const StoredWrite& write : *writes) {
+                           node->second->written_channels.emplace_back(write.channel);
+                         }
+                         return {};
+                       });
 }
 
 Result<std::string> Pruning::OldestId(NamespaceId ns) {
@@ -284,10 +266,7 @@ Result<std::string> Pruning::NewestId(NamespaceId ns) {
 
 Result<std::string> Pruning::IdBy(std::string_view sql, NamespaceId ns) {
   std::string id;
-  Status s = database_.Run(sql, {ns}, [&](const Row& row) {
-    id = row.Text(0);
-    return true;
-  });
+  Status s = database_.Run(sql, {ns}, [&](const Row& row) { id = row.Text(0); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return id;
 }
@@ -308,7 +287,6 @@ Status Pruning::Finish(bool overwrite) {
 
 Status Pruning::MarkAll(NamespaceId ns, Marks& marks) {
   std::vector<LogRange> ranges;
-  Status status;
   const auto mark_record = [&](ByteView row) -> Status {
     ranges.push_back(StoredCheckpoints::BaseOf(row));
     const auto record = checkpoints_.Decode(row);
@@ -328,14 +306,13 @@ Status Pruning::MarkAll(NamespaceId ns, Marks& marks) {
     }
     return {};
   };
-  const auto mark_each = [&](std::string_view sql, const auto& mark) -> Status {
-    Status s = database_.Run(sql, {ns}, [&](const Row& row) {
-      status = mark(row.Blob(0));
+  const auto mark_each = [&](std::string_view sql, const auto& mark) {
+    return database_.Run(sql, {ns}, [&](const Row& row) {
+      Status status = mark(row.Blob(0));
       for (const LogRange& range : ranges) marks.Mark(ns, range);
       ranges.clear();
-      return status.ok();
+      return status;
     });
-    return s.ok() ? status : s;
   };
   Status s = mark_each("SELECT checkpoint FROM checkpoints WHERE ns_id = ?", mark_record);
   return s.ok() ? mark_each("SELECT writes FROM writes WHERE ns_id = ?", mark_writes) : s;
@@ -343,10 +320,8 @@ Status Pruning::MarkAll(NamespaceId ns, Marks& marks) {
 
 Result<std::uint64_t> Pruning::Sum(std::string_view sql, std::initializer_list<sql::Param> params) {
   std::uint64_t sum = 0;
-  Status s = database_.Run(sql, params, [&](const Row& row) {
-    sum += static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
+  Status s = database_.Run(sql, params,
+                           [&](const Row& row) { sum += static_cast<std::uint64_t>(row.Int(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return sum;
 }

@@ -112,22 +112,19 @@ class SqliteSaver final : public Checkpointer {
     if (!filter) return std::unexpected(filter.error());
     std::vector<CheckpointTuple> tuples;
     if (list.limit == 0) return tuples;
-    Status status;
-    const auto append = [&](NamespaceId ns, CheckpointKey key, ByteView row) -> Status {
-      const auto record = checkpoints_.Decode(row);
-      if (!record) return record.error();
-      if (!filter->Matches(record->metadata.type, record->metadata.bytes)) return {};
-      auto tuple = Complete(ns, std::move(key), *record);
-      if (!tuple) return tuple.error();
-      tuples.push_back(*std::move(tuple));
-      return {};
-    };
-    Status s = ForEachListed(list, filter->matches_all(),
-                             [&](NamespaceId ns, CheckpointKey key, ByteView row) {
-                               status = append(ns, std::move(key), row);
-                               return status.ok() && tuples.size() < list.limit;
-                             });
-    if (s.ok()) s = std::move(status);
+    Status s =
+        ForEachListed(list, filter->matches_all(),
+                      [&](NamespaceId ns, CheckpointKey key, ByteView row) -> Result<bool> {
+                        const auto record = checkpoints_.Decode(row);
+                        if (!record) return std::unexpected(record.error());
+                        if (!filter->Matches(record->metadata.type, record->metadata.bytes)) {
+                          return true;
+                        }
+                        auto tuple = Complete(ns, std::move(key), *record);
+                        if (!tuple) return std::unexpected(std::move(tuple.error()));
+                        tuples.push_back(*std::move(tuple));
+                        return tuples.size() < list.limit;
+                      });
     if (!s.ok()) return std::unexpected(std::move(s));
     return tuples;
   }
@@ -409,25 +406,19 @@ class SqliteSaver final : public Checkpointer {
 
   // That of this version in the checkpoint with the greatest id.
   Status FindValue(NamespaceId ns, const ChannelVersion& version, Bytes& value) {
-    Status status;
-    const auto look_into = [&](ByteView row) -> Status {
-      const auto record = checkpoints_.Decode(row);
-      if (!record) return record.error();
-      const auto channels = record->Channels();
-      if (!channels) return channels.error();
-      for (const StoredChannel& channel : *channels) {
-        if (channel.name != version.channel || channel.version != version.version) continue;
-        if (channel.value.front() != kNoValue) keepsake::Append(channel.value, value);
-      }
-      return {};
-    };
-    Status s = database_.Run(
+    return database_.Run(
         "SELECT checkpoint FROM checkpoints WHERE ns_id = ? ORDER BY checkpoint_id DESC", {ns},
-        [&](const Row& row) {
-          status = look_into(row.Blob(0));
-          return status.ok() && value.empty();
+        [&](const Row& row) -> Result<bool> {
+          const auto record = checkpoints_.Decode(row.Blob(0));
+          if (!record) return std::unexpected(record.error());
+          const auto channels = record->Channels();
+          if (!channels) return std::unexpected(channels.error());
+          for (const StoredChannel& channel : *channels) {
+            if (channel.name != version.channel || channel.version != version.version) continue;
+            if (channel.value.front() != kNoValue) keepsake::Append(channel.value, value);
+          }
+          return value.empty();
         });
-    return s.ok() ? status : s;
   }
 
   Status StoreWrites(NamespaceId ns, const std::string& checkpoint_id, std::string_view task_id,
@@ -435,10 +426,8 @@ class SqliteSaver final : public Checkpointer {
     Bytes there;
     Status s = database_.Run(
         "SELECT writes FROM writes WHERE ns_id = ? AND checkpoint_id = ? AND task_id = ?",
-        {ns, checkpoint_id, task_id}, [&](const Row& row) {
-          keepsake::Append(row.Blob(0), there);
-          return true;
-        });
+        {ns, checkpoint_id, task_id},
+        [&](const Row& row) { keepsake::Append(row.Blob(0), there); });
     if (!s.ok()) return s;
     auto stored = checkpoint::DecodeWrites(there);
     if (!stored) return stored.error();
@@ -534,7 +523,6 @@ class SqliteSaver final : public Checkpointer {
     Status s = database_.Run(sql, params, [&](const Row& row) {
       const ByteView record = row.Blob(2);
       found = {row.Int(0), std::string(row.Text(1)), Bytes(record.begin(), record.end())};
-      return true;
     });
     if (!s.ok()) return std::unexpected(std::move(s));
     return found;
@@ -565,26 +553,20 @@ class SqliteSaver final : public Checkpointer {
   Result<std::vector<PendingWrite>> ReadWrites(NamespaceId ns, const std::string& checkpoint_id,
                                                FunctionRef<bool(std::string_view channel)> wants) {
     std::vector<PendingWrite> writes;
-    Status status;
-    const auto take = [&](std::string_view task_id, ByteView row) -> Status {
-      const auto stored = checkpoint::DecodeWrites(row);
-      if (!stored) return stored.error();
-      for (const StoredWrite& write : *stored) {
-        if (!wants(write.channel)) continue;
-        auto value = values_.Read(write.value);
-        if (!value) return value.error();
-        writes.push_back({std::string(task_id), write.idx, std::string(write.channel),
-                          *std::move(value), std::string(write.task_path)});
-      }
-      return {};
-    };
-    Status s =
-        database_.Run("SELECT task_id, writes FROM writes WHERE ns_id = ? AND checkpoint_id = ?",
-                      {ns, checkpoint_id}, [&](const Row& row) {
-                        status = take(row.Text(0), row.Blob(1));
-                        return status.ok();
-                      });
-    if (s.ok()) s = std::move(status);
+    Status s = database_.Run(
+        "SELECT task_id, writes FROM writes WHERE ns_id = ? AND checkpoint_id = ?",
+        {ns, checkpoint_id}, [&](const Row& row) -> Status {
+          const auto stored = checkpoint::DecodeWrites(row.Blob(1));
+          if (!stored) return stored.error();
+          for (const StoredWrite& write : *stored) {
+            if (!wants(write.channel)) continue;
+            auto value = values_.Read(write.value);
+            if (!value) return std::move(value.error());
+            writes.push_back({std::string(row.Text(0)), write.idx, std::string(write.channel),
+                              *std::move(value), std::string(write.task_path)});
+          }
+          return {};
+        });
     if (!s.ok()) return std::unexpected(std::move(s));
     checkpoint::SortWrites(writes);
     return writes;
@@ -592,10 +574,9 @@ class SqliteSaver final : public Checkpointer {
 
   // --- list
 
-  using OnListed = FunctionRef<bool(NamespaceId ns, CheckpointKey key, ByteView row)>;
+  using OnListed = Visitor<NamespaceId, CheckpointKey, ByteView>;
 
-  // Calls `on_row` for what is within the bounds of `list`, in its order, until
-  // it returns false.
+  // Calls `on_row` for each row within the bounds of `list`, in its order.
   Status ForEachListed(const ListCheckpoints& list, bool limited, const OnListed& on_row) {
     std::vector<sql::Param> params;
     const sql::PrefixRange threads(list.thread_prefix);
@@ -790,10 +771,7 @@ class SqliteSaver final : public Checkpointer {
     Status s = database_.Run(
         "SELECT checkpoint_id FROM checkpoints WHERE ns_id = ? AND checkpoint_id > ? "
         "ORDER BY checkpoint_id LIMIT 1",
-        {root.id, from.checkpoint_id}, [&](const Row& row) {
-          successor = row.Text(0);
-          return true;
-        });
+        {root.id, from.checkpoint_id}, [&](const Row& row) { successor = row.Text(0); });
     for (const ThreadNamespace& ns : namespaces.subspan(1)) {
       if (!s.ok()) break;
       const auto copied = MakeCopyOf(ns, target);
@@ -835,10 +813,7 @@ class SqliteSaver final : public Checkpointer {
     Status s = database_.Run(
         "SELECT NOT EXISTS (SELECT 1 FROM checkpoints WHERE ns_id = ?) "
         "AND NOT EXISTS (SELECT 1 FROM writes WHERE ns_id = ?)",
-        {ns, ns}, [&](const Row& row) {
-          empty = row.Int(0) != 0;
-          return true;
-        });
+        {ns, ns}, [&](const Row& row) { empty = row.Int(0) != 0; });
     return s.ok() && empty ? namespaces_.Remove(ns) : s;
   }
 
@@ -867,11 +842,9 @@ class SqliteSaver final : public Checkpointer {
     const auto rows = values_.logs().BytesOfRows(ns);
     if (!rows) return rows.error();
     thread.bytes += *rows;
-    return database_.Run("SELECT COUNT(*) FROM checkpoints WHERE ns_id = ?", {ns},
-                         [&](const Row& row) {
-                           thread.checkpoints += static_cast<std::uint64_t>(row.Int(0));
-                           return true;
-                         });
+    return database_.Run(
+        "SELECT COUNT(*) FROM checkpoints WHERE ns_id = ?", {ns},
+        [&](const Row& row) { thread.checkpoints += static_cast<std::uint64_t>(row.Int(0)); });
   }
 
   Status DescribeNewest(NamespaceId ns, ThreadInfo& thread, bool& found_newest) {

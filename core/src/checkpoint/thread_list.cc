@@ -92,10 +92,8 @@ Result<std::vector<ThreadInfo>> ThreadList::Read(const ListThreads& list) {
 Result<std::uint64_t> ThreadList::BytesOfRows(const std::string& thread_prefix) {
   const sql::PrefixRange range(thread_prefix);
   std::uint64_t bytes = 0;
-  Status s = database_.Run(kRowsOfPrefix, {range.first(), range.end()}, [&](const Row& row) {
-    bytes = static_cast<std::uint64_t>(row.Int(0));
-    return true;
-  });
+  Status s = database_.Run(kRowsOfPrefix, {range.first(), range.end()},
+                           [&](const Row& row) { bytes = static_cast<std::uint64_t>(row.Int(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return bytes;
 }
@@ -103,10 +101,8 @@ Result<std::uint64_t> ThreadList::BytesOfRows(const std::string& thread_prefix) 
 Result<std::vector<LogId>> ThreadList::LogsOf(const std::string& thread_prefix) {
   const sql::PrefixRange range(thread_prefix);
   std::vector<LogId> logs;
-  Status s = database_.Run(kLogsOfPrefix, {range.first(), range.end()}, [&](const Row& row) {
-    logs.push_back(row.Int(0));
-    return true;
-  });
+  Status s = database_.Run(kLogsOfPrefix, {range.first(), range.end()},
+                           [&](const Row& row) { logs.push_back(row.Int(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return logs;
 }
@@ -136,7 +132,6 @@ Status ThreadList::ReadBy(std::string_view sql, const ListThreads& list,
         info.thread_id = row.Text(0);
         info.newest_checkpoint_id = row.Text(1);
         threads.push_back(std::move(info));
-        return true;
       });
 }
 

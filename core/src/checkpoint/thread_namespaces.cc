@@ -14,10 +14,7 @@ Result<NamespaceId> ThreadNamespaces::Find(std::string_view thread_id,
   NamespaceId ns = kNoNamespace;
   Status s =
       database_.Run("SELECT ns_id FROM thread_namespaces WHERE thread_id = ? AND checkpoint_ns = ?",
-                    {thread_id, checkpoint_ns}, [&](const Row& row) {
-                      ns = row.Int(0);
-                      return true;
-                    });
+                    {thread_id, checkpoint_ns}, [&](const Row& row) { ns = row.Int(0); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return ns;
 }
@@ -29,10 +26,7 @@ Result<NamespaceId> ThreadNamespaces::FindOrMake(std::string_view thread_id,
   NamespaceId ns = kNoNamespace;
   Status s = database_.Run(
       "INSERT INTO thread_namespaces(thread_id, checkpoint_ns) VALUES (?, ?) RETURNING ns_id",
-      {thread_id, checkpoint_ns}, [&](const Row& row) {
-        ns = row.Int(0);
-        return true;
-      });
+      {thread_id, checkpoint_ns}, [&](const Row& row) { ns = row.Int(0); });
   if (s.ok() && ns > kMaxNamespace) s = MoveToGap(ns);
   if (s.ok()) s = logs_.AddUser(MainLog(ns), ns);
   if (!s.ok()) return std::unexpected(std::move(s));
@@ -48,10 +42,7 @@ Status ThreadNamespaces::MoveToGap(NamespaceId& ns) {
       "(SELECT 0 AS before UNION ALL SELECT ns_id FROM thread_namespaces) "
       "WHERE NOT EXISTS (SELECT 1 FROM thread_namespaces WHERE ns_id = before + 1)) "
       "WHERE ns_id = ? RETURNING ns_id",
-      {last}, [&](const Row& row) {
-        ns = row.Int(0);
-        return true;
-      });
+      {last}, [&](const Row& row) { ns = row.Int(0); });
   if (!s.ok() || ns <= kMaxNamespace) return s;
   return {StatusCode::kTooLarge, "a database has no room for more namespaces of threads"};
 }
@@ -61,10 +52,8 @@ Result<std::vector<ThreadNamespace>> ThreadNamespaces::OfThread(std::string_view
   Status s = database_.Run(
       "SELECT ns_id, checkpoint_ns FROM thread_namespaces WHERE thread_id = ? ORDER BY "
       "checkpoint_ns",
-      {thread_id}, [&](const Row& row) {
-        namespaces.push_back({row.Int(0), std::string(row.Text(1))});
-        return true;
-      });
+      {thread_id},
+      [&](const Row& row) { namespaces.push_back({row.Int(0), std::string(row.Text(1))}); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return namespaces;
 }
@@ -74,10 +63,7 @@ Result<std::vector<std::string>> ThreadNamespaces::ThreadIds(const std::string& 
   std::vector<std::string> ids;
   Status s = database_.Run(
       "SELECT DISTINCT thread_id FROM thread_namespaces WHERE thread_id >= ? AND thread_id < ?",
-      {range.first(), range.end()}, [&](const Row& row) {
-        ids.emplace_back(row.Text(0));
-        return true;
-      });
+      {range.first(), range.end()}, [&](const Row& row) { ids.emplace_back(row.Text(0)); });
   if (!s.ok()) return std::unexpected(std::move(s));
   return ids;
 }
@@ -100,10 +86,7 @@ Status ThreadNamespaces::Remove(NamespaceId ns) {
   }
   std::string thread_id;
   Status s = database_.Run("DELETE FROM thread_namespaces WHERE ns_id = ? RETURNING thread_id",
-                           {ns}, [&](const Row& row) {
-                             thread_id = row.Text(0);
-                             return true;
-                           });
+                           {ns}, [&](const Row& row) { thread_id = row.Text(0); });
   if (s.ok()) s = list_.NoteFewer(thread_id);
   return s.ok() ? logs_.RemoveUser(ns) : s;
 }

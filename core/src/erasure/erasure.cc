@@ -178,10 +178,8 @@ Result<Scrubbed> Erasures::Scrubbing() {
   Scrubbed scrubbed = Scrubbed::kPages;
   if (database_ == nullptr) return scrubbed;
   if (database_->is_guarded()) return Scrubbed::kByHost;
-  Status status = database_->Run(kIsPending, {}, [&](const sql::Row&) {
-    scrubbed = Scrubbed::kPending;
-    return true;
-  });
+  Status status =
+      database_->Run(kIsPending, {}, [&](const sql::Row&) { scrubbed = Scrubbed::kPending; });
   if (!status.ok()) return std::unexpected(std::move(status));
   return scrubbed;
 }
@@ -246,17 +244,12 @@ Status Erasures::Release(const Namespace& ns) {
 Result<std::vector<Hold>> Erasures::Holds() {
   if (database_ == nullptr) return holds_;
   std::vector<Hold> holds;
-  Status damage;
-  Status status = database_->Run(kHolds, {}, [&](const sql::Row& row) {
+  Status status = database_->Run(kHolds, {}, [&](const sql::Row& row) -> Status {
     Result<Namespace> ns = DecodeNamespace(row.Text(0));
-    if (!ns) {
-      damage = ns.error();
-      return false;
-    }
+    if (!ns) return ns.error();
     holds.push_back({*std::move(ns), std::string(row.Text(1)), row.Int(2)});
-    return true;
+    return {};
   });
-  if (status.ok()) status = std::move(damage);
   if (!status.ok()) return std::unexpected(std::move(status));
   return holds;
 }

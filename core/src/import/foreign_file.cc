@@ -54,7 +54,7 @@ Result<Columns> FindColumns(Database& database, std::string_view table,
   bool is_virtual = false;
   Status status = database.Run(
       "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND sql LIKE 'CREATE VIRTUAL %'",
-      {Param(table)}, [&](const Row&) { return is_virtual = true; });
+      {Param(table)}, [&](const Row&) { is_virtual = true; });
   if (!status.ok()) return std::unexpected(std::move(status));
   Columns columns{.is_table = is_virtual};
   if (is_virtual) return columns;
@@ -63,7 +63,6 @@ Result<Columns> FindColumns(Database& database, std::string_view table,
       database.Run("SELECT name FROM pragma_table_info(?)", {Param(table)}, [&](const Row& row) {
         columns.is_table = true;
         std::erase(missing, row.Text(0));
-        return true;
       });
   if (!status.ok()) return std::unexpected(std::move(status));
   for (std::string_view name : missing) {
@@ -281,8 +280,8 @@ class RowScan {
   // REQUIRES: `table` is plain.
   RowScan(Database& database, std::string_view table) : database_(database), table_(table) {}
 
-  // Called with a row's number and its bytes; false stops.
-  using OnRow = FunctionRef<bool(std::int64_t, std::int64_t)>;
+  // Called with a row's number and its bytes.
+  using OnRow = Visitor<std::int64_t, std::int64_t>;
 
   // Gives `limit` rows at most.
   Status Run(const Place& place, std::uint32_t limit, OnRow on_row) const {
@@ -304,7 +303,7 @@ class RowScan {
     std::optional<std::int64_t> last;
     status = database_.Run(
         sql, {Param(place.rowid), Param(std::int64_t{limit} + (place.is_behind ? 1 : 0))},
-        [&](const Row& row) {
+        [&](const Row& row) -> Result<bool> {
           const std::int64_t rowid = row.Int(0);
           const bool is_again = place.is_behind && !last;
           is_sound = is_again ? rowid == place.rowid : !last || rowid > *last;
@@ -346,16 +345,17 @@ class PageReader {
 
   // `keep` says how many bytes a row brings from other tables.
   Result<PageEnd> Read(std::uint32_t limit, FunctionRef<Result<std::int64_t>(const Row&)> keep) {
-    Status failure;
-    Status status = RowScan(database_, sql_.name)
-                        .Run(place_, limit, [&](std::int64_t rowid, std::int64_t bytes) {
-                          place_ = {.rowid = rowid, .is_behind = true};
-                          bytes_ += bytes;
-                          failure = Add(bytes, keep);
-                          end_.done = ++count_ < limit && bytes_ < kPageBytes;
-                          return end_.done && failure.ok();
-                        });
-    if (status.ok()) status = failure;
+    Status status =
+        RowScan(database_, sql_.name)
+            .Run(place_, limit, [&](std::int64_t rowid, std::int64_t bytes) -> Result<bool> {
+              place_ = {.rowid = rowid, .is_behind = true};
+              bytes_ += bytes;
+              if (Status added = Add(bytes, keep); !added.ok()) {
+                return std::unexpected(std::move(added));
+              }
+              end_.done = ++count_ < limit && bytes_ < kPageBytes;
+              return end_.done;
+            });
     if (!status.ok()) return std::unexpected(AboutFile(std::move(status)));
     if (place_.is_behind) end_.cursor = std::to_string(place_.rowid);
     return std::move(end_);
@@ -533,7 +533,7 @@ class SqliteForeignFile final : public ForeignFile {
         "SELECT 1 FROM pragma_index_list('store_vectors') AS list WHERE NOT partial"
         " AND (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(list.name)"
         "  WHERE seqno < 2 ORDER BY seqno)) IN ('prefix,key', 'key,prefix')",
-        {}, [&](const Row&) { return is_indexed = true; });
+        {}, [&](const Row&) { is_indexed = true; });
     if (!status.ok() || is_indexed) return status;
     return Status(StatusCode::kInvalidArgument,
                   "table store_vectors must have an index that begins with prefix and key, as "
@@ -664,20 +664,15 @@ class SqliteForeignFile final : public ForeignFile {
                                      " bytes, and they may take " +
                                      std::to_string(kMaxForeignRowBytes)));
     }
-    Status broken;
     status = database_->Run(
         "SELECT field_name, embedding FROM store_vectors WHERE prefix = ? AND key = ?"
         " ORDER BY _rowid_",
-        {Param(prefix), Param(key)}, [&](const Row& row) {
+        {Param(prefix), Param(key)}, [&](const Row& row) -> Status {
           Result<std::vector<float>> values = FloatsOf(row.Blob(1));
-          if (!values) {
-            broken = values.error();
-            return false;
-          }
+          if (!values) return values.error();
           vectors.push_back({.path = std::string(row.Text(0)), .values = std::move(*values)});
-          return true;
+          return {};
         });
-    if (status.ok()) status = broken;
     if (!status.ok()) return std::unexpected(std::move(status));
     return vectors;
   }

@@ -40,10 +40,8 @@ Result<std::uint32_t> FileScrub::Clear(std::uint32_t first, std::uint32_t count)
 
 Status FileScrub::ReadHeader() {
   Status status =
-      database_.Run("SELECT page_count FROM pragma_page_count", {}, [&](const Row& row) {
-        page_count_ = static_cast<std::uint32_t>(row.Int(0));
-        return true;
-      });
+      database_.Run("SELECT page_count FROM pragma_page_count", {},
+                    [&](const Row& row) { page_count_ = static_cast<std::uint32_t>(row.Int(0)); });
   if (status.ok()) status = Read(1);
   if (!status.ok()) return status;
   reserved_ = page_[kReservedAt];
@@ -120,7 +118,6 @@ Status FileScrub::Read(std::uint32_t number) {
   return database_.Run(kReadPage, {std::int64_t{number}}, [&](const Row& row) {
     const ByteView bytes = row.Blob(0);
     page_.assign(bytes.begin(), bytes.end());
-    return true;
   });
 }
 

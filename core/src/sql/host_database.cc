@@ -147,8 +147,10 @@ class HostDatabase final : public Database {
              const RowCallback& on_row) override {
     const std::string_view emptied = TableOfDeletion(sql);
     if (WasMissing(emptied) && IsMissing(emptied)) return Status();
-    Status status = RunOnce(sql, params, on_row);
+    Status failure;
+    Status status = RunOnce(sql, params, on_row, failure);
     for (;;) {
+      if (!failure.ok()) return failure;
       const std::string missing = MissingTable(status);
       const std::optional<TableGroup> group = GroupOfTable(missing, schema_);
       if (!group || *group == TableGroup::kMeta) return status;
@@ -158,7 +160,7 @@ class HostDatabase final : public Database {
         return Status();
       }
       if (Status made = MakeMissing(*group); !made.ok()) return made;
-      status = RunOnce(sql, params, on_row);
+      status = RunOnce(sql, params, on_row, failure);
       if (MissingTable(status) == missing) return status;
     }
   }
@@ -191,10 +193,12 @@ class HostDatabase final : public Database {
   Status ImportFrom(const OpenOptions&) override { return NoFile(); }
 
  private:
-  Status RunOnce(std::string_view sql, std::span<const Param> params, const RowCallback& on_row) {
+  // `failure` is what `on_row` answers.
+  Status RunOnce(std::string_view sql, std::span<const Param> params, const RowCallback& on_row,
+                 Status& failure) {
     ParamEncoder encoder;
     for (const Param& param : params) std::visit(encoder, param);
-    RowTaker taker{.on_row = on_row};
+    RowTaker taker{.on_row = on_row, .failure = failure};
     const std::uint16_t code =
         host_.run(host_.context, sql, encoder.bytes(),
                   on_row == nullptr ? nullptr : &HostDatabase::TakeRow, &taker);
@@ -208,26 +212,26 @@ class HostDatabase final : public Database {
   }
   bool IsMissing(std::string_view table) {
     bool is_missing = true;
-    const Status status =
-        RunOnce("PRAGMA table_info(" + std::string(table) + ")", {}, [&](const Row&) {
-          is_missing = false;
-          return false;
-        });
+    Status failure;
+    const Status status = RunOnce(
+        "PRAGMA table_info(" + std::string(table) + ")", {},
+        [&](const Row&) { return is_missing = false; }, failure);
     if (!is_missing) std::erase(missing_, table);
     return status.ok() && is_missing;
   }
 
   // Not in a database that was emptied under us: this engine remembers what was there.
   Status MakeMissing(TableGroup group) {
-    if (Status status = RunOnce("SELECT 1 FROM meta LIMIT 1", {}, nullptr); !status.ok()) {
-      return status;
-    }
-    Status status = MakeTables(*this, group, schema_);
+    Status failure;
+    Status status = RunOnce("SELECT 1 FROM meta LIMIT 1", {}, nullptr, failure);
+    if (!status.ok()) return status;
+    status = MakeTables(*this, group, schema_);
     return status.code() == StatusCode::kInternal ? NamesAreTaken(status) : status;
   }
 
   struct RowTaker {
     const RowCallback& on_row;
+    Status& failure;
     EncodedRow row;
     bool is_malformed = false;
   };
@@ -240,7 +244,7 @@ class HostDatabase final : public Database {
     auto& taker = *static_cast<RowTaker*>(context);
     taker.is_malformed = !taker.row.Parse(row);
     if (taker.is_malformed) return false;
-    return taker.on_row(taker.row);
+    return taker.on_row.GoesOn(taker.failure, taker.row);
   }
 
   static bool RunBody(void* argument) {

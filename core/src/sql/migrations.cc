@@ -239,7 +239,6 @@ Result<std::set<TableGroup>> GroupsMade(Database& database, Schema schema) {
       database.Run("SELECT name FROM sqlite_master WHERE type = 'table'", {}, [&](const Row& row) {
         const auto group = GroupOfTable(row.Text(0), schema);
         if (group) groups.insert(*group);
-        return true;
       });
   if (!status.ok()) return std::unexpected(std::move(status));
   return groups;
@@ -284,7 +283,6 @@ Result<MetaRows> ReadMeta(Database& database) {
       database.Run("SELECT name, value FROM meta WHERE name IN ('format', 'schema_version')", {},
                    [&](const Row& row) {
                      (row.Text(0) == "format" ? rows.format : rows.version) = row.Text(1);
-                     return true;
                    });
   if (!status.ok()) return std::unexpected(std::move(status));
   return rows;

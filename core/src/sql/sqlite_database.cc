@@ -82,11 +82,11 @@ int BindAll(sqlite3_stmt* statement, std::span<const Param> params) {
   return SQLITE_OK;
 }
 
-int StepAll(sqlite3_stmt* statement, const RowCallback& on_row) {
+int StepAll(sqlite3_stmt* statement, const RowCallback& on_row, Status& failure) {
   const SqliteRow row(statement);
   int result_code = sqlite3_step(statement);
   while (result_code == SQLITE_ROW) {
-    if (on_row != nullptr && !on_row(row)) return SQLITE_OK;
+    if (on_row != nullptr && !on_row.GoesOn(failure, row)) return SQLITE_OK;
     result_code = sqlite3_step(statement);
   }
   return result_code == SQLITE_DONE ? SQLITE_OK : result_code;
@@ -161,19 +161,14 @@ class OpenedLog {
 };
 
 Status ReadText(Database& database, std::string_view sql, std::string* text) {
-  return database.Run(sql, {}, [&](const Row& row) {
-    *text = row.Text(0);
-    return true;
-  });
+  return database.Run(sql, {}, [&](const Row& row) { *text = row.Text(0); });
 }
 
 // Without it nobody would notice a damaged page.
 Status RequireSums(Database& database, std::string_view path) {
   std::int64_t id = 0;
-  Status status = database.Run("PRAGMA application_id", {}, [&](const Row& row) {
-    id = row.Int(0);
-    return true;
-  });
+  Status status =
+      database.Run("PRAGMA application_id", {}, [&](const Row& row) { id = row.Int(0); });
   if (!status.ok() || id == kApplicationId) return status;
   return SqliteStatus(SQLITE_CORRUPT, path, "its header does not say that keepsake made it");
 }
@@ -368,8 +363,9 @@ Status SqliteDatabase::Run(std::string_view sql, std::span<const Param> params,
   StatementCache::Lease lease;
   int result_code = statements_.Borrow(sql, &lease);
   if (result_code == SQLITE_OK) result_code = BindAll(lease.get(), params);
-  if (result_code == SQLITE_OK) result_code = StepAll(lease.get(), on_row);
-  if (result_code == SQLITE_OK) return Status();
+  Status failure;
+  if (result_code == SQLITE_OK) result_code = StepAll(lease.get(), on_row, failure);
+  if (result_code == SQLITE_OK) return failure;
   if (result_code == SQLITE_MISUSE || result_code == SQLITE_RANGE) {
     // These are ours, the connection knows nothing of them.
     return SqliteStatus(
@@ -454,8 +450,8 @@ Status SqliteDatabase::Flush() {
 
 Result<bool> SqliteDatabase::ResumeScrub() {
   bool is_pending = false;
-  Status status = Run("SELECT 1 FROM meta WHERE name = 'scrub'", {},
-                      [&](const Row&) { return is_pending = true; });
+  Status status =
+      Run("SELECT 1 FROM meta WHERE name = 'scrub'", {}, [&](const Row&) { is_pending = true; });
   if (status.ok() && is_pending != keeps_clean_) status = KeepClean(is_pending);
   if (!status.ok()) return std::unexpected(std::move(status));
   return is_pending;
@@ -498,11 +494,8 @@ Result<bool> SqliteDatabase::Scrub(std::uint32_t pages) {
 // The last portion stays the last one until the log is moved, so that there is one to move.
 Status SqliteDatabase::ScrubPortion(std::uint32_t pages, bool* is_last) {
   std::int64_t first = 1;
-  Status status =
-      Run("SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'scrub'", {}, [&](const Row& row) {
-        first = row.Int(0);
-        return true;
-      });
+  Status status = Run("SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'scrub'", {},
+                      [&](const Row& row) { first = row.Int(0); });
   if (!status.ok()) return status;
   FileScrub scrub(*this, connection_.get());
   const Result<std::uint32_t> next = scrub.Clear(
@@ -529,7 +522,6 @@ Status SqliteDatabase::GiveBackFreePages() {
           [&](const Row& row) {
             all = row.Int(0);
             free = row.Int(1);
-            return true;
           });
   const bool pays = free >= kWorthwhile && free >= all / 4 && all - free <= kMostInUse;
   if (!status.ok() || !pays) return status;
@@ -626,7 +618,6 @@ Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_
                       [&](const Row& row) {
                         page_size = row.Int(0);
                         pages = row.Int(1);
-                        return true;
                       });
   const Result<std::uint64_t> bytes = FileBytes();
   if (!bytes) status = bytes.error();
@@ -663,10 +654,7 @@ Result<PageCheck> SqliteDatabase::ComparePages(std::uint32_t first, std::uint32_
 Result<std::uint64_t> SqliteDatabase::SizeBytes() {
   std::uint64_t bytes = 0;
   Status status = Run("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", {},
-                      [&](const Row& row) {
-                        bytes = static_cast<std::uint64_t>(row.Int(0));
-                        return true;
-                      });
+                      [&](const Row& row) { bytes = static_cast<std::uint64_t>(row.Int(0)); });
   if (!status.ok()) return std::unexpected(std::move(status));
   return bytes;
 }

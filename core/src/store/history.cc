@@ -152,27 +152,25 @@ Result<std::vector<StoredItem>> ReadItemsAsOf(ItemTable& table, std::string_view
   if (!status.ok()) return std::unexpected(std::move(status));
   std::vector<StoredItem> items;
   std::vector<ItemName> changed;  // since then, sorted
-  Status unknown;
-  status =
-      table.history().ReadChangesAfter(encoded_prefix, at_ms, [&](const StoredVersion& version) {
+  status = table.history().ReadChangesAfter(
+      encoded_prefix, at_ms, [&](const StoredVersion& version) -> Status {
         // The first one after that time says what it was.
-        if (!changed.empty() && changed.back() == version.name) return true;
+        if (!changed.empty() && changed.back() == version.name) return {};
         changed.push_back(version.name);
-        if (at_ms < version.from_ms) unknown = Trimmed(version.name, at_ms);
+        if (at_ms < version.from_ms) return Trimmed(version.name, at_ms);
         if (version.before && version.before->expires_at_ms > at_ms) {
           items.push_back({version.name, *version.before});
         }
-        return unknown.ok();
+        return {};
       });
-  if (status.ok()) status = std::move(unknown);
   if (!status.ok()) return std::unexpected(std::move(status));
-  status = table.ReadStates(encoded_prefix, [&](const ItemName& name, const ItemState& state) {
-    if (!unknown.ok() || state.expires_at_ms <= at_ms) return;
-    if (std::ranges::binary_search(changed, name)) return;
-    unknown = CheckUnchanged(name, state, at_ms);
-    if (unknown.ok()) items.push_back({name, state});
-  });
-  if (status.ok()) status = std::move(unknown);
+  const auto add_unchanged = [&](const ItemName& name, const ItemState& state) -> Status {
+    if (state.expires_at_ms <= at_ms || std::ranges::binary_search(changed, name)) return {};
+    Status known = CheckUnchanged(name, state, at_ms);
+    if (known.ok()) items.push_back({name, state});
+    return known;
+  };
+  status = table.ReadStates(encoded_prefix, add_unchanged);
   if (!status.ok()) return std::unexpected(std::move(status));
   return items;
 }
@@ -400,19 +398,18 @@ Result<std::vector<ReopenedItem>> FindReopened(ItemTable& table, std::span<const
 Status CollectVersions(ItemTable& table, std::string_view encoded_prefix, const Wanted& wanted,
                        ErasedVersions& erased) {
   TracedItem item;
-  Status failed;
-  Status status = table.history().ReadTraces(encoded_prefix, [&](const VersionTrace& version) {
+  const auto add = [&](const VersionTrace& version) -> Status {
     if (version.encoded_ns != item.name.encoded_ns || version.key != item.name.key) {
-      Status ended = EndItem(table, wanted, item, erased);
-      if (failed.ok()) failed = std::move(ended);
+      if (Status ended = EndItem(table, wanted, item, erased); !ended.ok()) return ended;
       item.name = {std::string(version.encoded_ns), std::string(version.key)};
     }
     item.is_wanted = item.is_wanted || wanted.is_everything() ||
                      (version.value && wanted.Matches(*version.value, version.provenance));
     item.versions.ids.push_back(version.id);
     item.versions.bytes += version.key.size() + version.value.value_or("").size();
-  });
-  if (status.ok()) status = std::move(failed);
+    return {};
+  };
+  Status status = table.history().ReadTraces(encoded_prefix, add);
   return status.ok() ? EndItem(table, wanted, item, erased) : status;
 }
 

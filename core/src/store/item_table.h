@@ -18,9 +18,9 @@
 
 #include "base/answer_room.h"
 #include "base/page.h"
-#include "keepsake/function_ref.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
+#include "keepsake/visitor.h"
 #include "store/checked_batch.h"
 #include "store/scored_hits.h"
 #include "store/versions.h"
@@ -106,9 +106,9 @@ class ItemTable {
   // Of exactly this namespace, or of all that begin so.
   virtual Result<StoreUsage> Measure(std::string_view encoded_ns, bool below,
                                      std::int64_t now_ms) = 0;
-  // Offers namespaces that begin so and have an item, in order, until one is refused.
+  // Namespaces that begin so and have an item, in order.
   virtual Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
-                                FunctionRef<bool(const Namespace&)> offer) = 0;
+                                Visitor<const Namespace&> offer) = 0;
 
   // Searches.
 
@@ -137,9 +137,8 @@ class ItemTable {
 
   // Restarts the TTLs of `refreshed` that have one, then puts and deletes.
   virtual Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) = 0;
-  // Offers all items whose namespace begins so, expired ones, too.
-  virtual Status ReadBelow(std::string_view encoded_prefix,
-                           FunctionRef<void(const ItemTrace&)> offer) = 0;
+  // All items whose namespace begins so, expired ones, too.
+  virtual Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) = 0;
   // What was superseded by items with these marks, which are sorted: by namespace and key.
   virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) = 0;
   // Deletes items, and whatever was made of them or of others that went before; and versions.
@@ -155,7 +154,7 @@ class ItemTable {
   virtual Result<std::optional<ItemState>> ReadState(const ItemName& name) = 0;
   // All items whose namespace begins so, expired ones, too.
   virtual Status ReadStates(std::string_view encoded_prefix,
-                            FunctionRef<void(const ItemName&, const ItemState&)> offer) = 0;
+                            Visitor<const ItemName&, const ItemState&> offer) = 0;
   // Makes items again what they were before these versions, the last one first. That leaves
   // versions, too: of the operation that it answers.
   virtual Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,

@@ -17,7 +17,7 @@ std::string NamespaceListing::EncodedPrefix() const {
   return EncodeNamespace(longest);
 }
 
-bool NamespaceListing::Offer(const Namespace& ns) {
+Result<bool> NamespaceListing::Offer(const Namespace& ns) {
   if (listed_.size() >= op_.limit) return false;
   const auto matches = [&ns](const MatchCondition& condition) { return Matches(condition, ns); };
   if (!std::ranges::all_of(op_.match_conditions, matches)) return true;
@@ -31,8 +31,7 @@ bool NamespaceListing::Offer(const Namespace& ns) {
   } else {
     std::size_t bytes = sizeof(last_);
     for (const std::string& label : last_) bytes += sizeof(label) + label.size();
-    room_ = AnswerRoom::Take(bytes);
-    if (!room_.ok()) return false;
+    if (Status room = AnswerRoom::Take(bytes); !room.ok()) return std::unexpected(std::move(room));
     listed_.push_back(last_);
   }
   return listed_.size() < op_.limit;

@@ -19,20 +19,18 @@ class NamespaceListing {
   // Every namespace that can match begins with these bytes of its stored form.
   std::string EncodedPrefix() const;
 
-  // False when no further namespace is wanted. REQUIRES: `ns` has a visible item;
-  // offered in the order of stored forms, in which those cut to one are neighbours.
-  bool Offer(const Namespace& ns);
+  // Whether a further namespace is wanted; kTooLarge if the answer has no room for it.
+  // REQUIRES: `ns` has a visible item; offered in the order of stored forms, in which those
+  // cut to one are neighbours.
+  Result<bool> Offer(const Namespace& ns);
 
   std::vector<Namespace> Take() { return std::move(listed_); }
-  // kTooLarge if the answer had no room for more.
-  Status room() const { return room_; }
 
  private:
   const ListNamespacesOp& op_;
   std::uint32_t skipped_ = 0;
   Namespace last_;
   std::vector<Namespace> listed_;
-  Status room_;
 };
 
 }  // namespace keepsake

@@ -91,7 +91,6 @@ Result<std::vector<OperationResult>> Store::Apply(const CheckedBatch& batch) {
     NamespaceListing listing(*list.op);
     Status status = table.ReadNamespaces(listing.EncodedPrefix(), batch.now_ms,
                                          [&](const Namespace& ns) { return listing.Offer(ns); });
-    if (status.ok()) status = listing.room();
     if (!status.ok()) return std::unexpected(std::move(status));
     results[list.position] = listing.Take();
   }
@@ -359,7 +358,9 @@ Result<std::vector<Namespace>> Store::ListNamespacesAsOf(const ListNamespacesOp&
   for (const std::string& name : names) {
     const Result<Namespace> ns = DecodeNamespace(name);
     if (!ns) return std::unexpected(ns.error());
-    if (!listing.Offer(*ns)) break;
+    const Result<bool> wants_more = listing.Offer(*ns);
+    if (!wants_more) return std::unexpected(wants_more.error());
+    if (!*wants_more) break;
   }
   return listing.Take();
 }

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "json/filter.h"
-#include "keepsake/function_ref.h"
 #include "keepsake/history.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "keepsake/visitor.h"
 
 namespace keepsake {
 
@@ -122,19 +122,17 @@ class HistoryTable {
   // With the versions that no other rule keeps. Without such a rule it does nothing.
   virtual Status DropRule(std::string_view encoded_ns) = 0;
 
-  // Each offers versions until one is refused.
   // Of an item, the newest first.
-  virtual Status ReadVersions(const ItemName& name,
-                              FunctionRef<bool(const StoredVersion&)> offer) = 0;
+  virtual Status ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) = 0;
   // From this id on, in order, without what was before them.
-  virtual Status ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) = 0;
+  virtual Status ReadFrom(std::int64_t id, Visitor<const StoredVersion&> offer) = 0;
   virtual Result<std::optional<StoredVersion>> ReadVersion(std::int64_t id) = 0;
   // Below a prefix, of changes after that time: by namespace, key and number.
   virtual Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
-                                  FunctionRef<bool(const StoredVersion&)> offer) = 0;
+                                  Visitor<const StoredVersion&> offer) = 0;
   // By namespace, key and number.
   virtual Status ReadTraces(std::string_view encoded_prefix,
-                            FunctionRef<void(const VersionTrace&)> offer) = 0;
+                            Visitor<const VersionTrace&> offer) = 0;
 
  protected:
   ~HistoryTable() = default;

@@ -141,8 +141,7 @@ class Copy {
 
   bool IsHere(const Named& row) {
     bool found = false;
-    Run(row.number ? kHasVersion : kHasItem, {Param(row.id)},
-        [&](const Row&) { return found = true; });
+    Run(row.number ? kHasVersion : kHasItem, {Param(row.id)}, [&](const Row&) { found = true; });
     return found;
   }
 
@@ -164,7 +163,6 @@ Result<sql::TreeLayout> LayoutOf(sql::Database& database) {
     layout.push_back({.name = std::string(row.Text(0)),
                       .page = static_cast<std::uint32_t>(row.Int(1)),
                       .is_index = row.Int(2) != 0});
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return layout;
@@ -186,7 +184,7 @@ Result<std::vector<sql::TreeLayout>> UsualLayouts() {
 
 Status RequireNew(sql::Database& target) {
   bool found = false;
-  Status status = target.Run(kHasAnything, {}, [&](const Row&) { return found = true; });
+  Status status = target.Run(kHasAnything, {}, [&](const Row&) { found = true; });
   if (!status.ok() || !found) return status;
   return Status(StatusCode::kInvalidArgument, "a memory to salvage into must be new");
 }
@@ -230,7 +228,6 @@ Status DropUnreadable(sql::Database& target, Checkpointer& saver, Salvage& salva
                                  .checkpoint_ns = std::string(row.Text(1)),
                                  .checkpoint_id = std::string(row.Text(2))},
                    row.Int(3)});
-    return true;
   });
   if (!status.ok()) return status;
   return target.InTransaction([&]() -> Status {
@@ -250,7 +247,6 @@ Status DropUnreadable(sql::Database& target, Checkpointer& saver, Salvage& salva
       salvage.vectors = static_cast<std::uint64_t>(row.Int(1));
       salvage.checkpoints = static_cast<std::uint64_t>(row.Int(2));
       salvage.writes = static_cast<std::uint64_t>(row.Int(3));
-      return true;
     });
   });
 }

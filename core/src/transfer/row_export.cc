@@ -160,16 +160,15 @@ class PieceReader {
   }
 
   Status ReadChanges(std::int64_t behind) {
-    Status failed;
-    Status status = database_.Run(kReadChanges, {behind}, [&](const Row& row) {
+    Status status = database_.Run(kReadChanges, {behind}, [&](const Row& row) -> Result<bool> {
       behind = row.Int(0);
-      failed = ReadChange(row);
-      return failed.ok() && !piece_.is_full();
+      if (Status read = ReadChange(row); !read.ok()) return std::unexpected(std::move(read));
+      return !piece_.is_full();
     });
     is_last_ = !piece_.is_full();
     AppendVarint(0, next_);
     AppendVarint(static_cast<std::uint64_t>(behind), next_);
-    return status.ok() ? failed : status;
+    return status;
   }
 
   Status ReadChange(const Row& row) {
@@ -241,7 +240,6 @@ Result<bool> RowExport::Runs(std::string_view export_id) {
   Status status = database_.Run(kReadRunning, {}, [&](const Row& row) {
     const std::string_view running = row.Text(0);
     runs = running.substr(std::min(running.find(' ') + 1, running.size())) == export_id;
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return runs;
@@ -255,7 +253,7 @@ Status RowExport::End(std::string_view export_id) {
 
 Status RowExport::End() {
   bool runs = false;
-  Status found = database_.Run(kReadRunning, {}, [&](const Row&) { return runs = true; });
+  Status found = database_.Run(kReadRunning, {}, [&](const Row&) { runs = true; });
   if (!found.ok() || !runs) return found;
   return database_.InTransaction([&]() -> Status {
     for (const Table& table : Tables()) {
@@ -274,7 +272,6 @@ Status RowExport::EndAbandoned(std::int64_t now_ms) {
   Status status = database_.Run(kReadRunning, {}, [&](const Row& row) {
     const std::string_view running = row.Text(0);
     std::from_chars(running.data(), running.data() + running.size(), began_ms);
-    return true;
   });
   if (!status.ok() || now_ms - began_ms < kDayMs) return status;
   return End();

@@ -56,18 +56,15 @@ std::int64_t FirstId(std::uint64_t number) {
 
 Result<bool> RowImport::HasPieces() {
   bool found = false;
-  Status status = database_.Run(kHasPieces, {}, [&](const Row&) { return found = true; });
+  Status status = database_.Run(kHasPieces, {}, [&](const Row&) { found = true; });
   if (!status.ok()) return std::unexpected(std::move(status));
   return found;
 }
 
 Result<Bytes> RowImport::ReadPiece(std::uint64_t number) {
   Bytes piece;
-  Status status =
-      database_.Run(kReadPiece, {FirstId(number), FirstId(number + 1)}, [&](const Row& row) {
-        keepsake::Append(row.Blob(0), piece);
-        return true;
-      });
+  Status status = database_.Run(kReadPiece, {FirstId(number), FirstId(number + 1)},
+                                [&](const Row& row) { keepsake::Append(row.Blob(0), piece); });
   if (!status.ok()) return std::unexpected(std::move(status));
   return piece;
 }
@@ -77,10 +74,7 @@ Result<std::optional<ImportState>> RowImport::State() {
   if (!has_pieces) return std::unexpected(has_pieces.error());
   if (!*has_pieces) return std::nullopt;
   std::int64_t last_id = -1;
-  Status status = database_.Run(kLastId, {}, [&](const Row& row) {
-    last_id = row.Int(0);
-    return true;
-  });
+  Status status = database_.Run(kLastId, {}, [&](const Row& row) { last_id = row.Int(0); });
   if (!status.ok()) return std::unexpected(std::move(status));
   if (last_id < 0) return std::nullopt;
   const Result<Bytes> bytes = ReadPiece(static_cast<std::uint64_t>(last_id) >> kPartBits);
@@ -152,17 +146,15 @@ Result<bool> RowImport::Commit(std::string_view export_id) {
 
 Result<bool> RowImport::WasDone(std::string_view export_id) {
   bool done = false;
-  Status status = database_.Run(kReadDone, {export_id}, [&](const Row&) { return done = true; });
+  Status status = database_.Run(kReadDone, {export_id}, [&](const Row&) { done = true; });
   if (!status.ok()) return std::unexpected(std::move(status));
   return done;
 }
 
 Status RowImport::Replace(const ImportState& state) {
   std::vector<std::pair<std::string, std::string>> own;
-  Status status = database_.Run(kReadOwn, {}, [&](const Row& row) {
-    own.emplace_back(row.Text(0), row.Text(1));
-    return true;
-  });
+  Status status = database_.Run(
+      kReadOwn, {}, [&](const Row& row) { own.emplace_back(row.Text(0), row.Text(1)); });
   if (status.ok()) status = Empty();
   for (std::uint64_t number = 0; status.ok() && number < state.next; ++number) {
     const Result<Bytes> bytes = ReadPiece(number);

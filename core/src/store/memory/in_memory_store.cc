@@ -241,7 +241,7 @@ class InMemoryStore final : public Store, private ItemTable {
                                             std::int64_t now_ms) override;
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
-                        FunctionRef<bool(const Namespace&)> offer) override;
+                        Visitor<const Namespace&> offer) override;
   Result<bool> HasSuperseded() override { return has_superseded_; }
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
@@ -253,14 +253,13 @@ class InMemoryStore final : public Store, private ItemTable {
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override;
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
-  Status ReadBelow(std::string_view encoded_prefix,
-                   FunctionRef<void(const ItemTrace&)> offer) override;
+  Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
   Status ReadStates(std::string_view encoded_prefix,
-                    FunctionRef<void(const ItemName&, const ItemState&)> offer) override;
+                    Visitor<const ItemName&, const ItemState&> offer) override;
   Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
                                std::int64_t now_ms) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
@@ -492,11 +491,12 @@ Status InMemoryStore::AnalyseNewTexts(TextWork& work) {
 }
 
 Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
-                                     FunctionRef<bool(const Namespace&)> offer) {
+                                     Visitor<const Namespace&> offer) {
+  Status failure;
   for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
-    if (bucket.IsVisible(now_ms) && !offer(bucket.ns)) break;
+    if (bucket.IsVisible(now_ms) && !offer.GoesOn(failure, bucket.ns)) break;
   }
-  return {};
+  return failure;
 }
 
 Status InMemoryStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
@@ -548,11 +548,14 @@ Result<std::optional<ItemState>> InMemoryStore::ReadState(const ItemName& name) 
 }
 
 Status InMemoryStore::ReadStates(std::string_view encoded_prefix,
-                                 FunctionRef<void(const ItemName&, const ItemState&)> offer) {
+                                 Visitor<const ItemName&, const ItemState&> offer) {
+  Status failure;
   for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
-    for (const auto& [key, record] : bucket.records) offer({encoded_ns, key}, StateOf(record));
+    for (const auto& [key, record] : bucket.records) {
+      if (!offer.GoesOn(failure, {encoded_ns, key}, StateOf(record))) return failure;
+    }
   }
-  return {};
+  return failure;
 }
 
 Result<std::int64_t> InMemoryStore::PutBack(std::span<const StoredVersion> versions,
@@ -767,15 +770,16 @@ Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool belo
   return usage;
 }
 
-Status InMemoryStore::ReadBelow(std::string_view encoded_prefix,
-                                FunctionRef<void(const ItemTrace&)> offer) {
+Status InMemoryStore::ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) {
+  Status failure;
   for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
     for (const auto& [key, record] : bucket.records) {
-      offer(
-          {record.id, encoded_ns, key, record.value, record.slots.size(), record.TellProvenance()});
+      const ItemTrace trace = {record.id,    encoded_ns,          key,
+                               record.value, record.slots.size(), record.TellProvenance()};
+      if (!offer.GoesOn(failure, trace)) return failure;
     }
   }
-  return {};
+  return failure;
 }
 
 ItemIds InMemoryStore::MarksOf(std::span<const std::int64_t> ids) {

@@ -86,21 +86,22 @@ Status MemoryHistory::DropRule(std::string_view encoded_ns) {
   return {};
 }
 
-Status MemoryHistory::ReadVersions(const ItemName& name,
-                                   FunctionRef<bool(const StoredVersion&)> offer) {
+Status MemoryHistory::ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) {
   const auto item = items_.find(name);
   if (item == items_.end()) return {};
+  Status failure;
   for (auto number = item->second.rbegin(); number != item->second.rend(); ++number) {
-    if (!offer(versions_.at(number->second))) break;
+    if (!offer.GoesOn(failure, versions_.at(number->second))) break;
   }
-  return {};
+  return failure;
 }
 
-Status MemoryHistory::ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) {
+Status MemoryHistory::ReadFrom(std::int64_t id, Visitor<const StoredVersion&> offer) {
+  Status failure;
   for (auto version = versions_.lower_bound(id); version != versions_.end(); ++version) {
-    if (!offer(version->second)) break;
+    if (!offer.GoesOn(failure, version->second)) break;
   }
-  return {};
+  return failure;
 }
 
 Result<std::optional<StoredVersion>> MemoryHistory::ReadVersion(std::int64_t id) {
@@ -109,20 +110,22 @@ Result<std::optional<StoredVersion>> MemoryHistory::ReadVersion(std::int64_t id)
 }
 
 Status MemoryHistory::ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
-                                       FunctionRef<bool(const StoredVersion&)> offer) {
+                                       Visitor<const StoredVersion&> offer) {
+  Status failure;
   for (auto item = items_.lower_bound({std::string(encoded_prefix), ""}); item != items_.end();
        ++item) {
     if (!item->first.encoded_ns.starts_with(encoded_prefix)) break;
     for (const auto& [number, id] : item->second) {
       const StoredVersion& version = versions_.at(id);
-      if (version.at_ms > at_ms && !offer(version)) return {};
+      if (version.at_ms > at_ms && !offer.GoesOn(failure, version)) return failure;
     }
   }
-  return {};
+  return failure;
 }
 
 Status MemoryHistory::ReadTraces(std::string_view encoded_prefix,
-                                 FunctionRef<void(const VersionTrace&)> offer) {
+                                 Visitor<const VersionTrace&> offer) {
+  Status failure;
   for (auto item = items_.lower_bound({std::string(encoded_prefix), ""}); item != items_.end();
        ++item) {
     const auto& [encoded_ns, key] = item->first;
@@ -134,10 +137,10 @@ Status MemoryHistory::ReadTraces(std::string_view encoded_prefix,
         trace.value = version.before->value;
         trace.provenance = version.before->provenance;
       }
-      offer(trace);
+      if (!offer.GoesOn(failure, trace)) return failure;
     }
   }
-  return {};
+  return failure;
 }
 
 }  // namespace keepsake

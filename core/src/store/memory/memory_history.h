@@ -30,13 +30,12 @@ class MemoryHistory final : public HistoryTable {
   Result<const HistoryRules*> Rules() override { return &rules_; }
   Status PutRule(const HistoryRule& rule) override;
   Status DropRule(std::string_view encoded_ns) override;
-  Status ReadVersions(const ItemName& name, FunctionRef<bool(const StoredVersion&)> offer) override;
-  Status ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) override;
+  Status ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) override;
+  Status ReadFrom(std::int64_t id, Visitor<const StoredVersion&> offer) override;
   Result<std::optional<StoredVersion>> ReadVersion(std::int64_t id) override;
   Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
-                          FunctionRef<bool(const StoredVersion&)> offer) override;
-  Status ReadTraces(std::string_view encoded_prefix,
-                    FunctionRef<void(const VersionTrace&)> offer) override;
+                          Visitor<const StoredVersion&> offer) override;
+  Status ReadTraces(std::string_view encoded_prefix, Visitor<const VersionTrace&> offer) override;
 
  private:
   using Numbers = std::map<std::int64_t, std::int64_t>;  // ids by number

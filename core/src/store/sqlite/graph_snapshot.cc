@@ -44,7 +44,6 @@ search::Slot GraphSnapshot::CoveredTo(std::uint32_t dims) {
   const Status status = database_.Run(kNewest, {}, [&](const Row& row) {
     search::HnswReader reader(no_codes);
     if (IsSound(row, dims) && reader.ReadShape(row.Blob(2))) covered_to = reader.covered_to();
-    return true;
   });
   return status.ok() ? covered_to : 0;
 }
@@ -55,7 +54,6 @@ std::unique_ptr<search::HnswIndex> GraphSnapshot::Load(std::uint32_t dims,
   std::int64_t shape_id = 0;
   Status status = database_.Run(kNewest, {}, [&](const Row& row) {
     if (IsSound(row, dims) && reader.ReadShape(row.Blob(2))) shape_id = row.Int(0);
-    return true;
   });
   if (!status.ok() || shape_id == 0) return nullptr;
   std::int64_t id = shape_id;
@@ -98,7 +96,6 @@ Status GraphSnapshot::Step(std::uint32_t dims, search::HnswIndex* graph) {
 Status GraphSnapshot::FindNumber() {
   Status status = database_.Run(kLastChunk, {}, [&](const Row& row) {
     snapshot_ = std::max<std::int64_t>(row.Int(0) / kNumbers, 0) + 1;
-    return true;
   });
   if (!status.ok() || snapshot_ < kMaxSnapshots) return status;
   snapshot_ = 1;
@@ -131,10 +128,8 @@ Status GraphSnapshot::Put(std::int64_t number, std::uint32_t dims, ByteView byte
 
 Status GraphSnapshot::DropOlder() {
   bool dropped = false;
-  Status status = database_.Run(kDropOlder, {snapshot_ * kNumbers}, [&](const Row&) {
-    dropped = true;
-    return true;
-  });
+  Status status =
+      database_.Run(kDropOlder, {snapshot_ * kNumbers}, [&](const Row&) { dropped = true; });
   if (!status.ok() || dropped) return status;
   may_be_there_ = snapshot_ < kMaxSnapshots;
   GiveUp();

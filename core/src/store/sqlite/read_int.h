@@ -15,10 +15,7 @@ namespace keepsake {
 inline Result<std::int64_t> ReadInt(sql::Database& database, std::string_view sql,
                                     std::initializer_list<sql::Param> params = {}) {
   std::int64_t number = 0;
-  Status status = database.Run(sql, params, [&](const sql::Row& row) {
-    number = row.Int(0);
-    return true;
-  });
+  Status status = database.Run(sql, params, [&](const sql::Row& row) { number = row.Int(0); });
   if (!status.ok()) return std::unexpected(std::move(status));
   return number;
 }

@@ -312,7 +312,6 @@ Status SqliteFieldColumns::TakeIn(Head& head, const Ids& changed) {
       columns_.Set(static_cast<search::Slot>(id), row.Text(1), row.Text(2));
       pieces.insert(piece_of(id));
       head.covered = std::max(head.covered, id);
-      return true;
     };
     const std::string list = IdList(changed);
     const std::int64_t covered = head.covered;
@@ -344,10 +343,7 @@ Status SqliteFieldColumns::WritePieces(Head& head, const std::vector<std::size_t
 Result<std::vector<std::int64_t>> SqliteFieldColumns::ReadIds(std::string_view sql,
                                                               std::int64_t from) {
   Ids ids;
-  Status status = database_.Run(sql, {from}, [&](const Row& row) {
-    ids.push_back(row.Int(0));
-    return true;
-  });
+  Status status = database_.Run(sql, {from}, [&](const Row& row) { ids.push_back(row.Int(0)); });
   if (!status.ok()) return std::unexpected(std::move(status));
   return ids;
 }

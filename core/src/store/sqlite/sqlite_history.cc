@@ -146,22 +146,19 @@ Result<const HistoryRules*> SqliteHistory::Rules() {
   const Result<std::int64_t> any = ReadInt(database_, kAnyRule);
   if (!any) return std::unexpected(any.error());
   std::vector<HistoryRules::Row> rows;
-  Status damage;
   Status status;
   if (*any != 0) {
-    status = database_.Run(kRules, {}, [&](const Row& row) {
+    status = database_.Run(kRules, {}, [&](const Row& row) -> Status {
       Result<Namespace> ns = DecodeNamespace(row.Text(0));
-      if (!ns) damage = ns.error();
-      if (!ns) return false;
+      if (!ns) return ns.error();
       HistoryRule rule{.ns = *std::move(ns),
                        .max_versions = static_cast<std::uint32_t>(row.Int(1)),
                        .since_ms = row.Int(3)};
       if (!row.IsNull(2)) rule.max_age_ms = row.Int(2);
       rows.push_back({std::string(row.Text(0)), std::move(rule)});
-      return true;
+      return {};
     });
   }
-  if (status.ok()) status = std::move(damage);
   if (!status.ok()) return std::unexpected(std::move(status));
   return &rules_.emplace(std::move(rows));
 }
@@ -192,7 +189,6 @@ Status SqliteHistory::DropRule(std::string_view encoded_ns) {
     if (status.ok()) {
       status = database_.Run(kNamesBelow, {range.first(), range.end()}, [&](const Row& row) {
         if ((*left)->Find(row.Text(1)) == nullptr) ids.push_back(row.Int(0));
-        return true;
       });
     }
     if (status.ok()) status = Erase(ids);
@@ -228,7 +224,6 @@ Status SqliteHistory::Record(Change change, std::string_view encoded_ns, std::st
                       last_id_ = row.Int(0);
                       number = row.Int(1);
                       was_there = row.Int(2) != 0;
-                      return true;
                     });
   if (is_first && status.ok()) operation_ = last_id_;
   if (status.ok() && was_there && may_wait) {
@@ -287,7 +282,6 @@ Status SqliteHistory::DropSomeOld(std::int64_t now_ms, std::int64_t most) {
     next_to_look_at_ = row.Int(0) + 1;
     const HistoryRule* rule = (*rules)->Find(row.Text(1));
     if (rule == nullptr || row.Int(2) <= HorizonOf(*rule, now_ms)) old.push_back(row.Int(0));
-    return true;
   });
   if (seen < most) next_to_look_at_ = 0;
   return status.ok() ? Erase(old) : status;
@@ -319,29 +313,27 @@ Status SqliteHistory::ReadVectors(StoredVersion& version) {
     const ByteView bytes = row.Blob(1);
     if (bytes.empty()) {
       version.before->awaited.emplace_back(row.Text(0));
-      return true;
+      return;
     }
     FieldVector vector{std::string(row.Text(0)), std::vector<float>(bytes.size() / sizeof(float))};
     std::memcpy(vector.values.data(), bytes.data(), vector.values.size() * sizeof(float));
     version.before->vectors.push_back(std::move(vector));
-    return true;
   });
 }
 
-Status SqliteHistory::ReadVersions(const ItemName& name,
-                                   FunctionRef<bool(const StoredVersion&)> offer) {
-  Status failed;
-  Status status =
-      database_.Run(kReadVersions, {std::string_view(name.encoded_ns), std::string_view(name.key)},
-                    [&](const Row& row) {
-                      StoredVersion version = VersionAndStateIn(row);
-                      failed = ReadVectors(version);
-                      return failed.ok() && offer(version);
-                    });
-  return status.ok() ? failed : status;
+Result<bool> SqliteHistory::Offer(const Row& row, Visitor<const StoredVersion&> offer) {
+  StoredVersion version = VersionAndStateIn(row);
+  if (Status status = ReadVectors(version); !status.ok()) return std::unexpected(std::move(status));
+  return offer(version);
 }
 
-Status SqliteHistory::ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) {
+Status SqliteHistory::ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) {
+  return database_.Run(kReadVersions,
+                       {std::string_view(name.encoded_ns), std::string_view(name.key)},
+                       [&](const Row& row) { return Offer(row, offer); });
+}
+
+Status SqliteHistory::ReadFrom(std::int64_t id, Visitor<const StoredVersion&> offer) {
   return database_.Run(kReadFrom, {id}, [&](const Row& row) { return offer(VersionIn(row)); });
 }
 
@@ -357,20 +349,14 @@ Result<std::optional<StoredVersion>> SqliteHistory::ReadVersion(std::int64_t id)
 }
 
 Status SqliteHistory::ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
-                                       FunctionRef<bool(const StoredVersion&)> offer) {
+                                       Visitor<const StoredVersion&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
-  Status failed;
-  Status status =
-      database_.Run(kReadChanges, {range.first(), range.end(), at_ms}, [&](const Row& row) {
-        StoredVersion version = VersionAndStateIn(row);
-        failed = ReadVectors(version);
-        return failed.ok() && offer(version);
-      });
-  return status.ok() ? failed : status;
+  return database_.Run(kReadChanges, {range.first(), range.end(), at_ms},
+                       [&](const Row& row) { return Offer(row, offer); });
 }
 
 Status SqliteHistory::ReadTraces(std::string_view encoded_prefix,
-                                 FunctionRef<void(const VersionTrace&)> offer) {
+                                 Visitor<const VersionTrace&> offer) {
   const Result<const HistoryRules*> rules = Rules();
   if (!rules) return rules.error();
   if ((*rules)->empty()) return {};
@@ -379,8 +365,7 @@ Status SqliteHistory::ReadTraces(std::string_view encoded_prefix,
     VersionTrace trace{.id = row.Int(0), .encoded_ns = row.Text(1), .key = row.Text(2)};
     if (!row.IsNull(3)) trace.value = row.Text(3);
     trace.provenance = ProvenanceIn(row, 4);
-    offer(trace);
-    return true;
+    return offer(trace);
   });
 }
 

@@ -40,13 +40,12 @@ class SqliteHistory final : public HistoryTable {
   Result<const HistoryRules*> Rules() override;
   Status PutRule(const HistoryRule& rule) override;
   Status DropRule(std::string_view encoded_ns) override;
-  Status ReadVersions(const ItemName& name, FunctionRef<bool(const StoredVersion&)> offer) override;
-  Status ReadFrom(std::int64_t id, FunctionRef<bool(const StoredVersion&)> offer) override;
+  Status ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) override;
+  Status ReadFrom(std::int64_t id, Visitor<const StoredVersion&> offer) override;
   Result<std::optional<StoredVersion>> ReadVersion(std::int64_t id) override;
   Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
-                          FunctionRef<bool(const StoredVersion&)> offer) override;
-  Status ReadTraces(std::string_view encoded_prefix,
-                    FunctionRef<void(const VersionTrace&)> offer) override;
+                          Visitor<const StoredVersion&> offer) override;
+  Status ReadTraces(std::string_view encoded_prefix, Visitor<const VersionTrace&> offer) override;
 
  private:
   Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key,
@@ -55,6 +54,8 @@ class SqliteHistory final : public HistoryTable {
   Result<bool> HasVectors();
   Status DropUpTo(std::string_view encoded_ns, std::string_view key, std::int64_t number);
   Status ReadVectors(StoredVersion& version);
+  // Offers the version of a row, with its vectors.
+  Result<bool> Offer(const sql::Row& row, Visitor<const StoredVersion&> offer);
   Result<std::int64_t> NextId();
   // Of the versions from the cursor on, some.
   Status DropSomeOld(std::int64_t now_ms, std::int64_t most);

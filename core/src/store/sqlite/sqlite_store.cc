@@ -272,29 +272,26 @@ class RowScorer {
   // Borrows the query.
   RowScorer(const search::CosineQuery& query, std::size_t dims) : query_(query), vector_(dims) {}
 
-  // Also keeps the best of what was scored since TakeBest(). False if `bytes` are not of
-  // the index, which status() then says.
-  bool Add(ByteView bytes) {
+  // Also keeps the best of what was scored since TakeBest(). kCorrupt if `bytes` are not of
+  // the index.
+  Status Add(ByteView bytes) {
     if (bytes.size() != vector_.size() * sizeof(float)) {
-      status_ = Status(StatusCode::kCorrupt, "stored vector has " + std::to_string(bytes.size()) +
-                                                 " bytes where the index has " +
-                                                 std::to_string(vector_.size()) + " dimensions");
-      return false;
+      return {StatusCode::kCorrupt, "stored vector has " + std::to_string(bytes.size()) +
+                                        " bytes where the index has " +
+                                        std::to_string(vector_.size()) + " dimensions"};
     }
     std::memcpy(vector_.data(), bytes.data(), bytes.size());  // a blob may lie anywhere
     const double score = query_.Score(vector_);
     if (!best_ || score > *best_) best_ = score;
-    return true;
+    return {};
   }
 
   std::optional<double> TakeBest() { return std::exchange(best_, std::nullopt); }
-  const Status& status() const { return status_; }
 
  private:
   const search::CosineQuery& query_;
   std::vector<float> vector_;
   std::optional<double> best_;
-  Status status_;
 };
 
 // Of vectors that can't be compared with those of `index`.
@@ -354,7 +351,7 @@ class SqliteStore final : public Store, private ItemTable {
                                             std::int64_t now_ms) override;
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
   Status ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
-                        FunctionRef<bool(const Namespace&)> offer) override;
+                        Visitor<const Namespace&> offer) override;
   Result<bool> HasSuperseded() override {
     const Result<std::int64_t> any = ReadInt(database_, kAnySuperseded);
     if (!any) return std::unexpected(any.error());
@@ -376,15 +373,14 @@ class SqliteStore final : public Store, private ItemTable {
     return text_.Search(search, most, options().text, meaning, *among, plan, work);
   }
   Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
-  Status ReadBelow(std::string_view encoded_prefix,
-                   FunctionRef<void(const ItemTrace&)> offer) override;
+  Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
   Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
   Status ReadStates(std::string_view encoded_prefix,
-                    FunctionRef<void(const ItemName&, const ItemState&)> offer) override;
+                    Visitor<const ItemName&, const ItemState&> offer) override;
   Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
                                std::int64_t now_ms) override;
 
@@ -480,10 +476,9 @@ Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_single) {
 
 Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms) {
   std::optional<FoundItem> found;
-  Status room;
-  Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, [&](const Row& row) {
-    room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1), SourceIn(row, 7));
-    if (!room.ok()) return false;
+  const auto take = [&](const Row& row) -> Result<bool> {
+    Status room = TakeRoomOfItem(get.encoded_ns, get.key, row.Text(1), SourceIn(row, 7));
+    if (!room.ok()) return std::unexpected(std::move(room));
     found = {.id = row.Int(0),
              .has_ttl = row.Int(4) != PutOp::kNoTtl,
              .item = {.ns = *get.ns,
@@ -494,8 +489,8 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
                       .validity = ValidityIn(row, 5, 6),
                       .provenance = ProvenanceIn(row, 7)}};
     return false;
-  });
-  if (status.ok()) status = std::move(room);
+  };
+  Status status = database_.Run(kGet, {get.encoded_ns, get.key, now_ms}, take);
   if (!status.ok()) return std::unexpected(std::move(status));
   return found;
 }
@@ -514,10 +509,7 @@ Result<ItemHits> SqliteStore::RankByListing(const CheckedSearch& search) {
                     {range.first(), range.end(), search.now_ms, search.validity.begun_by_ms,
                      search.validity.ended_after_ms, search.validity.origin_below,
                      std::int64_t{search.limit}, std::int64_t{search.offset}},
-                    [&](const Row& row) {
-                      hits.push_back({row.Int(0), std::nullopt});
-                      return true;
-                    });
+                    [&](const Row& row) { hits.push_back({row.Int(0), std::nullopt}); });
   if (!status.ok()) return std::unexpected(status);
   return hits;
 }
@@ -531,16 +523,15 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
   ItemPage page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   RowScorer scorer(query, dims());
-  Status damage;
   std::int64_t read = 0;
-  const auto offer = [&](const Row& row) {
+  const auto offer = [&](const Row& row) -> Status {
     constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
     ++read;
     const std::int64_t id = row.Int(kItemId);
-    if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return true;
-    if (search.by_vector) damage = ScoreItem(id, scorer);
+    if (!Wants(search, id, row.Text(kKey), row.Text(kValue))) return {};
+    Status scored = search.by_vector ? ScoreItem(id, scorer) : Status();
     page.Push(id, scorer.TakeBest(), row.Int(kUpdatedAt));
-    return damage.ok();
+    return scored;
   };
   const std::array<Param, 6> scan = ScanParams(range, search);
   Status status;
@@ -560,7 +551,6 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
     if (status.ok()) status = fields_.NoteScan(search.filter, read);
   }
   if (!status.ok()) return std::unexpected(status);
-  if (!damage.ok()) return std::unexpected(damage);
   return page.Take();
 }
 
@@ -620,7 +610,6 @@ Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& pa
                                row.Text(kNamespace).starts_with(search.encoded_prefix) &&
                                Wants(search, id, row.Text(kKey), row.Text(kValue));
         if (is_wanted) page.PushUnscored(id, row.Int(kUpdatedAt));
-        return true;
       });
   if (!status.ok()) return std::unexpected(std::move(status));
   vectors_.unindexed().Shrink(std::move(found));
@@ -640,7 +629,7 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
   const auto [begun_by_ms, ended_after_ms, origin_below] = search.validity;
   Status status = database_.Run(kReadCandidates,
                                 {list, search.now_ms, begun_by_ms, ended_after_ms, origin_below},
-                                [&](const Row& row) {
+                                [&](const Row& row) -> Status {
                                   if (row.Int(0) != item.id) {
                                     end_item();
                                     item.id = row.Int(0);
@@ -651,9 +640,8 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
                                       item.key = kept.found.item.key;
                                     }
                                   }
-                                  return !is_wanted || scorer.Add(row.Blob(12));
+                                  return is_wanted ? scorer.Add(row.Blob(12)) : Status();
                                 });
-  if (status.ok()) status = scorer.status();
   if (status.ok()) end_item();
   return status;
 }
@@ -665,9 +653,8 @@ const ItemRow& SqliteStore::KeepRow(const Row& row) {
 }
 
 Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
-  const Status status = database_.Run(kVectorsOfItem, {item_id},
-                                      [&](const Row& row) { return scorer.Add(row.Blob(0)); });
-  return status.ok() ? scorer.status() : status;
+  return database_.Run(kVectorsOfItem, {item_id},
+                       [&](const Row& row) { return scorer.Add(row.Blob(0)); });
 }
 
 Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
@@ -688,9 +675,8 @@ Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
       id = row.Int(kItemId);
       updated_at_ms = row.Int(kUpdatedAt);
     }
-    return row.IsNull(kVector) || scorer.Add(row.Blob(kVector));
+    return row.IsNull(kVector) ? Status() : scorer.Add(row.Blob(kVector));
   });
-  if (status.ok()) status = scorer.status();
   if (!status.ok()) return std::unexpected(status);
   end_item();
   return page.Take();
@@ -703,11 +689,10 @@ Result<ItemAndVectors> SqliteStore::ReadVectors(const ItemRef& item, std::int64_
   Status status = database_.Run(kVectorsOfKey, {encoded, item.key, now_ms}, [&](const Row& row) {
     found.id = row.Int(0);
     const ByteView bytes = row.Blob(1);
-    if (bytes.size() != dims * sizeof(float)) return true;  // as a damaged row anywhere
+    if (bytes.size() != dims * sizeof(float)) return;  // as a damaged row anywhere
     std::vector<float>& vectors = found.vectors;
     vectors.resize(vectors.size() + dims);
     std::memcpy(vectors.data() + vectors.size() - dims, bytes.data(), bytes.size());
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return found;
@@ -731,13 +716,11 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
   }
   if (!missing.empty()) {
     const std::string ids = IdList(missing);
-    Status room;
     Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
-      room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), SourceIn(row, 10));
+      Status room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), SourceIn(row, 10));
       if (room.ok()) rows_[row.Int(0)] = ItemRow(row, row.Text(3));
-      return room.ok();
+      return room;
     });
-    if (status.ok()) status = std::move(room);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
   for (std::size_t i = 0; i < hits.size(); ++i) {
@@ -752,16 +735,14 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
 }
 
 Status SqliteStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
-                                   FunctionRef<bool(const Namespace&)> offer) {
+                                   Visitor<const Namespace&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
-  Status damage;
-  const Status status = database_.Run(
-      kNamespaces, {range.first(), range.end(), range.end(), now_ms}, [&](const Row& row) {
-        const Result<Namespace> ns = DecodeNamespace(row.Text(0));
-        if (!ns) damage = ns.error();
-        return ns && offer(*ns);
-      });
-  return status.ok() ? damage : status;
+  return database_.Run(kNamespaces, {range.first(), range.end(), range.end(), now_ms},
+                       [&](const Row& row) -> Result<bool> {
+                         const Result<Namespace> ns = DecodeNamespace(row.Text(0));
+                         if (!ns) return std::unexpected(ns.error());
+                         return offer(*ns);
+                       });
 }
 
 Result<StoreUsage> SqliteStore::Measure(std::string_view encoded_ns, bool below,
@@ -770,7 +751,6 @@ Result<StoreUsage> SqliteStore::Measure(std::string_view encoded_ns, bool below,
   StoreUsage usage;
   const auto add = [&](const Row& row) {
     usage = {static_cast<std::uint64_t>(row.Int(0)), static_cast<std::uint64_t>(row.Int(1))};
-    return true;
   };
   Status status = below ? database_.Run(kMeasureBelow, {range.first(), range.end(), now_ms}, add)
                         : database_.Run(kMeasure, {encoded_ns, now_ms}, add);
@@ -834,10 +814,8 @@ Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::stri
 
 Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   std::int64_t item_id = 0;
-  Status status = PutRow(put, now_ms, kPutReturningId, [&](const Row& row) {
-    item_id = row.Int(0);
-    return true;
-  });
+  Status status =
+      PutRow(put, now_ms, kPutReturningId, [&](const Row& row) { item_id = row.Int(0); });
   if (status.ok() && put.op->supersedes) status = EndSuperseded(put, now_ms);
   if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
   if (status.ok()) {
@@ -858,7 +836,7 @@ Status SqliteStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
   status = database_.Run(kSupersede,
                          {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
                           put.superseded_ns, put.op->supersedes->key, now_ms},
-                         [&](const Row&) { return is_there = true; });
+                         [&](const Row&) { is_there = true; });
   return status.ok() && is_there ? database_.Run(kNoteSuperseded) : status;
 }
 
@@ -904,7 +882,6 @@ Status SqliteStore::RecordCleared(std::string_view encoded_ns, std::int64_t now_
   std::vector<std::pair<std::string, std::int64_t>> expiries;
   Status status = database_.Run(kExpiriesIn, {encoded_ns}, [&](const Row& row) {
     expiries.emplace_back(row.Text(0), row.IsNull(1) ? kNeverExpires : row.Int(1));
-    return true;
   });
   for (const auto& [key, expires_at_ms] : expiries) {
     const bool has_expired = expires_at_ms <= now_ms;
@@ -924,7 +901,6 @@ Status SqliteStore::RecordExpired(std::span<const std::int64_t> ids) {
   const std::string list = IdList(ids);
   Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
     names.push_back({{std::string(row.Text(0)), std::string(row.Text(1))}, row.Int(2)});
-    return true;
   });
   for (const auto& [name, expires_at_ms] : names) {
     if (status.ok()) status = Record(Change::kExpire, name.encoded_ns, name.key, expires_at_ms);
@@ -951,39 +927,34 @@ Result<StoredItem> SqliteStore::StoredItemIn(const Row& row) {
     kept.path = vector.Text(0);
     kept.values.resize(bytes.size() / sizeof(float));
     std::memcpy(kept.values.data(), bytes.data(), kept.values.size() * sizeof(float));
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return item;
 }
 
 Result<std::optional<ItemState>> SqliteStore::ReadState(const ItemName& name) {
-  Result<std::optional<ItemState>> state;
+  std::optional<ItemState> state;
   Status status =
       database_.Run(kReadState, {std::string_view(name.encoded_ns), std::string_view(name.key)},
-                    [&](const Row& row) {
+                    [&](const Row& row) -> Status {
                       Result<StoredItem> item = StoredItemIn(row);
-                      if (item)
-                        state = std::move(item->state);
-                      else
-                        state = std::unexpected(std::move(item.error()));
-                      return false;
+                      if (!item) return std::move(item.error());
+                      state = std::move(item->state);
+                      return {};
                     });
   if (!status.ok()) return std::unexpected(std::move(status));
   return state;
 }
 
 Status SqliteStore::ReadStates(std::string_view encoded_prefix,
-                               FunctionRef<void(const ItemName&, const ItemState&)> offer) {
+                               Visitor<const ItemName&, const ItemState&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
-  Status failed;
-  Status status = database_.Run(kReadStates, {range.first(), range.end()}, [&](const Row& row) {
-    Result<StoredItem> item = StoredItemIn(row);
-    if (!item) failed = std::move(item.error());
-    if (item) offer(item->name, item->state);
-    return failed.ok();
-  });
-  return status.ok() ? failed : status;
+  return database_.Run(kReadStates, {range.first(), range.end()},
+                       [&](const Row& row) -> Result<bool> {
+                         Result<StoredItem> item = StoredItemIn(row);
+                         if (!item) return std::unexpected(std::move(item.error()));
+                         return offer(item->name, item->state);
+                       });
 }
 
 Result<std::int64_t> SqliteStore::PutBack(std::span<const StoredVersion> versions,
@@ -1015,10 +986,7 @@ Status SqliteStore::PutStateBack(const StoredVersion& version) {
       {ns, std::string_view(key), ns, std::string_view(key), std::string_view(state.value),
        state.created_at_ms, state.updated_at_ms, state.ttl_ms, ExpiryParam(state.expires_at_ms),
        from, until, successor, origin, source},
-      [&](const Row& row) {
-        item_id = row.Int(0);
-        return true;
-      });
+      [&](const Row& row) { item_id = row.Int(0); });
   if (status.ok() && state.successor != 0) status = database_.Run(kNoteSuperseded);
   if (status.ok()) status = text_.Put(item_id, encoded_ns);
   const bool fits = FitsIndex(state.vectors);
@@ -1038,10 +1006,8 @@ bool SqliteStore::FitsIndex(std::span<const FieldVector> vectors) const {
 
 Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key) {
   std::optional<std::int64_t> item_id;
-  Status status = database_.Run(kDeleteReturningId, {encoded_ns, key}, [&](const Row& row) {
-    item_id = row.Int(0);
-    return true;
-  });
+  Status status = database_.Run(kDeleteReturningId, {encoded_ns, key},
+                                [&](const Row& row) { item_id = row.Int(0); });
   if (!status.ok() || !item_id) return status;
   status = text_.Remove(std::span(&*item_id, 1));
   return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
@@ -1050,13 +1016,11 @@ Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key
 Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_ns,
                                                        std::int64_t now_ms) {
   std::vector<std::string> keys;
-  Status room;
   Status status = database_.Run(kKeys, {encoded_ns, now_ms}, [&](const Row& row) {
-    room = TakeRoomOfItem({}, row.Text(0), {});
+    Status room = TakeRoomOfItem({}, row.Text(0), {});
     if (room.ok()) keys.emplace_back(row.Text(0));
-    return room.ok();
+    return room;
   });
-  if (status.ok()) status = std::move(room);
   if (!status.ok()) return std::unexpected(status);
   return keys;
 }
@@ -1072,7 +1036,6 @@ Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
     const Status items = database_.Run(kClear, {encoded_ns}, [&](const Row& row) {
       if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
       ids.push_back(row.Int(1));
-      return true;
     });
     return items.ok() && !ids.empty() ? text_.Remove(ids) : items;
   });
@@ -1080,13 +1043,11 @@ Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
   return cleared;
 }
 
-Status SqliteStore::ReadBelow(std::string_view encoded_prefix,
-                              FunctionRef<void(const ItemTrace&)> offer) {
+Status SqliteStore::ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
   return database_.Run(kReadBelow, {range.first(), range.end()}, [&](const Row& row) {
-    offer({row.Int(0), row.Text(1), row.Text(2), row.Text(3),
-           static_cast<std::uint64_t>(row.Int(4)), ProvenanceIn(row, 5)});
-    return true;
+    return offer({row.Int(0), row.Text(1), row.Text(2), row.Text(3),
+                  static_cast<std::uint64_t>(row.Int(4)), ProvenanceIn(row, 5)});
   });
 }
 
@@ -1120,7 +1081,6 @@ Result<ItemIds> SqliteStore::MarksOf(std::span<const std::int64_t> ids) {
   const std::string list = IdList(ids);
   Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
     marks.push_back(MarkOf(row.Text(0), row.Text(1)));
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return marks;
@@ -1131,7 +1091,6 @@ Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int
   const std::string list = IdList(marks);
   Status status = database_.Run(kSupersededBy, {list}, [&](const Row& row) {
     names.push_back({std::string(row.Text(0)), std::string(row.Text(1))});
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return names;
@@ -1155,10 +1114,7 @@ Status SqliteStore::DeleteAllOf(std::span<const std::int64_t> ids) {
 Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
   ItemIds ids;
   Status status = database_.Run(kExpiredItems, {options().clock->NowMs(), std::int64_t{max_items}},
-                                [&](const Row& row) {
-                                  ids.push_back(row.Int(0));
-                                  return true;
-                                });
+                                [&](const Row& row) { ids.push_back(row.Int(0)); });
   if (status.ok() && !ids.empty()) {
     status = WriteItems([&]() -> Status {
       Status recorded = RecordExpired(ids);
@@ -1183,7 +1139,6 @@ Result<StoreStats> SqliteStore::Stats() {
   const Status status = database_.Run(kCount, {now_ms}, [&](const Row& row) {
     stats.items = static_cast<std::uint64_t>(row.Int(0));
     stats.namespaces = static_cast<std::uint64_t>(row.Int(1));
-    return true;
   });
   if (!status.ok()) return std::unexpected(status);
   const Result<std::uint64_t> vectors = ReadInt(database_, kCountVectors, {now_ms});
@@ -1241,10 +1196,7 @@ Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> ite
 
 Result<std::string> SqliteStore::ReadMeta(std::string_view name) {
   std::string value;
-  Status status = database_.Run(kReadMeta, {name}, [&](const Row& row) {
-    value = row.Text(0);
-    return true;
-  });
+  Status status = database_.Run(kReadMeta, {name}, [&](const Row& row) { value = row.Text(0); });
   if (!status.ok()) return std::unexpected(std::move(status));
   return value;
 }

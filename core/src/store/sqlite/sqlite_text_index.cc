@@ -99,7 +99,6 @@ class SqliteTextSource final : public search::TextSource {
     }
     return database_.Run(kRecord, {id}, [&](const Row& row) {
       if (search::IsSealed(id, row.Blob(0))) use(row.Blob(0));
-      return true;
     });
   }
 
@@ -108,13 +107,12 @@ class SqliteTextSource final : public search::TextSource {
     std::vector<float> vector(search_.query_vector.size());
     return database_.Run(kEmbedded, {list}, [&](const Row& row) {
       const ByteView bytes = row.Blob(1);
-      if (bytes.size() != vector.size() * sizeof(float)) return true;
+      if (bytes.size() != vector.size() * sizeof(float)) return;
       const auto unkept = unkept_.find(row.Int(0));
       const ByteView record = unkept == unkept_.end() ? row.Blob(2) : ByteView(unkept->second);
-      if (!search::IsSealed(row.Int(0), record)) return true;
+      if (!search::IsSealed(row.Int(0), record)) return;
       std::memcpy(vector.data(), bytes.data(), bytes.size());
       check.Add(record, vector);
-      return true;
     });
   }
 
@@ -145,10 +143,7 @@ Status SqliteTextIndex::Start() {
   unkept_config_.clear();
   unkept_.clear();
   is_made_ = false;
-  return database_.Run(kReadConfig, {}, [&](const Row&) {
-    is_made_ = true;
-    return true;
-  });
+  return database_.Run(kReadConfig, {}, [&](const Row&) { is_made_ = true; });
 }
 
 Status SqliteTextIndex::Put(std::int64_t item_id, std::string_view encoded_ns) {
@@ -179,10 +174,7 @@ Status SqliteTextIndex::Forget() {
 Status SqliteTextIndex::MakeFor(const TextConfig& config) {
   const std::string wanted = search::FingerprintOf(config);
   std::string made;
-  Status status = database_.Run(kReadConfig, {}, [&](const Row& row) {
-    made = row.Text(0);
-    return true;
-  });
+  Status status = database_.Run(kReadConfig, {}, [&](const Row& row) { made = row.Text(0); });
   if (!status.ok() || made == wanted || unkept_config_ == wanted) return status;
   status = database_.InTransaction([&] { return NoteConfig(wanted); });
   if (!sql::CannotWrite(status)) {
@@ -228,20 +220,18 @@ Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig
   const sql::PrefixRange range(encoded_prefix);
   const Place begin = next;
   search::TextRoom room(index_);
-  Status failure;
   Status status =
       database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
         const bool is_kept = !row.IsNull(2) && unkept_config_.empty();
         const ByteView record = is_kept ? row.Blob(2) : ByteView();
-        failure = work.Read(record.size()) ? room.TakeRecord(record) : TextWork::NotDone();
-        if (failure.ok()) {
+        Status taken = work.Read(record.size()) ? room.TakeRecord(record) : TextWork::NotDone();
+        if (taken.ok()) {
           LoadRow(row, record, config);
         } else {
           next = {std::string(row.Text(1)), std::string(row.Text(3))};
         }
-        return failure.ok();
+        return taken;
       });
-  if (status.ok()) status = failure;
   if (!status.ok()) return status;
   loading_.erase(encoded_prefix);
   loaded_.Add(encoded_prefix);

@@ -187,7 +187,6 @@ class IndexLoader {
       const std::string_view ns = row.Text(0);
       if (namespaces_.empty() || namespaces_.back() != ns) namespaces_.emplace_back(ns);
       ns_of_item.emplace_back(row.Int(1), static_cast<std::uint32_t>(namespaces_.size() - 1));
-      return true;
     });
     if (!status.ok()) return status;
     SortByNumber(ns_of_item, [](const auto& entry) { return entry.first; });
@@ -208,7 +207,6 @@ class IndexLoader {
         stored_.push_back({slot, item->first, item->second});
         indexed = item->first;
       }
-      return true;
     });
     skip_to(std::numeric_limits<std::int64_t>::max());
     SortByNumber(stored_, [](const Stored& stored) { return stored.slot; });
@@ -224,7 +222,7 @@ class IndexLoader {
       if (!stored_.empty() && first <= stored_.back().slot) last_chunk_ = first;
       const bool sound = bytes.size() == layout_.chunk_bytes() && first == layout_.FirstOf(first) &&
                          row.Int(1) == ChunkChecksum(first, dims_, bytes);
-      if (!sound) return true;
+      if (!sound) return;
       for (; next != stored_.cend() && next->slot < first; ++next) from_rows_.push_back(*next);
       const VectorChunk chunk(layout_, bytes);
       const auto begin = next;
@@ -234,7 +232,6 @@ class IndexLoader {
                         namespaces_[next->ns], chunk.ScaleAt(place), chunk.CodeAt(place));
       }
       AddDeadCodes(chunk, first, {begin, next});
-      return true;
     });
     from_rows_.insert(from_rows_.end(), next, stored_.cend());
   }
@@ -262,7 +259,6 @@ class IndexLoader {
         if (next != from_rows_.cend() && next->slot == row.Int(0)) {
           Add(*next++, VectorOf(row.Blob(1), dims_));
         }
-        return true;
       });
       if (!status.ok()) return status;
       for (; next != from_rows_.cend() && next->slot < end; ++next) AddZeros(*next);
@@ -329,7 +325,6 @@ Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql,
   if (!may_have_rows_) return {};
   return database_.Run(sql, {param}, [&](const Row& row) {
     changes_.push_back({.kind = Change::Kind::kRemove, .slot = row.Int(0)});
-    return true;
   });
 }
 
@@ -346,7 +341,6 @@ Status SqliteVectors::ReadNextSlot(std::uint32_t dims) {
     // Not one that was given already, be it that its transaction failed, nor one of a
     // chunk or a graph, even if the vector that had it is gone.
     next_slot_ = std::max({*last_slot + 1, *next_to_seal_, next_slot_.value_or(1), covered_to + 1});
-    return true;
   });
 }
 
@@ -382,7 +376,6 @@ Status SqliteVectors::SealRange(std::int64_t first, std::uint32_t dims) {
   const Status status = database_.Run(kReadRange, {first, end}, [&](const Row& row) {
     const auto place = static_cast<std::size_t>(row.Int(0) - first);
     layout.WriteRecord(VectorOf(row.Blob(1), dims), &bytes[place * layout.record_bytes()]);
-    return true;
   });
   if (!status.ok()) return status;
   return database_.Run(kPutChunk, {first, ChunkChecksum(first, dims, bytes), ByteView(bytes)});
@@ -483,7 +476,6 @@ Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
       waiting.push_back({row.Int(0), {}, std::string(row.Text(2))});
     }
     waiting.back().paths.emplace_back(row.Text(1));
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   std::vector<PendingEmbedding> items;
@@ -511,7 +503,6 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std:
       texts.emplace_back(row.Text(1));
     }
     paths.emplace_back(row.Text(2));
-    return true;
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   if (paths.empty() || FingerprintOf(texts[first + 1], paths) != item.fingerprint) return false;
@@ -528,7 +519,6 @@ Result<bool> SqliteVectors::IsEmpty() {
     Status status = database_.Run(kAnyRows, {}, [&](const Row& row) {
       may_have_rows_ = row.Int(0) != 0;
       may_be_pending_ = row.Int(1) != 0;
-      return true;
     });
     if (!status.ok()) return std::unexpected(std::move(status));
   }
@@ -604,10 +594,8 @@ Status SqliteVectors::RecountUnindexed() {
   if (!unindexed_.are_many()) return {};
   UnindexedItems items;
   constexpr auto kLimit = static_cast<std::int64_t>(UnindexedItems::kMost + 1);
-  Status status = database_.Run(kReadUnindexedIds, {kLimit}, [&](const Row& row) {
-    items.Add(row.Int(0));
-    return true;
-  });
+  Status status =
+      database_.Run(kReadUnindexedIds, {kLimit}, [&](const Row& row) { items.Add(row.Int(0)); });
   if (status.ok()) unindexed_ = std::move(items);
   return status;
 }
@@ -639,10 +627,8 @@ Status SqliteVectors::FillColumns() {
       columns_.Fill(next->second, next->first == item_id ? value : "null");
     }
   };
-  const Status status = database_.Run(kReadValues, {}, [&](const Row& row) {
-    fill_to(row.Int(0), row.Text(1));
-    return true;
-  });
+  const Status status =
+      database_.Run(kReadValues, {}, [&](const Row& row) { fill_to(row.Int(0), row.Text(1)); });
   fill_to(std::numeric_limits<std::int64_t>::max(), "null");
   return status;
 }
