@@ -55,6 +55,7 @@ export interface DamagedDatabase {
   delete(): Promise<void>;
 }
 
+const PREFIX = "[keepsake] ";
 const BRAND = Symbol.for("keepsake.error");
 
 /**
@@ -71,7 +72,7 @@ export class KeepsakeError extends Error {
     message: string,
     options?: { cause?: unknown; damaged?: DamagedDatabase | undefined },
   ) {
-    super(`[keepsake] ${message}`, options);
+    super(PREFIX + message, options);
     if (options?.damaged !== undefined) this.damaged = options.damaged;
     // Code written for LangGraph's stores looks for this name.
     this.name = code === "invalid_namespace" ? "InvalidNamespaceError" : "KeepsakeError";
@@ -94,7 +95,7 @@ export function named(backend: string, error: unknown): KeepsakeError {
   if (!(error instanceof KeepsakeError)) {
     return new KeepsakeError("internal", `${backend}: ${messageOf(error)}`, { cause: error });
   }
-  const message = error.message.replace(/^\[keepsake\] /, "");
+  const message = detailOf(error);
   if (message.startsWith(`${backend}: `)) return error;
   const { cause, damaged } = error;
   const options = cause === undefined ? { damaged } : { cause, damaged };
@@ -161,6 +162,12 @@ export function isStackOverflow(error: unknown): boolean {
 export function messageOf(error: unknown): string {
   const message = tried(() => (error instanceof Error ? error.message : String(error)));
   return message ?? "what was thrown has no text";
+}
+
+/** messageOf() without the prefix of our own errors, to be part of another message. @internal */
+export function detailOf(error: unknown): string {
+  const message = messageOf(error);
+  return message.startsWith(PREFIX) ? message.slice(PREFIX.length) : message;
 }
 
 /** Undefined if it throws. @internal */

@@ -2,7 +2,7 @@
 // worker of a page for one database; the hub that owns the database is its owner.
 
 import type { Derivation, Key } from "../engine/keys.js";
-import { KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import { detailOf, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Changes } from "../wire/changes.js";
 import type { StorageKind } from "./browser-storage.js";
 import type { SealedKey } from "./key-proof.js";
@@ -71,8 +71,8 @@ export interface Failure {
 }
 
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof KeepsakeError)) return { code: "internal", message: messageOf(error) };
-  return { code: error.code, message: error.message.replace(/^\[keepsake\] /, "") };
+  const code = error instanceof KeepsakeError ? error.code : "internal";
+  return { code, message: detailOf(error) };
 }
 
 /** What becomes of a job that may be made only once, and of which no answer came. */

@@ -13,7 +13,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
 import { checkChoice } from "../checks.js";
-import { invalid, KeepsakeError } from "../errors.js";
+import { detailOf, invalid, KeepsakeError } from "../errors.js";
 import { KnowledgeGraph } from "../mcp/graph.js";
 import { importLines } from "../mcp/import-lines.js";
 import { type Memory, openMemory, salvageMemory } from "../memory.js";
@@ -595,10 +595,10 @@ const noThread = (id: string) =>
     `no thread ${JSON.stringify(id)}: \`keepsake threads\` lists them`,
   );
 
-const noCheckpoint = ({ message }: KeepsakeError, thread: string) =>
+const noCheckpoint = (error: KeepsakeError, thread: string) =>
   new KeepsakeError(
     "not_found",
-    `${message.replace(/^\[keepsake\] \w+: /, "")}: \`keepsake log FILE ${thread}\` lists their ids`,
+    `${detailOf(error).replace(/^\w+: /, "")}: \`keepsake log FILE ${thread}\` lists their ids`,
   );
 
 // LangGraph's own channels say nothing of the state.

@@ -2,7 +2,7 @@
 
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { KeepsakeError, messageOf } from "../errors.js";
+import { detailOf, KeepsakeError } from "../errors.js";
 import { type Memory, openMemory } from "../memory.js";
 import type { Command } from "./command.js";
 import { keyOfFile } from "./key.js";
@@ -87,7 +87,7 @@ function healthy(findings: Findings): Printed {
 
 function ill(surroundings: Surroundings & Record<string, unknown>, error: KeepsakeError): Printed {
   const { code } = error;
-  const problem = messageOf(error).replace(/^\[keepsake\] /, "");
+  const problem = detailOf(error);
   const advice = REMEDIES[code] === undefined ? [] : [REMEDIES[code]];
   const rows = rowsOf(surroundings);
   return {

@@ -1,6 +1,6 @@
 // Runs a command line: finds the command, prints what it answers, and says how it ended.
 
-import { invalid, KeepsakeError, messageOf } from "../errors.js";
+import { detailOf, invalid, KeepsakeError, messageOf } from "../errors.js";
 import { type Option, parse, remedyFor } from "./arguments.js";
 import type { Command } from "./command.js";
 import { COMMANDS, execute } from "./commands.js";
@@ -86,7 +86,7 @@ function textOf(error: unknown, name: string, isMisused: boolean): string {
   const remedy = error instanceof KeepsakeError ? REMEDIES[error.code] : undefined;
   const hint = isMisused ? usageOf(name) : remedy === undefined ? "" : `${remedy}\n`;
   const label = error instanceof KeepsakeError ? `${error.code}: ` : "";
-  return `keepsake: ${label}${messageOf(error).replace(/^\[keepsake\] /, "")}\n${hint}`;
+  return `keepsake: ${label}${detailOf(error)}\n${hint}`;
 }
 
 function usageOf(name: string): string {

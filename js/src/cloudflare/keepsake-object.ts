@@ -9,7 +9,7 @@ import type { ObjectStorage } from "../edge/sql-host.js";
 import { refuseKey } from "../engine/keys.js";
 import type { LocalEngine } from "../engine/local-engine.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
-import { KeepsakeError, messageOf, tried } from "../errors.js";
+import { detailOf, KeepsakeError, tried } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { authorOf } from "../scope/access.js";
 import { levelOf, type ScopeOptions } from "../scope/scope.js";
@@ -80,7 +80,7 @@ export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
       return await engine.forward(request, () => changesIn(sent));
     } catch (error) {
       const code = error instanceof KeepsakeError ? error.code : "internal";
-      return { code, message: messageOf(error).replace(/^\[keepsake\] /, "") };
+      return { code, message: detailOf(error) };
     }
   }
 
@@ -112,7 +112,7 @@ export class KeepsakeObject<Env = unknown> extends DurableObject<Env> {
       return await this.policyFor(caller);
     } catch (error) {
       if (error instanceof KeepsakeError) throw error;
-      throw new KeepsakeError("access_denied", `memory access denied: ${messageOf(error)}`);
+      throw new KeepsakeError("access_denied", `memory access denied: ${detailOf(error)}`);
     }
   }
 

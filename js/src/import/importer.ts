@@ -17,10 +17,10 @@ import type { Connection } from "../connection.js";
 import { whenIndexed } from "../engine/indexing.js";
 import type { Key } from "../engine/keys.js";
 import {
+  detailOf,
   invalid,
   isStackOverflow,
   KeepsakeError,
-  messageOf,
   tell,
   throwIfEnded,
 } from "../errors.js";
@@ -285,7 +285,7 @@ function idOf({ taskId, idx }: PendingWrite): string {
 
 function ruleOf(error: unknown): string {
   if (isStackOverflow(error)) return "it is nested too deeply";
-  return messageOf(error).replace(/^\[keepsake\] /, "");
+  return detailOf(error);
 }
 
 // A file may hold names of any length, and millions of them.

@@ -1,5 +1,6 @@
 // Figures and facts as a person says them.
 
+import { detailOf } from "../errors.js";
 import type { WhyNot } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
 
@@ -170,7 +171,7 @@ function scoresOf({ score, lastScore }: WhyNot): string {
 
 /** An error as a person reads it. */
 export function explained(error: unknown): string {
-  const text = String((error as Error | undefined)?.message ?? error).replace(/^\[keepsake\] /, "");
+  const text = detailOf(error);
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 }

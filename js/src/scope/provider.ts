@@ -1,7 +1,7 @@
 // A memory as a workflow engine asks for one: entries by namespace and key.
 
 import { checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
-import { invalid, KeepsakeError, type KeepsakeErrorCode, messageOf } from "../errors.js";
+import { detailOf, invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import { type Origin, toldOf } from "../store/provenance.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
@@ -148,7 +148,7 @@ export class MemoryProvider {
       return await body();
     } catch (error) {
       if (error instanceof KeepsakeError && KNOWN.includes(error.code)) throw error;
-      const message = messageOf(error).replace(/^\[keepsake\] /, "");
+      const message = detailOf(error);
       throw new KeepsakeError("provider_error", `MemoryProvider: ${message}`, { cause: error });
     }
   }

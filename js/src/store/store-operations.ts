@@ -26,7 +26,7 @@ import {
   textsIn,
   unreadable,
 } from "../checks.js";
-import { invalid, KeepsakeError } from "../errors.js";
+import { detailOf, invalid, KeepsakeError } from "../errors.js";
 import type {
   PutOperation as CorePut,
   SearchOperation as CoreSearch,
@@ -225,7 +225,7 @@ export function toCore(operations: readonly Operation[], defaults: CallDefaults)
     } catch (thrown) {
       const error = unreadable("an operation", thrown, "invalid_operation");
       if (count === 1) throw error;
-      const message = error.message.replace(/^\[keepsake\] /, "");
+      const message = detailOf(error);
       throw new KeepsakeError(error.code, `operation ${position}: ${message}`, { cause: error });
     }
   }
