@@ -1,13 +1,19 @@
 // What arguments must be. Each check answers what it was given, or refuses it by its name.
 
 import { isBytes } from "./bytes.js";
-import { invalid, KeepsakeError, type KeepsakeErrorCode, messageOf, tried } from "./errors.js";
+import {
+  invalid,
+  KeepsakeError,
+  type KeepsakeErrorCode,
+  messageOf,
+  orUndefined,
+} from "./errors.js";
 
 /**
  * What `read` makes of something of the caller's, which may have getters, or be a proxy, that
  * throw: that is the caller's mistake, and no fault of ours. @internal
  */
-export function reading<T>(name: string, read: () => T, code?: KeepsakeErrorCode): T {
+export function readInput<T>(name: string, read: () => T, code?: KeepsakeErrorCode): T {
   try {
     return read();
   } catch (error) {
@@ -15,7 +21,7 @@ export function reading<T>(name: string, read: () => T, code?: KeepsakeErrorCode
   }
 }
 
-/** What `reading()` throws. @internal */
+/** What `readInput()` throws. @internal */
 export function unreadable(
   name: string,
   error: unknown,
@@ -28,18 +34,18 @@ export function unreadable(
 
 /** Also of a proxy that was revoked, which is none. @internal */
 export function isList(value: unknown): value is unknown[] {
-  return tried(() => Array.isArray(value)) ?? false;
+  return orUndefined(() => Array.isArray(value)) ?? false;
 }
 
 /** No proxy of one, nor what only inherits from one. @internal */
 export function isBlob(value: unknown): value is Blob {
-  return tried(() => value instanceof Blob && value.size >= 0) ?? false;
+  return orUndefined(() => value instanceof Blob && value.size >= 0) ?? false;
 }
 
 /** Of a typed array or a buffer; undefined if it is neither. @internal */
 export function bytesIn(value: unknown): Uint8Array | undefined {
   if (isBytes(value)) return value;
-  return tried(() => (value instanceof ArrayBuffer ? new Uint8Array(value) : undefined));
+  return orUndefined(() => (value instanceof ArrayBuffer ? new Uint8Array(value) : undefined));
 }
 
 /** A string that UTF-8 has a form for. @internal */
@@ -96,7 +102,9 @@ const MOST_MS = 8_640_000_000_000_000;
 
 /** Milliseconds since 1970 of a Date, NaN if it is invalid; undefined if it is none. @internal */
 export function msOfDate(value: unknown): number | undefined {
-  return tried(() => (value instanceof Date ? Date.prototype.getTime.call(value) : undefined));
+  return orUndefined(() =>
+    value instanceof Date ? Date.prototype.getTime.call(value) : undefined,
+  );
 }
 
 /** Milliseconds since 1970 of a moment. @internal */
@@ -143,7 +151,7 @@ export function checkEach<T, R>(
   check: (one: T, i: number) => R,
 ): R[] {
   if (!isList(list)) throw noList(name, list);
-  return reading(name, () => {
+  return readInput(name, () => {
     const checked: R[] = [];
     const { length } = list;
     for (let i = 0; i < length; i++) checked.push(check(list[i] as T, i));
@@ -157,7 +165,7 @@ function noList(name: string, given: unknown): KeepsakeError {
 
 /** A copy of a list of texts; undefined if it is none. @internal */
 export function textsIn(list: unknown): string[] | undefined {
-  return tried(() => copyOfTexts(list));
+  return orUndefined(() => copyOfTexts(list));
 }
 
 function copyOfTexts(list: unknown): string[] | undefined {
@@ -184,7 +192,7 @@ export function checkOptions<Options extends object>(
   options: Options | null | undefined,
 ): Options {
   if (options === undefined || options === null) return {} as Options;
-  return reading(call === "" ? "its options" : `the options of ${call}`, () => {
+  return readInput(call === "" ? "its options" : `the options of ${call}`, () => {
     checkNames(call, known, options);
     const copy = {} as Options;
     for (const name of Object.keys(known) as (keyof Options)[]) {
@@ -294,7 +302,7 @@ function editsBetween(a: string, b: string): number {
 
 /** What somebody gave, shortly. @internal */
 export function show(given: unknown): string {
-  return tried(() => shown(given)) ?? "an object that can't be read";
+  return orUndefined(() => shown(given)) ?? "an object that can't be read";
 }
 
 function shown(given: unknown): string {
@@ -331,7 +339,7 @@ export function checkSteps<Steps extends { signal?: unknown; onProgress?: unknow
 ): Steps {
   const { signal, onProgress } = options;
   checkListener("onProgress", onProgress);
-  const throws = tried(() => (signal as AbortSignal)?.throwIfAborted);
+  const throws = orUndefined(() => (signal as AbortSignal)?.throwIfAborted);
   if (signal === undefined || typeof throws === "function") return options;
   throw invalid(`signal must be an AbortSignal, as an AbortController has one: ${show(signal)}`);
 }

@@ -9,7 +9,7 @@ import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
 import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { invalid, KeepsakeError, tried } from "./errors.js";
+import { invalid, KeepsakeError, orUndefined } from "./errors.js";
 import { type Operation, type OperationOf, rowOf } from "./wire/operations.js";
 import { type Author, Levels, type ScopeLevel } from "./wire/scope.js";
 
@@ -32,7 +32,9 @@ export function checkDatabaseOptions<Options extends DatabaseOptions>(
   known: NamesOf<Options>,
   options: Options,
 ): Options {
-  if (typeof tried(() => (options as { prepare?: unknown } | undefined)?.prepare) === "function") {
+  if (
+    typeof orUndefined(() => (options as { prepare?: unknown } | undefined)?.prepare) === "function"
+  ) {
     throw invalid(
       "it opens its database itself: give { path }, or this connection to memoryOver() of keepsake/sqlite",
     );
@@ -55,7 +57,7 @@ export type AccessListener = (
 export type OutcomeListener = (outcome: { answer?: unknown; error?: unknown }) => void;
 
 /** Who hears of the calls, and who makes them. @internal */
-export interface Told {
+export interface Observers {
   readonly hear?: AccessListener | undefined;
   /** Asked at each call. */
   readonly author?: (() => Author) | undefined;
@@ -65,7 +67,7 @@ const NOTHING = new Uint8Array();
 
 type Configuration = OperationOf<"configureStore">;
 
-interface ConnectionParts extends Told {
+interface ConnectionParts extends Observers {
   readonly acquire: () => Engine;
   readonly configuration?: Configuration | undefined;
   readonly levels?: Levels | undefined;
@@ -103,14 +105,14 @@ export class Connection {
   static toDatabase(
     options: DatabaseOptions,
     configuration?: Configuration,
-    told: Told = {},
+    observers: Observers = {},
   ): Connection {
     const resolved = resolveOptions(options);
     if (resolved.isVolatile) {
       const engine = memoryEngine(resolved);
-      return new Connection({ acquire: () => engine, configuration, ...told });
+      return new Connection({ acquire: () => engine, configuration, ...observers });
     }
-    return new Connection({ acquire: () => databaseEngine(resolved), configuration, ...told });
+    return new Connection({ acquire: () => databaseEngine(resolved), configuration, ...observers });
   }
 
   /** The engine that `acquire` finds, when it is needed, over a database of somebody else's. */
@@ -127,7 +129,7 @@ export class Connection {
    * A part of this one, which ends with it and needs no closing; `hear` is told of each of its
    * operations.
    */
-  within(level: ScopeLevel, { hear, author }: Told = {}): Connection {
+  within(level: ScopeLevel, { hear, author }: Observers = {}): Connection {
     const { levels, hear: outer, whole = this } = this.#parts;
     const fromOutside: AccessListener | undefined =
       outer && ((operation, place) => outer(operation, [...level.place, ...place]));

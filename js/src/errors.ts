@@ -81,7 +81,9 @@ export class KeepsakeError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return tried(() => typeof value === "object" && value !== null && BRAND in value) ?? false;
+    return (
+      orUndefined(() => typeof value === "object" && value !== null && BRAND in value) ?? false
+    );
   }
 }
 
@@ -91,7 +93,7 @@ export function invalid(rule: string, cause?: unknown): KeepsakeError {
 }
 
 /** The same error, with the class that was called named in its message. @internal */
-export function named(backend: string, error: unknown): KeepsakeError {
+export function nameError(backend: string, error: unknown): KeepsakeError {
   if (!(error instanceof KeepsakeError)) {
     return new KeepsakeError("internal", `${backend}: ${messageOf(error)}`, { cause: error });
   }
@@ -105,11 +107,11 @@ export function named(backend: string, error: unknown): KeepsakeError {
 }
 
 /** What `body` answers; its errors name `backend`, but for what a signal ended. @internal */
-export async function attempt<T>(backend: string, body: () => T | Promise<T>): Promise<T> {
+export async function withNamedErrors<T>(backend: string, body: () => T | Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw isAbort(error) ? error : named(backend, error);
+    throw isAbort(error) ? error : nameError(backend, error);
   }
 }
 
@@ -133,7 +135,8 @@ export function throwIfEnded(signal: AbortSignal | undefined): void {
 function isAbort(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   return (
-    reasons.has(error) || /^(Abort|Timeout)Error$/.test(tried(() => (error as Error).name) ?? "")
+    reasons.has(error) ||
+    /^(Abort|Timeout)Error$/.test(orUndefined(() => (error as Error).name) ?? "")
   );
 }
 
@@ -160,7 +163,7 @@ export function isStackOverflow(error: unknown): boolean {
 
 /** Of whatever was thrown, which may be a proxy. @internal */
 export function messageOf(error: unknown): string {
-  const message = tried(() => (error instanceof Error ? error.message : String(error)));
+  const message = orUndefined(() => (error instanceof Error ? error.message : String(error)));
   return message ?? "what was thrown has no text";
 }
 
@@ -171,7 +174,7 @@ export function detailOf(error: unknown): string {
 }
 
 /** Undefined if it throws. @internal */
-export function tried<T>(body: () => T): T | undefined {
+export function orUndefined<T>(body: () => T): T | undefined {
   try {
     return body();
   } catch {

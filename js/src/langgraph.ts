@@ -3,7 +3,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
-import { reading, show } from "./checks.js";
+import { readInput, show } from "./checks.js";
 import { invalid } from "./errors.js";
 
 /**
@@ -28,7 +28,7 @@ export function unwrapStore<S extends BaseStore = BaseStore>(
 ): S | undefined {
   if (store === null || store === undefined) return undefined;
   const wrapper = store as { lg_name?: string; store?: BaseStore };
-  return reading("a store", () => {
+  return readInput("a store", () => {
     const isWrapped = wrapper.lg_name === "AsyncBatchedStore" && wrapper.store !== undefined;
     return (isWrapped ? wrapper.store : store) as S;
   });

@@ -13,14 +13,20 @@ import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import { checkKey, type Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import { attempt, type DamagedDatabase, invalid, named, tried } from "./errors.js";
+import {
+  type DamagedDatabase,
+  invalid,
+  nameError,
+  orUndefined,
+  withNamedErrors,
+} from "./errors.js";
 import {
   checkImportOptions,
   type ImportOptions,
   type ImportReport,
   type ImportSource,
 } from "./import/options.js";
-import { ACCESS_OPTIONS, type AccessOptions, toldBy } from "./scope/access.js";
+import { ACCESS_OPTIONS, type AccessOptions, observersOf } from "./scope/access.js";
 import {
   type AuditEntry,
   type AuditLogOptions,
@@ -189,7 +195,7 @@ export class Memory {
     try {
       return new ScopedMemory(this.#scopedOptions, this.#connection, scope);
     } catch (error) {
-      throw named("Memory", error);
+      throw nameError("Memory", error);
     }
   }
 
@@ -205,7 +211,7 @@ export class Memory {
    *     const receipt = await memory.forget({ namespaces: [["user", "ada"]] });
    */
   async forget(options: ForgetOptions): Promise<ErasureReceipt> {
-    return attempt("Memory", () => forget(this.#connection, options));
+    return withNamedErrors("Memory", () => forget(this.#connection, options));
   }
 
   /**
@@ -216,12 +222,12 @@ export class Memory {
    *     await memory.revoke({ sourcePrefix: "https://bad.example/" });
    */
   async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
-    return attempt("Memory", () => revoke(this.#connection, options));
+    return withNamedErrors("Memory", () => revoke(this.#connection, options));
   }
 
   /** Whether this memory did what the receipt says, and whether there is such a thing again. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
-    return attempt("Memory", () => checkReceipt(this.#connection, receipt));
+    return withNamedErrors("Memory", () => checkReceipt(this.#connection, receipt));
   }
 
   /**
@@ -229,7 +235,7 @@ export class Memory {
    * until you delete them, also what was forgotten since. Elsewhere nothing is set aside.
    */
   async damaged(): Promise<DamagedDatabase[]> {
-    return attempt("Memory", async () => {
+    return withNamedErrors("Memory", async () => {
       const { findElsewhere } = await this.#connection.status();
       return (await findElsewhere?.())?.damaged ?? [];
     });
@@ -237,17 +243,19 @@ export class Memory {
 
   /** Until `release()`, `forget()` of anything below the namespace, or of its scope's threads, is `held`, and `evict()` leaves its items. */
   async hold(namespace: string[], reason: string): Promise<void> {
-    await attempt("Memory", () => hold(this.#connection, namespace, reason, this.store.secrets));
+    await withNamedErrors("Memory", () =>
+      hold(this.#connection, namespace, reason, this.store.secrets),
+    );
   }
 
   /** Ends a hold. Without one it does nothing. */
   async release(namespace: string[]): Promise<void> {
-    await attempt("Memory", () => release(this.#connection, namespace));
+    await withNamedErrors("Memory", () => release(this.#connection, namespace));
   }
 
   /** What must not be forgotten, and why. */
   async holds(): Promise<Hold[]> {
-    return attempt("Memory", () => holds(this.#connection));
+    return withNamedErrors("Memory", () => holds(this.#connection));
   }
 
   /**
@@ -258,23 +266,23 @@ export class Memory {
    */
   async keepAudit(options?: KeepAuditOptions): Promise<void> {
     const { now = Date.now } = this.#options;
-    await attempt("Memory", () => keepAudit(this.#connection, options, now()));
+    await withNamedErrors("Memory", () => keepAudit(this.#connection, options, now()));
   }
 
   /** Keeps it no longer, and drops what was kept. */
   async dropAudit(): Promise<void> {
-    await attempt("Memory", () => dropAudit(this.#connection));
+    await withNamedErrors("Memory", () => dropAudit(this.#connection));
   }
 
   /** How much is kept of who wrote; undefined if nothing is. */
   async auditRule(): Promise<AuditRule | undefined> {
-    return attempt("Memory", () => auditRule(this.#connection));
+    return withNamedErrors("Memory", () => auditRule(this.#connection));
   }
 
   /** Who wrote where, and what was refused, the newest first; empty unless `keepAudit()` keeps it. */
   async auditLog(options?: AuditLogOptions): Promise<AuditEntry[]> {
     const { now = Date.now } = this.#options;
-    return attempt("Memory", () => auditLog(this.#connection, options, now()));
+    return withNamedErrors("Memory", () => auditLog(this.#connection, options, now()));
   }
 
   /**
@@ -285,7 +293,9 @@ export class Memory {
    *     const report = await memory.evict({ namespaces: [["user"]], maxItems: 1000, by: "use", dryRun: true });
    */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return attempt("Memory", () => evict(this.#connection, options, this.store, this.#options.now));
+    return withNamedErrors("Memory", () =>
+      evict(this.#connection, options, this.store, this.#options.now),
+    );
   }
 
   /**
@@ -294,7 +304,9 @@ export class Memory {
    * wrong hands, import an export into a new memory.
    */
   async changeKey(key: Key): Promise<void> {
-    await attempt("Memory", () => this.#connection.changeKey(checkKey("changeKey: key", key)));
+    await withNamedErrors("Memory", () =>
+      this.#connection.changeKey(checkKey("changeKey: key", key)),
+    );
     this.#options = { ...this.#options, key };
   }
 
@@ -307,17 +319,17 @@ export class Memory {
    */
   async keepHistory(namespace: string[], options?: KeepHistoryOptions): Promise<void> {
     const { now = Date.now } = this.#options;
-    await attempt("Memory", () => keepHistory(this.#connection, namespace, options, now()));
+    await withNamedErrors("Memory", () => keepHistory(this.#connection, namespace, options, now()));
   }
 
   /** Keeps it no longer, and drops what was kept by that rule. */
   async dropHistory(namespace: string[]): Promise<void> {
-    await attempt("Memory", () => dropHistory(this.#connection, namespace));
+    await withNamedErrors("Memory", () => dropHistory(this.#connection, namespace));
   }
 
   /** Which namespaces keep what their items were. */
   async historyRules(): Promise<HistoryRule[]> {
-    return attempt("Memory", () => historyRules(this.#connection));
+    return withNamedErrors("Memory", () => historyRules(this.#connection));
   }
 
   /**
@@ -331,13 +343,13 @@ export class Memory {
     try {
       return this.store.pastAt(momentOf(this.checkpointer, moment));
     } catch (error) {
-      throw named("Memory", error);
+      throw nameError("Memory", error);
     }
   }
 
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
-    await attempt("Memory", () => this.#connection.call([{ kind: "flush" }]));
+    await withNamedErrors("Memory", () => this.#connection.call([{ kind: "flush" }]));
   }
 
   /** How well searches of the store find what answers these questions. */
@@ -351,7 +363,7 @@ export class Memory {
   }
 
   async stats(): Promise<MemoryStats> {
-    return attempt("Memory", async () => {
+    return withNamedErrors("Memory", async () => {
       const [store, checkpointer, bytes] = await this.#connection.call([
         { kind: "storeStats" },
         { kind: "checkpointerStats" },
@@ -363,7 +375,7 @@ export class Memory {
 
   /** Where the memory lives, who owns it, and what went wrong last. Never rejects for a reason of its own. */
   async diagnose(): Promise<Diagnosis> {
-    return attempt("Memory", async () => {
+    return withNamedErrors("Memory", async () => {
       const { persistence, details } = await this.#connection.status();
       const [bytes] = await this.#connection.call([{ kind: "size" }]);
       const { path, name, durability = "relaxed" } = this.#options;
@@ -383,13 +395,13 @@ export class Memory {
     try {
       return this.#connection.onChange(listener);
     } catch (error) {
-      throw named("Memory", error);
+      throw nameError("Memory", error);
     }
   }
 
   /** The whole memory as bytes: a SQLite file, or of format `portable`. */
   async export(options?: ExportOptions): Promise<Uint8Array> {
-    return attempt("Memory", () => exportDatabase(this.#connection, options));
+    return withNamedErrors("Memory", () => exportDatabase(this.#connection, options));
   }
 
   /**
@@ -401,7 +413,7 @@ export class Memory {
     try {
       return exportStream(this.#connection, options);
     } catch (error) {
-      throw named("Memory", error);
+      throw nameError("Memory", error);
     }
   }
 
@@ -410,7 +422,7 @@ export class Memory {
    * `portable` export that was cut short is kept, and counts when the rest comes.
    */
   async import(database: DatabaseBytes, options?: DatabaseImportOptions): Promise<void> {
-    await attempt("Memory", () => importDatabase(this.#connection, database, options));
+    await withNamedErrors("Memory", () => importDatabase(this.#connection, database, options));
   }
 
   /**
@@ -418,12 +430,12 @@ export class Memory {
    * so that only the rest is sent. Undefined if nothing waits.
    */
   async unfinishedImport(): Promise<string | undefined> {
-    return attempt("Memory", () => unfinishedImport(this.#connection));
+    return withNamedErrors("Memory", () => unfinishedImport(this.#connection));
   }
 
   /** Gives up an import that was cut short, and the room that it takes. */
   async discardImport(): Promise<void> {
-    await attempt("Memory", () => discardImport(this.#connection));
+    await withNamedErrors("Memory", () => discardImport(this.#connection));
   }
 
   /**
@@ -433,7 +445,7 @@ export class Memory {
    */
   async importFrom(source: ImportSource, options?: ImportOptions): Promise<ImportReport> {
     const { putImported: putItem } = this.store;
-    return attempt("Memory", () => {
+    return withNamedErrors("Memory", () => {
       const given = checkImportOptions(options);
       const target = { ...given, putItem, serde: this.checkpointer.serde };
       return importFile(this.#connection, source, target);
@@ -445,7 +457,7 @@ export class Memory {
    * together. Other calls run in between. `unsupported` where the host's SQLite has the file.
    */
   async check(options?: CheckOptions): Promise<CheckReport> {
-    return attempt("Memory", () => checkDatabase(this.#connection, options));
+    return withNamedErrors("Memory", () => checkDatabase(this.#connection, options));
   }
 
   /**
@@ -490,9 +502,9 @@ function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: 
  *     const graph = builder.compile({ store: memory.store, checkpointer: memory.checkpointer });
  */
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
-  return attempt("openMemory", async () => {
+  return withNamedErrors("openMemory", async () => {
     const given = checkDatabaseOptions(MEMORY_OPTIONS, options);
-    const connection = Connection.toDatabase(given, undefined, toldBy("", given ?? {}));
+    const connection = Connection.toDatabase(given, undefined, observersOf("", given ?? {}));
     const memory = new Memory(given, connection);
     try {
       await memory.open();
@@ -517,7 +529,9 @@ export async function salvageMemory(
   into: SalvageTarget,
   options?: SalvageOptions,
 ): Promise<SalvageReport> {
-  const { key } = await attempt("salvageMemory", () => checkOptions("", SALVAGE_OPTIONS, options));
+  const { key } = await withNamedErrors("salvageMemory", () =>
+    checkOptions("", SALVAGE_OPTIONS, options),
+  );
   return salvageInto(into, key, source, key);
 }
 
@@ -528,9 +542,9 @@ function salvageInto(
   source: ImportSource,
   key: Key | undefined,
 ): Promise<SalvageReport> {
-  return attempt("salvageMemory", async () => {
-    const own = tried(() => into?.key);
-    const inherits = own === undefined && tried(() => into?.path) !== ":memory:";
+  return withNamedErrors("salvageMemory", async () => {
+    const own = orUndefined(() => into?.key);
+    const inherits = own === undefined && orUndefined(() => into?.path) !== ":memory:";
     const wanted = (inherits ? itsKey : own) ?? undefined;
     const options = own === wanted ? into : { ...into, key: wanted };
     const given = checkDatabaseOptions(MEMORY_OPTIONS, options as MemoryOptions);

@@ -8,7 +8,7 @@ import { inTime } from "./in-time.js";
 import { DamagedError, Owner } from "./owner.js";
 import { channelName, type Failure, lost, type Settings } from "./protocol.js";
 import { openStorage, openWithoutLock } from "./storage.js";
-import { isRefusal, nameOf } from "./storage-error.js";
+import { errorName, isRefusal } from "./storage-error.js";
 
 // A new request makes the browser evict a holder that sits in its back/forward cache;
 // one that waits does not.
@@ -101,7 +101,7 @@ export class Election {
       } catch (error) {
         if (isRefusal(error)) await this.#ownAlone(term, error);
         // Not granted in time, or stolen.
-        else if (nameOf(error) !== "AbortError") this.#failToOpen(error);
+        else if (errorName(error) !== "AbortError") this.#failToOpen(error);
       }
       term.end();
       this.#candidate.disown();

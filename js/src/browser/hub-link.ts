@@ -14,14 +14,14 @@ import { isRefusal } from "./storage-error.js";
 type JobMessage = HubMessageBody & { type: "job" };
 
 /** `port` is what the message came through; undefined if over the channel. */
-type Hear = (message: HubMessage, port: MessagePort | undefined) => void;
+type Receive = (message: HubMessage, port: MessagePort | undefined) => void;
 
 /** @internal */
 export class HubLink {
   /** Who we are to the others. */
   readonly hub = randomId();
   readonly #channel: BroadcastChannel | undefined;
-  readonly #hear: Hear;
+  readonly #receive: Receive;
   readonly #askForBroker: () => void;
   #broker: MessagePort | undefined;
   #isBrokerAskedFor = false;
@@ -38,12 +38,12 @@ export class HubLink {
   #held: JobMessage[] = [];
 
   /** `askForBroker` is called once, when a port would be of use; join() may follow. */
-  constructor(database: string, hear: Hear, askForBroker: () => void) {
-    this.#hear = hear;
+  constructor(database: string, receive: Receive, askForBroker: () => void) {
+    this.#receive = receive;
     this.#askForBroker = askForBroker;
     try {
       this.#channel = new BroadcastChannel(channelName(database));
-      this.#channel.onmessage = ({ data }) => hear(data as HubMessage, undefined);
+      this.#channel.onmessage = ({ data }) => receive(data as HubMessage, undefined);
     } catch (error) {
       // Firefox refuses it where it refuses locks, too, which the election says.
       if (!isRefusal(error)) throw error;
@@ -137,7 +137,7 @@ export class HubLink {
     this.#offered = port1;
     port1.onmessage = ({ data }) => {
       const message = data as HubMessage;
-      if (message.type !== "hello") this.#hear(message, port1);
+      if (message.type !== "hello") this.#receive(message, port1);
       else if (this.#offered === port1) this.#port = port1;
     };
     this.#tellBroker({ type: "connect", to }, [port2]);
@@ -147,7 +147,7 @@ export class HubLink {
     // Whoever takes us for the owner will hear who is.
     if (port === undefined || this.#ownerHub !== undefined) return;
     this.#followers.add(port);
-    port.onmessage = ({ data }) => this.#hear(data as HubMessage, port);
+    port.onmessage = ({ data }) => this.#receive(data as HubMessage, port);
     port.postMessage(this.#sealed({ type: "hello" }));
   }
 

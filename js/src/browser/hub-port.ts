@@ -24,10 +24,10 @@ export interface HubPort {
 
 /** @internal */
 export interface HubEvents {
-  hear(message: HubToPage): void;
+  receive(message: HubToPage): void;
   fail(error: KeepsakeError): void;
   /** It is gone, or hangs, and nobody here has ended it. */
-  die(): void;
+  onGone(): void;
   /** Whether an answer of the hub is waited for. */
   isWaiting(): boolean;
 }
@@ -55,15 +55,15 @@ interface Spare {
 
 /** @internal */
 export function openHub({ settings, worker }: HubOptions, events: HubEvents): HubPort {
-  const { hear, fail, die } = events;
-  if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, hear);
+  const { receive, fail, onGone } = events;
+  if (typeof Worker === "undefined") return hubInThisThread({ type: "start", settings }, receive);
   const life = `${channelName(settings.name)}:life:${Math.random()}`;
   const ended = new AbortController();
   const leave = () => ended.abort();
   const known = takeSpare(worker);
   const started = known ?? startWorker({ worker });
   const watch = watchHub(started, events, known !== undefined);
-  const gone = () => (spare?.worker === started ? endSpare() : die());
+  const gone = () => (spare?.worker === started ? endSpare() : onGone());
   started.onmessage = ({ data }) => {
     const message = data as HubToPage;
     watch.heard(message);
@@ -72,7 +72,7 @@ export function openHub({ settings, worker }: HubOptions, events: HubEvents): Hu
       const signal = ended.signal;
       navigator.locks.request(life, { signal }, granted(gone, watch.doubt)).catch(() => {});
     }
-    hear(message);
+    receive(message);
   };
   started.onerror = (event) => {
     event.preventDefault();
@@ -114,17 +114,17 @@ function endSpare(): void {
 }
 
 // A worker that hangs, as in Chromium one whose files were deleted, says nothing any more.
-function watchHub(worker: Worker, { die, isWaiting }: HubEvents, wasSpare: boolean) {
+function watchHub(worker: Worker, { onGone, isWaiting }: HubEvents, wasSpare: boolean) {
   let silentLooks = Number.NEGATIVE_INFINITY; // until it has started
   let doubted: ReturnType<typeof setTimeout> | undefined;
   const ping = () => worker.postMessage({ type: "ping" } satisfies PageToHub);
   const doubt = () => {
     ping();
-    doubted = setTimeout(die, DOUBT_LASTS_MS);
+    doubted = setTimeout(onGone, DOUBT_LASTS_MS);
   };
   const look = () => {
     silentLooks = isWaiting() ? silentLooks + 1 : Math.min(silentLooks, 0);
-    if (silentLooks > MOST_SILENT_LOOKS) die();
+    if (silentLooks > MOST_SILENT_LOOKS) onGone();
     else if (silentLooks > 0) ping();
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
@@ -147,16 +147,16 @@ function watchHub(worker: Worker, { die, isWaiting }: HubEvents, wasSpare: boole
 
 // Once a site's data was cleared, an old page gets a lock that its new worker has. So one that is
 // granted at once may be that of a worker which lives, or of one that has ended already.
-function granted(die: () => void, doubt: () => void): () => void {
+function granted(onGone: () => void, doubt: () => void): () => void {
   const asked = performance.now();
-  return () => (performance.now() - asked > GRANTED_AT_ONCE_MS ? die() : doubt());
+  return () => (performance.now() - asked > GRANTED_AT_ONCE_MS ? onGone() : doubt());
 }
 
 // A service worker can start no other; it is asked for no sync access handles either.
-function hubInThisThread(start: PageToHub, hear: (message: HubToPage) => void): HubPort {
+function hubInThisThread(start: PageToHub, receive: (message: HubToPage) => void): HubPort {
   const { port1, port2 } = new MessageChannel();
   serveHub(port2);
-  port1.onmessage = ({ data }) => hear(data as HubToPage);
+  port1.onmessage = ({ data }) => receive(data as HubToPage);
   port1.postMessage(start);
   const close = () => {
     port1.close();

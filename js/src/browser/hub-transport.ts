@@ -199,9 +199,9 @@ export class HubTransport implements Transport {
     if (this.#hub !== undefined || this.#isSuspended) return;
     this.#listenToPage(true);
     const hub = openHub(this.#options, {
-      hear: (message) => this.#hear(message),
+      receive: (message) => this.#receive(message),
       fail: (error) => this.#failAll(error),
-      die: () => this.#bury(hub),
+      onGone: () => this.#restart(hub),
       isWaiting: () => this.#calls.size > 0 || this.#isClosed,
     });
     this.#hub = hub;
@@ -215,7 +215,7 @@ export class HubTransport implements Transport {
     }
   }
 
-  #hear(message: HubToPage): void {
+  #receive(message: HubToPage): void {
     switch (message.type) {
       case "started":
         clearTimeout(this.#starting);
@@ -273,7 +273,7 @@ export class HubTransport implements Transport {
   }
 
   // A worker may be ended by the browser, by others who have its handle, or because it hangs.
-  #bury(hub: HubPort): void {
+  #restart(hub: HubPort): void {
     if (hub !== this.#hub) return;
     this.#deaths++;
     if (this.#deaths < MOST_DEATHS) {

@@ -91,7 +91,7 @@ export class Hub implements Candidate, Leader {
     this.#page = page;
     this.#link = new HubLink(
       settings.name,
-      (message, port) => this.#hear(message, port),
+      (message, port) => this.#receive(message, port),
       () => this.tell({ type: "broker" }),
     );
     this.#followers = new Followers(this.#link, this);
@@ -285,15 +285,15 @@ export class Hub implements Candidate, Leader {
 
   // ---- other hubs
 
-  #hear(message: HubMessage, port: MessagePort | undefined): void {
+  #receive(message: HubMessage, port: MessagePort | undefined): void {
     if (this.#isClosed) return;
     if (message.protocol > PROTOCOL) this.giveUp(newerVersion());
     // An older owner hears of us and steps down.
     else if (message.protocol < PROTOCOL) this.#ask();
-    else this.#heed(message, port);
+    else this.#handle(message, port);
   }
 
-  #heed(message: HubMessage, port: MessagePort | undefined): void {
+  #handle(message: HubMessage, port: MessagePort | undefined): void {
     switch (message.type) {
       case "who":
         this.#link.wantBroker();

@@ -180,13 +180,13 @@ async function readAll<T>(
 }
 
 /** @internal */
-export function keyOf(file: number, index: number): number {
+export function blockKey(file: number, index: number): number {
   return file * KEYS_PER_FILE + index;
 }
 
 /** @internal */
 export function keyRange(file: number, begin: number, end = KEYS_PER_FILE): IDBKeyRange {
-  return IDBKeyRange.bound(keyOf(file, begin), keyOf(file, end), false, true);
+  return IDBKeyRange.bound(blockKey(file, begin), blockKey(file, end), false, true);
 }
 
 function isMissing(what: string, file: string): KeepsakeError {

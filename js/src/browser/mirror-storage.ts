@@ -25,11 +25,11 @@ import {
   pieceCount,
 } from "./mirror-file.js";
 import {
+  blockKey,
   EXTENTS,
   FENCE,
   HOME,
   type Home,
-  keyOf,
   keyRange,
   type Loaded,
   RECORDS_PER_EPOCH,
@@ -251,11 +251,11 @@ export class MirrorStorage implements BrowserStorage {
           blocks.delete(keyRange(file, pieceCount(size, BLOCK_BYTES)));
           blocks.delete(keyRange(EXTENTS + file, pieceCount(size, EXTENT_BYTES)));
         }
-        for (const [index, block] of loose) blocks.put(block, keyOf(file, index));
+        for (const [index, block] of loose) blocks.put(block, blockKey(file, index));
         for (const [index, extent] of extents) {
           const first = index * BLOCKS_PER_EXTENT;
           blocks.delete(keyRange(file, first, first + BLOCKS_PER_EXTENT));
-          blocks.put(extent, keyOf(EXTENTS + file, index));
+          blocks.put(extent, blockKey(EXTENTS + file, index));
         }
       }
     });

@@ -22,7 +22,7 @@ const adopted = new Map<string, SharedModule>();
  * that a database opens again without a network, and with code that is compiled. @internal
  */
 export function compiledModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
-  const key = keyOf(source);
+  const key = sourceUrl(source);
   let module = compiled.get(key);
   if (module === undefined) {
     const late = () => unusable(String(source), `no answer in ${LOADING_MAY_TAKE_MS / 1000} s`);
@@ -42,16 +42,16 @@ export async function sharedModule(source: string | Uint8Array): Promise<SharedM
 /** Takes what another thread of the page compiled, unless it is of another build. @internal */
 export function adoptModule(source: string | Uint8Array, shared: SharedModule | undefined): void {
   if (shared?.build !== WASM_BUILD) return;
-  adopted.set(keyOf(source), shared);
-  compiled.set(keyOf(source), Promise.resolve(shared.module));
+  adopted.set(sourceUrl(source), shared);
+  compiled.set(sourceUrl(source), Promise.resolve(shared.module));
 }
 
 /** @internal */
 export function adoptedModule(source: string | Uint8Array): SharedModule | undefined {
-  return adopted.get(keyOf(source));
+  return adopted.get(sourceUrl(source));
 }
 
-function keyOf(source: string | Uint8Array): string {
+function sourceUrl(source: string | Uint8Array): string {
   return typeof source === "string" ? source : "";
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./database-name.js";
 import { inTime } from "./in-time.js";
 import { empty } from "./moving.js";
-import { closedError, nameOf, reasonOf, storageError } from "./storage-error.js";
+import { closedError, errorName, reasonOf, storageError } from "./storage-error.js";
 
 const FOLDER = "keepsake";
 const RESERVE = ".reserve";
@@ -353,7 +353,7 @@ async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
 }
 
 function isBusy(error: unknown): boolean {
-  return nameOf(error) === "NoModificationAllowedError";
+  return errorName(error) === "NoModificationAllowedError";
 }
 
 function isNoAnswer(error: unknown): boolean {
@@ -372,7 +372,7 @@ function noAnswer(what: string): KeepsakeError {
 const PASSING = new Set(["InvalidStateError", "NotReadableError"]);
 
 function isPassing(error: unknown): boolean {
-  return PASSING.has(nameOf(error) ?? "");
+  return PASSING.has(errorName(error) ?? "");
 }
 
 function passingError(name: string, error: unknown): KeepsakeError {
@@ -401,7 +401,7 @@ async function existing<T>(open: () => Promise<T>): Promise<T | undefined> {
   try {
     return await open();
   } catch (error) {
-    if (nameOf(error) === "NotFoundError") return undefined;
+    if (errorName(error) === "NotFoundError") return undefined;
     throw error;
   }
 }

@@ -17,6 +17,7 @@ import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import { type SealedKey, SharedSecret } from "./key-proof.js";
 import { compiledModule } from "./module.js";
+import { withProgress } from "./progress-files.js";
 import {
   type ExportPhase,
   type Failure,
@@ -25,7 +26,6 @@ import {
   type Result,
   type Settings,
 } from "./protocol.js";
-import { tellingFiles } from "./telling-files.js";
 
 // A power cut costs at most this much of what was acknowledged, where durability is relaxed.
 const FLUSH_AFTER_MS = 100;
@@ -93,7 +93,7 @@ export class Owner {
           verifies: true,
           keys: await keys.forFile(storage.files.get(name)),
         },
-        files: tellingFiles(storage.files, isAtWork),
+        files: withProgress(storage.files, isAtWork),
         onClose: () => {},
       });
       const owner = new Owner(settings, storage, session, keys);

@@ -11,7 +11,7 @@ export function storageError(what: string, name: string, error: unknown): Keepsa
 
 /** @internal */
 export function isQuotaError(error: unknown): boolean {
-  return nameOf(error) === "QuotaExceededError";
+  return errorName(error) === "QuotaExceededError";
 }
 
 /**
@@ -19,11 +19,11 @@ export function isQuotaError(error: unknown): boolean {
  * is a frame of another site. @internal
  */
 export function isRefusal(error: unknown): boolean {
-  return nameOf(error) === "SecurityError";
+  return errorName(error) === "SecurityError";
 }
 
 /** @internal */
-export function nameOf(error: unknown): string | undefined {
+export function errorName(error: unknown): string | undefined {
   return (error as Error | null | undefined)?.name;
 }
 

@@ -26,13 +26,13 @@ import {
   checkWhole,
   isList,
   type NamesOf,
-  reading,
+  readInput,
   show,
 } from "../checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, invalid, KeepsakeError, named, tried } from "../errors.js";
+import { invalid, KeepsakeError, nameError, orUndefined, withNamedErrors } from "../errors.js";
 import type { AnswerTo, Operation as CoreOperation, OperationOf } from "../wire/operations.js";
 import type {
   Blob,
@@ -179,17 +179,17 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       this.#retention = checkRetention(retention);
       this.connection = connect();
     } catch (error) {
-      throw named(new.target.name, error);
+      throw nameError(new.target.name, error);
     }
   }
 
   /** The checkpoint that `config` names, or else the newest of its thread and namespace. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    return this.attempt(() => {
+    return this.withNamedErrors(() => {
       // The specification: where there is no thread, there is nothing, and no error.
       const asked = configurableOf(config);
       if (asked.thread_id === undefined) return undefined;
-      const key = keyOf(asked, () => checkpointIdOf(asked));
+      const key = checkpointKey(asked, () => checkpointIdOf(asked));
       return whenThere(this.#call({ kind: "getTuple", key }), (tuple) => {
         if (tuple === undefined) return undefined;
         if (key.checkpointId === "") return this.#toTuple(tuple);
@@ -203,24 +203,24 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     options: ListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    const asked = await this.attempt(() => {
+    const asked = await this.withNamedErrors(() => {
       checkConfig(config);
       const given = checkOptions("list", LIST, options);
       return { ...given, config: configurableOf(config), limit: limitOf(given.limit) };
     });
     let left = asked.limit;
-    const { filter, matches } = await this.attempt(() => this.#filterOf(asked.filter));
+    const { filter, matches } = await this.withNamedErrors(() => this.#filterOf(asked.filter));
     let cursor: CheckpointKey | undefined;
     const later = new LaterValues(this.serde);
     let largest = LARGEST_PAGE;
     for (let size = FIRST_PAGE; left > 0; size = Math.min(size * 4, largest)) {
       const wanted = matches ? size : Math.min(size, left);
-      const { page, limit } = await this.attempt(() =>
+      const { page, limit } = await this.withNamedErrors(() =>
         withinAnswer(wanted, (limit) => this.#page(asked, { filter, cursor, limit })),
       );
       if (limit < wanted) size = largest = limit;
       for (const tuple of page) {
-        const found = await this.attempt(() => this.#toTuple(tuple, later));
+        const found = await this.withNamedErrors(() => this.#toTuple(tuple, later));
         if (matches && !matches(found.metadata)) continue;
         yield found;
         if (--left === 0) return;
@@ -237,11 +237,11 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const asked = configurableOf(config);
       const parentCheckpointId = optionalId("checkpoint_id", asked.checkpoint_id);
-      const { key, operation } = reading("a checkpoint", () => {
-        const key = keyOf(asked, () => checkText("checkpoint.id", checkpoint?.id));
+      const { key, operation } = readInput("a checkpoint", () => {
+        const key = checkpointKey(asked, () => checkText("checkpoint.id", checkpoint?.id));
         const versions = newVersions ?? checkpoint.channel_versions;
         const parts = { key, parentCheckpointId, checkpoint, metadata, newVersions: versions };
         return { key, operation: toPutOperation(this.serde, parts, this.#latest) };
@@ -284,9 +284,9 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = "",
   ): Promise<void> {
-    await this.attempt(() => {
+    await this.withNamedErrors(() => {
       const asked = configurableOf(config);
-      const key = keyOf(asked, () => checkText("checkpoint_id", asked.checkpoint_id));
+      const key = checkpointKey(asked, () => checkText("checkpoint_id", asked.checkpoint_id));
       const pairs = checkEach("writes", writes, checkWrite);
       const stored = pairs.map(([channel, value], i): MaybePromise<CoreWrite> => {
         const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : i;
@@ -311,12 +311,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     config: RunnableConfig;
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const given = checkOptions("getDeltaChannelHistory", DELTAS, options);
       const channels = checkEach("channels", given.channels, (name) => checkText("channel", name));
       if (channels.length === 0) return {};
       const asked = configurableOf(given.config);
-      const key = keyOf(asked, () => checkpointIdOf(asked));
+      const key = checkpointKey(asked, () => checkpointIdOf(asked));
       const histories = await this.#call({
         kind: "deltaChannelHistory",
         key,
@@ -332,14 +332,14 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   override async deleteThread(threadId: string): Promise<void> {
-    await this.attempt(async () =>
+    await this.withNamedErrors(async () =>
       this.#call({ kind: "deleteThread", threadId: threadIdOf(threadId) }),
     );
   }
 
   /** Copies all checkpoints and writes to a thread that has none; `not_found` if there are none. */
   async copyThread(sourceThreadId: string, targetThreadId: string): Promise<void> {
-    await this.attempt(async () =>
+    await this.withNamedErrors(async () =>
       this.#call({
         kind: "copyThread",
         source: threadIdOf(sourceThreadId),
@@ -350,7 +350,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** Deletes the checkpoints whose metadata has one of these as `run_id`; says how many. */
   async deleteForRuns(runIds: string[]): Promise<number> {
-    return this.attempt(async () =>
+    return this.withNamedErrors(async () =>
       this.#call({
         kind: "deleteForRuns",
         runIds: checkEach("runIds", runIds, (id) => checkText("run_id", id)),
@@ -363,7 +363,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** Deletes history by rules; says what went, or with `dryRun` what would go. */
   async prune(options: RetentionPruneOptions): Promise<Pruned>;
   async prune(options: PruneOptions | RetentionPruneOptions): Promise<number | Pruned> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const given = checkOptions("prune", PRUNE, options as PruneOptions & RetentionPruneOptions);
       const rules = RULES.filter((name) => name in given);
       if (rules.length > 0 && "strategy" in given) {
@@ -398,24 +398,24 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** Frees what nothing refers to any more, and makes the file smaller by it. */
   async compact(): Promise<void> {
-    await this.attempt(() => this.#pruneBy({}));
+    await this.withNamedErrors(() => this.#pruneBy({}));
   }
 
   /** The threads, the last active first. Loads in pages, and no further than it is iterated. */
   async *listThreads(options: { limit?: number | undefined } = {}): AsyncGenerator<ThreadSummary> {
-    let left = await this.attempt(() =>
+    let left = await this.withNamedErrors(() =>
       limitOf(checkOptions("listThreads", LIST_THREADS, options).limit),
     );
     let cursor: { newestCheckpointId: string; threadId: string } | undefined;
     let largest = LARGEST_PAGE;
     for (let size = FIRST_THREADS; left > 0; size = Math.min(size * 4, largest)) {
       const wanted = Math.min(size, left);
-      const { page, limit } = await this.attempt(() =>
+      const { page, limit } = await this.withNamedErrors(() =>
         withinAnswer(wanted, (limit) => this.#call({ kind: "listThreads", cursor, limit })),
       );
       if (limit < wanted) size = largest = limit;
       for (const thread of page) {
-        yield await this.attempt(() => this.#toSummary(thread));
+        yield await this.withNamedErrors(() => this.#toSummary(thread));
         if (--left === 0) return;
       }
       if (page.length < limit) return;
@@ -446,7 +446,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** The thread, which must be there, has another id from now on. That must have no checkpoints. */
   async renameThread(threadId: string, newThreadId: string): Promise<void> {
-    await this.attempt(async () =>
+    await this.withNamedErrors(async () =>
       this.#call({
         kind: "renameThread",
         source: threadIdOf(threadId),
@@ -466,7 +466,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   ): Promise<void> {
     const source = threadIdOf(threadId);
     const target = threadIdOf(newThreadId);
-    await this.attempt(async () =>
+    await this.withNamedErrors(async () =>
       checkpointId === undefined
         ? this.#call({ kind: "copyThread", source, target })
         : this.#call({
@@ -480,7 +480,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** What changed between two checkpoints, of one thread or of two. */
   async diff(before: RunnableConfig, after: RunnableConfig): Promise<CheckpointDiff> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const [a, b] = await Promise.all([this.#valuesAt(before), this.#valuesAt(after)]);
       return differenceBetween(a, b);
     });
@@ -498,7 +498,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   async stats(): Promise<CheckpointerStats> {
-    return this.attempt(() => this.#call({ kind: "checkpointerStats" }));
+    return this.withNamedErrors(() => this.#call({ kind: "checkpointerStats" }));
   }
 
   /** Lets go of the database. Later calls reject with `closed`. Twice is fine. */
@@ -511,10 +511,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   /** @internal */
-  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
+  protected withNamedErrors<T>(body: () => MaybePromise<T>): Promise<T> {
     // As its caller knows it.
     const { isLent } = this.connection;
-    return attempt(isLent ? "memory.checkpointer" : this.constructor.name, body);
+    return withNamedErrors(isLent ? "memory.checkpointer" : this.constructor.name, body);
   }
 
   #call<const Op extends CoreOperation>(operation: Op): MaybePromise<AnswerTo<Op>> {
@@ -542,7 +542,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async #filterOf(
     filter: Record<string, unknown> | undefined,
   ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
-    const given = reading("filter", () => Object.entries(filter ?? {}), "invalid_filter");
+    const given = readInput("filter", () => Object.entries(filter ?? {}), "invalid_filter");
     const wanted = given.filter(([, value]) => value !== undefined);
     for (const [name, value] of wanted) checkMetadataFilter(name, value);
     if (wanted.length === 0) return { filter: "" };
@@ -625,7 +625,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 }
 
 // The thread first: of what is missing, it is what matters most.
-function keyOf(asked: Configurable, checkpointId: () => string): CheckpointKey {
+function checkpointKey(asked: Configurable, checkpointId: () => string): CheckpointKey {
   return {
     threadId: threadIdOf(asked.thread_id),
     checkpointNs: optionalId("checkpoint_ns", asked.checkpoint_ns),
@@ -702,7 +702,7 @@ function rulesOf(options: RetentionPruneOptions): RetentionRules {
 function checkSerde(serde: SerializerProtocol | undefined): void {
   if (!serde) return;
   for (const method of ["dumpsTyped", "loadsTyped"] as const) {
-    if (typeof tried(() => serde[method]) === "function") continue;
+    if (typeof orUndefined(() => serde[method]) === "function") continue;
     throw invalid(
       `serde must have the method ${method}: ${show(serde)}; MemorySaver takes it alone, SqliteSaver by name`,
     );
@@ -753,8 +753,8 @@ export class SqliteSaver extends KeepsakeSaver {
         throw invalid("it takes a serde by name: { path, serde }");
       },
       // What can't be read is refused above.
-      tried(() => options?.serde),
-      tried(() => options?.retention),
+      orUndefined(() => options?.serde),
+      orUndefined(() => options?.retention),
     );
   }
 

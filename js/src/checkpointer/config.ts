@@ -1,7 +1,7 @@
 // What LangGraph's configs say of a checkpoint: its ids, and where a list begins and ends.
 
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { checkText, msOfDate, reading, show } from "../checks.js";
+import { checkText, msOfDate, readInput, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { CheckpointKey } from "../wire/types.js";
 
@@ -33,7 +33,7 @@ export interface Configurable {
 /** A copy of that, if it is where LangGraph has it. @internal */
 export function configurableOf(config: RunnableConfig | undefined): Configurable {
   if (config === undefined || config === null) return {};
-  return reading("a config", () => copyOfConfigurable(config));
+  return readInput("a config", () => copyOfConfigurable(config));
 }
 
 function copyOfConfigurable(config: RunnableConfig): Configurable {

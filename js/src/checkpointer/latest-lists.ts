@@ -27,7 +27,7 @@ export class LatestLists {
 
   /** The list that was put last, if it is known by its elements. */
   listOf(key: CheckpointKey, channel: string): ListValue | undefined {
-    return this.#kept.get(keyOf(key, channel))?.list;
+    return this.#kept.get(channelKey(key, channel))?.list;
   }
 
   /** The same checkpoint, with what is new in its lists. */
@@ -35,7 +35,7 @@ export class LatestLists {
     const values = checkpoint.values.map((value): NewValue => {
       const list = value.value;
       if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) return value;
-      const base = this.#kept.get(keyOf(checkpoint.key, value.channel));
+      const base = this.#kept.get(channelKey(checkpoint.key, value.channel));
       const { delta, middle } = differenceOf(list, base);
       if (middle === undefined) return { ...value, delta };
       return { ...value, delta, value: { type: list.type, bytes: middle } };
@@ -50,7 +50,7 @@ export class LatestLists {
     // next: the engine finds the last one.
     for (const [i, { channel, value }] of values.entries()) {
       const stamp = shortened.values[i]?.delta?.stamp;
-      const name = keyOf(key, channel);
+      const name = channelKey(key, channel);
       this.#drop(name);
       if (stamp === undefined || !(value instanceof ListValue) || value.held > KEPT_BYTES) continue;
       this.#kept.set(name, { stamp, list: value });
@@ -80,7 +80,7 @@ export function wholeAgain<Checkpoint extends NewCheckpoint>(
   return { ...checkpoint, values };
 }
 
-function keyOf({ threadId, checkpointNs }: CheckpointKey, channel: string): string {
+function channelKey({ threadId, checkpointNs }: CheckpointKey, channel: string): string {
   // NUL is in no id.
   return `${threadId}\0${checkpointNs}\0${channel}`;
 }

@@ -58,7 +58,7 @@ export function parse(
   words: readonly string[],
 ): Arguments {
   checkNames(given, Object.keys(options));
-  const { positionals, values } = attempt(() =>
+  const { positionals, values } = withNamedErrors(() =>
     parseArgs({
       args: given,
       options: Object.fromEntries(
@@ -110,7 +110,7 @@ function checkNames(given: readonly string[], known: readonly string[]): void {
   }
 }
 
-function attempt<T>(body: () => T): T {
+function withNamedErrors<T>(body: () => T): T {
   try {
     return body();
   } catch (error) {

@@ -60,7 +60,7 @@ export async function run(words: string[], streams: Streams): Promise<number> {
     return FAILED;
   } catch (error) {
     const isMisused = error instanceof KeepsakeError && OF_WORDS.includes(error.code);
-    streams.error(isJson ? jsonOf(error) : safe(textOf(error, name, isMisused)));
+    streams.error(isJson ? jsonOf(error) : safe(errorText(error, name, isMisused)));
     return isMisused ? MISUSED : FAILED;
   }
 }
@@ -82,7 +82,7 @@ function jsonOf(error: unknown): string {
   return `${JSON.stringify({ error: { code, message: messageOf(error) } })}\n`;
 }
 
-function textOf(error: unknown, name: string, isMisused: boolean): string {
+function errorText(error: unknown, name: string, isMisused: boolean): string {
   const remedy = error instanceof KeepsakeError ? REMEDIES[error.code] : undefined;
   const hint = isMisused ? usageOf(name) : remedy === undefined ? "" : `${remedy}\n`;
   const label = error instanceof KeepsakeError ? `${error.code}: ` : "";

@@ -9,7 +9,7 @@ import type { ObjectStorage } from "../edge/sql-host.js";
 import { refuseKey } from "../engine/keys.js";
 import type { LocalEngine } from "../engine/local-engine.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
-import { detailOf, KeepsakeError, tried } from "../errors.js";
+import { detailOf, KeepsakeError, orUndefined } from "../errors.js";
 import { Memory, TIER_OPTIONS, type TierOptions } from "../memory.js";
 import { authorOf } from "../scope/access.js";
 import { levelOf, type ScopeOptions } from "../scope/scope.js";
@@ -175,7 +175,7 @@ export function keepsake(
 }
 
 function refuseNow(options: object | null | undefined): void {
-  if (tried(() => (options as { now?: unknown }).now) === undefined) return;
+  if (orUndefined(() => (options as { now?: unknown }).now) === undefined) return;
   throw new KeepsakeError(
     "invalid_argument",
     "now is the object's, which stores: give it in memoryOptions() of the object",

@@ -1,7 +1,7 @@
 // Reads published tables of word vectors.
 
 import { isBytes } from "../bytes.js";
-import { bytesIn, checkOptions, checkWhole, type NamesOf, reading, show } from "../checks.js";
+import { bytesIn, checkOptions, checkWhole, type NamesOf, readInput, show } from "../checks.js";
 import { invalid, type KeepsakeError } from "../errors.js";
 import { encodeTable, type WordVectors } from "./table.js";
 
@@ -39,7 +39,7 @@ export async function cutWordVectors(
   const { words = WORDS, tokenizer } = checkOptions("cutWordVectors", CUT_OPTIONS, options);
   checkWhole("words", words, 1);
   if (tokenizer !== undefined) {
-    return encodeTable(readModel2vec(await bytesOf(source), await textOf(tokenizer), words));
+    return encodeTable(readModel2vec(await bytesOf(source), await readText(tokenizer), words));
   }
   const lines = linesOf(chunksOf(source));
   const { value: first = "" } = await lines.next();
@@ -188,7 +188,7 @@ function jsonOf<T>(text: string): T {
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 async function* chunksOf(source: TableSource): AsyncGenerator<Uint8Array> {
-  const chunks = reading("a table of word vectors", () => listOfChunks(source));
+  const chunks = readInput("a table of word vectors", () => listOfChunks(source));
   if (chunks === undefined) throw noTable(source);
   for await (const chunk of chunks) {
     if (!isBytes(chunk)) throw noTable(chunk);
@@ -237,4 +237,4 @@ async function bytesOf(source: TableSource): Promise<Uint8Array> {
   return all;
 }
 
-const textOf = async (source: TableSource) => new TextDecoder().decode(await bytesOf(source));
+const readText = async (source: TableSource) => new TextDecoder().decode(await bytesOf(source));

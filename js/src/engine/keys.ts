@@ -3,7 +3,7 @@
 // plain (core/src/sql/file_seal.h).
 
 import { isBytes } from "../bytes.js";
-import { reading } from "../checks.js";
+import { readInput } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 
@@ -74,7 +74,9 @@ export function notEncrypted(name: string): KeepsakeError {
 
 /** Of options of what no key is for. @internal */
 export function refuseKey(options: object | undefined, why: string): void {
-  const { key } = reading("its options", () => ({ ...(options as { key?: unknown } | undefined) }));
+  const { key } = readInput("its options", () => ({
+    ...(options as { key?: unknown } | undefined),
+  }));
   if (key !== undefined) throw noKeyHere(why);
 }
 

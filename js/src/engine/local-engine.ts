@@ -22,10 +22,10 @@ import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";
 import { IdleIndex } from "./idle-index.js";
 import { type Key, type KeyRing, noKeyHere } from "./keys.js";
+import { Mutex } from "./mutex.js";
 import { IdleScrub } from "./scrubbing.js";
 import type { DatabaseSession } from "./session.js";
-import type { EncodedCall, Runner, Together } from "./together.js";
-import { Turns } from "./turns.js";
+import type { EncodedCall, Runner, TickBatch } from "./tick-batch.js";
 
 type Configuration = OperationOf<"configureStore">;
 
@@ -45,7 +45,7 @@ export interface SessionSource {
   /** Opens it anew when nobody has called for so long, if its linear memory has grown. @default never */
   readonly replacedAfterMs?: number;
   /** Makes the writes of a tick one transaction. @default each is one */
-  readonly together?: (runner: Runner) => Together;
+  readonly tickBatch?: (runner: Runner) => TickBatch;
   /** What encrypts its file. @default there is none */
   readonly keys?: KeyRing;
   /** Two sources of one database must agree on it. */
@@ -70,14 +70,14 @@ export class LocalEngine implements Engine {
   #session: DatabaseSession | undefined;
   #isClosed = false;
   #isLost = false;
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
   // How many need the session as it is: exports and imports go on in it.
   #needed = 0;
   #growthTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new ChangeListeners();
   readonly #idleIndex: IdleIndex | undefined;
   readonly #idleScrub: IdleScrub | undefined;
-  readonly #together: Together | undefined;
+  readonly #tickBatch: TickBatch | undefined;
 
   constructor(source: SessionSource, onClosed: () => void) {
     this.#source = source;
@@ -86,7 +86,7 @@ export class LocalEngine implements Engine {
       this.#idleIndex = new IdleIndex((vectors) => this.#improve(vectors));
       this.#idleScrub = new IdleScrub((pages) => this.#scrub(pages));
     }
-    this.#together = source.together?.({
+    this.#tickBatch = source.tickBatch?.({
       runAll: (all) => this.#runAll(all),
       runAlone: (one) => this.#runAlone(one),
       onDone: (operations, levels) => this.#noteDone(operations, levels),
@@ -115,8 +115,8 @@ export class LocalEngine implements Engine {
     now: number,
     levels?: Levels,
   ): MaybePromise<Answers<Operations>> {
-    if (this.#together?.takes(operations) && this.#isOpen())
-      return this.#together.add(operations, now, levels);
+    if (this.#tickBatch?.takes(operations) && this.#isOpen())
+      return this.#tickBatch.add(operations, now, levels);
     return this.#serve(() => this.#run(operations, now, levels));
   }
 
@@ -144,7 +144,7 @@ export class LocalEngine implements Engine {
 
   // What failed is run once more if the session turned out to be without a database.
   #serve<T>(run: () => T, hasFailed: (result: T) => boolean = () => false): MaybePromise<T> {
-    this.#together?.flush();
+    this.#tickBatch?.flush();
     if (!this.#isOpen()) return this.#whenOpen(run);
     try {
       const result = run();
@@ -175,7 +175,7 @@ export class LocalEngine implements Engine {
   ): Promise<T> {
     const files = await filesOf(name, database);
     await this.#ready();
-    this.#together?.flush();
+    this.#tickBatch?.flush();
     const takeBack = this.#sessionNow().lend(files);
     try {
       const result = await body();
@@ -196,7 +196,7 @@ export class LocalEngine implements Engine {
     const { keys } = this.#source;
     if (keys === undefined)
       throw noKeyHere("what is in memory is not written, and a host encrypts");
-    await this.#turns.take(() =>
+    await this.#mutex.run(() =>
       keys.change(key, async (encoded) => {
         await this.call([{ kind: "changeKey", key: encoded }], Date.now());
       }),
@@ -208,7 +208,7 @@ export class LocalEngine implements Engine {
   }
 
   exclusively<T>(body: () => Promise<T>): Promise<T> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       this.#needed++;
       try {
         return await body();
@@ -220,7 +220,7 @@ export class LocalEngine implements Engine {
 
   close(): void {
     if (this.#isClosed) return;
-    this.#together?.flush();
+    this.#tickBatch?.flush();
     this.#isClosed = true;
     this.#idleIndex?.stop();
     this.#idleScrub?.stop();

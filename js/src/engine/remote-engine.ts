@@ -9,8 +9,8 @@ import { type Answers, answersIn } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine.js";
 import { type Key, noKeyHere } from "./keys.js";
+import { Mutex } from "./mutex.js";
 import type { Transport } from "./transport.js";
-import { Turns } from "./turns.js";
 
 /** @internal */
 export class RemoteEngine implements Engine {
@@ -20,7 +20,7 @@ export class RemoteEngine implements Engine {
   // Writes without an answer yet, in order.
   readonly #unanswered = new Set<number>();
   readonly #listeners = new ChangeListeners();
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
   #sequence = 0;
   #references = 0;
 
@@ -58,7 +58,7 @@ export class RemoteEngine implements Engine {
   }
 
   exclusively<T>(body: () => Promise<T>): Promise<T> {
-    return this.#turns.take(() => this.#transport.exclusively?.(body) ?? body());
+    return this.#mutex.run(() => this.#transport.exclusively?.(body) ?? body());
   }
 
   status(): Promise<EngineStatus> {

@@ -1,7 +1,7 @@
 // Files as Anthropic's memory tool: six commands below /memories, whose answers a model was
 // trained to read.
 
-import { checkEach, checkText, checkWhole, reading, show } from "../checks.js";
+import { checkEach, checkText, checkWhole, readInput, show } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import { originOf } from "../prompt/item-text.js";
 import { isForeign } from "../store/provenance.js";
@@ -75,7 +75,7 @@ export function anthropicMemory(home: FileHome, options?: FilesToolOptions): Ant
   };
   const execute = async (command: MemoryCommand): Promise<string> => {
     try {
-      const name = reading("a command", () => command?.command);
+      const name = readInput("a command", () => command?.command);
       if (typeof name !== "string" || !Object.hasOwn(handlers, name)) {
         throw new Error(`Unknown command: ${typeof name === "string" ? name : show(name)}`);
       }
@@ -92,7 +92,7 @@ export function anthropicMemory(home: FileHome, options?: FilesToolOptions): Ant
 // What a model leaves out is undefined; a tool that hands on no command at all is a mistake.
 function copyOf<Command extends object>(name: string, command: Command): Command {
   if (typeof command === "object" && command !== null) {
-    return reading(`the command ${name}`, () => ({ ...command }));
+    return readInput(`the command ${name}`, () => ({ ...command }));
   }
   throw invalid(
     `${name} takes its command, such as { path: "${ROOT}/notes.md" }: ${show(command)}`,
@@ -106,7 +106,7 @@ function isOfModel({ code }: KeepsakeError): boolean {
 async function view(files: Files, { path, view_range }: Given<"view">): Promise<string> {
   const inner = innerOf(path);
   const file = await files.find(inner);
-  if (file !== undefined) return numbered(path, textOf(path, file), view_range, file);
+  if (file !== undefined) return numbered(path, fileText(path, file), view_range, file);
   if (inner !== "/" && !(await files.isDirectory(inner))) throw missing(path);
   const lines = await listed(files, inner, withoutLastSlashes(path), LEVELS);
   const size = lines.reduce((sum, line) => sum + line.size, 0);
@@ -349,7 +349,7 @@ function innerOf(path: string): string {
   return withoutLastSlashes(inner) || "/";
 }
 
-function textOf(path: string, { content }: StoredFile): string {
+function fileText(path: string, { content }: StoredFile): string {
   if (typeof content === "string") return content;
   throw new Error(`Unsupported file type for ${path}: it holds ${sizeText(sizeOf(content))}`);
 }

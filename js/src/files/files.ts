@@ -11,7 +11,7 @@ import {
   checkText,
   checkWhole,
   type NamesOf,
-  reading,
+  readInput,
   show,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
@@ -40,12 +40,12 @@ import { oneByOne } from "./lock.js";
 import {
   ancestorsOf,
   filePartsOf,
+  type ItemPath,
+  itemPathOf,
   namespaceOf,
-  type Place,
   partsOf,
-  partsOfPlace,
+  partsOfItem,
   pathOf,
-  placeOf,
 } from "./paths.js";
 
 /** Where files are kept: a store of keepsake, a memory, or a scope of one. */
@@ -153,7 +153,7 @@ export class Files {
   constructor(home: FileHome, options?: FilesOptions) {
     const given = checkOptions("Files", FILES_OPTIONS, options);
     const { namespace = ["files"], index, origin = "model" } = given;
-    this.#store = reading("what files are kept in", () => storeOf(home));
+    this.#store = readInput("what files are kept in", () => storeOf(home));
     this.#root = checkRoot(namespace);
     if (index !== undefined && index !== false) checkList("index", index);
     this.#index = index;
@@ -170,7 +170,7 @@ export class Files {
     ]);
     const directories = below
       .filter(({ length }) => length > namespace.length)
-      .map((each) => `${pathOf(partsOfPlace(this.#root, { namespace: each, key: "" }))}`);
+      .map((each) => `${pathOf(partsOfItem(this.#root, { namespace: each, key: "" }))}`);
     const files = await this.#readAll(keys.map((key) => ({ namespace, key })));
     const entries: DirectoryEntry[] = [
       ...directories.map((each) => ({ isDirectory: true as const, path: each })),
@@ -193,7 +193,7 @@ export class Files {
   async find(path: string): Promise<StoredFile | undefined> {
     const parts = partsOf(path);
     if (parts.length === 0 || path.endsWith("/")) return undefined;
-    const { namespace, key } = placeOf(this.#root, parts);
+    const { namespace, key } = itemPathOf(this.#root, parts);
     const item = await this.#store.get(namespace, key);
     return item === null ? undefined : this.#fileOf(item);
   }
@@ -300,8 +300,8 @@ export class Files {
       matches(names.slice(isWhole ? 0 : parts.length).join("/") || (names.at(-1) as string));
     const places = await this.#walk(from, depth, name);
     // The path may be a file's own; what a whole pattern means is in the walk.
-    if (!isWhole && parts.length > 0) places.push(placeOf(this.#root, parts));
-    const wanted = places.filter((place) => isMatch(partsOfPlace(this.#root, place)));
+    if (!isWhole && parts.length > 0) places.push(itemPathOf(this.#root, parts));
+    const wanted = places.filter((place) => isMatch(partsOfItem(this.#root, place)));
     const files = await this.#readAll(wanted);
     return files
       .map(infoOf)
@@ -368,7 +368,7 @@ export class Files {
   }
 
   async #existing(all: readonly (readonly string[])[]): Promise<boolean[]> {
-    const gets = all.map((parts) => ({ ...placeOf(this.#root, parts), refreshTtl: false }));
+    const gets = all.map((parts) => ({ ...itemPathOf(this.#root, parts), refreshTtl: false }));
     const items = (await this.#store.batch(gets)) as (Item | null)[];
     return items.map((item) => item !== null);
   }
@@ -385,7 +385,7 @@ export class Files {
   }
 
   // The files below a directory, down to a depth; with a name, where a file of it may be.
-  async #walk(directory: readonly string[], depth = ALL, name?: string): Promise<Place[]> {
+  async #walk(directory: readonly string[], depth = ALL, name?: string): Promise<ItemPath[]> {
     const prefix = namespaceOf(this.#root, directory);
     const deepest = depth === ALL ? undefined : prefix.length + depth - 1;
     const namespaces = await this.#namespaces(prefix, deepest);
@@ -399,14 +399,14 @@ export class Files {
   }
 
   // A file and what lies below its path: one of them, unless others wrote here.
-  async #below(parts: readonly string[]): Promise<Place[]> {
+  async #below(parts: readonly string[]): Promise<ItemPath[]> {
     const places = await this.#walk(parts);
     if (parts.length === 0) return places;
     const [isFile] = await this.#existing([parts]);
-    return isFile ? [placeOf(this.#root, parts), ...places] : places;
+    return isFile ? [itemPathOf(this.#root, parts), ...places] : places;
   }
 
-  async #readAll(places: readonly Place[]): Promise<StoredFile[]> {
+  async #readAll(places: readonly ItemPath[]): Promise<StoredFile[]> {
     const files: StoredFile[] = [];
     for (let i = 0; i < places.length; i += AT_ONCE) {
       const gets = places.slice(i, i + AT_ONCE).map((place) => ({ ...place, refreshTtl: false }));
@@ -432,7 +432,7 @@ export class Files {
       limit,
       refreshTtl: false,
     };
-    const own = parts.length === 0 ? [] : [{ ...placeOf(this.#root, parts), refreshTtl: false }];
+    const own = parts.length === 0 ? [] : [{ ...itemPathOf(this.#root, parts), refreshTtl: false }];
     const [found, item] = (await this.#store.batch([search, ...own])) as unknown as [
       SearchItem[],
       Item | null | undefined,
@@ -447,7 +447,7 @@ export class Files {
     if (quarantined) return undefined;
     const content = contentOfValue(value);
     if (content === undefined) return undefined;
-    const path = pathOf(partsOfPlace(this.#root, { namespace, key }));
+    const path = pathOf(partsOfItem(this.#root, { namespace, key }));
     const type = typeOf(key, content);
     const size = sizeOf(content);
     return { path, content, type, size, createdAt, updatedAt, ...toldOf(item) };
@@ -464,7 +464,7 @@ export class Files {
     { origin, source }: GivenProvenance,
   ): PutOperation {
     const put: PutOperation = {
-      ...placeOf(this.#root, parts),
+      ...itemPathOf(this.#root, parts),
       value: itemOf(content),
       origin,
       source,
@@ -529,7 +529,7 @@ function byPath(a: { path: string }, b: { path: string }): number {
   return a.path < b.path ? -1 : Number(a.path > b.path);
 }
 
-function deletionOf(place: Place): PutOperation {
+function deletionOf(place: ItemPath): PutOperation {
   return { ...place, value: null };
 }
 

@@ -6,7 +6,7 @@ import { invalid } from "../errors.js";
 import { decodeLabel, encodeLabel } from "../scope/labels.js";
 
 /** Where a file is as an item. */
-export interface Place {
+export interface ItemPath {
   namespace: string[];
   key: string;
 }
@@ -39,11 +39,11 @@ export function namespaceOf(root: readonly string[], directory: readonly string[
   return [...root, ...directory.map(encodeLabel)];
 }
 
-export function placeOf(root: readonly string[], parts: readonly string[]): Place {
+export function itemPathOf(root: readonly string[], parts: readonly string[]): ItemPath {
   return { namespace: namespaceOf(root, parts.slice(0, -1)), key: parts.at(-1) as string };
 }
 
-export function partsOfPlace(root: readonly string[], { namespace, key }: Place): string[] {
+export function partsOfItem(root: readonly string[], { namespace, key }: ItemPath): string[] {
   return [...namespace.slice(root.length).map(decodeLabel), key];
 }
 

@@ -167,7 +167,7 @@ class Import {
   #importCheckpoints(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
       async (page) => (await this.#connection.call([{ kind: "foreignCheckpoints", ...page }]))[0],
-      ({ key }: ForeignCheckpoint) => `checkpoint ${nameOf(key)}`,
+      ({ key }: ForeignCheckpoint) => `checkpoint ${checkpointName(key)}`,
       async (row) => {
         if (await this.#isTaken({ kind: "getTuple", key: row.key })) return;
         await this.#importCheckpoint(row, serde);
@@ -182,12 +182,13 @@ class Import {
     if (!isPlainObject(decoded)) throw invalid("checkpoint must be an object");
     const checkpoint = withNumericVersions(decoded as unknown as Checkpoint);
     const metadata = (await decode(serde, row.metadata)) as CheckpointMetadata;
-    const parent = this.#versions.get(nameOf({ ...key, checkpointId: parentCheckpointId })) ?? {};
+    const parent =
+      this.#versions.get(checkpointName({ ...key, checkpointId: parentCheckpointId })) ?? {};
     const versions = Object.entries(checkpoint.channel_versions);
     const newVersions = Object.fromEntries(
       versions.filter(([channel, version]) => parent[channel] !== version),
     );
-    this.#versions.set(nameOf(key), checkpoint.channel_versions);
+    this.#versions.set(checkpointName(key), checkpoint.channel_versions);
     await this.#connection.call([
       await toPutOperation(serde, { key, parentCheckpointId, checkpoint, metadata, newVersions }),
     ]);
@@ -196,7 +197,7 @@ class Import {
   #importWrites(serde: SerializerProtocol): Promise<void> {
     return this.#eachRow(
       async (page) => (await this.#connection.call([{ kind: "foreignWrites", ...page }]))[0],
-      ({ key, write }: ForeignWrite) => `write ${nameOf(key)}/${write.taskId}/${write.idx}`,
+      ({ key, write }: ForeignWrite) => `write ${checkpointName(key)}/${write.taskId}/${write.idx}`,
       async ({ key, write }) => {
         if (await this.#hasWrite(key, write)) return;
         const value = await dump(
@@ -213,7 +214,7 @@ class Import {
 
   async #hasWrite(key: CheckpointKey, write: PendingWrite): Promise<boolean> {
     if (this.#target.onConflict === "replace") return false;
-    const name = nameOf(key);
+    const name = checkpointName(key);
     if (this.#written?.name !== name) {
       const [tuple] = await this.#connection.call([{ kind: "getTuple", key }]);
       this.#written = { name, ids: new Set(tuple?.pendingWrites.map(idOf)) };
@@ -346,6 +347,6 @@ function withNumericVersions(checkpoint: Checkpoint): Checkpoint {
   };
 }
 
-function nameOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): string {
+function checkpointName({ threadId, checkpointNs, checkpointId }: CheckpointKey): string {
   return [threadId, checkpointNs, checkpointId].join("/");
 }

@@ -2,7 +2,7 @@
 
 import type { ThreadSummary } from "../checkpointer/checkpointer.js";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
-import { tried } from "../errors.js";
+import { orUndefined } from "../errors.js";
 import type { Changes } from "../wire/changes.js";
 import { CheckpointTree, type Step } from "./checkpoint-tree.js";
 import { ask, type Child, h } from "./dom.js";
@@ -126,7 +126,7 @@ export class ThreadsTab implements Tab {
   }
 
   #titleOf(threadId: string): string {
-    return tried(() => this.#host.threadTitle(threadId)) ?? threadId;
+    return orUndefined(() => this.#host.threadTitle(threadId)) ?? threadId;
   }
 
   #chooseThread(threadId: string | undefined): void {

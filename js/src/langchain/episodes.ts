@@ -7,7 +7,7 @@ import {
   checkText,
   checkWhole,
   type NamesOf,
-  reading,
+  readInput,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { asLine, fencedWithin, originOf } from "../prompt/item-text.js";
@@ -123,7 +123,7 @@ export class Episodes {
   constructor(memory: HasStore | object, given?: EpisodesOptions) {
     const options = checkOptions("episodes", OPTIONS, given);
     const { namespace = ["episodes"], halfLifeDays = 30, now = Date.now } = options;
-    this.#place = reading("what episodes takes", () => {
+    this.#place = readInput("what episodes takes", () => {
       const store = "store" in Object(memory) ? (memory as HasStore).store : memory;
       return placeOf("episodes", { store, namespace }, {});
     });

@@ -19,7 +19,7 @@ import {
   checkWhole,
   type NamesOf,
 } from "../checks.js";
-import { Turns } from "../engine/turns.js";
+import { Mutex } from "../engine/mutex.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { textOf, unfenced, withoutFenced } from "../prompt/item-text.js";
 import { tokensOf } from "../prompt/tokens.js";
@@ -215,7 +215,7 @@ const MOST_WAITING = 1000;
 const FIRST_WAIT = 60_000;
 const WAIT_GROWTH = 5;
 // Those of one place run one after the other, whichever learner began them.
-const turnsOf = new WeakMap<object, Map<string, Turns>>();
+const mutexes = new WeakMap<object, Map<string, Mutex>>();
 
 /**
  * Learns from conversations by a model of yours: `extract` finds the facts in each turn, after
@@ -282,7 +282,7 @@ export class Learner {
     if (said.length === 0) return;
     const place = this.#placeOf(run);
     const source = sourceOf(run);
-    const name = nameOf(JSON.stringify([source?.thread_id, said]));
+    const name = hashOf(JSON.stringify([source?.thread_id, said]));
     await add(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
     const work: Promise<void> = this.#workBehind(place).finally(() =>
       this.#background.delete(work),
@@ -337,7 +337,7 @@ export class Learner {
   }
 
   #work(place: Place, options: LearnOptions): Promise<LearnReport> {
-    return turnsAt(place).take(() => new LearnRun(place, this.#options, options).all());
+    return mutexAt(place).run(() => new LearnRun(place, this.#options, options).all());
   }
 }
 
@@ -532,7 +532,7 @@ class LearnRun {
     if (group.size === 0) return undefined;
     const keys = [...group.keys()].sort();
     // With its texts: when one of them changes, a group that was set aside is another one.
-    const name = nameOf(JSON.stringify(keys.map((key) => [key, group.get(key)])));
+    const name = hashOf(JSON.stringify(keys.map((key) => [key, group.get(key)])));
     return { name, kind: "group", at: Date.now(), failures: 0, keys };
   }
 }
@@ -607,20 +607,20 @@ function isClosed(error: unknown): boolean {
   return error instanceof KeepsakeError && error.code === "closed";
 }
 
-function turnsAt({ store, labels }: Place): Turns {
-  const places = turnsOf.get(store) ?? new Map<string, Turns>();
-  turnsOf.set(store, places);
+function mutexAt({ store, labels }: Place): Mutex {
+  const places = mutexes.get(store) ?? new Map<string, Mutex>();
+  mutexes.set(store, places);
   const name = JSON.stringify(labels);
-  const turns = places.get(name) ?? new Turns();
-  places.set(name, turns);
-  return turns;
+  const mutex = places.get(name) ?? new Mutex();
+  places.set(name, mutex);
+  return mutex;
 }
 
 // ---- what waits
 
 const encoder = new TextEncoder();
 
-function nameOf(text: string): string {
+function hashOf(text: string): string {
   const bytes = encoder.encode(text);
   return [fnv1a(bytes), fnv1a(bytes, 0x9747b28c)].map((hash) => hash.toString(36)).join("-");
 }

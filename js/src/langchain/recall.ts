@@ -170,8 +170,8 @@ export class Recaller {
       this.#pinned(place),
       this.#hits(place, messages, run),
     ]);
-    const isPinned = new Set(pinned.map(nameOf));
-    const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(nameOf(hit)));
+    const isPinned = new Set(pinned.map(itemId));
+    const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(itemId(hit)));
     const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatOf(item)));
     const { maxTokens = 1000 } = this.#options;
     const above = this.#fit(lines(pinned), maxTokens, ["[Pinned Memory]"]);
@@ -187,7 +187,7 @@ export class Recaller {
     const filter = pinned === true ? { pinned: true } : pinned;
     const items = await facts(place, { filter, limit: MOST_PINNED });
     return items.sort(
-      (a, b) => Number(a.createdAt) - Number(b.createdAt) || (nameOf(a) < nameOf(b) ? -1 : 1),
+      (a, b) => Number(a.createdAt) - Number(b.createdAt) || (itemId(a) < itemId(b) ? -1 : 1),
     );
   }
 
@@ -233,7 +233,7 @@ function readsAlike(one: ItemStore, other: ItemStore): boolean {
   return one === other || one.readsAs?.(other) === true;
 }
 
-function nameOf({ namespace, key }: SearchItem): string {
+function itemId({ namespace, key }: SearchItem): string {
   return JSON.stringify([namespace, key]);
 }
 

@@ -98,7 +98,7 @@ export async function judge(
       return { outcome: "replaced", key: replaces, others: [old] };
     }
   }
-  if (words.length > MOST_WORDS) return { outcome: "stored", key: keyOf(words), others: [] };
+  if (words.length > MOST_WORDS) return { outcome: "stored", key: hashKey(words), others: [] };
   const found = await likely(place, text);
   const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
   const sentences = sentencesOf(text);
@@ -117,7 +117,7 @@ export async function judge(
   );
   if (lesser) return { outcome: "merged", key: lesser.key, others: [lesser] };
   const others = own.filter(({ value }) => areAlike(textOf(value), text));
-  return { outcome: "stored", key: keyOf(words), others };
+  return { outcome: "stored", key: hashKey(words), others };
 }
 
 /** Whether two texts share at least half of their words. @internal */
@@ -192,7 +192,7 @@ function isLess(known: string[], words: string[]): boolean {
 
 // The same words make the same key, so that two calls at once store one item. Short, because
 // models read it with each item; of 64 bits, because a key that meets another would replace it.
-function keyOf(words: string[]): string {
+function hashKey(words: string[]): string {
   const points = Array.from(words.join(" "), (char) => char.codePointAt(0) as number);
   return [fnv1a(points), fnv1a(points, 0x9747b28c)]
     .map((hash) => hash.toString(36).padStart(7, "0"))

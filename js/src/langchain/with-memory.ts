@@ -11,7 +11,7 @@ import {
   HumanMessage,
 } from "@langchain/core/messages";
 import { ensureConfig, Runnable, type RunnableConfig } from "@langchain/core/runnables";
-import { reading, show } from "../checks.js";
+import { readInput, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { takesKeys } from "../prompt/item-text.js";
 import { type Graph, graphWithMemory, isGraph } from "./graph-with-memory.js";
@@ -54,7 +54,7 @@ export function withMemory(
   target: Model | Graph,
   options: RecallOptions = {},
 ): ModelWithMemory | Graph {
-  return reading("what withMemory takes", () => make(target, options));
+  return readInput("what withMemory takes", () => make(target, options));
 }
 
 function make(target: Model | Graph, options: RecallOptions): ModelWithMemory | Graph {

@@ -58,14 +58,14 @@ function serverOf(
       );
       if (!about.annotations.readOnlyHint) tellOfChange();
       const notes = [maskedNote(given.masked).trim(), ...said].filter((note) => note !== "");
-      return { ...textOf(answer, ...notes), structuredContent };
+      return { ...toolResult(answer, ...notes), structuredContent };
     });
     offer(tool, about.annotations.readOnlyHint);
   }
   for (const { name, run, isReader, ...about } of factTools(secrets)) {
     const annotations = { readOnlyHint: isReader, openWorldHint: false };
     const tool = server.registerTool(name, { ...about, annotations }, async (input: unknown) =>
-      textOf(
+      toolResult(
         await file.use((store) =>
           run(store as unknown as ItemStore, input as Record<string, unknown>),
         ),
@@ -114,7 +114,7 @@ function serveGraph(
   };
 }
 
-function textOf(answer: unknown, ...notes: string[]) {
+function toolResult(answer: unknown, ...notes: string[]) {
   const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
   return { content: [text, ...notes].map((each) => ({ type: "text" as const, text: each })) };
 }

@@ -1,6 +1,6 @@
 // A file that several processes work with: each has it open while it is at work.
 
-import { Turns } from "../engine/turns.js";
+import { Mutex } from "../engine/mutex.js";
 import { type MemoryOptions, openMemory } from "../memory.js";
 import type { ScopeOptions } from "../scope/scope.js";
 import type { SqliteStore } from "../store/store.js";
@@ -12,7 +12,7 @@ const LOCK_TIMEOUT_MS = 20_000;
 export class SharedFile {
   readonly #options: MemoryOptions;
   readonly #scope: ScopeOptions;
-  readonly #turns = new Turns();
+  readonly #mutex = new Mutex();
 
   /** Only what lies in the scope is worked with. */
   constructor(options: MemoryOptions, scope: ScopeOptions) {
@@ -22,7 +22,7 @@ export class SharedFile {
 
   /** Nobody else reads or writes the file while `body` runs, nor does another `body`. */
   use<T>(body: (store: SqliteStore) => Promise<T>): Promise<T> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       const memory = await openMemory(this.#options);
       try {
         return await body(memory.scoped(this.#scope).store);

@@ -81,13 +81,13 @@ function busy(
     : `Close it there; if that process is gone, remove ${lockPath}`;
   return new KeepsakeError(
     "busy",
-    `${path} is open in ${nameOf(owner)}; it holds ${basename(lockPath)}. Waited ` +
+    `${path} is open in ${describeOwner(owner)}; it holds ${basename(lockPath)}. Waited ` +
       `${timeoutMs / 1000} s: a greater lockTimeout waits longer. ${remedy}; for a file that ` +
       "several processes write to there is memoryOver() of keepsake/sqlite",
   );
 }
 
-function nameOf(owner: Owner | undefined): string {
+function describeOwner(owner: Owner | undefined): string {
   if (owner === undefined) return "another process";
   if (isDamaged(owner)) return "a process that its damaged lock does not name";
   if (!isOnThisMachine(owner)) return `process ${owner.pid} of another machine or container`;
@@ -132,7 +132,7 @@ function writeCandidate(candidate: string, token: string): void {
 function linkTo(candidate: string, owner: Owner): boolean {
   remove(candidate);
   try {
-    fs.symlinkSync(textOf(owner), candidate);
+    fs.symlinkSync(lockText(owner), candidate);
     return true;
   } catch {
     return false;
@@ -140,7 +140,7 @@ function linkTo(candidate: string, owner: Owner): boolean {
 }
 
 // Less than 60 bytes, which most file systems need no block for.
-function textOf({ pid, task, thread, started, machine, token }: Owner): string {
+function lockText({ pid, task, thread, started, machine, token }: Owner): string {
   return [pid, task === pid ? "=" : task, thread, started, machine, token].join(",");
 }
 

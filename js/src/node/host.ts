@@ -10,7 +10,7 @@ import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
 import { refuseUtf16 } from "../engine/text-encoding.js";
-import { Together } from "../engine/together.js";
+import { TickBatch } from "../engine/tick-batch.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
@@ -173,7 +173,7 @@ function fileSource({
     durability,
     keys,
     replacedAfterMs: GROWN_REPLACED_AFTER_MS,
-    together: (runner) => new Together(runner, whenTickEnds),
+    tickBatch: (runner) => new TickBatch(runner, whenTickEnds),
     async open() {
       refuseOddFile(path);
       const reserve = new Reserve(path);

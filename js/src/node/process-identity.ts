@@ -34,7 +34,9 @@ export function ownIdentity(): Identity {
 
 function describeSelf(): Identity {
   const identity: Identity = { pid: process.pid, thread: threadId, machine: machine() };
-  const task = attempt(() => Number(fs.readlinkSync("/proc/thread-self").split("/").at(-1)));
+  const task = withNamedErrors(() =>
+    Number(fs.readlinkSync("/proc/thread-self").split("/").at(-1)),
+  );
   if (task !== undefined) identity.task = task;
   const started = startOf(identity);
   if (typeof started === "string") identity.started = started;
@@ -60,8 +62,8 @@ export function lives(identity: Identity): boolean | undefined {
 
 // Boot and pid namespace: a container has its own pids, and a reboot starts anew.
 function machine(): string {
-  const boot = attempt(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
-  const pids = attempt(() => fs.readlinkSync(PID_NAMESPACE));
+  const boot = withNamedErrors(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
+  const pids = withNamedErrors(() => fs.readlinkSync(PID_NAMESPACE));
   return createHash("sha256")
     .update(JSON.stringify([hostname(), boot, pids]))
     .digest("base64url")
@@ -70,7 +72,7 @@ function machine(): string {
 
 /** False in a container, whose /proc shows nothing of the processes around it. @internal */
 export function seesAllProcesses(): boolean {
-  return attempt(() => fs.readlinkSync(PID_NAMESPACE)) === FIRST_PID_NAMESPACE;
+  return withNamedErrors(() => fs.readlinkSync(PID_NAMESPACE)) === FIRST_PID_NAMESPACE;
 }
 
 function existenceOf(pid: number): "own" | "hidden" | "none" {
@@ -114,7 +116,7 @@ function startOfTask(pid: number, task: number): string | null | undefined {
   }
 }
 
-function attempt<T>(read: () => T): T | undefined {
+function withNamedErrors<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -2,7 +2,7 @@
 // an agent server (https://github.com/langchain-ai/agent-protocol), without a server.
 
 import { checkOptions, type NamesOf, show } from "../checks.js";
-import { invalid, named } from "../errors.js";
+import { invalid, nameError } from "../errors.js";
 
 /** What is used of a compiled graph. Its checkpointer is what keeps the threads. */
 export interface StreamedGraph {
@@ -323,6 +323,6 @@ export function graphTransport(
   try {
     return new GraphTransport(graph, checkOptions("", OPTIONS, options));
   } catch (error) {
-    throw named("graphTransport", error);
+    throw nameError("graphTransport", error);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { ThreadSummary } from "../checkpointer/checkpointer.js";
 import { checkList, checkOptions, checkWhole, type NamesOf } from "../checks.js";
-import { named } from "../errors.js";
+import { nameError } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
 import type { Changes } from "../wire/changes.js";
@@ -97,7 +97,7 @@ function useItems(
 ): Answer<SearchItem[]> {
   const prefix = checked(hook, () => checkList("namespacePrefix", namespacePrefix));
   return useAnswer(hook, memory, {
-    key: keyOf([prefix, options]),
+    key: jsonKey([prefix, options]),
     ask: async ({ store }) =>
       findsNothing(options) ? [] : store.search(prefix, { refreshTtl: false, ...options }),
     concerns: (changes) => isBelow(changes, prefix),
@@ -112,7 +112,7 @@ function isBelow({ everything, namespaces }: Changes, prefix: readonly string[])
 }
 
 // Objects that say the same are the same question, though a component makes them anew.
-function keyOf(asked: unknown): string {
+function jsonKey(asked: unknown): string {
   return JSON.stringify(asked, (_, value) =>
     ArrayBuffer.isView(value) ? Array.from(value as Float32Array) : value,
   );
@@ -122,6 +122,6 @@ function checked<T>(hook: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    throw named(hook, error);
+    throw nameError(hook, error);
   }
 }

@@ -1,7 +1,7 @@
 // What is told of every access: who, where, what, with which outcome; never a value.
 
 import { checkText, type NamesOf, show } from "../checks.js";
-import type { AccessListener, Told } from "../connection.js";
+import type { AccessListener, Observers } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Access } from "../wire/changes.js";
 import { type Operation, rowOf } from "../wire/operations.js";
@@ -58,7 +58,7 @@ export function authorOf({ actor, nodeId }: AccessOptions): (() => Author) | und
 }
 
 /** Who hears of the calls, and who makes them. @internal */
-export function toldBy(scope: string, options: AccessOptions): Told {
+export function observersOf(scope: string, options: AccessOptions): Observers {
   return { hear: listenerOf(scope, options), author: authorOf(options) };
 }
 

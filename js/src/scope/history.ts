@@ -2,7 +2,7 @@
 
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { checkTime, reading, show } from "../checks.js";
+import { checkTime, readInput, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { Time } from "../store/store-operations.js";
 
@@ -15,7 +15,7 @@ interface Saver {
 
 /** When it was, to be asked when that is needed. @internal */
 export function momentOf(saver: Saver, moment: Moment): () => number | Promise<number> {
-  return reading("the moment of asOf", () => whenOf(saver, moment));
+  return readInput("the moment of asOf", () => whenOf(saver, moment));
 }
 
 function whenOf(saver: Saver, moment: Moment): () => number | Promise<number> {

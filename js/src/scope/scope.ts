@@ -6,7 +6,7 @@ import {
   checkOptions,
   checkText,
   type NamesOf,
-  reading,
+  readInput,
   show,
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
@@ -140,7 +140,7 @@ export function scopeOf(
   source: ScopeVariables | ScopedRun,
   options?: ScopeSources,
 ): ScopeOptions {
-  return reading("a scope", () => findScope(scope, wordsOf("scopeOf", source, options)));
+  return readInput("a scope", () => findScope(scope, wordsOf("scopeOf", source, options)));
 }
 
 function findScope(scope: ScopeName, words: Words): ScopeOptions {
@@ -188,7 +188,7 @@ export function storeNamespace(
   source: ScopeVariables | ScopedRun,
   options?: ScopeSources,
 ): string[] {
-  return reading("a scope", () => {
+  return readInput("a scope", () => {
     const words = wordsOf("storeNamespace", source, options);
     return chosenNamespace(words) ?? [encodeLabel(needed("user", words, "user_id")), "memories"];
   });
@@ -298,7 +298,7 @@ function wordFor(scope: string, { said }: Words, ...names: string[]): string | u
     for (const [rank, name] of names.entries()) {
       const given = variables[name];
       if (given === undefined || given === null) continue;
-      const word = textOf(scope, name, given);
+      const word = checkWord(scope, name, given);
       if (found === undefined) found = { word, by, rank, name };
       if (word !== found.word && rank <= found.rank)
         throw differing(`${found.name} of ${found.by}`, `${name} of ${by}`);
@@ -307,7 +307,7 @@ function wordFor(scope: string, { said }: Words, ...names: string[]): string | u
   return found?.word;
 }
 
-function textOf(scope: string, name: string, given: unknown): string {
+function checkWord(scope: string, name: string, given: unknown): string {
   if (typeof given === "string" && given !== "") return given;
   if (typeof given === "number" && Number.isFinite(given)) return String(given);
   throw invalid(`${name} of the scope "${scope}" must be a text that is not empty: ${show(given)}`);

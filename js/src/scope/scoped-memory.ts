@@ -3,11 +3,11 @@
 import { SqliteSaver } from "../checkpointer/checkpointer.js";
 import type { Connection } from "../connection.js";
 import type { ChangeListener } from "../engine/changes.js";
-import { attempt, named } from "../errors.js";
+import { nameError, withNamedErrors } from "../errors.js";
 import type { StoreOptions } from "../store/options.js";
 import type { PastStore } from "../store/past-store.js";
 import { SqliteStore } from "../store/store.js";
-import { toldBy } from "./access.js";
+import { observersOf } from "./access.js";
 import { type AuditEntry, type AuditLogOptions, auditLog } from "./audit.js";
 import {
   checkReceipt,
@@ -52,7 +52,7 @@ export class ScopedMemory {
     const level = levelOf("scoped", given);
     this.place = [...(connection.levels?.place ?? []), ...level.place];
     this.#options = options;
-    this.#connection = connection.within(level, toldBy(this.place.join("/"), given));
+    this.#connection = connection.within(level, observersOf(this.place.join("/"), given));
     this.store = new SqliteStore(options, this.#connection);
     for (const label of level.place) {
       this.store.secrets?.name(decodeLabel(label), "a label of the scope");
@@ -73,7 +73,7 @@ export class ScopedMemory {
     try {
       return new ScopedMemory(this.#options, this.#connection, scope);
     } catch (error) {
-      throw named("ScopedMemory", error);
+      throw nameError("ScopedMemory", error);
     }
   }
 
@@ -84,22 +84,22 @@ export class ScopedMemory {
 
   /** Forgets for good: everything in the scope, or what the options name of it. */
   async forget(options?: ForgetOptions): Promise<ErasureReceipt> {
-    return attempt("ScopedMemory", () => forget(this.#connection, options));
+    return withNamedErrors("ScopedMemory", () => forget(this.#connection, options));
   }
 
   /** As `memory.revoke()`, of what lies in the scope. */
   async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
-    return attempt("ScopedMemory", () => revoke(this.#connection, options));
+    return withNamedErrors("ScopedMemory", () => revoke(this.#connection, options));
   }
 
   /** As `memory.checkReceipt()`, of a receipt of this scope. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
-    return attempt("ScopedMemory", () => checkReceipt(this.#connection, receipt));
+    return withNamedErrors("ScopedMemory", () => checkReceipt(this.#connection, receipt));
   }
 
   /** As `memory.evict()`, of everything in the scope unless the options name a part of it. */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return attempt("ScopedMemory", () =>
+    return withNamedErrors("ScopedMemory", () =>
       evict(this.#connection, options, this.store, this.#options.now),
     );
   }
@@ -107,7 +107,7 @@ export class ScopedMemory {
   /** As `memory.auditLog()`, of what lies in the scope. */
   async auditLog(options?: AuditLogOptions): Promise<AuditEntry[]> {
     const { now = Date.now } = this.#options;
-    return attempt("ScopedMemory", () => auditLog(this.#connection, options, now()));
+    return withNamedErrors("ScopedMemory", () => auditLog(this.#connection, options, now()));
   }
 
   /** As `memory.asOf()`, of the scope. */
@@ -115,7 +115,7 @@ export class ScopedMemory {
     try {
       return this.store.pastAt(momentOf(this.checkpointer, moment));
     } catch (error) {
-      throw named("ScopedMemory", error);
+      throw nameError("ScopedMemory", error);
     }
   }
 
@@ -124,13 +124,13 @@ export class ScopedMemory {
     try {
       return this.#connection.onChange(listener);
     } catch (error) {
-      throw named("ScopedMemory", error);
+      throw nameError("ScopedMemory", error);
     }
   }
 
   /** Lets go of its share of the database. */
   async close(): Promise<void> {
-    await attempt("ScopedMemory", async () => {
+    await withNamedErrors("ScopedMemory", async () => {
       const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
       await Promise.all(closing);
     });

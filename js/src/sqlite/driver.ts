@@ -1,6 +1,6 @@
 // The connections of four libraries, as one.
 
-import { reading } from "../checks.js";
+import { readInput } from "../checks.js";
 import { invalid } from "../errors.js";
 import type { SqlValue } from "../wasm/sql-values.js";
 
@@ -56,7 +56,7 @@ const MOST_STATEMENTS = 256;
 /** Throws invalid_argument unless it is a connection of a library that is known. @internal */
 export function driverOf(given: SqliteConnection): Driver {
   const connection = given as AnyConnection;
-  const isConnection = reading(
+  const isConnection = readInput(
     "a connection",
     () =>
       typeof connection?.prepare === "function" &&

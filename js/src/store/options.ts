@@ -5,7 +5,7 @@ import {
   checkOptions,
   checkWhole,
   type NamesOf,
-  reading,
+  readInput,
   show,
   textsIn,
 } from "../checks.js";
@@ -93,7 +93,7 @@ const TTL: NamesOf<TtlOptions> = { defaultTtl: 1, refreshOnRead: 1, sweepInterva
 
 /** A copy of what a store is told, checked below its own names. @internal */
 export function checkStoreOptions(given: StoreOptions | null | undefined): StoreOptions {
-  const { index, ttl, text, now, searchMode, secrets } = reading("its options", () => ({
+  const { index, ttl, text, now, searchMode, secrets } = readInput("its options", () => ({
     ...given,
   })) as StoreOptions;
   for (const [name, group] of Object.entries({ index, ttl, text })) {

@@ -2,7 +2,7 @@
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import { checkOptions, type NamesOf } from "../checks.js";
-import { named } from "../errors.js";
+import { nameError } from "../errors.js";
 import type { Change } from "../wire/types.js";
 import {
   type Item,
@@ -95,7 +95,7 @@ export class PastStore extends BaseStore {
     try {
       return (await this.#answer(operations)) as OperationResults<Op>;
     } catch (error) {
-      throw named("PastStore", error);
+      throw nameError("PastStore", error);
     }
   }
 
@@ -112,7 +112,7 @@ export class PastStore extends BaseStore {
       const [items] = await this.#answer([searchOf(namespacePrefix, options)]);
       return items as SearchItem[];
     } catch (error) {
-      throw named("PastStore", error);
+      throw nameError("PastStore", error);
     }
   }
 
@@ -121,7 +121,7 @@ export class PastStore extends BaseStore {
       const [namespaces] = await this.#answer([listOperation(options)]);
       return namespaces as string[][];
     } catch (error) {
-      throw named("PastStore", error);
+      throw nameError("PastStore", error);
     }
   }
 

@@ -6,7 +6,7 @@ import {
   checkNumber,
   isList,
   type NamesOf,
-  reading,
+  readInput,
   show,
   textsIn,
 } from "../checks.js";
@@ -174,7 +174,7 @@ export function byOrigin<T, R>(
       `${name} must say something of each origin, such as { web: 0.5 }: ${show(given)}`,
     );
   }
-  return reading(name, () => Object.entries(given)).flatMap(([origin, one]) => {
+  return readInput(name, () => Object.entries(given)).flatMap(([origin, one]) => {
     const known = checkChoice(`an origin of ${name}`, ORIGINS, origin as keyof typeof ORIGINS);
     return one === undefined ? [] : [{ origin: known, ...read(`${name}.${known}`, one as T) }];
   });
@@ -235,7 +235,7 @@ function weights(name: string, fields: unknown): { path: string; weight: number 
   if (typeof fields !== "object" || fields === null || isList(fields)) {
     throw invalid(`${name} must be weights by their paths, such as { title: 2 }: ${show(fields)}`);
   }
-  return reading(name, () => Object.entries(fields)).map(([path, weight]) => ({
+  return readInput(name, () => Object.entries(fields)).map(([path, weight]) => ({
     path,
     weight: checkNumber(`${name}["${path}"]`, weight),
   }));

@@ -27,9 +27,9 @@ interface Matcher {
 }
 
 /** A literal, a run of characters, or where the secret begins and ends. */
-type Part = string | { begins: boolean } | Run;
+type Part = string | { begins: boolean } | CharRun;
 
-interface Run {
+interface CharRun {
   set: boolean[];
   least: number;
   /** Of an exact count no more are read; else one more is too many. */

@@ -21,7 +21,7 @@ import {
   checkWhole,
   isList,
   type NamesOf,
-  reading,
+  readInput,
   show,
   textsIn,
   unreadable,
@@ -217,7 +217,7 @@ export function toCore(operations: readonly Operation[], defaults: CallDefaults)
     );
   }
   const requests: StoreOperation[] = [];
-  const count = reading("operations", () => operations.length, "invalid_operation");
+  const count = readInput("operations", () => operations.length, "invalid_operation");
   // By number, which sees holes, and is quicker than an iterator.
   for (let position = 0; position < count; position++) {
     try {
@@ -390,7 +390,7 @@ export function searchOf(
   namespacePrefix: string[],
   options: Omit<SearchOperation, "namespacePrefix"> | null | undefined,
 ): SearchOperation {
-  return reading("the options of search", () => {
+  return readInput("the options of search", () => {
     const given = options ?? {};
     if (typeof given === "object" && !("namespacePrefix" in given) && !Array.isArray(given)) {
       // Not spread first: to ask that for what it lacks is slow in Node 20.

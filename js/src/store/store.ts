@@ -14,7 +14,15 @@ import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connectio
 import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
-import { attempt, invalid, KeepsakeError, named, tell, throwIfEnded, tried } from "../errors.js";
+import {
+  invalid,
+  KeepsakeError,
+  nameError,
+  orUndefined,
+  tell,
+  throwIfEnded,
+  withNamedErrors,
+} from "../errors.js";
 import type {
   AnswerTo,
   Operation as CoreOperation,
@@ -181,7 +189,7 @@ export abstract class KeepsakeStore extends BaseStore {
         interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);
       this.connection = connect(configuration);
     } catch (error) {
-      throw named(new.target.name, error);
+      throw nameError(new.target.name, error);
     }
   }
 
@@ -201,7 +209,7 @@ export abstract class KeepsakeStore extends BaseStore {
       tellMasked?.();
       return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
     } catch (error) {
-      throw named(this.#called, error);
+      throw nameError(this.#called, error);
     }
   }
 
@@ -264,17 +272,17 @@ export abstract class KeepsakeStore extends BaseStore {
    * every tab and process does it. Again changes how much is kept.
    */
   async keepHistory(namespace: string[], options?: KeepHistoryOptions): Promise<void> {
-    await this.attempt(() => keepHistory(this.connection, namespace, options, this.#now()));
+    await this.withNamedErrors(() => keepHistory(this.connection, namespace, options, this.#now()));
   }
 
   /** Keeps it no longer, and drops what was kept by that rule. */
   async dropHistory(namespace: string[]): Promise<void> {
-    await this.attempt(() => dropHistory(this.connection, namespace));
+    await this.withNamedErrors(() => dropHistory(this.connection, namespace));
   }
 
   /** Which namespaces keep what their items were. */
   async historyRules(): Promise<HistoryRule[]> {
-    return this.attempt(() => historyRules(this.connection));
+    return this.withNamedErrors(() => historyRules(this.connection));
   }
 
   /**
@@ -286,7 +294,7 @@ export abstract class KeepsakeStore extends BaseStore {
     key: string,
     options?: HistoryOptions,
   ): Promise<ItemVersion[]> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const { limit } = checkOptions("history", HISTORY_OPTIONS, options);
       if (limit !== undefined) checkWhole("limit", limit, 1, MOST_VERSIONS);
       const item = { namespace: checkNamespace(namespace), key: checkKey(key) };
@@ -302,7 +310,7 @@ export abstract class KeepsakeStore extends BaseStore {
    * not kept any more.
    */
   async undo(operation: number, options?: UndoOptions): Promise<Undone> {
-    return this.attempt(() => {
+    return this.withNamedErrors(() => {
       const { force } = checkOptions("undo", UNDO_OPTIONS, options);
       checkWhole("operation", operation, 1);
       const isForced = checkFlag("force", force) ?? false;
@@ -319,7 +327,7 @@ export abstract class KeepsakeStore extends BaseStore {
     try {
       at = checkTime("the time of asOf", time);
     } catch (error) {
-      throw named(this.#called, error);
+      throw nameError(this.#called, error);
     }
     return this.pastAt(() => at);
   }
@@ -390,7 +398,7 @@ export abstract class KeepsakeStore extends BaseStore {
     item: string | { namespace: string[]; key: string },
     options: SearchOptions = {},
   ): Promise<WhyNot> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const { namespace, key } =
         typeof item === "object" && item !== null
           ? checkOptions("the item of whyNot", ITEM, item)
@@ -421,7 +429,7 @@ export abstract class KeepsakeStore extends BaseStore {
    * another process.
    */
   async reembed(options: ReembedOptions = {}): Promise<number> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const given = checkSteps(checkOptions("reembed", REEMBED_OPTIONS, options));
       const { batchSize = 64, signal, onProgress } = given;
       const model = this.#model;
@@ -447,7 +455,7 @@ export abstract class KeepsakeStore extends BaseStore {
    * meanwhile, and where it was ended it goes on from what was saved.
    */
   async buildIndex(options: StepOptions = {}): Promise<number> {
-    return this.attempt(async () => {
+    return this.withNamedErrors(async () => {
       const { signal, onProgress } = checkSteps(checkOptions("buildIndex", STEP_OPTIONS, options));
       if (this.#dims === undefined) {
         throw invalid("buildIndex needs a store with an index");
@@ -467,12 +475,12 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /** How well searches find what answers these questions. Reads restart no time to live. */
   async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
-    return this.attempt(() => evaluate(this.#forEvaluation(), cases, options));
+    return this.withNamedErrors(() => evaluate(this.#forEvaluation(), cases, options));
   }
 
   /** Which weights find more of what answers these questions. Changes nothing. */
   async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
-    return this.attempt(() => tune(this.#forEvaluation(), cases, options));
+    return this.withNamedErrors(() => tune(this.#forEvaluation(), cases, options));
   }
 
   /**
@@ -610,13 +618,15 @@ export abstract class KeepsakeStore extends BaseStore {
     try {
       only = operation();
     } catch (error) {
-      throw named(this.#called, error);
+      throw nameError(this.#called, error);
     }
     return (await this.batch([only]))[0];
   }
 
   #call<const Op extends CoreOperation>(operation: () => Op): Promise<AnswerTo<Op>> {
-    return this.attempt(async () => (await this.connection.call([operation()], this.#now()))[0]);
+    return this.withNamedErrors(
+      async () => (await this.connection.call([operation()], this.#now()))[0],
+    );
   }
 
   /**
@@ -640,8 +650,8 @@ export abstract class KeepsakeStore extends BaseStore {
   };
 
   /** @internal */
-  protected attempt<T>(body: () => MaybePromise<T>): Promise<T> {
-    return attempt(this.#called, body);
+  protected withNamedErrors<T>(body: () => MaybePromise<T>): Promise<T> {
+    return withNamedErrors(this.#called, body);
   }
 }
 
@@ -719,7 +729,7 @@ function clockOf(now: () => number): () => number {
 
 // Upstream's rule for put(); batch() may write there.
 function refuseReservedRoot(namespace: string[]): void {
-  if (tried(() => Array.isArray(namespace) && namespace[0]) !== "langgraph") return;
+  if (orUndefined(() => Array.isArray(namespace) && namespace[0]) !== "langgraph") return;
   throw new KeepsakeError("invalid_namespace", 'the first namespace label must not be "langgraph"');
 }
 

@@ -49,7 +49,7 @@ function collect(root: unknown, tokens: readonly string[], texts: string[]): voi
     }
     values = values.flatMap((value) => step(value, token));
   }
-  for (const value of values) if (value !== null) texts.push(textOf(value));
+  for (const value of values) if (value !== null) texts.push(asIndexed(value));
 }
 
 // "{a,b.c}": each field by plain names; here null counts as a text.
@@ -58,7 +58,7 @@ function collectFields(value: unknown, fields: string, texts: string[]): void {
     const names = tokensOf(field.trim());
     let found: unknown = value;
     for (const name of names) found = childOf(found, name);
-    if (names.length > 0 && found !== undefined) texts.push(textOf(found));
+    if (names.length > 0 && found !== undefined) texts.push(asIndexed(found));
   }
 }
 
@@ -83,7 +83,7 @@ function childOf(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-function textOf(value: unknown): string {
+function asIndexed(value: unknown): string {
   return typeof value === "string" ? value.toWellFormed() : layOut(value);
 }
 

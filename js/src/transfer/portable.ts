@@ -22,7 +22,7 @@ export function beginsWithRows(bytes: Uint8Array): boolean {
 }
 
 /** Where an export of rows is to go on. */
-interface Place extends RowsRequest {
+interface ExportCursor extends RowsRequest {
   /** Nothing is missing but that what is there takes its place. */
   isComplete: boolean;
 }
@@ -36,7 +36,7 @@ export async function* readRows(
   if (caller.isClosed) throw new KeepsakeError("closed", "it was closed");
   const connection = caller.share();
   try {
-    let place: Place = resume === undefined ? newExport() : parsePlace(resume);
+    let place: ExportCursor = resume === undefined ? newExport() : parsePlace(resume);
     const [size] = await connection.call([{ kind: "size" }]);
     for (let done = 0; !place.isComplete; ) {
       const [piece] = await connection.call([{ kind: "readRows", ...place }]);
@@ -59,7 +59,7 @@ export async function importRows(
   { onProgress }: TransferOptions,
   total: number,
 ): Promise<void> {
-  let place: Place | undefined;
+  let place: ExportCursor | undefined;
   let done = 0;
   for await (const piece of piecesOf(chunks)) {
     await connection.call([{ kind: "putRows", piece }]);
@@ -88,16 +88,16 @@ export async function discardImport(connection: Connection): Promise<void> {
   await connection.call([{ kind: "finishImport", exportId: "", isWanted: false }]);
 }
 
-async function placeOfImport(connection: Connection): Promise<Place | undefined> {
+async function placeOfImport(connection: Connection): Promise<ExportCursor | undefined> {
   const [state] = await connection.call([{ kind: "importState" }]);
   return state && { ...state, number: state.next };
 }
 
-function newExport(): Place {
+function newExport(): ExportCursor {
   return { exportId: crypto.randomUUID(), number: 0, cursor: NOWHERE, isComplete: false };
 }
 
-function parsePlace(resume: string): Place {
+function parsePlace(resume: string): ExportCursor {
   const [, exportId, number, cursor = "", complete] =
     /^([^.]+)\.(\d+)\.((?:[0-9a-f]{2})+)\.(complete)?$/.exec(String(resume)) ?? [];
   if (exportId === undefined) {
@@ -113,7 +113,7 @@ function parsePlace(resume: string): Place {
 }
 
 // What is wrong with a piece is found by the core, which checks all of it.
-function placeBehind(piece: Uint8Array): Place {
+function placeBehind(piece: Uint8Array): ExportCursor {
   let at = HEADER_BYTES;
   const varint = () => {
     let value = 0;

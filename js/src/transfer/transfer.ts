@@ -5,7 +5,7 @@ import { keysOfForeign } from "#host";
 import { isBytes, isDetached } from "../bytes.js";
 import { isBlob, show } from "../checks.js";
 import type { Connection } from "../connection.js";
-import { invalid, KeepsakeError, messageOf, tell, tried } from "../errors.js";
+import { invalid, KeepsakeError, messageOf, orUndefined, tell } from "../errors.js";
 import {
   checkExport,
   checkImport,
@@ -164,7 +164,9 @@ export async function importDatabase(
 
 // No proxy of one, nor what only inherits from one.
 function isStream(database: DatabaseBytes): database is ReadableStream<Uint8Array> {
-  const isLocked = tried(() => (database instanceof ReadableStream ? database.locked : undefined));
+  const isLocked = orUndefined(() =>
+    database instanceof ReadableStream ? database.locked : undefined,
+  );
   if (isLocked !== true) return isLocked === false;
   throw invalid("a stream to import must have no other reader: give one that nobody reads yet");
 }

@@ -2,7 +2,7 @@
 // faster in this folder, which knows its insides; here alone is decided when.
 
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { pathTo, reading, show } from "../../checks.js";
+import { pathTo, readInput, show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
 import { isStackOverflow, KeepsakeError, messageOf } from "../../errors.js";
 import { sizeOf } from "../../wire/joined-blob.js";
@@ -50,7 +50,7 @@ const UNDEFINED = encoder.encode('{"lc":2,"type":"undefined"}');
  * serialiser stores as a text that says so. @internal
  */
 export function dump(serde: SerializerProtocol, what: string, value: unknown): MaybePromise<Blob> {
-  const text = isKnown(serde) ? reading(what, () => textOf(value), "invalid_value") : undefined;
+  const text = isKnown(serde) ? readInput(what, () => textOf(value), "invalid_value") : undefined;
   if (text !== undefined) {
     return text.length <= LONGEST_TEXT
       ? new JsonText(text)

@@ -7,11 +7,11 @@ import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 const TELL_EVERY_BYTES = 64 * 4096;
 
 /** Those files, under the same names; `tell` is called with every 256 KB that one moves. @internal */
-export function tellingFiles(files: EngineFiles, tell: () => void): EngineFiles {
-  return new Map([...files].map(([name, file]) => [name, new TellingFile(file, tell)]));
+export function withProgress(files: EngineFiles, tell: () => void): EngineFiles {
+  return new Map([...files].map(([name, file]) => [name, new ProgressFile(file, tell)]));
 }
 
-class TellingFile implements EngineFile {
+class ProgressFile implements EngineFile {
   readonly #file: EngineFile;
   readonly #tell: () => void;
   #bytes = 0;

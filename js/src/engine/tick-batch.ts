@@ -40,7 +40,7 @@ export interface Runner {
 }
 
 /** @internal */
-export class Together {
+export class TickBatch {
   readonly #runner: Runner;
   readonly #whenTickEnds: (run: () => void) => void;
   readonly #body = new RequestBody();
