@@ -16,7 +16,7 @@ import { checkChoice } from "../checks.js";
 import { detailOf, invalid, KeepsakeError } from "../errors.js";
 import { KnowledgeGraph } from "../mcp/graph.js";
 import { importLines } from "../mcp/import-lines.js";
-import { type Memory, openMemory, salvageMemory } from "../memory.js";
+import type { Memory } from "../memory.js";
 import { missingFolder } from "../node/file-error.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
 import { type SalvageReport, SearchMode } from "../wire/types.js";
@@ -491,6 +491,7 @@ export const COMMANDS: Record<string, Command> = {
       if (existsSync(target)) {
         throw thereAlready(target);
       }
+      const { salvageMemory } = await import("../memory.js");
       const report = await salvageMemory(path, { path: target }, { key: keyOfFile() });
       return { data: report, text: salvagedText(report) };
     },
@@ -512,6 +513,8 @@ export async function execute(command: Command, given: Arguments): Promise<Print
   if (!("run" in command && command.creates)) checkFile(path);
   if ("rescue" in command) return command.rescue(path, given);
   const isNew = !existsSync(path);
+  // By those who need it: it takes half a second.
+  const { openMemory } = await import("../memory.js");
   const memory = await openMemory({ path, key: keyOfFile() });
   let isOfNoUse = false;
   try {

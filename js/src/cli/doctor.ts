@@ -3,7 +3,7 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { detailOf, KeepsakeError } from "../errors.js";
-import { type Memory, openMemory } from "../memory.js";
+import type { Memory } from "../memory.js";
 import type { Command } from "./command.js";
 import { keyOfFile } from "./key.js";
 import { brief, bytes, type Printed, plural, table } from "./output.js";
@@ -26,6 +26,7 @@ export const doctor: Command = {
   async rescue(path) {
     const surroundings = surroundingsOf(path);
     try {
+      const { openMemory } = await import("../memory.js");
       const memory = await openMemory({ path, key: keyOfFile() });
       try {
         return healthy({ ...surroundings, ...(await inside(memory)) });

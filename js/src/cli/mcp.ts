@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { checkChoice, checkWhole } from "../checks.js";
 import { KeepsakeError, messageOf } from "../errors.js";
 import { COMMON, placeFor } from "../mcp/place.js";
-import { SharedFile } from "../mcp/shared-file.js";
 import { missingFolder } from "../node/file-error.js";
 import type { Policy } from "../scope/policy.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
@@ -72,6 +71,7 @@ export const mcp: Command = {
       const why = missingFolder(path) ?? `there is no file ${path}, and --read-only makes none`;
       throw new KeepsakeError("not_found", why);
     }
+    const { SharedFile } = await import("../mcp/shared-file.js");
     const file = new SharedFile({ path, secrets, key: keyOfFile() }, { place, policy });
     await file.use((store) => store.search([], { limit: 1, refreshTtl: false }));
     process.stderr.write(`keepsake: serves ${path}, ${JSON.stringify(place)}\n`);

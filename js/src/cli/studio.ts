@@ -5,7 +5,6 @@ import { existsSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
-import { openMemory } from "../memory.js";
 import type { Arguments } from "./arguments.js";
 import type { Command } from "./command.js";
 import { keyOfFile } from "./key.js";
@@ -55,6 +54,7 @@ export const studio: Command = {
     const origins = originsOf(given);
     const { id, graph } = await loadGraph(given.words[1] ?? "");
     const createEmbedServer = await embedServer();
+    const { openMemory } = await import("../memory.js");
     const memory = await openMemory({ path, key: keyOfFile() });
     const { checkpointer, store } = memory;
     Object.assign(graph, { checkpointer, store });
