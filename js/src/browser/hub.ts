@@ -183,7 +183,7 @@ export class Hub implements Candidate, Leader {
     this.#lastSign = this.#waitingSince;
   }
 
-  // Whoever has just begun may be luckier.
+  // What the owner failed at concerns who waited through it; a later call may be answered.
   get #hasWaitedLong(): boolean {
     if (!this.#isWaiting || this.#election.isHolding) return false;
     return performance.now() - this.#waitingSince >= LONG_WAIT_MS;

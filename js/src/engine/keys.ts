@@ -210,7 +210,10 @@ export class KeyRing {
     if (!this.#keys.some((known) => isSameKey(known, key))) throw wrongKey(this.#name);
   }
 
-  /** How whoever else has the key derives what we do, and that. Undefined of a plain file. */
+  /**
+   * What this key derives for the file, and how: enough for others with the key to prove that they
+   * have it. Undefined if the file is not encrypted.
+   */
   async shared(
     database: EngineFile,
   ): Promise<{ derivation: Derivation; derived: Uint8Array } | undefined> {

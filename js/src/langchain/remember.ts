@@ -34,14 +34,14 @@ export interface Superseded {
 export interface Remembered {
   outcome: "known" | "merged" | "replaced" | "pinned" | "stored" | "missing";
   key: string;
-  /** The item that has it, or that it displaced, or those that are alike. */
+  /** The item that has the text already, or that it replaced; or else items that are like it. */
   others: (SearchItem | Item)[];
   /** A policy keeps what was stored in quarantine. */
   isHidden?: boolean;
 }
 
 const CANDIDATES = 10;
-// Of the words of the new text, those that the item has which it takes the place of.
+// A text takes the place of an item that has at least this share of its words.
 const MERGED_SHARE = 2 / 3;
 const ALIKE = 0.5;
 // Of the length of a sentence: within so many words of an item it is known.

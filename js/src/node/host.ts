@@ -27,14 +27,14 @@ export interface ResolvedOptions extends DatabaseOptions {
   isVolatile: boolean;
 }
 
-// Before a test replaces them by a clock of its own.
+// Kept here, because a test may replace them by a clock of its own.
 const { nextTick } = process;
 const { setImmediate } = globalThis;
 const clock = performance.now.bind(performance);
 const settled = Promise.resolve();
 
-// Node runs all that waits for promises before the next tick, and that before timers and what comes
-// from outside: a loop of awaited writes would never let them in. So they wait for it no longer.
+// Node runs promises before ticks, and ticks before timers and input. A loop of awaited writes would
+// keep those waiting for ever. So a turn that lasts longer than this lets them in.
 const LONGEST_TURN_MS = 20;
 let turnBegan: number | undefined;
 

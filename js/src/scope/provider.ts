@@ -24,7 +24,7 @@ export interface MemoryEntry {
 
 /** An entry that is to be stored. */
 export interface MemoryStoreParams {
-  /** `user:ada`, as `resolveNamespace()` makes it, or any other text. */
+  /** `user:ada` for `["user", "ada"]`, as `resolveNamespace()` makes it, or any other text. */
   namespace: string;
   key: string;
   value: unknown;
@@ -154,8 +154,8 @@ export class MemoryProvider {
   }
 }
 
-// `user:ada` is `["user", "ada"]`, the place of the scope. Only the first ":" parts them, so
-// that ids may have one.
+// `["user", "ada"]`, the place of the scope, of `user:ada`. An id may contain ":", so only the first
+// one parts them.
 function labelsOf(namespace: unknown): string[] {
   if (typeof namespace !== "string" || namespace === "") {
     throw invalid(`namespace must be a text that is not empty: ${show(namespace)}`);

@@ -163,8 +163,8 @@ function findScope(scope: ScopeName, words: Words): ScopeOptions {
 }
 
 /**
- * The same as text: `user:ada`, `conv:42`, `global:default`. It is what `MemoryProvider`
- * takes as a namespace.
+ * The place of a scope as one text: `user:ada` for `["user", "ada"]`. `MemoryProvider` takes it as
+ * a namespace; everything else takes labels.
  */
 export function resolveNamespace(
   scope: ScopeName,

@@ -33,10 +33,10 @@ export interface TextOptions {
    * @default `session`, `thread_id` and their like
    */
   group?: string | undefined;
-  /** Path of its place there, a number. @default the order of the first puts */
+  /** Path of a number that orders the items of a group. @default the order of the first puts */
   position?: string | undefined;
   /**
-   * Path of who says it: a question that names one of them means what that one says.
+   * Path of who says it: a question that names a speaker is about what that speaker says.
    * @default `speaker`, `author`, `role` and their like
    */
   speaker?: string | undefined;

@@ -1,5 +1,7 @@
 // Finds secrets in a text: by the forms of secret-kinds.ts, by the name of what has a value, and
 // card numbers. core/src/json/secrets.cc finds the same ones, and reads in the same order.
+// It can't ask the core: maskSecrets() answers at once and without an engine, with forms of the
+// caller's own, also before a text is sent to a model and over stores that are not ours.
 // A run of characters is never read shorter than it is, so that no text is read again and again.
 
 import {
