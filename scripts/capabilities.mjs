@@ -1,9 +1,9 @@
-// Makes the capability table of docs/capabilities.md from the names of the tests.
+// Makes the capability table of docs/capabilities.md from the titles of the tests that its rows name.
 //
 //   node scripts/capabilities.mjs          writes it
 //   node scripts/capabilities.mjs --check  fails if it is not current
 //
-// Both fail if a capability is not shown on a platform where it can be.
+// Both fail if a row names a test that is not there, or is not shown on a platform where it can be.
 // Needs the built package, whose store contract is data.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -22,14 +22,7 @@ function sources(folder, pattern) {
     .map((file) => readFileSync(join(root, folder, file), "utf8"));
 }
 
-function numbersIn(texts, pattern) {
-  return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((found) => +found[1])));
-}
-
-const capsIn = (texts) => numbersIn(texts, /\[cap (\d+)\]/g);
-
-// The columns of the table. The store contract, the shared cases and agents count where they are
-// run with a test for each.
+// The columns of the table. Shared cases count where they are run with a test for each.
 const places = {
   native: "C++",
   node: "Node",
@@ -38,40 +31,57 @@ const places = {
   official: "official suite",
 };
 
-async function provenCapabilities() {
-  const { storeContract } = await import("keepsake/testing");
+const rows = capabilityGroups.flatMap((group) => Object.entries(group.rows));
+const known = rows.map(([number]) => Number(number));
+
+/** Whether a test of a folder has the title: it stands there, or in the shared cases that run there. */
+async function titleFinder() {
+  const { storeContract } = await import("../tests/contract/store.mjs");
   const { capabilityCases } = await import("../tests/js/support/capability-cases.mjs");
   const { agentTitles } = await import("../tests/js/support/remembering-facts.mjs");
+  const named = (cases) => cases.map(({ name }) => name);
   const suites = [
-    [/^ *testContract\(/m, storeContract.flatMap(({ cap }) => cap ?? [])],
-    [/^ *testCapabilities\(/m, capabilityCases.flatMap(({ caps }) => caps)],
-    [/^ *testAgents\(/m, [...capsIn(agentTitles)]],
+    [/^ *(testContract\(|describe\.each\(storeBackends\))/m, named(storeContract)],
+    [/^ *testCapabilities\(/m, named(capabilityCases)],
+    [/^ *testAgents\(/m, agentTitles],
   ];
-  const named = (folder) => capsIn(sources(folder, TEST_FILE));
-  const shown = (folder) => {
+  return (folder) => {
     const texts = sources(folder, TEST_FILE);
     const run = suites.filter(([call]) => texts.some((text) => call.test(text)));
-    return new Set([...named(folder), ...run.flatMap(([, numbers]) => numbers)]);
-  };
-  return {
-    native: numbersIn(sources("tests/core", /\.(cc|h)$/), /\bcap_(\d+)_/g),
-    // Its runner of the contract has a test for each case by itself.
-    node: new Set([...shown("tests/js"), ...suites[0][1]]),
-    chromium: shown("tests/browser"),
-    workerd: shown("tests/edge"),
-    official: named("tests/validation"),
+    const shared = new Set(run.flatMap(([, titles]) => titles));
+    return (title) => shared.has(title) || texts.some((text) => text.includes(`"${title}"`));
   };
 }
 
-const known = capabilityGroups.flatMap(({ rows }) => Object.keys(rows).map(Number));
-
-function refuseUnknown(proven) {
-  const unknown = Object.values(proven).flatMap((rows) =>
-    [...rows].filter((number) => !known.includes(number)),
-  );
-  if (unknown.length > 0) {
-    throw new Error(`tests name capabilities that are not in the list: ${unknown.join(", ")}`);
+/** The numbers of the rows that each place shows; `has[place]` says if a test has a title there. */
+export function rowsShown(rows, has) {
+  const shown = Object.fromEntries(Object.keys(has).map((place) => [place, new Set()]));
+  for (const [number, [, ...titles]] of rows) {
+    for (const title of titles) {
+      const found = Object.keys(has).filter((place) => has[place](title));
+      if (found.length === 0) throw new Error(`no test is called "${title}" (row ${number})`);
+      for (const place of found) shown[place].add(Number(number));
+    }
   }
+  return shown;
+}
+
+async function provenCapabilities() {
+  const inFolder = await titleFinder();
+  const numbers = sources("tests/core", /\.(cc|h)$/).flatMap((text) =>
+    [...text.matchAll(/\bcap_(\d+)_/g)].map(([, number]) => Number(number)),
+  );
+  const unknown = numbers.filter((number) => !known.includes(number));
+  if (unknown.length > 0) throw new Error(`C++ tests name rows that are not there: ${unknown}`);
+  return {
+    native: new Set(numbers),
+    ...rowsShown(rows, {
+      node: inFolder("tests/js"),
+      chromium: inFolder("tests/browser"),
+      workerd: inFolder("tests/edge"),
+      official: inFolder("tests/validation"),
+    }),
+  };
 }
 
 const isNotThere = (number, place) =>
@@ -101,7 +111,7 @@ function markOf(number, place, proven) {
 
 function tableOf({ title, rows }, proven) {
   const columns = Object.keys(places);
-  const lines = Object.entries(rows).map(([number, name]) => {
+  const lines = Object.entries(rows).map(([number, [name]]) => {
     const marks = columns.map((place) => markOf(Number(number), place, proven));
     return `| ${[number, name, ...marks].join(" | ")} |`;
   });
@@ -116,7 +126,6 @@ const reasonLine = ({ place, rows, reason }) =>
 /** The tables: a row for each capability, and where it is shown. */
 export async function capabilityTables() {
   const proven = await provenCapabilities();
-  refuseUnknown(proven);
   refuseWrong(proven);
   const tables = capabilityGroups.map((group) => tableOf(group, proven));
   const reasons = ["What is n/a cannot be there:", "", ...notThere.map(reasonLine)].join("\n");

@@ -9,16 +9,12 @@
 
 import { batchCases } from "./testing/batch.js";
 import { filterCases } from "./testing/filters.js";
-import { historyCases } from "./testing/history.js";
 import { itemCases } from "./testing/items.js";
 import { namespaceCases } from "./testing/namespaces.js";
 import { persistenceCases } from "./testing/persistence.js";
-import { provenanceCases } from "./testing/provenance.js";
 import { searchCases } from "./testing/search.js";
-import { textCases } from "./testing/texts.js";
 import { ttlCases } from "./testing/ttl.js";
 import type { StoreCase } from "./testing/types.js";
-import { validityCases } from "./testing/validity.js";
 import { valueCases } from "./testing/values.js";
 import { vectorCases } from "./testing/vectors.js";
 
@@ -26,7 +22,6 @@ export { ColourEmbeddings, ManualClock } from "./testing/fakes.js";
 export type {
   EmbeddingsUnderTest,
   MakeStore,
-  PutCaseOptions,
   ReopenStore,
   SearchCaseOptions,
   StoreCase,
@@ -44,10 +39,6 @@ export const storeContract: readonly StoreCase[] = [
   ...namespaceCases,
   ...valueCases,
   ...ttlCases,
-  ...validityCases,
-  ...provenanceCases,
-  ...historyCases,
   ...vectorCases,
-  ...textCases,
   ...persistenceCases,
 ];

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../contract/store.mjs";
 import { partOf, tenthOf } from "../js/support/effort.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { serveFolder } from "./support/static-server.mjs";

@@ -75,7 +75,7 @@ const originHolds = (page, text) =>
 const closeIn = (page) => page.evaluate(() => globalThis.memory.close());
 
 test.each(["opfs", "indexeddb"])(
-  "[cap 86] what is forgotten is in no byte that a page can read in %s",
+  "what is forgotten is in no byte that a page can read in %s",
   async (storage) => {
     const name = `forget-${storage}`;
     const owner = await openTab(name, { storage, isIndexed: true });
@@ -106,7 +106,7 @@ test.each(["opfs", "indexeddb"])(
 );
 
 test.each(["owner", "follower"])(
-  "[cap 52] scopes are as memories of their own, in the %s",
+  "scopes are as memories of their own, in the %s",
   async (who) => {
     for (const portion of portionsOf(times(1200))) {
       const tabs = {};
@@ -123,7 +123,7 @@ test.each(["owner", "follower"])(
   3_600_000,
 );
 
-test("[cap 103] [cap 104] a follower's writes and refusals are in the owner's audit log", async () => {
+test("a follower's writes and refusals are in the owner's audit log", async () => {
   const owner = await openTab("audit", { isTimed: true });
   const follower = await openTab("audit", { isTimed: true });
   expect(await follower.evaluate(() => globalThis.auditOf())).toEqual(audited);
@@ -135,7 +135,7 @@ test("[cap 103] [cap 104] a follower's writes and refusals are in the owner's au
   expect(log.map(({ scope, actor }) => [scope, actor])).toEqual([["user/ada", "agent"]]);
 });
 
-test("[cap 106] secrets are kept in a page, and masked if an option says so", async () => {
+test("secrets are kept in a page, and masked if an option says so", async () => {
   const usual = await openTab("kept");
   const text = "card 4111 1111 1111 1111";
   const kept = await usual.evaluate(
@@ -157,7 +157,7 @@ test("[cap 106] secrets are kept in a page, and masked if an option says so", as
   });
 });
 
-test("[cap 88] [cap 90] [cap 104] [cap 105] a policy holds in a follower", async () => {
+test("a policy holds in a follower", async () => {
   await openTab("policy");
   const follower = await openTab("policy");
   const told = await follower.evaluate(() =>
@@ -180,7 +180,7 @@ test("[cap 88] [cap 90] [cap 104] [cap 105] a policy holds in a follower", async
   ]);
 });
 
-test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 91] [cap 103] [cap 108] a provider, in the next run as well", async () => {
+test("a provider, in the next run as well", async () => {
   const first = await openTab("provider");
   const events = await first.evaluate(async () => {
     const heard = [];

@@ -49,7 +49,7 @@ describe.each(Object.entries(backends))("%s", (backend, part) => {
 
   testContract("Chromium", { isPersistent: backend !== "memory", part }, () => contract);
 
-  test("[cap 67] [cap 68] [cap 69] [cap 70] passes the specification (Chromium)", async () => {
+  test("passes the official specification", async () => {
     const page = await openSuites();
     const result = await page.evaluate(
       (given) => globalThis.runSpecification(...given),

@@ -56,7 +56,7 @@ describe("a new object", () => {
   });
 });
 
-test("[cap 103] an audit log bills two rows of a put, and three when it is full", async () => {
+test("an audit log bills two rows of a put, and three when it is full", async () => {
   const rowsOf = async (name, governed) => {
     await call(name, "open", "keepsake");
     await call(name, "firstRows", "puts", 10);

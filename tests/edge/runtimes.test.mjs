@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../contract/store.mjs";
 import { documentation } from "../js/support/documentation.mjs";
 import { partOf, tenthOf } from "../js/support/effort.mjs";
 import { consumerFolder, run } from "../js/support/installed-package.mjs";

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-test("[cap 52] callers of one object see what is theirs", async () => {
+test("callers of one object see what is theirs", async () => {
   expect(await workerd.call("isolation")).toEqual({
     own: [["notes"]],
     other: [[], []],
@@ -25,11 +25,11 @@ test("[cap 52] callers of one object see what is theirs", async () => {
   });
 });
 
-test("[cap 90] a scope that a caller makes is within its own", async () => {
+test("a scope that a caller makes is within its own", async () => {
   expect(await workerd.call("within")).toEqual([["user", "bob", "user", "ada", "n"]]);
 });
 
-test("[cap 88] [cap 104] [cap 105] what a policy refuses is told by code and rule", async () => {
+test("what a policy refuses is told by code and rule", async () => {
   const refused = await workerd.call("refusals");
   const told = refused.map(({ code, message }) => `${code} ${message}`);
   expect(told).toEqual([
@@ -44,7 +44,7 @@ test("[cap 88] [cap 104] [cap 105] what a policy refuses is told by code and rul
   ]);
 });
 
-test("[cap 86] what is forgotten is in no cell of the object's tables", async () => {
+test("what is forgotten is in no cell of the object's tables", async () => {
   const { outcome, before, after, refused } = await workerd.call("forget");
   expect(outcome).toMatchObject({
     ...forgotten({ scrubbed: "host" }),
@@ -55,7 +55,7 @@ test("[cap 86] what is forgotten is in no cell of the object's tables", async ()
   expect(refused).toMatchObject({ code: "held" });
 });
 
-test("[cap 103] [cap 104] what callers write and are refused is in the object's audit log", async () => {
+test("what callers write and are refused is in the object's audit log", async () => {
   const { outcome, log, refused } = await workerd.call("audit");
   expect(outcome).toEqual(audited);
   expect(log.map(lineOf)).toEqual([
@@ -66,7 +66,7 @@ test("[cap 103] [cap 104] what callers write and are refused is in the object's 
   expect(refused).toMatchObject({ code: "access_denied" });
 });
 
-test("[cap 106] secrets are kept, or masked before they reach the object", async () => {
+test("secrets are kept, or masked before they reach the object", async () => {
   const { kept, told, stored, refused } = await workerd.call("secrets");
   expect(kept).toEqual({ text: "card 4111 1111 1111 1111" });
   expect(told).toEqual([{ namespace: ["n"], key: "k", masked: ["card number"] }]);
@@ -247,7 +247,7 @@ test("settings of two scoped callers are answered as by two objects", async () =
   for (const seed of [1, 2]) expect(await workerd.call("settings", { seed, rounds: 8 })).toBe("");
 });
 
-test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 103] a provider through a stub", async () => {
+test("a provider through a stub", async () => {
   const { recalled, scoped, cleared, events } = await workerd.call("provider");
   expect(recalled).toEqual([
     {
@@ -264,7 +264,7 @@ test("[cap 84] [cap 85] [cap 86] [cap 87] [cap 103] a provider through a stub", 
   expect(events).toEqual(["before recall user/ada", "after recall user/ada"]);
 });
 
-test("[cap 52] scopes are as memories of their own, through a stub", async () => {
+test("scopes are as memories of their own, through a stub", async () => {
   for (const portion of portionsOf(times(1400)))
     expect(await workerd.call("random", portion)).toBe("");
 }, 3_600_000);

@@ -20,14 +20,11 @@ test.each([
   ["in memory", () => memoryAt(":memory:")],
   ["in a file", () => memoryAt(temporaryFile())],
   ["over a connection", () => memoryOver(new BetterSqlite3(temporaryFile()))],
-])(
-  "writes, refusals and erasures are told, reads are not, %s [cap 103] [cap 104]",
-  async (_, open) => {
-    expect(await auditOf(await open())).toEqual(audited);
-  },
-);
+])("writes, refusals and erasures are told, reads are not, %s", async (_, open) => {
+  expect(await auditOf(await open())).toEqual(audited);
+});
 
-test("the database remembers the rule and the log [cap 103]", async () => {
+test("the database remembers the rule and the log", async () => {
   const path = temporaryFile();
   const memory = await memoryAt(path, { actor: "service" });
   await memory.keepAudit({ maxEntries: 2 });
@@ -43,7 +40,7 @@ test("the database remembers the rule and the log [cap 103]", async () => {
   expect((await again.auditLog()).map(({ id }) => id)).toEqual([4, 3]);
 });
 
-test("writes of one tick keep their actors [cap 103]", async () => {
+test("writes of one tick keep their actors", async () => {
   const memory = await memoryAt(temporaryFile());
   await memory.keepAudit();
   const scoped = ["a", "b"].map((actor) => memory.scoped({ user: "ada", actor }).store);
@@ -52,7 +49,7 @@ test("writes of one tick keep their actors [cap 103]", async () => {
   expect(actors.sort()).toEqual(["a", "b"]);
 });
 
-test("what is older than maxAge is neither read nor kept [cap 103]", async () => {
+test("what is older than maxAge is neither read nor kept", async () => {
   let time = 1_800_000_000_000;
   const path = temporaryFile();
   const memory = await memoryAt(path, { now: () => time });
@@ -68,7 +65,7 @@ test("what is older than maxAge is neither read nor kept [cap 103]", async () =>
   ]);
 });
 
-test("what is forgotten has no name in the file's log [cap 86] [cap 103]", async () => {
+test("what is forgotten has no name in the file's log", async () => {
   const path = temporaryFile();
   const memory = await memoryAt(path);
   await memory.keepAudit();

@@ -45,7 +45,7 @@ describe.each(Object.entries(databases))("two callers of one memory, %s:", (_nam
     time += minutes * 60_000;
   };
 
-  test("[cap 56] each has its own ttl, whoever came last", async () => {
+  test("each has its own ttl, whoever came last", async () => {
     const none = await open();
     await none.store.put(["n"], "before", {});
     const short = await open({ ttl: { defaultTtl: 1 } });
@@ -68,7 +68,7 @@ describe.each(Object.entries(databases))("two callers of one memory, %s:", (_nam
     expect(await short.store.listKeys(["n"])).toEqual(["before", "none"]);
   });
 
-  test("[cap 56] a call wins over its caller's ttl", async () => {
+  test("a call wins over its caller's ttl", async () => {
     const { store } = await open({ ttl: { defaultTtl: 2, refreshOnRead: false } });
     await store.put(["n"], "k", {});
     await store.put(["n"], "ever", {}, undefined, { ttl: null });
@@ -78,7 +78,7 @@ describe.each(Object.entries(databases))("two callers of one memory, %s:", (_nam
     expect(await store.listKeys(["n"])).toEqual(["ever", "k"]);
   });
 
-  test("[cap 105] a policy caps what a caller has as its default", async () => {
+  test("a policy caps what a caller has as its default", async () => {
     const memory = await open({ ttl: { defaultTtl: HOUR } });
     const { store } = memory.scoped({ user: "ada", policy: { maxTtl: 1 } });
     await store.put(["n"], "k", {});

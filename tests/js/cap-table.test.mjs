@@ -1,7 +1,12 @@
-// The capability table of docs/ is made from the names of the tests.
+// The capability table of docs/ is made from the titles of the tests.
 
 import { readFileSync } from "node:fs";
-import { capabilityTables, withCapabilities, wrongRows } from "../../scripts/capabilities.mjs";
+import {
+  capabilityTables,
+  rowsShown,
+  withCapabilities,
+  wrongRows,
+} from "../../scripts/capabilities.mjs";
 import { notThere } from "../../scripts/capability-names.mjs";
 
 const page = () => readFileSync(new URL("../../docs/capabilities.md", import.meta.url), "utf8");
@@ -26,6 +31,16 @@ test("each row has a test or a reason on every platform, and not both", () => {
   proven.chromium.delete(29);
   proven.native.add(53);
   expect(wrongRows(proven)).toEqual(["29 in Chromium", "53 in C++"]);
+});
+
+test("a row that names a test which is not there is refused", () => {
+  const has = { node: (title) => title !== "gone", official: (title) => title === "both" };
+  const rows = [
+    ["1", ["a name", "both"]],
+    ["2", ["a name", "gone"]],
+  ];
+  expect(rowsShown(rows.slice(0, 1), has)).toEqual({ node: new Set([1]), official: new Set([1]) });
+  expect(() => rowsShown(rows, has)).toThrow('no test is called "gone" (row 2)');
 });
 
 test("a page without the markers is refused", async () => {

@@ -486,7 +486,7 @@ test("prune and forget only say what would go, until they are told --yes", () =>
   });
 });
 
-test("audit shows who wrote, and what was refused [cap 103]", async () => {
+test("audit shows who wrote, and what was refused", async () => {
   const target = copy();
   expect(keepsake("audit", target).stdout).toMatch(/^no log is kept: memory\.keepAudit\(\)/);
   const memory = await openMemory({ path: target });

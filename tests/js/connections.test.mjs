@@ -128,7 +128,7 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     );
   });
 
-  test("a scope's quota counts what another connection wrote [cap 104]", async () => {
+  test("a scope's quota counts what another connection wrote", async () => {
     const other = memoryAt(library, path, { index });
     const scope = { user: "ada", policy: { maxEntriesPerNamespace: 2 } };
     const { store } = memory.scoped(scope);

@@ -40,7 +40,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
 
   const writesOf = async (config) => (await saver.getTuple(config)).pendingWrites;
 
-  test("[cap 67] state of every kind comes back the same", async () => {
+  test("state of every kind comes back the same", async () => {
     const state = {
       bytes: new Uint8Array([0, 127, 128, 255]),
       map: new Map([["a", new Set([1, 2])]]),
@@ -53,7 +53,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await dumpSaver(saver))[0].checkpoint.channel_values).toEqual(state);
   });
 
-  test("[cap 67] writes of bytes come back as the same bytes", async () => {
+  test("writes of bytes come back as the same bytes", async () => {
     const config = await putCheckpoint(saver, threadConfig("t"), {});
     const raw = new Uint8Array([0xff, 0x00, 0xef, 0xbf, 0xbd]);
     await saver.putWrites(
@@ -70,7 +70,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     ]);
   });
 
-  test("[cap 67] pending writes are ordered by task path, task and index, by code point", async () => {
+  test("pending writes are ordered by task path, task and index, by code point", async () => {
     const config = await putCheckpoint(saver, threadConfig("t"), {});
     const tasks = [
       ["z", ""],
@@ -99,7 +99,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await writesOf(config)).toEqual(expected);
   });
 
-  test("[cap 67] a write that is there already stays, a special one is replaced", async () => {
+  test("a write that is there already stays, a special one is replaced", async () => {
     const config = await putCheckpoint(saver, threadConfig("t"), {});
     await saver.putWrites(
       config,
@@ -125,7 +125,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(writes).toEqual({ x: "first", __error__: "second", __resume__: 2 });
   });
 
-  test("[cap 67] writes may come before their checkpoint", async () => {
+  test("writes may come before their checkpoint", async () => {
     const checkpoint = checkpointOf({ a: 1 });
     await saver.putWrites(threadConfig("t", checkpoint.id), [["x", 1]], "task");
     expect(await saver.getTuple(threadConfig("t"))).toBeUndefined();
@@ -133,7 +133,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await writesOf(threadConfig("t"))).toEqual([["task", "x", 1]]);
   });
 
-  test("[cap 68] metadata keeps what the caller added", async () => {
+  test("metadata keeps what the caller added", async () => {
     const extra = { run_id: "r1", user: { id: "u1", tags: ["a"] }, none: null };
     const config = await putCheckpoint(saver, threadConfig("t"), {}, { step: 3, metadata: extra });
     expect((await saver.getTuple(config)).metadata).toEqual({
@@ -144,7 +144,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     });
   });
 
-  test("[cap 69] put returns the id of the checkpoint, and the parent is kept", async () => {
+  test("put returns the id of the checkpoint, and the parent is kept", async () => {
     const [first, second] = await putThread(saver, "t", 2);
     const tuple = await saver.getTuple(second);
     expect(tuple.config).toEqual(second);
@@ -152,7 +152,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await saver.getTuple(first)).parentConfig).toBeUndefined();
   });
 
-  test("[cap 70] without a checkpoint_id the newest of the thread and namespace is found", async () => {
+  test("without a checkpoint_id the newest of the thread and namespace is found", async () => {
     const configs = await putThread(saver, "t", 30);
     await putCheckpoint(saver, threadConfig("t", undefined, "child"), { n: "child" });
     await putThread(saver, "other", 3);
@@ -164,7 +164,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await saver.getTuple(threadConfig("t", "nothing"))).toBeUndefined();
   });
 
-  test("[cap 76] a list is newest first, however long", async () => {
+  test("a list is newest first, however long", async () => {
     const configs = await putThread(saver, "t", 600);
     const newestFirst = configs.map(idOf).reverse();
     expect(await idsOf(saver.list(threadConfig("t")))).toEqual(newestFirst);
@@ -173,7 +173,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     );
   });
 
-  test("[cap 71] before and after take an id or a config", async () => {
+  test("before and after take an id or a config", async () => {
     const configs = await putThread(saver, "t", 6);
     const ids = configs.map(idOf);
     const list = (options) => idsOf(saver.list(threadConfig("t"), options));
@@ -183,7 +183,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await list({ before: ids[0] })).toEqual([]);
   });
 
-  test("[cap 71] before and after take a moment", async () => {
+  test("before and after take a moment", async () => {
     const first = await putThread(saver, "t", 2);
     await new Promise((resolve) => setTimeout(resolve, 15));
     const moment = new Date();
@@ -195,7 +195,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await idsOf(saver.list(threadConfig("t"), { after: moment }))).toEqual(second.map(idOf));
   });
 
-  test("[cap 71] filters compare metadata deeply and all of them must hold", async () => {
+  test("filters compare metadata deeply and all of them must hold", async () => {
     const metadata = (step) => ({
       user: { id: step % 2, tags: ["a", step] },
       flag: step > 2,
@@ -213,7 +213,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await list({ step: "2" })).toEqual([]);
   });
 
-  test("[cap 71] a list without a thread covers all threads and namespaces", async () => {
+  test("a list without a thread covers all threads and namespaces", async () => {
     await putThread(saver, "t1", 2);
     await putThread(saver, "t2", 2);
     await putCheckpoint(saver, threadConfig("t2", undefined, "child"), {});
@@ -224,12 +224,12 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await idsOf(saver.list(threadConfig("t2")))).length).toBe(2);
   });
 
-  test("[cap 71] a list of one checkpoint_id is that checkpoint", async () => {
+  test("a list of one checkpoint_id is that checkpoint", async () => {
     const configs = await putThread(saver, "t", 3);
     expect(await idsOf(saver.list(configs[1]))).toEqual([idOf(configs[1])]);
   });
 
-  test("[cap 75] an unchanged channel is kept once", async () => {
+  test("an unchanged channel is kept once", async () => {
     const big = Array.from({ length: 2_000 }, (_, i) => `${i * 7919}`).join(" ");
     const first = checkpointOf({ big, n: 0 });
     let config = await saver.put(threadConfig("t"), first, metadataOf(0), { big: 1, n: 1 });
@@ -244,7 +244,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await saver.stats()).bytes).toBeLessThan(2 * big.length);
   });
 
-  test("[cap 80] two forks of one checkpoint do not see each other's values", async () => {
+  test("two forks of one checkpoint do not see each other's values", async () => {
     const [root] = await putThread(saver, "t", 1);
     const fork = (text) => putCheckpoint(saver, root, { messages: [text] }, { step: 1 });
     const [left, right] = [await fork("left"), await fork("right")];
@@ -258,7 +258,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await saver.getTuple(left)).checkpoint.channel_values).toEqual({ messages: ["left"] });
   });
 
-  test("[cap 66] ids may contain anything but NUL and lone surrogates", async () => {
+  test("ids may contain anything but NUL and lone surrogates", async () => {
     const ids = [
       "a:b",
       "a.b",
@@ -287,7 +287,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect((await dumpSaver(saver)).length).toBe(ids.length - 1);
   });
 
-  test("[cap 18] many puts and writes at once all succeed", async () => {
+  test("many puts and writes at once all succeed", async () => {
     const threads = Array.from({ length: 100 }, (_, i) => `t${i}`);
     await Promise.all(
       threads.map(async (thread) => {
@@ -407,7 +407,7 @@ class SecretSerializer extends JsonPlusSerializer {
 }
 
 describe("serializers", () => {
-  test("[cap 74] with another serde nothing readable is in the file, and all comes back", async () => {
+  test("with another serde nothing readable is in the file, and all comes back", async () => {
     const path = temporaryFile();
     const serde = new SecretSerializer();
     const word = "a-word-to-look-for";
@@ -440,7 +440,7 @@ describe("serializers", () => {
     }
   });
 
-  test("[cap 74] metadata filters work with any serde", async () => {
+  test("metadata filters work with any serde", async () => {
     const saver = closing(new MemorySaver(new SecretSerializer()));
     const configs = await putThread(saver, "t", 9, {
       metadata: (step) => ({ odd: step % 2 === 1 }),
@@ -453,7 +453,7 @@ describe("serializers", () => {
 });
 
 describe("files", () => {
-  test("[cap 75] threads survive a restart", async () => {
+  test("threads survive a restart", async () => {
     const path = temporaryFile();
     let before;
     {
@@ -473,7 +473,7 @@ describe("files", () => {
     expect(before.length).toBe(10);
   });
 
-  test("[cap 27] [cap 57] store and checkpointer share one file and do not mix", async () => {
+  test("store and checkpointer share one file and do not mix", async () => {
     const path = temporaryFile();
     {
       const memory = closing(await openMemory({ path }));
@@ -492,7 +492,7 @@ describe("files", () => {
     });
   });
 
-  test("[cap 27] a SqliteStore and a SqliteSaver on one path share it while both are open", async () => {
+  test("a SqliteStore and a SqliteSaver on one path share it while both are open", async () => {
     const { SqliteStore } = await import("keepsake");
     const path = temporaryFile();
     const store = closing(new SqliteStore({ path }));

@@ -1,6 +1,6 @@
 // The store contract over every backend: all of it on each kind of storage.
 
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../contract/store.mjs";
 import { storeBackends } from "./support/store-backends.mjs";
 import { removeTemporaryFolders } from "./support/temporary.mjs";
 
@@ -13,11 +13,8 @@ describe.each(storeBackends)("$name", (backend) => {
     storeContract.filter(({ needs }) => needs.every((need) => backend.can.has(need))),
   );
 
-  for (const { name, cap, run } of cases) {
-    const label = cap === undefined ? "" : `[cap ${cap}] `;
-    test(`${label}${name} (${backend.name})`, async () => {
-      await run(backend.make, backend.reopen);
-    });
+  for (const { name, run } of cases) {
+    test(`${name} (${backend.name})`, () => run(backend.make, backend.reopen));
   }
 });
 

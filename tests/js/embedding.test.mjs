@@ -45,7 +45,7 @@ const fileStore = (embeddings, index = {}) =>
     }),
   );
 
-test("[cap 30] a function is called once for the texts and queries of a batch", async () => {
+test("a function is called once for the texts and queries of a batch", async () => {
   const embed = letters();
   const store = memoryStore(embed);
   await store.batch([
@@ -99,7 +99,7 @@ test("a vector that the model writes to again is not the one that was kept", asy
   expect(hit.score).toBeCloseTo(1);
 });
 
-test("[cap 29] another model is an error that says what to do, and its vectors are made anew", async () => {
+test("another model is an error that says what to do, and its vectors are made anew", async () => {
   const first = fileStore(letters(), { model: "one" });
   for (const text of ["aaa", "bbb", "ab"]) await first.put(N, text, { text });
   await first.put(N, "none", { text: "a" }, false);
@@ -144,7 +144,7 @@ test("[cap 29] another model is an error that says what to do, and its vectors a
   await fileStore(embed, { dims: 3, model: "two" }).search(N);
 });
 
-test("[cap 29] a model that comes later gets the items from before it, and those put without it", async () => {
+test("a model that comes later gets the items from before it, and those put without it", async () => {
   const plain = () => kept(new SqliteStore({ path: join(folder, "memory.db") }));
   const first = plain();
   await first.put(N, "a", { text: "aaa" });
@@ -182,7 +182,7 @@ test("[cap 29] a model that comes later gets the items from before it, and those
   ]);
 });
 
-test("[cap 29] an import while the model is asked: no text of before is taken for one of now", async () => {
+test("an import while the model is asked: no text of before is taken for one of now", async () => {
   const old = fileStore(letters());
   await old.put(N, "a", { text: "a" });
   await old.close();

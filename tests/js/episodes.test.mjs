@@ -23,7 +23,7 @@ const door = (action, reward, more) => ({
 });
 const actions = (found) => found.map(({ action }) => action);
 
-test("[cap 58] are found by what their state is like", async () => {
+test("are found by what their state is like", async () => {
   const tries = open();
   const key = await tries.record(door("kick it in", 1));
   await tries.record({ state: "rain in the morning", action: "stay", outcome: "dry", reward: 1 });
@@ -45,7 +45,7 @@ test("[cap 58] are found by what their state is like", async () => {
   expect(await tries.recall("wooden door")).toEqual([]);
 });
 
-test("[cap 59] one put writes the item, and the vector of its state", async () => {
+test("one put writes the item, and the vector of its state", async () => {
   const embedded = [];
   const embeddings = (texts) => {
     embedded.push(...texts);
@@ -70,7 +70,7 @@ function callsOf(object, method) {
   return calls;
 }
 
-test("[cap 65] what worked comes first, what failed is marked and comes last", async () => {
+test("what worked comes first, what failed is marked and comes last", async () => {
   const tries = open();
   await tries.record(door("push it", -1));
   await tries.record(door("pick the lock", 0.5));

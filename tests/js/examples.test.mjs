@@ -22,7 +22,7 @@ function printed(name) {
   return run(process.execPath, ["example.mjs"], { cwd: folder });
 }
 
-test("[cap 108] an agent knows in the next conversation what it was told", () => {
+test("an agent knows in the next conversation what it was told", () => {
   const output = printed("langchain/remembering");
   expect(output).toContain('text: "Ada\'s flight to Porto is on 3 May"');
   expect(output).toMatch(/thread_id: 'monday'/);
@@ -32,7 +32,7 @@ test("[cap 108] an agent knows in the next conversation what it was told", () =>
   expect(output).toMatch(/^messages of the thread: 2$/m);
 });
 
-test("[cap 92] a workflow finds in its second run what the first one stored", () => {
+test("a workflow finds in its second run what the first one stored", () => {
   expect(printed("langchain/workflow")).toBe(
     [
       'recalled 0, answered "The blue whale is the largest animal.", stored exchange_1',
@@ -65,7 +65,7 @@ test("a deep agent finds in the next conversation the file that it wrote", () =>
   expect(output).toMatch(/^an item below: files\/\S* \S+$/m);
 });
 
-test("[cap 54] a profile, shared knowledge, a tool and a cache are namespaces of a store", () => {
+test("a profile, shared knowledge, a tool and a cache are namespaces of a store", () => {
   expect(printed("langchain/patterns")).toBe(
     [
       'profile: {"name":"Ada","drink":"oolong tea","city":"Porto"}',
@@ -79,7 +79,7 @@ test("[cap 54] a profile, shared knowledge, a tool and a cache are namespaces of
   );
 });
 
-test("[cap 65] a task that is repeated succeeds more often with episodes", () => {
+test("a task that is repeated succeeds more often with episodes", () => {
   const lines = printed("langchain/episodes").trim().split("\n");
   const [without, remembering] = lines.map((line) =>
     line.split(":")[1].trim().split(/\s+/).map(Number),

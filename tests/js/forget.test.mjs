@@ -13,7 +13,7 @@ function bytesHold(path, text) {
   return readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(text));
 }
 
-test("forget leaves nothing of a user in any byte, and all of the others [cap 86]", async () => {
+test("forget leaves nothing of a user in any byte, and all of the others", async () => {
   const path = temporaryFile("forget.db");
   const memory = await openMemory({ path, index });
   const { ada, bob } = await fill(memory);
@@ -173,7 +173,7 @@ test("what is held is not forgotten until it is released", async () => {
   await memory.close();
 });
 
-test("forget says what it wants, and its accesses are told of [cap 103]", async () => {
+test("forget says what it wants, and its accesses are told of", async () => {
   const memory = await openMemory({ path: ":memory:" });
   const events = [];
   const ada = memory.scoped({ user: "ada", onAccess: (event) => events.push(event) });

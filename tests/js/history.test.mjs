@@ -51,14 +51,14 @@ describe.each(saversOfEachKind)("$name", (backend) => {
 
   const valuesOf = async (config) => (await saver.getTuple(config)).checkpoint.channel_values;
 
-  test("[cap 75] every version of a growing list comes back", async () => {
+  test("every version of a growing list comes back", async () => {
     const configs = await putThread(saver, "t", 60, (step) => ({ messages: messagesOf(step + 1) }));
     for (const step of [0, 30, 59]) {
       expect((await valuesOf(configs[step])).messages).toEqual(messagesOf(step + 1));
     }
   });
 
-  test("[cap 80] forks that go on in turns keep their own values", async () => {
+  test("forks that go on in turns keep their own values", async () => {
     const [root] = await putThread(saver, "t", 1, () => ({ messages: messagesOf(20) }));
     const branches = [[root], [root], [root]];
     for (let step = 1; step < 20; step += 1) {
@@ -209,7 +209,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(ids).toEqual(Array.from({ length: 30 }, (_, i) => `t${29 - i}`));
   });
 
-  test("[cap 80] forkThread and renameThread", async () => {
+  test("forkThread and renameThread", async () => {
     const configs = await putThread(saver, "t", 4);
     await saver.forkThread("t", idOf(configs[1]), "fork");
     expect(await valuesOf(threadConfig("fork"))).toEqual({ n: 1 });
@@ -303,7 +303,7 @@ test("compact frees what replaced checkpoints left", async () => {
   expect((await saver.stats()).bytes).toBeLessThan(bytes / 5);
 });
 
-test("[cap 75] 200 turns of a chat take less than 2 MB", async () => {
+test("200 turns of a chat take less than 2 MB", async () => {
   const path = temporaryFile();
   const saver = new SqliteSaver({ path });
   let config = threadConfig("t");
@@ -317,7 +317,7 @@ test("[cap 75] 200 turns of a chat take less than 2 MB", async () => {
 });
 
 // A delta channel has its whole value every so often, and none in between.
-test("[cap 75] of a delta channel's next snapshot only what is new is stored", async () => {
+test("of a delta channel's next snapshot only what is new is stored", async () => {
   const path = temporaryFile();
   const chat = Array.from({ length: 400 }, (_, i) => new HumanMessage(`${i} ${"x".repeat(300)}`));
   const bytes = [];

@@ -79,7 +79,7 @@ test("a scope neither sees nor undoes what others did, nor decides what is kept"
   expect(await codeOf(ada.store.dropHistory([]))).toBe("access_denied");
 });
 
-test("[cap 80] a replayed graph sees the memory as it was at its checkpoint", async () => {
+test("a replayed graph sees the memory as it was at its checkpoint", async () => {
   const memory = await memoryAt(temporaryFile());
   await memory.keepHistory(["users"]);
   const wait = () => new Promise((resolve) => setTimeout(resolve, 5));

@@ -67,7 +67,7 @@ describe("interrupts", () => {
       .addEdge(START, "ask")
       .addEdge("ask", END);
 
-  test("[cap 78] a graph that was interrupted goes on in another process's place", async () => {
+  test("a graph that was interrupted goes on in another process's place", async () => {
     const result = await onReopened(asking(), [
       async (graph) => {
         const { __interrupt__ } = await graph.invoke({ log: ["in"] }, config);
@@ -134,7 +134,7 @@ describe("interrupts", () => {
 });
 
 describe("subgraphs", () => {
-  test("[cap 66] a subgraph keeps its own checkpoints and resumes where it was", async () => {
+  test("a subgraph keeps its own checkpoints and resumes where it was", async () => {
     const State = Annotation.Root({ log: append() });
     const inner = new StateGraph(State)
       .addNode("before", () => ({ log: ["before"] }))
@@ -160,7 +160,7 @@ describe("subgraphs", () => {
   });
 });
 
-describe("[cap 80] time travel", () => {
+describe("time travel", () => {
   test("the history is there, newest first, with every state as it was", async () => {
     const history = await onReopened(chain(), [
       (graph) => graph.invoke({ log: ["in"] }, config),
@@ -309,7 +309,7 @@ describe("values in the state", () => {
 });
 
 describe("the store in a node", () => {
-  test("[cap 53] [cap 81] is reached by config, by getStore(), and behind its wrapper", async () => {
+  test("is reached by config, by getStore(), and behind its wrapper", async () => {
     const seen = {};
     const builder = new StateGraph(Annotation.Root({ log: append() }))
       .addNode("write", async (_, { store }) => {
@@ -339,7 +339,7 @@ describe("the store in a node", () => {
 });
 
 describe("threads", () => {
-  test("[cap 77] a graph runs without a thread only if it has no checkpointer", async () => {
+  test("a graph runs without a thread only if it has no checkpointer", async () => {
     expect(await chain().compile().invoke({ log: [] })).toEqual({ log: ["a", "b", "c"] });
     const graph = chain().compile({ checkpointer: new MemorySaver() });
     await expect(graph.invoke({ log: [] }, thread(undefined))).rejects.toMatchObject({
@@ -347,7 +347,7 @@ describe("threads", () => {
     });
   });
 
-  test("[cap 79] a conversation goes on with each call of its thread, apart from all others", async () => {
+  test("a conversation goes on with each call of its thread, apart from all others", async () => {
     const saver = SqliteSaver.fromConnString(":memory:");
     const graph = chain().compile({ checkpointer: saver });
     await graph.invoke({ log: ["1"] }, thread("a"));

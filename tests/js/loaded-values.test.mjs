@@ -185,7 +185,7 @@ test("lists of messages at random are what the serialiser makes of them", async 
   for (let i = 0; i < 300; i += 1) await expectSame(make(0));
 });
 
-it("[cap 71] lists the large values of a chat, each its own", async () => {
+it("lists the large values of a chat, each its own", async () => {
   const config = threadConfig("chat");
   const messages = [new PromptTemplate({ template: "{a}", inputVariables: ["a"] })];
   const put = [];

@@ -66,7 +66,7 @@ describe("a second process", () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(300);
   });
 
-  test("[cap 26] gets the file, and what is in it, as soon as the first has closed it", async () => {
+  test("gets the file, and what is in it, as soon as the first has closed it", async () => {
     const path = temporaryFile();
     const child = await heldByAnother(path);
     await using store = new SqliteStore({ path });
@@ -235,7 +235,7 @@ describe("a lock that was left", () => {
 });
 
 describe("one process", () => {
-  test("[cap 27] shares one engine between stores and savers on one path, links included", async () => {
+  test("shares one engine between stores and savers on one path, links included", async () => {
     const path = temporaryFile();
     const link = join(dirname(path), "link.sqlite");
     symlinkSync(path, link);

@@ -136,7 +136,7 @@ describe("export and import", () => {
 });
 
 describe("where it lives", () => {
-  test("[cap 21] persistence and diagnose() tell a file from memory", async () => {
+  test("persistence and diagnose() tell a file from memory", async () => {
     const path = newPath();
     await using onFile = await openMemory({ path, durability: "strict" });
     await using inMemory = await openMemory({ path: ":memory:" });

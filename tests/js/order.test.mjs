@@ -133,7 +133,7 @@ describe.each(made)("%s", (name, make, read) => {
 });
 
 describe("openMemory", () => {
-  test("[cap 27] serves both tiers from one database until it is closed", async () => {
+  test("serves both tiers from one database until it is closed", async () => {
     const path = temporaryFile();
     const memory = await openMemory({ path });
     expect(memory.persistence).toBe("file");

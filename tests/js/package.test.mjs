@@ -187,7 +187,7 @@ export async function main(): Promise<string> {
   const hits = await memory.store.search(["a"], { query: "x", mode: "contains", limit: 3 });
   const score: number | undefined = hits[0]?.score;
   const keys: string[] = await memory.store.listKeys(["a"]);
-  for (const { name, cap, run } of storeContract) await run(cap ? ours : official).catch(() => name);
+  for (const { name, needs, run } of storeContract) await run(needs.length > 0 ? ours : official).catch(() => name);
   return [stores.length, savers.length, score, keys, KeepsakeError.name].join();
 }
 `;

@@ -41,7 +41,7 @@ async function codeOf(promise) {
   return error?.code;
 }
 
-test("a scope is found from a config or from variables [cap 90] [cap 91] [cap 82]", async () => {
+test("a scope is found from a config or from variables", async () => {
   const config = { configurable: { thread_id: "t1", user_id: "ada", app_id: "shop" } };
   expect(scopeOf("conversation", config)).toEqual({ conversation: "t1" });
   expect(scopeOf("conversation", { conversation_id: "c", thread_id: "t" })).toEqual({
@@ -151,7 +151,7 @@ test("sources that are named are honoured or refused, never ignored", () => {
   expect(scopeOf("user", { user_id: "bob" })).toEqual({ user: "bob" });
 });
 
-test("any id is a label, and back [cap 90]", () => {
+test("any id is a label, and back", () => {
   for (const id of ["ada@example.com", "a:b", "%", "%2E", "", "*", "a\0b", "日本", "langgraph"]) {
     expect(decodeLabel(encodeLabel(id))).toBe(id);
     expect(encodeLabel(id)).not.toMatch(/[.:\0]|^$|^\*$/);
@@ -159,7 +159,7 @@ test("any id is a label, and back [cap 90]", () => {
   expect(encodeLabel("plain text")).toBe("plain text");
 });
 
-test("what a scope writes is its own, and the memory sees where it lies [cap 52]", async () => {
+test("what a scope writes is its own, and the memory sees where it lies", async () => {
   const memory = await open();
   const ada = memory.scoped({ user: "ada@example.com" });
   const bob = memory.scoped({ user: "bob" });
@@ -184,7 +184,7 @@ test("what a scope writes is its own, and the memory sees where it lies [cap 52]
 });
 
 test.each(["memory", "file"])(
-  "scopes in a %s are as memories of their own [cap 52]",
+  "scopes in a %s are as memories of their own",
   async (kind) => {
     for (const portion of portionsOf(times(5000))) {
       const path = kind === "file" ? temporaryFile() : ":memory:";
@@ -224,7 +224,7 @@ test("a scope tells the policies that hold in it, as they were given", async () 
   await memory.close();
 });
 
-test("a policy is told with its rule and its numbers [cap 104] [cap 105] [cap 88]", async () => {
+test("a policy is told with its rule and its numbers", async () => {
   const memory = await open();
   const { store } = memory.scoped({
     user: "ada",
@@ -343,7 +343,7 @@ test("a scope hears nothing of what another forgets, prunes or undoes, nor of wh
   await memory.close();
 });
 
-test("every access is told before and after it, and never a value [cap 103]", async () => {
+test("every access is told before and after it, and never a value", async () => {
   const memory = await open();
   const events = [];
   const { store, checkpointer } = memory.scoped({
@@ -388,7 +388,7 @@ test("every access is told before and after it, and never a value [cap 103]", as
   await memory.close();
 });
 
-test("what leaves or enters as a whole is told [cap 103]", async () => {
+test("what leaves or enters as a whole is told", async () => {
   const told = [];
   const onAccess = ({ phase, operation }) => phase === "before" && told.push(operation);
   const memory = await open({ onAccess });
@@ -402,7 +402,7 @@ test("what leaves or enters as a whole is told [cap 103]", async () => {
   await other.close();
 });
 
-test("who listens further out hears where it was [cap 103]", async () => {
+test("who listens further out hears where it was", async () => {
   const events = { whole: [], ada: [], talk: [] };
   const listen = (name) => ({ onAccess: (event) => events[name].push(event) });
   const memory = await open(listen("whole"));
@@ -436,7 +436,7 @@ test("who listens further out hears where it was [cap 103]", async () => {
   await memory.close();
 });
 
-test("accesses are spans by OpenTelemetry's names [cap 103]", async () => {
+test("accesses are spans by OpenTelemetry's names", async () => {
   const spans = [];
   const tracer = {
     startSpan(name, { startTime, attributes }) {
@@ -483,7 +483,7 @@ test("accesses are spans by OpenTelemetry's names [cap 103]", async () => {
   await memory.close();
 });
 
-test("what a listener refuses does not happen [cap 103]", async () => {
+test("what a listener refuses does not happen", async () => {
   const memory = await open();
   const onAccess = ({ phase, operation }) => {
     if (phase === "before" && operation === "delete") throw new Error("not today");

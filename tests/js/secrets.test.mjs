@@ -32,7 +32,7 @@ const put = async ({ store, reports }, value) => {
   return { masked, stored: (await store.get(["n"], "k")).value };
 };
 
-test.each(SECRETS)("[cap 106] a $kind is masked and reported", async ({ kind, secret }) => {
+test.each(SECRETS)("a $kind is masked and reported", async ({ kind, secret }) => {
   const store = masking();
   for (const [before, after] of CASES.around) {
     const { masked, stored } = await put(store, { text: before + secret + after, n: [1] });
@@ -41,24 +41,24 @@ test.each(SECRETS)("[cap 106] a $kind is masked and reported", async ({ kind, se
   }
 });
 
-test.each(CASES.harmless)("[cap 106] nothing is masked in: %s", async (text) => {
+test.each(CASES.harmless)("nothing is masked in: %s", async (text) => {
   const { masked, stored } = await put(masking(), { text, nested: { again: [text] } });
   expect(masked).toBeUndefined();
   expect(stored).toEqual({ text, nested: { again: [text] } });
 });
 
-test.each(CASES.values)("[cap 106] masked is $name", async ({ json, masked, kinds }) => {
+test.each(CASES.values)("masked is $name", async ({ json, masked, kinds }) => {
   const told = await put(masking(), JSON.parse(textOf(json)));
   expect(JSON.stringify(told.stored)).toBe(masked);
   expect(told.masked).toEqual(kinds);
 });
 
-test.each(CASES.long)("[cap 106] a long text of $name is read once", (one) => {
+test.each(CASES.long)("a long text of $name is read once", (one) => {
   const { masked } = maskSecrets({ text: one.begin + one.again.repeat(one.times) });
   expect(masked.length).toBe(one.masked);
 });
 
-test("[cap 106] both languages have the table as it is described", () => {
+test("both languages have the table as it is described", () => {
   for (const [path, content] of Object.entries(FILES)) {
     expect(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")).toBe(content);
   }
@@ -68,28 +68,25 @@ test("[cap 106] both languages have the table as it is described", () => {
 test.each([
   ["seen", 0],
   ["held out", 1],
-])(
-  "[cap 106] of made-up secrets nearly all are masked, of look-alikes nearly none: %s",
-  (name, half) => {
-    const { secrets, lookAlikes } = samplesOf(half);
-    const missed = secrets.filter(({ kind, secret, text }) => {
-      const { value, masked } = maskSecrets({ text });
-      return !masked.includes(kind) || value.text.includes(secret);
-    });
-    const changed = lookAlikes.filter((text) => maskSecrets({ text }).masked.length > 0);
-    const share = (part, all) => `${(100 * (part / all)).toFixed(1)} % of ${all}`;
-    console.log(
-      `${name}: masked ${share(secrets.length - missed.length, secrets.length)} secrets, ` +
-        `changed ${share(changed.length, lookAlikes.length)} look-alikes`,
-    );
-    expect(secrets.length).toBeGreaterThanOrEqual(100);
-    expect(lookAlikes.length).toBeGreaterThanOrEqual(200);
-    expect(missed.length).toBeLessThanOrEqual(0.1 * secrets.length);
-    expect(changed.length).toBeLessThanOrEqual(0.02 * lookAlikes.length);
-  },
-);
+])("of made-up secrets nearly all are masked, of look-alikes nearly none: %s", (name, half) => {
+  const { secrets, lookAlikes } = samplesOf(half);
+  const missed = secrets.filter(({ kind, secret, text }) => {
+    const { value, masked } = maskSecrets({ text });
+    return !masked.includes(kind) || value.text.includes(secret);
+  });
+  const changed = lookAlikes.filter((text) => maskSecrets({ text }).masked.length > 0);
+  const share = (part, all) => `${(100 * (part / all)).toFixed(1)} % of ${all}`;
+  console.log(
+    `${name}: masked ${share(secrets.length - missed.length, secrets.length)} secrets, ` +
+      `changed ${share(changed.length, lookAlikes.length)} look-alikes`,
+  );
+  expect(secrets.length).toBeGreaterThanOrEqual(100);
+  expect(lookAlikes.length).toBeGreaterThanOrEqual(200);
+  expect(missed.length).toBeLessThanOrEqual(0.1 * secrets.length);
+  expect(changed.length).toBeLessThanOrEqual(0.02 * lookAlikes.length);
+});
 
-test("[cap 106] no number, no type and no name changes, and no two names collide", async () => {
+test("no number, no type and no name changes, and no two names collide", async () => {
   const order = 4000000000000002;
   const value = { order, list: [order, true, null], card: 4111111111111111 };
   expect(await put(masking(), value)).toEqual({ masked: undefined, stored: value });
@@ -103,24 +100,21 @@ test("[cap 106] no number, no type and no name changes, and no two names collide
   });
 });
 
-test.each(["mask", "refuse"])(
-  "[cap 106] a secret in a key or a label is refused: %s",
-  async (secrets) => {
-    const store = new InMemoryStore({ secrets });
-    const secret = aSecret("github token");
-    for (const [namespace, key, what] of [
-      [["n"], secret, /a key in \["n"\] holds a secret/],
-      [["n", secret], "k", /a label of the namespace holds a secret/],
-    ]) {
-      const refusal = await store.put(namespace, key, { n: 1 }).catch((error) => error);
-      expect(refusal).toMatchObject({ code: "secret_found", message: expect.stringMatching(what) });
-      expect(refusal.message).not.toContain(secret);
-    }
-    expect(await store.search([])).toEqual([]);
-  },
-);
+test.each(["mask", "refuse"])("a secret in a key or a label is refused: %s", async (secrets) => {
+  const store = new InMemoryStore({ secrets });
+  const secret = aSecret("github token");
+  for (const [namespace, key, what] of [
+    [["n"], secret, /a key in \["n"\] holds a secret/],
+    [["n", secret], "k", /a label of the namespace holds a secret/],
+  ]) {
+    const refusal = await store.put(namespace, key, { n: 1 }).catch((error) => error);
+    expect(refusal).toMatchObject({ code: "secret_found", message: expect.stringMatching(what) });
+    expect(refusal.message).not.toContain(secret);
+  }
+  expect(await store.search([])).toEqual([]);
+});
 
-test("[cap 106] kinds of your own are found, and kinds can be left alone", async () => {
+test("kinds of your own are found, and kinds can be left alone", async () => {
   const secrets = {
     mode: "mask",
     patterns: [{ name: "acme key", forms: ["acme_[A-Za-z0-9]{16,64}", "acme:<[0-9a-f]{32}>"] }],
@@ -155,7 +149,7 @@ test("[cap 106] kinds of your own are found, and kinds can be left alone", async
   }
 });
 
-test("[cap 106] a secret is masked before it is embedded, searched or written", async () => {
+test("a secret is masked before it is embedded, searched or written", async () => {
   const texts = [];
   const embeddings = (given) => {
     texts.push(...given);
@@ -181,7 +175,7 @@ test("[cap 106] a secret is masked before it is embedded, searched or written", 
 });
 
 test.each(["mask", "refuse"])(
-  "[cap 106] a secret is in nothing else that is stored or sent to a model: %s",
+  "a secret is in nothing else that is stored or sent to a model: %s",
   async (mode) => {
     const sent = [];
     const embeddings = {
@@ -256,7 +250,7 @@ test.each(["mask", "refuse"])(
   },
 );
 
-test("[cap 106] a value is kept as it is given unless an option says otherwise", async () => {
+test("a value is kept as it is given unless an option says otherwise", async () => {
   const value = {
     secrets: SECRETS.map(({ secret }) => secret),
     card: 4111111111111111,
@@ -272,7 +266,7 @@ test("[cap 106] a value is kept as it is given unless an option says otherwise",
   await memory.close();
 });
 
-test("[cap 106] refuse writes nothing and names the kind, allow leaves it", async () => {
+test("refuse writes nothing and names the kind, allow leaves it", async () => {
   const secret = aSecret("github token");
   const refusing = new InMemoryStore({ secrets: "refuse" });
   await expect(

@@ -25,20 +25,20 @@ describe.each([
     return store;
   }
 
-  test(`[cap 56] expired items are swept by themselves (${name})`, async () => {
+  test(`expired items are swept by themselves (${name})`, async () => {
     const store = await storeWithExpiredItem();
     await aWhile();
     expect(await store.sweepExpired()).toBe(0);
   });
 
-  test(`[cap 56] stop() stops the sweeper (${name})`, async () => {
+  test(`stop() stops the sweeper (${name})`, async () => {
     const store = await storeWithExpiredItem();
     store.stop();
     await aWhile();
     expect(await store.sweepExpired()).toBe(1);
   });
 
-  test(`[cap 56] start() starts the sweeper again (${name})`, async () => {
+  test(`start() starts the sweeper again (${name})`, async () => {
     const store = await storeWithExpiredItem();
     store.stop();
     store.start();

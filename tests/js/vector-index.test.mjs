@@ -74,7 +74,7 @@ async function fill(store, count) {
 const path = () => join(folder, "memory.db");
 const keysOf = (hits) => hits.map(({ key }) => key);
 
-test("[cap 34] buildIndex() tells how it goes on, and a search can be made to use the graph", async () => {
+test("buildIndex() tells how it goes on, and a search can be made to use the graph", async () => {
   const { index, queries } = indexOf(1500);
   for (const store of [new SqliteStore({ path: path(), index }), new InMemoryStore({ index })]) {
     await fill(store, 1500);
@@ -101,7 +101,7 @@ test("[cap 34] buildIndex() tells how it goes on, and a search can be made to us
   }
 });
 
-test("[cap 35] a graph is there again after a restart, without being built", async () => {
+test("a graph is there again after a restart, without being built", async () => {
   const { index, queries } = indexOf(1500);
   const store = await fill(new SqliteStore({ path: path(), index }), 1500);
   await store.buildIndex();

@@ -1,6 +1,6 @@
 // The store contract over the library that this runtime brings.
 
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../contract/store.mjs";
 import { storeBackends } from "../js/support/store-backends.mjs";
 import { removeTemporaryFolders } from "../js/support/temporary.mjs";
 

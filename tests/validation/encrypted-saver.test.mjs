@@ -4,7 +4,7 @@ import { describeSpecification } from "./specification.mjs";
 
 const memories = new Map();
 
-describeSpecification("[cap 67] the saver of an encrypted file meets the official specification", {
+describeSpecification("the saver of an encrypted file meets the official specification", {
   checkpointerName: "keepsake, encrypted",
   async createCheckpointer() {
     const memory = await openMemory({ path: temporaryFile(), key: new Uint8Array(32).fill(7) });

@@ -1,8 +1,8 @@
 // What the files of cases share.
 
-import type { Operation, SearchItem } from "@langchain/langgraph-checkpoint";
+import type { Operation } from "@langchain/langgraph-checkpoint";
 import { expectTrue } from "./check.js";
-import { ColourEmbeddings, colourIndex, ManualClock } from "./fakes.js";
+import { ColourEmbeddings, ManualClock } from "./fakes.js";
 import type {
   MakeStore,
   ReopenStore,
@@ -12,7 +12,7 @@ import type {
   StoreUnderTest,
 } from "./types.js";
 
-/** What a case may use beside its store. */
+/** What a case may use beside its store, which is empty and made for what the case needs. */
 interface Bench {
   /** What the store was made with. */
   options: StoreCaseOptions;
@@ -20,58 +20,57 @@ interface Bench {
   clock: ManualClock;
   /** The store's, where it has an index. */
   embeddings: ColourEmbeddings;
+  make: MakeStore;
   reopen: ReopenStore;
 }
 
-/** What a case does. */
-export type Run<Store = StoreUnderTest> = (store: Store, bench: Bench) => Promise<void>;
+type Run = (store: StoreUnderTest, bench: Bench) => Promise<void>;
 
 interface CaseOptions extends Pick<StoreCaseOptions, "ttl"> {
-  cap?: number;
-  needs?: readonly StoreNeed[];
   /** What is embedded: by default the field "text", and the whole value if null. */
   fields?: string[] | null;
 }
 
-const TIMED: readonly StoreNeed[] = ["clock", "ttl", "validity", "history"];
-
-/** A case with one store, which is empty and made for what the case needs. */
-export function storeCase(
-  name: string,
-  { fields = ["text"], ttl, ...options }: CaseOptions,
-  run: Run,
-): StoreCase {
-  const { needs = [] } = options;
-  return makingCase(name, options, async (make, reopen) => {
-    const clock = new ManualClock();
-    const embeddings = new ColourEmbeddings();
-    const given: StoreCaseOptions = {
-      ...(needs.some((need) => TIMED.includes(need)) && { now: clock.now }),
-      ...(needs.includes("index") && colourIndex(embeddings, fields ?? undefined)),
-      ...(ttl && { ttl }),
-    };
-    await run(await make(given), { options: given, clock, embeddings, reopen });
-  });
-}
-
-/** A case that makes its stores by itself. */
-export function makingCase(
-  name: string,
-  { cap, needs = [] }: Pick<CaseOptions, "cap" | "needs">,
-  run: (make: MakeStore, reopen: ReopenStore) => Promise<void>,
-): StoreCase {
-  return {
+/** Cases by their sentence, whose stores all need the same. */
+export function cases(
+  needs: readonly StoreNeed[],
+  runs: Record<string, Run>,
+  { fields = ["text"], ttl }: CaseOptions = {},
+): StoreCase[] {
+  return Object.entries(runs).map(([name, run]) => ({
     name,
-    ...(cap === undefined ? {} : { cap }),
     needs,
     async run(make, reopen) {
-      if (needs.includes("persistence")) {
-        expectTrue(reopen !== undefined, "a case that needs persistence is given `reopen`");
-      }
-      await run(make, reopen as ReopenStore);
+      expectTrue(
+        reopen !== undefined || !needs.includes("persistence"),
+        "a case that needs persistence is given `reopen`",
+      );
+      const clock = new ManualClock();
+      const embeddings = new ColourEmbeddings();
+      const options: StoreCaseOptions = {
+        ...(needs.some((need) => need === "clock" || need === "ttl") && { now: clock.now }),
+        ...(needs.includes("index") && { index: embeddings.index(fields ?? undefined) }),
+        ...(ttl && { ttl }),
+      };
+      const bench = { options, clock, embeddings, make, reopen: reopen as ReopenStore };
+      await run(await make(options), bench);
     },
-  };
+  }));
 }
+
+/** The same case for each row, whose sentence is made from it. */
+export function table<Row>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  run: (row: Row, store: StoreUnderTest, bench: Bench) => Promise<void>,
+): Record<string, Run> {
+  return Object.fromEntries(
+    rows.map((row): [string, Run] => [nameOf(row), (store, bench) => run(row, store, bench)]),
+  );
+}
+
+/** Where most items are. */
+export const N = ["n"];
 
 /** Operations as a caller without types may write them. */
 export function operations(...list: unknown[]): Operation[] {
@@ -87,16 +86,21 @@ export async function putAll(
   await store.batch(Object.entries(items).map(([key, value]) => ({ namespace, key, value })));
 }
 
+/** Puts an item into each of them. */
+export async function fill(store: StoreUnderTest, namespaces: readonly string[][]): Promise<void> {
+  for (const namespace of namespaces) await store.put(namespace, "k", { namespace });
+}
+
+export async function valueAt(store: StoreUnderTest, key: string, namespace = N): Promise<unknown> {
+  return (await store.get(namespace, key))?.value;
+}
+
 export function keysOf(items: readonly { key: string }[]): string[] {
   return items.map((item) => item.key);
 }
 
 export function sortedKeysOf(items: readonly { key: string }[]): string[] {
   return keysOf(items).sort();
-}
-
-export function scoresOf(items: readonly SearchItem[]): Record<string, number | undefined> {
-  return Object.fromEntries(items.map((item) => [item.key, item.score]));
 }
 
 export function numbered(count: number): string[] {

@@ -1,6 +1,6 @@
 // The two things that are faked: time, and embeddings.
 
-import type { EmbeddingFunctionUnderTest, EmbeddingsUnderTest, StoreCaseOptions } from "./types.js";
+import type { EmbeddingsUnderTest, StoreCaseOptions } from "./types.js";
 
 /** Stands still until it is moved. */
 export class ManualClock {
@@ -29,19 +29,26 @@ export class ColourEmbeddings implements EmbeddingsUnderTest {
   /** The texts of each call of embedDocuments. */
   readonly documentCalls: string[][] = [];
   readonly queryCalls: string[] = [];
+  /** What texts are answered with: a case may break it. */
+  answer = async (texts: string[]): Promise<number[][]> => texts.map(colourVector);
 
   async embedDocuments(texts: string[]): Promise<number[][]> {
     this.documentCalls.push([...texts]);
-    return texts.map(colourVector);
+    return this.answer(texts);
   }
 
   async embedQuery(text: string): Promise<number[]> {
     this.queryCalls.push(text);
-    return colourVector(text);
+    return (await this.answer([text]))[0] as number[];
+  }
+
+  /** A store's index with this model. */
+  index(fields?: string[]): NonNullable<StoreCaseOptions["index"]> {
+    return { dims: ColourEmbeddings.dims, embeddings: this, ...(fields && { fields }) };
   }
 }
 
-export function colourVector(text: string): number[] {
+function colourVector(text: string): number[] {
   const words = text.match(/-?[a-z]+/g) ?? [];
   const vector = COLOURS.map(
     (colour) =>
@@ -49,12 +56,4 @@ export function colourVector(text: string): number[] {
       words.filter((word) => word === `-${colour}`).length,
   );
   return vector.some((count) => count !== 0) ? vector : COLOURS.map(() => -1);
-}
-
-export function colourIndex(
-  embeddings: EmbeddingsUnderTest | EmbeddingFunctionUnderTest = new ColourEmbeddings(),
-  fields?: string[],
-): StoreCaseOptions {
-  const index = { dims: ColourEmbeddings.dims, embeddings };
-  return { index: fields ? { ...index, fields } : index };
 }

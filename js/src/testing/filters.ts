@@ -1,8 +1,7 @@
 // Filters: equality, operators, and what they do with missing and mixed fields.
 
-import { keysOf, putAll, sortedKeysOf, storeCase } from "./case.js";
-import { expectEqual, expectRejection } from "./check.js";
-import type { StoreCase } from "./types.js";
+import { cases, keysOf, N, numbered, putAll, sortedKeysOf, table } from "./case.js";
+import { expectEqual, expectRejection, expectTrue } from "./check.js";
 
 interface FilterRow {
   what: string;
@@ -84,61 +83,58 @@ const rows: FilterRow[] = [
   { what: "a Date as a bound is its ISO string", items: dates, filter: { at: { $lt: new Date("2025-01-01") } }, keys: ["old"] },
 ];
 
-const table: StoreCase[] = rows.map(({ what, items, filter, keys }) =>
-  storeCase(`filter: ${what}`, { cap: 41 }, async (store) => {
-    await putAll(store, ["n"], items);
-    const all = await store.search(["n"], { limit: 100 });
-    expectEqual(sortedKeysOf(all), Object.keys(items).sort(), "without a filter");
-    const hits = await store.search(["n"], { filter, limit: 100 });
-    expectEqual(sortedKeysOf(hits), [...keys].sort(), JSON.stringify(filter));
-  }),
-);
-
-const others = [
-  storeCase("filter: an unknown operator is an error", { cap: 41 }, async (store) => {
-    await putAll(store, ["n"], numbers);
-    for (const filter of [{ n: { $near: 1 } }, { n: { $gt: 1, $near: 2 } }, { $near: [] }]) {
-      const error = await expectRejection(
-        () => store.search(["n"], { filter }),
-        JSON.stringify(filter),
-      );
-      expectEqual(
-        error.message.includes("$near"),
-        true,
-        `the message names $near: ${error.message}`,
-      );
+const others = cases([], {
+  "filter: an unknown operator is an error, in an empty store, too": async (store) => {
+    for (const items of [{}, numbers]) {
+      await putAll(store, N, items);
+      for (const filter of [{ n: { $near: 1 } }, { n: { $gt: 1, $near: 2 } }, { $near: [] }]) {
+        const what = JSON.stringify(filter);
+        const { message } = await expectRejection(() => store.search(N, { filter }), what);
+        expectTrue(message.includes("$near"), `the message names $near: ${message}`);
+      }
     }
-  }),
-  storeCase(
-    "filter: an unknown operator is an error in an empty store",
-    { cap: 41 },
-    async (store) => {
-      await expectRejection(() => store.search(["n"], { filter: { n: { $near: 1 } } }), "search");
-    },
-  ),
-  storeCase("filter: an order that nothing has is an error", { cap: 41 }, async (store) => {
+  },
+  "filter: an order that nothing has is an error": async (store) => {
     for (const bound of [false, null, [1], { a: 1 }]) {
-      await expectRejection(
-        () => store.search(["n"], { filter: { v: { $gte: bound } } }),
-        JSON.stringify(bound),
-      );
+      const filter = { v: { $gte: bound } };
+      await expectRejection(() => store.search(N, { filter }), JSON.stringify(bound));
     }
-  }),
-  storeCase("filter: limit and offset count what matches", { cap: 42 }, async (store) => {
-    for (let i = 0; i < 12; i += 1) {
-      await store.put(["n"], `k${String(i).padStart(2, "0")}`, { odd: i % 2 === 1 });
-    }
+  },
+  "filter: limit and offset count what matches": async (store) => {
+    const keys = numbered(12);
+    await putAll(store, N, Object.fromEntries(keys.map((key, i) => [key, { odd: i % 2 === 1 }])));
     const page = async (offset: number) =>
-      keysOf(await store.search(["n"], { filter: { odd: true }, limit: 4, offset }));
-    const seen = [...(await page(0)), ...(await page(4))];
-    expectEqual(seen.sort(), ["k01", "k03", "k05", "k07", "k09", "k11"], "both pages");
-  }),
-  storeCase("filter: only items below the prefix are looked at", { cap: 42 }, async (store) => {
+      keysOf(await store.search(N, { filter: { odd: true }, limit: 4, offset }));
+    const [first, second] = [await page(0), await page(4)];
+    expectEqual([first.length, second.length], [4, 2], "sizes of the pages");
+    expectEqual(
+      [...first, ...second].sort(),
+      keys.filter((_, i) => i % 2 === 1),
+      "both pages",
+    );
+  },
+  "filter: only items below the prefix are looked at": async (store) => {
     await store.put(["a", "x"], "k1", { n: 1 });
     await store.put(["ab"], "k2", { n: 1 });
     await store.put(["a"], "k3", { n: 2 });
     expectEqual(keysOf(await store.search(["a"], { filter: { n: 1 } })), ["k1"], "hits");
-  }),
-];
+  },
+});
 
-export const filterCases = [...table, ...others];
+export const filterCases = [
+  ...cases(
+    [],
+    table(
+      rows,
+      ({ what }) => `filter: ${what}`,
+      async ({ items, filter, keys }, store) => {
+        await putAll(store, N, items);
+        const all = await store.search(N, { limit: 100 });
+        expectEqual(sortedKeysOf(all), Object.keys(items).sort(), "without a filter");
+        const hits = await store.search(N, { filter, limit: 100 });
+        expectEqual(sortedKeysOf(hits), [...keys].sort(), JSON.stringify(filter));
+      },
+    ),
+  ),
+  ...others,
+];

@@ -1,7 +1,7 @@
 // Capabilities that are the same on every platform, in a page, over OPFS. SQL runs in Node.
 
 import { InMemoryStore, installInterruptShim, openMemory, SqliteStore } from "keepsake";
-import { readOver } from "../../js/support/backends.mjs";
+import { tryBackend } from "../../js/support/backends.mjs";
 import { runCapability } from "../../js/support/capability-cases.mjs";
 import { runTests } from "./runner.mjs";
 
@@ -37,22 +37,12 @@ globalThis.run = async (title) => {
   return failures.flatMap(({ state, errors }) => errors ?? state).join("\n");
 };
 
-/** What the same agent finds over each backend, by its name in the guide. */
-globalThis.readOverEach = async () => {
-  const memory = await openMemory({ name: "guide" });
-  const stores = {
-    InMemoryStore: new InMemoryStore(),
-    SqliteStore: new SqliteStore({ name: "guide of a store" }),
-    "openMemory({ name })": memory.store,
-  };
-  const found = {};
-  for (const [name, store] of Object.entries(stores)) {
-    found[name] = await readOver(store);
-    await store.close();
-  }
-  await memory.close();
-  return found;
-};
+/** How the same agent fares over each backend, by its name in the guide. */
+globalThis.tryEach = async () => ({
+  InMemoryStore: await tryBackend(() => new InMemoryStore()),
+  SqliteStore: await tryBackend(() => new SqliteStore({ name: "guide of a store" })),
+  "openMemory({ name })": await tryBackend(() => openMemory({ name: "guide" })),
+});
 
 /** The bytes of a database's header that say how it is written and read, and what its log holds. */
 globalThis.journalOf = async (name) => {

@@ -1,7 +1,7 @@
 // The official specification of a checkpointer, and the contract of a store, in a page.
 
 import { InMemoryStore, MemorySaver, SqliteSaver, SqliteStore } from "keepsake";
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../../contract/store.mjs";
 import { describeSpecification } from "../../validation/specification.mjs";
 import { holdDatabases, holdElsewhere, letGoElsewhere } from "./holder.mjs";
 import { runTests } from "./runner.mjs";

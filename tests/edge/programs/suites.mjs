@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openMemory, SqliteSaver } from "keepsake";
-import { storeContract } from "keepsake/testing";
 import { runTests } from "../../browser/pages/runner.mjs";
+import { storeContract } from "../../contract/store.mjs";
 import { describeSpecification } from "../../validation/specification.mjs";
 
 const [, , number] = process.argv;

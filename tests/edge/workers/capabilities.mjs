@@ -3,7 +3,7 @@
 
 import { InMemoryStore, keepsake } from "keepsake/cloudflare";
 import { runTests } from "../../browser/pages/runner.mjs";
-import { readOver } from "../../js/support/backends.mjs";
+import { tryBackend } from "../../js/support/backends.mjs";
 import { runCapability } from "../../js/support/capability-cases.mjs";
 import { ClockedObject, clocked } from "./clocks.mjs";
 import { serve } from "./serve.mjs";
@@ -15,8 +15,8 @@ export class Memory extends ClockedObject {
     return this.ctx.storage.sql.exec(statement).toArray();
   }
 
-  read() {
-    return readOver(this.memory.store);
+  tryOwn() {
+    return tryBackend(() => ({ store: this.memory.store, close: () => {} }));
   }
 
   restart() {
@@ -46,10 +46,10 @@ export default serve({
     return failures.flatMap(({ state, errors }) => errors ?? state).join("\n");
   },
 
-  /** What the same agent finds over each backend, by its name in the guide. */
-  readOverEach: async ({ MEMORY }) => ({
-    InMemoryStore: await readOver(new InMemoryStore()),
-    "keepsake(env.MEMORY, userId)": await readOver(keepsake(MEMORY, "guide").store),
-    KeepsakeObject: await MEMORY.get(MEMORY.idFromName("guide of an object")).read(),
+  /** How the same agent fares over each backend, by its name in the guide. */
+  tryEach: async ({ MEMORY }) => ({
+    InMemoryStore: await tryBackend(() => new InMemoryStore()),
+    "keepsake(env.MEMORY, userId)": await tryBackend(() => keepsake(MEMORY, "guide")),
+    KeepsakeObject: await MEMORY.get(MEMORY.idFromName("guide of an object")).tryOwn(),
   }),
 });

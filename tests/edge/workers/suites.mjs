@@ -4,8 +4,8 @@
 
 import { DurableObject } from "cloudflare:workers";
 import { durableMemory, InMemoryStore, MemorySaver } from "keepsake/cloudflare";
-import { storeContract } from "keepsake/testing";
 import { runTests } from "../../browser/pages/runner.mjs";
+import { storeContract } from "../../contract/store.mjs";
 import { describeSpecification } from "../../validation/specification.mjs";
 import { ClockedObject, clocked } from "./clocks.mjs";
 import { serve } from "./serve.mjs";

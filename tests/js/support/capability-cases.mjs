@@ -8,7 +8,7 @@ import { scopeCases } from "./capabilities/scopes.mjs";
 import { surveyCases } from "./capabilities/survey.mjs";
 import { tableCases } from "./capabilities/tables.mjs";
 
-/** `caps` are the rows that a case proves; `run` is given a bench. */
+/** `run` is given a bench. */
 export const capabilityCases = [
   ...graphCases,
   ...saverCases,
@@ -18,13 +18,11 @@ export const capabilityCases = [
   ...tableCases,
 ];
 
-const titleOf = ({ caps, name }) => `${caps.map((number) => `[cap ${number}]`).join(" ")} ${name}`;
-
 /** Runs the case of this title over memories of `platform`, and closes them. */
 export async function runCapability(title, platform, expect) {
   const bench = benchOf(platform, expect);
   try {
-    await capabilityCases.find((one) => titleOf(one) === title).run(bench);
+    await capabilityCases.find(({ name }) => name === title).run(bench);
   } finally {
     await bench.closeAll();
   }
@@ -73,7 +71,7 @@ function benchOf(platform, expect) {
  * scripts/capabilities.mjs looks for calls of this.
  */
 export function testCapabilities(place, outcome) {
-  test.each(capabilityCases.map(titleOf))(`%s (${place})`, async (title) =>
+  test.each(capabilityCases.map(({ name }) => name))(`%s (${place})`, async (title) =>
     expect(await outcome(title)).toBe(""),
   );
 }

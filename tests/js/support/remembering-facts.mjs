@@ -185,26 +185,17 @@ function expectNotebook({ matches, found, map, seen }, expect) {
 }
 
 const agentCases = {
-  twentyTurns: ["[cap 98] an agent remembers for twenty turns", expectTwentyTurns],
-  exchanges: [
-    "[cap 92] [cap 99] [cap 100] [cap 108] nodes recall and store, twice over one memory",
-    expectExchanges,
-  ],
-  positions: [
-    "[cap 93] [cap 94] [cap 95] [cap 97] recalled text is where it is wanted",
-    expectPositions,
-  ],
+  twentyTurns: ["an agent remembers for twenty turns", expectTwentyTurns],
+  exchanges: ["nodes recall and store, twice over one memory", expectExchanges],
+  positions: ["recalled text is where it is wanted", expectPositions],
   threeTools: [
-    "[cap 53] [cap 54] a model remembers, recalls and forgets, in the store of its agent",
+    "a model remembers, recalls and forgets, in the store of its agent",
     expectThreeTools,
   ],
-  besideWindow: ["[cap 96] what the window says is not repeated", expectBesideWindow],
-  newest: ["[cap 101] [cap 102] without a query the newest are recalled", expectNewest],
-  lessons: ["[cap 58] [cap 65] episodes tell what worked in a like state", expectLessons],
-  shownGraph: [
-    "[cap 93] a graph is shown what is recalled, and keeps nothing of it",
-    expectShownGraph,
-  ],
+  besideWindow: ["what the window says is not repeated", expectBesideWindow],
+  newest: ["without a query the newest are recalled", expectNewest],
+  lessons: ["episodes tell what worked in a like state", expectLessons],
+  shownGraph: ["a graph is shown what is recalled, and keeps nothing of it", expectShownGraph],
   evicting: ["what is used least is evicted, but nothing pinned, held or new", expectEvicting],
   learning: ["facts are learnt in the background, by a model of the user's", expectLearning],
   notebook: ["notes are files, for deepagents and for Anthropic's memory tool", expectNotebook],

@@ -1,11 +1,9 @@
 // The store contract as tests by name, for those who run it in another place than Node.
 
-import { storeContract } from "keepsake/testing";
+import { storeContract } from "../../contract/store.mjs";
 import { tenthOf } from "./effort.mjs";
 
 const PERSISTENCE = "persistence";
-
-const titleOf = ({ name, cap }) => (cap === undefined ? name : `[cap ${cap}] ${name}`);
 
 /** The cases for a store, of which all or a tenth is run; not all can be opened again. */
 function contractCases({ isPersistent, part }) {
@@ -22,14 +20,11 @@ function contractCases({ isPersistent, part }) {
 export function testContract(place, store, report) {
   const cases = contractCases(store);
 
-  test.each(cases.map((storeCase) => [titleOf(storeCase), storeCase.name]))(
-    `%s (${place})`,
-    (_title, name) => {
-      const { names, failures } = report();
-      expect(failures.filter((failure) => failure.name.endsWith(name))).toEqual([]);
-      expect(names).toContain(name);
-    },
-  );
+  test.each(cases.map(({ name }) => name))(`%s (${place})`, (name) => {
+    const { names, failures } = report();
+    expect(failures.filter((failure) => failure.name.endsWith(name))).toEqual([]);
+    expect(names).toContain(name);
+  });
 
   test(`no other case of the contract was run (${place})`, () => {
     const { passed, total, names, failures } = report();

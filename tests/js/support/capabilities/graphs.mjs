@@ -47,7 +47,6 @@ function reader(options) {
 
 export const graphCases = [
   {
-    caps: [57],
     name: "a store has the latest of all threads, a checkpointer the history of each",
     async run({ open, reopen, expect }) {
       const first = await open();
@@ -79,7 +78,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [66],
     name: "thread, checkpoint, namespace and user are what the config says",
     async run({ open, reopen, expect }) {
       const State = Annotation.Root({ log: append() });
@@ -115,7 +113,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [77],
     name: "a graph without a thread reads and writes no checkpoint",
     async run({ open, expect }) {
       const memory = await open();
@@ -145,7 +142,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [78],
     name: "a run goes on from the last checkpoint, with its input merged, and keeps each step",
     async run({ open, reopen, expect }) {
       const asking = chain()
@@ -179,7 +175,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [79],
     name: "messages are a channel, merged by id, with all their history",
     async run({ open, reopen, expect }) {
       const builder = new StateGraph(
@@ -222,7 +217,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [80],
     name: "a run goes back to any checkpoint, and forks there without changing what was",
     async run({ open, reopen, expect }) {
       const first = await open();
@@ -250,7 +244,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [81],
     name: "what is found goes into the prompt, and into no checkpoint",
     async run({ open, reopen, expect }) {
       const memory = await open();
@@ -275,7 +268,6 @@ export const graphCases = [
     },
   },
   {
-    caps: [82],
     name: "a graph reads [user_id, memories], or the namespace that its config names",
     async run({ open, expect }) {
       const memory = await open();

@@ -32,7 +32,6 @@ const shownIn = (model) =>
 
 export const nodeCases = [
   {
-    caps: [53],
     name: "a node reaches the store by its config, and copes with none",
     async run({ open, expect }) {
       const memory = await open();
@@ -48,7 +47,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [54],
     name: "profiles grow, knowledge is cut at a score, caches expire, in namespaces of their own",
     async run({ open, expect }) {
       let now = 1_800_000_000_000;
@@ -95,7 +93,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [65],
     name: "what was rewarded comes first, and rewards, uses and age weigh when reading",
     async run({ open, expect }) {
       let now = 1_800_000_000_000;
@@ -127,7 +124,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [92, 97],
     name: "what a node stored is seen by those after it, and one recall serves several",
     async run({ open, expect }) {
       const { store } = await open();
@@ -153,7 +149,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [93],
     name: "a model is shown what its query finds, by filter and number, of the conversation",
     async run({ open, expect }) {
       const memory = await open();
@@ -191,7 +186,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [94, 95],
     name: "entries are lines of one block, where it is wanted and as a template says, or nothing",
     async run({ open, expect }) {
       const memory = await open({ now: () => 1_800_000_000_000 });
@@ -221,7 +215,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [99, 101],
     name: "recallNode finds by key, by query and filter, or the newest five",
     async run({ open, expect }) {
       let now = 1_800_000_000_000;
@@ -251,7 +244,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [100],
     name: "rememberNode renders its key, merges metadata, and says what it stored",
     async run({ open, expect }) {
       const memory = await open();
@@ -277,7 +269,6 @@ export const nodeCases = [
     },
   },
   {
-    caps: [102],
     name: "the provider is an option, or comes with the graph's store",
     async run({ open, expect }) {
       const memory = await open();

@@ -41,7 +41,6 @@ const holds = (bytes, text) => new TextDecoder("latin1").decode(bytes).includes(
 
 export const saverCases = [
   {
-    caps: [71],
     name: "a list has a limit, bounds and a filter, in a thread and over all",
     async run({ open, expect }) {
       const { checkpointer: saver } = await open();
@@ -76,7 +75,6 @@ export const saverCases = [
     },
   },
   {
-    caps: [71],
     name: "a list has each version of values that grew, of all namespaces, with what was written",
     async run({ open, expect }) {
       const { checkpointer: saver } = await open();
@@ -118,7 +116,6 @@ export const saverCases = [
     },
   },
   {
-    caps: [72],
     name: "errors say what is missing, what cannot be kept, what is not there and what is closed",
     async run({ open, expect }) {
       const memory = await open();
@@ -150,7 +147,6 @@ export const saverCases = [
     },
   },
   {
-    caps: [73],
     name: "a MemorySaver keeps threads and namespaces in order, for itself alone",
     async run({ expect }) {
       const saver = new MemorySaver();
@@ -181,7 +177,6 @@ export const saverCases = [
     },
   },
   {
-    caps: [74],
     name: "with another serde nothing of a state or a write is readable in what is stored",
     async run({ open, reopen, expect }) {
       const serde = new SecretSerializer();
@@ -214,7 +209,6 @@ export const saverCases = [
     },
   },
   {
-    caps: [76],
     name: "the latest is the greatest id, whenever it was put, and lists go by ids",
     async run({ open, reopen, expect }) {
       const first = await open();

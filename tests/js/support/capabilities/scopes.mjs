@@ -13,7 +13,6 @@ const codeOf = async (promise) => {
 
 export const scopeCases = [
   {
-    caps: [90, 91],
     name: "a scope is found from a config or from variables, and its namespace begins with its name",
     async run({ open, expect }) {
       const config = { configurable: { thread_id: "t1", user_id: "ada", app_id: "shop" } };
@@ -58,7 +57,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [52],
     name: "what a scope writes is its own, whatever it asks, and only the memory sees where it lies",
     async run({ open, expect }) {
       const memory = await open();
@@ -89,7 +87,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [84, 85, 86, 87, 89],
     name: "a provider stores, recalls, deletes and clears entries, with no model",
     async run({ open, expect }) {
       const memory = await open();
@@ -131,7 +128,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [89],
     name: "vectors are those of the model that the host brings, and of no other",
     async run({ open, expect }) {
       const without = await open();
@@ -164,7 +160,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [88, 104, 105],
     name: "a policy's refusals have their code, their rule and their numbers, and change nothing",
     async run({ open, expect }) {
       const memory = await open();
@@ -220,7 +215,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [88],
     name: "a provider's errors are four",
     async run({ open, expect }) {
       const memory = await open();
@@ -238,7 +232,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [103],
     name: "every access is told before and after it, and never a value",
     async run({ open, expect }) {
       const memory = await open();
@@ -287,7 +280,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [106],
     name: "secrets are masked, refused or allowed before they are stored, embedded or searched",
     async run({ open, reopen, expect }) {
       const letters = Array.from({ length: 36 }, (_, i) => "abcdefghij0123456789"[(i * 7) % 20]);
@@ -331,7 +323,6 @@ export const scopeCases = [
     },
   },
   {
-    caps: [108],
     name: "what a provider stored is there in the next run, as it was",
     async run({ open, reopen, expect }) {
       const first = await open();

@@ -36,7 +36,6 @@ const says = (content) => ({ messages: [{ role: "user", content }] });
 
 export const surveyCases = [
   {
-    caps: [109],
     name: "as Claude Code: files of user, project and folder, of which all that apply are read",
     async run({ open, reopen, expect }) {
       const memory = await open();
@@ -62,7 +61,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109],
     name: "as ChatGPT: saved facts of a user in every chat, and the history of chats",
     async run({ open, expect }) {
       const memory = await open();
@@ -84,7 +82,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109, 98],
     name: "as n8n: a window of the last messages, and vectors of what was said before",
     async run({ open, reopen, expect }) {
       const first = await open({ index });
@@ -110,7 +107,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109],
     name: "as LangGraph: checkpoints of threads, and items by namespace, filter and meaning",
     async run({ open, expect }) {
       const memory = await open({ index });
@@ -131,7 +127,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109],
     name: "as Dify: one knowledge, asked by vector, by words and by both, and values of a chat",
     async run({ open, expect }) {
       const memory = await open({ index });
@@ -151,7 +146,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109],
     name: "as CrewAI: shallow recall by vector, deep recall from hit to hit, in scopes of scopes",
     async run({ open, expect }) {
       const { store } = await open({ index });
@@ -180,7 +174,6 @@ export const surveyCases = [
     },
   },
   {
-    caps: [109],
     name: "as Temporal: events that are played again make every state that there was",
     async run({ open, reopen, expect }) {
       let now = 1_800_000_000_000;

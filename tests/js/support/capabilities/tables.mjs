@@ -24,7 +24,6 @@ const isOptional = (table) =>
 
 export const tableCases = [
   {
-    caps: [23],
     name: "namespaces and values are text in one row, which the next put overwrites",
     async run({ open, sql, expect }) {
       const memory = await open();
@@ -42,7 +41,6 @@ export const tableCases = [
     },
   },
   {
-    caps: [28],
     name: "vectors are rows beside their items, go with them, and are not made again",
     async run({ open, reopen, sql, expect }) {
       let memory = await open({ index });
@@ -75,7 +73,6 @@ export const tableCases = [
     },
   },
   {
-    caps: [27],
     name: "both tiers are in one database, in tables of their own",
     async run({ open, reopen, sql, expect }) {
       const first = await open();
@@ -100,7 +97,6 @@ export const tableCases = [
     },
   },
   {
-    caps: [75],
     name: "states and writes outlive a restart, and tables of a newer version are left alone",
     async run({ open, reopen, sql, reopenChanged, expect }) {
       const first = await open();
@@ -131,7 +127,6 @@ export const tableCases = [
     },
   },
   {
-    caps: [25],
     name: "what is opened several times is one memory, until the last of them is closed",
     async run({ open, openToo, reopen, expect }) {
       const first = await open();
@@ -153,7 +148,6 @@ export const tableCases = [
     },
   },
   {
-    caps: [107],
     name: "what is off leaves no rows and calls nobody",
     async run({ open, sql, expect }) {
       const calls = [];
