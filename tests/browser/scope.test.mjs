@@ -13,7 +13,7 @@ let browser;
 
 beforeAll(async () => {
   server = await serveSource(`
-    import { openMemory, resolveNamespace } from "keepsake";
+    import { openMemory } from "keepsake";
     import { fill, forgetAda, index } from "./tests/js/support/forgetting.mjs";
     import { auditOf } from "./tests/js/support/auditing.mjs";
     import { differenceOf, optionsOf } from "./tests/js/support/isolation.mjs";
@@ -23,8 +23,7 @@ beforeAll(async () => {
     globalThis.forgetAda = () => forgetAda(globalThis.memory);
     globalThis.open = async (name, options) => {
       const more = { ...(options?.isIndexed && { index }), ...(!options?.isTimed && { now }) };
-      const { storage, secrets } = options ?? {};
-      globalThis.memory = await openMemory({ name, storage, secrets, ...more });
+      globalThis.memory = await openMemory({ name, storage: options?.storage, ...more });
       return (await globalThis.memory.diagnose()).owner ?? null;
     };
     globalThis.openIsolated = async (name, seed) => {
@@ -33,7 +32,6 @@ beforeAll(async () => {
     };
     globalThis.difference = (portion) => differenceOf(globalThis.memory, openMemory, portion);
     globalThis.codeOf = (body) => body(globalThis.memory).then(() => "", ({ code, message }) => code + " " + message);
-    globalThis.resolveNamespace = resolveNamespace;
   `);
   browser = await startChromium();
 });
@@ -135,28 +133,6 @@ test("a follower's writes and refusals are in the owner's audit log", async () =
   expect(log.map(({ scope, actor }) => [scope, actor])).toEqual([["user/ada", "agent"]]);
 });
 
-test("secrets are kept in a page, and masked if an option says so", async () => {
-  const usual = await openTab("kept");
-  const text = "card 4111 1111 1111 1111";
-  const kept = await usual.evaluate(
-    async (value) => {
-      const { store } = globalThis.memory;
-      return [await store.put(["n"], "k", value), (await store.get(["n"], "k")).value];
-    },
-    { text },
-  );
-  expect(kept).toEqual([undefined, { text }]);
-  const page = await openTab("secrets", { secrets: "mask" });
-  const seen = await page.evaluate(async () => {
-    const { store } = globalThis.memory;
-    await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
-    return { stored: (await store.get(["n"], "k")).value };
-  });
-  expect(seen).toEqual({
-    stored: { text: "card [card number]" },
-  });
-});
-
 test("a policy holds in a follower", async () => {
   await openTab("policy");
   const follower = await openTab("policy");
@@ -178,26 +154,4 @@ test("a policy holds in a follower", async () => {
     expect.stringMatching(/^quota_exceeded .*Value size 7 exceeds max 5/),
     expect.stringMatching(/^access_denied .*whole memory/),
   ]);
-});
-
-test("a provider, in the next run as well", async () => {
-  const first = await openTab("provider");
-  const events = await first.evaluate(async () => {
-    const heard = [];
-    const onAccess = ({ phase, operation }) => heard.push(`${phase} ${operation}`);
-    const provider = globalThis.memory.scoped({ user: "ada", onAccess }).provider();
-    const namespace = globalThis.resolveNamespace("conversation", { thread_id: "1" });
-    await provider.store({ namespace, key: "tea", value: "likes tea", metadata: { class: "a" } });
-    return heard;
-  });
-  expect(events).toEqual(["before store", "after store"]);
-  await first.close();
-  const second = await openTab("provider");
-  const entries = await second.evaluate(() =>
-    globalThis.memory
-      .scoped({ user: "ada" })
-      .provider()
-      .recall({ namespace: "conv:1", query_text: "tea" }),
-  );
-  expect(entries).toEqual([expect.objectContaining({ key: "tea", value: "likes tea" })]);
 });

@@ -66,14 +66,6 @@ test("what callers write and are refused is in the object's audit log", async ()
   expect(refused).toMatchObject({ code: "access_denied" });
 });
 
-test("secrets are kept, or masked before they reach the object", async () => {
-  const { kept, told, stored, refused } = await workerd.call("secrets");
-  expect(kept).toEqual({ text: "card 4111 1111 1111 1111" });
-  expect(told).toEqual([{ namespace: ["n"], key: "k", masked: ["card number"] }]);
-  expect(stored).toEqual({ text: "card [card number]" });
-  expect(refused).toMatchObject({ code: "secret_found" });
-});
-
 describe("a forged request", () => {
   const item = (user, key) => ["user", user, "notes", key, expect.any(Number)];
   const put = (key) => ({ kind: "put", namespace: ["notes"], key, value: "{}" });
@@ -245,23 +237,6 @@ test("a stub takes no clock", async () => {
 
 test("settings of two scoped callers are answered as by two objects", async () => {
   for (const seed of [1, 2]) expect(await workerd.call("settings", { seed, rounds: 8 })).toBe("");
-});
-
-test("a provider through a stub", async () => {
-  const { recalled, scoped, cleared, events } = await workerd.call("provider");
-  expect(recalled).toEqual([
-    {
-      id: "user:ada/tea",
-      namespace: "user:ada",
-      key: "tea",
-      value: "likes tea",
-      metadata: { class: "a", time: expect.any(String) },
-      score: expect.any(Number),
-    },
-  ]);
-  expect(scoped).toEqual([[[], "tea"]]);
-  expect(cleared).toBe(1);
-  expect(events).toEqual(["before recall user/ada", "after recall user/ada"]);
 });
 
 test("scopes are as memories of their own, through a stub", async () => {

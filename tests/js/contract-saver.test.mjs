@@ -1,7 +1,4 @@
-// What a saver promises beyond the official specification, over every saver.
-
-import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
-import { MemorySaver, openMemory, SqliteSaver } from "keepsake";
+import { MemorySaver, SqliteSaver } from "keepsake";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
 import { dumpSaver } from "./support/refusal.mjs";
@@ -391,46 +388,7 @@ describe.each(saversOfEachKind)("$name", (backend) => {
   });
 });
 
-// Keeps what it is given unreadable to anyone without it.
-class SecretSerializer extends JsonPlusSerializer {
-  async dumpsTyped(value) {
-    const [type, bytes] = await super.dumpsTyped(value);
-    return [`secret:${type}`, bytes.map((byte) => byte ^ 0x5a)];
-  }
-
-  async loadsTyped(type, bytes) {
-    return super.loadsTyped(
-      type.replace("secret:", ""),
-      bytes.map((byte) => byte ^ 0x5a),
-    );
-  }
-}
-
 describe("serializers", () => {
-  test("with another serde nothing readable is in the file, and all comes back", async () => {
-    const path = temporaryFile();
-    const serde = new SecretSerializer();
-    const word = "a-word-to-look-for";
-    {
-      const memory = closing(await openMemory({ path, serde }));
-      const saver = memory.checkpointer;
-      const config = await putCheckpoint(saver, threadConfig("t"), {
-        word,
-        raw: new Uint8Array([1]),
-      });
-      await saver.putWrites(config, [["word", word]], "task");
-      await memory.flush();
-      const file = Buffer.from(await memory.export());
-      expect(file.includes(word)).toBe(false);
-      await memory.close();
-    }
-    const saver = closing(new SqliteSaver({ path, serde }));
-    const tuple = await saver.getTuple(threadConfig("t"));
-    expect(tuple.checkpoint.channel_values).toEqual({ word, raw: new Uint8Array([1]) });
-    expect(tuple.pendingWrites).toEqual([["task", "word", word]]);
-    expect((await dumpSaver(saver)).length).toBe(1);
-  });
-
   test.each([{}, 5, { dumpsTyped() {} }])("a serde that is none is refused: %j", (serde) => {
     for (const open of [
       () => new SqliteSaver({ path: ":memory:", serde }),
@@ -438,17 +396,6 @@ describe("serializers", () => {
     ]) {
       expect(open).toThrow(expect.objectContaining({ code: "invalid_argument" }));
     }
-  });
-
-  test("metadata filters work with any serde", async () => {
-    const saver = closing(new MemorySaver(new SecretSerializer()));
-    const configs = await putThread(saver, "t", 9, {
-      metadata: (step) => ({ odd: step % 2 === 1 }),
-    });
-    const ids = configs.map(idOf);
-    expect(await idsOf(saver.list(threadConfig("t"), { filter: { odd: true }, limit: 2 }))).toEqual(
-      [ids[7], ids[5]],
-    );
   });
 });
 
@@ -471,44 +418,5 @@ describe("files", () => {
     const saver = closing(SqliteSaver.fromConnString(path));
     expect(await dumpSaver(saver)).toEqual(before);
     expect(before.length).toBe(10);
-  });
-
-  test("store and checkpointer share one file and do not mix", async () => {
-    const path = temporaryFile();
-    {
-      const memory = closing(await openMemory({ path }));
-      await memory.store.put(["n"], "k", { n: 1 });
-      await putCheckpoint(memory.checkpointer, threadConfig("t"), { text: "x" });
-      await memory.checkpointer.deleteThread("nobody");
-      await memory.close();
-    }
-    const memory = closing(await openMemory({ path }));
-    expect((await memory.store.get(["n"], "k")).value).toEqual({ n: 1 });
-    await memory.checkpointer.deleteThread("t");
-    expect((await memory.store.search([])).length).toBe(1);
-    expect(await memory.stats()).toMatchObject({
-      store: { items: 1 },
-      checkpointer: { checkpoints: 0 },
-    });
-  });
-
-  test("a SqliteStore and a SqliteSaver on one path share it while both are open", async () => {
-    const { SqliteStore } = await import("keepsake");
-    const path = temporaryFile();
-    const store = closing(new SqliteStore({ path }));
-    const saver = closing(new SqliteSaver({ path }));
-    await Promise.all([
-      store.put(["n"], "k", { n: 1 }),
-      putCheckpoint(saver, threadConfig("t"), {}),
-    ]);
-    await saver.close();
-    expect((await store.get(["n"], "k")).value).toEqual({ n: 1 });
-  });
-
-  test("a memory saver keeps nothing", async () => {
-    const saver = closing(new MemorySaver());
-    await putThread(saver, "t", 1);
-    const other = closing(new MemorySaver());
-    expect(await dumpSaver(other)).toEqual([]);
   });
 });

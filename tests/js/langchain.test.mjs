@@ -766,35 +766,6 @@ describe("nodes", () => {
     return graph.compile({ store: store ?? undefined }).invoke(input, config);
   }
 
-  test("a key has slots, and metadata is static and selected", async () => {
-    const node = rememberNode({
-      scope: "user",
-      key: "{{topic.name}}_{{#sys.thread_id#}}",
-      valueSelector: ({ topic }) => topic.text,
-      metadata: { class: "preference", about: "nothing" },
-      metadataSelectors: { about: ["topic", "name"], none: "topic.none" },
-      outputs: { key: "found" },
-    });
-    const state = await run(node, { topic: { name: "tea", text: "green tea" } });
-    expect(state).toMatchObject({ stored: true, found: "tea_7" });
-    const [entry] = await memory.provider().recall({ namespace: "user:ada", key: "tea_7" });
-    expect(entry).toMatchObject({
-      value: "green tea",
-      metadata: {
-        class: "preference",
-        about: "tea",
-        sources: [{ thread_id: "7", checkpoint_id: expect.any(String) }],
-      },
-    });
-    expect(entry.metadata).not.toHaveProperty("none");
-    await expect(run(node, { topic: {} })).rejects.toThrow(
-      'rememberNode: nothing is at "topic.name", which its key needs: "{{topic.name}}_{{#sys.thread_id#}}"',
-    );
-    await expect(run(node, { topic: { name: "tea" } })).rejects.toThrow(
-      "rememberNode: valueSelector finds nothing",
-    );
-  });
-
   test("a key without a run's id is another one for each run", async () => {
     const node = rememberNode({ key: "exchange_{{#sys.execution_id#}}", valueSelector: () => 1 });
     const [one, two] = [await run(node), await run(node)];
@@ -802,21 +773,13 @@ describe("nodes", () => {
     expect(one.key).not.toBe(two.key);
   });
 
-  test("recalls by key, by query and filter, or the newest", async () => {
+  test("recalls by messages, within its namespace, and says where its results are", async () => {
     const provider = memory.provider();
     for (let i = 0; i < 8; i++) {
-      const metadata = { even: i % 2 === 0 };
-      await provider.store({ namespace: "conv:7", key: `k${i}`, value: `tea ${i}`, metadata });
+      await provider.store({ namespace: "conv:7", key: `k${i}`, value: `tea ${i}` });
     }
     const keys = async (options, input) =>
       (await run(recallNode(options), input)).results.map(({ key }) => key);
-    expect(await keys({})).toEqual(["k7", "k6", "k5", "k4", "k3"]);
-    expect(await keys({ topK: 2 })).toEqual(["k7", "k6"]);
-    expect(await keys({ key: "k3" })).toEqual(["k3"]);
-    expect(await keys({ key: "k{{topic}}" }, { topic: 4 })).toEqual(["k4"]);
-    expect(await keys({ key: "none" })).toEqual([]);
-    expect(await keys({ filter: { even: true }, topK: 9 })).toHaveLength(4);
-    expect(await keys({ querySelector: "topic" }, { topic: "tea 3" })).toContain("k3");
     const messages = [new HumanMessage("tea 5"), new AIMessage("Yes?")];
     expect((await keys({ querySelector: "messages" }, { messages }))[0]).toBe("k5");
     expect(await keys({ namespace: "conv:8" })).toEqual([]);
@@ -824,22 +787,6 @@ describe("nodes", () => {
     expect(await run(named)).toMatchObject({ found: expect.any(Array), topic: 5 });
     await expect(run(recallNode({ querySelector: "topic" }))).rejects.toThrow(
       "recallNode: querySelector must find a text or messages of a user: undefined",
-    );
-  });
-
-  test("the provider is an option, or comes with the graph's store", async () => {
-    await memory
-      .scoped({ user: "ada" })
-      .provider()
-      .store({ namespace: "facts", key: "k", value: 1 });
-    const provider = memory.scoped({ user: "ada" }).provider();
-    const node = recallNode({ provider, namespace: "facts" });
-    expect(await run(node, {}, { store: null })).toMatchObject({ count: 1 });
-    await expect(run(recallNode({}), {}, { store: null })).rejects.toThrow(
-      "recallNode has no provider: give it one, or compile the graph with a store",
-    );
-    await expect(run(recallNode({}), {}, { config: {} })).rejects.toThrow(
-      'conversation_id or thread_id is not set: the scope "conversation" needs it',
     );
   });
 });

@@ -12,7 +12,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { MemorySaver, openMemory, SqliteSaver, unwrapStore } from "keepsake";
+import { MemorySaver, openMemory, unwrapStore } from "keepsake";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
@@ -130,77 +130,6 @@ describe("interrupts", () => {
     ]);
     expect(result.log.toSorted()).toEqual(["bad", "good"]);
     expect(runs).toBe(1);
-  });
-});
-
-describe("subgraphs", () => {
-  test("a subgraph keeps its own checkpoints and resumes where it was", async () => {
-    const State = Annotation.Root({ log: append() });
-    const inner = new StateGraph(State)
-      .addNode("before", () => ({ log: ["before"] }))
-      .addNode("wait", () => ({ log: [interrupt("inner?")] }))
-      .addEdge(START, "before")
-      .addEdge("before", "wait")
-      .compile();
-    const builder = new StateGraph(State)
-      .addNode("outer", () => ({ log: ["outer"] }))
-      .addNode("inner", inner)
-      .addEdge(START, "outer")
-      .addEdge("outer", "inner");
-    const result = await onReopened(builder, [
-      (graph) => graph.invoke({ log: [] }, config),
-      async (graph) => {
-        const { tasks } = await graph.getState(config, { subgraphs: true });
-        expect(tasks[0].state.values.log).toEqual(["outer", "before"]);
-        expect(tasks[0].state.config.configurable.checkpoint_ns).toMatch(/^inner:/);
-        return graph.invoke(new Command({ resume: "answer" }), config);
-      },
-    ]);
-    expect(result.log.slice(-2)).toEqual(["before", "answer"]);
-  });
-});
-
-describe("time travel", () => {
-  test("the history is there, newest first, with every state as it was", async () => {
-    const history = await onReopened(chain(), [
-      (graph) => graph.invoke({ log: ["in"] }, config),
-      (graph) => historyOf(graph),
-    ]);
-    expect(history.map(({ values }) => values.log)).toEqual([
-      ["in", "a", "b", "c"],
-      ["in", "a", "b"],
-      ["in", "a"],
-      ["in"],
-      [],
-    ]);
-    expect(history.map(({ metadata }) => metadata.step)).toEqual([3, 2, 1, 0, -1]);
-  });
-
-  test("a run goes on from an earlier checkpoint, and the later ones stay", async () => {
-    const [replayed, history] = await onReopened(chain(), [
-      (graph) => graph.invoke({ log: ["in"] }, config),
-      async (graph) => (await historyOf(graph)).find(({ next }) => next[0] === "b").config,
-      async (graph, from) => [await graph.invoke(null, from), await historyOf(graph)],
-    ]);
-    expect(replayed.log).toEqual(["in", "a", "b", "c"]);
-    expect(history.length).toBeGreaterThan(5);
-  });
-
-  test("a fork changes the state of its own branch only", async () => {
-    const [forked, original] = await onReopened(chain(), [
-      (graph) => graph.invoke({ log: ["in"] }, config),
-      async (graph) => {
-        const history = await historyOf(graph);
-        const { config: from } = history.find(({ next }) => next[0] === "b");
-        return [await graph.updateState(from, { log: ["forked"] }), history[0].config];
-      },
-      async (graph, [fork, latest]) => [
-        await graph.invoke(null, fork),
-        (await graph.getState(latest)).values,
-      ],
-    ]);
-    expect(forked.log).toEqual(["in", "a", "forked", "b", "c"]);
-    expect(original.log).toEqual(["in", "a", "b", "c"]);
   });
 });
 
@@ -335,26 +264,6 @@ describe("the store in a node", () => {
     expect(unwrapStore(memory.store)).toBe(memory.store);
     expect(unwrapStore(null)).toBeUndefined();
     expect(unwrapStore(undefined)).toBeUndefined();
-  });
-});
-
-describe("threads", () => {
-  test("a graph runs without a thread only if it has no checkpointer", async () => {
-    expect(await chain().compile().invoke({ log: [] })).toEqual({ log: ["a", "b", "c"] });
-    const graph = chain().compile({ checkpointer: new MemorySaver() });
-    await expect(graph.invoke({ log: [] }, thread(undefined))).rejects.toMatchObject({
-      code: "thread_id_required",
-    });
-  });
-
-  test("a conversation goes on with each call of its thread, apart from all others", async () => {
-    const saver = SqliteSaver.fromConnString(":memory:");
-    const graph = chain().compile({ checkpointer: saver });
-    await graph.invoke({ log: ["1"] }, thread("a"));
-    await graph.invoke({ log: ["other"] }, thread("b"));
-    const { log } = await graph.invoke({ log: ["2"] }, thread("a"));
-    expect(log).toEqual(["1", "a", "b", "c", "2", "a", "b", "c"]);
-    await saver.close();
   });
 });
 

@@ -1,6 +1,6 @@
 // Objects that decide what a caller may see.
 
-import { KeepsakeError, keepsake, openMemory, resolveNamespace } from "keepsake/cloudflare";
+import { KeepsakeError, keepsake, openMemory } from "keepsake/cloudflare";
 import { auditOf, putThread } from "../../js/support/auditing.mjs";
 import { fill, forgetAda, SECRET } from "../../js/support/forgetting.mjs";
 import { differenceOf, optionsOf } from "../../js/support/isolation.mjs";
@@ -252,37 +252,5 @@ export default serve({
     await refusal(() => ada.store.put(["facts"], "k", { n: 1 }));
     const refused = await refusal(() => ada.dropAudit());
     return { outcome, log: await memory.auditLog(), refused };
-  },
-
-  /** A secret through a stub: what was told, and what is there. */
-  async secrets(env) {
-    const usual = as(env, "secrets", "admin");
-    await usual.store.put(["n"], "kept", { text: "card 4111 1111 1111 1111" });
-    const kept = (await usual.store.get(["n"], "kept")).value;
-    const told = [];
-    const secrets = { mode: "mask", onMasked: (report) => told.push(report) };
-    const { store } = as(env, "secrets", "admin", { secrets });
-    await store.put(["n"], "k", { text: "card 4111 1111 1111 1111" });
-    const refusing = as(env, "secrets", "admin", { secrets: "refuse" });
-    const refused = await refusal(() =>
-      refusing.store.put(["n"], "l", { text: "card 4111 1111 1111 1111" }),
-    );
-    return { kept, told, stored: (await store.get(["n"], "k")).value, refused };
-  },
-
-  /** A provider through a stub. */
-  async provider(env) {
-    const provider = as(env, "provider", "admin").provider();
-    const namespace = resolveNamespace("user", { user_id: "ada" });
-    await provider.store({ namespace, key: "tea", value: "likes tea", metadata: { class: "a" } });
-    const events = [];
-    const onAccess = ({ phase, operation, scope }) => events.push(`${phase} ${operation} ${scope}`);
-    const ada = as(env, "provider", "admin").scoped({ user: "ada", onAccess });
-    return {
-      recalled: await provider.recall({ namespace, query_text: "tea", filter: { class: "a" } }),
-      scoped: (await ada.store.search([])).map(({ namespace, key }) => [namespace, key]),
-      cleared: await provider.clear_namespace(namespace),
-      events,
-    };
   },
 });

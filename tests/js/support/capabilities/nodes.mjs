@@ -253,18 +253,27 @@ export const nodeCases = [
         valueSelector: ({ topic }) => topic.text,
         metadata: { class: "preference", about: "nothing" },
         metadataSelectors: { about: ["topic", "name"], none: "topic.none" },
+        outputs: { key: "results" },
       });
       const input = { topic: { name: "tea", text: "green tea" } };
       const state = await run([node], { store: memory.store, input });
-      expect(state).toMatchObject({ stored: true, key: "tea_7" });
+      expect(state).toMatchObject({ stored: true, results: "tea_7" });
       const [entry] = await memory.provider().recall({ namespace: "user:ada", key: "tea_7" });
       expect(entry).toMatchObject({
         value: "green tea",
-        metadata: { class: "preference", about: "tea" },
+        metadata: {
+          class: "preference",
+          about: "tea",
+          sources: [{ thread_id: "7", checkpoint_id: expect.any(String) }],
+        },
       });
       expect(entry.metadata).not.toHaveProperty("none");
-      await expect(run([node], { store: memory.store, input: { topic: {} } })).rejects.toThrow(
-        'nothing is at "topic.name"',
+      const without = (topic) => run([node], { store: memory.store, input: { topic } });
+      await expect(without({})).rejects.toThrow(
+        'rememberNode: nothing is at "topic.name", which its key needs: "{{topic.name}}_{{#sys.thread_id#}}"',
+      );
+      await expect(without({ name: "tea" })).rejects.toThrow(
+        "rememberNode: valueSelector finds nothing",
       );
     },
   },

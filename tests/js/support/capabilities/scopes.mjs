@@ -36,6 +36,8 @@ export const scopeCases = [
       ]) {
         expect(() => scopeOf(scope, { configurable: {} })).toThrow(`${name} is not set`);
       }
+      expect(() => scopeOf("users", config)).toThrow("a scope is conversation, user, global");
+      expect(storeNamespace(config)).toEqual(["ada", "memories"]);
       // As text, as a place in the memory, and as what a prefix finds there.
       const memory = await open();
       const names = { conversation: "conv:t1", user: "user:ada", global: "global:shop" };
@@ -76,10 +78,15 @@ export const scopeCases = [
       }
       const [hit] = await ada.store.search([], { query: "tea" });
       expect(hit.namespace).toEqual(["notes"]);
+      expect(await ada.store.listNamespaces({ suffix: ["notes"] })).toEqual([["notes"]]);
       expect(await memory.store.listNamespaces()).toEqual([["user", "ada@example%2Ecom", "notes"]]);
       expect(
         (await ada.checkpointer.getTuple(threadConfig("t1"))).checkpoint.channel_values,
       ).toEqual({ n: 1 });
+      expect(await memory.checkpointer.getTuple(threadConfig("t1"))).toBeUndefined();
+      const threads = [];
+      for await (const { threadId } of memory.checkpointer.listThreads()) threads.push(threadId);
+      expect(threads).toEqual(["user/ada@example%252Ecom/t1"]);
       for (const bad of [["a.b"], ["a:b"], [""], []]) {
         expect(await codeOf(ada.store.put(bad, "k", {}))).toBeDefined();
       }
@@ -166,7 +173,7 @@ export const scopeCases = [
       const policy = { readable: [["a"], ["b"]], writable: [["a"]], maxEntriesPerNamespace: 1 };
       const { store } = memory.scoped({ user: "ada", policy });
       await store.put(["a"], "k", { n: 1 });
-      const small = memory.scoped({ user: "ada", policy: { maxValueBytes: 7 } });
+      const small = memory.scoped({ user: "ada", policy: { maxValueBytes: 7, maxTtl: 1 } });
       const brief = memory.scoped({ user: "ada", policy: { maxBytes: 20 } });
       const reader = memory.scoped({ user: "ada", policy: { readOnly: true } });
       const blind = memory.scoped({ user: "ada", policy: { readable: [["a"]] } });
@@ -200,7 +207,12 @@ export const scopeCases = [
           () => putCheckpoint(brief.checkpointer, threadConfig("t"), { n: 1 }),
           /quota_exceeded .*max 20/,
         ],
+        [
+          () => small.store.put(["a"], "k", {}, undefined, { ttl: 2 }),
+          /quota_exceeded .*120000 ms exceeds max 60000/,
+        ],
         [() => store.stats(), /access_denied .*whole memory/],
+        [() => store.sweepExpired(), /access_denied .*whole memory/],
       ];
       for (const [call, message] of refusals) {
         const error = await call().then(
