@@ -53,6 +53,12 @@ async function blankTab(path = "") {
   return page;
 }
 
+/** From here on a page does not look at times whether a worker is silent: only what happens tells. */
+const stopLooking = (page) =>
+  page.evaluate(() => {
+    globalThis.setInterval = () => 0;
+  });
+
 /** A tab that has the database open. */
 async function openTab(options = {}, path = "") {
   const page = await blankTab(path);
@@ -552,7 +558,8 @@ describe("a page", () => {
 
 test("a worker that ends as soon as it has started is replaced at once", async () => {
   const page = await blankTab();
-  const took = await page.evaluate(async (name) => {
+  await stopLooking(page);
+  const ended = await page.evaluate(async (name) => {
     let ended = 0;
     const worker = () => {
       const made = new Worker("worker.js", { type: "module" });
@@ -563,13 +570,11 @@ test("a worker that ends as soon as it has started is replaced at once", async (
       if (ended === 0) made.addEventListener("message", () => setTimeout(end, 20), { once: true });
       return made;
     };
-    const begun = performance.now();
     await globalThis.open({ name, worker });
     await globalThis.memory.store.put(["n"], "a", { n: 1 });
-    return { ended, ms: performance.now() - begun };
+    return ended;
   }, name);
-  expect(took.ended).toBe(1);
-  expect(took.ms).toBeLessThan(10_000);
+  expect(ended).toBe(1);
 });
 
 describe("the worker of a database that was closed", () => {
@@ -618,9 +623,8 @@ describe("the worker of a database that was closed", () => {
       }, 10);
     });
     await page.waitForTimeout(200);
-    const begun = performance.now();
+    await stopLooking(page);
     await page.evaluate((given) => globalThis.open(given), { name });
-    expect(performance.now() - begun).toBeLessThan(10_000);
     expect(await get(page, "a")).toBe(1);
   });
 
@@ -629,7 +633,8 @@ describe("the worker of a database that was closed", () => {
     ["a while ago", 500],
   ])("is not asked for the next one if somebody ended it %s", async (_, pause) => {
     const page = await blankTab();
-    const took = await page.evaluate(
+    await stopLooking(page);
+    const workers = await page.evaluate(
       async ([name, pause]) => {
         const started = [];
         const worker = () => {
@@ -642,14 +647,12 @@ describe("the worker of a database that was closed", () => {
         await globalThis.memory.close();
         started[0].terminate();
         await new Promise((resolve) => setTimeout(resolve, pause));
-        const begun = performance.now();
         await globalThis.open({ name, worker });
-        return { workers: started.length, ms: performance.now() - begun };
+        return started.length;
       },
       [name, pause],
     );
-    expect(took.workers).toBe(2);
-    expect(took.ms).toBeLessThan(10_000);
+    expect(workers).toBe(2);
   });
 
   test("is no spare if it was still opening the database, and lets go of it", async () => {
@@ -662,12 +665,10 @@ describe("the worker of a database that was closed", () => {
       follower.evaluate(async () => (await navigator.locks.query()).held.map((one) => one.name));
     await until(async () => (await held()).includes(lock));
     await close(follower);
-    await follower.waitForTimeout(1_000);
-    expect(await held()).toEqual([]);
+    await until(() => follower.workers().length === 0);
+    await until(async () => (await held()).length === 0);
     await browser.context.unroute("**/keepsake.wasm");
-    const begun = performance.now();
     await follower.evaluate((given) => globalThis.open(given), { name });
-    expect(performance.now() - begun).toBeLessThan(4_000);
     expect(await get(follower, "a")).toBe(1);
   });
 

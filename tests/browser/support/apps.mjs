@@ -76,8 +76,11 @@ export function buildWithNext() {
   const folder = newApp("next", "react", "react-dom");
   cpSync(join(sources, "next"), join(folder, "app"), { recursive: true });
   // Only because the packages here are links to those of this project.
-  const configuration = 'export default { turbopack: { root: "/" } };';
-  writeFileSync(join(folder, "next.config.mjs"), configuration);
+  const turbopack = { root: "/" };
+  // As in webpack's app.
+  const experimental = { turbopackMinify: isLong, turbopackSourceMaps: false };
+  const configuration = JSON.stringify({ turbopack, experimental });
+  writeFileSync(join(folder, "next.config.mjs"), `export default ${configuration};`);
   const next = join(modules, "next/dist/bin/next");
   const env = { NEXT_TELEMETRY_DISABLED: "1" };
   run(process.execPath, [next, "build"], { cwd: folder, env });
