@@ -9,18 +9,14 @@
 import { MemoryFile } from "../wasm/memory-files.js";
 import { SUFFIXES } from "./database-name.js";
 
-/** @internal */
 export const BLOCK_BYTES = 4096;
-/** @internal */
 export const BLOCKS_PER_EXTENT = 16;
-/** @internal */
 export const EXTENT_BYTES = BLOCKS_PER_EXTENT * BLOCK_BYTES;
 const MOST_LOOSE_BLOCKS = 3;
 
 /** Its place in SUFFIXES. @internal */
 export const LOG = SUFFIXES.indexOf("-wal");
 
-/** @internal */
 export type Block = Uint8Array<ArrayBuffer>;
 
 /** What one commit changed: files are cut, written to, and then as long as this. @internal */

@@ -56,16 +56,11 @@ export interface Loaded {
   recordedBytes: number;
 }
 
-/** @internal */
 export type Home = "opfs" | "fallback";
 
-/** @internal */
 export const STATE = "state";
-/** @internal */
 export const HOME = "home";
-/** @internal */
 export const FENCE = 0;
-/** @internal */
 export const RECORDS_PER_EPOCH = 2 ** 32;
 /** The first extents are behind all blocks. @internal */
 export const EXTENTS = SUFFIXES.length;

@@ -8,7 +8,6 @@
 //              aside: the number of its failures, which is stored with it, keeps it from being tried.
 
 import type { BaseMessage } from "@langchain/core/messages";
-import { fnv1a } from "../bytes.js";
 import {
   checkFlag,
   checkList,
@@ -39,7 +38,7 @@ import {
   type Run,
   UNLEARNT,
 } from "./place.js";
-import { areAlike, judge, type Remembered, remember, type Source } from "./remember.js";
+import { areAlike, hashKey, judge, type Remembered, remember, type Source } from "./remember.js";
 import { isRefusal, sourceOf } from "./tools.js";
 import { wordsOf } from "./words.js";
 
@@ -282,7 +281,7 @@ export class Learner {
     if (said.length === 0) return;
     const place = this.#placeOf(run);
     const source = sourceOf(run);
-    const name = hashOf(JSON.stringify([source?.thread_id, said]));
+    const name = hashKey(JSON.stringify([source?.thread_id, said]));
     await add(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
     const work: Promise<void> = this.#workBehind(place).finally(() =>
       this.#background.delete(work),
@@ -532,7 +531,7 @@ class LearnRun {
     if (group.size === 0) return undefined;
     const keys = [...group.keys()].sort();
     // With its texts: when one of them changes, a group that was set aside is another one.
-    const name = hashOf(JSON.stringify(keys.map((key) => [key, group.get(key)])));
+    const name = hashKey(JSON.stringify(keys.map((key) => [key, group.get(key)])));
     return { name, kind: "group", at: Date.now(), failures: 0, keys };
   }
 }
@@ -617,13 +616,6 @@ function mutexAt({ store, labels }: Place): Mutex {
 }
 
 // ---- what waits
-
-const encoder = new TextEncoder();
-
-function hashOf(text: string): string {
-  const bytes = encoder.encode(text);
-  return [fnv1a(bytes), fnv1a(bytes, 0x9747b28c)].map((hash) => hash.toString(36)).join("-");
-}
 
 async function keep(place: Place, { name, ...waiting }: Entry): Promise<void> {
   const { store, labels, secrets } = place;

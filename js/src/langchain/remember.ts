@@ -98,7 +98,8 @@ export async function judge(
       return { outcome: "replaced", key: replaces, others: [old] };
     }
   }
-  if (words.length > MOST_WORDS) return { outcome: "stored", key: hashKey(words), others: [] };
+  if (words.length > MOST_WORDS)
+    return { outcome: "stored", key: hashKey(words.join(" ")), others: [] };
   const found = await likely(place, text);
   const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
   const sentences = sentencesOf(text);
@@ -117,7 +118,7 @@ export async function judge(
   );
   if (lesser) return { outcome: "merged", key: lesser.key, others: [lesser] };
   const others = own.filter(({ value }) => areAlike(textOf(value), text));
-  return { outcome: "stored", key: hashKey(words), others };
+  return { outcome: "stored", key: hashKey(words.join(" ")), others };
 }
 
 /** Whether two texts share at least half of their words. @internal */
@@ -190,10 +191,12 @@ function isLess(known: string[], words: string[]): boolean {
   return known.length >= words.length * MERGED_SHARE && isWithin(known, words);
 }
 
-// The same words make the same key, so that two calls at once store one item. Short, because
-// models read it with each item; of 64 bits, because a key that meets another would replace it.
-function hashKey(words: string[]): string {
-  const points = Array.from(words.join(" "), (char) => char.codePointAt(0) as number);
+/**
+ * The same text makes the same key, so that two calls at once store one item. Short, because
+ * models read it with each item; of 64 bits, because a key that meets another would replace it. @internal
+ */
+export function hashKey(text: string): string {
+  const points = Array.from(text, (char) => char.codePointAt(0) as number);
   return [fnv1a(points), fnv1a(points, 0x9747b28c)]
     .map((hash) => hash.toString(36).padStart(7, "0"))
     .join("");
