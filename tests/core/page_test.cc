@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -13,14 +14,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<int> Ids(std::vector<Hit<int>> hits) {
-  std::vector<int> ids;
-  for (const Hit<int>& hit : hits) ids.push_back(hit.id);
+std::vector<std::int64_t> Ids(std::vector<Hit> hits) {
+  std::vector<std::int64_t> ids;
+  for (const Hit& hit : hits) ids.push_back(hit.id);
   return ids;
 }
 
 TEST(Page, orders_scored_before_unscored_and_keeps_order_among_equals) {
-  Page<int> page(0, 10);
+  Page page(0, 10);
   page.PushUnscored(1, 100);
   page.PushScored(2, 0.5);
   page.PushUnscored(3, 200);
@@ -38,19 +39,19 @@ TEST(Page, pages_joined_are_the_whole_sequence) {
     rank = static_cast<int>(random() % 20);
   }
   const auto take = [&](std::uint32_t offset, std::uint32_t limit) {
-    Page<int> page(offset, limit);
+    Page page(offset, limit);
     for (int i = 0; i < 200; ++i) {
       const auto [scored, rank] = candidates[static_cast<std::size_t>(i)];
       scored ? page.PushScored(i, rank) : page.PushUnscored(i, rank);
     }
     return Ids(page.Take());
   };
-  const std::vector<int> whole = take(0, UINT32_MAX);
+  const std::vector<std::int64_t> whole = take(0, UINT32_MAX);
   ASSERT_EQ(whole.size(), 200U);
   for (const std::uint32_t limit : {1U, 7U, 64U}) {
-    std::vector<int> joined;
+    std::vector<std::int64_t> joined;
     for (std::uint32_t offset = 0; offset < 210; offset += limit) {
-      for (const int id : take(offset, limit)) joined.push_back(id);
+      for (const std::int64_t id : take(offset, limit)) joined.push_back(id);
     }
     EXPECT_EQ(joined, whole) << limit;
   }

@@ -290,7 +290,7 @@ TEST_F(VectorCrashTest, the_bytes_after_any_commit_have_every_vector_and_sound_c
     auto recovered = sql::OpenDatabase({.path = "vectors", .vfs = "vector-image"});
     ASSERT_TRUE(recovered) << MessageOf(recovered);
     SqliteVectors vectors(**recovered);
-    const auto index = vectors.Load(kManyDims);
+    const auto index = vectors.Load(kManyDims, false);
     ASSERT_TRUE(index) << MessageOf(index);
     ASSERT_EQ((*index)->codes().size(), std::min(item + 1, 40U));
     search::VectorSearch search = (*index)->Search({.vector = VectorOf(item),

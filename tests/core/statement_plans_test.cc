@@ -66,10 +66,7 @@ const Allowed kAllowed[] = {
       "SELECT item_id, ns, key, value, (SELECT count(*) FROM store_vectors v",
       "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from, "
       " valid_until, superseded_by, origin, source FROM store_kv WHERE ns >= ? AND ns < ?",
-      "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id",
-      "SELECT key, expires_at FROM store_kv WHERE ns = ? ORDER BY key",
-      "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)",
-      "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)",
+      "SELECT item_id, ns, key, expires_at FROM store_kv WHERE ns = ? ORDER BY key",
       "SELECT version_id, ns FROM store_versions WHERE ns >= ? AND ns < ?",
       "SELECT version_id, operation_id, is_last, change, actor, ns, key, number, from_ms, at_ms, "
       " value, created_at, updated_at, ttl, expires_at, valid_from, valid_until, superseded_by, "

@@ -13,13 +13,11 @@
 
 namespace keepsake {
 
-template <typename Id>
 struct Hit {
-  Id id;
+  std::int64_t id;
   std::optional<double> score;
 };
 
-template <typename Id>
 class Page {
  public:
   Page(std::uint32_t offset, std::uint32_t limit)
@@ -29,17 +27,17 @@ class Page {
         unscored_(limit == 0 ? 0 : std::uint64_t{offset} + limit) {}
 
   // REQUIRES: candidates are pushed in the order of (namespace, key).
-  void PushScored(const Id& id, double score) { scored_.Push({score, pushed_++, id}); }
-  void PushUnscored(const Id& id, std::int64_t updated_at_ms) {
+  void PushScored(std::int64_t id, double score) { scored_.Push({score, pushed_++, id}); }
+  void PushUnscored(std::int64_t id, std::int64_t updated_at_ms) {
     unscored_.Push({updated_at_ms, pushed_++, id});
   }
 
-  void Push(const Id& id, const std::optional<double>& score, std::int64_t updated_at_ms) {
+  void Push(std::int64_t id, const std::optional<double>& score, std::int64_t updated_at_ms) {
     score ? PushScored(id, *score) : PushUnscored(id, updated_at_ms);
   }
 
-  std::vector<Hit<Id>> Take() {
-    std::vector<Hit<Id>> hits;
+  std::vector<Hit> Take() {
+    std::vector<Hit> hits;
     std::uint64_t skip = offset_;
     for (const auto& candidate : scored_.TakeSorted()) {
       Add({candidate.id, candidate.rank}, skip, hits);
@@ -55,7 +53,7 @@ class Page {
   struct Candidate {
     Rank rank;
     std::uint64_t pushed;
-    Id id;
+    std::int64_t id;
   };
 
   struct IsBefore {
@@ -65,7 +63,7 @@ class Page {
     }
   };
 
-  void Add(const Hit<Id>& hit, std::uint64_t& skip, std::vector<Hit<Id>>& hits) const {
+  void Add(const Hit& hit, std::uint64_t& skip, std::vector<Hit>& hits) const {
     if (skip > 0) {
       --skip;
     } else if (hits.size() < limit_) {

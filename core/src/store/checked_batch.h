@@ -87,6 +87,11 @@ Result<CheckedBatch> CheckBatch(std::span<const Operation> operations, const Sto
                                 QueryVectors query_vectors);
 
 Status CheckOptions(const StoreOptions& options);
+
+// The length of the index's vectors, 0 without one.
+inline std::size_t DimsOf(const StoreOptions& options) {
+  return options.index ? options.index->dims : 0;
+}
 Status CheckVectors(std::span<const FieldVector> vectors, const StoreOptions& options);
 
 // The names of namespaces that a caller addresses exactly.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -89,7 +90,7 @@ std::vector<std::string> PathsOfTexts(std::span<const std::string> text_paths) {
   return paths;
 }
 
-std::set<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bool is_indexed) {
+std::vector<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bool is_indexed) {
   const bool by_default = op.index.kind == IndexChoice::Kind::kStoreDefault;
   if (!op.vectors.empty() || (by_default && !is_indexed)) return {};
   if (index != nullptr) {
@@ -98,11 +99,12 @@ std::set<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bo
   }
   if (by_default) return {std::string(kIndexFields)};
   if (op.index.kind == IndexChoice::Kind::kNone || op.index.paths.empty()) {
-    return is_indexed ? std::set<std::string>() : std::set<std::string>{std::string(kNoTextPath)};
+    if (is_indexed) return {};
+    return {std::string(kNoTextPath)};
   }
   std::set<std::string> paths;
   for (const std::string& path : op.index.paths) paths.insert(path.empty() ? "$" : path);
-  return paths;
+  return {paths.begin(), paths.end()};
 }
 
 PathTexts TextsAwaited(std::string_view value, std::span<const std::string> paths,

@@ -3,7 +3,6 @@
 #define KEEPSAKE_STORE_EMBEDDING_H_
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +33,8 @@ inline constexpr std::string_view kNoTextPath = "{}";  // which finds nothing
 // What a put waits for; nothing if it has its vectors, or no texts. `index` may be null, and
 // `is_indexed` true all the same: vectors are kept, and this store doesn't know of what. Where
 // there is no index yet, all items will wait for its fields, but those that chose something here.
-std::set<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bool is_indexed);
+// Sorted.
+std::vector<std::string> PathsToAwait(const PutOp& op, const IndexConfig* index, bool is_indexed);
 
 // What has to be embedded of an item that waits for `paths`. Nothing if it would be too much.
 // REQUIRES: `value` is valid JSON.

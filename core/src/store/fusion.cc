@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kRankOffset = 60;
 
-using Scores = std::span<const Hit<std::int64_t>>;
+using Scores = std::span<const Hit>;
 
 Scores Scored(Scores vectors) {
   const auto unscored =
@@ -78,10 +78,10 @@ void AddVectors(Scores vectors, const Ranking& ranking, Fused& fused) {
   for (const auto& hit : vectors) fused.Add(hit.id, sure * std::max(*hit.score, 0.0));
 }
 
-std::vector<Hit<std::int64_t>> AmongHits(Scores vectors, std::span<const TextHit> text) {
+std::vector<Hit> AmongHits(Scores vectors, std::span<const TextHit> text) {
   std::unordered_set<std::int64_t> ids;
   for (const TextHit& hit : text) ids.insert(hit.id);
-  std::vector<Hit<std::int64_t>> among;
+  std::vector<Hit> among;
   std::ranges::copy_if(vectors, std::back_inserter(among),
                        [&](const auto& hit) { return ids.contains(hit.id); });
   return among;
@@ -91,7 +91,8 @@ std::vector<Hit<std::int64_t>> AmongHits(Scores vectors, std::span<const TextHit
 
 Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
   if (ranking.fusion == Fusion::kReciprocalRank) return {};
-  // As many on each page, and for whyNot: their mean and their last one are a measure.
+  // A meaning measures by the mean of these hits, and by the last one. So they are as many on each
+  // page, and for whyNot.
   const Scores scored = Scored(vectors);
   return {.nearest = scored.first(std::min<std::size_t>(scored.size(), kVectorHits)),
           .weight = ranking.vector_weight,
@@ -100,7 +101,7 @@ Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
 
 std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,
                            const TextPlan& plan) {
-  std::vector<Hit<std::int64_t>> among_hits;
+  std::vector<Hit> among_hits;
   if (plan.has_phrases || plan.knows_nothing) {
     among_hits = AmongHits(vectors, text);
     vectors = among_hits;

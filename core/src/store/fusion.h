@@ -29,14 +29,13 @@ struct FusedHit {
 inline constexpr std::uint32_t kVectorHits = 200;
 
 // What SearchText() is to be told of `vectors`: nothing if ranks are fused.
-Meaning MeaningOf(std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking);
+Meaning MeaningOf(std::span<const Hit> vectors, const Ranking& ranking);
 
 // `text`, which SearchText() made with MeaningOf(vectors) and `plan`, and `vectors`, both with the
 // best first; the vectors' unscored ones come last, as they do in the result. What is
 // equal keeps its order.
-std::vector<FusedHit> Fuse(std::span<const TextHit> text,
-                           std::span<const Hit<std::int64_t>> vectors, const Ranking& ranking,
-                           const TextPlan& plan);
+std::vector<FusedHit> Fuse(std::span<const TextHit> text, std::span<const Hit> vectors,
+                           const Ranking& ranking, const TextPlan& plan);
 
 // The same without vectors.
 std::vector<FusedHit> FromText(std::span<const TextHit> text);

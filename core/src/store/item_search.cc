@@ -28,7 +28,7 @@ CheckedSearch VectorPartOf(const CheckedSearch& search) {
   return part;
 }
 
-// What is left of scored hits that lie below the threshold of a search by vector.
+// A search by vector with a threshold drops the hits that are below it.
 void DropBelow(const CheckedSearch& search, ItemHits& hits) {
   if (!search.by_vector || !search.ranking.min_score) return;
   std::erase_if(
@@ -48,7 +48,7 @@ struct FoundHits {
   }
 };
 
-// What is said of a hit that came before its successor: it is worth no more.
+// A hit that came before its successor is worth no more than that one.
 void ScoreBehind(const SearchItem& successor, SearchItem& item) {
   if (!item.score || (successor.score && *item.score <= *successor.score)) return;
   if (!item.parts.empty() && successor.score && *item.score > 0) {
@@ -66,7 +66,7 @@ class ItemSearch {
 
  private:
   Result<FoundHits> Page(const CheckedSearch& search);
-  // With those that were superseded, none before its successor.
+  // The page has items that were superseded, too, but none before its successor.
   Result<FoundHits> PageWithSuperseded(const CheckedSearch& search);
   Result<FoundHits> ByNear(const CheckedSearch& search);
   Result<FoundHits> ByText(const CheckedSearch& search);
@@ -84,6 +84,7 @@ class ItemSearch {
   ItemIds& refreshed_;
   search::PlanTaken taken_;
   search::TextPlan text_plan_;
+  KeptItems kept_;
 };
 
 Result<std::vector<SearchItem>> ItemSearch::Run(const CheckedSearch& search) {
@@ -101,7 +102,6 @@ Result<std::vector<SearchItem>> ItemSearch::Run(const CheckedSearch& search) {
 }
 
 Result<FoundHits> ItemSearch::Page(const CheckedSearch& search) {
-  table_.BeginSearch();
   if (search.near != nullptr) return ByNear(search);
   return search.by_text ? ByText(search) : ByListingOrVector(search);
 }
@@ -152,7 +152,7 @@ Result<FoundHits> ItemSearch::ByNear(const CheckedSearch& search) {
   return Page(similar);
 }
 
-// What their origins are worth changes the order of hits.
+// Origins have weights, which change the order of hits.
 Result<FoundHits> ItemSearch::ByVectorAndOrigin(const CheckedSearch& search) {
   CheckedSearch wider = search;
   wider.ranking.origins.clear();
@@ -270,10 +270,10 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
     taken_ = candidates.taken();
     if (ids.empty() && candidates.is_exhausted()) break;
     if (ids.empty()) return std::nullopt;
-    Status status = table_.ScoreCandidates(ids, search, query, ranking);
+    Status status = table_.ScoreCandidates(ids, search, query, ranking, kept_);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
-  ItemPage page(search.offset, search.limit);
+  keepsake::Page page(search.offset, search.limit);
   const bool all_scored = ranking.size() < wanted;
   for (const auto& entry : ranking.Take(0, wanted, std::less<RankedItem>())) {
     page.PushScored(entry.id.id, entry.score);
@@ -287,7 +287,7 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
 }
 
 Result<FoundHits> ItemSearch::Fetch(const CheckedSearch& search, const ItemHits& hits) {
-  Result<std::vector<FoundItem>> found = table_.ReadHits(hits);
+  Result<std::vector<FoundItem>> found = table_.ReadHits(hits, std::exchange(kept_, {}));
   if (!found) return std::unexpected(std::move(found.error()));
   FoundHits fetched;
   fetched.items.reserve(hits.size());

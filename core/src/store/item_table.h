@@ -14,10 +14,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "base/answer_room.h"
 #include "base/page.h"
+#include "keepsake/function_ref.h"
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/visitor.h"
@@ -31,8 +33,7 @@
 namespace keepsake {
 
 using ItemIds = std::vector<std::int64_t>;
-using ItemHits = std::vector<Hit<std::int64_t>>;
-using ItemPage = Page<std::int64_t>;
+using ItemHits = std::vector<Hit>;
 
 struct FoundItem {
   std::int64_t id = 0;
@@ -58,13 +59,19 @@ struct ItemTrace {
   std::optional<Provenance> provenance{};
 };
 
-// What an erasure writes.
-struct ItemErasure {
-  ItemIds ids;
-  std::vector<std::int64_t> versions;
-  std::vector<StoredVersion> put_back;  // some of these items, as they were before these versions
-  std::vector<ReopenedItem> reopened;   // what one of these items superseded
+struct ExpiringItem {
+  std::int64_t id = 0;
+  ItemName name;
+  std::int64_t expires_at_ms = 0;  // kNeverExpires
 };
+
+// Items that a search read to rank them, by id, so that a hit is read once. A value that is
+// large is left out, and "" then, which no value is.
+struct KeptItem {
+  std::string encoded_ns;
+  FoundItem found;
+};
+using KeptItems = std::unordered_map<std::int64_t, KeptItem>;
 
 // The vectors of an item, one after the other, in the order of their paths.
 struct ItemAndVectors {
@@ -99,7 +106,7 @@ class ItemTable {
   // No vectors if there is no such item, or it has none.
   virtual Result<ItemAndVectors> ReadVectors(const ItemRef& item, std::int64_t now_ms) = 0;
   // The items of hits, in their order; without an id where a damaged file has none.
-  virtual Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) = 0;
+  virtual Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits, KeptItems kept) = 0;
   // Sorted by code point.
   virtual Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                                     std::int64_t now_ms) = 0;
@@ -114,40 +121,62 @@ class ItemTable {
 
   // Whether an item may be there that another superseded.
   virtual Result<bool> HasSuperseded() = 0;
-  // Before the first step of each.
-  virtual void BeginSearch() {}
   // The page of a search, by listing or by vector, out of all items below the prefix.
   virtual Result<ItemHits> RankAll(const CheckedSearch& search) = 0;
   // The index is valid until the search ends.
   virtual Result<IndexUse> UseIndex(const CheckedSearch& search) = 0;
-  // Adds those candidates that the search wants, each with its best vector's score.
+  // Adds those candidates that the search wants, each with its best vector's score. The ranking
+  // borrows from what is kept.
   virtual Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                                 const search::CosineQuery& query,
-                                 ScoredHits<RankedItem>& ranking) = 0;
+                                 const search::CosineQuery& query, ScoredHits<RankedItem>& ranking,
+                                 KeptItems& kept) = 0;
   // Adds those without a vector that the search wants. False if they are too many for that,
   // so that RankAll() is to answer.
-  virtual Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) = 0;
+  virtual Result<bool> AddUnindexed(const CheckedSearch& search, Page& page) = 0;
   // The `most` best hits.
   virtual Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search,
                                                           std::size_t most,
                                                           const search::Meaning& meaning,
                                                           search::TextPlan& plan) = 0;
 
-  // Writes: all that one is told, or nothing.
+  // Reads for writes.
 
-  // Restarts the TTLs of `refreshed` that have one, then puts and deletes.
-  virtual Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) = 0;
+  // All items of exactly this namespace, expired ones, too; and those that have expired.
+  virtual Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) = 0;
+  virtual Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
+                                                        std::int64_t now_ms) = 0;
   // All items whose namespace begins so, expired ones, too.
   virtual Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) = 0;
   // What was superseded by items with these marks, which are sorted: by namespace and key.
   virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) = 0;
-  // Deletes items, and whatever was made of them or of others that went before; and versions.
-  virtual Status Erase(const ItemErasure& erasure, std::int64_t now_ms) = 0;
-  // Says how many items there were.
-  virtual Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns,
-                                                std::int64_t now_ms) = 0;
 
-  // History. Writes above leave versions where a rule wants them.
+  // Writes, each within InOperation(), which change what is made of items, too: item_writes.h
+  // has the rules that they follow.
+
+  // All of it is done, or nothing. Says which operation it was, 0 if it left no version.
+  // `is_single`: it changes one item.
+  virtual Result<std::int64_t> InOperation(FunctionRef<Status()> body, bool is_single = false) = 0;
+  // Called without InOperation(): writes the put and answers true, if one statement is enough for
+  // that and it leaves no version.
+  virtual Result<bool> WriteAlone(const CheckedPut& put, std::int64_t now_ms) = 0;
+  // Restarts the TTLs of those items that have one. May be called without InOperation().
+  virtual Status RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) = 0;
+  // REQUIRES: it has a value.
+  virtual Status PutItem(const CheckedPut& put, std::int64_t now_ms) = 0;
+  // Makes an item what it was. Borrows both until the operation has ended. REQUIRES: its vectors
+  // are of the index.
+  virtual Status PutState(const ItemName& name, const ItemState& state) = 0;
+  virtual Status DeleteItem(std::string_view encoded_ns, std::string_view key) = 0;
+  virtual Status DeleteItems(std::span<const std::int64_t> ids) = 0;
+  // Ends the item that a put supersedes, if it is there.
+  virtual Status Supersede(const CheckedPut& put, std::int64_t now_ms) = 0;
+  virtual Status Reopen(const ReopenedItem& item) = 0;
+  // What was superseded by items with these marks, which are sorted, says so no longer.
+  virtual Status ForgetSuccessors(std::span<const std::int64_t> marks) = 0;
+  // Gives up what is made of many items, and may hold something of those that are forgotten.
+  virtual Status ForgetDerived() = 0;
+
+  // History.
 
   virtual HistoryTable& history() = 0;
   // An item, expired or not; nothing if there is none.
@@ -155,10 +184,6 @@ class ItemTable {
   // All items whose namespace begins so, expired ones, too.
   virtual Status ReadStates(std::string_view encoded_prefix,
                             Visitor<const ItemName&, const ItemState&> offer) = 0;
-  // Makes items again what they were before these versions, the last one first. That leaves
-  // versions, too: of the operation that it answers.
-  virtual Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
-                                       std::int64_t now_ms) = 0;
 
  protected:
   ~ItemTable() = default;

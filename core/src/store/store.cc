@@ -11,6 +11,7 @@
 #include "store/history.h"
 #include "store/item_search.h"
 #include "store/item_table.h"
+#include "store/item_writes.h"
 #include "store/namespace_listing.h"
 #include "store/past_store.h"
 #include "store/prefix_set.h"
@@ -96,7 +97,7 @@ Result<std::vector<OperationResult>> Store::Apply(const CheckedBatch& batch) {
   }
   // Nothing may write between these reads and the writes: the store has one thread.
   if (batch.puts.empty() && refreshed.empty()) return results;
-  if (Status status = table.Write(batch, refreshed); !status.ok()) {
+  if (Status status = WriteBatch(table, batch, refreshed); !status.ok()) {
     return std::unexpected(std::move(status));
   }
   return results;
@@ -141,7 +142,7 @@ Result<StoreUsage> Store::Measure(const Namespace& ns, bool below) {
 
 Result<std::uint64_t> Store::ClearNamespace(const Namespace& ns) {
   if (Status status = CheckExactNamespace(ns); !status.ok()) return std::unexpected(status);
-  return items().DeleteNamespace(EncodeNamespace(ns), options_.clock->NowMs());
+  return DeleteNamespace(items(), EncodeNamespace(ns), options_.clock->NowMs());
 }
 
 Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std::string& filter,
@@ -157,10 +158,13 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   std::vector<ItemName> names;
   const Result<PrefixSet> outermost = Outermost(prefixes);
   if (!outermost) return std::unexpected(outermost.error());
+  const Result<bool> has_superseded = items().HasSuperseded();
+  if (!has_superseded) return std::unexpected(has_superseded.error());
   for (const std::string& encoded_prefix : *outermost) {
     Status status = items().ReadBelow(encoded_prefix, [&](const ItemTrace& item) {
       if (!wanted.Matches(item.value, item.provenance)) return;
       erasure.ids.push_back(item.id);
+      if (*has_superseded) erasure.marks.push_back(MarkOf(item.encoded_ns, item.key));
       if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
       ++erased.items;
       erased.vectors += item.vectors;
@@ -190,7 +194,7 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   erased.bytes += versions.bytes;
   if (dry_run) return erased;
   erasure.versions = std::move(versions.ids);
-  Status status = items().Erase(erasure, now_ms);
+  Status status = EraseItems(items(), std::move(erasure), DimsOf(options_), now_ms);
   if (!status.ok()) return std::unexpected(std::move(status));
   return erased;
 }
@@ -379,11 +383,13 @@ Result<std::vector<PutOp>> Store::ReadUndo(const Undo& undo, Concerned concerned
 
 Result<Undone> Store::UndoOperation(const Undo& undo, Concerned concerned) {
   const std::int64_t now_ms = options_.clock->NowMs();
-  const auto versions = keepsake::ReadUndo(items(), undo, concerned, now_ms);
+  auto versions = keepsake::ReadUndo(items(), undo, concerned, now_ms);
   if (!versions) return std::unexpected(versions.error());
-  const Result<std::int64_t> operation = items().PutBack(*versions, now_ms);
+  const std::size_t count = versions->size();
+  const Result<std::int64_t> operation =
+      PutBack(items(), *std::move(versions), DimsOf(options_), now_ms);
   if (!operation) return std::unexpected(operation.error());
-  return Undone{.operation = *operation, .items = versions->size()};
+  return Undone{.operation = *operation, .items = count};
 }
 
 Result<std::uint64_t> Store::EmbedPending(std::span<const ItemVectors> items) {

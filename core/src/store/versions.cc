@@ -1,8 +1,10 @@
 #include "store/versions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/heap_sort.h"
+#include "store/embedding.h"
 
 namespace keepsake {
 
@@ -14,6 +16,16 @@ Item ItemOf(const ItemRef& name, const ItemState& state) {
           .updated_at_ms = state.updated_at_ms,
           .validity = state.validity == Validity() ? std::nullopt : std::optional(state.validity),
           .provenance = state.provenance};
+}
+
+void FitVectors(ItemState& state, std::size_t dims) {
+  const bool fit = std::ranges::all_of(
+      state.vectors, [&](const FieldVector& vector) { return vector.values.size() == dims; });
+  if (fit) return;
+  state.vectors.clear();
+  if (std::ranges::find(state.awaited, kIndexFields) == state.awaited.end()) {
+    state.awaited.insert(state.awaited.begin(), std::string(kIndexFields));
+  }
 }
 
 HistoryRules::HistoryRules(std::vector<Row> rows) : rows_(std::move(rows)) {

@@ -116,6 +116,14 @@ std::int64_t HorizonOf(const HistoryRule& rule, std::int64_t now_ms);
 // What a store keeps its versions in.
 class HistoryTable {
  public:
+  // Before an item is changed, within an operation.
+  virtual Status Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
+                        std::string_view key, std::int64_t at_ms) = 0;
+  // Versions that are erased, within an operation.
+  virtual Status Erase(std::span<const std::int64_t> ids) = 0;
+  // Drops what is too old of all there is.
+  virtual Status DropOld(std::int64_t now_ms) = 0;
+
   // Valid until one is put or dropped.
   virtual Result<const HistoryRules*> Rules() = 0;
   virtual Status PutRule(const HistoryRule& rule) = 0;
@@ -137,6 +145,9 @@ class HistoryTable {
  protected:
   ~HistoryTable() = default;
 };
+
+// Vectors of another length than `dims`, that of an index, are awaited instead.
+void FitVectors(ItemState& state, std::size_t dims);
 
 // An item, as an operation puts it back.
 Item ItemOf(const ItemRef& name, const ItemState& state);

@@ -13,12 +13,12 @@
 namespace keepsake::search {
 namespace {
 
-// So many items more or less are judged anew.
+// Neighbours are judged anew when the number of items has changed by this part.
 constexpr double kJudgedAgain = 0.1;
-// How many standard errors the neighbours that share a word must be above chance, and how
-// many times as often.
-// Words that more of all items hold say nothing of it.
+// A word that a greater part of all items holds says nothing of neighbours.
 constexpr double kMostHolders = 0.25;
+// Neighbours must share words so many standard errors more often than by chance, and so many
+// times as often.
 constexpr double kErrors = 4, kTimes = 1.15;
 // So many postings tell: of more, about each second token is looked at, or each third, …: the
 // same ones in whatever order they came.

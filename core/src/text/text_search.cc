@@ -24,24 +24,24 @@ constexpr int kLastDayAfter = 14;
 // Words of a question for which others are tried: each is compared with many.
 constexpr std::size_t kMaxCorrections = 16;
 constexpr std::size_t kMinNickname = 3;
-// Of a word that so few hold, others of its family count, too: to look for all takes three times as
-// long.
+// If so few items hold a word, other words of its family count, too. To look for the family of
+// every word would take three times as long.
 constexpr std::size_t kFew = 30;
-// About what is said in one turn: of longer texts neighbours take less.
+// One turn has about so many words. Longer texts lend less to their neighbours.
 constexpr double kTurn = 12;
-// Words of a text that may say something.
+// A text must have so many words to say something.
 constexpr double kStatement = 6;
-// Of a turn that does little but ask.
+// A turn that does little but ask has at most so many words.
 constexpr std::uint32_t kMaxAsking = 15;
 constexpr std::size_t kWantedAtOnce = 64;
-// A message of so many words: the first hits are about what it is about, and of so many of the best
-// those that are like them rise.
+// If a message has so many words, its first hits (the leaders) are about the same matter. Among so
+// many of the best hits (the followers) those that are like the leaders rise.
 constexpr std::size_t kWordsOfMatter = 6, kLeaders = 3, kFollowers = 64;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
 // Scores below it are none: numbers that are much smaller take a hundred times as long.
 constexpr double kNothing = 1e-200;
-// What a candidate holds: a word of the question that is more than the name of a speaker; the
-// term that is being scored.
+// A candidate may hold a word of the question that is more than the name of a speaker (kHolds), and
+// the term that is being scored (kHoldsTerm).
 constexpr std::uint8_t kHolds = 1, kHoldsTerm = 2;
 
 // What a word adds to the scale of scores that no item holds: it is rare. Among one to three items

@@ -40,9 +40,9 @@ class TextSource {
 
 // What vectors say of the same question: the nearest items, the best first.
 struct Meaning {
-  std::span<const Hit<std::int64_t>> nearest;  // all with a score
-  double weight = 0;                           // 0…1; the words have the rest
-  bool only_standouts = false;                 // see Fusion
+  std::span<const Hit> nearest;  // all with a score
+  double weight = 0;             // 0…1; the words have the rest
+  bool only_standouts = false;   // see Fusion
 };
 
 // What a hit's score is made of, before it is brought to 0…1.
@@ -103,9 +103,9 @@ struct TextWeights {
   double standing = 2;      // times, for what the user said shall always be so
   double recency = 0.8;     // times one more, for the newest, if a message is answered
   double fresh_items = 14;  // falls by e in so many items
-  // Of the best score, for what has the same words as the first hits of a message: a kind of
-  // pseudo-relevance feedback, by whole items and among hits alone, as in score regularization
-  // (Diaz, 2005). likeness.h has its parts.
+  // An item with the words of the first hits of a message gets this part of the best score more:
+  // a kind of pseudo-relevance feedback, by whole items and among hits alone, as in score
+  // regularization (Diaz, 2005). likeness.h has its parts.
   double likeness = 1.5;
   double same_day = 7.3;
   double day_after = 5.5;  // falls by e in days_to_forget
@@ -115,8 +115,9 @@ struct TextWeights {
   double in_span = 2, on_weekday = 1.5;
   // A text that was asked for by when it was, and holds no word of the question.
   double only_when = 0.1;
-  // Of the best score, for the first of what is asked for in an order; and the share of the
-  // best score by words that the order goes by.
+  // If something is asked for in an order, the first in it gets this part of the best score more
+  // (in_order). The order is one of the items that have at least this part of the best score by
+  // words (ordered).
   double in_order = 0.6, ordered = 0.6;
   double hinted = 0.3;  // of in_order
   double quoted = 0.5;  // of the best score, for what a question quotes

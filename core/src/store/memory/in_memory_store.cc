@@ -16,6 +16,7 @@
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
+#include "store/item_writes.h"
 #include "store/memory/memory_history.h"
 #include "store/past_store.h"
 #include "store/prefix_set.h"
@@ -220,13 +221,18 @@ class InMemoryStore final : public Store, private ItemTable {
  public:
   explicit InMemoryStore(StoreOptions options) : Store(std::move(options)) {}
 
-  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
+  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override {
+    return keepsake::SweepExpired(*this, max_items, options().clock->NowMs());
+  }
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
   // Of a store of the past.
-  void Take(const StoredItem& item) { PutStateBack(item.name, item.state); }
+  void Take(StoredItem item) {
+    FitVectors(item.state, DimsOf(options()));
+    (void)PutState(item.name, item.state);
+  }
 
  protected:
   ItemTable& items() override { return *this; }
@@ -236,7 +242,7 @@ class InMemoryStore final : public Store, private ItemTable {
  private:
   Result<std::optional<FoundItem>> ReadItem(const CheckedGet& get, std::int64_t now_ms) override;
   Result<ItemAndVectors> ReadVectors(const ItemRef& item, std::int64_t now_ms) override;
-  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
+  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits, KeptItems kept) override;
   Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                             std::int64_t now_ms) override;
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
@@ -246,23 +252,32 @@ class InMemoryStore final : public Store, private ItemTable {
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
   Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                         const search::CosineQuery& query,
-                         ScoredHits<RankedItem>& ranking) override;
-  Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
+                         const search::CosineQuery& query, ScoredHits<RankedItem>& ranking,
+                         KeptItems& kept) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, Page& page) override;
   Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search, std::size_t most,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override;
-  Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) override;
+  Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
+                                                std::int64_t now_ms) override;
   Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
-  Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
+  Result<std::int64_t> InOperation(FunctionRef<Status()> body, bool is_single) override;
+  Result<bool> WriteAlone(const CheckedPut&, std::int64_t) override { return false; }
+  Status RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) override;
+  Status PutItem(const CheckedPut& put, std::int64_t now_ms) override;
+  Status PutState(const ItemName& name, const ItemState& state) override;
+  Status DeleteItem(std::string_view encoded_ns, std::string_view key) override;
+  Status DeleteItems(std::span<const std::int64_t> ids) override;
+  Status Supersede(const CheckedPut& put, std::int64_t now_ms) override;
+  Status Reopen(const ReopenedItem& item) override;
+  Status ForgetSuccessors(std::span<const std::int64_t> marks) override;
+  Status ForgetDerived() override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
   Status ReadStates(std::string_view encoded_prefix,
                     Visitor<const ItemName&, const ItemState&> offer) override;
-  Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
-                               std::int64_t now_ms) override;
-  Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
 
   using Buckets = std::map<std::string, Bucket, std::less<>>;
 
@@ -278,29 +293,20 @@ class InMemoryStore final : public Store, private ItemTable {
   void MakeTextsAnew();
   // What was put where searches were.
   Status AnalyseNewTexts(TextWork& work);
-  void WriteOne(const CheckedPut& put, std::int64_t now_ms);
   void SetValue(Record& record, const std::string& value);
-  void EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
-  // As FactMarks has them, sorted; none if nothing was ever superseded.
-  ItemIds MarksOf(std::span<const std::int64_t> ids);
-  // What was superseded by one of these says so no longer.
-  void ForgetSuccessors(std::span<const std::int64_t> ids);
   Record& FindOrCreate(std::string_view encoded_ns, std::string_view key);
   ItemState StateOf(const Record& record);
-  // Before a change.
-  void Note(Change change, std::string_view encoded_ns, std::string_view key, std::int64_t at_ms);
-  void PutStateBack(const ItemName& name, const ItemState& state);
   void ForgetText(Record& record);
   void AwaitAnalysis(Record& record);
-  // Before a record is destroyed.
-  void Forget(Record& record);
   void Erase(Record& record);
   void SetExpiry(Record& record, std::int64_t expires_at_ms);
-  void SetVectors(Record& record, std::span<const FieldVector> vectors);
+  // `awaited`: as PathsToAwait().
+  void SetVectors(Record& record, std::span<const FieldVector> vectors,
+                  std::vector<std::string> awaited);
   void DropVectors(Record& record);
   void EmptySparseChunks();
 
-  MemoryHistory history_;
+  MemoryHistory history_{*this};
   std::unique_ptr<search::VectorIndex> index_;  // from the first vector on
   search::FieldColumns columns_;                // of what is in index_
   search::FieldColumns fields_;                 // of items, by their ids
@@ -334,7 +340,7 @@ std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBe
 }
 
 Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search) {
-  ItemPage page(search.offset, search.limit);
+  Page page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
   const std::optional<search::SlotSet> among = SelectItems(search);
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
@@ -359,7 +365,7 @@ Result<IndexUse> InMemoryStore::UseIndex(const CheckedSearch& search) {
 
 Status InMemoryStore::ScoreCandidates(std::span<const std::uint64_t> ids,
                                       const CheckedSearch& search, const search::CosineQuery& query,
-                                      ScoredHits<RankedItem>& ranking) {
+                                      ScoredHits<RankedItem>& ranking, KeptItems&) {
   for (const std::uint64_t id : ids) {
     const Record& record = *records_by_id_.at(static_cast<std::int64_t>(id));
     if (!IsWanted(record, search)) continue;
@@ -397,7 +403,7 @@ std::optional<search::SlotSet> InMemoryStore::SelectItems(const CheckedSearch& s
   return fields_.Select(search.filter);
 }
 
-Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, ItemPage& page) {
+Result<bool> InMemoryStore::AddUnindexed(const CheckedSearch& search, Page& page) {
   for (const auto& [encoded_ns, bucket] : BucketsBelow(search.encoded_prefix)) {
     if (bucket.unindexed == 0) continue;
     for (const auto& [key, record] : bucket.records) {
@@ -440,7 +446,7 @@ Result<ItemAndVectors> InMemoryStore::ReadVectors(const ItemRef& item, std::int6
   return ItemAndVectors{record->id, record->vectors};
 }
 
-Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits) {
+Result<std::vector<FoundItem>> InMemoryStore::ReadHits(const ItemHits& hits, KeptItems) {
   std::vector<FoundItem> items;
   items.reserve(hits.size());
   for (const auto& hit : hits) {
@@ -499,23 +505,19 @@ Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64
   return failure;
 }
 
-Status InMemoryStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
-  for (const std::int64_t id : refreshed) {
-    Record& record = *records_by_id_.at(id);
-    SetExpiry(record, ExpiryOf(record.ttl_ms, batch.now_ms));
-  }
+Result<std::int64_t> InMemoryStore::InOperation(FunctionRef<Status()> body, bool) {
   history_.Begin(actor());
-  for (const CheckedPut& put : batch.puts) WriteOne(put, batch.now_ms);
-  history_.End();
-  return {};
+  Status status = body();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return history_.End();
 }
 
-void InMemoryStore::Note(Change change, std::string_view encoded_ns, std::string_view key,
-                         std::int64_t at_ms) {
-  if (history_.RuleFor(encoded_ns) == nullptr) return;
-  const Record* record = Find(encoded_ns, key);
-  history_.Record(change, {std::string(encoded_ns), std::string(key)},
-                  record == nullptr ? std::nullopt : std::optional(StateOf(*record)), at_ms);
+Status InMemoryStore::RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) {
+  for (const std::int64_t id : ids) {
+    Record& record = *records_by_id_.at(id);
+    SetExpiry(record, ExpiryOf(record.ttl_ms, now_ms));
+  }
+  return {};
 }
 
 // Vectors lie in the order of their paths, which are not kept.
@@ -558,22 +560,7 @@ Status InMemoryStore::ReadStates(std::string_view encoded_prefix,
   return failure;
 }
 
-Result<std::int64_t> InMemoryStore::PutBack(std::span<const StoredVersion> versions,
-                                            std::int64_t now_ms) {
-  history_.Begin(actor());
-  for (std::size_t i = versions.size(); i-- > 0;) {
-    const auto& [encoded_ns, key] = versions[i].name;
-    Note(Change::kUndo, encoded_ns, key, now_ms);
-    if (versions[i].before) {
-      PutStateBack(versions[i].name, *versions[i].before);
-    } else if (Record* record = Find(encoded_ns, key)) {
-      Erase(*record);
-    }
-  }
-  return history_.End();
-}
-
-void InMemoryStore::PutStateBack(const ItemName& name, const ItemState& state) {
+Status InMemoryStore::PutState(const ItemName& name, const ItemState& state) {
   Record& record = FindOrCreate(name.encoded_ns, name.key);
   SetValue(record, state.value);
   record.created_at_ms = state.created_at_ms;
@@ -584,24 +571,11 @@ void InMemoryStore::PutStateBack(const ItemName& name, const ItemState& state) {
   record.successor = state.successor;
   record.SetProvenance(state.provenance);
   has_superseded_ = has_superseded_ || state.successor != 0;
-  ForgetText(record);
-  AwaitAnalysis(record);
-  const std::size_t dims = options().index ? options().index->dims : 0;
-  const bool fits = std::ranges::all_of(
-      state.vectors, [&](const FieldVector& vector) { return vector.values.size() == dims; });
-  SetVectors(record, fits ? std::span(state.vectors) : std::span<const FieldVector>());
-  pending_.erase(record.id);
-  std::vector<std::string> awaited = state.awaited;
-  if (!fits) awaited.emplace_back(kIndexFields);
-  if (!awaited.empty()) pending_[record.id] = {&record, std::move(awaited)};
+  SetVectors(record, state.vectors, state.awaited);
+  return {};
 }
 
-void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
-  Note(put.op->value ? Change::kPut : Change::kDelete, put.encoded_ns, put.op->key, now_ms);
-  if (!put.op->value) {
-    if (Record* record = Find(put.encoded_ns, put.op->key)) Erase(*record);
-    return;
-  }
+Status InMemoryStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
   Record& record = FindOrCreate(put.encoded_ns, put.op->key);
   // No JSON is empty text. An expired item is as good as gone.
   const bool is_new = record.value.empty() || !record.IsVisible(now_ms);
@@ -614,32 +588,42 @@ void InMemoryStore::WriteOne(const CheckedPut& put, std::int64_t now_ms) {
   record.validity = put.validity;
   record.successor = 0;
   record.SetProvenance(put.op->provenance);
-  if (put.op->supersedes) EndSuperseded(put, now_ms);
-  ForgetText(record);
-  AwaitAnalysis(record);
-  SetVectors(record, put.op->vectors);
-  pending_.erase(record.id);
   const IndexConfig* index = options().index ? &*options().index : nullptr;
-  const std::set<std::string> paths = PathsToAwait(*put.op, index, index != nullptr);
-  if (!paths.empty()) pending_[record.id] = {&record, {paths.begin(), paths.end()}};
+  SetVectors(record, put.op->vectors, PathsToAwait(*put.op, index, index != nullptr));
+  return {};
+}
+
+Status InMemoryStore::DeleteItem(std::string_view encoded_ns, std::string_view key) {
+  if (Record* record = Find(encoded_ns, key)) Erase(*record);
+  return {};
+}
+
+Status InMemoryStore::DeleteItems(std::span<const std::int64_t> ids) {
+  for (const std::int64_t id : ids) Erase(*records_by_id_.at(id));
+  return {};
 }
 
 void InMemoryStore::SetValue(Record& record, const std::string& value) {
   if (!record.value.empty()) fields_.Remove(static_cast<search::Slot>(record.id));
   record.value = value;
   fields_.Add(static_cast<search::Slot>(record.id), record.value);
+  ForgetText(record);
+  AwaitAnalysis(record);
 }
 
-void InMemoryStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
+Status InMemoryStore::Supersede(const CheckedPut& put, std::int64_t now_ms) {
   Record* record = Find(put.superseded_ns, put.op->supersedes->key);
-  if (record == nullptr || !record->IsVisible(now_ms)) return;
-  Note(Change::kSupersede, put.superseded_ns, put.op->supersedes->key, now_ms);
+  if (record == nullptr || !record->IsVisible(now_ms)) return {};
   record->validity = EndedAt(record->validity, *put.validity.from_ms);
   record->successor = MarkOf(put.encoded_ns, put.op->key);
   has_superseded_ = true;
+  return {};
 }
 
-void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors) {
+void InMemoryStore::SetVectors(Record& record, std::span<const FieldVector> vectors,
+                               std::vector<std::string> awaited) {
+  pending_.erase(record.id);
+  if (!awaited.empty()) pending_[record.id] = {&record, std::move(awaited)};
   DropVectors(record);
   if (vectors.empty()) return;
   --record.bucket->unindexed;
@@ -714,7 +698,7 @@ void InMemoryStore::AwaitAnalysis(Record& record) {
   bucket.unread.Add(record);
 }
 
-void InMemoryStore::Forget(Record& record) {
+void InMemoryStore::Erase(Record& record) {
   SetExpiry(record, kNeverExpires);
   DropVectors(record);
   --record.bucket->unindexed;
@@ -725,10 +709,6 @@ void InMemoryStore::Forget(Record& record) {
   pending_.erase(record.id);
   records_by_id_.erase(record.id);
   while (last_id_ > 0 && !records_by_id_.contains(last_id_)) --last_id_;
-}
-
-void InMemoryStore::Erase(Record& record) {
-  Forget(record);
   const auto bucket = buckets_.find(record.bucket->encoded_ns);
   bucket->second.records.erase(bucket->second.records.find(*record.key));
   if (bucket->second.records.empty()) buckets_.erase(bucket);
@@ -782,17 +762,6 @@ Status InMemoryStore::ReadBelow(std::string_view encoded_prefix, Visitor<const I
   return failure;
 }
 
-ItemIds InMemoryStore::MarksOf(std::span<const std::int64_t> ids) {
-  ItemIds marks;
-  if (!has_superseded_) return marks;
-  for (const std::int64_t id : ids) {
-    const Record& record = *records_by_id_.at(id);
-    marks.push_back(MarkOf(record.bucket->encoded_ns, *record.key));
-  }
-  HeapSort(marks, std::less());
-  return marks;
-}
-
 Result<std::vector<ItemName>> InMemoryStore::SupersededBy(std::span<const std::int64_t> marks) {
   std::vector<ItemName> names;
   for (const auto& [encoded_ns, bucket] : buckets_) {
@@ -803,64 +772,43 @@ Result<std::vector<ItemName>> InMemoryStore::SupersededBy(std::span<const std::i
   return names;
 }
 
-void InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
-  const ItemIds marks = MarksOf(ids);
-  if (marks.empty()) return;
+Status InMemoryStore::ForgetSuccessors(std::span<const std::int64_t> marks) {
   for (auto& [id, record] : records_by_id_) {
     if (std::ranges::binary_search(marks, record->successor)) record->successor = 0;
   }
-}
-
-Status InMemoryStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
-  history_.Begin(actor());
-  history_.Erase(erasure.versions);
-  ForgetSuccessors(erasure.ids);
-  for (const auto& [name, until_ms, successor] : erasure.reopened) {
-    Note(Change::kUndo, name.encoded_ns, name.key, now_ms);
-    Record& record = *Find(name.encoded_ns, name.key);
-    record.validity.until_ms = until_ms;
-    record.successor = successor;
-  }
-  fields_.Clear();
-  for (const std::int64_t id : erasure.ids) Erase(*records_by_id_.at(id));
-  for (const StoredVersion& version : erasure.put_back) {
-    PutStateBack(version.name, *version.before);
-  }
-  history_.End();
   return {};
 }
 
-Result<std::uint64_t> InMemoryStore::DeleteNamespace(std::string_view encoded_ns,
-                                                     std::int64_t now_ms) {
-  const auto bucket = buckets_.find(encoded_ns);
-  if (bucket == buckets_.end()) return 0;
-  std::uint64_t cleared = 0;
-  history_.Begin(actor());
-  for (auto& [key, record] : bucket->second.records) {
-    const bool is_visible = record.IsVisible(now_ms);
-    if (is_visible) ++cleared;
-    Note(is_visible ? Change::kDelete : Change::kExpire, encoded_ns, key,
-         std::min(record.expires_at_ms, now_ms));
-    Forget(record);
-  }
-  buckets_.erase(bucket);
-  history_.End();
-  return cleared;
+Status InMemoryStore::Reopen(const ReopenedItem& item) {
+  Record& record = *Find(item.name.encoded_ns, item.name.key);
+  record.validity.until_ms = item.until_ms;
+  record.successor = item.successor;
+  return {};
 }
 
-Result<std::uint64_t> InMemoryStore::SweepExpired(std::uint32_t max_items) {
-  const std::int64_t now_ms = options().clock->NowMs();
-  std::uint64_t swept = 0;
-  history_.Begin(actor());
-  while (swept < max_items && !expiries_.empty() && expiries_.begin()->first <= now_ms) {
-    const auto& [expires_at_ms, record] = *expiries_.begin();
-    Note(Change::kExpire, record->bucket->encoded_ns, *record->key, expires_at_ms);
-    Erase(*record);
-    ++swept;
+Status InMemoryStore::ForgetDerived() {
+  fields_.Clear();
+  return {};
+}
+
+Result<std::vector<ExpiringItem>> InMemoryStore::ReadNamespace(std::string_view encoded_ns) {
+  std::vector<ExpiringItem> items;
+  const auto bucket = buckets_.find(encoded_ns);
+  if (bucket == buckets_.end()) return items;
+  for (const auto& [key, record] : bucket->second.records) {
+    items.push_back({record.id, {bucket->first, key}, record.expires_at_ms});
   }
-  history_.End();
-  history_.DropOld(now_ms);
-  return swept;
+  return items;
+}
+
+Result<std::vector<ExpiringItem>> InMemoryStore::ReadExpired(std::uint32_t max_items,
+                                                             std::int64_t now_ms) {
+  std::vector<ExpiringItem> items;
+  for (const auto& [expires_at_ms, record] : expiries_) {
+    if (items.size() == max_items || expires_at_ms > now_ms) break;
+    items.push_back({record->id, {record->bucket->encoded_ns, *record->key}, expires_at_ms});
+  }
+  return items;
 }
 
 Result<IndexProgress> InMemoryStore::ImproveIndex(const IndexStep& step) {
@@ -904,8 +852,7 @@ Result<std::uint64_t> InMemoryStore::WritePending(std::span<const ItemVectors> i
     const auto entry = pending_.find(item.id);
     if (entry == pending_.end()) continue;
     if (entry->second.fingerprint() != item.fingerprint) continue;
-    SetVectors(*entry->second.record, item.vectors);
-    pending_.erase(entry);
+    SetVectors(*entry->second.record, item.vectors, {});
     ++written;
   }
   return written;
@@ -937,7 +884,7 @@ std::unique_ptr<Store> MakeInMemoryStore(StoreOptions options) {
 
 std::unique_ptr<Store> MakePastStore(StoreOptions options, std::vector<StoredItem> items) {
   auto store = std::make_unique<InMemoryStore>(std::move(options));
-  for (const StoredItem& item : items) store->Take(item);
+  for (StoredItem& item : items) store->Take(std::move(item));
   return store;
 }
 

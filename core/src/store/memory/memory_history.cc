@@ -11,9 +11,12 @@ void MemoryHistory::Begin(std::string_view actor) {
   operation_ = 0;
 }
 
-void MemoryHistory::Record(Change change, const ItemName& name, std::optional<ItemState> before,
-                           std::int64_t at_ms) {
-  const HistoryRule& rule = *RuleFor(name.encoded_ns);
+Status MemoryHistory::Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
+                             std::string_view key, std::int64_t at_ms) {
+  const ItemName name{std::string(encoded_ns), std::string(key)};
+  Result<std::optional<ItemState>> state = table_.ReadState(name);
+  if (!state) return std::move(state.error());
+  std::optional<ItemState>& before = *state;
   Numbers& numbers = items_[name];
   const StoredVersion* last = numbers.empty() ? nullptr : &versions_.at(numbers.rbegin()->second);
   const std::int64_t since_ms = rule.since_ms;
@@ -35,6 +38,7 @@ void MemoryHistory::Record(Change change, const ItemName& name, std::optional<It
     versions_.erase(numbers.begin()->second);
     numbers.erase(numbers.begin());
   }
+  return {};
 }
 
 std::int64_t MemoryHistory::End() {
@@ -45,16 +49,16 @@ std::int64_t MemoryHistory::End() {
   return operation_;
 }
 
-void MemoryHistory::DropOld(std::int64_t now_ms) {
+Status MemoryHistory::DropOld(std::int64_t now_ms) {
   std::vector<std::int64_t> old;
   for (const auto& [id, version] : versions_) {
-    const HistoryRule* rule = RuleFor(version.name.encoded_ns);
+    const HistoryRule* rule = rules_.Find(version.name.encoded_ns);
     if (rule == nullptr || version.at_ms <= HorizonOf(*rule, now_ms)) old.push_back(id);
   }
-  Erase(old);
+  return Erase(old);
 }
 
-void MemoryHistory::Erase(std::span<const std::int64_t> ids) {
+Status MemoryHistory::Erase(std::span<const std::int64_t> ids) {
   for (const std::int64_t id : ids) {
     const auto version = versions_.find(id);
     if (version == versions_.end()) continue;
@@ -63,6 +67,7 @@ void MemoryHistory::Erase(std::span<const std::int64_t> ids) {
     if (item->second.empty()) items_.erase(item);
     versions_.erase(version);
   }
+  return {};
 }
 
 Status MemoryHistory::PutRule(const HistoryRule& rule) {
@@ -80,10 +85,9 @@ Status MemoryHistory::DropRule(std::string_view encoded_ns) {
   rules_ = HistoryRules(std::move(rows));
   std::vector<std::int64_t> ids;
   for (const auto& [id, version] : versions_) {
-    if (RuleFor(version.name.encoded_ns) == nullptr) ids.push_back(id);
+    if (rules_.Find(version.name.encoded_ns) == nullptr) ids.push_back(id);
   }
-  Erase(ids);
-  return {};
+  return Erase(ids);
 }
 
 Status MemoryHistory::ReadVersions(const ItemName& name, Visitor<const StoredVersion&> offer) {

@@ -1,4 +1,4 @@
-// The versions of an InMemoryStore, which reads items for it.
+// The versions of an InMemoryStore.
 #ifndef KEEPSAKE_STORE_MEMORY_MEMORY_HISTORY_H_
 #define KEEPSAKE_STORE_MEMORY_MEMORY_HISTORY_H_
 
@@ -9,24 +9,25 @@
 #include <string>
 #include <string_view>
 
+#include "store/item_table.h"
 #include "store/versions.h"
 
 namespace keepsake {
 
 class MemoryHistory final : public HistoryTable {
  public:
+  // The items are borrowed.
+  explicit MemoryHistory(ItemTable& items) : table_(items) {}
+
   // What follows is one operation.
   void Begin(std::string_view actor);
-  // Null where no history is kept, and nothing need be recorded.
-  const HistoryRule* RuleFor(std::string_view encoded_ns) const { return rules_.Find(encoded_ns); }
-  // An item that is about to be changed, as it is.
-  void Record(Change change, const ItemName& name, std::optional<ItemState> before,
-              std::int64_t at_ms);
   // Says which operation it was, 0 for none.
   std::int64_t End();
-  void DropOld(std::int64_t now_ms);
-  void Erase(std::span<const std::int64_t> ids);
 
+  Status Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
+                std::string_view key, std::int64_t at_ms) override;
+  Status Erase(std::span<const std::int64_t> ids) override;
+  Status DropOld(std::int64_t now_ms) override;
   Result<const HistoryRules*> Rules() override { return &rules_; }
   Status PutRule(const HistoryRule& rule) override;
   Status DropRule(std::string_view encoded_ns) override;
@@ -40,6 +41,7 @@ class MemoryHistory final : public HistoryTable {
  private:
   using Numbers = std::map<std::int64_t, std::int64_t>;  // ids by number
 
+  ItemTable& table_;
   HistoryRules rules_;
   std::map<std::int64_t, StoredVersion> versions_;
   std::map<ItemName, Numbers> items_;

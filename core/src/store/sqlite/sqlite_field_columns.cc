@@ -46,7 +46,7 @@ constexpr std::string_view kNamespaces =
     "  SELECT (SELECT min(ns) FROM store_kv WHERE ns > found.ns AND ns < ?)"
     "  FROM found WHERE found.ns IS NOT NULL)"
     " SELECT ns FROM found WHERE ns IS NOT NULL";
-// What fires a trigger says what happens to a conflict in it: hence no OR IGNORE.
+// The statement that fires a trigger says what happens to a conflict in it: hence no OR IGNORE.
 constexpr std::string_view kTriggers[] = {
     "CREATE TRIGGER IF NOT EXISTS keepsake_fields_insert AFTER INSERT ON store_kv"
     " WHEN new.item_id <= (SELECT covered FROM field_columns WHERE chunk_id = 0)"
@@ -71,7 +71,8 @@ constexpr std::size_t kChunksOfPiece = 8;
 constexpr std::size_t kItemsOfPiece = kChunksOfPiece * kChunkSlots;
 constexpr std::size_t kMostAsked = 32;
 constexpr std::size_t kMostNamespaces = 64;
-// What may stay in memory between searches: reading it again takes about a millisecond.
+// Columns of so many bytes may stay in memory between searches: reading them again takes about a
+// millisecond.
 constexpr std::size_t kMostBytes = 4 << 20;
 constexpr int kColumnBits = 32;
 
@@ -107,7 +108,7 @@ std::uint64_t AppendSeal(std::int64_t chunk_id, Bytes& bytes) {
   return seal;
 }
 
-// What stands before the seal; nullopt if it is damaged.
+// The bytes before the seal; nullopt if they are damaged.
 std::optional<ByteView> Unsealed(std::int64_t chunk_id, ByteView sealed) {
   constexpr std::size_t kSeal = 8;
   if (sealed.size() < kSeal) return std::nullopt;
@@ -181,10 +182,11 @@ Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::SelectByCol
     const CheckedSearch& search) {
   const Names names = FieldColumns::NamesOf(search.filter);
   if (names.empty()) return std::nullopt;
-  // In this order: a change that another process takes in meanwhile is seen twice, not never.
   Result<std::optional<Head>> head = ReadHead();
   if (!head) return std::unexpected(std::move(head.error()));
   if (!*head) return std::nullopt;
+  // The changes are read before the head that counts, so that one which another process takes in
+  // meanwhile is seen twice, and not never.
   Result<Ids> changed = ReadIds(kReadChanges, 0);
   if (!changed) return std::unexpected(std::move(changed.error()));
   head = ReadHead();
@@ -214,14 +216,11 @@ Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::SelectByCol
     changed->clear();
     added->clear();
   }
-
-  std::optional<search::SlotSet> slots = columns_.Select(search.filter);
-  if (!slots) return std::nullopt;
-  const auto namespaces = NamespacesBelow(search.encoded_prefix);
-  if (!namespaces) return std::unexpected(namespaces.error());
-  if (*namespaces) slots->Intersect(columns_.SelectNamespaces(**namespaces));
+  const Result<std::optional<search::SlotSet>> slots = SelectSlots(search);
+  if (!slots) return std::unexpected(slots.error());
+  if (!*slots) return std::nullopt;
   Ids ids;
-  for (const search::Slot slot : slots->Slots()) {
+  for (const search::Slot slot : (*slots)->Slots()) {
     const auto id = static_cast<std::int64_t>(slot);
     if (!std::ranges::binary_search(*changed, id)) ids.push_back(id);
   }
@@ -229,6 +228,16 @@ Result<std::optional<std::vector<std::int64_t>>> SqliteFieldColumns::SelectByCol
   ids.insert(ids.end(), added->begin(), added->end());
   if (columns_.bytes() > kMostBytes) Drop();
   return ids;
+}
+
+Result<std::optional<search::SlotSet>> SqliteFieldColumns::SelectSlots(
+    const CheckedSearch& search) {
+  std::optional<search::SlotSet> slots = columns_.Select(search.filter);
+  if (!slots) return std::nullopt;
+  const auto namespaces = NamespacesBelow(search.encoded_prefix);
+  if (!namespaces) return std::unexpected(namespaces.error());
+  if (*namespaces) slots->Intersect(columns_.SelectNamespaces(**namespaces));
+  return slots;
 }
 
 Status SqliteFieldColumns::NoteScan(const json::Filter& filter, std::int64_t items) {

@@ -28,11 +28,12 @@
 #include "keepsake/database.h"
 #include "keepsake/status.h"
 #include "store/checked_batch.h"
+#include "store/sqlite/item_follower.h"
 #include "vectors/field_columns.h"
 
 namespace keepsake {
 
-class SqliteFieldColumns {
+class SqliteFieldColumns final : public ItemFollower {
  public:
   // `database` is borrowed.
   explicit SqliteFieldColumns(sql::Database& database) : database_(database) {}
@@ -44,11 +45,11 @@ class SqliteFieldColumns {
   Result<std::optional<std::vector<std::int64_t>>> Select(const CheckedSearch& search);
   // A search with this filter has read the rows of so many items.
   Status NoteScan(const json::Filter& filter, std::int64_t items);
-  // To be called where items are forgotten: columns are made anew when they are asked for.
-  Status Clear();
-  // What was changed may be undone.
-  void EndTransaction(bool committed) {
+  // Columns are made anew when they are asked for. What happens to an item triggers note.
+  Status Clear() override;
+  Status EndTransaction(bool committed) override {
     if (!committed) Drop();
+    return {};
   }
 
  private:
@@ -63,6 +64,8 @@ class SqliteFieldColumns {
   };
 
   Result<std::optional<Ids>> SelectByColumns(const CheckedSearch& search);
+  // The same, as far as the columns cover items.
+  Result<std::optional<search::SlotSet>> SelectSlots(const CheckedSearch& search);
   Result<std::optional<Head>> ReadHead();
   Status WriteHead(const Head& head);
   // Makes columns of these and of what there is.

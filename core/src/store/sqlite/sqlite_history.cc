@@ -205,12 +205,8 @@ void SqliteHistory::Begin(std::string_view actor, bool is_single) {
 
 Result<std::int64_t> SqliteHistory::NextId() { return ReadInt(database_, kNextId); }
 
-Status SqliteHistory::Record(Change change, std::string_view encoded_ns, std::string_view key,
-                             std::int64_t at_ms, bool is_indexed, bool may_wait) {
-  const Result<const HistoryRules*> rules = Rules();
-  if (!rules) return rules.error();
-  const HistoryRule* rule = (*rules)->Find(encoded_ns);
-  if (rule == nullptr) return {};
+Status SqliteHistory::Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
+                             std::string_view key, std::int64_t at_ms) {
   const bool is_first = operation_ == 0;
   const Param operation = is_first ? Param(std::monostate()) : Param(operation_);
   const Param id = is_first ? Param(std::monostate()) : Param(last_id_ + 1);
@@ -219,25 +215,27 @@ Status SqliteHistory::Record(Change change, std::string_view encoded_ns, std::st
   Status status =
       database_.Run(kRecord,
                     {operation, std::int64_t{std::to_underlying(change)}, std::string_view(actor_),
-                     std::int64_t{is_single_}, id, encoded_ns, key, rule->since_ms, at_ms},
+                     std::int64_t{is_single_}, id, encoded_ns, key, rule.since_ms, at_ms},
                     [&](const Row& row) {
                       last_id_ = row.Int(0);
                       number = row.Int(1);
                       was_there = row.Int(2) != 0;
                     });
   if (is_first && status.ok()) operation_ = last_id_;
-  if (status.ok() && was_there && may_wait) {
-    status = KeepVectors(last_id_, encoded_ns, key, is_indexed);
-  }
-  const std::int64_t dropped = number - std::int64_t{rule->max_versions};
+  if (status.ok() && was_there) status = KeepVectors(last_id_, encoded_ns, key);
+  const std::int64_t dropped = number - std::int64_t{rule.max_versions};
   return status.ok() && dropped > 0 ? DropUpTo(encoded_ns, key, dropped) : status;
 }
 
 Status SqliteHistory::KeepVectors(std::int64_t id, std::string_view encoded_ns,
-                                  std::string_view key, bool is_indexed) {
+                                  std::string_view key) {
+  const Result<bool> has_none = vectors_.IsEmpty();
+  if (!has_none || *has_none) return has_none ? Status() : has_none.error();
+  const Result<bool> has_index = vectors_.HasIndex();
+  if (!has_index) return has_index.error();
   has_vectors_ = true;
   Status status;
-  if (is_indexed) status = database_.Run(kKeepVectors, {id, encoded_ns, key});
+  if (*has_index) status = database_.Run(kKeepVectors, {id, encoded_ns, key});
   return status.ok() ? database_.Run(kKeepAwaited, {id, encoded_ns, key}) : status;
 }
 
@@ -289,12 +287,17 @@ Status SqliteHistory::DropSomeOld(std::int64_t now_ms, std::int64_t most) {
 
 Status SqliteHistory::DropOld(std::int64_t now_ms) {
   constexpr std::int64_t kAtOnce = 1000;
-  Status status;
-  next_to_look_at_ = 0;
-  do {
-    status = DropSomeOld(now_ms, kAtOnce);
-  } while (status.ok() && next_to_look_at_ != 0);
-  return status;
+  const Result<const HistoryRules*> rules = Rules();
+  if (!rules) return rules.error();
+  if ((*rules)->empty()) return {};
+  return database_.InTransaction([&] {
+    Status status;
+    next_to_look_at_ = 0;
+    do {
+      status = DropSomeOld(now_ms, kAtOnce);
+    } while (status.ok() && next_to_look_at_ != 0);
+    return status;
+  });
 }
 
 Status SqliteHistory::Erase(std::span<const std::int64_t> ids) {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "keepsake/database.h"
+#include "store/sqlite/sqlite_vectors.h"
 #include "store/versions.h"
 
 namespace keepsake {
@@ -20,23 +21,19 @@ namespace keepsake {
 class SqliteHistory final : public HistoryTable {
  public:
   // Borrowed.
-  explicit SqliteHistory(sql::Database& database) : database_(database) {}
+  SqliteHistory(sql::Database& database, SqliteVectors& vectors)
+      : database_(database), vectors_(vectors) {}
 
-  // Writes, within a transaction of the caller's.
-
-  // What follows is one operation, of one version if it `is_single`.
+  // What follows, within a transaction of the caller's, is one operation, of one version if it
+  // `is_single`.
   void Begin(std::string_view actor, bool is_single);
-  // Before an item is changed. Does nothing where no history is kept. The item may have vectors
-  // if it `is_indexed`; without `may_wait` it neither has any nor waits for them.
-  Status Record(Change change, std::string_view encoded_ns, std::string_view key,
-                std::int64_t at_ms, bool is_indexed, bool may_wait);
   // Also drops some of what is too old. Says which operation it was, 0 for none.
   Result<std::int64_t> End(std::int64_t now_ms);
-  // Drops what is too old of all there is.
-  Status DropOld(std::int64_t now_ms);
-  // Versions that are erased.
-  Status Erase(std::span<const std::int64_t> ids);
 
+  Status Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
+                std::string_view key, std::int64_t at_ms) override;
+  Status Erase(std::span<const std::int64_t> ids) override;
+  Status DropOld(std::int64_t now_ms) override;
   Result<const HistoryRules*> Rules() override;
   Status PutRule(const HistoryRule& rule) override;
   Status DropRule(std::string_view encoded_ns) override;
@@ -48,8 +45,7 @@ class SqliteHistory final : public HistoryTable {
   Status ReadTraces(std::string_view encoded_prefix, Visitor<const VersionTrace&> offer) override;
 
  private:
-  Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key,
-                     bool is_indexed);
+  Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key);
   // Whether some version may have vectors.
   Result<bool> HasVectors();
   Status DropUpTo(std::string_view encoded_ns, std::string_view key, std::int64_t number);
@@ -62,6 +58,7 @@ class SqliteHistory final : public HistoryTable {
   Status Delete(std::string_view ids);
 
   sql::Database& database_;
+  SqliteVectors& vectors_;
   std::optional<HistoryRules> rules_;
   std::string actor_;
   bool is_single_ = false;

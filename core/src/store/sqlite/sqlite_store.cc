@@ -13,6 +13,7 @@
 #include "store/checked_batch.h"
 #include "store/embedding.h"
 #include "store/item_table.h"
+#include "store/item_writes.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/provenance_columns.h"
 #include "store/sqlite/read_int.h"
@@ -49,8 +50,9 @@ constexpr std::string_view kScanValues =
     " AND (valid_from IS NULL OR (valid_from <= ? AND valid_until > ?"
     " AND COALESCE(origin, 0) < ?))"
     " ORDER BY ns, key";
-// The same of those that may contain a piece: other letters than ASCII are compared outside. Each
-// row that does not come out of SQLite saves most of what it costs.
+// Like kScanValues, but it leaves out items that can't contain a piece. SQLite can't compare
+// letters outside ASCII, so that it lets rows with such letters through. A row that SQLite leaves
+// out costs a small part of one that it hands over.
 constexpr std::string_view kScanContaining =
     "SELECT item_id, updated_at, value, key FROM store_kv"
     " WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)"
@@ -60,7 +62,7 @@ constexpr std::string_view kScanContaining =
     " OR (? AND instr(lower(value), ?)) OR instr(lower(key), ?)"
     " OR length(key) <> length(CAST(key AS BLOB)))"
     " ORDER BY ns, key";
-// The same of some.
+// Like kScanValues, but it reads only the items of a list.
 constexpr std::string_view kReadAmong =
     "SELECT i.item_id, i.updated_at, i.value, i.key"
     " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value"
@@ -179,9 +181,6 @@ constexpr std::string_view kRefreshTtl =
 constexpr std::string_view kNoteSuperseded =
     "INSERT OR IGNORE INTO meta(name, value) VALUES('has_superseded', '1')";
 constexpr std::string_view kAnySuperseded = "SELECT 1 FROM meta WHERE name = 'has_superseded'";
-constexpr std::string_view kNamesOfItems =
-    "SELECT i.ns, i.key, i.expires_at"
-    " FROM json_each(?) c CROSS JOIN store_kv i ON i.item_id = c.value";
 constexpr std::string_view kForgetSuccessors =
     "UPDATE store_kv SET superseded_by = NULL"
     " WHERE superseded_by IN (SELECT value FROM json_each(?))";
@@ -190,20 +189,13 @@ constexpr std::string_view kSupersededBy =
     " ORDER BY ns, key";
 constexpr std::string_view kReopen =
     "UPDATE store_kv SET superseded_by = NULLIF(?, 0), valid_until = ? WHERE ns = ? AND key = ?";
-constexpr std::string_view kClear =
-    "DELETE FROM store_kv WHERE ns = ? RETURNING expires_at, item_id";
-constexpr std::string_view kExpiriesIn =
-    "SELECT key, expires_at FROM store_kv WHERE ns = ? ORDER BY key";
-constexpr std::string_view kExpiredItems =
-    "SELECT item_id FROM store_kv WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+constexpr std::string_view kReadNamespace =
+    "SELECT item_id, ns, key, expires_at FROM store_kv WHERE ns = ? ORDER BY key";
+constexpr std::string_view kReadExpired =
+    "SELECT item_id, ns, key, expires_at FROM store_kv WHERE expires_at <= ?"
+    " ORDER BY expires_at LIMIT ?";
 constexpr std::string_view kDeleteItems =
     "DELETE FROM store_kv WHERE item_id IN (SELECT value FROM json_each(?))";
-
-constexpr std::string_view kReadMeta = "SELECT value FROM meta WHERE name = ?";
-constexpr std::string_view kWriteMeta = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)";
-constexpr std::string_view kDims = "index_dims";
-constexpr std::string_view kModel = "index_model";
-constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
 
 // Both ends of an interval are there, or none: a search reads one column of what always holds.
 constexpr std::int64_t kEver = ValidityRange::kEver;
@@ -215,7 +207,7 @@ std::array<Param, 2> ValidityParams(const Validity& validity,
   return {validity.from_ms.value_or(-kEver), validity.until_ms.value_or(kEver)};
 }
 
-// Of two columns.
+// Reads the validity of an item from two columns.
 std::optional<Validity> ValidityIn(const Row& row, int from, int until) {
   if (row.IsNull(from)) return std::nullopt;
   Validity validity;
@@ -224,7 +216,7 @@ std::optional<Validity> ValidityIn(const Row& row, int from, int until) {
   return validity == Validity() ? std::nullopt : std::optional(validity);
 }
 
-// Of kScanValues and kScanVectors. Borrows the range.
+// The parameters of kScanValues and kScanVectors. Borrows the range.
 std::array<Param, 6> ScanParams(const sql::PrefixRange& range, const CheckedSearch& search) {
   return {range.first(),
           range.end(),
@@ -238,33 +230,20 @@ Param ExpiryParam(std::int64_t expires_at_ms) {
   return expires_at_ms == kNeverExpires ? Param(std::monostate()) : Param(expires_at_ms);
 }
 
-// An item, as the first columns of kFetch and kReadCandidates have it, but its namespace is
-// encoded still. The value of a candidate is left out if it is large, and "" then, which no
-// value is.
-struct ItemRow {
-  ItemRow() = default;
-  ItemRow(const Row& row, std::string_view kept_value)
-      : encoded_ns(row.Text(1)),
-        found{.id = row.Int(0),
-              .has_ttl = row.Int(6) != PutOp::kNoTtl,
-              .item = {.ns = {},
-                       .key = std::string(row.Text(2)),
-                       .value = std::string(kept_value),
-                       .created_at_ms = row.Int(4),
-                       .updated_at_ms = row.Int(5),
-                       .validity = ValidityIn(row, 7, 8),
-                       .provenance = ProvenanceIn(row, 10)},
-              .successor = row.Int(9)} {}
-
-  std::string encoded_ns;
-  FoundItem found;
-};
-
-struct ClearAtEnd {
-  std::unordered_map<std::int64_t, ItemRow>& rows;
-
-  ~ClearAtEnd() { rows.clear(); }
-};
+// Reads an item from the first columns of kFetch or kReadCandidates.
+KeptItem KeptItemIn(const Row& row, std::string_view kept_value) {
+  return {.encoded_ns = std::string(row.Text(1)),
+          .found = {.id = row.Int(0),
+                    .has_ttl = row.Int(6) != PutOp::kNoTtl,
+                    .item = {.ns = {},
+                             .key = std::string(row.Text(2)),
+                             .value = std::string(kept_value),
+                             .created_at_ms = row.Int(4),
+                             .updated_at_ms = row.Int(5),
+                             .validity = ValidityIn(row, 7, 8),
+                             .provenance = ProvenanceIn(row, 10)},
+                    .successor = row.Int(9)}};
+}
 
 // Scores float32 rows.
 class RowScorer {
@@ -294,26 +273,6 @@ class RowScorer {
   std::optional<double> best_;
 };
 
-// Of vectors that can't be compared with those of `index`.
-Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig& index) {
-  constexpr std::string_view kRemedy = "; `replace` gives those up, and reembed() makes new ones";
-  const std::string wanted_dims = std::to_string(index.dims);
-  if (dims != wanted_dims) {
-    return {StatusCode::kDimensionMismatch,
-            std::string("index must have the ")
-                    .append(dims)
-                    .append(" dimensions of the vectors stored already: it has ") +
-                wanted_dims + std::string(kRemedy)};
-  }
-  return {StatusCode::kModelMismatch,
-          std::string("index must be of the model of the vectors stored already, \"")
-              .append(model)
-              .append("\": it is of \"")
-              .append(index.model)
-              .append("\"")
-              .append(kRemedy)};
-}
-
 // Below so many rows reading them is quicker than reading the index, if it was not read yet:
 // it is worth that when searches have read as many rows.
 constexpr std::int64_t kLoadFrom = 1000;
@@ -328,16 +287,18 @@ class SqliteStore final : public Store, private ItemTable {
         text_(database),
         vectors_(database),
         fields_(database),
-        history_(database) {}
+        history_(database, vectors_) {}
 
   Status Start() { return text_.Start(); }
 
-  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override;
+  Result<std::uint64_t> SweepExpired(std::uint32_t max_items) override {
+    return keepsake::SweepExpired(*this, max_items, options().clock->NowMs());
+  }
   Result<StoreStats> Stats() override;
   Result<PendingEmbeddings> ReadPending(std::uint32_t limit) override;
   Result<IndexProgress> ImproveIndex(const IndexStep& step) override;
 
-  Status CheckIndex(const IndexConfig& index) override;
+  Status CheckIndex(const IndexConfig& index) override { return vectors_.UseIndex(index); }
 
  protected:
   ItemTable& items() override { return *this; }
@@ -346,7 +307,7 @@ class SqliteStore final : public Store, private ItemTable {
  private:
   Result<std::optional<FoundItem>> ReadItem(const CheckedGet& get, std::int64_t now_ms) override;
   Result<ItemAndVectors> ReadVectors(const ItemRef& item, std::int64_t now_ms) override;
-  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits) override;
+  Result<std::vector<FoundItem>> ReadHits(const ItemHits& hits, KeptItems kept) override;
   Result<std::vector<std::string>> ReadKeys(std::string_view encoded_ns,
                                             std::int64_t now_ms) override;
   Result<StoreUsage> Measure(std::string_view encoded_ns, bool below, std::int64_t now_ms) override;
@@ -357,13 +318,12 @@ class SqliteStore final : public Store, private ItemTable {
     if (!any) return std::unexpected(any.error());
     return *any != 0;
   }
-  void BeginSearch() override { rows_.clear(); }
   Result<ItemHits> RankAll(const CheckedSearch& search) override;
   Result<IndexUse> UseIndex(const CheckedSearch& search) override;
   Status ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
-                         const search::CosineQuery& query,
-                         ScoredHits<RankedItem>& ranking) override;
-  Result<bool> AddUnindexed(const CheckedSearch& search, ItemPage& page) override;
+                         const search::CosineQuery& query, ScoredHits<RankedItem>& ranking,
+                         KeptItems& kept) override;
+  Result<bool> AddUnindexed(const CheckedSearch& search, Page& page) override;
   Result<std::vector<search::TextHit>> RankByText(const CheckedSearch& search, std::size_t most,
                                                   const search::Meaning& meaning,
                                                   search::TextPlan& plan) override {
@@ -372,17 +332,26 @@ class SqliteStore final : public Store, private ItemTable {
     if (!among) return std::unexpected(std::move(among.error()));
     return text_.Search(search, most, options().text, meaning, *among, plan, work);
   }
-  Status Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) override;
+  Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) override;
+  Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
+                                                std::int64_t now_ms) override;
   Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
-  Status Erase(const ItemErasure& erasure, std::int64_t now_ms) override;
-  Result<std::uint64_t> DeleteNamespace(std::string_view encoded_ns, std::int64_t now_ms) override;
+  Result<std::int64_t> InOperation(FunctionRef<Status()> body, bool is_single) override;
+  Result<bool> WriteAlone(const CheckedPut& put, std::int64_t now_ms) override;
+  Status RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) override;
+  Status PutItem(const CheckedPut& put, std::int64_t now_ms) override;
+  Status PutState(const ItemName& name, const ItemState& state) override;
+  Status DeleteItem(std::string_view encoded_ns, std::string_view key) override;
+  Status DeleteItems(std::span<const std::int64_t> ids) override;
+  Status Supersede(const CheckedPut& put, std::int64_t now_ms) override;
+  Status Reopen(const ReopenedItem& item) override;
+  Status ForgetSuccessors(std::span<const std::int64_t> marks) override;
+  Status ForgetDerived() override;
   HistoryTable& history() override { return history_; }
   Result<std::optional<ItemState>> ReadState(const ItemName& name) override;
   Status ReadStates(std::string_view encoded_prefix,
                     Visitor<const ItemName&, const ItemState&> offer) override;
-  Result<std::int64_t> PutBack(std::span<const StoredVersion> versions,
-                               std::int64_t now_ms) override;
 
   Result<ItemHits> RankByListing(const CheckedSearch& search);
   Result<ItemHits> RankByValue(const CheckedSearch& search);
@@ -390,89 +359,27 @@ class SqliteStore final : public Store, private ItemTable {
   // Whether rows of items are read in place of an index.
   Result<bool> IsQuickerByRows(const CheckedSearch& search);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
-  // Of kReadCandidates, for ReadHits().
-  const ItemRow& KeepRow(const Row& row);
-  std::size_t dims() const { return options().index ? options().index->dims : 0; }
 
-  // "" if there is no such row.
-  Result<std::string> ReadMeta(std::string_view name);
-  // Whether this store has an index, or another that was here had one.
-  Result<bool> IsFileIndexed();
-  Result<bool> IsKept(std::string_view encoded_ns);
+  // Whether all that a put changes is the row of its item, and perhaps its history.
   Result<bool> IsRowOnly(const CheckedPut& put);
-  Status WriteRow(const CheckedPut& put, std::int64_t now_ms);
   Status PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
                 const sql::RowCallback& on_id);
-
-  Status WriteRows(const CheckedBatch& batch, std::string_view refreshed);
-  Status PutItem(const CheckedPut& put, std::int64_t now_ms);
-  Status EndSuperseded(const CheckedPut& put, std::int64_t now_ms);
-  Status DeleteItem(std::string_view encoded_ns, std::string_view key);
-  // Before a change. Costs nothing where no history is kept.
-  Status Record(Change change, std::string_view encoded_ns, std::string_view key,
-                std::int64_t now_ms);
-  Status RecordCleared(std::string_view encoded_ns, std::int64_t now_ms);
-  Status DropOldVersions();
-  Status RecordExpired(std::span<const std::int64_t> ids);
-  Status RecordSuperseded(const CheckedPut& put, std::int64_t now_ms);
-  bool FitsIndex(std::span<const FieldVector> vectors) const;
-  Status PutStateBack(const StoredVersion& version);
-  // The first columns of kReadStates.
+  // Reads an item from the first columns of kReadStates.
   Result<StoredItem> StoredItemIn(const Row& row);
-  Status DeleteAllOf(std::span<const std::int64_t> ids);
-  // As FactMarks has them; none if nothing was ever superseded.
-  Result<ItemIds> MarksOf(std::span<const std::int64_t> ids);
-  // What was superseded by one of these says so no longer.
-  Status ForgetSuccessors(std::span<const std::int64_t> ids);
-  // A transaction that writes items, which is one operation. `is_single`: it changes one item.
-  Status WriteItems(FunctionRef<Status()> body, bool is_single = false);
+  // `sql` is kReadNamespace or kReadExpired.
+  Result<std::vector<ExpiringItem>> ReadExpiring(std::string_view sql,
+                                                 std::initializer_list<Param> params);
+  // Tells one follower after the other.
+  Status TellFollowers(FunctionRef<Status(ItemFollower&)> tell);
 
   sql::Database& database_;
   SqliteTextIndex text_;
   SqliteVectors vectors_;
   SqliteFieldColumns fields_;
   SqliteHistory history_;
-  std::int64_t operation_ = 0;  // the last one that left versions, 0 if it left none
+  std::array<ItemFollower*, 3> followers_ = {&text_, &vectors_, &fields_};
   std::int64_t rows_read_ = 0;  // by searches without an index, about
-  std::optional<bool> is_file_indexed_;
-  // What was read of items by the search that runs, by id: a hit is read once.
-  std::unordered_map<std::int64_t, ItemRow> rows_;
 };
-
-Status SqliteStore::Write(const CheckedBatch& batch, std::span<const std::int64_t> refreshed) {
-  if (batch.puts.size() == 1 && refreshed.empty()) {
-    const Result<bool> is_row = IsRowOnly(batch.puts.front());
-    const Result<bool> is_kept = IsKept(batch.puts.front().encoded_ns);
-    if (!is_row || !is_kept) return is_row ? is_kept.error() : is_row.error();
-    // A transaction by itself.
-    if (*is_row && !*is_kept) return WriteRow(batch.puts.front(), batch.now_ms);
-  }
-  const std::string list = refreshed.empty() ? "" : IdList(refreshed);
-  if (batch.puts.empty()) {
-    // A read does not wait for another connection that writes, nor for room on the disk: the next
-    // one restarts them.
-    Status status = database_.Run(kRefreshTtl, {batch.now_ms, list});
-    return sql::CannotWrite(status) ? Status() : status;
-  }
-  const bool is_single = batch.puts.size() == 1 && !batch.puts.front().op->supersedes;
-  return WriteItems([&] { return WriteRows(batch, list); }, is_single);
-}
-
-Status SqliteStore::WriteItems(FunctionRef<Status()> body, bool is_single) {
-  Status status = database_.InTransaction([&]() -> Status {
-    history_.Begin(actor(), is_single);
-    Status written = body();
-    if (written.ok() && options().index) written = vectors_.Seal(options().index->dims);
-    if (!written.ok()) return written;
-    const Result<std::int64_t> operation = history_.End(options().clock->NowMs());
-    if (operation) operation_ = *operation;
-    return operation ? Status() : operation.error();
-  });
-  vectors_.EndTransaction(status.ok());
-  fields_.EndTransaction(status.ok());
-  if (Status ended = text_.EndTransaction(status.ok()); status.ok()) return ended;
-  return status;
-}
 
 Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, std::int64_t now_ms) {
   std::optional<FoundItem> found;
@@ -495,7 +402,7 @@ Result<std::optional<FoundItem>> SqliteStore::ReadItem(const CheckedGet& get, st
   return found;
 }
 
-// By the fewest columns of the fewest rows that can tell.
+// Each of these reads the fewest columns of the fewest rows that can tell.
 Result<ItemHits> SqliteStore::RankAll(const CheckedSearch& search) {
   if (!search.filter.empty() || !search.contains.empty()) return RankByValue(search);
   return search.by_vector ? RankByRows(search) : RankByListing(search);
@@ -520,9 +427,9 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
   const sql::PrefixRange range(search.encoded_prefix);
   const Result<std::optional<ItemIds>> among = fields_.Select(search);
   if (!among) return std::unexpected(among.error());
-  ItemPage page(search.offset, search.limit);
+  Page page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
-  RowScorer scorer(query, dims());
+  RowScorer scorer(query, DimsOf(options()));
   std::int64_t read = 0;
   const auto offer = [&](const Row& row) -> Status {
     constexpr int kItemId = 0, kUpdatedAt = 1, kValue = 2, kKey = 3;
@@ -562,8 +469,7 @@ Result<IndexUse> SqliteStore::UseIndex(const CheckedSearch& search) {
     if (*by_rows) return IndexUse();
   }
   const std::uint32_t dims = options().index->dims;
-  Result<const search::VectorIndex*> index = vectors_.Load(dims);
-  if (index && search.plan == SearchPlan::kGraph) index = vectors_.Load(dims);
+  Result<const search::VectorIndex*> index = vectors_.Load(dims, search.plan == SearchPlan::kGraph);
   if (!index) return std::unexpected(std::move(index.error()));
   Result<std::optional<search::SlotSet>> among = vectors_.Select(search.filter);
   if (!among) return std::unexpected(std::move(among.error()));
@@ -592,7 +498,7 @@ Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
   return !is_worth_loading;
 }
 
-Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& page) {
+Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, Page& page) {
   if (Status status = vectors_.RecountUnindexed(); !status.ok()) return std::unexpected(status);
   if (vectors_.unindexed().are_many()) return false;
   if (vectors_.unindexed().size() == 0) return true;
@@ -618,8 +524,9 @@ Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, ItemPage& pa
 
 Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const CheckedSearch& search,
                                     const search::CosineQuery& query,
-                                    ScoredHits<RankedItem>& ranking) {
-  RowScorer scorer(query, dims());
+                                    ScoredHits<RankedItem>& ranking, KeptItems& kept) {
+  constexpr std::size_t kKeptBytes = 4096;
+  RowScorer scorer(query, DimsOf(options()));
   RankedItem item;  // whose vectors are being read
   bool is_wanted = false;
   const auto end_item = [&] {
@@ -627,29 +534,26 @@ Status SqliteStore::ScoreCandidates(std::span<const std::uint64_t> ids, const Ch
   };
   const std::string list = IdList(ids);
   const auto [begun_by_ms, ended_after_ms, origin_below] = search.validity;
-  Status status = database_.Run(kReadCandidates,
-                                {list, search.now_ms, begun_by_ms, ended_after_ms, origin_below},
-                                [&](const Row& row) -> Status {
-                                  if (row.Int(0) != item.id) {
-                                    end_item();
-                                    item.id = row.Int(0);
-                                    is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
-                                    if (is_wanted) {
-                                      const ItemRow& kept = KeepRow(row);
-                                      item.encoded_ns = kept.encoded_ns;
-                                      item.key = kept.found.item.key;
-                                    }
-                                  }
-                                  return is_wanted ? scorer.Add(row.Blob(12)) : Status();
-                                });
+  Status status = database_.Run(
+      kReadCandidates, {list, search.now_ms, begun_by_ms, ended_after_ms, origin_below},
+      [&](const Row& row) -> Status {
+        if (row.Int(0) != item.id) {
+          end_item();
+          item.id = row.Int(0);
+          is_wanted = Wants(search, item.id, row.Text(2), row.Text(3));
+          if (is_wanted) {
+            const std::string_view value = row.Text(3);
+            const KeptItem& read =
+                kept.try_emplace(item.id, KeptItemIn(row, value.size() <= kKeptBytes ? value : ""))
+                    .first->second;
+            item.encoded_ns = read.encoded_ns;
+            item.key = read.found.item.key;
+          }
+        }
+        return is_wanted ? scorer.Add(row.Blob(12)) : Status();
+      });
   if (status.ok()) end_item();
   return status;
-}
-
-const ItemRow& SqliteStore::KeepRow(const Row& row) {
-  constexpr std::size_t kKeptBytes = 4096;
-  const std::string_view value = row.Text(3);
-  return rows_.try_emplace(row.Int(0), row, value.size() <= kKeptBytes ? value : "").first->second;
 }
 
 Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
@@ -659,9 +563,9 @@ Status SqliteStore::ScoreItem(std::int64_t item_id, RowScorer& scorer) {
 
 Result<ItemHits> SqliteStore::RankByRows(const CheckedSearch& search) {
   const sql::PrefixRange range(search.encoded_prefix);
-  ItemPage page(search.offset, search.limit);
+  Page page(search.offset, search.limit);
   const search::CosineQuery query(search.query_vector);
-  RowScorer scorer(query, dims());
+  RowScorer scorer(query, DimsOf(options()));
   std::int64_t id = 0;  // of the item whose vectors are being read; the first has 1
   std::int64_t updated_at_ms = 0;
   const auto end_item = [&] {
@@ -698,19 +602,17 @@ Result<ItemAndVectors> SqliteStore::ReadVectors(const ItemRef& item, std::int64_
   return found;
 }
 
-Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
-  // They are of this search alone.
-  const ClearAtEnd clearing{rows_};
+Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits, KeptItems kept) {
   std::vector<FoundItem> items(hits.size());
   ItemIds missing;
   for (const auto& hit : hits) {
-    const auto kept = rows_.find(hit.id);
-    if (kept == rows_.end() || kept->second.found.item.value.empty()) {
+    const auto known = kept.find(hit.id);
+    if (known == kept.end() || known->second.found.item.value.empty()) {
       missing.push_back(hit.id);
       continue;
     }
-    const Item& item = kept->second.found.item;
-    Status room = TakeRoomOfItem(kept->second.encoded_ns, item.key, item.value,
+    const Item& item = known->second.found.item;
+    Status room = TakeRoomOfItem(known->second.encoded_ns, item.key, item.value,
                                  item.provenance ? item.provenance->source : "");
     if (!room.ok()) return std::unexpected(std::move(room));
   }
@@ -718,14 +620,14 @@ Result<std::vector<FoundItem>> SqliteStore::ReadHits(const ItemHits& hits) {
     const std::string ids = IdList(missing);
     Status status = database_.Run(kFetch, {ids}, [&](const Row& row) {
       Status room = TakeRoomOfItem(row.Text(1), row.Text(2), row.Text(3), SourceIn(row, 10));
-      if (room.ok()) rows_[row.Int(0)] = ItemRow(row, row.Text(3));
+      if (room.ok()) kept[row.Int(0)] = KeptItemIn(row, row.Text(3));
       return room;
     });
     if (!status.ok()) return std::unexpected(std::move(status));
   }
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    const auto found = rows_.find(hits[i].id);
-    if (found == rows_.end()) continue;  // of a damaged file
+    const auto found = kept.find(hits[i].id);
+    if (found == kept.end()) continue;  // of a damaged file
     Result<Namespace> ns = DecodeNamespace(found->second.encoded_ns);
     if (!ns) return std::unexpected(ns.error());
     items[i] = std::move(found->second.found);
@@ -758,48 +660,58 @@ Result<StoreUsage> SqliteStore::Measure(std::string_view encoded_ns, bool below,
   return usage;
 }
 
-Status SqliteStore::WriteRows(const CheckedBatch& batch, std::string_view refreshed) {
-  if (!refreshed.empty()) {
-    const Status status = database_.Run(kRefreshTtl, {batch.now_ms, refreshed});
-    if (!status.ok()) return status;
+Result<std::int64_t> SqliteStore::InOperation(FunctionRef<Status()> body, bool is_single) {
+  Result<std::int64_t> operation = 0;
+  Status status = database_.InTransaction([&]() -> Status {
+    history_.Begin(actor(), is_single);
+    Status written = body();
+    if (written.ok() && options().index) written = vectors_.Seal(options().index->dims);
+    if (!written.ok()) return written;
+    operation = history_.End(options().clock->NowMs());
+    return operation ? Status() : operation.error();
+  });
+  const bool committed = status.ok();
+  for (ItemFollower* follower : followers_) {
+    Status ended = follower->EndTransaction(committed);
+    if (status.ok()) status = std::move(ended);
   }
-  for (const CheckedPut& put : batch.puts) {
-    const Result<bool> is_row = IsRowOnly(put);
-    if (!is_row) return is_row.error();
-    const Change change = put.op->value ? Change::kPut : Change::kDelete;
-    Status status = Record(change, put.encoded_ns, put.op->key, batch.now_ms);
-    if (!status.ok()) return status;
-    if (*is_row) {
-      status = WriteRow(put, batch.now_ms);
-    } else {
-      status = put.op->value ? PutItem(put, batch.now_ms) : DeleteItem(put.encoded_ns, put.op->key);
-    }
-    if (!status.ok()) return status;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return operation;
+}
+
+Status SqliteStore::TellFollowers(FunctionRef<Status(ItemFollower&)> tell) {
+  for (ItemFollower* follower : followers_) {
+    if (Status status = tell(*follower); !status.ok()) return status;
   }
   return {};
 }
 
-// Whether it leaves a version.
-Result<bool> SqliteStore::IsKept(std::string_view encoded_ns) {
+Result<bool> SqliteStore::WriteAlone(const CheckedPut& put, std::int64_t now_ms) {
+  if (put.op->supersedes) return false;
+  const Result<bool> is_row = IsRowOnly(put);
+  if (!is_row || !*is_row) return is_row;
   const Result<const HistoryRules*> rules = history_.Rules();
   if (!rules) return std::unexpected(rules.error());
-  return (*rules)->Find(encoded_ns) != nullptr;
+  if ((*rules)->Find(put.encoded_ns) != nullptr) return false;
+  Status status = put.op->value ? PutRow(put, now_ms, kPut, nullptr)
+                                : database_.Run(kDelete, {put.encoded_ns, put.op->key});
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return true;
 }
 
-// Whether all that it changes is the row of its item, and perhaps its history.
 Result<bool> SqliteStore::IsRowOnly(const CheckedPut& put) {
   const PutOp& op = *put.op;
-  if (!text_.is_empty() || op.supersedes || !op.vectors.empty()) return false;
+  if (!text_.is_empty() || !op.vectors.empty()) return false;
   if (op.index.kind != IndexChoice::Kind::kStoreDefault) return false;
-  const Result<bool> has_index = IsFileIndexed();
+  const Result<bool> has_index = vectors_.HasIndex();
   if (!has_index) return has_index;
   if (*has_index) return false;
   return vectors_.IsEmpty();
 }
 
-Status SqliteStore::WriteRow(const CheckedPut& put, std::int64_t now_ms) {
-  return put.op->value ? PutRow(put, now_ms, kPut, nullptr)
-                       : database_.Run(kDelete, {put.encoded_ns, put.op->key});
+Status SqliteStore::RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) {
+  const std::string list = IdList(ids);
+  return database_.Run(kRefreshTtl, {now_ms, list});
 }
 
 Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
@@ -813,99 +725,100 @@ Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::stri
 }
 
 Status SqliteStore::PutItem(const CheckedPut& put, std::int64_t now_ms) {
-  std::int64_t item_id = 0;
-  Status status =
-      PutRow(put, now_ms, kPutReturningId, [&](const Row& row) { item_id = row.Int(0); });
-  if (status.ok() && put.op->supersedes) status = EndSuperseded(put, now_ms);
-  if (status.ok()) status = text_.Put(item_id, put.encoded_ns);
-  if (status.ok()) {
-    status = vectors_.Put({item_id, put.encoded_ns, *put.op->value}, put.op->vectors);
-  }
-  if (!status.ok() || !put.op->vectors.empty()) return status;
-  const Result<bool> is_indexed = IsFileIndexed();
-  if (!is_indexed) return is_indexed.error();
+  const Result<bool> is_row = IsRowOnly(put);
+  if (!is_row) return is_row.error();
+  if (*is_row) return PutRow(put, now_ms, kPut, nullptr);
+  std::int64_t id = 0;
+  Status status = PutRow(put, now_ms, kPutReturningId, [&](const Row& row) { id = row.Int(0); });
+  if (!status.ok()) return status;
+  const Result<bool> has_index = vectors_.HasIndex();
+  if (!has_index) return has_index.error();
   const IndexConfig* index = options().index ? &*options().index : nullptr;
-  return vectors_.Await(item_id, PathsToAwait(*put.op, index, *is_indexed));
+  const std::vector<std::string> awaited = PathsToAwait(*put.op, index, *has_index);
+  return TellFollowers([&](ItemFollower& follower) {
+    return follower.Put({id, put.encoded_ns, *put.op->value, put.op->vectors, awaited});
+  });
 }
 
-Status SqliteStore::EndSuperseded(const CheckedPut& put, std::int64_t now_ms) {
+Status SqliteStore::PutState(const ItemName& name, const ItemState& state) {
+  const std::string_view ns = name.encoded_ns, key = name.key;
+  const auto [from, until] = ValidityParams(state.validity, state.provenance);
+  const auto [origin, source] = ProvenanceParams(state.provenance);
+  const Param successor = state.successor == 0 ? Param(std::monostate()) : Param(state.successor);
+  std::int64_t id = 0;
+  Status status = database_.Run(
+      kPutBack,
+      {ns, key, ns, key, std::string_view(state.value), state.created_at_ms, state.updated_at_ms,
+       state.ttl_ms, ExpiryParam(state.expires_at_ms), from, until, successor, origin, source},
+      [&](const Row& row) { id = row.Int(0); });
+  if (status.ok() && state.successor != 0) status = database_.Run(kNoteSuperseded);
+  if (!status.ok()) return status;
+  return TellFollowers([&](ItemFollower& follower) {
+    return follower.Put({id, ns, state.value, state.vectors, state.awaited});
+  });
+}
+
+Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key) {
+  const Result<bool> no_vectors = vectors_.IsEmpty();
+  if (!no_vectors) return no_vectors.error();
+  if (*no_vectors && text_.is_empty()) return database_.Run(kDelete, {encoded_ns, key});
+  ItemIds ids;
+  Status status = database_.Run(kDeleteReturningId, {encoded_ns, key},
+                                [&](const Row& row) { ids.push_back(row.Int(0)); });
+  if (!status.ok() || ids.empty()) return status;
+  return TellFollowers([&](ItemFollower& follower) { return follower.Remove(ids); });
+}
+
+Status SqliteStore::DeleteItems(std::span<const std::int64_t> ids) {
+  const std::string list = IdList(ids);
+  Status status = TellFollowers([&](ItemFollower& follower) { return follower.Remove(ids); });
+  return status.ok() ? database_.Run(kDeleteItems, {list}) : status;
+}
+
+Status SqliteStore::Supersede(const CheckedPut& put, std::int64_t now_ms) {
   const std::int64_t from_ms = *put.validity.from_ms;
   bool is_there = false;
-  Status status = RecordSuperseded(put, now_ms);
-  if (!status.ok()) return status;
-  status = database_.Run(kSupersede,
-                         {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
-                          put.superseded_ns, put.op->supersedes->key, now_ms},
-                         [&](const Row&) { is_there = true; });
+  Status status = database_.Run(kSupersede,
+                                {-kEver, from_ms, from_ms, MarkOf(put.encoded_ns, put.op->key),
+                                 put.superseded_ns, put.op->supersedes->key, now_ms},
+                                [&](const Row&) { is_there = true; });
   return status.ok() && is_there ? database_.Run(kNoteSuperseded) : status;
 }
 
-Result<bool> SqliteStore::IsFileIndexed() {
-  if (options().index) return true;
-  if (!is_file_indexed_) {
-    const Result<std::string> dims = ReadMeta(kDims);
-    if (!dims) return std::unexpected(dims.error());
-    is_file_indexed_ = !dims->empty();
-  }
-  return *is_file_indexed_;
+Status SqliteStore::Reopen(const ReopenedItem& item) {
+  return database_.Run(kReopen,
+                       {item.successor, item.until_ms.value_or(kEver),
+                        std::string_view(item.name.encoded_ns), std::string_view(item.name.key)});
 }
 
-Status SqliteStore::Record(Change change, std::string_view encoded_ns, std::string_view key,
-                           std::int64_t now_ms) {
-  const Result<bool> is_kept = IsKept(encoded_ns);
-  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
-  const Result<bool> has_none = vectors_.IsEmpty();
-  if (!has_none) return has_none.error();
-  const Result<bool> is_indexed = *has_none ? false : IsFileIndexed();
-  if (!is_indexed) return is_indexed.error();
-  return history_.Record(change, encoded_ns, key, now_ms, *is_indexed, !*has_none);
+Status SqliteStore::ForgetSuccessors(std::span<const std::int64_t> marks) {
+  const std::string list = IdList(marks);
+  return database_.Run(kForgetSuccessors, {list});
 }
 
-// If it is there.
-Status SqliteStore::RecordSuperseded(const CheckedPut& put, std::int64_t now_ms) {
-  const Result<bool> is_kept = IsKept(put.superseded_ns);
-  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
-  const ItemRef& superseded = *put.op->supersedes;
-  const CheckedGet get{.position = 0,
-                       .ns = &superseded.ns,
-                       .encoded_ns = put.superseded_ns,
-                       .key = superseded.key,
-                       .refresh_ttl = false};
-  const Result<std::optional<FoundItem>> found = ReadItem(get, now_ms);
-  if (!found || !*found) return found ? Status() : found.error();
-  return Record(Change::kSupersede, put.superseded_ns, superseded.key, now_ms);
+Status SqliteStore::ForgetDerived() {
+  return TellFollowers([](ItemFollower& follower) { return follower.Clear(); });
 }
 
-Status SqliteStore::RecordCleared(std::string_view encoded_ns, std::int64_t now_ms) {
-  const Result<bool> is_kept = IsKept(encoded_ns);
-  if (!is_kept || !*is_kept) return is_kept ? Status() : is_kept.error();
-  std::vector<std::pair<std::string, std::int64_t>> expiries;
-  Status status = database_.Run(kExpiriesIn, {encoded_ns}, [&](const Row& row) {
-    expiries.emplace_back(row.Text(0), row.IsNull(1) ? kNeverExpires : row.Int(1));
+Result<std::vector<ExpiringItem>> SqliteStore::ReadNamespace(std::string_view encoded_ns) {
+  return ReadExpiring(kReadNamespace, {encoded_ns});
+}
+
+Result<std::vector<ExpiringItem>> SqliteStore::ReadExpired(std::uint32_t max_items,
+                                                           std::int64_t now_ms) {
+  return ReadExpiring(kReadExpired, {now_ms, std::int64_t{max_items}});
+}
+
+Result<std::vector<ExpiringItem>> SqliteStore::ReadExpiring(std::string_view sql,
+                                                            std::initializer_list<Param> params) {
+  std::vector<ExpiringItem> items;
+  Status status = database_.Run(sql, params, [&](const Row& row) {
+    items.push_back({row.Int(0),
+                     {std::string(row.Text(1)), std::string(row.Text(2))},
+                     row.IsNull(3) ? kNeverExpires : row.Int(3)});
   });
-  for (const auto& [key, expires_at_ms] : expiries) {
-    const bool has_expired = expires_at_ms <= now_ms;
-    if (!status.ok()) return status;
-    status = Record(has_expired ? Change::kExpire : Change::kDelete, encoded_ns, key,
-                    std::min(expires_at_ms, now_ms));
-  }
-  return status;
-}
-
-// They were gone when they expired.
-Status SqliteStore::RecordExpired(std::span<const std::int64_t> ids) {
-  const Result<const HistoryRules*> rules = history_.Rules();
-  if (!rules) return rules.error();
-  if ((*rules)->empty()) return {};
-  std::vector<std::pair<ItemName, std::int64_t>> names;
-  const std::string list = IdList(ids);
-  Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
-    names.push_back({{std::string(row.Text(0)), std::string(row.Text(1))}, row.Int(2)});
-  });
-  for (const auto& [name, expires_at_ms] : names) {
-    if (status.ok()) status = Record(Change::kExpire, name.encoded_ns, name.key, expires_at_ms);
-  }
-  return status;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return items;
 }
 
 Result<StoredItem> SqliteStore::StoredItemIn(const Row& row) {
@@ -918,9 +831,9 @@ Result<StoredItem> SqliteStore::StoredItemIn(const Row& row) {
                    .validity = ValidityIn(row, 8, 9).value_or(Validity()),
                    .successor = row.Int(10),
                    .provenance = ProvenanceIn(row, 11)}};
-  const Result<bool> is_indexed = IsFileIndexed();
-  if (!is_indexed) return std::unexpected(is_indexed.error());
-  if (!*is_indexed) return item;
+  const Result<bool> has_index = vectors_.HasIndex();
+  if (!has_index) return std::unexpected(has_index.error());
+  if (!*has_index) return item;
   Status status = database_.Run(kPathsAndVectors, {row.Int(0)}, [&](const Row& vector) {
     const ByteView bytes = vector.Blob(1);
     FieldVector& kept = item.state.vectors.emplace_back();
@@ -957,62 +870,6 @@ Status SqliteStore::ReadStates(std::string_view encoded_prefix,
                        });
 }
 
-Result<std::int64_t> SqliteStore::PutBack(std::span<const StoredVersion> versions,
-                                          std::int64_t now_ms) {
-  Status status = WriteItems([&]() -> Status {
-    for (std::size_t i = versions.size(); i-- > 0;) {
-      const StoredVersion& version = versions[i];
-      const auto& [encoded_ns, key] = version.name;
-      Status step = Record(Change::kUndo, encoded_ns, key, now_ms);
-      if (step.ok()) step = version.before ? PutStateBack(version) : DeleteItem(encoded_ns, key);
-      if (!step.ok()) return step;
-    }
-    return {};
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return operation_;
-}
-
-Status SqliteStore::PutStateBack(const StoredVersion& version) {
-  const auto& [encoded_ns, key] = version.name;
-  const ItemState& state = *version.before;
-  const auto [from, until] = ValidityParams(state.validity, state.provenance);
-  const auto [origin, source] = ProvenanceParams(state.provenance);
-  const Param successor = state.successor == 0 ? Param(std::monostate()) : Param(state.successor);
-  const std::string_view ns = encoded_ns;
-  std::int64_t item_id = 0;
-  Status status = database_.Run(
-      kPutBack,
-      {ns, std::string_view(key), ns, std::string_view(key), std::string_view(state.value),
-       state.created_at_ms, state.updated_at_ms, state.ttl_ms, ExpiryParam(state.expires_at_ms),
-       from, until, successor, origin, source},
-      [&](const Row& row) { item_id = row.Int(0); });
-  if (status.ok() && state.successor != 0) status = database_.Run(kNoteSuperseded);
-  if (status.ok()) status = text_.Put(item_id, encoded_ns);
-  const bool fits = FitsIndex(state.vectors);
-  const std::span<const FieldVector> vectors =
-      fits ? std::span(state.vectors) : std::span<const FieldVector>();
-  if (status.ok()) status = vectors_.Put({item_id, encoded_ns, state.value}, vectors);
-  if (!status.ok()) return status;
-  std::set<std::string> awaited(state.awaited.begin(), state.awaited.end());
-  if (!fits) awaited.insert(std::string(kIndexFields));
-  return vectors_.Await(item_id, awaited);
-}
-
-bool SqliteStore::FitsIndex(std::span<const FieldVector> vectors) const {
-  return std::ranges::all_of(
-      vectors, [&](const FieldVector& vector) { return vector.values.size() == dims(); });
-}
-
-Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key) {
-  std::optional<std::int64_t> item_id;
-  Status status = database_.Run(kDeleteReturningId, {encoded_ns, key},
-                                [&](const Row& row) { item_id = row.Int(0); });
-  if (!status.ok() || !item_id) return status;
-  status = text_.Remove(std::span(&*item_id, 1));
-  return status.ok() ? vectors_.DeleteOfItem(*item_id) : status;
-}
-
 Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_ns,
                                                        std::int64_t now_ms) {
   std::vector<std::string> keys;
@@ -1025,65 +882,12 @@ Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_
   return keys;
 }
 
-Result<std::uint64_t> SqliteStore::DeleteNamespace(std::string_view encoded_ns,
-                                                   std::int64_t now_ms) {
-  std::uint64_t cleared = 0;
-  const Status status = WriteItems([&]() -> Status {
-    cleared = 0;
-    if (Status recorded = RecordCleared(encoded_ns, now_ms); !recorded.ok()) return recorded;
-    if (Status vectors = vectors_.DeleteOfNamespace(encoded_ns); !vectors.ok()) return vectors;
-    ItemIds ids;
-    const Status items = database_.Run(kClear, {encoded_ns}, [&](const Row& row) {
-      if (row.IsNull(0) || row.Int(0) > now_ms) ++cleared;
-      ids.push_back(row.Int(1));
-    });
-    return items.ok() && !ids.empty() ? text_.Remove(ids) : items;
-  });
-  if (!status.ok()) return std::unexpected(status);
-  return cleared;
-}
-
 Status SqliteStore::ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
   return database_.Run(kReadBelow, {range.first(), range.end()}, [&](const Row& row) {
     return offer({row.Int(0), row.Text(1), row.Text(2), row.Text(3),
                   static_cast<std::uint64_t>(row.Int(4)), ProvenanceIn(row, 5)});
   });
-}
-
-// Codes and the graph hold something of vectors that are gone: they are made anew.
-Status SqliteStore::Erase(const ItemErasure& erasure, std::int64_t now_ms) {
-  return WriteItems([&]() -> Status {
-    Status status = vectors_.Clear();
-    if (status.ok()) status = fields_.Clear();
-    if (status.ok()) status = history_.Erase(erasure.versions);
-    if (status.ok()) status = ForgetSuccessors(erasure.ids);
-    for (const auto& [name, until_ms, successor] : erasure.reopened) {
-      const auto& [encoded_ns, key] = name;
-      if (status.ok()) status = Record(Change::kUndo, encoded_ns, key, now_ms);
-      if (status.ok())
-        status = database_.Run(kReopen, {successor, until_ms.value_or(kEver),
-                                         std::string_view(encoded_ns), std::string_view(key)});
-    }
-    if (status.ok()) status = DeleteAllOf(erasure.ids);
-    for (const StoredVersion& version : erasure.put_back) {
-      if (status.ok()) status = PutStateBack(version);
-    }
-    return status;
-  });
-}
-
-Result<ItemIds> SqliteStore::MarksOf(std::span<const std::int64_t> ids) {
-  ItemIds marks;
-  const Result<bool> any = HasSuperseded();
-  if (!any) return std::unexpected(any.error());
-  if (!*any) return marks;
-  const std::string list = IdList(ids);
-  Status status = database_.Run(kNamesOfItems, {list}, [&](const Row& row) {
-    marks.push_back(MarkOf(row.Text(0), row.Text(1)));
-  });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return marks;
 }
 
 Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int64_t> marks) {
@@ -1094,43 +898,6 @@ Result<std::vector<ItemName>> SqliteStore::SupersededBy(std::span<const std::int
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   return names;
-}
-
-Status SqliteStore::ForgetSuccessors(std::span<const std::int64_t> ids) {
-  const Result<ItemIds> marks = MarksOf(ids);
-  if (!marks) return marks.error();
-  if (marks->empty()) return {};
-  const std::string list = IdList(*marks);
-  return database_.Run(kForgetSuccessors, {list});
-}
-
-Status SqliteStore::DeleteAllOf(std::span<const std::int64_t> ids) {
-  const std::string list = IdList(ids);
-  Status status = vectors_.DeleteOfItems(list);
-  if (status.ok()) status = text_.Remove(ids);
-  return status.ok() ? database_.Run(kDeleteItems, {list}) : status;
-}
-
-Result<std::uint64_t> SqliteStore::SweepExpired(std::uint32_t max_items) {
-  ItemIds ids;
-  Status status = database_.Run(kExpiredItems, {options().clock->NowMs(), std::int64_t{max_items}},
-                                [&](const Row& row) { ids.push_back(row.Int(0)); });
-  if (status.ok() && !ids.empty()) {
-    status = WriteItems([&]() -> Status {
-      Status recorded = RecordExpired(ids);
-      return recorded.ok() ? DeleteAllOf(ids) : recorded;
-    });
-  }
-  if (status.ok()) status = DropOldVersions();
-  if (!status.ok()) return std::unexpected(status);
-  return ids.size();
-}
-
-Status SqliteStore::DropOldVersions() {
-  const Result<const HistoryRules*> rules = history_.Rules();
-  if (!rules) return rules.error();
-  if ((*rules)->empty()) return {};
-  return database_.InTransaction([&] { return history_.DropOld(options().clock->NowMs()); });
 }
 
 Result<StoreStats> SqliteStore::Stats() {
@@ -1180,7 +947,7 @@ Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> ite
   std::uint64_t written = 0;
   std::vector<std::string> texts;
   texts.reserve(2 * items.size());  // views into them last until the transaction ends
-  const Status status = WriteItems([&]() -> Status {
+  const auto write = [&]() -> Status {
     written = 0;
     texts.clear();
     for (const ItemVectors& item : items) {
@@ -1189,39 +956,10 @@ Result<std::uint64_t> SqliteStore::WritePending(std::span<const ItemVectors> ite
       if (*was_pending) ++written;
     }
     return {};
-  });
-  if (!status.ok()) return std::unexpected(status);
+  };
+  const Result<std::int64_t> operation = InOperation(write, false);
+  if (!operation) return std::unexpected(operation.error());
   return written;
-}
-
-Result<std::string> SqliteStore::ReadMeta(std::string_view name) {
-  std::string value;
-  Status status = database_.Run(kReadMeta, {name}, [&](const Row& row) { value = row.Text(0); });
-  if (!status.ok()) return std::unexpected(std::move(status));
-  return value;
-}
-
-Status SqliteStore::CheckIndex(const IndexConfig& index) {
-  const Result<std::string> dims = ReadMeta(kDims);
-  if (!dims) return dims.error();
-  const Result<std::string> model = ReadMeta(kModel);
-  if (!model) return model.error();
-  const std::string wanted_dims = std::to_string(index.dims);
-  const bool is_same_size = *dims == wanted_dims;
-  const bool is_same_model = model->empty() || index.model.empty() || *model == index.model;
-  if (is_same_size && is_same_model) {
-    return model->empty() && !index.model.empty()
-               ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)})
-               : Status();
-  }
-  const Result<std::int64_t> has_vectors = ReadInt(database_, kAnyVector);
-  if (!has_vectors) return has_vectors.error();
-  if (*has_vectors != 0 && !index.replace_vectors) return Mismatch(*dims, *model, index);
-  return database_.InTransaction([&]() -> Status {
-    Status step = dims->empty() ? vectors_.AwaitFields() : vectors_.GiveUpAll();
-    if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});
-    return step.ok() ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)}) : step;
-  });
 }
 
 }  // namespace

@@ -146,11 +146,11 @@ Status SqliteTextIndex::Start() {
   return database_.Run(kReadConfig, {}, [&](const Row&) { is_made_ = true; });
 }
 
-Status SqliteTextIndex::Put(std::int64_t item_id, std::string_view encoded_ns) {
+Status SqliteTextIndex::Put(const FollowedItem& item) {
   if (!is_made_) return {};
-  const bool may_have_record = !loaded_.Covers(encoded_ns) || index_.Holds(item_id);
-  Status status = may_have_record ? Remove(std::span(&item_id, 1)) : Status();
-  if (begun_.Covers(encoded_ns)) pending_[std::string(encoded_ns)].insert(item_id);
+  const bool may_have_record = !loaded_.Covers(item.encoded_ns) || index_.Holds(item.id);
+  Status status = may_have_record ? Remove(std::span(&item.id, 1)) : Status();
+  if (begun_.Covers(item.encoded_ns)) pending_[std::string(item.encoded_ns)].insert(item.id);
   return status;
 }
 
@@ -216,9 +216,9 @@ Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig
                              TextWork& work) {
   if (loaded_.Covers(encoded_prefix)) return {};
   begun_.Add(encoded_prefix);
-  Place& next = loading_.try_emplace(encoded_prefix, Place{encoded_prefix, ""}).first->second;
+  ItemName& next = loading_.try_emplace(encoded_prefix, ItemName{encoded_prefix, ""}).first->second;
   const sql::PrefixRange range(encoded_prefix);
-  const Place begin = next;
+  const ItemName begin = next;
   search::TextRoom room(index_);
   Status status =
       database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {

@@ -27,13 +27,15 @@
 #include "keepsake/text_config.h"
 #include "store/checked_batch.h"
 #include "store/prefix_set.h"
+#include "store/sqlite/item_follower.h"
 #include "store/text_work.h"
+#include "store/versions.h"
 #include "text/text_index.h"
 #include "text/text_search.h"
 
 namespace keepsake {
 
-class SqliteTextIndex {
+class SqliteTextIndex final : public ItemFollower {
  public:
   // `database` is borrowed.
   explicit SqliteTextIndex(sql::Database& database) : database_(database) {}
@@ -44,11 +46,9 @@ class SqliteTextIndex {
   // Whether no item has a record: then Put() and Remove() do nothing.
   bool is_empty() const { return !is_made_; }
 
-  // To be called within the transaction that writes or deletes the items.
-  Status Put(std::int64_t item_id, std::string_view encoded_ns);
-  Status Remove(std::span<const std::int64_t> item_ids);
-  // To be called when such a transaction has ended.
-  Status EndTransaction(bool committed) { return committed ? Status() : Start(); }
+  Status Put(const FollowedItem& item) override;
+  Status Remove(std::span<const std::int64_t> item_ids) override;
+  Status EndTransaction(bool committed) override { return committed ? Status() : Start(); }
 
   // What a filter may let through, ascending; nullopt for all.
   using Among = std::optional<std::vector<std::int64_t>>;
@@ -61,12 +61,6 @@ class SqliteTextIndex {
   Status Improve(const TextConfig& config, TextWork& work);
 
  private:
-  // The first item that is to be read.
-  struct Place {
-    std::string encoded_ns;
-    std::string key;
-  };
-
   Result<std::vector<search::TextHit>> SearchOnce(const CheckedSearch& search, std::size_t most,
                                                   const TextConfig& config,
                                                   const search::Meaning& meaning,
@@ -90,9 +84,9 @@ class SqliteTextIndex {
   bool is_made_ = false;       // there may be records
   bool is_made_anew_ = false;  // because of damage, and no search has ended since
   search::TextIndex index_;
-  PrefixSet loaded_;                      // what the index in memory covers
-  PrefixSet begun_;                       // the same, and what it covers in part
-  std::map<std::string, Place> loading_;  // where loading a prefix goes on
+  PrefixSet loaded_;                         // what the index in memory covers
+  PrefixSet begun_;                          // the same, and what it covers in part
+  std::map<std::string, ItemName> loading_;  // where loading a prefix goes on
   // Items without a record, by namespace, as far as it is loaded.
   std::map<std::string, std::set<std::int64_t>, std::less<>> pending_;
   bool keeps_ = true;  // the disk had room when it was last asked

@@ -9,6 +9,7 @@
 
 #include "base/heap_sort.h"
 #include "store/embedding.h"
+#include "store/sqlite/id_list.h"
 #include "store/sqlite/read_int.h"
 #include "store/sqlite/vector_chunk.h"
 
@@ -28,15 +29,10 @@ constexpr std::string_view kDeleteOfItem =
 constexpr std::string_view kDeleteOfItems =
     "DELETE FROM store_vectors WHERE item_id IN (SELECT value FROM json_each(?))"
     " RETURNING vector_id";
-constexpr std::string_view kDeleteOfNamespace =
-    "DELETE FROM store_vectors WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)"
-    " RETURNING vector_id";
 
 constexpr std::string_view kEndPendingOfItem = "DELETE FROM vector_pending WHERE item_id = ?";
 constexpr std::string_view kEndPendingOfItems =
     "DELETE FROM vector_pending WHERE item_id IN (SELECT value FROM json_each(?))";
-constexpr std::string_view kEndPendingOfNamespace =
-    "DELETE FROM vector_pending WHERE item_id IN (SELECT item_id FROM store_kv WHERE ns = ?)";
 constexpr std::string_view kAllPending =
     "INSERT OR IGNORE INTO vector_pending(item_id, path)"
     " SELECT item_id, CASE path WHEN '' THEN '$' ELSE path END FROM store_vectors";
@@ -91,7 +87,33 @@ constexpr std::string_view kReadOwners =
 constexpr std::string_view kReadChunks =
     "SELECT first_id, checksum & 9007199254740991, codes FROM vector_chunks ORDER BY first_id";
 
+constexpr std::string_view kReadMeta = "SELECT value FROM meta WHERE name = ?";
+constexpr std::string_view kWriteMeta = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)";
+constexpr std::string_view kDims = "index_dims";
+constexpr std::string_view kModel = "index_model";
+constexpr std::string_view kAnyVector = "SELECT 1 FROM store_vectors LIMIT 1";
+
 constexpr std::string_view kReadValues = "SELECT item_id, value FROM store_kv ORDER BY item_id";
+
+// The vectors that are stored can't be compared with those of `index`.
+Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig& index) {
+  constexpr std::string_view kRemedy = "; `replace` gives those up, and reembed() makes new ones";
+  const std::string wanted_dims = std::to_string(index.dims);
+  if (dims != wanted_dims) {
+    return {StatusCode::kDimensionMismatch,
+            std::string("index must have the ")
+                    .append(dims)
+                    .append(" dimensions of the vectors stored already: it has ") +
+                wanted_dims + std::string(kRemedy)};
+  }
+  return {StatusCode::kModelMismatch,
+          std::string("index must be of the model of the vectors stored already, \"")
+              .append(model)
+              .append("\": it is of \"")
+              .append(index.model)
+              .append("\"")
+              .append(kRemedy)};
+}
 
 // So that emptying keeps up with chunks that are begun.
 constexpr int kSparseChunksPerSeal = 2;
@@ -144,6 +166,14 @@ void SortByNumber(std::vector<T>& values, NumberOf number_of) {
     return;
   }
   HeapSort(values, [&](const T& a, const T& b) { return number_of(a) < number_of(b); });
+}
+
+// "" if there is no such row.
+Result<std::string> ReadMeta(sql::Database& database, std::string_view name) {
+  std::string value;
+  Status status = database.Run(kReadMeta, {name}, [&](const Row& row) { value = row.Text(0); });
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return value;
 }
 
 // A vector that is stored, and whose it is.
@@ -287,8 +317,9 @@ class IndexLoader {
 
 }  // namespace
 
-Status SqliteVectors::Put(const ItemRow& item, std::span<const FieldVector> vectors) {
-  Status status = DeleteOfItem(item.id);
+Status SqliteVectors::Put(const FollowedItem& item) {
+  const std::span<const FieldVector> vectors = item.vectors;
+  Status status = Remove(std::span(&item.id, 1));
   if (vectors.empty()) {
     changes_.push_back({.kind = Change::Kind::kPutUnindexed, .slot = 0, .item_or_target = item.id});
   }
@@ -303,19 +334,17 @@ Status SqliteVectors::Put(const ItemRow& item, std::span<const FieldVector> vect
     changes_.push_back(
         {Change::Kind::kAdd, slot, item.id, item.encoded_ns, item.value, vector.values});
   }
+  may_be_pending_ = may_be_pending_ || !item.awaited.empty();
+  for (const std::string& path : item.awaited) {
+    if (status.ok()) status = database_.Run(kAwait, {item.id, std::string_view(path)});
+  }
   return status;
 }
 
-Status SqliteVectors::DeleteOfItem(std::int64_t item_id) {
-  return Delete(kDeleteOfItem, kEndPendingOfItem, item_id);
-}
-
-Status SqliteVectors::DeleteOfItems(std::string_view item_ids) {
-  return Delete(kDeleteOfItems, kEndPendingOfItems, item_ids);
-}
-
-Status SqliteVectors::DeleteOfNamespace(std::string_view encoded_ns) {
-  return Delete(kDeleteOfNamespace, kEndPendingOfNamespace, encoded_ns);
+Status SqliteVectors::Remove(std::span<const std::int64_t> item_ids) {
+  if (item_ids.size() == 1) return Delete(kDeleteOfItem, kEndPendingOfItem, item_ids.front());
+  const std::string list = IdList(item_ids);
+  return Delete(kDeleteOfItems, kEndPendingOfItems, std::string_view(list));
 }
 
 Status SqliteVectors::Delete(std::string_view sql, std::string_view pending_sql, Param param) {
@@ -402,7 +431,7 @@ Status SqliteVectors::MoveVector(std::int64_t slot) {
   return database_.Run(kMoveVector, {target, slot});
 }
 
-void SqliteVectors::EndTransaction(bool committed) {
+Status SqliteVectors::EndTransaction(bool committed) {
   if (!committed) {
     next_to_seal_.reset();
   } else if (index_ != nullptr) {
@@ -411,6 +440,7 @@ void SqliteVectors::EndTransaction(bool committed) {
   }
   changes_.clear();
   emptied_.clear();
+  return {};
 }
 
 void SqliteVectors::Apply(const Change& change) {
@@ -440,6 +470,42 @@ Status SqliteVectors::Clear() {
   return status.ok() ? database_.Run(kDropChunks) : status;
 }
 
+Status SqliteVectors::UseIndex(const IndexConfig& index) {
+  const Result<std::string> dims = ReadMeta(database_, kDims);
+  if (!dims) return dims.error();
+  const Result<std::string> model = ReadMeta(database_, kModel);
+  if (!model) return model.error();
+  const std::string wanted_dims = std::to_string(index.dims);
+  const bool is_same_size = *dims == wanted_dims;
+  const bool is_same_model = model->empty() || index.model.empty() || *model == index.model;
+  if (is_same_size && is_same_model) {
+    has_index_ = true;
+    return model->empty() && !index.model.empty()
+               ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)})
+               : Status();
+  }
+  const Result<std::int64_t> has_vectors = ReadInt(database_, kAnyVector);
+  if (!has_vectors) return has_vectors.error();
+  if (*has_vectors != 0 && !index.replace_vectors) return Mismatch(*dims, *model, index);
+  Status status = database_.InTransaction([&]() -> Status {
+    Status step = dims->empty() ? AwaitFields() : GiveUpAll();
+    if (step.ok()) step = database_.Run(kWriteMeta, {kDims, std::string_view(wanted_dims)});
+    return step.ok() ? database_.Run(kWriteMeta, {kModel, std::string_view(index.model)}) : step;
+  });
+  if (status.ok()) has_index_ = true;
+  return status;
+}
+
+Result<bool> SqliteVectors::HasIndex() {
+  if (!has_index_) {
+    const Result<std::string> dims = ReadMeta(database_, kDims);
+    if (!dims) return std::unexpected(dims.error());
+    has_index_ = !dims->empty();
+  }
+  return *has_index_;
+}
+
+// Vectors of another model are of no use: they are deleted, and their items wait for new ones.
 Status SqliteVectors::GiveUpAll() {
   may_be_pending_ = true;
   has_looked_for_rows_ = true;
@@ -452,15 +518,6 @@ Status SqliteVectors::AwaitFields() {
   may_be_pending_ = true;
   Status status = database_.Run(kAwaitFields);
   return status.ok() ? database_.Run(kAwaitNoMore) : status;
-}
-
-Status SqliteVectors::Await(std::int64_t item_id, const std::set<std::string>& paths) {
-  may_be_pending_ = may_be_pending_ || !paths.empty();
-  Status status;
-  for (const std::string& path : paths) {
-    if (status.ok()) status = database_.Run(kAwait, {item_id, std::string_view(path)});
-  }
-  return status;
 }
 
 Result<std::vector<PendingEmbedding>> SqliteVectors::ReadPending(
@@ -506,7 +563,7 @@ Result<bool> SqliteVectors::PutPending(const ItemVectors& item, std::vector<std:
   });
   if (!status.ok()) return std::unexpected(std::move(status));
   if (paths.empty() || FingerprintOf(texts[first + 1], paths) != item.fingerprint) return false;
-  status = Put({item.id, texts[first], texts[first + 1]}, item.vectors);
+  status = Put({item.id, texts[first], texts[first + 1], item.vectors, {}});
   if (!status.ok()) return std::unexpected(std::move(status));
   return true;
 }
@@ -527,17 +584,16 @@ Result<bool> SqliteVectors::IsEmpty() {
 
 Result<std::int64_t> SqliteVectors::RowsToLoad() { return ReadInt(database_, kRowsAtMost); }
 
-Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims) {
-  if (index_ != nullptr) {
-    // The first search does not wait for it.
-    ReadGraph(dims);
-  } else {
+Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims, bool needs_graph) {
+  const bool is_first = index_ == nullptr;
+  if (is_first) {
     IndexLoader loader(database_, dims);
     if (Status status = loader.Run(); !status.ok()) return std::unexpected(std::move(status));
     damaged_ = loader.Damaged();
     index_ = loader.TakeIndex();
     unindexed_ = loader.TakeUnindexed();
   }
+  if (!is_first || needs_graph) ReadGraph(dims);
   VectorBudget::OfThisThread().Use(*this);
   return index_.get();
 }
@@ -557,7 +613,7 @@ void SqliteVectors::ReadGraph(std::uint32_t dims) {
 
 Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep& step) {
   if (step.is_wanted) {
-    const Result<const search::VectorIndex*> loaded = Load(dims);
+    const Result<const search::VectorIndex*> loaded = Load(dims, true);
     if (!loaded) return std::unexpected(loaded.error());
   }
   if (index_ == nullptr) return IndexProgress{};

@@ -26,6 +26,7 @@
 #include "keepsake/status.h"
 #include "keepsake/store.h"
 #include "store/sqlite/graph_snapshot.h"
+#include "store/sqlite/item_follower.h"
 #include "store/sqlite/unindexed_items.h"
 #include "store/sqlite/vector_budget.h"
 #include "vectors/field_columns.h"
@@ -33,7 +34,7 @@
 
 namespace keepsake {
 
-class SqliteVectors final : private VectorBudget::Member {
+class SqliteVectors final : public ItemFollower, private VectorBudget::Member {
  public:
   // `database` is borrowed.
   explicit SqliteVectors(sql::Database& database) : database_(database), snapshot_(database) {}
@@ -41,37 +42,21 @@ class SqliteVectors final : private VectorBudget::Member {
   SqliteVectors(const SqliteVectors&) = delete;
   SqliteVectors& operator=(const SqliteVectors&) = delete;
 
-  // Writes, each within a transaction of the caller's, who ends them with Seal() there
-  // and with EndTransaction() outside. Borrow what they are given until then.
-
-  // Whose vectors are put.
-  struct ItemRow {
-    std::int64_t id;
-    std::string_view encoded_ns;
-    std::string_view value;
-  };
-  // Replaces the vectors of an item.
-  Status Put(const ItemRow& item, std::span<const FieldVector> vectors);
-  Status DeleteOfItem(std::int64_t item_id);
-  // Item ids as a JSON array.
-  Status DeleteOfItems(std::string_view item_ids);
-  Status DeleteOfNamespace(std::string_view encoded_ns);
-  // Writes chunks that have become complete. Costs the same for each vector put,
-  // however many there are.
+  // Replaces the vectors of an item, and what it waits for.
+  Status Put(const FollowedItem& item) override;
+  Status Remove(std::span<const std::int64_t> item_ids) override;
+  // Forgets all codes.
+  Status Clear() override;
+  // At the end of the transaction: writes chunks that have become complete. Costs the same for
+  // each vector put, however many there are.
   Status Seal(std::uint32_t dims);
-  void EndTransaction(bool committed);
+  Status EndTransaction(bool committed) override;
 
-  // Forgets all codes; for an index of other dimensions. Within a transaction.
-  Status Clear();
-
-  // Vectors of another model are of no use: they are deleted, and their items wait for new
-  // ones. Within a transaction.
-  Status GiveUpAll();
-  // All items wait for vectors of the first index's fields, but those that chose otherwise.
-  // Within a transaction.
-  Status AwaitFields();
-  // An item that was put waits: see PathsToAwait(). Within a transaction.
-  Status Await(std::int64_t item_id, const std::set<std::string>& paths);
+  // Makes this the index of the file: see IndexConfig. All items wait for vectors of the first
+  // index's fields, but those that chose otherwise.
+  Status UseIndex(const IndexConfig& index);
+  // Whether the file has an index, known to this store or not.
+  Result<bool> HasIndex();
   // Items that wait, the oldest first. A put or delete ends an item's waiting. `fields` are
   // those of the index.
   Result<std::vector<PendingEmbedding>> ReadPending(std::uint32_t limit,
@@ -92,10 +77,11 @@ class SqliteVectors final : private VectorBudget::Member {
   std::size_t CountBelow(std::string_view encoded_prefix) const {
     return index_->CountBelow(encoded_prefix);
   }
-  // The index of all vectors, read at the first call, and again after it was given up
-  // for those of other databases; its graph at the second. Valid until the next write, or
-  // until another database is used. REQUIRES: the same `dims` each time.
-  Result<const search::VectorIndex*> Load(std::uint32_t dims);
+  // The index of all vectors, read at the first call, and again after it was given up for those
+  // of other databases. The first search does not wait for its graph, unless it `needs_graph`.
+  // Valid until the next write, or until another database is used. REQUIRES: the same `dims`
+  // each time.
+  Result<const search::VectorIndex*> Load(std::uint32_t dims, bool needs_graph);
   // As Store::ImproveIndex().
   Result<IndexProgress> Improve(std::uint32_t dims, const IndexStep& step);
   // Vectors that a graph covers, be it one that was saved and not read yet.
@@ -125,6 +111,8 @@ class SqliteVectors final : private VectorBudget::Member {
   void GiveUpIndex() override;
 
   Status Delete(std::string_view sql, std::string_view pending_sql, sql::Param param);
+  Status GiveUpAll();
+  Status AwaitFields();
   Status ReadNextSlot(std::uint32_t dims);
   Status RepairOne(std::uint32_t dims);
   Status SealRange(std::int64_t first, std::uint32_t dims);
@@ -147,8 +135,9 @@ class SqliteVectors final : private VectorBudget::Member {
   std::optional<std::int64_t> next_to_seal_;  // the first slot of a chunk
   std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
   std::set<std::size_t> emptied_;             // chunks, by this transaction
-  bool may_be_pending_ = true;                // items may wait for vectors
-  bool may_have_rows_ = true;                 // of vectors
+  std::optional<bool> has_index_;
+  bool may_be_pending_ = true;  // items may wait for vectors
+  bool may_have_rows_ = true;   // of vectors
   bool has_looked_for_rows_ = false;
 };
 
