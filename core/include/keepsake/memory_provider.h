@@ -100,7 +100,7 @@ class MemoryProvider {
   auto On(Call call) {
     return whole_ != nullptr ? call(*whole_) : call(*scoped_);
   }
-  // Tells of it before, and with its outcome after it.
+  // Tells the listener of an access before it, and of its outcome after it.
   template <typename Call, typename Count>
   auto Told(MemoryAccess::Operation operation, const std::string& ns, Call call, Count count);
 

@@ -303,30 +303,30 @@ using Thread = std::map<std::string, ThreadNamespace>;  // by checkpoint_ns
 using ThreadMap = std::map<std::string, Thread>;
 
 // Where a checkpoint is, without copying it.
-struct Place {
+struct ListedCheckpoint {
   const std::string* thread_id;
   const std::string* checkpoint_ns;
   const std::string* checkpoint_id;
   const ThreadNamespace* ns;
 };
 
-bool ListedBefore(const Place& a, const Place& b) {
+bool ListedBefore(const ListedCheckpoint& a, const ListedCheckpoint& b) {
   return std::tie(*b.checkpoint_id, *a.thread_id, *a.checkpoint_ns) <
          std::tie(*a.checkpoint_id, *b.thread_id, *b.checkpoint_ns);
 }
 
-bool IsWithinBounds(const Place& place, const ListCheckpoints& list) {
+bool IsWithinBounds(const ListedCheckpoint& place, const ListCheckpoints& list) {
   const std::string& id = *place.checkpoint_id;
   if (!list.checkpoint_id.empty() && id != list.checkpoint_id) return false;
   if (!list.before.empty() && id >= list.before) return false;
   if (!list.after.empty() && id <= list.after) return false;
   if (!list.cursor) return true;
-  const Place cursor = {&list.cursor->thread_id, &list.cursor->checkpoint_ns,
-                        &list.cursor->checkpoint_id, nullptr};
+  const ListedCheckpoint cursor = {&list.cursor->thread_id, &list.cursor->checkpoint_ns,
+                                   &list.cursor->checkpoint_id, nullptr};
   return ListedBefore(cursor, place);
 }
 
-Status TakeRoom(const Place& place, const StoredCheckpoint& stored) {
+Status TakeRoom(const ListedCheckpoint& place, const StoredCheckpoint& stored) {
   std::size_t bytes = stored.checkpoint.bytes.size() + stored.metadata.bytes.size() +
                       place.ns->BytesOfWrites(*place.checkpoint_id);
   for (const ChannelRef& ref : stored.channels) {
@@ -336,7 +336,7 @@ Status TakeRoom(const Place& place, const StoredCheckpoint& stored) {
 }
 
 // REQUIRES: TakeRoom().
-CheckpointTuple MakeTuple(const Place& place, const StoredCheckpoint& stored) {
+CheckpointTuple MakeTuple(const ListedCheckpoint& place, const StoredCheckpoint& stored) {
   CheckpointTuple tuple = {{*place.thread_id, *place.checkpoint_ns, *place.checkpoint_id},
                            stored.parent_checkpoint_id,
                            stored.checkpoint,
@@ -425,7 +425,7 @@ class MemorySaver final : public Checkpointer {
     const std::string id = IdOrNewest(*ns, key);
     const StoredCheckpoint* stored = ns->Find(id);
     if (stored == nullptr) return std::nullopt;
-    const Place place = {&key.thread_id, &key.checkpoint_ns, &id, ns};
+    const ListedCheckpoint place = {&key.thread_id, &key.checkpoint_ns, &id, ns};
     if (Status s = TakeRoom(place, *stored); !s.ok()) return std::unexpected(std::move(s));
     return MakeTuple(place, *stored);
   }
@@ -435,7 +435,7 @@ class MemorySaver final : public Checkpointer {
     const auto filter = checkpoint::MetadataFilter::Parse(list.filter);
     if (!filter) return std::unexpected(filter.error());
     std::vector<CheckpointTuple> tuples;
-    for (const Place& place : PlacesOf(list)) {
+    for (const ListedCheckpoint& place : ListedBy(list)) {
       if (tuples.size() >= list.limit) break;
       const StoredCheckpoint& stored = *place.ns->Find(*place.checkpoint_id);
       if (!filter->Matches(stored.metadata.type, stored.metadata.bytes)) continue;
@@ -758,15 +758,15 @@ class MemorySaver final : public Checkpointer {
   }
 
   // What is within the bounds of `list`, in its order.
-  std::vector<Place> PlacesOf(const ListCheckpoints& list) const {
-    std::vector<Place> places;
+  std::vector<ListedCheckpoint> ListedBy(const ListCheckpoints& list) const {
+    std::vector<ListedCheckpoint> places;
     for (const auto& [thread_id, thread] : threads_) {
       if (list.thread_id && thread_id != *list.thread_id) continue;
       if (!thread_id.starts_with(list.thread_prefix)) continue;
       for (const auto& [checkpoint_ns, ns] : thread) {
         if (list.checkpoint_ns && checkpoint_ns != *list.checkpoint_ns) continue;
         for (const auto& [id, stored] : std::views::reverse(ns.checkpoints())) {
-          const Place place = {&thread_id, &checkpoint_ns, &id, &ns};
+          const ListedCheckpoint place = {&thread_id, &checkpoint_ns, &id, &ns};
           if (IsWithinBounds(place, list)) places.push_back(place);
         }
       }

@@ -66,7 +66,7 @@ Result<std::vector<std::string>> ThreadsOf(Checkpointer& saver, const Erasure& e
   return threads;
 }
 
-Status Held(const Hold& hold, const Namespace& place) {
+Status RefusedBy(const Hold& hold, const Namespace& place) {
   std::string message = "nothing may be forgotten while a hold is on [";
   if (!place.empty() && BeginsWith(place, hold.ns)) {
     return {StatusCode::kHeld,
@@ -151,11 +151,11 @@ Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::strin
     const std::string held = EncodeNamespace(hold.ns);
     const auto is_held = [&](const std::string& one) { return one.starts_with(held); };
     if (asked.Covers(held) || std::ranges::any_of(asked, is_held)) {
-      return Held(hold, erasure.place);
+      return RefusedBy(hold, erasure.place);
     }
     const std::string prefix = ThreadPrefixOf(hold.ns);
     for (const std::string& thread : threads) {
-      if (thread.starts_with(prefix)) return Held(hold, erasure.place);
+      if (thread.starts_with(prefix)) return RefusedBy(hold, erasure.place);
     }
   }
   return {};

@@ -221,9 +221,9 @@ constexpr std::uint32_t kPortionRows = 4096;
 constexpr std::int64_t kMostClaims = 4;
 
 // Where a page begins: behind the row with this number, or at the first.
-struct Place {
-  static Result<Place> Parse(const std::string& cursor) {
-    Place place;
+struct RowCursor {
+  static Result<RowCursor> Parse(const std::string& cursor) {
+    RowCursor place;
     if (cursor.empty()) return place;
     const char* end = cursor.data() + cursor.size();
     const auto [rest, error] = std::from_chars(cursor.data(), end, place.rowid);
@@ -284,7 +284,7 @@ class RowScan {
   using OnRow = Visitor<std::int64_t, std::int64_t>;
 
   // Gives `limit` rows at most.
-  Status Run(const Place& place, std::uint32_t limit, OnRow on_row) const {
+  Status Run(const RowCursor& place, std::uint32_t limit, OnRow on_row) const {
     std::string sql;
     int columns = 0;
     Status status = database_.Run(
@@ -340,7 +340,7 @@ struct PageEnd {
 // Goes over the rows of one page, and collects those that break a rule.
 class PageReader {
  public:
-  PageReader(Database& database, const TableSql& sql, Place place)
+  PageReader(Database& database, const TableSql& sql, RowCursor place)
       : database_(database), sql_(sql), place_(place) {}
 
   // `keep` says how many bytes a row brings from other tables.
@@ -388,7 +388,7 @@ class PageReader {
 
   Database& database_;
   const TableSql& sql_;
-  Place place_;
+  RowCursor place_;
   std::uint32_t count_ = 0;
   std::int64_t bytes_ = 0;
   PageEnd end_;
@@ -565,7 +565,7 @@ class SqliteForeignFile final : public ForeignFile {
     if (std::ranges::none_of(tables_.readable, is_asked_for)) {
       return Error(StatusCode::kInvalidArgument, "file has no table " + std::string(sql.name));
     }
-    const Result<Place> place = Place::Parse(cursor);
+    const Result<RowCursor> place = RowCursor::Parse(cursor);
     if (!place) return std::unexpected(place.error());
     if (!place->is_behind) vector_bytes_ = 0;
     return PageReader(*database_, sql, *place).Read(limit, keep);
@@ -694,7 +694,7 @@ class SqliteForeignFile final : public ForeignFile {
   }
 
   struct Counted {
-    Place place;
+    RowCursor place;
     std::int64_t bytes = 0;
   };
 

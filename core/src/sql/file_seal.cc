@@ -91,6 +91,9 @@ struct Vault : FileLayer {
   }
 
   int Open(sqlite3_file* file);
+  // Whether a slot of it may be opened by a key.
+  int CheckBlock(const Page& block, std::int64_t size);
+  int UnlockSlots();
   int OpenNew();
   int Refuse(StatusCode code, std::string_view message);
   bool Unlock(const Slot& candidate, const FileKey& by);
@@ -161,9 +164,14 @@ int Vault::Open(sqlite3_file* file) {
     std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(kSlotsAt[i]), kSlotBytes,
                 slots[i].begin());
   }
-  const bool any_whole = std::ranges::any_of(slots, IsWhole);
   // A new file whose first write was cut off: see Write().
   if (size <= kBlockBytes + kPageBytes && IsAllZero(block)) return OpenNew();
+  result_code = CheckBlock(block, size);
+  return result_code == SQLITE_OK ? UnlockSlots() : result_code;
+}
+
+int Vault::CheckBlock(const Page& block, std::int64_t size) {
+  const bool any_whole = std::ranges::any_of(slots, IsWhole);
   const auto begun = static_cast<std::size_t>(std::min<sqlite3_int64>(size, kVersionAt));
   const bool begins_so = std::memcmp(block.data(), kMagic.data(), begun) == 0;
   if (size < kBlockBytes + kPageBytes && (begins_so || any_whole)) {
@@ -174,15 +182,17 @@ int Vault::Open(sqlite3_file* file) {
       !any_whole) {
     return Refuse(StatusCode::kNewerSchema, "the file was encrypted by a newer keepsake");
   }
-  if (!IsSealed(block) && !any_whole) {
+  if (any_whole) return SQLITE_OK;
+  if (!IsSealed(block)) {
     return Refuse(StatusCode::kWrongKey,
                   "the file is not encrypted: open it without a key, and import its export into a "
                   "new one that has a key");
   }
-  if (!any_whole) {
-    return Refuse(StatusCode::kCorrupt,
-                  "the block that holds the file's key is damaged: no key opens it any more");
-  }
+  return Refuse(StatusCode::kCorrupt,
+                "the block that holds the file's key is damaged: no key opens it any more");
+}
+
+int Vault::UnlockSlots() {
   // The newer one first, in case that two keys were given and both fit.
   const bool is_first_newer = SequenceOf(slots[0]) >= SequenceOf(slots[1]);
   for (const Slot& candidate : {slots[is_first_newer ? 0 : 1], slots[is_first_newer ? 1 : 0]}) {

@@ -202,12 +202,10 @@ Status CheckUnchangedSince(HistoryTable& history, const StoredVersion& version) 
               ": undo what is newer first, or force it"};
 }
 
-}  // namespace
-
-Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
-                                            FunctionRef<bool(const Namespace&)> concerned,
-                                            std::int64_t now_ms) {
-  HistoryTable& history = table.history();
+// The ids of the versions that an undo puts back.
+Result<std::vector<std::int64_t>> FindUndone(HistoryTable& history, const Undo& undo,
+                                             FunctionRef<bool(const Namespace&)> concerned,
+                                             std::int64_t now_ms) {
   const auto rules = history.Rules();
   if (!rules) return std::unexpected(rules.error());
   const auto concerns = [&](const std::string& encoded_ns) {
@@ -215,7 +213,7 @@ Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
     const Result<Namespace> ns = DecodeNamespace(encoded_ns);
     return ns && concerned(*ns);
   };
-  std::vector<std::int64_t> ids;  // of what is concerned
+  std::vector<std::int64_t> ids;
   std::int64_t next = undo.operation;
   bool is_whole = false;
   bool is_kept = true;
@@ -239,8 +237,19 @@ Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
     return Error(StatusCode::kNoHistory, "a part of operation " + std::to_string(undo.operation) +
                                              " is not kept any more, so that it can't be undone");
   }
+  return ids;
+}
+
+}  // namespace
+
+Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
+                                            FunctionRef<bool(const Namespace&)> concerned,
+                                            std::int64_t now_ms) {
+  HistoryTable& history = table.history();
+  const Result<std::vector<std::int64_t>> ids = FindUndone(history, undo, concerned, now_ms);
+  if (!ids) return std::unexpected(ids.error());
   std::vector<StoredVersion> versions;
-  for (const std::int64_t id : ids) {
+  for (const std::int64_t id : *ids) {
     Result<std::optional<StoredVersion>> version = history.ReadVersion(id);
     if (!version) return std::unexpected(std::move(version.error()));
     if (!*version) continue;  // of a damaged file

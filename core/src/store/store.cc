@@ -50,6 +50,32 @@ Result<PutOp> PutThatWrites(const StoredVersion& version) {
   return put;
 }
 
+// The same search without what keeps hits from its page.
+SearchOp WithAllHits(const SearchOp& search) {
+  SearchOp all = search;
+  all.offset = 0;
+  all.limit = std::numeric_limits<std::uint32_t>::max();
+  all.refresh_ttl = false;
+  all.ranking = search.ranking.value_or(Ranking());
+  all.ranking->min_score.reset();
+  all.ranking->diversity = 0;  // it compares each hit with each
+  all.ranking->explain = true;
+  all.ranking->snippet_length = 0;
+  return all;
+}
+
+// Why an item below the prefix is none of all hits.
+Result<Absence> WhyNoHit(const SearchOp& search, const Item& item, std::int64_t now_ms) {
+  const Result<json::Filter> filter = json::Filter::Parse(search.filter);
+  if (!filter) return std::unexpected(filter.error());
+  if (!filter->Matches(item.value)) return Absence::kFiltered;
+  const bool is_hidden = item.provenance && item.provenance->is_quarantined;
+  if (is_hidden && !search.include_quarantined) return Absence::kQuarantined;
+  const bool holds = search.include_superseded || !item.validity ||
+                     item.validity->Holds(search.as_of_ms.value_or(now_ms));
+  return holds ? Absence::kNoMatch : Absence::kNotValid;
+}
+
 Status StatusOf(const Result<std::vector<OperationResult>>& results) {
   return results ? Status() : results.error();
 }
@@ -200,18 +226,8 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
 }
 
 Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item) {
-  const GetOp get{.ns = item.ns, .key = item.key, .refresh_ttl = false};
-  SearchOp all = search;
-  all.offset = 0;
-  all.limit = std::numeric_limits<std::uint32_t>::max();
-  all.refresh_ttl = false;
-  Ranking ranking = search.ranking.value_or(Ranking());
-  const std::optional<double> min_score = std::exchange(ranking.min_score, std::nullopt);
-  ranking.diversity = 0;  // it compares each hit with each
-  ranking.explain = true;
-  ranking.snippet_length = 0;
-  all.ranking = ranking;
-  const Operation operations[] = {get, all};
+  SearchOp all = WithAllHits(search);
+  const Operation operations[] = {GetOp{.ns = item.ns, .key = item.key, .refresh_ttl = false}, all};
   const Result<std::vector<OperationResult>> results = Batch(operations);
   if (!results) return std::unexpected(results.error());
   const auto& found = std::get<std::optional<Item>>((*results)[0]);
@@ -226,15 +242,9 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
   };
   const auto hit = std::ranges::find_if(hits, is_item);
   if (hit == hits.end()) {
-    const Result<json::Filter> filter = json::Filter::Parse(search.filter);
-    if (!filter) return std::unexpected(filter.error());
-    if (!filter->Matches(found->value)) return WhyNot{.absence = Absence::kFiltered};
-    const std::int64_t at_ms = search.as_of_ms.value_or(options_.clock->NowMs());
-    const bool is_hidden = found->provenance && found->provenance->is_quarantined;
-    if (is_hidden && !search.include_quarantined) return WhyNot{.absence = Absence::kQuarantined};
-    const bool holds =
-        search.include_superseded || !found->validity || found->validity->Holds(at_ms);
-    return WhyNot{.absence = holds ? Absence::kNoMatch : Absence::kNotValid};
+    const Result<Absence> absence = WhyNoHit(search, *found, options_.clock->NowMs());
+    if (!absence) return std::unexpected(absence.error());
+    return WhyNot{.absence = *absence};
   }
   const auto rank = static_cast<std::uint64_t>(hit - hits.begin());
   const std::uint64_t end = std::uint64_t{search.offset} + search.limit;
@@ -243,18 +253,14 @@ Result<WhyNot> Store::ExplainAbsence(const SearchOp& search, const ItemRef& item
     why.last_score =
         hits[static_cast<std::size_t>(std::min<std::uint64_t>(end, hits.size())) - 1].score;
   }
-  bool is_above = true;
+  if (rank < search.offset || rank >= end) why.absence = Absence::kNotOnPage;
+  const std::optional<double> min_score = search.ranking ? search.ranking->min_score : std::nullopt;
   if (min_score && (!hit->score || *hit->score < *min_score)) {
     // Whether a threshold applies is the search's to say: a listing knows none.
     all.ranking->min_score = min_score;
     const Result<std::vector<SearchItem>> above = Search(all);
     if (!above) return std::unexpected(above.error());
-    is_above = std::ranges::any_of(*above, is_item);
-  }
-  if (!is_above) {
-    why.absence = Absence::kBelowMinScore;
-  } else if (rank < search.offset || rank >= end) {
-    why.absence = Absence::kNotOnPage;
+    if (std::ranges::none_of(*above, is_item)) why.absence = Absence::kBelowMinScore;
   }
   return why;
 }
