@@ -10,8 +10,9 @@ import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
 import { invalid, KeepsakeError, orUndefined } from "./errors.js";
+import type { ScopeLevel } from "./wire/layout.js";
 import { type Operation, type OperationOf, rowOf } from "./wire/operations.js";
-import { type Author, Levels, type ScopeLevel } from "./wire/scope.js";
+import { type Author, Levels } from "./wire/scope.js";
 
 /** @internal */
 export const DATABASE_OPTIONS: NamesOf<DatabaseOptions> = {

@@ -142,4 +142,4 @@ export type {
   SearchPlan,
   StoreStats,
   Undone,
-} from "./wire/types.js";
+} from "./wire/layout.js";

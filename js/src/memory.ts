@@ -76,7 +76,7 @@ import type {
 } from "./transfer/options.js";
 import { discardImport, unfinishedImport } from "./transfer/portable.js";
 import { exportDatabase, exportStream, importDatabase } from "./transfer/transfer.js";
-import type { SalvageReport, StoreStats } from "./wire/types.js";
+import type { SalvageReport, StoreStats } from "./wire/layout.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {

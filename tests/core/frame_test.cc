@@ -6,7 +6,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <regex>
 #include <string>
 
 #include "../golden/golden_frames.h"
@@ -173,35 +172,12 @@ std::map<std::string, int> NumbersIn(const std::string& path, const std::string&
 }
 
 TEST(Frame, each_tag_has_a_row_in_the_operation_table) {
-  auto tags = NumbersIn("core/src/wire/operations.h", "enum class Tag");
+  auto tags = NumbersIn("core/src/wire/layout.h", "enum class Tag");
   EXPECT_EQ(tags.erase("open"), 1U);
   EXPECT_EQ(tags.size(), Operations().size());
   for (const auto& [name, tag] : tags) {
     EXPECT_NE(FindOperation(static_cast<std::uint8_t>(tag)), nullptr) << name;
   }
-}
-
-// From "| 20 | list_keys | …" of the README, as "listKeys".
-std::map<std::string, int> TagsOfReadme() {
-  std::ifstream file(std::string(KEEPSAKE_TESTS_DIR) + "/../core/src/wire/README.md");
-  const std::regex row(R"(\| (\d+) \| ([a-z_]+) \|)");
-  std::map<std::string, int> tags;
-  for (std::string line; std::getline(file, line);) {
-    std::smatch found;
-    if (!std::regex_search(line, found, row, std::regex_constants::match_continuous)) continue;
-    std::string name;
-    bool begins_word = false;
-    for (const char c : found[2].str()) {
-      if (c != '_') name += begins_word ? static_cast<char>(std::toupper(c)) : c;
-      begins_word = c == '_';
-    }
-    tags[name] = std::stoi(found[1]);
-  }
-  return tags;
-}
-
-TEST(Frame, the_readme_has_each_tag) {
-  EXPECT_EQ(TagsOfReadme(), NumbersIn("core/src/wire/operations.h", "enum class Tag"));
 }
 
 TEST(Frame, both_languages_list_the_same_kinds_and_flags) {

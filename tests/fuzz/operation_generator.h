@@ -116,14 +116,14 @@ class OperationGenerator {
         builder.Add(wire::Tag::kHistory, wire::History{{Labels(), Key()}, Limit()});
         break;
       case 4:
-        builder.Add(wire::Tag::kGetAsOf, wire::AsOf<GetOp>{{Labels(), Key(), true}, Time()});
+        builder.Add(wire::Tag::kGetAsOf, wire::GetAsOf{{Labels(), Key(), true}, Time()});
         break;
       case 5:
-        builder.Add(wire::Tag::kSearchAsOf, wire::AsOf<SearchOp>{AnySearch(), Time()});
+        builder.Add(wire::Tag::kSearchAsOf, wire::SearchAsOf{AnySearch(), Time()});
         break;
       case 6:
         builder.Add(wire::Tag::kListNamespacesAsOf,
-                    wire::AsOf<ListNamespacesOp>{AnyListNamespaces(), Time()});
+                    wire::ListNamespacesAsOf{AnyListNamespaces(), Time()});
         break;
       default:
         builder.Add(

@@ -12,7 +12,7 @@
 #include "keepsake/bytes.h"
 #include "keepsake/status.h"
 #include "wire/frame.h"
-#include "wire/operations.h"
+#include "wire/layout.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
 

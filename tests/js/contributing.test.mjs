@@ -33,16 +33,3 @@ test("each function", () => {
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(sources))).toEqual([]);
 });
-
-// "kListKeys = 20" of the table in C++, "| 20 | list_keys | …" of the README.
-test("each operation, in the README of frames", () => {
-  const read = (name) => readFileSync(join(root, "core/src/wire", name), "utf8");
-  const [tags] = read("operations.h").match(/enum class Tag [^}]*/);
-  const inSource = [...tags.matchAll(/k(\w+) = (\d+)/g)].map(([, name, tag]) => `${tag} ${name}`);
-  const inReadme = [...read("README.md").matchAll(/^\| (\d+) \| ([a-z_]+) \|/gm)].map(
-    ([, tag, name]) =>
-      `${tag} ${name.replace(/(^|_)([a-z])/g, (_, __, first) => first.toUpperCase())}`,
-  );
-  expect(inSource.length).toBeGreaterThan(30);
-  expect(inReadme.sort()).toEqual(inSource.sort());
-});

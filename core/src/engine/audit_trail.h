@@ -13,7 +13,7 @@
 #include "keepsake/scope.h"
 #include "keepsake/status.h"
 #include "wire/frame.h"
-#include "wire/operations.h"
+#include "wire/layout.h"
 
 namespace keepsake {
 

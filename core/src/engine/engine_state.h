@@ -25,7 +25,7 @@
 #include "transfer/file_salvage.h"
 #include "transfer/row_export.h"
 #include "transfer/row_import.h"
-#include "wire/operations.h"
+#include "wire/layout.h"
 
 namespace keepsake {
 

@@ -15,6 +15,7 @@ namespace keepsake {
 namespace {
 
 using wire::Nothing;
+using wire::PayloadOf;
 using wire::ResponseWriter;
 using wire::Tag;
 
@@ -34,21 +35,21 @@ void Respond(const Result<T>& result, ResponseWriter& response) {
 }
 
 // `Handle` is a lambda without captures: handle(engine, payload).
-template <typename Payload, typename Handle>
-constexpr OperationRow On(Tag tag, int traits, Handle) {
-  return {tag, static_cast<std::uint8_t>(traits),
+template <Tag kTag, typename Handle>
+constexpr OperationRow On(int traits, Handle) {
+  return {kTag, static_cast<std::uint8_t>(traits),
           [](EngineState& engine, ByteView bytes, ResponseWriter& response) {
-            Result<Payload> payload = wire::Decode<Payload>(bytes);
+            auto payload = wire::Decode<PayloadOf<kTag>>(bytes);
             if (!payload) return response.Fail(payload.error());
             const auto handle = [&] { return Handle()(engine, *payload); };
             Respond(engine.Leave(engine.Atomically(handle)), response);
           }};
 }
 
-template <typename Op>
-constexpr OperationRow InBatch(Tag tag, Trait trait) {
-  return {tag, trait, nullptr, [](ByteView payload) -> Result<Operation> {
-            Result<Op> operation = wire::Decode<Op>(payload);
+template <Tag kTag>
+constexpr OperationRow InBatch(Trait trait) {
+  return {kTag, trait, nullptr, [](ByteView payload) -> Result<Operation> {
+            auto operation = wire::Decode<PayloadOf<kTag>>(payload);
             if (!operation) return std::unexpected(std::move(operation.error()));
             return Operation(std::move(*operation));
           }};
@@ -81,9 +82,9 @@ auto ArgumentsOf(Payload& op) {
 }
 
 // A method of the store. In a scope it is called within it, unless it is kWhole.
-template <int kTraits, auto kMethod, typename Payload>
-constexpr OperationRow OnStore(Tag tag) {
-  return On<Payload>(tag, kTraits, [](EngineState& engine, Payload& op) {
+template <Tag kTag, int kTraits, auto kMethod>
+constexpr OperationRow OnStore() {
+  return On<kTag>(kTraits, [](EngineState& engine, PayloadOf<kTag>& op) {
     const auto call = [&](auto&... arguments) {
       if constexpr ((kTraits & kWhole) == 0) {
         constexpr auto kEffect = kTraits == kReads ? ScopedStore::kLooks : ScopedStore::kChanges;
@@ -97,9 +98,9 @@ constexpr OperationRow OnStore(Tag tag) {
 }
 
 // A method of the checkpointer, which knows scopes itself.
-template <int kTraits, auto kMethod, typename Payload>
-constexpr OperationRow OnSaver(Tag tag) {
-  return On<Payload>(tag, kTraits, [](EngineState& engine, Payload& op) {
+template <Tag kTag, int kTraits, auto kMethod>
+constexpr OperationRow OnSaver() {
+  return On<kTag>(kTraits, [](EngineState& engine, PayloadOf<kTag>& op) {
     const auto call = [&](auto&... arguments) { return (engine.saver().*kMethod)(arguments...); };
     return std::apply(call, ArgumentsOf<kMethod, Checkpointer>(op));
   });
@@ -109,169 +110,157 @@ constexpr int kMoves = kBeyondRows | kNeedsFile | kWhole;
 constexpr int kOfFile = kBeyondRows | kWhole;
 
 constexpr OperationRow kOperations[] = {
-    InBatch<GetOp>(Tag::kGet, kReads).At(Place::kNamespace),
-    InBatch<PutOp>(Tag::kPut, kWrites).As(Audited::kStore, Place::kNamespace),
-    InBatch<SearchOp>(Tag::kSearch, kReads).At(Place::kNamespace),
-    InBatch<ListNamespacesOp>(Tag::kListNamespaces, kReads),
-    OnStore<kReads, &Store::List, wire::OneNamespace>(Tag::kListKeys).At(Place::kNamespace),
-    OnStore<kWrites, &Store::ClearNamespace, wire::OneNamespace>(Tag::kClearNamespace)
-        .As(Audited::kClear, Place::kNamespace, Changed::kFirst),
-    OnStore<kWrites | kWhole, &Store::SweepExpired, wire::SweepExpired>(Tag::kSweepExpired)
-        .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    OnStore<kOfFile, &Store::Configure, wire::ConfigureStore>(Tag::kConfigureStore),
-    OnStore<kReads | kWhole, &Store::Stats, Nothing>(Tag::kStoreStats),
-    OnStore<kReads, &Store::ExplainAbsence, wire::ExplainAbsence>(Tag::kExplainAbsence)
-        .At(Place::kNamespace),
-    OnStore<kReads | kWhole, &Store::ImproveIndex, IndexStep>(Tag::kImproveIndex),
-    OnStore<kReads | kWhole, &Store::ReadPending, wire::ReadPending>(Tag::kReadPending),
-    OnStore<kWrites | kWhole, &Store::EmbedPending, wire::EmbedPending>(Tag::kEmbedPending),
-    OnStore<kWrites | kWhole, &Store::KeepHistory, HistoryRule>(Tag::kKeepHistory)
-        .As(Audited::kConfigure, Place::kNamespace),
-    OnStore<kWrites | kWhole, &Store::DropHistory, wire::OneNamespace>(Tag::kDropHistory)
-        .As(Audited::kConfigure, Place::kNamespace),
-    OnStore<kReads | kWhole, &Store::ListHistoryRules, Nothing>(Tag::kHistoryRules),
-    OnStore<kReads, &Store::History, wire::History>(Tag::kHistory).At(Place::kNamespace),
-    OnStore<kReads, &Store::GetAsOf, wire::AsOf<GetOp>>(Tag::kGetAsOf).At(Place::kNamespace),
-    OnStore<kReads, &Store::SearchAsOf, wire::AsOf<SearchOp>>(Tag::kSearchAsOf)
-        .At(Place::kNamespace),
-    OnStore<kReads, &Store::ListNamespacesAsOf, wire::AsOf<ListNamespacesOp>>(
-        Tag::kListNamespacesAsOf),
-    On<Undo>(Tag::kUndo, kWrites,
-             [](auto& engine, auto& op) {
-               ScopedStore* scoped = engine.scoped_store();
-               return scoped ? scoped->UndoOperation(op) : engine.store().UndoOperation(op);
-             })
+    InBatch<Tag::kGet>(kReads).At(Place::kNamespace),
+    InBatch<Tag::kPut>(kWrites).As(Audited::kStore, Place::kNamespace),
+    InBatch<Tag::kSearch>(kReads).At(Place::kNamespace),
+    InBatch<Tag::kListNamespaces>(kReads),
+    OnStore<Tag::kListKeys, kReads, &Store::List>().At(Place::kNamespace),
+    OnStore<Tag::kClearNamespace, kWrites, &Store::ClearNamespace>().As(
+        Audited::kClear, Place::kNamespace, Changed::kFirst),
+    OnStore<Tag::kSweepExpired, kWrites | kWhole, &Store::SweepExpired>().As(
+        Audited::kDelete, Place::kNowhere, Changed::kFirst),
+    OnStore<Tag::kConfigureStore, kOfFile, &Store::Configure>(),
+    OnStore<Tag::kStoreStats, kReads | kWhole, &Store::Stats>(),
+    OnStore<Tag::kExplainAbsence, kReads, &Store::ExplainAbsence>().At(Place::kNamespace),
+    OnStore<Tag::kImproveIndex, kReads | kWhole, &Store::ImproveIndex>(),
+    OnStore<Tag::kReadPending, kReads | kWhole, &Store::ReadPending>(),
+    OnStore<Tag::kEmbedPending, kWrites | kWhole, &Store::EmbedPending>(),
+    OnStore<Tag::kKeepHistory, kWrites | kWhole, &Store::KeepHistory>().As(Audited::kConfigure,
+                                                                           Place::kNamespace),
+    OnStore<Tag::kDropHistory, kWrites | kWhole, &Store::DropHistory>().As(Audited::kConfigure,
+                                                                           Place::kNamespace),
+    OnStore<Tag::kHistoryRules, kReads | kWhole, &Store::ListHistoryRules>(),
+    OnStore<Tag::kHistory, kReads, &Store::History>().At(Place::kNamespace),
+    OnStore<Tag::kGetAsOf, kReads, &Store::GetAsOf>().At(Place::kNamespace),
+    OnStore<Tag::kSearchAsOf, kReads, &Store::SearchAsOf>().At(Place::kNamespace),
+    OnStore<Tag::kListNamespacesAsOf, kReads, &Store::ListNamespacesAsOf>(),
+    On<Tag::kUndo>(kWrites,
+                   [](auto& engine, auto& op) {
+                     ScopedStore* scoped = engine.scoped_store();
+                     return scoped ? scoped->UndoOperation(op) : engine.store().UndoOperation(op);
+                   })
         .As(Audited::kUndo, Place::kNowhere, Changed::kSecond),
 
-    OnSaver<kWrites | kRepeatable, &Checkpointer::Put, NewCheckpoint>(Tag::kPutCheckpoint)
-        .As(Audited::kStore, Place::kThread),
-    OnSaver<kWrites | kRepeatable, &Checkpointer::PutWrites, wire::PutWrites>(Tag::kPutWrites)
-        .As(Audited::kStore, Place::kThread),
-    OnSaver<kReads, &Checkpointer::GetTuple, CheckpointKey>(Tag::kGetTuple),
-    On<ListCheckpoints>(Tag::kListCheckpoints, kReads,
-                        [](auto& engine, auto& op) { return ListTuples(engine, op); }),
-    OnSaver<kReads, &Checkpointer::Writes, wire::ListWrites>(Tag::kListWrites),
-    OnSaver<kReads, &Checkpointer::GetDeltaChannelHistory, wire::GetDeltaChannelHistory>(
-        Tag::kDeltaChannelHistory),
-    OnSaver<kWrites, &Checkpointer::DeleteThread, wire::DeleteThread>(Tag::kDeleteThread)
-        .As(Audited::kDelete, Place::kThread),
-    OnSaver<kWrites, &Checkpointer::CopyThread, wire::CopyThread>(Tag::kCopyThread)
-        .As(Audited::kStore, Place::kSecondText),
-    OnSaver<kWrites, &Checkpointer::RenameThread, wire::RenameThread>(Tag::kRenameThread)
-        .As(Audited::kStore, Place::kSecondText),
-    OnSaver<kWrites, &Checkpointer::ForkThread, wire::ForkThread>(Tag::kForkThread)
-        .As(Audited::kStore, Place::kThirdText),
-    On<wire::DeleteForRuns>(
-        Tag::kDeleteForRuns, kWrites,
-        [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); })
+    OnSaver<Tag::kPutCheckpoint, kWrites | kRepeatable, &Checkpointer::Put>().As(Audited::kStore,
+                                                                                 Place::kThread),
+    OnSaver<Tag::kPutWrites, kWrites | kRepeatable, &Checkpointer::PutWrites>().As(Audited::kStore,
+                                                                                   Place::kThread),
+    OnSaver<Tag::kGetTuple, kReads, &Checkpointer::GetTuple>(),
+    On<Tag::kListCheckpoints>(kReads,
+                              [](auto& engine, auto& op) { return ListTuples(engine, op); }),
+    OnSaver<Tag::kListWrites, kReads, &Checkpointer::Writes>(),
+    OnSaver<Tag::kDeltaChannelHistory, kReads, &Checkpointer::GetDeltaChannelHistory>(),
+    OnSaver<Tag::kDeleteThread, kWrites, &Checkpointer::DeleteThread>().As(Audited::kDelete,
+                                                                           Place::kThread),
+    OnSaver<Tag::kCopyThread, kWrites, &Checkpointer::CopyThread>().As(Audited::kStore,
+                                                                       Place::kSecondText),
+    OnSaver<Tag::kRenameThread, kWrites, &Checkpointer::RenameThread>().As(Audited::kStore,
+                                                                           Place::kSecondText),
+    OnSaver<Tag::kForkThread, kWrites, &Checkpointer::ForkThread>().As(Audited::kStore,
+                                                                       Place::kThirdText),
+    On<Tag::kDeleteForRuns>(
+        kWrites, [](auto& engine, auto& op) { return engine.saver().DeleteForRuns(op.run_ids); })
         .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    OnSaver<kWrites, &Checkpointer::Prune, RetentionRules>(Tag::kPrune)
-        .As(Audited::kDelete, Place::kNowhere, Changed::kFirst),
-    OnSaver<kReads, &Checkpointer::Threads, ListThreads>(Tag::kListThreads),
-    OnSaver<kReads, &Checkpointer::Stats, Nothing>(Tag::kCheckpointerStats),
+    OnSaver<Tag::kPrune, kWrites, &Checkpointer::Prune>().As(Audited::kDelete, Place::kNowhere,
+                                                             Changed::kFirst),
+    OnSaver<Tag::kListThreads, kReads, &Checkpointer::Threads>(),
+    OnSaver<Tag::kCheckpointerStats, kReads, &Checkpointer::Stats>(),
 
-    On<Nothing>(Tag::kFlush, kBeyondRows | kAlone,
-                [](auto& engine, auto&) {
-                  return engine.database() ? engine.database()->Flush() : Status();
-                }),
-    On<Nothing>(Tag::kSize, kReads | kWhole,
-                [](auto& engine, auto&) {
-                  return engine.database() ? engine.database()->SizeBytes()
-                                           : Result<std::uint64_t>(0);
-                }),
-    On<Nothing>(Tag::kBeginExport, kMoves | kAlone,
-                [](auto& engine, auto&) { return engine.BeginExport(); }),
-    On<wire::ReadExport>(Tag::kReadExport, kMoves,
-                         [](auto& engine, auto& op) { return engine.ReadExport(op); }),
-    On<Nothing>(Tag::kEndExport, kOfFile,
-                [](auto& engine, auto&) {
-                  if (engine.database()) engine.database()->EndExport();
-                  return Status();
-                }),
-    On<sql::OpenOptions>(Tag::kImportFrom, kMoves | kAlone,
+    On<Tag::kFlush>(kBeyondRows | kAlone,
+                    [](auto& engine, auto&) {
+                      return engine.database() ? engine.database()->Flush() : Status();
+                    }),
+    On<Tag::kSize>(kReads | kWhole,
+                   [](auto& engine, auto&) {
+                     return engine.database() ? engine.database()->SizeBytes()
+                                              : Result<std::uint64_t>(0);
+                   }),
+    On<Tag::kBeginExport>(kMoves | kAlone,
+                          [](auto& engine, auto&) { return engine.BeginExport(); }),
+    On<Tag::kReadExport>(kMoves, [](auto& engine, auto& op) { return engine.ReadExport(op); }),
+    On<Tag::kEndExport>(kOfFile,
+                        [](auto& engine, auto&) {
+                          if (engine.database()) engine.database()->EndExport();
+                          return Status();
+                        }),
+    On<Tag::kImportFrom>(kMoves | kAlone,
                          [](auto& engine, auto& op) { return engine.ImportFrom(op); })
         .As(Audited::kImport, Place::kNowhere),
-    On<wire::ReadRows>(Tag::kReadRows, kMoves,
+    On<Tag::kReadRows>(kMoves,
                        [](auto& engine, auto& op) {
                          return engine.rows_out().Read(op.export_id, op.number, op.cursor,
                                                        engine.clock().NowMs());
                        }),
-    On<wire::EndRows>(Tag::kEndRows, kMoves,
+    On<Tag::kEndRows>(kMoves,
                       [](auto& engine, auto& op) { return engine.rows_out().End(op.export_id); }),
-    On<wire::PutRows>(Tag::kPutRows, kMoves,
+    On<Tag::kPutRows>(kMoves,
                       [](auto& engine, auto& op) { return engine.rows_in().Put(op.piece); }),
-    On<wire::FinishImport>(Tag::kFinishImport, kMoves | kAlone,
+    On<Tag::kFinishImport>(kMoves | kAlone,
                            [](auto& engine, auto& op) { return engine.FinishImport(op); })
         .As(Audited::kImport, Place::kNowhere),
-    On<Nothing>(Tag::kImportState, kMoves,
-                [](auto& engine, auto&) { return engine.rows_in().State(); }),
-    On<wire::LimitVectors>(Tag::kLimitVectors, kOfFile,
-                           [](auto&, auto& op) { return LimitVectors(op.bytes); }),
-    On<Erasure>(Tag::kForget, kBeyondRows | kAlone,
-                [](auto& engine, auto& op) { return engine.Forget(op); })
+    On<Tag::kImportState>(kMoves, [](auto& engine, auto&) { return engine.rows_in().State(); }),
+    On<Tag::kLimitVectors>(kOfFile, [](auto&, auto& op) { return LimitVectors(op.bytes); }),
+    On<Tag::kForget>(kBeyondRows | kAlone, [](auto& engine, auto& op) { return engine.Forget(op); })
         .As(Audited::kForget, Place::kNowhere),
-    On<wire::FindErasure>(Tag::kFindErasure, kReads,
+    On<Tag::kFindErasure>(kReads,
                           [](auto& engine, auto& op) { return engine.erasures().Find(op.id); }),
-    On<Hold>(Tag::kHold, kWrites | kWhole,
-             [](auto& engine, auto& op) {
-               op.since_ms = engine.clock().NowMs();
-               return engine.erasures().Put(op);
-             })
+    On<Tag::kHold>(kWrites | kWhole,
+                   [](auto& engine, auto& op) {
+                     op.since_ms = engine.clock().NowMs();
+                     return engine.erasures().Put(op);
+                   })
         .As(Audited::kHold, Place::kNamespace),
-    On<wire::OneNamespace>(Tag::kRelease, kWrites | kWhole,
-                           [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); })
+    On<Tag::kRelease>(kWrites | kWhole,
+                      [](auto& engine, auto& op) { return engine.erasures().Release(op.ns); })
         .As(Audited::kRelease, Place::kNamespace),
-    On<Nothing>(Tag::kListHolds, kReads | kWhole,
-                [](auto& engine, auto&) { return engine.erasures().Holds(); }),
-    On<wire::CheckPages>(Tag::kCheckPages, kMoves | kAlone,
+    On<Tag::kListHolds>(kReads | kWhole,
+                        [](auto& engine, auto&) { return engine.erasures().Holds(); }),
+    On<Tag::kCheckPages>(kMoves | kAlone,
                          [](auto& engine, auto& op) {
                            return engine.database()->CheckPages(op.first, op.count, op.accepts);
                          }),
-    On<sql::OpenOptions>(Tag::kSalvage, kMoves | kAlone,
-                         [](auto& engine, auto& op) { return engine.Salvage(op); })
+    On<Tag::kSalvage>(kMoves | kAlone, [](auto& engine, auto& op) { return engine.Salvage(op); })
         .As(Audited::kImport, Place::kNowhere),
 #ifndef KEEPSAKE_HOST_SQL  // without files there is nothing to encrypt
-    On<wire::ChangeKey>(Tag::kChangeKey, kMoves | kAlone,
+    On<Tag::kChangeKey>(kMoves | kAlone,
                         [](auto& engine, auto& op) { return engine.ChangeKey(op); })
         .As(Audited::kConfigure, Place::kNowhere),
 #endif
-    On<wire::KeepAudit>(Tag::kKeepAudit, kWrites | kWhole,
+    On<Tag::kKeepAudit>(kWrites | kWhole,
                         [](auto& engine, auto& op) {
                           return engine.audit_log().Keep(op.rule, engine.clock().NowMs());
                         })
         .As(Audited::kConfigure, Place::kNowhere),
-    On<Nothing>(Tag::kAuditRule, kReads | kWhole,
-                [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
-    On<AuditQuery>(Tag::kAuditLog, kReads,
-                   [](auto& engine, auto& op) { return engine.ReadAuditLog(op); }),
-    On<wire::Scrub>(Tag::kScrub, kBeyondRows | kAlone,
+    On<Tag::kAuditRule>(kReads | kWhole,
+                        [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
+    On<Tag::kAuditLog>(kReads, [](auto& engine, auto& op) { return engine.ReadAuditLog(op); }),
+    On<Tag::kScrub>(kBeyondRows | kAlone,
                     [](auto& engine, auto& op) { return engine.erasures().Scrub(op.pages); }),
 
-    On<sql::OpenOptions>(Tag::kForeignOpen, kOfFile,
-                         [](auto& engine, auto& op) { return engine.OpenForeign(op); }),
-    On<wire::ForeignItems>(Tag::kForeignItems, kOfFile,
+    On<Tag::kForeignOpen>(kOfFile, [](auto& engine, auto& op) { return engine.OpenForeign(op); }),
+    On<Tag::kForeignItems>(kOfFile,
                            [](auto& engine, auto& op) -> Page<import::ForeignItem> {
                              const auto file = engine.foreign_file();
                              if (!file) return std::unexpected(file.error());
                              return (*file)->Items(op.table, op.cursor, op.limit);
                            }),
-    On<wire::ForeignRows>(Tag::kForeignCheckpoints, kOfFile,
-                          [](auto& engine, auto& op) -> Page<import::ForeignCheckpoint> {
-                            const auto file = engine.foreign_file();
-                            if (!file) return std::unexpected(file.error());
-                            return (*file)->Checkpoints(op.cursor, op.limit);
-                          }),
-    On<wire::ForeignRows>(Tag::kForeignWrites, kOfFile,
-                          [](auto& engine, auto& op) -> Page<import::ForeignWrite> {
-                            const auto file = engine.foreign_file();
-                            if (!file) return std::unexpected(file.error());
-                            return (*file)->Writes(op.cursor, op.limit);
-                          }),
-    On<Nothing>(Tag::kForeignClose, kOfFile,
-                [](auto& engine, auto&) {
-                  engine.CloseForeign();
-                  return Status();
-                }),
+    On<Tag::kForeignCheckpoints>(kOfFile,
+                                 [](auto& engine, auto& op) -> Page<import::ForeignCheckpoint> {
+                                   const auto file = engine.foreign_file();
+                                   if (!file) return std::unexpected(file.error());
+                                   return (*file)->Checkpoints(op.cursor, op.limit);
+                                 }),
+    On<Tag::kForeignWrites>(kOfFile,
+                            [](auto& engine, auto& op) -> Page<import::ForeignWrite> {
+                              const auto file = engine.foreign_file();
+                              if (!file) return std::unexpected(file.error());
+                              return (*file)->Writes(op.cursor, op.limit);
+                            }),
+    On<Tag::kForeignClose>(kOfFile,
+                           [](auto& engine, auto&) {
+                             engine.CloseForeign();
+                             return Status();
+                           }),
 };
 static_assert(std::ranges::is_sorted(kOperations, std::ranges::less_equal(), &OperationRow::tag));
 

@@ -11,7 +11,7 @@
 #include "keepsake/audit.h"
 #include "keepsake/operation.h"
 #include "wire/frame.h"
-#include "wire/operations.h"
+#include "wire/layout.h"
 
 namespace keepsake {
 

@@ -10,7 +10,7 @@
 
 #include "keepsake/bytes.h"
 #include "keepsake/status.h"
-#include "wire/operations.h"
+#include "wire/layout.h"
 #include "wire/writer.h"
 
 namespace keepsake::wire {
@@ -68,6 +68,13 @@ struct ResponseHeader {
   std::uint64_t sequence = 0;  // the request's
 };
 auto Fields(Is<ResponseHeader> auto& x) { return std::tie(x.version, x.kind, x.flags, x.sequence); }
+
+// A tag byte, a length and that many bytes.
+struct OperationView {
+  std::uint8_t tag = 0;  // any byte: an unknown one fails at its position only
+  ByteView payload;
+};
+auto Fields(Is<OperationView> auto& x) { return std::tie(x.tag, x.payload); }
 
 struct Request {
   RequestHeader header;

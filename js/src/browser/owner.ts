@@ -11,8 +11,8 @@ import { KeepsakeError, messageOf } from "../errors.js";
 import type { EngineFile, EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import { encodeRequest, failureCodeOf } from "../wire/codec.js";
+import type { IndexProgress, Scrubbed } from "../wire/layout.js";
 import type { Operation } from "../wire/operations.js";
-import { type IndexProgress, Scrubbed } from "../wire/types.js";
 import { BlobFile } from "./blob-file.js";
 import type { BrowserStorage } from "./browser-storage.js";
 import { type SealedKey, SharedSecret } from "./key-proof.js";
@@ -239,7 +239,7 @@ export class Owner {
   async #scrub(pages: number): Promise<Scrubbed> {
     const step = [{ kind: "scrub", pages }] as const;
     const [scrubbed] = answersIn(this.#run(frame(...step)), step);
-    if (scrubbed === Scrubbed.pending) {
+    if (scrubbed === "pending") {
       await this.#commit(false);
       this.#writeLater();
     }

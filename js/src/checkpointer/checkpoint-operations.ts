@@ -9,8 +9,8 @@ import type {
 import { show } from "../checks.js";
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import { invalid } from "../errors.js";
+import type { Blob, CheckpointKey } from "../wire/layout.js";
 import type { OperationOf } from "../wire/operations.js";
-import type { Blob, CheckpointKey } from "../wire/types.js";
 import type { LatestLists } from "./latest-lists.js";
 import { dump, dumpChannel } from "./serde/serde.js";
 

@@ -33,7 +33,6 @@ import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connectio
 import { type MaybePromise, whenAllThere, whenThere } from "../engine/answers.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import { invalid, KeepsakeError, nameError, orUndefined, withNamedErrors } from "../errors.js";
-import type { AnswerTo, Operation as CoreOperation, OperationOf } from "../wire/operations.js";
 import type {
   Blob,
   CheckpointerStats,
@@ -41,10 +40,11 @@ import type {
   ThreadInfo as CoreThread,
   CheckpointTuple as CoreTuple,
   PendingWrite as CoreWrite,
+  PruneChoice,
   Pruned,
-  PruneStrategy,
   RetentionRules,
-} from "../wire/types.js";
+} from "../wire/layout.js";
+import type { AnswerTo, Operation as CoreOperation, OperationOf } from "../wire/operations.js";
 import { toPutOperation } from "./checkpoint-operations.js";
 import {
   boundOf,
@@ -61,7 +61,10 @@ import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
 import { LatestLists, wholeAgain } from "./latest-lists.js";
 import { dump, LaterValues, load, nameOfChannel } from "./serde/serde.js";
 
-export type { CheckpointerStats, Pruned, PruneStrategy };
+export type { CheckpointerStats, Pruned };
+
+/** `keepLatest` of each thread and namespace, or `delete` everything. */
+export type PruneStrategy = Exclude<PruneChoice, "byRules">;
 
 /** Which checkpoints `list()` yields. */
 export interface ListOptions extends Omit<CheckpointListOptions, "before"> {

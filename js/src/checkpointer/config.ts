@@ -3,7 +3,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { checkText, msOfDate, readInput, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
-import type { CheckpointKey } from "../wire/types.js";
+import type { CheckpointKey } from "../wire/layout.js";
 
 /** A checkpoint's id or config, or a moment. */
 export type CheckpointBound = RunnableConfig | string | Date;

@@ -2,7 +2,7 @@
 // The engine checks each base by its stamp, so that a wrong guess costs a second call and
 // never a wrong value. What else is new in a value, the engine finds: it has the base.
 
-import type { CheckpointKey, NewCheckpoint, NewValue, ValueDelta } from "../wire/types.js";
+import type { CheckpointKey, NewCheckpoint, NewValue, ValueDelta } from "../wire/layout.js";
 import { ListValue } from "./serde/list.js";
 
 // A smaller list is sent whole as fast.

@@ -19,7 +19,7 @@ import { importLines } from "../mcp/import-lines.js";
 import type { Memory } from "../memory.js";
 import { missingFolder } from "../node/file-error.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
-import { type SalvageReport, SearchMode } from "../wire/types.js";
+import { type SalvageReport, SearchMode } from "../wire/layout.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
 import type { Command } from "./command.js";
 import { doctor } from "./doctor.js";

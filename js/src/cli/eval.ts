@@ -6,7 +6,7 @@ import { invalid, KeepsakeError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { EvaluationCase } from "../store/evaluation.js";
 import type { WhyNot } from "../store/store.js";
-import { SearchMode } from "../wire/types.js";
+import { SearchMode } from "../wire/layout.js";
 import { type Arguments, namespaceOf, parsed } from "./arguments.js";
 import type { Command } from "./command.js";
 import { pathOf, table } from "./output.js";

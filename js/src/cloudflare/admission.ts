@@ -2,10 +2,10 @@
 // object decides whose it is and what time it is; docs/trust.md says who may set what.
 
 import { KeepsakeError } from "../errors.js";
+import type { StoreConfiguration } from "../wire/layout.js";
 import { OPERATIONS } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
 import { decodeRequest, type SentRequest } from "../wire/sent-request.js";
-import type { StoreConfiguration } from "../wire/types.js";
 
 /**
  * The request, at home within what the object gives its caller. Operations of the whole memory

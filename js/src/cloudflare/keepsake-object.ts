@@ -15,10 +15,10 @@ import { authorOf } from "../scope/access.js";
 import { levelOf, type ScopeOptions } from "../scope/scope.js";
 import { checkStoreOptions, configurationOf } from "../store/options.js";
 import { requestOf } from "../wire/codec.js";
+import type { StoreConfiguration } from "../wire/layout.js";
 import type { OperationOf } from "../wire/operations.js";
 import { Levels } from "../wire/scope.js";
 import { changesIn } from "../wire/sent-request.js";
-import type { StoreConfiguration } from "../wire/types.js";
 import { admit, refuseSettings } from "./admission.js";
 import { durableMemory, objectEngine } from "./durable-memory.js";
 

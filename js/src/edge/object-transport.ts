@@ -3,7 +3,7 @@
 import type { EngineStatus } from "../engine/engine.js";
 import type { RemoteRequest, Transport } from "../engine/transport.js";
 import { KeepsakeError, messageOf } from "../errors.js";
-import type { StoreConfiguration } from "../wire/types.js";
+import type { StoreConfiguration } from "../wire/layout.js";
 import type { Request, Response } from "./rpc.js";
 
 // As Cloudflare recommends it: a few times, later each time, and not at once by all.

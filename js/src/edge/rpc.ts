@@ -2,7 +2,7 @@
 // values: an exception would lose its code.
 
 import type { KeepsakeErrorCode } from "../errors.js";
-import type { StoreConfiguration } from "../wire/types.js";
+import type { StoreConfiguration } from "../wire/layout.js";
 
 /** @internal */
 export interface Request {

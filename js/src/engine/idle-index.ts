@@ -1,7 +1,7 @@
 // Improves the index over vectors while nobody calls, in steps so short that a call which
 // comes meanwhile hardly waits.
 
-import type { IndexProgress } from "../wire/types.js";
+import type { IndexProgress } from "../wire/layout.js";
 import type { MaybePromise } from "./answers.js";
 
 // Of no call. Where calls never end, it takes its turn all the same.

@@ -14,9 +14,9 @@ import {
   requestOf,
   statusesOf,
 } from "../wire/codec.js";
+import type { IndexProgress, Scrubbed } from "../wire/layout.js";
 import { type Operation, type OperationOf, rowOf } from "../wire/operations.js";
 import type { Levels } from "../wire/scope.js";
-import type { IndexProgress, Scrubbed } from "../wire/types.js";
 import { type Answers, answersIn, type MaybePromise, whenThere } from "./answers.js";
 import { type ChangeListener, ChangeListeners, changesOf } from "./changes.js";
 import type { Engine, EngineStatus, ForeignDatabase, Persistence } from "./engine.js";

@@ -1,7 +1,7 @@
 // An engine clears the pages of a file in portions, after something was forgotten: whoever waits
 // for it asks again, and everybody else is served in between.
 
-import { Scrubbed } from "../wire/types.js";
+import type { Scrubbed } from "../wire/layout.js";
 import type { MaybePromise } from "./answers.js";
 
 // Of a portion.
@@ -32,7 +32,7 @@ export class ScrubPace {
 /** Clears all pages; rejects if that must wait. @internal */
 export async function scrubAll(scrub: Scrub): Promise<void> {
   const pace = new ScrubPace();
-  while ((await pace.step(scrub)) === Scrubbed.pending) {
+  while ((await pace.step(scrub)) === "pending") {
     await new Promise((resolve) => setTimeout(resolve));
   }
 }
@@ -70,7 +70,7 @@ export class IdleScrub {
     this.#timer = undefined;
     try {
       // As long a pause after each portion leaves half of the time to others.
-      if ((await this.#pace.step(this.#scrub)) === Scrubbed.pending) this.#wakeIn(PORTION_MS);
+      if ((await this.#pace.step(this.#scrub)) === "pending") this.#wakeIn(PORTION_MS);
     } catch {
       // An export is being read, or the disk is full. Of an engine that is gone the next one begins.
       this.#wakeIn(RETRY_MS);

@@ -4,8 +4,8 @@ import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { type WasmEngine, WasmInstance } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
+import type { OpenOptions } from "../wire/layout.js";
 import type { Operation } from "../wire/operations.js";
-import type { OpenOptions } from "../wire/types.js";
 import { errorOf } from "./answers.js";
 
 // Linear memory ends at 2 GB, and a request is copied before it is carried out.

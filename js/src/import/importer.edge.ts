@@ -1,7 +1,7 @@
 // importer.ts, where there is no SQLite to read files of other programs with.
 
 import { KeepsakeError } from "../errors.js";
-import type { SalvageReport } from "../wire/types.js";
+import type { SalvageReport } from "../wire/layout.js";
 import type { ImportReport } from "./options.js";
 
 /** @internal */

@@ -25,20 +25,20 @@ import {
   throwIfEnded,
 } from "../errors.js";
 import { reencodeValue } from "../store/json-value.js";
+import { NO_TTL } from "../wire/custom.js";
+import type {
+  Blob,
+  CheckpointKey,
+  ForeignCheckpoint,
+  ForeignItem,
+  ForeignItemPage,
+  ForeignTableInfo,
+  ForeignTables,
+  ForeignWrite,
+  PendingWrite,
+  SalvageReport,
+} from "../wire/layout.js";
 import type { Operation, PutOperation } from "../wire/operations.js";
-import {
-  type Blob,
-  type CheckpointKey,
-  type ForeignCheckpoint,
-  type ForeignItem,
-  type ForeignPage,
-  type ForeignTableInfo,
-  type ForeignTables,
-  type ForeignWrite,
-  NO_TTL,
-  type PendingWrite,
-  type SalvageReport,
-} from "../wire/types.js";
 import type { ImportOptions, ImportReport, ImportSource } from "./options.js";
 import { decodePythonValue, isPythonType } from "./python-serde.js";
 
@@ -233,7 +233,7 @@ class Import {
   }
 
   async #eachRow<Row>(
-    read: (page: Page) => Promise<ForeignPage<Row>>,
+    read: (page: Page) => Promise<Omit<ForeignItemPage, "rows"> & { rows: Row[] }>,
     nameOfRow: (row: Row) => string,
     importRow: (row: Row) => Promise<void>,
   ): Promise<void> {

@@ -3,7 +3,7 @@
 import type { KeepsakeErrorCode } from "../errors.js";
 import type { AuditEntry } from "../scope/audit.js";
 import type { Policy } from "../scope/policy.js";
-import type { Audited } from "../wire/types.js";
+import type { Audited } from "../wire/layout.js";
 import { bytes, counted, forAge, moment, pathOf } from "./words.js";
 
 /** What was done, by its operation. */

@@ -9,7 +9,7 @@ import {
   minutesToMs,
   type Time,
 } from "../store/store-operations.js";
-import type { Audited } from "../wire/types.js";
+import type { Audited } from "../wire/layout.js";
 
 const MOST_ENTRIES = 1_000_000;
 

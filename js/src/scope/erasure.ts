@@ -18,7 +18,7 @@ import { encodeFilter } from "../store/json-value.js";
 import { type Origin, provenanceFilter } from "../store/provenance.js";
 import { guarded, type SecretGuard } from "../store/secrets.js";
 import { checkNamespace } from "../store/store-operations.js";
-import { type Erased, type ErasureRecord, Scrubbed as Scrubbing } from "../wire/types.js";
+import type { Erased, ErasureRecord, Scrubbed as Scrubbing } from "../wire/layout.js";
 
 /** What is to be forgotten. In a scope it is everything there, unless it is said. */
 export interface ForgetOptions {
@@ -235,8 +235,8 @@ async function leftOf(connection: Connection, record: ErasureRecord | undefined)
 function leftIn(persistence: Persistence, scrubbed: Scrubbing) {
   if (persistence === "memory") return "memory";
   const isFile = persistence === "file" || persistence === "opfs";
-  if (!isFile || scrubbed === Scrubbing.byHost) return "host";
-  return scrubbed === Scrubbing.pages ? "pages" : "pending";
+  if (!isFile || scrubbed === "byHost") return "host";
+  return scrubbed === "pages" ? "pages" : "pending";
 }
 
 /** What is cleared least of all. */

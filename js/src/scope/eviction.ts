@@ -14,7 +14,7 @@ import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError, tell, throwIfEnded } from "../errors.js";
 import type { KeepsakeStore, StepOptions } from "../store/store.js";
 import { checkNamespace, minutesToMs, storedValue } from "../store/store-operations.js";
-import type { Item, ItemRef } from "../wire/types.js";
+import type { Item, ItemRef } from "../wire/layout.js";
 
 /** What goes first where there is too much. */
 export type EvictionOrder = "age" | "use" | "size";

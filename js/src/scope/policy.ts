@@ -13,8 +13,8 @@ import { invalid } from "../errors.js";
 import type { Origin } from "../store/provenance.js";
 import { byOrigin } from "../store/ranking.js";
 import { checkNamespace, MS_PER_MINUTE, minutesToMs } from "../store/store-operations.js";
-import type { ScopeLevel, WirePolicy } from "../wire/scope.js";
-import { type OriginRule, Trust } from "../wire/types.js";
+import type { ScopeLevel, WirePolicy } from "../wire/layout.js";
+import { type OriginRule, Trust } from "../wire/layout.js";
 
 /** What may be done in a scope. Nothing is forbidden unless it is said. */
 export interface Policy {

@@ -11,7 +11,7 @@ import {
 } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { checkNamespace } from "../store/store-operations.js";
-import type { ScopeLevel } from "../wire/scope.js";
+import type { ScopeLevel } from "../wire/layout.js";
 import { ACCESS_OPTIONS, type AccessOptions } from "./access.js";
 import { decodeLabel, encodeLabel } from "./labels.js";
 import { type Policy, toWirePolicy } from "./policy.js";

@@ -4,14 +4,14 @@
 import { checkChoice, checkWhole, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { KeepsakeError, messageOf } from "../errors.js";
-import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
 import {
   type FieldVector,
   Fusion,
   type ItemVectors,
   type PendingEmbeddings,
   type SearchMode,
-} from "../wire/types.js";
+} from "../wire/layout.js";
+import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
 import type { SecretGuard } from "./secrets.js";
 import { type PathText, textsToEmbed } from "./texts.js";
 

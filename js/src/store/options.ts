@@ -10,8 +10,9 @@ import {
   textsIn,
 } from "../checks.js";
 import { invalid } from "../errors.js";
+import { defaultTtlOf, NO_TTL } from "../wire/custom.js";
+import type { SearchMode } from "../wire/layout.js";
 import type { OperationOf } from "../wire/operations.js";
-import { defaultTtlOf, NO_TTL, type SearchMode } from "../wire/types.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
 import { TEXT, type TextOptions, textToCore } from "./ranking.js";
 import type { SecretHandling, SecretOptions } from "./secrets.js";

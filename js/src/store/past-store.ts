@@ -3,7 +3,7 @@
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import { checkOptions, type NamesOf } from "../checks.js";
 import { nameError } from "../errors.js";
-import type { Change } from "../wire/types.js";
+import type { Change } from "../wire/layout.js";
 import {
   type Item,
   type ListNamespacesOperation,

@@ -1,7 +1,7 @@
 // Where items come from: what a put says of it, and what an item tells.
 
 import { checkChoice, checkText } from "../checks.js";
-import type { Item as CoreItem, Provenance, ProvenanceFilter } from "../wire/types.js";
+import type { Item as CoreItem, Provenance, ProvenanceFilter } from "../wire/layout.js";
 
 /** Who or what an item comes from. */
 export const Origin = { user: 1, tool: 2, web: 3, model: 4 } as const;

@@ -17,7 +17,7 @@ import {
   Fusion,
   Language,
   type Ranking,
-} from "../wire/types.js";
+} from "../wire/layout.js";
 import { Origin } from "./provenance.js";
 
 /** What of a value is text, and how items belong together. */

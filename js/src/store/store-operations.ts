@@ -27,22 +27,22 @@ import {
   unreadable,
 } from "../checks.js";
 import { detailOf, invalid, KeepsakeError } from "../errors.js";
+import { NO_TTL } from "../wire/custom.js";
+import {
+  type Item as CoreItem,
+  type SearchItem as CoreSearchItem,
+  type Fusion,
+  MatchType,
+  SearchMode,
+  SearchPlan,
+  type Validity,
+} from "../wire/layout.js";
 import type {
   PutOperation as CorePut,
   SearchOperation as CoreSearch,
   OperationOf,
   StoreOperation,
 } from "../wire/operations.js";
-import {
-  type Item as CoreItem,
-  type SearchItem as CoreSearchItem,
-  type Fusion,
-  MatchType,
-  NO_TTL,
-  SearchMode,
-  SearchPlan,
-  type Validity,
-} from "../wire/types.js";
 import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
 import {

@@ -23,6 +23,14 @@ import {
   throwIfEnded,
   withNamedErrors,
 } from "../errors.js";
+import { NO_TTL } from "../wire/custom.js";
+import {
+  type Absence,
+  type ItemVersion as CoreVersion,
+  SearchMode,
+  type StoreStats,
+  type Undone,
+} from "../wire/layout.js";
 import type {
   AnswerTo,
   Operation as CoreOperation,
@@ -31,14 +39,6 @@ import type {
   OperationOf,
   StoreOperation,
 } from "../wire/operations.js";
-import {
-  type Absence,
-  type ItemVersion as CoreVersion,
-  NO_TTL,
-  SearchMode,
-  type StoreStats,
-  type Undone,
-} from "../wire/types.js";
 import { Embedder, fusionOf, needsEmbedding } from "./embedding.js";
 import {
   type Evaluation,

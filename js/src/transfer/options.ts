@@ -2,7 +2,7 @@
 
 import { checkFlag, checkListener, checkOptions, checkSteps, type NamesOf } from "../checks.js";
 import { checkKey, type Key } from "../engine/keys.js";
-import type { DamagedPage } from "../wire/types.js";
+import type { DamagedPage } from "../wire/layout.js";
 
 /** How far an export or import is, in bytes. */
 export interface TransferProgress {

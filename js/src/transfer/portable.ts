@@ -4,7 +4,7 @@
 import { show } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, KeepsakeError, tell } from "../errors.js";
-import type { RowsRequest } from "../wire/types.js";
+import type { RowsRequest } from "../wire/layout.js";
 import type { TransferOptions } from "./options.js";
 
 const MAGIC = [0x4b, 0x53, 0x50, 0x52]; // KSPR

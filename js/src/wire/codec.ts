@@ -1,11 +1,11 @@
 // Frames: core/src/wire/README.md has the grammar.
 
-import { type AnswerTo, type Operation, rowOf } from "./operations.js";
+import { nothing } from "./custom.js";
+import { LAYOUT, type OpenOptions } from "./layout.js";
+import { type AnswerTo, layoutOf, type Operation } from "./operations.js";
 import { Reader } from "./reader.js";
 import type { Author, Levels } from "./scope.js";
 import { STATUS_CODES, type StatusCode } from "./status.js";
-import { readNothing, writeOpenOptions } from "./structures.js";
-import type { OpenOptions } from "./types.js";
 import { Writer } from "./writer.js";
 
 /** Raised only when a frame of the old layout would be misread. */
@@ -24,8 +24,6 @@ export const RequestFlag = {
   scoped: 2,
   actor: 4,
 } as const;
-
-const OPEN_TAG = 1;
 
 /** The core's answer to an operation that it did not carry out. */
 export class WireStatus {
@@ -59,7 +57,7 @@ export interface ExecuteHeader extends RequestHeader {
 // ---- requests
 
 function writeOperation(writer: Writer, operation: Operation): void {
-  const { tag, write } = rowOf(operation);
+  const { tag, write } = layoutOf(operation);
   writer.u8(tag);
   const begin = writer.beginLength();
   write(writer, operation);
@@ -153,9 +151,9 @@ export function encodeOpen(header: RequestHeader, database: OpenOptions | undefi
   writer.reset();
   writeHeader(writer, FrameKind.open, 0, header);
   writer.u32(1);
-  writer.u8(OPEN_TAG);
+  writer.u8(LAYOUT.open.tag);
   const begin = writer.beginLength();
-  writer.optional(database, writeOpenOptions);
+  LAYOUT.open.write(writer, { database });
   writer.endLength(begin);
   return writer.finish();
 }
@@ -207,13 +205,13 @@ export function decodeResponse<const Operations extends readonly Operation[]>(
   const answers: unknown[] = [];
   if (kind === FrameKind.failed) {
     answers.length = operations.length;
-    answers.fill(readResult(reader, readNothing));
+    answers.fill(readResult(reader, nothing));
   } else {
     if (results !== operations.length) {
       throw new RangeError(`response has ${results} results for ${operations.length} operations`);
     }
     for (const operation of operations) {
-      answers.push(readResult<unknown>(reader, rowOf(operation).read));
+      answers.push(readResult<unknown>(reader, layoutOf(operation).read));
     }
   }
   return answers as { -readonly [I in keyof Operations]: Answer<Operations[I]> };
@@ -223,7 +221,7 @@ export function decodeResponse<const Operations extends readonly Operation[]>(
 export function decodeOpened(response: Uint8Array): WireStatus | undefined {
   const reader = new Reader(response);
   readHeader(reader);
-  return readResult(reader, readNothing);
+  return readResult(reader, nothing);
 }
 
 /** Whether an operation of the frame was carried out. @internal */

@@ -1,80 +1,13 @@
 // Where a request is at home: core/include/keepsake/scope.h, in TypeScript.
 
 import type { Changes } from "./changes.js";
+import { readScopeLevel, type ScopeLevel, writeScopeLevel } from "./layout.js";
 import type { Reader } from "./reader.js";
-import { readName } from "./structures.js";
-import { Origin, type OriginRule, Trust } from "./types.js";
 import { Writer } from "./writer.js";
-
-/** Times in milliseconds. @internal */
-export interface WirePolicy {
-  readonly readable?: readonly (readonly string[])[] | undefined;
-  readonly writable?: readonly (readonly string[])[] | undefined;
-  readonly readOnly?: boolean | undefined;
-  readonly maxEntries?: number | undefined;
-  readonly maxEntriesPerNamespace?: number | undefined;
-  readonly maxValueBytes?: number | undefined;
-  readonly maxBytes?: number | undefined;
-  readonly defaultTtl?: number | undefined;
-  readonly maxTtl?: number | undefined;
-  readonly origins?: readonly OriginRule[] | undefined;
-}
-
-/** A part of what is around it, and what may be done there. @internal */
-export interface ScopeLevel {
-  readonly place: readonly string[];
-  readonly policy: WirePolicy;
-}
-
-const writeCount = (writer: Writer, count: number) => writer.i64(count);
-const readCount = (reader: Reader) => reader.i64();
-const readPrefixes = (reader: Reader) => reader.list((prefix) => prefix.texts());
-const writePrefixes = (writer: Writer, prefixes: readonly (readonly string[])[]) =>
-  writer.list(prefixes, (out, prefix) => out.texts(prefix));
-
-function writeLevel(writer: Writer, { place, policy }: ScopeLevel): void {
-  writer.texts(place);
-  writer.optional(policy.readable, writePrefixes);
-  writer.optional(policy.writable, writePrefixes);
-  writer.flag(policy.readOnly ?? false);
-  writer.optional(policy.maxEntries, writeCount);
-  writer.optional(policy.maxEntriesPerNamespace, writeCount);
-  writer.optional(policy.maxValueBytes, writeCount);
-  writer.optional(policy.maxBytes, writeCount);
-  writer.optional(policy.defaultTtl, writeCount);
-  writer.optional(policy.maxTtl, writeCount);
-  writer.list(policy.origins ?? [], (out, { origin, trust, weight }) => {
-    out.u8(Origin[origin]);
-    out.u8(Trust[trust]);
-    out.f64(weight);
-  });
-}
-
-function readLevel(reader: Reader): ScopeLevel {
-  return {
-    place: reader.texts(),
-    policy: {
-      readable: reader.optional(readPrefixes),
-      writable: reader.optional(readPrefixes),
-      readOnly: reader.flag(),
-      maxEntries: reader.optional(readCount),
-      maxEntriesPerNamespace: reader.optional(readCount),
-      maxValueBytes: reader.optional(readCount),
-      maxBytes: reader.optional(readCount),
-      defaultTtl: reader.optional(readCount),
-      maxTtl: reader.optional(readCount),
-      origins: reader.list((rule) => ({
-        origin: readName(rule, Origin),
-        trust: readName(rule, Trust),
-        weight: rule.f64(),
-      })),
-    },
-  };
-}
 
 /** As Levels have them in `bytes`. @internal */
 export function readLevels(reader: Reader): ScopeLevel[] {
-  return reader.list(readLevel);
+  return reader.list(readScopeLevel);
 }
 
 /** What the threads of a scope at this place begin with, as the core has it. @internal */
@@ -90,7 +23,7 @@ export function labelOfThread(part: string): string {
 
 function encoded(levels: readonly ScopeLevel[]): Uint8Array {
   const writer = new Writer();
-  writer.list(levels, writeLevel);
+  writer.list(levels, writeScopeLevel);
   return writer.finish().slice();
 }
 

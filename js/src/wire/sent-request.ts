@@ -3,24 +3,32 @@
 import { KeepsakeError } from "../errors.js";
 import type { Changes } from "./changes.js";
 import { type ExecuteHeader, RequestFlag, requestOf } from "./codec.js";
+import {
+  LAYOUT,
+  readCheckpointKey,
+  readCopyThreadRequest,
+  readDeleteThreadRequest,
+  readErasureRequest,
+  readFieldVector,
+  readFinishImportRequest,
+  readForkThreadRequest,
+  readItemRef,
+  readOneNamespace,
+  readRenameThreadRequest,
+  readRetentionRules,
+  readValidity,
+} from "./layout.js";
 import { OPERATIONS, type Operation, type OperationKind, type OperationRow } from "./operations.js";
 import { Reader } from "./reader.js";
 import { Levels, readLevels } from "./scope.js";
-import { readFieldVector, readItemRef, readKey, readTexts, readValidity } from "./structures.js";
 
 const NOTHING = new Uint8Array(0);
 
 const KINDS = new Map(
-  (Object.keys(OPERATIONS) as OperationKind[]).map((kind) => [
-    OPERATIONS[kind].tag as number,
-    kind,
-  ]),
+  (Object.keys(OPERATIONS) as OperationKind[]).map((kind) => [LAYOUT[kind].tag as number, kind]),
 );
 
-const parseText = (reader: Reader) => reader.text();
-const parseNamespace = (reader: Reader) => ({ namespace: reader.texts() });
-const parseKey = (reader: Reader) => ({ key: readKey(reader) });
-const parseTwoThreads = (reader: Reader) => ({ source: reader.text(), target: reader.text() });
+const readKey = (reader: Reader) => ({ key: readCheckpointKey(reader) });
 
 // As much of a request as its row's `changes` looks at; of the others that is nothing.
 const PARSERS: { readonly [Kind in OperationKind]?: (reader: Reader) => object } = {
@@ -35,41 +43,20 @@ const PARSERS: { readonly [Kind in OperationKind]?: (reader: Reader) => object }
     reader.optional(readValidity);
     return { namespace, supersedes: reader.optional(readItemRef) };
   },
-  clearNamespace: parseNamespace,
-  keepHistory: parseNamespace,
-  dropHistory: parseNamespace,
-  hold: parseNamespace,
-  release: parseNamespace,
-  putCheckpoint: parseKey,
-  putWrites: parseKey,
-  deleteThread: (reader) => ({ threadId: reader.text() }),
-  copyThread: parseTwoThreads,
-  renameThread: parseTwoThreads,
-  forkThread: (reader) => ({
-    source: reader.text(),
-    checkpointId: reader.text(),
-    target: reader.text(),
-  }),
-  prune: (reader) => ({
-    threadIds: reader.optional(readTexts),
-    keepLast: reader.u32(),
-    olderThan: reader.text(),
-    maxBytes: reader.i64(),
-    dryRun: reader.flag(),
-  }),
-  finishImport: (reader) => ({ exportId: reader.text(), isWanted: reader.flag() }),
-  forget(reader) {
-    reader.skip(); // id
-    reader.skip(); // digest
-    const namespaces = reader.list(readTexts);
-    reader.skip(); // filter
-    reader.u8(); // origin
-    reader.skip(); // source
-    reader.flag(); // whether that is a prefix
-    const threads = reader.texts();
-    const threadPrefix = reader.optional(parseText);
-    return { namespaces, threads, threadPrefix, dryRun: reader.flag() };
-  },
+  clearNamespace: readOneNamespace,
+  keepHistory: readOneNamespace,
+  dropHistory: readOneNamespace,
+  hold: readOneNamespace,
+  release: readOneNamespace,
+  putCheckpoint: readKey,
+  putWrites: readKey,
+  deleteThread: readDeleteThreadRequest,
+  copyThread: readCopyThreadRequest,
+  renameThread: readRenameThreadRequest,
+  forkThread: readForkThreadRequest,
+  prune: readRetentionRules,
+  finishImport: readFinishImportRequest,
+  forget: readErasureRequest,
 };
 
 /** An operation of a request, as it travelled. @internal */
@@ -133,7 +120,7 @@ export function decodeRequest(request: Uint8Array): SentRequest {
 export function changesIn({ operations, levels }: SentRequest): (Changes | undefined)[] {
   return operations.map(({ kind, payload }) => {
     if (kind === undefined) return undefined;
-    const row = OPERATIONS[kind] as OperationRow<Operation, unknown>;
+    const row = OPERATIONS[kind] as OperationRow<Operation>;
     if (row.changes === undefined) return undefined;
     try {
       const touched = PARSERS[kind]?.(new Reader(payload)) ?? {};

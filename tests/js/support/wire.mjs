@@ -12,7 +12,7 @@ const { outputFiles } = await build({
       "scope",
       "sent-request",
       "status",
-      "types",
+      "layout",
       "writer",
     ]
       .map((name) => `export * from "./wire/${name}.ts";`)

@@ -4,7 +4,7 @@
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
 import type { MaybePromise } from "../../engine/answers.js";
-import type { Blob } from "../../wire/types.js";
+import type { Blob } from "../../wire/layout.js";
 import { textOf } from "./dump.js";
 import { isPlainList } from "./messages.js";
 import { isSame, type Snapshot, snapshotOf, UNKNOWN } from "./snapshot.js";

@@ -8,8 +8,8 @@
 
 import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
 import type { MaybePromise } from "../../engine/answers.js";
-import { JoinedBlob } from "../../wire/joined-blob.js";
-import type { Blob } from "../../wire/types.js";
+import { JoinedBlob } from "../../wire/custom.js";
+import type { Blob } from "../../wire/layout.js";
 import { DEEPEST, MESSAGE_CLASSES, type Members } from "./messages.js";
 
 /** How instances of a class are made of what was stored. */

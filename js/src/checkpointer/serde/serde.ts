@@ -5,8 +5,8 @@ import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgrap
 import { pathTo, readInput, show } from "../../checks.js";
 import type { MaybePromise } from "../../engine/answers.js";
 import { isStackOverflow, KeepsakeError, messageOf } from "../../errors.js";
-import { sizeOf } from "../../wire/joined-blob.js";
-import type { Blob } from "../../wire/types.js";
+import { sizeOf } from "../../wire/custom.js";
+import type { Blob } from "../../wire/layout.js";
 import { textOf } from "./dump.js";
 import { dumpList, type ListValue } from "./list.js";
 import { LaterJson, loadJson } from "./load.js";
