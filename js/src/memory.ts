@@ -293,9 +293,7 @@ export class Memory {
    *     const report = await memory.evict({ namespaces: [["user"]], maxItems: 1000, by: "use", dryRun: true });
    */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return withNamedErrors("Memory", () =>
-      evict(this.#connection, options, this.store, this.#options.now),
-    );
+    return withNamedErrors("Memory", () => evict(this.#connection, options, this.#options.now));
   }
 
   /**

@@ -63,7 +63,8 @@ const Allowed kAllowed[] = {
       "SELECT item_id FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL",
       "SELECT key FROM store_kv WHERE ns = ? AND (expires_at IS NULL OR expires_at > ?)",
       "SELECT count(*), COALESCE(sum(length(CAST(ns AS BLOB)) + length(CAST(key AS BLOB))",
-      "SELECT item_id, ns, key, value, (SELECT count(*) FROM store_vectors v",
+      "SELECT item_id, ns, key, value, updated_at, expires_at, (SELECT count(*) FROM store_vectors "
+      "v",
       "SELECT item_id, ns, key, value, created_at, updated_at, ttl, expires_at, valid_from, "
       " valid_until, superseded_by, origin, source FROM store_kv WHERE ns >= ? AND ns < ?",
       "SELECT item_id, ns, key, expires_at FROM store_kv WHERE ns = ? ORDER BY key",

@@ -1205,5 +1205,57 @@ TYPED_TEST(StoreContractTest, a_ttl_out_of_range_is_refused) {
   }
 }
 
+// ---- what an eviction goes by
+
+TYPED_TEST(StoreContractTest, an_eviction_is_told_of_items_page_by_page) {
+  this->Put({"a"}, "", R"({"pinned": true, "uses": 3, "importance": 0.5})");
+  this->Put({"a"}, "b", R"({"pinned": 1, "uses": "3"})");
+  this->Put({"a", "b"}, "k", "[1]");
+  this->Put({"ab"}, "k", "1");
+  this->Put(PutOp{.ns = {"b"}, .key = "gone", .value = "1", .ttl_ms = kMinute});
+  this->clock_.Advance(kMinute);
+  std::vector<JudgedItem> items;
+  JudgeItems page{.ns_prefix = {}, .limit = 2};
+  for (;;) {
+    const auto judged = this->store_->Judge(page);
+    ASSERT_TRUE(judged) << MessageOf(judged);
+    if (judged->empty()) break;
+    EXPECT_LE(judged->size(), 2U);
+    items.insert(items.end(), judged->begin(), judged->end());
+    page.after = items.back().item;
+  }
+  ASSERT_THAT(items, SizeIs(4));
+  EXPECT_EQ(items[0].item, (ItemRef{{"a"}, ""}));
+  EXPECT_TRUE(items[0].is_pinned);
+  EXPECT_EQ(items[0].uses, 3);
+  EXPECT_EQ(items[0].importance, 0.5);
+  EXPECT_EQ(items[0].updated_at_ms, kStart);
+  EXPECT_EQ(items[1].item, (ItemRef{{"a"}, "b"}));
+  EXPECT_FALSE(items[1].is_pinned);
+  EXPECT_EQ(items[1].uses, 0);
+  EXPECT_EQ(items[1].bytes, 1 + std::string_view(R"({"pinned": 1, "uses": "3"})").size());
+  EXPECT_EQ(items[2].item, (ItemRef{{"a", "b"}, "k"}));
+  const auto below = this->store_->Judge({.ns_prefix = {"a", "b"}, .limit = 9});
+  ASSERT_TRUE(below) << MessageOf(below);
+  EXPECT_THAT(*below, SizeIs(1));
+  EXPECT_EQ(CodeOf(this->store_->Judge({.ns_prefix = {""}, .limit = 9})),
+            StatusCode::kInvalidNamespace);
+}
+
+TYPED_TEST(StoreContractTest, what_changed_since_it_was_judged_is_told_apart) {
+  for (const char* key : {"same", "other", "later", "gone"}) this->Put({"n"}, key, "1");
+  const auto judged = this->store_->Judge({.ns_prefix = {"n"}, .limit = 9});
+  ASSERT_TRUE(judged) << MessageOf(judged);
+  EvictItems wanted{.ns = {"n"}};
+  for (const JudgedItem& item : *judged) {
+    wanted.items.push_back({item.item.key, item.updated_at_ms, item.fingerprint});
+  }
+  this->Put({"n"}, "other", "2");
+  ASSERT_TRUE(this->store_->Delete({"n"}, "gone").ok());
+  this->clock_.Advance(1);
+  this->Put({"n"}, "later", "1");
+  EXPECT_THAT(this->store_->FindUnchanged(wanted).value(), ElementsAre("same"));
+}
+
 }  // namespace
 }  // namespace keepsake

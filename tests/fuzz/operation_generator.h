@@ -96,7 +96,12 @@ class OperationGenerator {
   }
 
   void AddOfHistory(wire::RequestBuilder& builder) {
-    switch (source_.Below(11)) {
+    switch (source_.Below(12)) {
+      case 11:
+        builder.Add(wire::Tag::kJudgeItems, AnyJudging());
+        // As it is, or as it can't be.
+        builder.Add(wire::Tag::kEvictItems, EvictItems{Labels(), {{Key(), Time(), 0}}});
+        break;
       case 9:
         builder.Add(wire::Tag::kKeepAudit, AnyAudit());
         builder.Add(wire::Tag::kAuditRule, wire::Nothing{});
@@ -130,6 +135,12 @@ class OperationGenerator {
             wire::Tag::kUndo,
             Undo{Usually<std::int64_t>({1, 2, 3, 5, 8, 13}, {0, -1, 1'000}), source_.Chance(2)});
     }
+  }
+
+  JudgeItems AnyJudging() {
+    JudgeItems page{.ns_prefix = Prefix(), .limit = Limit()};
+    if (source_.Chance(2)) page.after = ItemRef{Labels(), Key()};
+    return page;
   }
 
   wire::KeepAudit AnyAudit() {

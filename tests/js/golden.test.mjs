@@ -273,6 +273,37 @@ const frames = [
     [["users", "ü1"], ["x"]],
   ],
   [
+    "judge_items",
+    {
+      kind: "judgeItems",
+      namespacePrefix: ["user", "ada"],
+      after: { namespace, key: "k é" },
+      limit: 1000,
+    },
+    [
+      {
+        namespace,
+        key: "k",
+        bytes: 0x1_0000_0001,
+        updatedAt: 1_700_000_000_123,
+        fingerprint: 0xffff_fffe,
+        isPinned: true,
+        uses: 3,
+        importance: 0.5,
+        isHeld: true,
+      },
+    ],
+  ],
+  [
+    "evict_items",
+    {
+      kind: "evictItems",
+      namespace,
+      items: [{ key: "k é", updatedAt: 1_700_000_000_123, fingerprint: 0xffff_fffe }],
+    },
+    { items: 1, keys: ["k é"] },
+  ],
+  [
     "undo",
     { kind: "undo", operation: 0x1_0000_0002, force: true },
     { operation: 0x1_0000_0003, items: 2 },

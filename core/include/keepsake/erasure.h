@@ -11,6 +11,7 @@
 
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
+#include "keepsake/eviction.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/namespace.h"
 #include "keepsake/provenance.h"
@@ -18,6 +19,8 @@
 #include "keepsake/store.h"
 
 namespace keepsake {
+
+class PrefixSet;
 
 // What is to be forgotten.
 struct Erasure {
@@ -92,10 +95,16 @@ class Erasures {
   Status Put(const Hold& hold);
   Status Release(const Namespace& ns);
   Result<std::vector<Hold>> Holds();  // by namespace
+  // Notes which of these items are held.
+  Status MarkHeld(std::vector<JudgedItem>& items);
+  // Deletes those that are still as they were judged, by `remove`, unless they are held.
+  Result<EvictedItems> Evict(Store& store, const EvictItems& judged,
+                             FunctionRef<Status(const std::vector<std::string>& keys)> remove);
 
  private:
   Result<Erased> Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
                        std::int64_t now_ms, FunctionRef<Status(const Erased& erased)> also);
+  Result<PrefixSet> HeldNamespaces();
   Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
   Status Keep(const Erasure& erasure, const Erased& erased);
   Result<Scrubbed> Scrubbing();

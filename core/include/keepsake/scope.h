@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "keepsake/checkpointer.h"
+#include "keepsake/eviction.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
@@ -190,7 +191,10 @@ class ScopedStore {
 
   // Replaces names of the scope by those of the memory, if all of it may be read and written.
   Status Enter(struct Erasure& erasure) const;
+  Status Enter(EvictItems& judged) const { return Enter(judged.ns, Access::kReadAndWrite); }
   // The same, if it may be read; and back. Places around the scope are {}.
+  Status Enter(JudgeItems& page) const;
+  void Leave(std::vector<JudgedItem>& items) const;
   Status Enter(struct AuditQuery& query) const;
   void Leave(struct AuditEntry& entry) const;
 

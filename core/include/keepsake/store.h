@@ -16,6 +16,7 @@
 
 #include "keepsake/clock.h"
 #include "keepsake/embedder.h"
+#include "keepsake/eviction.h"
 #include "keepsake/function_ref.h"
 #include "keepsake/history.h"
 #include "keepsake/operation.h"
@@ -185,6 +186,10 @@ class Store {
   Result<ErasedItems> Erase(std::span<const Namespace> prefixes, const std::string& filter,
                             const ProvenanceFilter& from, bool dry_run,
                             FunctionRef<bool(const PutOp&)> may_put_back = nullptr);
+  // What an eviction chooses from. `is_held` is left to who knows of holds.
+  Result<std::vector<JudgedItem>> Judge(const JudgeItems& page);
+  // Which of these items are still as they were judged, by their keys.
+  Result<std::vector<std::string>> FindUnchanged(const EvictItems& judged);
   // Deletes expired items, at most `max_items`; says how many. Reads never
   // return expired items, swept or not.
   virtual Result<std::uint64_t> SweepExpired(std::uint32_t max_items) = 0;

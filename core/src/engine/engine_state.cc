@@ -147,6 +147,29 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
   return erased;
 }
 
+Result<std::vector<JudgedItem>> EngineState::Judge(JudgeItems& page) {
+  Status status = scoped_store_ ? scoped_store_->Enter(page) : Status();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  Result<std::vector<JudgedItem>> items = store_->Judge(page);
+  if (!items) return items;
+  status = erasures_->MarkHeld(*items);
+  if (!status.ok()) return std::unexpected(std::move(status));
+  if (scoped_store_) scoped_store_->Leave(*items);
+  return items;
+}
+
+Result<EvictedItems> EngineState::Evict(EvictItems& judged) {
+  const Namespace ns = judged.ns;
+  Status status = scoped_store_ ? scoped_store_->Enter(judged) : Status();
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return erasures_->Evict(*store_, judged, [&](const std::vector<std::string>& keys) -> Status {
+    std::vector<Operation> deletions;
+    for (const std::string& key : keys) deletions.push_back(PutOp{.ns = ns, .key = key});
+    const auto deleted = scoped_store_ ? scoped_store_->Batch(deletions) : store_->Batch(deletions);
+    return deleted ? Status() : deleted.error();
+  });
+}
+
 Result<std::vector<AuditEntry>> EngineState::ReadAuditLog(AuditQuery& query) {
   Status status = scoped_store_ ? scoped_store_->Enter(query) : Status();
   if (!status.ok()) return std::unexpected(std::move(status));

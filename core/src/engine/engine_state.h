@@ -90,7 +90,9 @@ class EngineState {
 
   // Forgets all that the erasure names, and whatever may hold something of it.
   Result<Erased> Forget(const Erasure& erasure);
-  // Of what is in the scope of the request.
+  // Of what is in the scope of the request, as the two below.
+  Result<std::vector<JudgedItem>> Judge(JudgeItems& page);
+  Result<EvictedItems> Evict(EvictItems& judged);
   Result<std::vector<AuditEntry>> ReadAuditLog(AuditQuery& query);
 
   // REQUIRES of these: there is a database.

@@ -140,6 +140,10 @@ constexpr OperationRow kOperations[] = {
                      return scoped ? scoped->UndoOperation(op) : engine.store().UndoOperation(op);
                    })
         .As(Audited::kUndo, Place::kNowhere, Changed::kSecond),
+    On<Tag::kJudgeItems>(kReads, [](auto& engine, auto& op) { return engine.Judge(op); })
+        .At(Place::kNamespace),
+    On<Tag::kEvictItems>(kWrites, [](auto& engine, auto& op) { return engine.Evict(op); })
+        .As(Audited::kDelete, Place::kNamespace, Changed::kFirst),
 
     OnSaver<Tag::kPutCheckpoint, kWrites | kRepeatable, &Checkpointer::Put>().As(Audited::kStore,
                                                                                  Place::kThread),

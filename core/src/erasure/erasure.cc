@@ -161,6 +161,33 @@ Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::strin
   return {};
 }
 
+Result<PrefixSet> Erasures::HeldNamespaces() {
+  const Result<std::vector<Hold>> holds = Holds();
+  if (!holds) return std::unexpected(holds.error());
+  PrefixSet held;
+  for (const Hold& hold : *holds) held.Add(EncodeNamespace(hold.ns));
+  return held;
+}
+
+Status Erasures::MarkHeld(std::vector<JudgedItem>& items) {
+  const Result<PrefixSet> held = HeldNamespaces();
+  if (!held) return held.error();
+  for (JudgedItem& item : items) item.is_held = held->Covers(EncodeNamespace(item.item.ns));
+  return {};
+}
+
+Result<EvictedItems> Erasures::Evict(
+    Store& store, const EvictItems& judged,
+    FunctionRef<Status(const std::vector<std::string>& keys)> remove) {
+  const Result<PrefixSet> held = HeldNamespaces();
+  if (!held) return std::unexpected(held.error());
+  if (held->Covers(EncodeNamespace(judged.ns))) return EvictedItems();
+  Result<std::vector<std::string>> keys = store.FindUnchanged(judged);
+  if (!keys) return std::unexpected(std::move(keys.error()));
+  if (Status status = remove(*keys); !status.ok()) return std::unexpected(std::move(status));
+  return EvictedItems{keys->size(), *std::move(keys)};
+}
+
 Status Erasures::Keep(const Erasure& erasure, const Erased& erased) {
   if (database_ == nullptr) {
     records_.emplace_back(erasure.id, ErasureRecord{erasure.digest, erased, Scrubbed::kPages});

@@ -548,6 +548,15 @@ Status ScopedStore::Enter(Erasure& erasure) const {
   return {};
 }
 
+Status ScopedStore::Enter(JudgeItems& page) const {
+  Status status = Enter(page.ns_prefix, Access::kRead, kPrefix);
+  return status.ok() && page.after ? Enter(*page.after, Access::kRead) : status;
+}
+
+void ScopedStore::Leave(std::vector<JudgedItem>& items) const {
+  for (JudgedItem& item : items) LeaveNamespace(item.item.ns);
+}
+
 Status ScopedStore::Enter(AuditQuery& query) const {
   query.threads = scope_.CheckThreads(Access::kRead).ok();
   return Enter(query.ns_prefix, Access::kRead, kPrefix);

@@ -49,12 +49,14 @@ inline Status TakeRoomOfItem(std::string_view encoded_ns, std::string_view key,
   return AnswerRoom::Take(encoded_ns.size() + key.size() + value.size() + source.size() + kBeside);
 }
 
-// What is known of an item that may be erased. Views are valid while it is offered.
+// What is known of an item that may be erased or evicted. Views are valid while it is offered.
 struct ItemTrace {
   std::int64_t id = 0;
   std::string_view encoded_ns;
   std::string_view key;
   std::string_view value;
+  std::int64_t updated_at_ms = 0;
+  std::int64_t expires_at_ms = 0;  // kNeverExpires
   std::uint64_t vectors = 0;
   std::optional<Provenance> provenance{};
 };
@@ -145,8 +147,10 @@ class ItemTable {
   virtual Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) = 0;
   virtual Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
                                                         std::int64_t now_ms) = 0;
-  // All items whose namespace begins so, expired ones, too.
-  virtual Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) = 0;
+  // Offers all items whose namespace begins so, expired ones, too, by namespace and key: those
+  // behind `after`, or all if it is null.
+  virtual Status ReadBelow(std::string_view encoded_prefix, const ItemName* after,
+                           Visitor<const ItemTrace&> offer) = 0;
   // What was superseded by items with these marks, which are sorted: by namespace and key.
   virtual Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) = 0;
 

@@ -187,14 +187,15 @@ Result<ErasedItems> Store::Erase(std::span<const Namespace> prefixes, const std:
   const Result<bool> has_superseded = items().HasSuperseded();
   if (!has_superseded) return std::unexpected(has_superseded.error());
   for (const std::string& encoded_prefix : *outermost) {
-    Status status = items().ReadBelow(encoded_prefix, [&](const ItemTrace& item) {
-      if (!wanted.Matches(item.value, item.provenance)) return;
+    Status status = items().ReadBelow(encoded_prefix, nullptr, [&](const ItemTrace& item) {
+      if (!wanted.Matches(item.value, item.provenance)) return true;
       erasure.ids.push_back(item.id);
       if (*has_superseded) erasure.marks.push_back(MarkOf(item.encoded_ns, item.key));
       if (!from.empty()) names.push_back({std::string(item.encoded_ns), std::string(item.key)});
       ++erased.items;
       erased.vectors += item.vectors;
       erased.bytes += item.key.size() + item.value.size();
+      return true;
     });
     if (status.ok()) status = CollectVersions(items(), encoded_prefix, wanted, versions);
     if (!status.ok()) return std::unexpected(std::move(status));

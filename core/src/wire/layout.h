@@ -16,6 +16,7 @@
 #include "keepsake/checkpointer.h"
 #include "keepsake/database.h"
 #include "keepsake/erasure.h"
+#include "keepsake/eviction.h"
 #include "keepsake/history.h"
 #include "keepsake/namespace.h"
 #include "keepsake/operation.h"
@@ -51,6 +52,8 @@ enum class Tag : std::uint8_t {
   kSearchAsOf = 34,
   kListNamespacesAsOf = 35,
   kUndo = 36,
+  kJudgeItems = 37,
+  kEvictItems = 38,
   kPutCheckpoint = 64,
   kPutWrites = 65,
   kGetTuple = 66,
@@ -266,6 +269,10 @@ struct Payload<Tag::kListNamespacesAsOf> : std::type_identity<ListNamespacesAsOf
 template <>
 struct Payload<Tag::kUndo> : std::type_identity<Undo> {};
 template <>
+struct Payload<Tag::kJudgeItems> : std::type_identity<JudgeItems> {};
+template <>
+struct Payload<Tag::kEvictItems> : std::type_identity<EvictItems> {};
+template <>
 struct Payload<Tag::kPutCheckpoint> : std::type_identity<NewCheckpoint> {};
 template <>
 struct Payload<Tag::kPutWrites> : std::type_identity<PutWrites> {};
@@ -423,6 +430,11 @@ auto Fields(Is<ItemVectors> auto& x) { return std::tie(x.id, x.fingerprint, x.ve
 auto Fields(Is<HistoryRule> auto& x) { return std::tie(x.ns, x.max_versions, x.max_age_ms, x.since_ms); }
 auto Fields(Is<Version> auto& x) { return std::tie(x.operation, x.change, x.at_ms, x.actor, x.item); }
 auto Fields(Is<Undo> auto& x) { return std::tie(x.operation, x.force); }
+auto Fields(Is<JudgeItems> auto& x) { return std::tie(x.ns_prefix, x.after, x.limit); }
+auto Fields(Is<JudgedItem> auto& x) { return std::tie(x.item, x.bytes, x.updated_at_ms, x.fingerprint, x.is_pinned, x.uses, x.importance, x.is_held); }
+auto Fields(Is<EvictItems> auto& x) { return std::tie(x.ns, x.items); }
+auto Fields(Is<EvictItems::Judged> auto& x) { return std::tie(x.key, x.updated_at_ms, x.fingerprint); }
+auto Fields(Is<EvictedItems> auto& x) { return std::tie(x.items, x.keys); }
 auto Fields(Is<Undone> auto& x) { return std::tie(x.operation, x.items); }
 auto Fields(Is<OriginRule> auto& x) { return std::tie(x.origin, x.trust, x.weight); }
 auto Fields(Is<Policy> auto& x) { return std::tie(x.readable, x.writable, x.read_only, x.max_entries, x.max_entries_per_namespace, x.max_value_bytes, x.max_bytes, x.default_ttl_ms, x.max_ttl_ms, x.origins); }

@@ -4,9 +4,8 @@ import { checkText, type NamesOf, show } from "../checks.js";
 import type { AccessListener, Observers } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Access } from "../wire/changes.js";
-import { type Operation, rowOf } from "../wire/operations.js";
+import { rowOf } from "../wire/operations.js";
 import { type Author, threadPrefixOf } from "../wire/scope.js";
-import { HOLD_PROBE } from "./eviction.js";
 
 /** An access to a memory, before it and after it. */
 export interface AccessEvent {
@@ -68,7 +67,7 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
   if (typeof onAccess !== "function")
     throw invalid(`onAccess must be a function: ${show(onAccess)}`);
   return (operation, within) => {
-    const access = isProbe(operation) ? undefined : rowOf(operation).access?.(operation);
+    const access = rowOf(operation).access?.(operation);
     if (access === undefined) return undefined;
     const began = Date.now();
     const event: AccessEvent = {
@@ -93,10 +92,6 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
   };
 }
 
-// It asks for holds, of what is not there.
-const isProbe = (operation: Operation) =>
-  operation.kind === "forget" && operation.id === HOLD_PROBE;
-
 // As it is called where the listener listens.
 function placed({ operation, namespace, threadId }: Access, within: readonly string[]) {
   return {
@@ -115,8 +110,13 @@ function countOf(answer: unknown): number {
   if (typeof answer === "number") return answer;
   if (Array.isArray(answer)) return answer.length;
   if (answer === null) return 0;
-  // Of a pruning, an erasure or an undo.
-  const { checkpoints, items = 0, operation } = Object(answer) as Partial<Record<string, number>>;
-  if (typeof operation === "number") return items;
+  // Of a pruning, an erasure, an undo or an eviction.
+  const {
+    checkpoints,
+    items = 0,
+    operation,
+    keys,
+  } = Object(answer) as Partial<Record<string, number>>;
+  if (operation !== undefined || keys !== undefined) return items;
   return typeof checkpoints === "number" ? checkpoints + items : 1;
 }

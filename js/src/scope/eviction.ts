@@ -1,6 +1,6 @@
-// Deletes what is needed least: by age, use and size, but nothing pinned or held.
+// Deletes what is needed least: by age, use and size, but nothing pinned or held. The core says what
+// there is and deletes what did not change since; what goes is chosen here, by all items at once.
 
-import { fnv1a } from "../bytes.js";
 import {
   checkChoice,
   checkEach,
@@ -11,10 +11,11 @@ import {
   type NamesOf,
 } from "../checks.js";
 import type { Connection } from "../connection.js";
-import { invalid, KeepsakeError, tell, throwIfEnded } from "../errors.js";
-import type { KeepsakeStore, StepOptions } from "../store/store.js";
-import { checkNamespace, minutesToMs, storedValue } from "../store/store-operations.js";
-import type { Item, ItemRef } from "../wire/layout.js";
+import { invalid, tell, throwIfEnded } from "../errors.js";
+import type { StepOptions } from "../store/store.js";
+import { checkNamespace, minutesToMs } from "../store/store-operations.js";
+import type { JudgedItem } from "../wire/layout.js";
+import type { Operation } from "../wire/operations.js";
 
 /** What goes first where there is too much. */
 export type EvictionOrder = "age" | "use" | "size";
@@ -84,31 +85,14 @@ interface Rules {
   by: EvictionOrder;
 }
 
-/** What is known of an item, without its value. */
-interface Judged extends ItemRef {
-  bytes: number;
-  updatedAt: number;
-  /** Of the value. */
-  hash: number;
-  isPinned: boolean;
-  uses: number;
-  importance: number;
-}
-
-type Chosen = Judged & Pick<EvictedItem, "reason">;
+type Chosen = JudgedItem & Pick<EvictedItem, "reason">;
 
 // Items of one call.
-const PORTION = 200;
-const NAMESPACES = 1000;
-// Namespaces of which one call lists all keys.
-const LISTS = 50;
-// Nobody keeps anything there: a hold on it would be one on what it is in.
-const PROBE = "what-is-held";
-/** The id of that question. @internal */
-export const HOLD_PROBE = "evict";
+const JUDGED = 1000;
+const EVICTED = 200;
 
-const byAge = (a: Judged, b: Judged) => a.updatedAt - b.updatedAt;
-const ORDERS: Record<EvictionOrder, (a: Judged, b: Judged) => number> = {
+const byAge = (a: JudgedItem, b: JudgedItem) => a.updatedAt - b.updatedAt;
+const ORDERS: Record<EvictionOrder, (a: JudgedItem, b: JudgedItem) => number> = {
   age: byAge,
   use: (a, b) => a.uses - b.uses || a.importance - b.importance || byAge(a, b),
   size: (a, b) => b.bytes - a.bytes || byAge(a, b),
@@ -118,30 +102,20 @@ const ORDERS: Record<EvictionOrder, (a: Judged, b: Judged) => number> = {
 export async function evict(
   connection: Connection,
   given: EvictOptions | undefined,
-  { putImported }: KeepsakeStore,
   clock: () => number = Date.now,
 ): Promise<EvictionReport> {
   const options = checkSteps(checkOptions("evict", EVICT, given));
   const dryRun = checkFlag("dryRun", options.dryRun) ?? false;
   const rules = rulesOf(options);
-  const prefixes = prefixesOf(connection, options);
-  const run = new Eviction(connection, options, putImported, clock);
-  const namespaces = await run.namespacesBelow(prefixes);
-  const isHeld = await run.heldAmong(namespaces);
-  const items = await run.judge(namespaces);
-  const kept = { items: 0, bytes: 0, pinned: 0, held: 0, changed: 0 };
-  const loose: Judged[] = [];
-  for (const item of items) {
-    if (item.isPinned) kept.pinned++;
-    else if (isHeld.has(nameOf(item.namespace))) kept.held++;
-    else loose.push(item);
-  }
+  const prefixes = outermost(prefixesOf(connection, options));
+  const portions = new Portions(connection, options, clock);
+  const items: JudgedItem[] = [];
+  for (const prefix of prefixes) items.push(...(await portions.judge(prefix)));
+  const loose = items.filter(({ isPinned, isHeld }) => !isPinned && !isHeld);
   const time = clock();
   const chosen = chosenOf(loose, items, rules, time);
-  const evicted = dryRun ? chosen : await run.remove(chosen);
-  kept.changed = chosen.length - evicted.length;
-  kept.items = items.length - evicted.length;
-  kept.bytes = bytesOf(items) - bytesOf(evicted);
+  const evicted = dryRun ? chosen : await portions.remove(chosen);
+  const pinned = items.filter(({ isPinned }) => isPinned).length;
   return {
     time: new Date(time).toISOString(),
     dryRun,
@@ -153,7 +127,13 @@ export async function evict(
       reason,
     })),
     bytes: bytesOf(evicted),
-    kept,
+    kept: {
+      items: items.length - evicted.length,
+      bytes: bytesOf(items) - bytesOf(evicted),
+      pinned,
+      held: items.length - loose.length - pinned,
+      changed: chosen.length - evicted.length,
+    },
   };
 }
 
@@ -180,13 +160,13 @@ function prefixesOf({ levels }: Connection, { namespaces }: EvictOptions): strin
 }
 
 function chosenOf(
-  loose: readonly Judged[],
-  all: readonly Judged[],
+  loose: readonly JudgedItem[],
+  all: readonly JudgedItem[],
   { maxAge, maxItems, maxBytes, by }: Rules,
   now: number,
 ): Chosen[] {
   const chosen: Chosen[] = [];
-  const rest: Judged[] = [];
+  const rest: JudgedItem[] = [];
   for (const item of [...loose].sort(byAge)) {
     if (maxAge !== undefined && now - item.updatedAt > maxAge) {
       chosen.push({ ...item, reason: "maxAge" });
@@ -203,229 +183,82 @@ function chosenOf(
   return chosen;
 }
 
-/** Its calls, each of a portion: others get their turn between them. */
-class Eviction {
+/** The calls of an eviction, between which others get their turn. */
+class Portions {
   readonly #connection: Connection;
   readonly #steps: StepOptions;
-  readonly #restore: KeepsakeStore["putImported"];
   readonly #clock: () => number;
 
-  constructor(
-    connection: Connection,
-    steps: StepOptions,
-    restore: KeepsakeStore["putImported"],
-    clock: () => number,
-  ) {
+  constructor(connection: Connection, steps: StepOptions, clock: () => number) {
     this.#connection = connection;
     this.#steps = steps;
-    this.#restore = restore;
     this.#clock = clock;
   }
 
-  async namespacesBelow(prefixes: readonly string[][]): Promise<string[][]> {
-    const found = new Map<string, string[]>();
-    for (const prefix of prefixes) {
-      for (let offset = 0; ; offset += NAMESPACES) {
-        await this.#turn();
-        const [page] = await this.#connection.call([
-          {
-            kind: "listNamespaces",
-            matchConditions: prefix.length === 0 ? [] : [{ matchType: "prefix", path: prefix }],
-            limit: NAMESPACES,
-            offset,
-          },
-        ]);
-        // A label "*" would match any.
-        const below = page.filter((one) => prefix.every((label, i) => one[i] === label));
-        for (const one of below) found.set(nameOf(one), one);
-        if (page.length < NAMESPACES) break;
-      }
-    }
-    return [...found.values()];
-  }
-
-  /**
-   * Those of the namespaces that a hold protects, by name. A scope can't list holds: it asks
-   * whether something could be forgotten.
-   */
-  async heldAmong(namespaces: readonly (readonly string[])[]): Promise<Set<string>> {
-    const held = new Set<string>();
-    const names = await this.#holds();
-    if (names !== undefined) {
-      for (const one of namespaces) if (isBelow(one, names)) held.add(nameOf(one));
-      return held;
-    }
-    for (const portion of portionsOf(namespaces)) {
-      await this.#turn();
-      for (const one of await this.#heldIn(portion)) held.add(nameOf(one));
-    }
-    return held;
-  }
-
-  /** By name; undefined in a scope, also in one that a Durable Object puts its caller into. */
-  async #holds(): Promise<Set<string> | undefined> {
-    if (this.#connection.levels !== undefined) return undefined;
-    try {
-      const [holds] = await this.#connection.call([{ kind: "listHolds" }]);
-      return new Set(holds.map(({ namespace }) => nameOf(namespace)));
-    } catch (error) {
-      if (error instanceof KeepsakeError && error.code === "access_denied") return undefined;
-      throw error;
+  async judge(namespacePrefix: readonly string[]): Promise<JudgedItem[]> {
+    const judged: JudgedItem[] = [];
+    for (;;) {
+      const after = judged.at(-1);
+      const [page] = await this.#call([
+        { kind: "judgeItems", namespacePrefix, after, limit: JUDGED },
+      ]);
+      if (page.length === 0) return judged;
+      judged.push(...page);
     }
   }
 
-  async #heldIn(
-    namespaces: readonly (readonly string[])[],
-  ): Promise<readonly (readonly string[])[]> {
-    if (await this.#canForget(namespaces)) return [];
-    if (namespaces.length === 1) return namespaces;
-    const half = Math.ceil(namespaces.length / 2);
-    return [
-      ...(await this.#heldIn(namespaces.slice(0, half))),
-      ...(await this.#heldIn(namespaces.slice(half))),
-    ];
-  }
-
-  async #canForget(namespaces: readonly (readonly string[])[]): Promise<boolean> {
-    try {
-      await this.#probe(namespaces.map((one) => [...one, PROBE]));
-      return true;
-    } catch (error) {
-      if (error instanceof KeepsakeError && error.code === "held") return false;
-      // A policy refuses these, too, and names what the caller knows.
-      if (error instanceof KeepsakeError && error.code === "access_denied") {
-        await this.#probe(namespaces);
-      }
-      throw error;
-    }
-  }
-
-  async #probe(namespaces: readonly (readonly string[])[]): Promise<void> {
-    await this.#connection.call([
-      {
-        kind: "forget",
-        id: HOLD_PROBE,
-        digest: "",
-        namespaces,
-        filter: "",
-        threads: [],
-        threadPrefix: undefined,
-        dryRun: true,
-      },
-    ]);
-  }
-
-  async judge(namespaces: readonly string[][]): Promise<Judged[]> {
-    const judged: Judged[] = [];
-    for (const some of portionsOf(namespaces, LISTS)) {
-      await this.#turn();
-      const lists = some.map((namespace) => ({ kind: "listKeys", namespace }) as const);
-      const keys = await this.#connection.call(lists, this.#clock());
-      const items = some.flatMap((namespace, i) =>
-        (keys[i] as string[]).map((key) => ({ namespace, key })),
-      );
-      for (const portion of portionsOf(items)) {
-        await this.#turn();
-        const read = await this.#connection.call(portion.map(readOf), this.#clock());
-        for (const item of read) if (item !== null) judged.push(judgementOf(item));
-      }
-    }
-    return judged;
-  }
-
-  /** Those that were still as they had been judged, and are gone now. */
+  /** Answers those that went: what changed meanwhile, or is held by now, stays. */
   async remove(chosen: readonly Chosen[]): Promise<Chosen[]> {
     const removed: Chosen[] = [];
-    let left = chosen.length;
-    for (const portion of portionsOf(chosen)) {
-      await this.#turn();
-      const distinct = new Map(portion.map(({ namespace }) => [nameOf(namespace), namespace]));
-      const isHeld = await this.heldAmong([...distinct.values()]);
-      const free = portion.filter(({ namespace }) => !isHeld.has(nameOf(namespace)));
-      removed.push(...(await this.#removeUnchanged(free)));
-      left -= portion.length;
+    for (let begin = 0; begin < chosen.length; begin += EVICTED) {
+      const groups = byNamespace(chosen.slice(begin, begin + EVICTED));
+      const answers = await this.#call(
+        groups.map((items) => ({
+          kind: "evictItems" as const,
+          namespace: (items[0] as Chosen).namespace,
+          items,
+        })),
+      );
+      for (const [i, items] of groups.entries()) {
+        const gone = new Set(answers[i]?.keys);
+        removed.push(...items.filter(({ key }) => gone.has(key)));
+      }
+      const left = Math.max(chosen.length - begin - EVICTED, 0);
       tell(this.#steps.onProgress, { done: removed.length, left });
     }
     return removed;
   }
 
-  // Read again, since judging may have taken long. What the deletion itself then sees is put back
-  // if it is something newer: engines of other threads may be asked in between.
-  async #removeUnchanged(portion: readonly Chosen[]): Promise<Chosen[]> {
-    const items = await this.#connection.call(portion.map(readOf), this.#clock());
-    const same = portion.filter((item, i) => isAsJudged(item, items[i]));
-    if (same.length === 0) return [];
-    const operations = [...same.map(readOf), ...same.map(deletionOf)];
-    const answers = await this.#connection.call(operations, this.#clock());
-    const deleted = answers.slice(0, same.length) as (Item | null)[];
-    for (const [i, item] of same.entries()) {
-      if (!isAsJudged(item, deleted[i])) await this.#putBack(deleted[i]);
-    }
-    return same.filter((item, i) => isAsJudged(item, deleted[i]));
-  }
-
-  async #putBack(item: Item | null | undefined): Promise<void> {
-    if (!item) return;
-    const [newer] = await this.#connection.call([readOf(item)], this.#clock());
-    if (newer !== null) return;
-    const { createdAt, updatedAt, ...kept } = item;
-    await this.#restore({ kind: "put", ...kept }, createdAt, updatedAt);
-  }
-
-  async #turn(): Promise<void> {
+  async #call<const Operations extends readonly Operation[]>(operations: Operations) {
     await new Promise((resolve) => setTimeout(resolve));
     throwIfEnded(this.#steps.signal);
+    return this.#connection.call(operations, this.#clock());
   }
 }
 
-function readOf({ namespace, key }: ItemRef) {
-  return { kind: "get", namespace, key, refreshTtl: false } as const;
+/** Without those that lie within others. */
+function outermost(prefixes: readonly string[][]): string[][] {
+  const isWithin = (one: string[], other: string[]) =>
+    other.length < one.length && other.every((label, i) => label === one[i]);
+  const distinct = [...new Map(prefixes.map((one) => [nameOf(one), one])).values()];
+  return distinct.filter((one) => !distinct.some((other) => isWithin(one, other)));
 }
 
-function deletionOf({ namespace, key }: ItemRef) {
-  return { kind: "put", namespace, key, value: null } as const;
-}
-
-function isAsJudged(judged: Judged, item: Item | null | undefined): boolean {
-  if (!item || item.updatedAt !== judged.updatedAt) return false;
-  return fnv1a(encoder.encode(item.value)) === judged.hash;
-}
-
-function judgementOf(item: Item): Judged {
-  const { namespace, key, updatedAt } = item;
-  const value = encoder.encode(item.value);
-  const { pinned, uses, importance } = Object(storedValue(item)) as Record<string, unknown>;
-  return {
-    namespace,
-    key,
-    updatedAt,
-    bytes: encoder.encode(key).length + value.length,
-    hash: fnv1a(value),
-    isPinned: pinned === true,
-    uses: numberOf(uses),
-    importance: numberOf(importance),
-  };
-}
-
-const encoder = new TextEncoder();
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" ? value : 0;
+function byNamespace<Named extends { namespace: readonly string[] }>(items: Named[]): Named[][] {
+  const groups = new Map<string, Named[]>();
+  for (const item of items) {
+    const name = nameOf(item.namespace);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
 }
 
 function nameOf(namespace: readonly string[]): string {
   return JSON.stringify(namespace);
 }
 
-function isBelow(namespace: readonly string[], names: ReadonlySet<string>): boolean {
-  if (names.size === 0) return false;
-  return [...namespace, ""].some((_, depth) => names.has(nameOf(namespace.slice(0, depth))));
-}
-
 function bytesOf(items: readonly { bytes: number }[]): number {
   return items.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function* portionsOf<T>(list: readonly T[], size = PORTION): Generator<T[]> {
-  for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size);
 }

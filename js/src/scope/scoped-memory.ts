@@ -100,7 +100,7 @@ export class ScopedMemory {
   /** As `memory.evict()`, of everything in the scope unless the options name a part of it. */
   async evict(options: EvictOptions): Promise<EvictionReport> {
     return withNamedErrors("ScopedMemory", () =>
-      evict(this.#connection, options, this.store, this.#options.now),
+      evict(this.#connection, options, this.#options.now),
     );
   }
 

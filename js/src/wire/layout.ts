@@ -916,6 +916,84 @@ export function writeUndoRequest(writer: Writer, it: UndoRequest): void {
   writer.flag(it.force);
 }
 
+/** A page of items as an eviction judges them, behind the last one of the page before. @internal */
+export interface JudgeItemsRequest {
+  readonly namespacePrefix: Namespace;
+  readonly after: ItemRef | undefined;
+  readonly limit: number;
+}
+
+export function writeJudgeItemsRequest(writer: Writer, it: JudgeItemsRequest): void {
+  writer.texts(it.namespacePrefix);
+  writer.flag(it.after !== undefined);
+  if (it.after !== undefined) writeItemRef(writer, it.after);
+  writer.u32(it.limit);
+}
+
+/** @internal */
+export interface JudgedItem extends ItemRef {
+  /** Of key and value. */
+  bytes: number;
+  updatedAt: number;
+  /** Of the value. */
+  fingerprint: number;
+  isPinned: boolean;
+  uses: number;
+  importance: number;
+  isHeld: boolean;
+}
+
+export function readJudgedItem(reader: Reader): JudgedItem {
+  return {
+    namespace: reader.namespace(),
+    key: reader.text(),
+    bytes: reader.i64(),
+    updatedAt: reader.i64(),
+    fingerprint: reader.u32(),
+    isPinned: reader.flag(),
+    uses: reader.f64(),
+    importance: reader.f64(),
+    isHeld: reader.flag(),
+  };
+}
+
+/** Items that go if they are as they were judged. @internal */
+export interface EvictItemsRequest {
+  readonly namespace: Namespace;
+  readonly items: ReadonlyArray<JudgedKey>;
+}
+
+export function writeEvictItemsRequest(writer: Writer, it: EvictItemsRequest): void {
+  writer.texts(it.namespace);
+  writer.list(it.items, writeJudgedKey);
+}
+
+/** @internal */
+export interface JudgedKey {
+  readonly key: string;
+  readonly updatedAt: number;
+  readonly fingerprint: number;
+}
+
+export function writeJudgedKey(writer: Writer, it: JudgedKey): void {
+  writer.text(it.key);
+  writer.i64(it.updatedAt);
+  writer.u32(it.fingerprint);
+}
+
+/** @internal */
+export interface EvictedItems {
+  items: number;
+  keys: string[];
+}
+
+export function readEvictedItems(reader: Reader): EvictedItems {
+  return {
+    items: reader.i64(),
+    keys: reader.texts(),
+  };
+}
+
 /** What an undo did. */
 export interface Undone {
   /** The undoing itself, which can be undone as well. */
@@ -1850,6 +1928,8 @@ export const LAYOUT = {
   searchAsOf: { tag: 34, write: writeSearchAsOfRequest, read: (reader: Reader) => reader.list(readSearchItem) },
   listNamespacesAsOf: { tag: 35, write: writeListNamespacesAsOfRequest, read: (reader: Reader) => reader.list((reader: Reader) => reader.texts()) },
   undo: { tag: 36, write: writeUndoRequest, read: readUndone },
+  judgeItems: { tag: 37, write: writeJudgeItemsRequest, read: (reader: Reader) => reader.list(readJudgedItem) },
+  evictItems: { tag: 38, write: writeEvictItemsRequest, read: readEvictedItems },
   putCheckpoint: { tag: 64, write: writeNewCheckpoint, read: nothing },
   putWrites: { tag: 65, write: writePutWritesRequest, read: nothing },
   getTuple: { tag: 66, write: writeGetTupleRequest, read: (reader: Reader) => reader.flag() ? readCheckpointTuple(reader) : undefined },

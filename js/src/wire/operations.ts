@@ -132,6 +132,15 @@ export const OPERATIONS: {
     usesIndex: true,
   },
 
+  judgeItems: { from: "scope", access: ({ namespacePrefix }) => recalls(namespacePrefix) },
+  evictItems: {
+    from: "scope",
+    access: ({ namespace }) => ({ operation: "delete", namespace }),
+    changes: ({ namespace }) => namespaces(namespace),
+    makesRoom: always,
+    usesIndex: true,
+  },
+
   putCheckpoint: {
     from: "scope",
     access: ({ key }) => ({ operation: "store", threadId: key.threadId }),

@@ -261,7 +261,8 @@ class InMemoryStore final : public Store, private ItemTable {
   Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) override;
   Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
                                                 std::int64_t now_ms) override;
-  Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
+  Status ReadBelow(std::string_view encoded_prefix, const ItemName* after,
+                   Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Result<std::int64_t> InOperation(FunctionRef<Status()> body, bool is_single) override;
   Result<bool> WriteAlone(const CheckedPut&, std::int64_t) override { return false; }
@@ -282,7 +283,9 @@ class InMemoryStore final : public Store, private ItemTable {
   using Buckets = std::map<std::string, Bucket, std::less<>>;
 
   Record* Find(std::string_view encoded_ns, std::string_view key);
-  std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix);
+  // From that of `after` on, if it is not null.
+  std::ranges::subrange<Buckets::iterator> BucketsBelow(std::string_view encoded_prefix,
+                                                        const ItemName* after = nullptr);
   // What a filter leaves, as far as the columns of its fields tell; nullopt for all: of vectors,
   // and of items, whose ids are the slots.
   std::optional<search::SlotSet> Select(const json::Filter& filter);
@@ -331,8 +334,9 @@ Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
 }
 
 std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBelow(
-    std::string_view encoded_prefix) {
-  const auto begin = buckets_.lower_bound(encoded_prefix);
+    std::string_view encoded_prefix, const ItemName* after) {
+  const bool is_behind = after != nullptr && encoded_prefix < after->encoded_ns;
+  const auto begin = buckets_.lower_bound(is_behind ? after->encoded_ns : encoded_prefix);
   if (encoded_prefix.empty()) return {begin, buckets_.end()};
   std::string end(encoded_prefix);
   ++end.back();  // no label's end any more, but greater than all that begins with it
@@ -750,12 +754,23 @@ Result<StoreUsage> InMemoryStore::Measure(std::string_view encoded_ns, bool belo
   return usage;
 }
 
-Status InMemoryStore::ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) {
+Status InMemoryStore::ReadBelow(std::string_view encoded_prefix, const ItemName* after,
+                                Visitor<const ItemTrace&> offer) {
   Status failure;
-  for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix)) {
-    for (const auto& [key, record] : bucket.records) {
-      const ItemTrace trace = {record.id,    encoded_ns,          key,
-                               record.value, record.slots.size(), record.TellProvenance()};
+  for (const auto& [encoded_ns, bucket] : BucketsBelow(encoded_prefix, after)) {
+    const bool is_begun = after != nullptr && after->encoded_ns == encoded_ns;
+    const auto& records = bucket.records;
+    auto entry = is_begun ? records.upper_bound(after->key) : records.begin();
+    for (; entry != records.end(); ++entry) {
+      const Record& record = entry->second;
+      const ItemTrace trace{.id = record.id,
+                            .encoded_ns = encoded_ns,
+                            .key = entry->first,
+                            .value = record.value,
+                            .updated_at_ms = record.updated_at_ms,
+                            .expires_at_ms = record.expires_at_ms,
+                            .vectors = record.slots.size(),
+                            .provenance = record.TellProvenance()};
       if (!offer.GoesOn(failure, trace)) return failure;
     }
   }

@@ -121,9 +121,9 @@ constexpr std::string_view kMeasureBelow =
     "  + length(CAST(value AS BLOB)) + COALESCE(length(CAST(source AS BLOB)), 0)), 0)"
     " FROM store_kv WHERE ns >= ? AND ns < ? AND (expires_at IS NULL OR expires_at > ?)";
 constexpr std::string_view kReadBelow =
-    "SELECT item_id, ns, key, value,"
+    "SELECT item_id, ns, key, value, updated_at, expires_at,"
     " (SELECT count(*) FROM store_vectors v WHERE v.item_id = i.item_id), origin, source"
-    " FROM store_kv i WHERE ns >= ? AND ns < ?";
+    " FROM store_kv i WHERE (ns, key) >= (?, ?) AND ns < ? ORDER BY ns, key";
 constexpr std::string_view kCount =
     "SELECT count(*), count(DISTINCT ns) FROM store_kv WHERE expires_at IS NULL OR expires_at > ?";
 constexpr std::string_view kCountVectors =
@@ -335,7 +335,8 @@ class SqliteStore final : public Store, private ItemTable {
   Result<std::vector<ExpiringItem>> ReadNamespace(std::string_view encoded_ns) override;
   Result<std::vector<ExpiringItem>> ReadExpired(std::uint32_t max_items,
                                                 std::int64_t now_ms) override;
-  Status ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) override;
+  Status ReadBelow(std::string_view encoded_prefix, const ItemName* after,
+                   Visitor<const ItemTrace&> offer) override;
   Result<std::vector<ItemName>> SupersededBy(std::span<const std::int64_t> marks) override;
   Result<std::int64_t> InOperation(FunctionRef<Status()> body, bool is_single) override;
   Result<bool> WriteAlone(const CheckedPut& put, std::int64_t now_ms) override;
@@ -882,11 +883,24 @@ Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_
   return keys;
 }
 
-Status SqliteStore::ReadBelow(std::string_view encoded_prefix, Visitor<const ItemTrace&> offer) {
+Status SqliteStore::ReadBelow(std::string_view encoded_prefix, const ItemName* after,
+                              Visitor<const ItemTrace&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
-  return database_.Run(kReadBelow, {range.first(), range.end()}, [&](const Row& row) {
-    return offer({row.Int(0), row.Text(1), row.Text(2), row.Text(3),
-                  static_cast<std::uint64_t>(row.Int(4)), ProvenanceIn(row, 5)});
+  const bool is_behind = after != nullptr && encoded_prefix < after->encoded_ns;
+  const std::string_view ns = is_behind ? std::string_view(after->encoded_ns) : encoded_prefix;
+  const std::string_view key = is_behind ? std::string_view(after->key) : std::string_view();
+  return database_.Run(kReadBelow, {ns, key, range.end()}, [&](const Row& row) -> Result<bool> {
+    if (after != nullptr && row.Text(1) == after->encoded_ns && row.Text(2) == after->key) {
+      return true;
+    }
+    return offer({.id = row.Int(0),
+                  .encoded_ns = row.Text(1),
+                  .key = row.Text(2),
+                  .value = row.Text(3),
+                  .updated_at_ms = row.Int(4),
+                  .expires_at_ms = row.IsNull(5) ? kNeverExpires : row.Int(5),
+                  .vectors = static_cast<std::uint64_t>(row.Int(6)),
+                  .provenance = ProvenanceIn(row, 7)});
   });
 }
 
