@@ -1,26 +1,29 @@
 // How much of what answers a question is among the first ten hits, over many kinds of text,
-// beside plain FTS5 and plain BM25 in the same run. No option is set, but the language.
+// beside plain FTS5 and plain BM25 in the same run; the better of these is "plain". No option is
+// set, but the language.
 //
 //   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
-//        --realmem=folder --cranfield=folder --squad=file.json,file.json [--table=file]
-//        [--gate] [--fit] [--sample=n]
+//        --realmem=folder --stackfaq=file --cosqa=folder --mtrag=file --qmsum=folder
+//        --cranfield=folder --squad=file.json,file.json [--table=file] [--gate] [--data=file]
+//        [--sample=n]
 //
 // The data is read where it lies and is no part of the project:
 //   realtalk   the folder of Chat_*.json of REALTALK       beam     100K/N/… of BEAM
 //   realmem    the folder of *_dialogues_256k.json         squad    CMRC, ARCD, XQuAD, …
 //   cranfield  the folder of cran.all.1400, cran.qry and cranqrel
+//   stackfaq   stackExchange-FAQ.json of BERT-FAQ: what users ask, and answers with their titles
+//   cosqa      the folder of *{dev,test}-500.json and code_idx_map.txt: questions, and functions
+//   mtrag      a *.jsonl of mtragun-human: the last turn of a talk, and passages
+//   qmsum      data/ALL of QMSum, of which test and val: questions, and turns of a meeting
 // Name only what may be looked at: the others tell whether a figure is honest.
 // --table searches by words and by the meaning of `keepsake/embed` together, too, with a table
 // that `cutWordVectors()` made.
 // --gate asks what scores are worth as a confidence: the gate that keeps a share of the hits that
 // answer, chosen on the other sets, and how many questions without an answer then get nothing.
 // --sample=n takes each nth question.
-// --fit fits the weights of the core to all sets that are named (bench/core/text_fit.cc).
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// --data=file writes all sets that are named for bench/core/text_fit.cc, which tries other weights.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { InMemoryStore } from "keepsake";
 import { staticEmbedder } from "keepsake/embed";
@@ -28,7 +31,6 @@ import { Bm25 } from "./bm25.mjs";
 import { introduce, progress, table } from "./lib.mjs";
 
 const K = 10;
-const FIT = fileURLToPath(new URL("../build/bench/bench/core/text_fit", import.meta.url));
 const STOP_WORDS = new Set(
   (
     "a an and are as at be because been but by can could did do does for from had has have he her" +
@@ -91,6 +93,11 @@ const KINDS = {
       .sort()
       .map((id) => beamOf(id, join(folder, id))),
   realmem: (folder) => filesIn(folder, /_dialogues_.*\.json$/).map(realmemOf),
+  stackfaq: (file) => [stackfaqOf(file)],
+  cosqa: (folder) => [cosqaOf(folder)],
+  mtrag: (file) => [mtragOf(file)],
+  qmsum: (folder) =>
+    ["test", "val"].flatMap((part) => filesIn(join(folder, part), /\.json$/).map(qmsumOf)),
   cranfield: (folder) => [cranfieldOf(folder)],
   squad: (file) => [squadOf(file)],
 };
@@ -143,6 +150,63 @@ function realmemOf(file) {
   return { id: basename(file), items, questions };
 }
 
+function stackfaqOf(file) {
+  const items = [];
+  const questions = json(file).root.qapair.flatMap(({ question: title, answer, rephr }, pair) => {
+    const answers = [answer]
+      .flat()
+      .map((text, i) => ({ key: `${pair}:${i}`, value: { title, text } }));
+    items.push(...answers);
+    const gold = answers.map(({ key }) => key);
+    return rephr.filter((text) => text && text !== "*").map((text) => ({ text, gold }));
+  });
+  return { id: "stackfaq", items, questions };
+}
+
+function cosqaOf(folder) {
+  const code = Object.entries(json(join(folder, "code_idx_map.txt")));
+  return {
+    id: "cosqa",
+    items: code.map(([text, key]) => ({ key: String(key), value: { text } })),
+    questions: filesIn(folder, /-500\.json$/)
+      .flatMap(json)
+      .map(({ doc, retrieval_idx }) => ({ text: doc, gold: [String(retrieval_idx)] })),
+  };
+}
+
+function mtragOf(file) {
+  const turns = readFileSync(file, "utf8").trim().split("\n").map(JSON.parse);
+  const passages = turns.flatMap(({ contexts }) => contexts);
+  const texts = new Map(passages.map(({ document_id, text }) => [document_id, text]));
+  return {
+    id: "mtrag",
+    items: [...texts].map(([key, text]) => ({ key, value: { text } })),
+    questions: turns.map(({ input, contexts }) => ({
+      text: input.at(-1).text,
+      gold: [...new Set(contexts.map(({ document_id }) => document_id))],
+    })),
+  };
+}
+
+// Ten hits can't hold a span of a hundred turns: see worth().
+function qmsumOf(file) {
+  const { meeting_transcripts: turns, specific_query_list: queries } = json(file);
+  return {
+    id: basename(file),
+    items: turns.map(({ speaker, content }, i) => ({
+      key: String(i),
+      value: { speaker, content },
+    })),
+    questions: queries.map(({ query, relevant_text_span: spans }) => ({
+      text: query,
+      gold: turns
+        .map((_, i) => i)
+        .filter((i) => spans.some(([first, last]) => Number(first) <= i && i <= Number(last)))
+        .map(String),
+    })),
+  };
+}
+
 function cranfieldOf(folder) {
   const read = (name) => readFileSync(join(folder, name), "latin1");
   const parts = (text) => text.split(/^\.I \d+\s*$/m).slice(1);
@@ -155,7 +219,6 @@ function cranfieldOf(folder) {
   }
   return {
     id: "cranfield",
-    isByRank: true,
     items: parts(read("cran.all.1400")).map((text, i) => ({
       key: String(i + 1),
       value: { title: section(text, "T"), text: section(text, "W") },
@@ -171,7 +234,6 @@ function squadOf(file) {
   const paragraphs = json(file).data.flatMap(({ paragraphs }) => paragraphs);
   return {
     id: basename(file),
-    isByRank: true,
     items: paragraphs.map(({ context }, i) => ({ key: String(i), value: { text: context } })),
     questions: paragraphs.flatMap(({ qas }, i) =>
       qas.map(({ question }) => ({ text: question, gold: [String(i)] })),
@@ -187,11 +249,33 @@ const stringsIn = (value) =>
     : value && typeof value === "object"
       ? Object.values(value).flatMap(stringsIn)
       : [];
+// Of what is written without spaces pairs of characters are words.
 const wordsOf = (text) =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) =>
-    /[\u3040-\u9fff]/.test(word) ? [...word] : [word],
+  (text.toLowerCase().match(/[\u3040-\u9fff]+|[^\P{L}\u3040-\u9fff]+|\p{N}+/gu) ?? []).flatMap(
+    (word) =>
+      /[\u3040-\u9fff]/.test(word) && word.length > 1
+        ? [...word].slice(1).map((character, i) => word[i] + character)
+        : [word],
   );
-const questionWords = (text) => [...new Set(wordsOf(text).filter((word) => !STOP_WORDS.has(word)))];
+const plainWords = (text) => stemsOf(wordsOf(text).filter((word) => !STOP_WORDS.has(word)));
+
+// As FTS5's porter makes them.
+const stems = new Map();
+const stemmer = new Database(":memory:");
+stemmer.exec("CREATE VIRTUAL TABLE words USING fts5(word, tokenize = 'porter unicode61')");
+stemmer.exec("CREATE VIRTUAL TABLE stems USING fts5vocab(words, 'instance')");
+const addWord = stemmer.prepare("INSERT INTO words(rowid, word) VALUES (?, ?)");
+function stemsOf(words) {
+  const unknown = [...new Set(words)].filter((word) => !stems.has(word));
+  if (unknown.length > 0) {
+    stemmer.exec("DELETE FROM words");
+    for (const [i, word] of unknown.entries()) addWord.run(i, word);
+    for (const { term, doc } of stemmer.prepare("SELECT term, doc FROM stems").iterate()) {
+      stems.set(unknown[doc], term);
+    }
+  }
+  return words.map((word) => stems.get(word) ?? word);
+}
 
 class Fts5 {
   #db = new Database(":memory:");
@@ -206,11 +290,11 @@ class Fts5 {
     }
   }
   async search(text) {
-    const words = questionWords(text).map((word) => `"${word}"`);
+    const words = [...new Set(wordsOf(text))].filter((word) => !STOP_WORDS.has(word));
     if (words.length === 0) return [];
     return this.#db
       .prepare(`SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ${K}`)
-      .all(words.join(" OR "))
+      .all(words.map((word) => `"${word}"`).join(" OR "))
       .map(({ rowid }) => this.#keys[rowid - 1]);
   }
 }
@@ -218,12 +302,11 @@ class Fts5 {
 class PlainBm25 {
   #index = new Bm25();
   async add(items) {
-    for (const { key, value } of items) {
-      this.#index.add(key, wordsOf(stringsIn(value).join(" ")));
-    }
+    for (const { key, value } of items)
+      this.#index.add(key, plainWords(stringsIn(value).join(" ")));
   }
   async search(text) {
-    return this.#index.search(questionWords(text), K);
+    return this.#index.search(plainWords(text), K);
   }
 }
 
@@ -264,44 +347,75 @@ class OursWithTable extends Ours {
 // ---- measuring
 
 const gain = (i) => 1 / Math.log2(i + 2);
-function worth(found, gold, isByRank) {
-  if (!isByRank) return gold.filter((key) => found.includes(key)).length / gold.length;
+// [recall@10, nDCG@10]. Of more than ten that answer, ten are all.
+function worth(found, gold) {
+  const most = Math.min(gold.length, K);
   const best = gold.slice(0, K).reduce((sum, _, i) => sum + gain(i), 0);
-  return found.reduce((sum, key, i) => sum + (gold.includes(key) ? gain(i) : 0), 0) / best;
+  const gains = found.reduce((sum, key, i) => sum + (gold.includes(key) ? gain(i) : 0), 0);
+  return [gold.filter((key) => found.includes(key)).length / most, gains / best];
 }
 
 // Items are added as the talk goes on.
-async function worthOf(finder, talk, questions) {
-  let sum = 0;
+async function worthOf(Finder, talk) {
+  const finder = new Finder();
+  const sums = [0, 0];
   let known = 0;
   const { items } = talk;
-  const asked = questions
+  const asked = talk.questions
     .map((question) => ({ before: items.length, ...question }))
     .sort((a, b) => a.before - b.before);
   for (const { text, gold, before } of asked) {
     if (before > known) await finder.add(items.slice(known, before));
     known = before;
-    sum += worth(await finder.search(text), gold, talk.isByRank);
+    for (const [i, value] of worth(await finder.search(text), gold).entries()) sums[i] += value;
   }
   await finder.close?.();
-  return sum;
+  return sums;
 }
 
-async function row(kind, talks) {
-  const finders = [Fts5, PlainBm25, Ours, ...(embedder ? [OursWithTable] : [])];
-  const sums = finders.map(() => 0);
+// [recall@10, nDCG@10] of each finder over all questions that have an answer.
+async function meansOf(kind, talks, finders) {
+  const sums = finders.map(() => [0, 0]);
   let count = 0;
   for (const talk of talks) {
-    const asked = talk.questions.filter(({ gold }) => gold.length > 0);
     progress(`${kind}: ${talk.id}`);
     for (const [i, Finder] of finders.entries()) {
-      sums[i] += await worthOf(new Finder(), talk, asked);
+      for (const [j, sum] of (await worthOf(Finder, answeredOf(talk))).entries()) sums[i][j] += sum;
     }
-    count += asked.length;
+    count += answeredOf(talk).questions.length;
   }
   progress("");
-  const what = talks.some(({ isByRank }) => isByRank) ? "nDCG@10" : "recall@10";
-  return [kind, what, count, ...sums.map((sum) => (sum / count).toFixed(3))];
+  return { count, means: sums.map((sum) => sum.map((value) => value / count)) };
+}
+
+const answeredOf = ({ questions, ...talk }) => ({
+  ...talk,
+  questions: questions.filter(({ gold }) => gold.length > 0),
+});
+
+const PLAIN = [Fts5, PlainBm25];
+const betterOf = (means) =>
+  [0, 1].map((i) => Math.max(...means.slice(0, PLAIN.length).map((m) => m[i])));
+const figure = (value) => value.toFixed(3).replace("0.", ".");
+
+async function printTable(sets) {
+  const finders = [...PLAIN, Ours, ...(embedder ? [OursWithTable] : [])];
+  const rows = [];
+  for (const [kind, talks] of Object.entries(sets)) {
+    const { count, means } = await meansOf(kind, talks, finders);
+    const [recall, ndcg] = betterOf(means).map((plain, i) => means[PLAIN.length][i] - plain);
+    const figures = means.flatMap((each) => each.map(figure));
+    rows.push([kind, count, ...figures, figure(recall), figure(ndcg), Math.min(recall, ndcg)]);
+  }
+  rows.sort((a, b) => a.at(-1) - b.at(-1));
+  const names = ["FTS5", "BM25", "Keepsake", ...(embedder ? ["with a table of words"] : [])];
+  const header = names.flatMap((name) => [`${name}: recall@10`, "nDCG@10"]);
+  console.log(
+    table(
+      ["", "questions", ...header, "ours − plain: recall@10", "nDCG@10"],
+      rows.map((row) => row.slice(0, -1)),
+    ),
+  );
 }
 
 // ---- the gate
@@ -400,28 +514,22 @@ async function printGate(sets) {
 }
 
 // As text_fit.cc reads it.
-function printFit(sets) {
-  if (!existsSync(FIT)) throw new Error(`build it first (preset bench): ${FIT}`);
-  const folder = mkdtempSync(join(tmpdir(), "keepsake-fit-"));
-  const lines = Object.entries(sets).flatMap(([kind, talks]) => [
-    `set\t${kind}\t${talks.some(({ isByRank }) => isByRank) ? "rank" : "recall"}`,
-    ...talks.flatMap(({ items, questions }) => [
-      "talk",
-      ...items.map(({ key, value }) => `item\t${key}\t${JSON.stringify(value)}`),
-      ...questions
-        .filter(({ gold }) => gold.length > 0)
-        .map(
-          ({ text, gold, before = items.length }) =>
-            `question\t${text.replace(/\s+/g, " ")}\t${gold.join(",")}\t${before}`,
-        ),
-    ]),
-  ]);
-  try {
-    writeFileSync(join(folder, "data.tsv"), lines.join("\n"));
-    execFileSync(FIT, [join(folder, "data.tsv")], { stdio: ["ignore", "inherit", "inherit"] });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+async function writeData(sets, file) {
+  const lines = [];
+  for (const [kind, talks] of Object.entries(sets)) {
+    const { means } = await meansOf(kind, talks, PLAIN);
+    lines.push(`set\t${kind}\t${betterOf(means).join("\t")}`);
+    for (const { items, questions } of talks.map(answeredOf)) {
+      lines.push(
+        "talk",
+        ...items.map(({ key, value }) => `item\t${key}\t${JSON.stringify(value)}`),
+      );
+      for (const { text, gold, before = items.length } of questions) {
+        lines.push(`question\t${text.replace(/\s+/g, " ")}\t${gold.join(",")}\t${before}`);
+      }
+    }
   }
+  writeFileSync(file, lines.join("\n"));
 }
 
 introduce("Recall by kinds of text", "What answers a question, among the first ten hits.");
@@ -436,16 +544,7 @@ const each = Number(optionOf("sample") ?? 1);
 for (const talk of Object.values(sets).flat()) {
   talk.questions = talk.questions.filter((_, i) => i % each === 0);
 }
-if (process.argv.includes("--fit")) {
-  printFit(sets);
-} else if (process.argv.includes("--gate")) {
-  await printGate(sets);
-} else {
-  const header = ["", "measure", "questions", "FTS5", "BM25", "Keepsake, no option"];
-  if (embedder) header.push("with a table of words");
-  console.log(table(header, []));
-  // Row by row: some sets take minutes.
-  for (const [kind, talks] of Object.entries(sets)) {
-    console.log(`| ${(await row(kind, talks)).join(" | ")} |`);
-  }
-}
+const data = optionOf("data");
+if (data !== undefined) await writeData(sets, data);
+else if (process.argv.includes("--gate")) await printGate(sets);
+else await printTable(sets);

@@ -1,24 +1,28 @@
-// Fits the weights of the ranking by words (search::TextWeights) to several sets of text at
-// once. bench/recall-kinds.mjs --fit makes the data and runs it:
+// Tries other weights of the ranking by words (search::TextWeights) on several sets of text at
+// once. bench/recall-kinds.mjs --data=data.tsv makes the data:
 //
-//   text_fit data.tsv
+//   text_fit data.tsv                 recall@10 and nDCG@10 of each set, beside plain, worst first
+//   text_fit data.tsv --each          what each number earns: each set without it
+//   text_fit data.tsv --fit           steps that raise the sum of all sets
+//   text_fit data.tsv name=value …    the first table with these instead
+//   … --sample=n                      each nth question
 //
 //   data      := (set | "talk" | item | question)*   a line each, separated by tabs
-//   set       := "set" name ("recall" | "rank")       recall@10, or nDCG@10
+//   set       := "set" name plain-recall plain-ndcg
 //   item      := "item" key value
 //   question  := "question" text keys-with-commas items-before
-//
-// A step is taken if it raises the sum of all sets, where what falls below its first figure
-// counts four times.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,8 +35,13 @@ namespace {
 using search::TextWeights;
 
 constexpr std::size_t kFound = 10;
+// What falls below its first figure counts so many times.
 constexpr double kLoss = 4;
 constexpr int kRounds = 4;
+
+struct Worth {
+  double recall = 0, ndcg = 0;
+};
 
 struct Question {
   search::TextQuery query;
@@ -49,7 +58,7 @@ struct Talk {
 
 struct Set {
   std::string name;
-  bool is_by_rank;
+  Worth plain;
   std::vector<Talk> talks;
 };
 
@@ -77,20 +86,22 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-std::vector<Set> ReadSets(const char* path) {
+std::vector<Set> ReadSets(const char* path, std::size_t sample) {
   std::vector<Set> sets;
+  std::size_t questions = 0;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const std::vector<std::string> parts = Split(line, '\t');
     if (parts[0] == "set") {
-      sets.push_back({.name = parts[1], .is_by_rank = parts[2] == "rank", .talks = {}});
+      const Worth plain{std::atof(parts[2].c_str()), std::atof(parts[3].c_str())};
+      sets.push_back({.name = parts[1], .plain = plain, .talks = {}});
     } else if (parts[0] == "talk") {
       sets.back().talks.emplace_back();
     } else if (parts[0] == "item") {
       Talk& talk = sets.back().talks.back();
       talk.keys.push_back(parts[1]);
       talk.records.push_back(search::MakeTextEntry(parts[2], {}).record);
-    } else {
+    } else if (questions++ % sample == 0) {
       const std::vector<std::string> keys = Split(parts[2], ',');
       sets.back().talks.back().questions.push_back(
           {search::ParseTextQuery(parts[1], Language::kEnglish),
@@ -111,130 +122,214 @@ std::vector<Set> ReadSets(const char* path) {
   return sets;
 }
 
-double WorthOf(const std::vector<search::TextHit>& hits, const Talk& talk, const Question& question,
-               bool is_by_rank) {
-  double got = 0, all = 0;
-  const auto gain = [&](std::size_t i) {
-    return is_by_rank ? 1 / std::log2(static_cast<double>(i) + 2) : 1;
-  };
+void AddWorth(const std::vector<search::TextHit>& hits, const Talk& talk, const Question& question,
+              Worth& sum) {
+  const auto gain = [](std::size_t i) { return 1 / std::log2(static_cast<double>(i) + 2); };
+  double found = 0, gained = 0, best = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    if (question.gold.contains(talk.keys[static_cast<std::size_t>(hits[i].id - 1)])) got += gain(i);
+    if (!question.gold.contains(talk.keys[static_cast<std::size_t>(hits[i].id - 1)])) continue;
+    ++found;
+    gained += gain(i);
   }
-  const std::size_t most =
-      is_by_rank ? std::min(kFound, question.gold.size()) : question.gold.size();
-  for (std::size_t i = 0; i < most; ++i) all += gain(i);
-  return got / all;
+  const std::size_t most = std::min(kFound, question.gold.size());
+  for (std::size_t i = 0; i < most; ++i) best += gain(i);
+  sum.recall += found / static_cast<double>(most);
+  sum.ndcg += gained / best;
 }
 
-double Worth(const Set& set, const TextWeights& weights) {
-  double sum = 0, count = 0;
+Worth WorthOf(const Set& set, const TextWeights& weights) {
+  Worth sum;
+  double count = 0;
   for (const Talk& talk : set.talks) {
     Everything source(talk.records);
     for (const Question& question : talk.questions) {
       search::TextPlan plan;
       const auto hits = SearchText(talk.indexes.at(question.before), "", question.query, {}, source,
                                    kFound, plan, {}, weights);
-      sum += WorthOf(*hits, talk, question, set.is_by_rank);
+      AddWorth(*hits, talk, question, sum);
       ++count;
     }
   }
-  return sum / count;
+  return {sum.recall / count, sum.ndcg / count};
 }
 
-std::map<std::string, double*> NamesOf(TextWeights& weights) {
-  std::map<std::string, double*> names = {
-      {"saturation", &weights.saturation},
-      {"length_penalty", &weights.length_penalty},
-      {"length_penalty_by_spread", &weights.length_penalty_by_spread},
-      {"passage", &weights.passage},
-      {"passage_penalty", &weights.passage_penalty},
-      {"answer", &weights.answer},
-      {"near_by", &weights.near_by},
-      {"fading", &weights.fading},
-      {"repeated", &weights.repeated},
-      {"asking", &weights.asking},
-      {"beside", &weights.beside},
-      {"speaker", &weights.speaker},
-      {"when", &weights.when},
-      {"how_many", &weights.how_many},
-      {"of_user", &weights.of_user},
-      {"standing", &weights.standing},
-      {"recency", &weights.recency},
-      {"likeness", &weights.likeness},
-      {"fresh_items", &weights.fresh_items},
-      {"same_day", &weights.same_day},
-      {"same_month", &weights.same_month},
-      {"same_year", &weights.same_year}};
-  for (std::size_t i = 0; i < weights.earlier.size(); ++i) {
-    names["earlier " + std::to_string(i + 1)] = &weights.earlier[i];
-    names["later " + std::to_string(i + 1)] = &weights.later[i];
+std::vector<Worth> WorthsOf(const std::vector<Set>& sets, const TextWeights& weights) {
+  std::vector<Worth> worths;
+  for (const Set& set : sets) worths.push_back(WorthOf(set, weights));
+  return worths;
+}
+
+struct Named {
+  const char* name;
+  double TextWeights::* weight;
+  double none;  // with which the rule does nothing
+};
+constexpr Named kNamed[] = {
+    {"saturation", &TextWeights::saturation, 0},
+    {"repeated", &TextWeights::repeated, 0},
+    {"length_penalty", &TextWeights::length_penalty, 0},
+    {"length_penalty_by_spread", &TextWeights::length_penalty_by_spread, 0},
+    {"passage", &TextWeights::passage, 0},
+    {"passage_penalty", &TextWeights::passage_penalty, 0},
+    {"answer", &TextWeights::answer, 0},
+    {"near_by", &TextWeights::near_by, 0},
+    {"fading", &TextWeights::fading, 0},
+    {"borrowed", &TextWeights::borrowed, 1e9},
+    {"asking", &TextWeights::asking, 1},
+    {"beside", &TextWeights::beside, 1},
+    {"speaker", &TextWeights::speaker, 0},
+    {"name", &TextWeights::name, 1},
+    {"when", &TextWeights::when, 0},
+    {"how_many", &TextWeights::how_many, 0},
+    {"of_user", &TextWeights::of_user, 1},
+    {"standing", &TextWeights::standing, 1},
+    {"recency", &TextWeights::recency, 0},
+    {"fresh_items", &TextWeights::fresh_items, 0},
+    {"likeness", &TextWeights::likeness, 0},
+    {"same_day", &TextWeights::same_day, 0},
+    {"day_after", &TextWeights::day_after, 0},
+    {"days_to_forget", &TextWeights::days_to_forget, 0},
+    {"same_month", &TextWeights::same_month, 0},
+    {"same_year", &TextWeights::same_year, 0},
+    {"in_span", &TextWeights::in_span, 0},
+    {"on_weekday", &TextWeights::on_weekday, 0},
+    {"only_when", &TextWeights::only_when, 0},
+    {"in_order", &TextWeights::in_order, 0},
+    {"ordered", &TextWeights::ordered, 0},
+    {"hinted", &TextWeights::hinted, 0},
+    {"quoted", &TextWeights::quoted, 0},
+    {"contradicts", &TextWeights::contradicts, 1},
+    {"unsaid", &TextWeights::unsaid, 1},
+};
+
+// The worst first.
+void PrintBesidePlain(const std::vector<Set>& sets, const TextWeights& weights) {
+  struct Row {
+    const Set* set;
+    Worth worth;
+    double above() const {
+      return std::min(worth.recall - set->plain.recall, worth.ndcg - set->plain.ndcg);
+    }
+  };
+  std::vector<Row> rows;
+  for (const Set& set : sets) rows.push_back({&set, WorthOf(set, weights)});
+  std::ranges::sort(rows, {}, &Row::above);
+  for (const Row& row : rows) {
+    const Worth &plain = row.set->plain, &worth = row.worth;
+    std::printf("%-10s recall %.4f %.4f %+.4f   ndcg %.4f %.4f %+.4f\n", row.set->name.c_str(),
+                plain.recall, worth.recall, worth.recall - plain.recall, plain.ndcg, worth.ndcg,
+                worth.ndcg - plain.ndcg);
   }
-  return names;
+}
+
+// In thousandths of recall@10 and nDCG@10: what is lost without it.
+void PrintEach(const std::vector<Set>& sets) {
+  const std::vector<Worth> all = WorthsOf(sets, {});
+  std::printf("%-20s", "");
+  for (const Set& set : sets) std::printf(" %13.13s", set.name.c_str());
+  std::printf(" %13s\n", "mean");
+  for (const Named& named : kNamed) {
+    TextWeights weights;
+    weights.*named.weight = named.none;
+    const std::vector<Worth> without = WorthsOf(sets, weights);
+    std::printf("%-20s", named.name);
+    Worth mean;
+    const auto count = static_cast<double>(sets.size());
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const double recall = 1000 * (all[i].recall - without[i].recall);
+      const double ndcg = 1000 * (all[i].ndcg - without[i].ndcg);
+      std::printf(" %+6.1f %+6.1f", recall, ndcg);
+      mean.recall += recall / count;
+      mean.ndcg += ndcg / count;
+    }
+    std::printf(" %+6.1f %+6.1f\n", mean.recall, mean.ndcg);
+    std::fflush(stdout);
+  }
 }
 
 class Fit {
  public:
-  explicit Fit(std::vector<Set> sets) : sets_(std::move(sets)), first_(WorthsOf(weights_)) {
+  explicit Fit(const std::vector<Set>& sets) : sets_(sets), first_(WorthsOf(sets, weights_)) {
     best_ = first_;
-    for (const auto& [name, weight] : NamesOf(weights_)) {
-      steps_[name] = std::max(0.05, *weight / 4);
-    }
+    for (const Named& named : kNamed) steps_.push_back(std::max(0.05, weights_.*named.weight / 4));
   }
 
   void Run() {
     Print("as they are");
     for (int round = 0; round < kRounds; ++round) {
       bool has_gained = false;
-      for (const auto& [name, step] : steps_) has_gained |= Try(name, step) || Try(name, -step);
-      for (auto& [name, step] : steps_) step *= has_gained ? 1 : 0.5;
+      for (std::size_t i = 0; i < steps_.size(); ++i) {
+        has_gained |= Try(kNamed[i], steps_[i]) || Try(kNamed[i], -steps_[i]);
+      }
+      for (double& step : steps_) step *= has_gained ? 1 : 0.5;
     }
   }
 
  private:
-  std::vector<double> WorthsOf(const TextWeights& weights) const {
-    std::vector<double> worths;
-    for (const Set& set : sets_) worths.push_back(Worth(set, weights));
-    return worths;
-  }
-  double Sum(const std::vector<double>& worths) const {
+  static double Loss(double first, double now) { return kLoss * std::max(first - now, 0.0); }
+  double Sum(const std::vector<Worth>& worths) const {
     double sum = 0;
     for (std::size_t i = 0; i < worths.size(); ++i) {
-      sum += worths[i] - kLoss * std::max(first_[i] - worths[i], 0.0);
+      sum += worths[i].recall - Loss(first_[i].recall, worths[i].recall) + worths[i].ndcg -
+             Loss(first_[i].ndcg, worths[i].ndcg);
     }
     return sum;
   }
-  bool Try(const std::string& name, double step) {
+  bool Try(const Named& named, double step) {
     TextWeights tried = weights_;
-    double& weight = *NamesOf(tried).at(name);
-    weight = std::max(weight + step, 0.0);
-    const bool is_share = name == "passage" || name == "passage_penalty" || name == "fading";
-    if (is_share && weight > 0.95) return false;
-    const std::vector<double> worths = WorthsOf(tried);
+    tried.*named.weight = std::max(tried.*named.weight + step, 0.0);
+    const std::vector<Worth> worths = WorthsOf(sets_, tried);
     if (Sum(worths) <= Sum(best_) + 1e-5) return false;
     weights_ = tried;
     best_ = worths;
-    Print((name + " " + std::to_string(weight)).c_str());
+    Print((std::string(named.name) + "=" + std::to_string(weights_.*named.weight)).c_str());
     return true;
   }
   void Print(const char* what) const {
     std::printf("%s:", what);
     for (std::size_t i = 0; i < sets_.size(); ++i) {
-      std::printf(" %s %.4f", sets_[i].name.c_str(), best_[i]);
+      std::printf(" %s %.4f %.4f", sets_[i].name.c_str(), best_[i].recall, best_[i].ndcg);
     }
     std::printf("\n");
     std::fflush(stdout);
   }
 
-  std::vector<Set> sets_;
+  const std::vector<Set>& sets_;
   TextWeights weights_;
-  std::map<std::string, double> steps_;
-  std::vector<double> first_, best_;
+  std::vector<double> steps_;
+  std::vector<Worth> first_, best_;
 };
+
+int Run(const char* path, std::span<const char* const> options) {
+  std::size_t sample = 1;
+  bool is_each = false, is_fit = false;
+  TextWeights weights;
+  for (const std::string_view option : options) {
+    const std::size_t is = option.find('=');
+    const std::string_view name = option.substr(0, is);
+    const double value = is == option.npos ? 0 : std::atof(option.data() + is + 1);
+    is_each |= name == "--each";
+    is_fit |= name == "--fit";
+    if (name == "--sample") sample = static_cast<std::size_t>(value);
+    for (const Named& named : kNamed) {
+      if (name == named.name) weights.*named.weight = value;
+    }
+  }
+  const std::vector<Set> sets = ReadSets(path, sample);
+  if (is_each) {
+    PrintEach(sets);
+  } else if (is_fit) {
+    Fit(sets).Run();
+  } else {
+    PrintBesidePlain(sets, weights);
+  }
+  return 0;
+}
 
 }  // namespace
 }  // namespace keepsake
 
 int main(int count, char** arguments) {
-  if (count != 2) return std::fprintf(stderr, "usage: text_fit data.tsv\n"), 2;
-  keepsake::Fit(keepsake::ReadSets(arguments[1])).Run();
+  if (count < 2) return std::fprintf(stderr, "usage: text_fit data.tsv [option …]\n"), 2;
+  return keepsake::Run(arguments[1], std::span(arguments + 2, static_cast<std::size_t>(count - 2)));
 }
