@@ -18,7 +18,7 @@ using testing::SizeIs;
 constexpr std::string_view kToday = "d2023-05-10";
 
 std::vector<std::string> In(std::string_view text, std::string_view today = kToday) {
-  return RelativeDatesIn(text, DayOfName(today).value(), Weeks::kAsDays);
+  return RelativeDatesIn(text, DayOfName(today).value());
 }
 
 TEST(RelativeDates, are_days_weeks_months_and_years) {
@@ -64,12 +64,6 @@ TEST(RelativeDates, are_read_in_other_languages) {
   EXPECT_THAT(In("上周"), SizeIs(7));
 }
 
-TEST(RelativeDates, leave_weeks_out_where_a_day_is_wanted) {
-  const std::int64_t today = DayOfName(kToday).value();
-  EXPECT_THAT(RelativeDatesIn("last week, yesterday", today, Weeks::kLeftOut),
-              ElementsAre("d2023-05-09"));
-}
-
 TEST(RelativeDates, are_not_those_within_longer_ones) {
   EXPECT_THAT(In("the day before yesterday"), ElementsAre("d2023-05-08"));
   EXPECT_THAT(In("上周末"), ElementsAre("d2023-05-06", "d2023-05-07"));
@@ -80,7 +74,7 @@ TEST(RelativeDates, are_not_those_within_longer_ones) {
 TEST(RelativeDates, have_years_of_four_digits) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t today : {kMost, kMost / 86'400'000, -kMost, std::int64_t{3'000'000}}) {
-    EXPECT_THAT(RelativeDatesIn("yesterday, last year", today, Weeks::kAsDays), IsEmpty());
+    EXPECT_THAT(RelativeDatesIn("yesterday, last year", today), IsEmpty());
   }
 }
 

@@ -75,20 +75,7 @@ TEST(TextQuery, phrases_hold_their_words_in_order) {
   }
 }
 
-TEST(TextQuery, what_is_told_in_sentences_is_no_condition) {
-  const auto is_told = [](const char* text) {
-    return ParseTextQuery(text, Language::kEnglish).is_told;
-  };
-  EXPECT_TRUE(is_told("I am home now. I do not want to cook."));
-  EXPECT_FALSE(is_told("cake without nuts"));
-  EXPECT_FALSE(is_told("I am home. Where do I live now?"));
-}
-
-TEST(TextQuery, knows_what_is_asked_for) {
-  EXPECT_TRUE(ParseTextQuery("When did Ann go?", Language::kEnglish).asks_when);
-  EXPECT_TRUE(ParseTextQuery("\u4ED6\u4EC0\u4E48\u65F6\u5019\u6765", Language::kEnglish).asks_when);
-  EXPECT_FALSE(ParseTextQuery("Where is Ann?", Language::kEnglish).asks_when);
-  EXPECT_TRUE(ParseTextQuery("How many dogs?", Language::kEnglish).asks_how_many);
+TEST(TextQuery, knows_the_dates_that_are_asked_for) {
   const TextQuery dated = ParseTextQuery("on 8 May 2023", Language::kEnglish);
   EXPECT_THAT(dated.days, ElementsAre(19485));
   EXPECT_THAT(dated.periods, IsEmpty()) << "a day is narrower";

@@ -1,6 +1,5 @@
 // Searches by text and by text and vector, the same of both stores.
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include "store_contract.h"
@@ -262,17 +261,6 @@ TYPED_TEST(TextSearchTest, a_snippet_is_of_the_passage_that_a_long_text_is_found
   ASSERT_THAT(*misspelled, SizeIs(1));
   EXPECT_THAT((*misspelled)[0].snippet->text, HasSubstr("Oolong is for guests"));
   EXPECT_THAT((*misspelled)[0].snippet->highlights, SizeIs(1));
-}
-
-TYPED_TEST(TextSearchTest, now_and_not_in_a_message_of_sentences_ask_for_nothing) {
-  this->Open();
-  this->PutText("old", "My kitchen has a red table and two chairs");
-  this->PutText("new", "The kitchen has a table");
-  EXPECT_EQ((*this->Find("Where is the kitchen table now?"))[0].item.key, "new");
-  EXPECT_EQ((*this->Find("The kitchen is cold now. There are chairs and a red table."))[0].item.key,
-            "old");
-  EXPECT_EQ((*this->Find("The kitchen is cold. I have no red chairs at that table."))[0].item.key,
-            "old");
 }
 
 TYPED_TEST(TextSearchTest, a_snippet_begins_with_a_word_or_with_its_text) {
@@ -736,6 +724,26 @@ TYPED_TEST(TextSearchTest, what_the_user_said_counts_more_if_the_user_asks) {
   EXPECT_THAT(this->Keys("What is my budget?"), ElementsAre("u", "a"));
 }
 
+TYPED_TEST(TextSearchTest, what_helps_a_talk_is_left_out_where_nobody_speaks) {
+  this->Open();
+  this->PutText("address", "the address of the dentist");
+  this->PutText("meal", "I never eat before the dentist");
+  EXPECT_EQ(this->Keys("What is the address of my dentist?")[0], "address");
+  this->PutText("older", "a plan for the samovar");
+  this->PutText("newer", "a plan for the samovar");
+  EXPECT_THAT(this->Keys("I like the samovar plan"), ElementsAre("older", "newer"));
+  this->PutText("list", "a list of dogs");
+  this->PutText("dogs", "two dogs sleep here");
+  EXPECT_EQ(this->Keys("list the dogs")[0], "list");
+}
+
+TYPED_TEST(TextSearchTest, the_author_of_a_document_is_no_speaker_of_a_talk) {
+  this->Open();
+  this->Put("by him", R"({"author":"Leo Tolstoy","text":"war, war and a peace of few words"})");
+  this->Put("of him", R"({"author":"Jane Doe","text":"Leo on war and peace: war, peace, Leo"})");
+  EXPECT_EQ(this->Keys("Leo on war and peace")[0], "of him");
+}
+
 TYPED_TEST(TextSearchTest, what_is_said_again_where_it_is_said_counts_more) {
   this->Open();
   this->PutText("kettle", "a kettle stands here");
@@ -771,23 +779,6 @@ TYPED_TEST(TextSearchTest, what_is_like_the_first_hits_of_a_message_rises) {
   EXPECT_THAT(this->Keys("the plan of it"), ElementsAre("tent", "later", "first"));
 }
 
-TYPED_TEST(TextSearchTest, of_two_turns_in_a_row_the_lesser_steps_back) {
-  this->Open({.fields = {{"text", 1}}, .group = "session", .speaker = "who"});
-  this->Put("lesser", R"({"session":1,"who":"Ann","text":"a samovar from Tula"})");
-  this->Put("better", R"({"session":1,"who":"Bob","text":"a green samovar from Tula"})");
-  this->Put("alone", R"({"session":2,"who":"Ann","text":"a samovar of brass"})");
-  const auto hits = this->Find("green samovar", {.explain = true});
-  std::map<std::string, double> shares;  // what a score has of its parts
-  for (const SearchItem& hit : *hits) {
-    double parts = 0;
-    for (const ScorePart& part : hit.parts) parts += part.value;
-    shares[hit.item.key] = *hit.score / (1 - *hit.score) / parts;
-  }
-  ASSERT_THAT(shares, SizeIs(3));
-  EXPECT_NEAR(shares["alone"], shares["better"], 1e-9);
-  EXPECT_NEAR(shares["lesser"], 0.975 * shares["better"], 1e-9);
-}
-
 TEST_F(SqliteTextIndexTest, a_damaged_record_is_made_anew_from_its_item) {
   const SearchOp search{.ns_prefix = {"a"}, .query = "tea", .mode = SearchMode::kText};
   ASSERT_TRUE(Open()->Put({"a"}, "k", R"({"t":"tea"})").ok());
@@ -812,64 +803,6 @@ TEST_F(SqliteTextIndexTest, a_write_that_is_undone_leaves_no_word_behind) {
 }
 
 // A day of 2023 for each: one text, so that only time tells them apart.
-constexpr std::pair<const char*, const char*> kDated[] = {{"march", "2023-03-06"},  // a Monday
-                                                          {"may", "2023-05-03"},    // a Wednesday
-                                                          {"june", "2023-06-10"},   // a Saturday
-                                                          {"october", "2023-10-17"}};
-
-TYPED_TEST(TextSearchTest, time_that_is_asked_for_comes_first) {
-  this->Open();
-  for (const auto& [key, date] : kDated) {
-    this->Put(key, R"({"text":"we went climbing","date":")" + std::string(date) + "\"}");
-  }
-  const auto first = [&](const std::string& query) {
-    const std::vector<std::string> keys = this->Keys(query);
-    EXPECT_THAT(keys, SizeIs(4)) << query;
-    return keys.empty() ? "" : keys[0];
-  };
-  EXPECT_EQ(first("Where did we go climbing before May 2023?"), "march");
-  EXPECT_EQ(first("climbing between 5 June and 20 June 2023"), "june");
-  EXPECT_EQ(first("climbing since September 2023"), "october");
-  EXPECT_EQ(first("climbing in autumn"), "october");
-  EXPECT_EQ(first("climbing on a Wednesday"), "may");
-  EXPECT_EQ(first("When did we first go climbing?"), "march");
-  EXPECT_EQ(first("When was the last time we went climbing?"), "october");
-  EXPECT_EQ(first("climbing zwischen 1. und 4. Mai 2023"), "may");
-  EXPECT_EQ(first("climbing 2023年4月之前"), "march");
-  const auto hits = this->Find("climbing before May 2023", {.explain = true});
-  EXPECT_THAT((*hits)[0].plan, testing::EndsWith("; by time: \u2026"
-                                                 "2023-04-30"));
-}
-
-TYPED_TEST(TextSearchTest, a_question_of_time_alone_finds_what_was_then) {
-  this->Open();
-  for (const auto& [key, date] : kDated) {
-    this->Put(key, R"({"text":"we went climbing","date":")" + std::string(date) + "\"}");
-  }
-  EXPECT_THAT(this->Keys("What happened before May 2023?"), ElementsAre("march"));
-  EXPECT_THAT(this->Keys("What did we do between 1 May and 30 June 2023?"),
-              ElementsAre("may", "june"));
-}
-
-TYPED_TEST(TextSearchTest, a_question_of_the_present_finds_the_newest_statement) {
-  this->Open();
-  this->Put("old", R"({"text":"Ada lives in Berlin with her sister","date":"2021-02-01"})");
-  this->PutText("other", "Bob lives on a boat");
-  this->Put("new", R"({"text":"Ada lives in Porto","date":"2023-02-01"})");
-  this->Put("older", R"({"text":"Ada lives in Berlin, alone","date":"2019-02-01"})");
-  EXPECT_EQ(this->Keys("Where does Ada live now?")[0], "new");
-  EXPECT_EQ(this->Keys("Where does Ada currently live?")[0], "new");
-  EXPECT_EQ(this->Keys("Ada lives where at first?")[0], "older");
-}
-
-TYPED_TEST(TextSearchTest, without_dates_what_was_put_later_is_newer) {
-  this->Open();
-  this->PutText("old", "My favourite tea is green");
-  this->PutText("new", "My favourite tea is white");
-  EXPECT_EQ(this->Keys("What is my favourite tea these days?")[0], "new");
-  EXPECT_EQ(this->Keys("What was my favourite tea originally?")[0], "old");
-}
-
 TYPED_TEST(TextSearchTest, a_slip_is_read_as_the_nearest_word) {
   this->Open();
   this->PutText("impostors", "two impostors at the door");
@@ -890,19 +823,6 @@ TYPED_TEST(TextSearchTest, a_compound_is_found_by_its_end_in_every_language) {
   EXPECT_THAT(this->Keys("Stra\u00DFe"), ElementsAre("street"));
   EXPECT_THAT(this->Keys("HAUPTSTRASSE"), ElementsAre("street"));
   EXPECT_THAT(this->Keys("Versicherung"), ElementsAre("cover"));
-}
-
-TYPED_TEST(TextSearchTest, a_word_is_found_by_others_of_its_family_and_better_by_itself) {
-  this->Open();
-  this->PutText("injury", "the injury healed in May");
-  this->PutText("music", "music is what she studies");
-  this->PutText("musician", "he became a musician");
-  EXPECT_THAT(this->Keys("was he injured?"), testing::Contains("injury"));
-  EXPECT_THAT(this->Keys("musician"), ElementsAre("musician", "music"));
-  const auto hits = *this->Find("musician");
-  EXPECT_LT(*hits[1].score, *hits[0].score / 2);
-  // Too little is the same.
-  EXPECT_THAT(this->Keys("museum"), IsEmpty());
 }
 
 TYPED_TEST(TextSearchTest, the_arabic_article_is_no_part_of_a_word) {
@@ -935,31 +855,10 @@ TYPED_TEST(TextSearchTest, numbers_are_the_same_in_every_spelling) {
   EXPECT_EQ(this->Keys("5551234567")[0], "office");
 }
 
-TYPED_TEST(TextSearchTest, what_is_negated_does_not_come_first) {
-  this->Open();
-  this->PutText("nuts", "a cake with nuts, nuts and more nuts");
-  this->PutText("free", "a cake without any nuts");
-  EXPECT_EQ(this->Keys("cake without nuts")[0], "free");
-  EXPECT_EQ(this->Keys("cake with nuts")[0], "nuts");
-  this->PutText("vegan", "Ada is vegan");
-  this->PutText("meat", "Bob is not vegan at all, he loves his steak");
-  EXPECT_EQ(this->Keys("Who is not vegan?")[0], "meat");
-  EXPECT_EQ(this->Keys("Who is vegan?")[0], "vegan");
-  this->PutText("sugar", "Kaffee mit Zucker");
-  this->PutText("black", "Kaffee ohne Milch und ohne Zucker");
-  EXPECT_EQ(this->Keys("Kaffee ohne Zucker")[0], "black");
-  this->PutText("eats", "我吃肉");
-  this->PutText("eats not", "我不吃肉");
-  EXPECT_EQ(this->Keys("谁不吃肉")[0], "eats not");
-  const auto hits = this->Find("cake without nuts", {.explain = true});
-  EXPECT_THAT((*hits)[0].plan, testing::HasSubstr("not \"nuts\""));
-}
-
-TYPED_TEST(TextSearchTest, what_a_question_quotes_comes_first_but_is_no_condition) {
+TYPED_TEST(TextSearchTest, what_a_question_quotes_is_no_condition) {
   this->Open();
   this->PutText("book", "the lean startup is a book for founders, which we all liked very much");
   this->PutText("lean", "a startup must be fast. Jon said that it was a startup. A startup, yes.");
-  EXPECT_EQ(this->Keys("When did Jon read \"The Lean Startup\"?")[0], "book");
   EXPECT_THAT(this->Keys("When did Jon read \"The Lean Startup\"?"), SizeIs(2));
   EXPECT_THAT(this->Keys("\"lean startup\""), ElementsAre("book"));
   EXPECT_THAT(this->Keys("\u300Clean startup\u300D"), ElementsAre("book"));

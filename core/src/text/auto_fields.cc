@@ -12,7 +12,7 @@ namespace keepsake::search {
 namespace {
 
 // Each between two spaces, without _ and in small letters.
-constexpr std::string_view kSpeakers = " speaker author sender from ";
+constexpr std::string_view kSpeakers = " speaker sender from ";
 constexpr std::string_view kRoles = " role ";
 constexpr std::string_view kGroups =
     " session sessionid thread threadid conversation conversationid chatid ";
@@ -64,6 +64,7 @@ class Reader {
  private:
   // Who speaks in one message of a list says nothing of the others.
   void ReadText(std::string text, const std::string& name, bool is_in_list) {
+    fields_.is_talk |= IsOneOf(kRoles, name) || IsOneOf(kSpeakers, name);
     if (IsOneOf(kRoles, name)) {
       if (!is_in_list) fields_.role = std::move(text);
     } else if (IsOneOf(kDates, name)) {

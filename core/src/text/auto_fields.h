@@ -11,8 +11,9 @@ namespace keepsake::search {
 
 struct AutoFields {
   std::vector<std::string> texts;  // every string that is none of the rest
-  std::string speaker;             // speaker, author, …; role, unless that is all there is
+  std::string speaker;             // speaker, sender, …
   std::string role;                // user, assistant
+  bool is_talk = false;            // one of the two is named, in a list of messages, too
   std::string group;               // session, thread_id, …
   std::vector<std::string> dates;  // date, created_at, …: texts, or days as 2023-05-08
 };

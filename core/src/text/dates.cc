@@ -51,6 +51,12 @@ std::string YearAndMonth(std::uint32_t year, std::uint32_t month) {
   return "d" + std::to_string(year) + "-" + TwoDigits(month);
 }
 
+// Of a folded word, 1 for January; 0 if it names none. Three letters are enough.
+std::uint32_t MonthNamed(std::string_view word) {
+  static const WordList months(kMonths);
+  return months.GroupOf(word);
+}
+
 }  // namespace
 
 void DateReader::Forget() { year_ = month_ = day_ = number_ = first_ = 0; }
@@ -149,11 +155,6 @@ void DateReader::Day(std::uint32_t day) {
   if (year_ == 0) return;
   names_.push_back(YearAndMonth(year_, month_) + "-" + TwoDigits(day));
   Forget();
-}
-
-std::uint32_t MonthNamed(std::string_view word) {
-  static const WordList months(kMonths);
-  return months.GroupOf(word);
 }
 
 std::string NameOfDay(std::int64_t day) {

@@ -20,8 +20,6 @@ class DateReader {
   void Word(std::string_view word, char joint);
   // A character of a script without spaces.
   void Sign(char32_t code_point);
-  // The next word may be a month that stands alone, whatever the last one was.
-  void Announce() { announces_ = true; }
   // Any other character.
   void Interrupt(char32_t code_point);
 
@@ -46,8 +44,6 @@ class DateReader {
   std::vector<std::string> names_;
 };
 
-// Of a folded word, 1 for January; 0 if it names none. Three letters are enough.
-std::uint32_t MonthNamed(std::string_view word);
 // "d2023-05-08" of days since 1970.
 std::string NameOfDay(std::int64_t day);
 // Days since 1970 of a name "d2023-05-08"; nullopt for any other token.

@@ -6,12 +6,10 @@
 
 #include "base/heap_sort.h"
 #include "text/text_record.h"
+#include "text/text_weights.h"
 
 namespace keepsake::search {
 namespace {
-
-// BM25's k1. More than that of a question: how often a text says a word tells what it is about.
-constexpr double kSaturation = 2;
 
 double CountIn(const TextShelf::Postings& postings, std::uint32_t slot) {
   double count = 0;
@@ -38,7 +36,8 @@ void Likeness::Choose(ByteView record) {
     const double count = reader.Weighted(config_);
     if (count == 0) continue;
     const double idf = IdfOf(reader.token());
-    terms_.push_back({std::string(reader.token()), idf, idf * Saturated(count, norm, kSaturation)});
+    terms_.push_back(
+        {std::string(reader.token()), idf, idf * Saturated(count, norm, kTextWeights.k1)});
   }
   HeapSort(terms_, [](const Term& a, const Term& b) {
     return std::tie(b.weight, a.token) < std::tie(a.weight, b.token);
@@ -69,7 +68,7 @@ std::vector<double> Likeness::Of(std::span<const Place> items) const {
       const double count = postings == nullptr ? 0 : CountIn(*postings, items[i].slot);
       if (count == 0) continue;
       const double norm = norm_.Of(texts->item(items[i].slot).length);
-      likeness[i] += term.weight * term.idf * Saturated(count, norm, kSaturation) / whole_;
+      likeness[i] += term.weight * term.idf * Saturated(count, norm, kTextWeights.k1) / whole_;
     }
   }
   return likeness;

@@ -8,18 +8,12 @@
 
 #include "base/order.h"
 #include "keepsake/function_ref.h"
+#include "text/text_weights.h"
 
 namespace keepsake::search {
 namespace {
 
-// A misspelled word counts so much for each letter that is wrong.
-constexpr double kTypo = 0.3;
-constexpr double kPart = 0.3;
-constexpr double kRelated = 0.1;
-constexpr std::size_t kMaxRelatives = 4;
-constexpr std::size_t kMaxEnding = 4;  // letters by which one is longer
-// What stands in so many places says little, and is long to read.
-constexpr std::size_t kCommon = 500;
+constexpr double kInexact = kTextWeights.inexact;
 constexpr std::size_t kLeastPart = 5;   // bytes of a word that stands in a compound
 constexpr std::size_t kLeastPiece = 3;  // bytes of a piece of a word
 constexpr std::size_t kMaxAlternatives = 64;
@@ -74,7 +68,7 @@ void AddWordsThatEndWith(std::string_view whole, std::span<const TextShelf* cons
     for (const auto& [token, mark] : shelf->all_tokens()) {
       const std::string_view word = token->first;
       const bool ends = mark.MayEndWith(of_whole) && word.ends_with(whole);
-      if (ends && word != whole) found.Add(word, kPart);
+      if (ends && word != whole) found.Add(word, kInexact);
     }
   }
 }
@@ -93,17 +87,17 @@ std::vector<Alternative> MisspellingsOf(const TextTerm& term,
   const std::size_t most = AllowedTypos(term.written);
   if (most == 0) return {};
   for (const TextShelf* shelf : shelves) {
-    EachWordOf(*shelf, FirstLetter(term.written),
-               [&](std::string_view word, std::string_view token) {
-                 std::size_t distance = EditDistance(term.written, word, most);
-                 // Not all endings of other scripts are known: a word may have two stems.
-                 if (static_cast<unsigned char>(word[0]) >= 0x80) {
-                   const std::string_view stem = term.alternatives[0].token;
-                   distance = std::min(distance, EditDistance(stem, token, most));
-                 }
-                 if (distance > most) return;
-                 distance <= 1 ? near.Add(token, kTypo) : farther.Add(token, kTypo * kTypo);
-               });
+    EachWordOf(
+        *shelf, FirstLetter(term.written), [&](std::string_view word, std::string_view token) {
+          std::size_t distance = EditDistance(term.written, word, most);
+          // Not all endings of other scripts are known: a word may have two stems.
+          if (static_cast<unsigned char>(word[0]) >= 0x80) {
+            const std::string_view stem = term.alternatives[0].token;
+            distance = std::min(distance, EditDistance(stem, token, most));
+          }
+          if (distance > most) return;
+          distance <= 1 ? near.Add(token, kInexact) : farther.Add(token, kInexact * kInexact);
+        });
   }
   std::vector<Alternative> nearest = near.Take();
   return nearest.empty() ? farther.Take() : nearest;
@@ -117,10 +111,10 @@ std::vector<Alternative> WordsWith(const TextTerm& term,
   const WordMark of_part(part);
   for (const TextShelf* shelf : shelves) {
     for (const auto& [token, mark] : shelf->all_tokens()) {
-      if (mark.MayHold(of_part) && token->first.contains(part)) found.Add(token->first, kPart);
+      if (mark.MayHold(of_part) && token->first.contains(part)) found.Add(token->first, kInexact);
     }
     for (const auto& [word, mark] : shelf->all_written()) {
-      if (mark.MayHold(of_part) && word->first.contains(part)) found.Add(word->second, kPart);
+      if (mark.MayHold(of_part) && word->first.contains(part)) found.Add(word->second, kInexact);
     }
   }
   return found.Take();
@@ -134,34 +128,6 @@ std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
   return found.Take();
 }
 
-std::vector<Alternative> RelativesOf(const TextTerm& term,
-                                     std::span<const TextShelf* const> shelves) {
-  const std::string_view word = term.alternatives[0].token;
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (word.size() < kLeastPart || !std::ranges::all_of(word, is_letter)) return {};
-  const std::size_t common = std::max(kLeastPart, word.size() - 1);
-  Found found;
-  for (const TextShelf* shelf : shelves) {
-    EachWord(shelf->tokens(), word.substr(0, common), [&](std::string_view token, const auto& of) {
-      if (token == word || token.size() > word.size() + kMaxEnding) return;
-      if (of.second.size() > kCommon) return;
-      const std::size_t both = token.starts_with(word) ? word.size() : common;
-      found.Add(token, 1 / static_cast<double>(word.size() + token.size() - 2 * both));
-    });
-    for (std::size_t size = std::max(kLeastPart, word.size() - kMaxEnding); size < common; ++size) {
-      const std::string_view shorter = word.substr(0, size);
-      const TextShelf::Postings* postings = shelf->Find(shorter);
-      if (postings != nullptr && postings->size() <= kCommon) {
-        found.Add(shorter, 1 / static_cast<double>(word.size() - size));
-      }
-    }
-  }
-  std::vector<Alternative> nearest = found.Take();
-  if (nearest.size() > kMaxRelatives) nearest.resize(kMaxRelatives);
-  for (Alternative& each : nearest) each.weight = kRelated;
-  return nearest;
-}
-
 std::vector<Alternative> CompoundsOf(const TextTerm& term,
                                      std::span<const TextShelf* const> shelves) {
   Found found;
@@ -170,12 +136,12 @@ std::vector<Alternative> CompoundsOf(const TextTerm& term,
   AddWordsThatEndWith(whole, shelves, found);
   for (const TextShelf* shelf : shelves) {
     EachWord(shelf->tokens(), whole, [&](std::string_view token, const auto&) {
-      if (token != whole) found.Add(token, kPart);
+      if (token != whole) found.Add(token, kInexact);
     });
     for (std::size_t size = kLeastPart; size < whole.size(); ++size) {
       for (const std::string_view part :
            {whole.substr(0, size), whole.substr(whole.size() - size)}) {
-        if (shelf->Find(part) != nullptr) found.Add(part, kPart);
+        if (shelf->Find(part) != nullptr) found.Add(part, kInexact);
       }
     }
   }

@@ -23,11 +23,6 @@ std::vector<Alternative> WordsWith(const TextTerm& term, std::span<const TextShe
 std::vector<Alternative> WordsThatEndWith(const TextTerm& term,
                                           std::span<const TextShelf* const> shelves);
 
-// Words of the same family, as "injury" and "injured": they begin alike, but for one letter at most
-// of the shorter one. The four that differ least.
-std::vector<Alternative> RelativesOf(const TextTerm& term,
-                                     std::span<const TextShelf* const> shelves);
-
 // Compounds that the term is a part of, and parts that it is made of: Krankenversicherung and
 // Versicherung.
 std::vector<Alternative> CompoundsOf(const TextTerm& term,

@@ -9,7 +9,6 @@
 
 #include "text/dates.h"
 #include "text/unicode.h"
-#include "text/weekdays.h"
 #include "text/word_list.h"
 
 namespace keepsake::search {
@@ -120,6 +119,18 @@ constexpr std::string_view kLastWeeks[] = {"上周", "上星期", "上个星期"
 constexpr std::string_view kBefore[] = {" vor hace "};
 constexpr int kMostAgo = 1000;
 constexpr int kDaysOfWeek = 7;
+// Monday is 0.
+constexpr std::array<std::string_view, kDaysOfWeek> kWeekdays = {
+    " monday mondays montag montags lundi lunes lunedi segunda ",
+    " tuesday tuesdays dienstag dienstags mardi martes martedi terca ",
+    " wednesday wednesdays mittwoch mittwochs mercredi miercoles mercoledi quarta ",
+    " thursday thursdays donnerstag donnerstags jeudi jueves giovedi quinta ",
+    " friday fridays freitag freitags vendredi viernes venerdi sexta ",
+    " saturday saturdays samstag samstags sonnabend sonnabends samedi sabado sabato ",
+    " sunday sundays sonntag sonntags dimanche domingo domenica "};
+// Behind 周; the last two are Sunday.
+constexpr std::array<std::string_view, kDaysOfWeek + 1> kWeekdaySigns = {"一", "二", "三", "四",
+                                                                         "五", "六", "日", "天"};
 // Years with four digits.
 constexpr std::int64_t kFirstDay = -719'162, kLastDay = 2'932'896;
 
@@ -164,7 +175,7 @@ bool TakeOut(std::string_view part, std::string& text) {
 
 class Names {
  public:
-  Names(std::int64_t today, Weeks weeks) : today_(days(static_cast<int>(today))), weeks_(weeks) {}
+  explicit Names(std::int64_t today) : today_(days(static_cast<int>(today))) {}
 
   void Add(Unit unit, int by) {
     const std::chrono::year_month_day date(today_);
@@ -172,7 +183,6 @@ class Names {
       case Unit::kDay:
         return AddDays(today_ + days(by), 1);
       case Unit::kWeek:
-        if (weeks_ == Weeks::kLeftOut) return;
         return AddDays(Monday() + days(kDaysOfWeek * by), kDaysOfWeek);
       case Unit::kWeekend:
         return AddDays(Monday() + days(kDaysOfWeek * by + 5), 2);
@@ -187,8 +197,7 @@ class Names {
   }
 
   void AddWeekdayBefore(int weekday) {
-    const int since =
-        (WeekdayOf(today_.time_since_epoch().count()) - weekday + kDaysOfWeek - 1) % kDaysOfWeek;
+    const auto since = ((today_ - Monday()).count() - weekday + kDaysOfWeek - 1) % kDaysOfWeek;
     AddDays(today_ - days(since + 1), 1);
   }
   void AddWeekdayOfLastWeek(int weekday) { AddDays(Monday() + days(weekday - kDaysOfWeek), 1); }
@@ -206,9 +215,22 @@ class Names {
   }
 
   sys_days today_;
-  Weeks weeks_;
   std::vector<std::string> names_;
 };
+
+std::optional<int> WeekdayNamed(std::string_view word) {
+  static const WordList names(kWeekdays);
+  const std::uint32_t group = names.GroupOf(word);
+  if (group == 0) return std::nullopt;
+  return static_cast<int>(group) - 1;
+}
+
+std::optional<int> WeekdayOfSign(std::string_view text) {
+  for (std::size_t i = 0; i < kWeekdaySigns.size(); ++i) {
+    if (text.starts_with(kWeekdaySigns[i])) return std::min(static_cast<int>(i), kDaysOfWeek - 1);
+  }
+  return std::nullopt;
+}
 
 int NumberOf(std::string_view word) {
   static const WordList numbers(kNumbers);
@@ -260,9 +282,9 @@ void AddWeekdaySigns(std::string& text, Names& names) {
 
 }  // namespace
 
-std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today, Weeks weeks) {
+std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today) {
   if (today < kFirstDay || today > kLastDay) return {};
-  Names names(today, weeks);
+  Names names(today);
   std::string folded = Folded(text);
   for (const Phrase& phrase : kPhrases) {
     if (TakeOut(' ' + std::string(phrase.text) + ' ', folded)) names.Add(phrase.unit, phrase.by);

@@ -12,10 +12,8 @@
 namespace keepsake::search {
 
 // The names (text/dates.h) of what the text names, seen from `today`, in days since 1970: of
-// each day, of a month or of a year, each once. A week is its seven days: a question may mean each
-// of them, but a text that is of last week does not say of which day.
-enum class Weeks : bool { kLeftOut, kAsDays };
-std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today, Weeks weeks);
+// each day, of a month or of a year, each once. A week is its seven days.
+std::vector<std::string> RelativeDatesIn(std::string_view text, std::int64_t today);
 
 }  // namespace keepsake::search
 

@@ -9,6 +9,7 @@
 
 #include "base/heap_sort.h"
 #include "text/text_record.h"
+#include "text/text_weights.h"
 
 namespace keepsake::search {
 namespace {
@@ -17,9 +18,6 @@ namespace {
 constexpr double kJudgedAgain = 0.1;
 // A word that a greater part of all items holds says nothing of neighbours.
 constexpr double kMostHolders = 0.25;
-// Neighbours must share words so many standard errors more often than by chance, and so many
-// times as often.
-constexpr double kErrors = 4, kTimes = 1.15;
 // So many postings tell: of more, about each second token is looked at, or each third, …: the
 // same ones in whatever order they came.
 constexpr std::size_t kPostingsJudged = 100'000;
@@ -80,6 +78,7 @@ void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) 
   }
   blocks_ += item.blocks;
   length_ += item.length;
+  spoken_ += (item.flags & RecordReader::kSpoken) != 0 ? 1 : 0;
   squared_lengths_ += static_cast<double>(item.length) * item.length;
   slots_.emplace_hint(slots_.end(), id, slot);
   if (is_in_sequence_) {
@@ -106,6 +105,7 @@ void TextShelf::Remove(std::int64_t id) {
   if (found == slots_.end()) return;
   Item& item = items_[found->second];
   length_ -= item.length;
+  spoken_ -= (item.flags & RecordReader::kSpoken) != 0 ? 1 : 0;
   squared_lengths_ -= static_cast<double>(item.length) * item.length;
   item.id = 0;
   is_in_sequence_ = false;
@@ -180,8 +180,7 @@ void TextShelf::JudgeCoherence() const {
     for (std::size_t i = 1; i < holders.size(); ++i) pairs += holders[i] == holders[i - 1] + 1;
     by_chance += count * (count - 1) / static_cast<double>(live());
   }
-  is_coherent_ =
-      pairs > kTimes * by_chance && pairs - by_chance > kErrors * std::sqrt(by_chance + 1);
+  is_coherent_ = pairs - by_chance > kTextWeights.beyond_chance * std::sqrt(by_chance + 1);
 }
 
 const TextShelf::Postings* TextShelf::Find(std::string_view token) const {

@@ -72,6 +72,8 @@ class TextShelf {
   bool HasGroups() const { return groups_.size() > 1; }  // or had
   // The slot of an item, or size().
   std::size_t SlotOf(std::int64_t id) const;
+  // Whether somebody speaks in most items.
+  bool IsTalk() const { return 2 * spoken_ > live(); }
   // Whether neighbours belong together: they share words more often than items do that stand
   // apart, beyond chance. As far as is known of few items, they do not.
   bool IsCoherent() const;
@@ -102,6 +104,7 @@ class TextShelf {
   std::uint64_t length_ = 0;
   double squared_lengths_ = 0;
   std::size_t blocks_ = 0;
+  std::size_t spoken_ = 0;
   mutable std::vector<std::uint32_t> sequence_, places_;
   mutable bool is_in_sequence_ = true;
   mutable std::size_t judged_at_ = 0;  // how many items IsCoherent() knows of

@@ -11,6 +11,7 @@
 #include "text/relative_dates.h"
 #include "text/substring.h"
 #include "text/text_record.h"
+#include "text/text_weights.h"
 #include "text/unicode.h"
 #include "text/word_list.h"
 #include "text/word_mark.h"
@@ -20,21 +21,6 @@ namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
 
-// A character beside a pair that holds it says little more, as does a part of a telephone
-// number.
-constexpr double kPieceWeight = 0.25;
-
-// Words that ask for a time at the beginning of a question, and anywhere in it.
-constexpr std::string_view kWhenFirst[] = {"when ",   "wann ",    "quand ",  "cuando ",
-                                           "cuándo ", "¿cuándo ", "quando ", "когда "};
-constexpr std::string_view kWhen[] = {"how long",   "what year",  "what date",   "what day",
-                                      "what month", "which year", "which month", "since when",
-                                      "什么时候",   "何时",       "几时",        "哪天",
-                                      "哪年",       "哪一天",     "いつ",        "언제"};
-constexpr std::string_view kHowMany[] = {
-    "how many", "how much", "how often", "wie viele", "combien", "cuántos", "cuantos", "quanti",
-    "quantos",  "сколько",  "多少",      "几个",      "几次",    "いくつ",  "몇"};
-
 constexpr std::string_view kOfUser[] = {" i ",   " i'",   " my ",   " me ", " mine ", " ich ",
                                         " mein", " mir ", " mich ", " je ", " mon ",  " mi ",
                                         "我",    " io ",  " eu ",   " meu "};
@@ -42,37 +28,6 @@ constexpr std::string_view kOfUser[] = {" i ",   " i'",   " my ",   " me ", " mi
 constexpr std::string_view kAskingWords =
     " accord across aspect bring comprehens convers describ differ discuss give item kind list"
     " mention name order provid sort summari talk tell thing throughout type walk ";
-constexpr double kAskingWeight = 0.2;
-// Of a word of a date that an answer lies before or behind.
-constexpr double kBoundWeight = 0.2;
-// What negates the word behind it, in every language and in each.
-constexpr std::string_view kNegators =
-    " without ohne nicht kein keine keinen keinem keiner keines sans senza ";
-constexpr std::string_view NegatorsOf(Language language) {
-  switch (language) {
-    case Language::kNone:
-    case Language::kGerman:
-      return " not ";
-    case Language::kEnglish:
-      return " not no never non ";
-    case Language::kFrench:
-      return " pas ";
-    case Language::kSpanish:
-      return " sin no ";
-    case Language::kItalian:
-      return " non ";
-    case Language::kPortuguese:
-      return " sem nao ";
-  }
-  return " ";
-}
-// Behind which it negates nothing: not only, no longer.
-constexpr std::string_view kNotNegated =
-    " longer only yet one matter sure idea more less way doubt just even nur mehr noch ";
-// What else says so in a text: nut-free, I don't eat nuts.
-constexpr std::string_view kDenials =
-    " free dont doesnt didnt isnt arent wasnt werent cant couldnt wont avoid avoids nie frei ";
-constexpr int kWordsToNegated = 2;
 // So many sentences are more than a question.
 constexpr std::ptrdiff_t kSentencesOfMessage = 3;
 constexpr std::size_t kShort = 2;
@@ -146,27 +101,20 @@ class QueryParser {
   // What is behind is read as if something stood between them that nobody asks for.
   TextQuery Parse(std::string_view text, std::string_view behind) {
     const std::string lower = ToLowerAscii(text) + ' ';
-    const std::string_view question =
-        std::string_view(lower).substr(std::min(lower.find_first_not_of(' '), lower.size()));
-    query_.asks_when =
-        HoldsAny(lower, kWhen) || std::ranges::any_of(kWhenFirst, [&](std::string_view word) {
-          return question.starts_with(word);
-        });
-    query_.asks_how_many = HoldsAny(lower, kHowMany);
     const std::string_view last = behind.empty() ? text : behind;
-    query_.is_of_user = HoldsAny(' ' + lower, kOfUser);
+    query_.is_of_user = std::ranges::any_of(
+        kOfUser, [&](std::string_view word) { return (' ' + lower).contains(word); });
     query_.is_message = !IsQuestion(last) || SentencesIn(text) >= kSentencesOfMessage;
-    query_.is_told = query_.is_message && SentencesIn(text) > 1;
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
     // In what people say, quotes are around titles and what somebody said.
     if (IsQuestion(last) || query_.is_of_user || SentencesIn(text) > 1) {
-      query_.quoted = std::exchange(query_.phrases, {});
+      query_.phrases.clear();
     }
     KeepNarrowestDates();
     query_.is_short = !IsQuestion(last) && query_.terms.size() + stop_terms_.size() <= kShort;
-    WeighDownAskingWords();
+    NoteAskingWords();
     if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
     if (std::ssize(query_.terms) > kMaxTerms) {
       const auto first = query_.terms.begin() + kMaxTerms / 2;
@@ -179,7 +127,6 @@ class QueryParser {
   void AddSection(const Section& section) {
     const std::vector<Token> tokens = Analyze(section.text, language_);
     Phrase phrase;
-    int words_negated = 0;  // how far a negation still reaches
     for (const Token& token : tokens) {
       if (token.kind == Token::Kind::kDate) {
         AddDate(token.text);
@@ -187,8 +134,7 @@ class QueryParser {
       }
       const bool is_prefix =
           !section.is_phrase && token.end < section.text.size() && section.text[token.end] == '*';
-      const bool is_negated = !section.is_phrase && IsNegated(token, section.text, words_negated);
-      AddTerm(token, tokens, section.text, is_prefix, is_negated);
+      AddTerm(token, tokens, section.text, is_prefix);
       const bool is_plain = token.kind != Token::Kind::kPair &&
                             token.kind != Token::Kind::kCompound &&
                             token.kind != Token::Kind::kTelephone;
@@ -203,30 +149,12 @@ class QueryParser {
     query_.phrases.push_back(std::move(phrase));
   }
 
-  // Whether a negation before it reaches so far; reads one.
-  bool IsNegated(const Token& token, std::string_view text, int& reach) const {
-    if (token.kind != Token::Kind::kWord) return false;
-    const std::string word =
-        ' ' + ToLowerAscii(text.substr(token.begin, token.end - token.begin)) + ' ';
-    if (kNegators.contains(word) || NegatorsOf(language_).contains(word)) {
-      reach = kWordsToNegated;
-      return false;
-    }
-    if (reach == 0) return false;
-    --reach;
-    if (token.is_stop_word) return false;
-    reach = 0;
-    return !kNotNegated.contains(word);
-  }
-
-  void WeighDownAskingWords() {
+  void NoteAskingWords() {
     const auto asks = [](const TextTerm& term) {
       return kAskingWords.contains(' ' + term.alternatives[0].token + ' ');
     };
     if (language_ != Language::kEnglish || std::ranges::all_of(query_.terms, asks)) return;
-    for (TextTerm& term : query_.terms) {
-      if (asks(term)) term.weight *= kAskingWeight;
-    }
+    for (TextTerm& term : query_.terms) term.asks = asks(term);
   }
 
   void AddDate(const std::string& name) {
@@ -247,9 +175,8 @@ class QueryParser {
   }
 
   void AddTerm(const Token& token, const std::vector<Token>& tokens, std::string_view text,
-               bool is_prefix, bool is_negated) {
+               bool is_prefix) {
     TextTerm term;
-    term.is_negated = is_negated;
     term.alternatives.push_back({.token = token.text, .is_prefix = is_prefix});
     const std::string_view written = text.substr(token.begin, token.end - token.begin);
     if (is_prefix) {
@@ -263,7 +190,8 @@ class QueryParser {
     const bool is_character = token.kind == Token::Kind::kCharacter;
     if ((is_character && IsIn(Token::Kind::kPair, token, tokens)) ||
         (!is_character && IsIn(Token::Kind::kTelephone, token, tokens))) {
-      term.weight = kPieceWeight;
+      // It says little more than what it is in.
+      term.weight = kTextWeights.inexact;
     }
     const bool is_word = token.kind == Token::Kind::kWord;
     if (is_word) term.written = ToLowerAscii(written);
@@ -330,34 +258,15 @@ TextQuery ParseWhole(std::string_view text, Language language) {
   return parser.Parse(text.substr(0, end), text.substr(begin));
 }
 
-// A date that only bounds a span is not asked for, and neither are its words.
-void DropBounds(TextQuery& query) {
-  const TimeQuestion& time = query.time;
-  const auto is_bound = [&](const std::string& name) {
-    return std::ranges::find(time.names, name) != time.names.end();
-  };
-  std::erase_if(query.periods, is_bound);
-  std::erase_if(query.days, [&](std::int64_t day) { return is_bound(NameOfDay(day)); });
-  for (TextTerm& term : query.terms) {
-    if (std::ranges::find(time.words, term.written) != time.words.end())
-      term.weight *= kBoundWeight;
-  }
-}
-
 }  // namespace
 
 TextQuery ParseTextQuery(std::string_view text, Language language,
                          std::optional<std::int64_t> now_ms) {
   TextQuery query = ParseWhole(text, language);
-  std::optional<std::int64_t> today;
-  if (now_ms) today = *now_ms / kMsPerDay;
-  query.time = ReadTimeQuestion(text.substr(0, kMaxQueryBytes), today);
-  DropBounds(query);
-  if (!query.time.names.empty()) return query;
   // What names a date means that one.
   if (!now_ms || !query.days.empty() || !query.periods.empty()) return query;
   const std::string_view asked = text.substr(0, kMaxQueryBytes);
-  for (std::string& name : RelativeDatesIn(asked, *now_ms / kMsPerDay, Weeks::kAsDays)) {
+  for (std::string& name : RelativeDatesIn(asked, *now_ms / kMsPerDay)) {
     if (const std::optional<std::int64_t> day = DayOfName(name)) {
       query.days.push_back(*day);
     } else {
@@ -377,14 +286,6 @@ bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConf
     return std::ranges::any_of(
         texts, [&](const std::vector<Token>& tokens) { return HoldsPhrase(phrase, tokens); });
   });
-}
-
-std::vector<std::string> NegationTokens(Language language) {
-  std::vector<std::string> tokens;
-  for (const std::string_view words : {kNegators, NegatorsOf(language), kDenials}) {
-    for (Token& token : Analyze(words, language)) tokens.push_back(std::move(token.text));
-  }
-  return tokens;
 }
 
 std::size_t AllowedTypos(std::string_view token) {

@@ -2,7 +2,7 @@
 //
 //   query := (word | phrase | word "*")*
 //   phrase := '"' words '"'          all of them in this order, or no hit; but in what ends
-//                                     with a question mark they only come first
+//                                     with a question mark they are words like others
 //   word "*"                          any word that begins so
 //
 // Stop words are dropped, unless there is nothing else.
@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "keepsake/text_config.h"
-#include "text/time_question.h"
 
 namespace keepsake::search {
 
@@ -38,7 +37,7 @@ struct TextTerm {
   double weight = 1;
   bool may_be_misspelled = false;  // a word, long enough
   bool is_capitalized = false;     // as a name is
-  bool is_negated = false;         // without it
+  bool asks = false;               // for an answer, which need not hold it: list, describe
 };
 
 // Tokens at distances from the first.
@@ -53,21 +52,13 @@ struct Phrase {
 struct TextQuery {
   std::vector<TextTerm> terms;  // distinct
   std::vector<Phrase> phrases;
-  std::vector<Phrase> quoted;  // which are no condition
-  bool asks_when = false;
-  bool asks_how_many = false;
   bool is_of_user = false;           // who asks speaks of himself: I, my
   bool is_message = false;           // more than a question: what one says in a chat
-  bool is_told = false;              // a message of sentences: its "not" and "now" ask for nothing
   bool is_short = false;             // one or two words, as one types them into a box
   std::vector<std::int64_t> days;    // since 1970
   std::vector<std::string> periods;  // names of dates: "d2023-05", "d-05-08", "d2023", "d-05"
 
-  TimeQuestion time;
-
-  bool empty() const {
-    return terms.empty() && days.empty() && periods.empty() && !time.has_when();
-  }
+  bool empty() const { return terms.empty() && days.empty() && periods.empty(); }
 };
 
 // A pasted document is no question: of a longer text the first and the last half of so
@@ -81,9 +72,6 @@ TextQuery ParseTextQuery(std::string_view text, Language language,
 
 // Whether all phrases of the query stand in the value.
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config);
-
-// Of the words that negate what stands beside them, as Analyze() makes them.
-std::vector<std::string> NegationTokens(Language language);
 
 // How many letters of a term may be wrong: 0, 1 or 2.
 std::size_t AllowedTypos(std::string_view token);

@@ -11,64 +11,31 @@
 #include "json/strings.h"
 #include "text/analysis.h"
 #include "text/auto_fields.h"
-#include "text/dates.h"
-#include "text/relative_dates.h"
 #include "text/substring.h"
 #include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
 
-// Words that place what is told in time, folded; each between two spaces.
-constexpr std::string_view kTimeWords =
-    " yesterday today tonight tomorrow last next ago week weekend month year years morning evening"
-    " since monday tuesday wednesday thursday friday saturday sunday january february march april"
-    " may june july august september october november december recently just soon summer winter"
-    " spring fall autumn"
-    " gestern heute morgen woche monat jahr hier aujourd demain semaine mois annee ayer hoy manana"
-    " semana mes ano ieri oggi domani settimana mese anno ontem hoje amanha"
-    " вчера сегодня завтра неделя неделю месяц год ";
-constexpr std::string_view kTimeSigns[] = {"昨",   "今天", "今日", "明天", "明日", "去年", "今年",
-                                           "明年", "上周", "下周", "上个", "下个", "先週", "来週",
-                                           "年",   "月",   "周末", "어제", "오늘", "내일"};
 // What says how the assistant is to do things from now on.
-constexpr std::string_view kStandingWords =
-    " always never prefer prefers preferred whenever immer nie bevorzuge ";
+constexpr std::string_view kStandingWords[] = {
+    " always never prefer prefers preferred whenever immer nie bevorzuge "};
 constexpr std::uint32_t kMostStandingWords = 60;
 constexpr std::string_view kUsers = " user human ";
 constexpr std::string_view kAssistants = " assistant ai model bot agent ";
 // Where no field is named: that of dates. It has no weight.
 constexpr std::uint32_t kDateField = TextConfig::kMaxFields - 1;
 
-constexpr std::string_view kNumberWords = " one couple several dozen half once both many ";
-
 std::string Between(std::string_view word) { return ' ' + std::string(word) + ' '; }
 
-bool IsYear(std::string_view word) {
-  return word.size() == 4 && (word.starts_with("19") || word.starts_with("20")) &&
-         word.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-bool BeginsWithDigit(std::string_view word) { return word[0] >= '0' && word[0] <= '9'; }
-
 std::uint64_t FlagsOfText(std::string_view text) {
-  std::uint64_t flags = 0;
-  if (text.contains('?') || text.contains("？")) flags |= RecordReader::kAsks;
-  const auto in_text = [&](std::string_view sign) { return text.contains(sign); };
-  if (std::ranges::any_of(kTimeSigns, in_text)) flags |= RecordReader::kTellsTime;
-  return flags;
+  return text.contains('?') || text.contains("？") ? RecordReader::kAsks : 0;
 }
 
 // As the word is written, not as it is stemmed.
 std::uint64_t FlagsOfWord(std::string_view word) {
-  static constexpr std::string_view kGroups[] = {kTimeWords, kNumberWords, kStandingWords};
-  static constexpr std::uint64_t kFlags[] = {0, RecordReader::kTellsTime,
-                                             RecordReader::kTellsNumber, RecordReader::kStands};
-  static const WordList words(kGroups);
-  std::uint64_t flags = kFlags[words.GroupOf(word)];
-  if (IsYear(word)) flags |= RecordReader::kTellsTime;
-  if (BeginsWithDigit(word)) flags |= RecordReader::kTellsNumber;
-  return flags;
+  static const WordList standing(kStandingWords);
+  return standing.GroupOf(word) > 0 ? RecordReader::kStands : 0;
 }
 
 std::uint64_t FlagsOfRole(std::string_view role) {
@@ -86,10 +53,6 @@ class RecordBuilder {
     // A field without weight says when all of an item was, not that the item tells it.
     std::uint64_t flags = has_weight ? FlagsOfText(text) : 0;
     for (Token& token : Analyze(text, language_)) {
-      if (!has_weight && token.kind == Token::Kind::kDate && !day_) {
-        day_ = DayOfName(token.text);
-        date_field_ = field;
-      }
       std::string written;
       if (token.kind == Token::Kind::kWord) {
         written = ToLowerAscii(text.substr(token.begin, token.end - token.begin));
@@ -101,15 +64,13 @@ class RecordBuilder {
       counter_.Add(token, has_weight);
     }
     flags_ |= flags;
-    if ((flags & RecordReader::kTellsTime) != 0) told_.append(text).append("\n");
   }
 
   TextEntry Take(std::string_view speaker, std::string_view role, std::string_view group,
-                 double position) {
-    AddRelativeDates();
+                 double position, bool is_talk) {
     TextEntry entry;
     entry.length = counter_.words();
-    flags_ |= FlagsOfRole(role);
+    flags_ |= FlagsOfRole(role) | (is_talk ? RecordReader::kSpoken : 0);
     if (entry.length > kMostStandingWords) flags_ &= ~RecordReader::kStands;
     AppendVarint(flags_, entry.record);
     AppendVarint(entry.length, entry.record);
@@ -137,18 +98,7 @@ class RecordBuilder {
     std::map<std::uint32_t, std::uint32_t> at;  // by place
   };
 
-  // "Yesterday" is the day before the item's own.
-  void AddRelativeDates() {
-    if (!day_ || told_.empty()) return;
-    for (const std::string& name : RelativeDatesIn(told_, *day_, Weeks::kLeftOut)) {
-      ++counts_[name].at[counter_.block() * TextConfig::kMaxFields + date_field_];
-    }
-  }
-
   Language language_;
-  std::string told_;                 // texts that tell a time
-  std::optional<std::int64_t> day_;  // of the item, by a field without one
-  std::uint32_t date_field_ = 0;
   std::uint64_t flags_ = 0;
   BlockCounter counter_;
   std::map<std::string, Counts> counts_;
@@ -231,7 +181,8 @@ TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
   double position = 0;
   if (!number.empty() && json::Validate(number).ok()) position = json::ToDouble(number);
   return builder.Take(NameTokens(speaker, config.language),
-                      known.role.empty() ? speaker : known.role, group, position);
+                      known.role.empty() ? speaker : known.role, group, position,
+                      known.is_talk || !speaker.empty());
 }
 
 Bytes SealedRecord(std::int64_t item_id, const Bytes& record) {

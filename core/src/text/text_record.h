@@ -7,8 +7,8 @@
 //             sorted by token, distinct
 //   text   := length:varint byte*
 //
-// flags: 1 asks (has a question mark), 2 tells a time (yesterday, 2022), 4 tells a
-// number, 8 the user says it, 16 the assistant does, 32 a wish that stands (always, never).
+// flags: 1 asks (has a question mark), 2 the user says it, 4 the assistant does, 8 a wish that
+// stands (always, never), 16 somebody speaks in it.
 // length counts words, but for stop words and fields without weight. position is a double's
 // bits. written is the word as it is written, if its stem is another. A place is
 // kMaxFields * block + field: a block has kBlockWords words that length counts. seal is
@@ -104,8 +104,8 @@ class RecordReader {
   };
   std::span<const InBlock> Blocks(const TextConfig& config);
 
-  static constexpr std::uint64_t kAsks = 1, kTellsTime = 2, kTellsNumber = 4, kOfUser = 8,
-                                 kOfAssistant = 16, kStands = 32;
+  static constexpr std::uint64_t kAsks = 1, kOfUser = 2, kOfAssistant = 4, kStands = 8,
+                                 kSpoken = 16;
 
  private:
   struct PlaceCount {

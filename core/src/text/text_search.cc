@@ -20,26 +20,20 @@
 namespace keepsake::search {
 namespace {
 
+// What is told more days after a day is not told of it.
 constexpr int kLastDayAfter = 14;
 // Words of a question for which others are tried: each is compared with many.
 constexpr std::size_t kMaxCorrections = 16;
 constexpr std::size_t kMinNickname = 3;
-// If so few items hold a word, other words of its family count, too. To look for the family of
-// every word would take three times as long.
-constexpr std::size_t kFew = 30;
-// One turn has about so many words. Longer texts lend less to their neighbours.
-constexpr double kTurn = 12;
-// A text must have so many words to say something.
-constexpr double kStatement = 6;
 // A turn that does little but ask has at most so many words.
 constexpr std::uint32_t kMaxAsking = 15;
+// An item borrows from so many neighbours on both sides.
+constexpr std::ptrdiff_t kWindow = 3;
 constexpr std::size_t kWantedAtOnce = 64;
 // If a message has so many words, its first hits (the leaders) are about the same matter. Among so
 // many of the best hits (the followers) those that are like the leaders rise.
 constexpr std::size_t kWordsOfMatter = 6, kLeaders = 3, kFollowers = 64;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
-// Scores below it are none: numbers that are much smaller take a hundred times as long.
-constexpr double kNothing = 1e-200;
 // A candidate may hold a word of the question that is more than the name of a speaker (kHolds), and
 // the term that is being scored (kHoldsTerm).
 constexpr std::uint8_t kHolds = 1, kHoldsTerm = 2;
@@ -84,18 +78,16 @@ class TextRanking {
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       // It says which items are meant, more than what they hold.
       if (names_speaker_[t]) terms_[t].weight *= weights_.name;
+      if (is_talk_ && terms_[t].asks) terms_[t].weight *= weights_.asking_word;
       ScoreTerm(terms_[t], names_speaker_[t]);
     }
     for (const Shelf& shelf : shelves_) {
       Combine(shelf);
       if (!shelf.lends) continue;
-      AddFading(shelf, 1);
-      AddFading(shelf, -1);
       KeepBelowLenders(shelf);
     }
     AddCues();
     if (Status status = AddLikeness(); !status.ok()) return std::unexpected(std::move(status));
-    PutInOrder();
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
     }
@@ -111,6 +103,7 @@ class TextRanking {
     std::size_t first, end;   // candidates
     std::size_t first_block;  // in windows_
     bool has_groups;
+    bool is_talk;                     // somebody speaks
     bool is_coherent;                 // neighbours belong together, in no group either
     bool lends;                       // some may have neighbours
     std::vector<bool> is_named = {};  // speakers, by the question; none: nobody is
@@ -124,12 +117,8 @@ class TextRanking {
   };
   // What few questions ask for.
   struct Asked {
-    double dated = 0;    // how well its dates are those asked for
-    double when = 0;     // the same of spans and weekdays
-    double quoted = 0;   // what the question quotes
-    double ordered = 0;  // its place in an order
-    double alike = 0;    // how much it is like the first hits
-    std::optional<std::int64_t> day;
+    double dated = 0;  // how well its dates are those asked for
+    double alike = 0;  // how much it is like the first hits
   };
   struct Scored {
     double total;
@@ -152,13 +141,18 @@ class TextRanking {
     std::size_t blocks = 0, candidates = 0;
     double squares = 0, lengths = 0;
     for (const TextShelf* texts : texts_) {
-      const bool is_coherent = texts->IsCoherent(), has_groups = texts->HasGroups();
+      const bool is_talk = texts->IsTalk(), has_groups = texts->HasGroups();
+      const bool is_coherent =
+          is_talk ||
+          (static_cast<double>(texts->live()) >= weights_.coherent_items && texts->IsCoherent());
+      is_talk_ |= is_talk;
       shelves_.push_back({.texts = texts,
                           .sequence = texts->Sequence(),
                           .first = candidates,
                           .end = candidates + texts->live(),
                           .first_block = blocks,
                           .has_groups = has_groups,
+                          .is_talk = is_talk,
                           .is_coherent = is_coherent,
                           .lends = is_coherent || has_groups});
       candidates += texts->live();
@@ -171,10 +165,8 @@ class TextRanking {
     const double mean = items_ > 0 ? lengths / items_ : 0;
     const double variance = items_ > 0 ? std::max(squares / items_ - mean * mean, 0.0) : 0;
     const double spread = std::sqrt(variance) / mean_length;
-    text_norm_ = {
-        std::min(weights_.length_penalty + weights_.length_penalty_by_spread * spread, 1.0),
-        mean_length};
-    passage_norm_ = {weights_.passage_penalty, std::min(mean_length, kPassageWords)};
+    text_norm_ = {std::min(weights_.b * (1 + spread), 1.0), mean_length};
+    passage_norm_ = {weights_.b, std::min(mean_length, kPassageWords)};
     windows_.assign(blocks, 0);
     for (std::vector<double>* each : {&words_, &context_, &covered_, &counts_, &totals_}) {
       each->assign(candidates, 0);
@@ -258,11 +250,7 @@ class TextRanking {
       }
     };
     if (query_.is_short && !term.alternatives[0].is_prefix) add(WordsWith(term, texts_));
-    if (config_.language == Language::kGerman) {
-      add(CompoundsOf(term, texts_));
-    } else if (!term.alternatives[0].is_prefix && !term.written.empty() && Holding(term) <= kFew) {
-      add(RelativesOf(term, texts_));
-    }
+    if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
     if (!term.may_be_misspelled || corrections_left_ == 0 || Holding(term) > 0) return;
     --corrections_left_;
     if (config_.language != Language::kGerman) add(WordsThatEndWith(term, texts_));
@@ -284,14 +272,14 @@ class TextRanking {
     return count;
   }
 
-  // Where the term is, each candidate's blocks together, once each; in order if it may repeat.
-  std::vector<Held> WhereHeld(const TextTerm& term, bool in_order) const {
+  // Where the term is, each candidate's blocks together, once each.
+  std::vector<Held> WhereHeld(const TextTerm& term) const {
     std::vector<Held> held;
     for (const Shelf& shelf : shelves_) {
       for (const Alternative& alternative : term.alternatives) AddHeld(shelf, alternative, held);
     }
     const bool may_repeat = term.alternatives.size() > 1 || term.alternatives[0].is_prefix;
-    if (!may_repeat && !in_order) return held;
+    if (!may_repeat) return held;
     HeapSort(held, [](const Held& a, const Held& b) {
       return a.candidate != b.candidate ? a.candidate < b.candidate : a.block < b.block;
     });
@@ -329,42 +317,15 @@ class TextRanking {
     }
   }
 
-  // Whether it holds a word that negates, by candidate and block.
-  const std::vector<Held>& Negations() {
-    if (!negations_) {
-      TextTerm all;
-      for (std::string& token : NegationTokens(config_.language)) {
-        all.alternatives.push_back({.token = std::move(token)});
-      }
-      negations_ = WhereHeld(all, true);
-    }
-    return *negations_;
-  }
-
-  // "Without nuts" is answered by what says so, and not by what has nuts.
-  void WeighNegated(const TextTerm& term, std::vector<Held>& held) {
-    const auto place_of = [](const Held& at) { return std::pair(at.candidate, at.block); };
-    std::vector<bool> says_so;
-    for (const Held& at : held) {
-      says_so.push_back(std::ranges::binary_search(Negations(), place_of(at), {}, place_of));
-    }
-    const bool is_said = std::ranges::find(says_so, true) != says_so.end();
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      if (!says_so[i]) held[i].count *= is_said ? weights_.contradicts : weights_.unsaid;
-    }
-    plan_.notes += "; not \"" + term.written + "\"";
-  }
-
   void ScoreTerm(const TextTerm& term, bool is_name) {
-    std::vector<Held> held = WhereHeld(term, term.is_negated);
-    if (term.is_negated && !query_.is_told) WeighNegated(term, held);
+    const std::vector<Held> held = WhereHeld(term);
     double holding = 0, occurring = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
       occurring += held[i].count;
     }
     const double repeats = std::log(std::max(occurring / std::max(holding, 1.0), 1.0));
-    const double idf = term.weight * (1 + weights_.repeated * repeats) * Idf(items_, holding);
+    const double idf = term.weight * (1 + weights_.burstiness * repeats) * Idf(items_, holding);
     plan_.terms.push_back(term);
     plan_.terms.back().weight = idf;
     most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
@@ -380,7 +341,7 @@ class TextRanking {
       holds_[index] |= is_name ? 0 : kHolds;
       covered_[index] += idf * std::min(count, 1.0);
       const double normed = count / text_norm_.Of(item.length);
-      words_[index] += idf * Saturated(normed, 1, weights_.saturation);
+      words_[index] += idf * Saturated(normed, 1, weights_.k1);
       ScorePassages(std::span(held).subspan(begin, end - begin), item,
                     &windows_[shelf->first_block + item.first_block], idf);
       if (!shelf->lends) continue;
@@ -388,7 +349,7 @@ class TextRanking {
       ShareWithNeighbours(*shelf, index, normed);
     }
     for (const std::size_t index : touched_) {
-      context_[index] += idf * Saturated(counts_[index], 1, weights_.saturation);
+      context_[index] += idf * Saturated(counts_[index], 1, weights_.k1);
       if ((holds_[index] & kHoldsTerm) == 0) covered_[index] += idf * std::min(counts_[index], 1.0);
       counts_[index] = 0;
     }
@@ -412,7 +373,7 @@ class TextRanking {
           count += held[j].count;
         }
         const double words = std::min(item.length - double{kBlockWords} * passage, kPassageWords);
-        windows[passage] += idf * Saturated(count, passage_norm_.Of(words), weights_.saturation);
+        windows[passage] += idf * Saturated(count, passage_norm_.Of(words), weights_.k1);
       }
     }
   }
@@ -424,8 +385,8 @@ class TextRanking {
   }
 
   // 1 for a turn, less for what is longer: it has a bit of everything.
-  static double ShareOf(const TextShelf::Item& item) {
-    return std::min(kTurn / std::max<double>(item.length, 1), 1.0);
+  double ShareOf(const TextShelf::Item& item) const {
+    return std::min(weights_.turn / std::max<double>(item.length, 1), 1.0);
   }
 
   void ShareWithNeighbours(const Shelf& shelf, std::size_t index, double count) {
@@ -433,16 +394,16 @@ class TextRanking {
     const TextShelf::Item& item = shelf.item(index);
     const double share = std::min(count, 1.0) * ShareOf(item);
     const bool asks = (item.flags & RecordReader::kAsks) != 0;
-    for (std::size_t by = 1; by <= weights_.earlier.size(); ++by) {
-      const auto distance = static_cast<std::ptrdiff_t>(by);
-      if (HasNeighbour(shelf, index, distance)) {
-        const double answer = by == 1 && asks ? weights_.answer : 0;
-        AddCount(index + by, (weights_.earlier[by - 1] + answer) * share);
-      }
-      if (HasNeighbour(shelf, index, -distance)) {
-        AddCount(index - by, weights_.later[by - 1] * share);
-      }
+    const double near[] = {weights_.near_1, weights_.near_2, weights_.near_3};
+    for (std::ptrdiff_t by = 1; by <= kWindow; ++by) {
+      const double answer = by == 1 && asks ? weights_.answer : 0;
+      Lend(shelf, index, by, (near[by - 1] + answer) * share);
+      Lend(shelf, index, -by, near[by - 1] * share);
     }
+  }
+
+  void Lend(const Shelf& shelf, std::size_t index, std::ptrdiff_t by, double count) {
+    if (HasNeighbour(shelf, index, by)) AddCount(index + static_cast<std::size_t>(by), count);
   }
 
   // Of the words of a text as a whole and of its best passage, and what neighbours lend.
@@ -456,38 +417,16 @@ class TextRanking {
       const double whole = words_[i];
       words_[i] =
           (1 - weights_.passage) * whole + weights_.passage * *std::ranges::max_element(windows);
-      if (shelf.lends) context_[i] = std::max(context_[i] - whole, 0.0) * TrustIn(item);
-    }
-  }
-
-  // "Bye." stands beside much, and says little.
-  static double TrustIn(const TextShelf::Item& item) {
-    return std::min((item.length + 0.5) / kStatement, 1.0);
-  }
-
-  // What stands further away counts, too, but little: in what comes behind, or before.
-  void AddFading(const Shelf& shelf, std::ptrdiff_t step) {
-    double sum = 0;
-    std::uint32_t group = 0;
-    std::size_t i = step > 0 ? shelf.first : shelf.end - 1;
-    for (std::size_t left = shelf.end - shelf.first; left > 0; --left) {
-      const std::uint32_t own = shelf.group(i);
-      if (own != group || (own == 0 && !shelf.is_coherent) || sum < kNothing) sum = 0;
-      group = own;
-      context_[i] += weights_.near_by * (1 - weights_.fading) * sum;
-      sum *= weights_.fading;
-      if (words_[i] > 0) sum += words_[i] * ShareOf(shelf.item(i));
-      i += static_cast<std::size_t>(step);
+      if (shelf.lends) context_[i] = std::max(context_[i] - whole, 0.0);
     }
   }
 
   // Context shows what stands near a match; it is no match.
   void KeepBelowLenders(const Shelf& shelf) {
-    const std::ptrdiff_t most = std::ssize(weights_.earlier);
     std::vector<double>& lent = counts_;
     for (std::size_t i = shelf.first; i < shelf.end; ++i) {
       if (holds_[i] == 0) continue;
-      for (std::ptrdiff_t by = -most; by <= most; ++by) {
+      for (std::ptrdiff_t by = -kWindow; by <= kWindow; ++by) {
         if (!HasNeighbour(shelf, i, by)) continue;
         double& most_lent = lent[i + static_cast<std::size_t>(by)];
         most_lent = std::max(most_lent, words_[i] + context_[i]);
@@ -501,11 +440,8 @@ class TextRanking {
 
   void AddCues() {
     FindDates();
-    FindTimes();
-    FindQuoted();
     const double dates = WeightOfDates();
-    const bool has_cues =
-        is_one_speaker_ || query_.asks_when || query_.asks_how_many || !asked_.empty();
+    const bool has_cues = is_one_speaker_ || !asked_.empty();
     double covered = 0, times = 1;
     for (const Shelf& shelf : shelves_) {
       for (std::size_t i = shelf.first; i < shelf.end; ++i) {
@@ -513,28 +449,13 @@ class TextRanking {
         // What nothing of the question leads to is no hit, unless the day is asked for.
         if (text == 0 && cues == 0) continue;
         totals_[i] = (text + cues) * FactorOf(shelf, i);
-        const double dated = std::min(AskedOf(i).dated + AskedOf(i).when, dates);
+        const double dated = std::min(AskedOf(i).dated, dates);
         covered = std::max(covered, covered_[i] + dated);
         if (query_.is_of_user && IsOfUser(shelf.item(i))) times = weights_.of_user;
       }
     }
     const double all = std::max(most_ + dates, 1e-9);
     confidence_ = std::min(covered / all, 1.0) / (all * times);
-    for (const Shelf& shelf : shelves_) PartTurns(shelf);
-  }
-
-  // Of two turns of a talk that follow each other the lesser steps back: others are found, too.
-  void PartTurns(const Shelf& shelf) {
-    if (!shelf.lends) return;
-    double before = 0;
-    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
-      const double own = totals_[i];
-      if (own != before && std::min(own, before) > 0 && HasNeighbour(shelf, i, -1)) {
-        const std::size_t lesser = own < before ? i : i - 1;
-        if (shelf.item(lesser).speaker != 0) totals_[lesser] *= weights_.beside;
-      }
-      before = own;
-    }
   }
 
   // Most words of a long message say nothing of its matter. Its first hits do: what is like them
@@ -587,119 +508,22 @@ class TextRanking {
     return likeness;
   }
 
-  // What a question quotes is mostly a title: what holds its words close to each other comes
-  // first, but it is no condition.
-  void FindQuoted() {
-    if (query_.quoted.empty()) return;
-    double best = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) best = std::max(best, words_[i] + context_[i]);
-    bool is_found = false;
-    for (const Phrase& phrase : query_.quoted) {
-      for (const Held& at : WhereAllAre(phrase)) {
-        NoteAsked(at.candidate).quoted = weights_.quoted * best;
-        is_found = true;
-      }
-    }
-    if (is_found) plan_.notes += "; what is quoted first";
-  }
-
-  // Where the words of a phrase are in one block, or reach into the next.
-  std::vector<Held> WhereAllAre(const Phrase& phrase) const {
-    std::vector<Held> all;
-    for (std::size_t word = 0; word < phrase.words.size(); ++word) {
-      TextTerm term;
-      term.alternatives.push_back({.token = phrase.words[word].token});
-      std::vector<Held> held = WhereHeld(term, true);
-      if (word == 0) {
-        all = std::move(held);
-        continue;
-      }
-      std::erase_if(all, [&](const Held& at) {
-        const auto other = std::ranges::lower_bound(
-            held, std::pair(at.candidate, std::max(at.block, 1U) - 1), {},
-            [](const Held& of) { return std::pair(of.candidate, of.block); });
-        return other == held.end() || other->candidate != at.candidate ||
-               other->block > at.block + 1;
-      });
-    }
-    return all;
-  }
-
-  void FindTimes() {
-    const TimeQuestion& asked = query_.time;
-    if (!asked.has_when() && asked.order == TimeQuestion::Order::kNone) return;
-    plan_.notes += "; by time: " + Describe(asked);
-    for (const Shelf& shelf : shelves_) {
-      const std::vector<TextTime> times = TimesOf(*shelf.texts, asked);
-      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
-        const TextTime& time = times[shelf.sequence[i - shelf.first]];
-        Asked& of = NoteAsked(i);
-        of.day = time.day;
-        if (time.is_in_span) of.when += weights_.in_span;
-        if (time.is_on_weekday) of.when += weights_.on_weekday;
-      }
-    }
-  }
-
-  // The first time, or what holds now: only what matches nearly as well as the best is put in
-  // its order, by days if most have one, else as it was put.
-  void PutInOrder() {
-    if (query_.time.order == TimeQuestion::Order::kNone || query_.is_told) return;
-    const double words = BestOf(words_), best = BestOf(totals_);
-    if (words == 0) return;
-    std::vector<std::size_t> ordered;
-    std::size_t with_day = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (words_[i] < weights_.ordered * words) continue;
-      ordered.push_back(i);
-      with_day += AskedOf(i).day ? 1 : 0;
-    }
-    if (ordered.size() < 2) return;
-    const bool by_day = 2 * with_day > ordered.size();
-    if (by_day) std::erase_if(ordered, [&](std::size_t i) { return !AskedOf(i).day; });
-    const bool is_latest = query_.time.order == TimeQuestion::Order::kLatest;
-    const auto is_before = [&](std::size_t a, std::size_t b) {
-      const std::optional<std::int64_t>&one = AskedOf(a).day, &other = AskedOf(b).day;
-      return by_day && one != other ? one < other : IdOf(a) < IdOf(b);
-    };
-    const double share = weights_.in_order * (query_.time.is_only_hinted ? weights_.hinted : 1);
-    const std::vector<std::size_t> order =
-        OrderOf(ordered.size(),
-                [&](std::size_t a, std::size_t b) { return is_before(ordered[a], ordered[b]); });
-    for (std::size_t place = 0; place < order.size(); ++place) {
-      const std::size_t from_end = is_latest ? place : order.size() - 1 - place;
-      const double added = share * best * static_cast<double>(from_end) /
-                           static_cast<double>(std::max<std::size_t>(order.size() - 1, 1));
-      const std::size_t candidate = ordered[order[place]];
-      NoteAsked(candidate).ordered = added;
-      totals_[candidate] += added;
-    }
-  }
-
   // Of the time that is asked for, among the weights of terms.
   double WeightOfDates() const {
-    double weight = query_.time.spans.empty() ? 0 : weights_.in_span;
-    if (query_.time.weekdays != 0) weight += weights_.on_weekday;
-    if (!query_.days.empty()) return weight + weights_.same_day;
-    return query_.periods.empty() ? weight : weight + weights_.same_month;
+    if (!query_.days.empty()) return weights_.date;
+    return query_.periods.empty() ? 0 : weights_.inexact * weights_.date;
   }
 
   static bool IsOfUser(const TextShelf::Item& item) {
     return (item.flags & RecordReader::kOfUser) != 0;
   }
 
-  // Who speaks, when, how many.
+  // Who speaks, and when.
   double CuesOf(const Shelf& shelf, std::size_t candidate) const {
-    const Asked& asked = AskedOf(candidate);
-    double cues = asked.dated + asked.quoted;
-    if (words_[candidate] + context_[candidate] == 0) return cues + weights_.only_when * asked.when;
-    cues += asked.when;
+    double cues = AskedOf(candidate).dated;
+    if (words_[candidate] + context_[candidate] == 0) return cues;
     const TextShelf::Item& item = shelf.item(candidate);
     if (is_one_speaker_ && shelf.is_named[item.speaker]) cues += weights_.speaker;
-    if (query_.asks_when && (item.flags & RecordReader::kTellsTime) != 0) cues += weights_.when;
-    if (query_.asks_how_many && (item.flags & RecordReader::kTellsNumber) != 0) {
-      cues += weights_.how_many;
-    }
     return cues;
   }
 
@@ -714,9 +538,11 @@ class TextRanking {
     double factor = OnlyAsks(item) ? weights_.asking : 1;
     if (!query_.is_of_user) return factor;
     // The user said it, and speaks of himself.
-    if (IsOfUser(item)) factor *= weights_.of_user;
-    if ((item.flags & RecordReader::kStands) != 0) factor *= weights_.standing;
-    if (query_.is_message) {
+    if (IsOfUser(item)) {
+      factor *= weights_.of_user;
+      if ((item.flags & RecordReader::kStands) != 0) factor *= weights_.standing;
+    }
+    if (query_.is_message && shelf.is_talk) {
       const auto newer = static_cast<double>(shelf.end - 1 - candidate);
       factor *= 1 + weights_.recency * std::exp(-newer / weights_.fresh_items);
     }
@@ -725,15 +551,13 @@ class TextRanking {
 
   // What is told on a day, or soon after it happened; or in a month, or a year.
   void FindDates() {
-    constexpr std::size_t kYear = 5;  // bytes of "d2023"
     for (const std::string& period : query_.periods) {
-      NoteDate(period, period.size() == kYear ? weights_.same_year : weights_.same_month);
+      NoteDate(period, weights_.inexact * weights_.date);
     }
     for (const std::int64_t day : query_.days) {
-      NoteDate(NameOfDay(day), weights_.same_day);
-      for (int after = 1; after <= kLastDayAfter; ++after) {
+      for (int after = 0; after <= kLastDayAfter; ++after) {
         NoteDate(NameOfDay(day + after),
-                 weights_.day_after * std::exp(-after / weights_.days_to_forget));
+                 weights_.date * std::exp(-after / weights_.days_to_forget));
       }
     }
   }
@@ -761,7 +585,7 @@ class TextRanking {
     const std::optional<double> knowledge = check.Knowledge();
     NoteNearness();
     std::vector<double> near = NearnessInContext();
-    plan_.agreement = knowledge ? Share(*knowledge, weights_.ignorant, weights_.knowing)
+    plan_.agreement = knowledge ? Share(*knowledge, weights_.beyond_chance, weights_.knowing)
                                 : Share(Correlation(near), weights_.unrelated, weights_.agreeing);
     plan_.knows_nothing = knowledge && plan_.agreement == 0;
     const double weight = meaning_.weight * plan_.agreement;
@@ -790,7 +614,7 @@ class TextRanking {
         if (totals_[i] > 0) most = std::max(most, factors[i]);
       }
     }
-    for (double& factor : factors) factor *= weights_.standing_out / most;
+    for (double& factor : factors) factor *= weights_.nearness / most;
     return factors;
   }
 
@@ -822,8 +646,8 @@ class TextRanking {
     }
   }
 
-  // In standard deviations above the mean of those that are given. What few words are like is
-  // chance, so that a short text must be nearer.
+  // In standard deviations above the mean of those that are given, after the first one. What few
+  // words are like is chance, so that a short text must be nearer.
   void NoteStandouts() {
     const std::size_t texts = words_.size();
     const auto count = static_cast<double>(meaning_.nearest.size());
@@ -842,7 +666,7 @@ class TextRanking {
     if (!(variance > 0)) return;
     for (const auto& [candidate, score] : near) {
       const double above = (score - mean) / std::sqrt(variance);
-      nearness_[candidate] = std::max(above - weights_.not_standing_out, 0.0);
+      nearness_[candidate] = std::max(above - 1, 0.0);
     }
   }
 
@@ -870,9 +694,9 @@ class TextRanking {
         const bool asks = (item.flags & RecordReader::kAsks) != 0;
         const double share = ShareOf(item) * nearness_[i];
         if (HasNeighbour(shelf, i, 1)) {
-          near[i + 1] += (weights_.near_earlier + (asks ? weights_.near_answer : 0)) * share;
+          near[i + 1] += (weights_.near_1 + (asks ? weights_.near_answer : 0)) * share;
         }
-        if (HasNeighbour(shelf, i, -1)) near[i - 1] += weights_.near_later * share;
+        if (HasNeighbour(shelf, i, -1)) near[i - 1] += weights_.near_1 * share;
       }
     }
     return near;
@@ -966,7 +790,7 @@ class TextRanking {
     const Asked& asked = AskedOf(candidate);
     return {.words = words_[candidate],
             .context = context_[candidate],
-            .cues = CuesOf(ShelfOf(candidate), candidate) + asked.ordered + asked.alike};
+            .cues = CuesOf(ShelfOf(candidate), candidate) + asked.alike};
   }
 
   std::vector<const TextShelf*> texts_;
@@ -978,9 +802,9 @@ class TextRanking {
   const TextWeights& weights_;
   std::vector<TextTerm> terms_;
   std::vector<bool> names_speaker_;  // terms
+  bool is_talk_ = false;             // in one of the shelves
   bool is_one_speaker_ = false;      // whom the question names
   std::size_t corrections_left_ = kMaxCorrections;
-  std::optional<std::vector<Held>> negations_;
 
   std::vector<Shelf> shelves_;
   double items_ = 0;

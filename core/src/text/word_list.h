@@ -2,7 +2,6 @@
 #ifndef KEEPSAKE_TEXT_WORD_LIST_H_
 #define KEEPSAKE_TEXT_WORD_LIST_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,12 +25,6 @@ class WordList {
   };
   std::vector<Entry> entries_;  // by word
 };
-
-// Whether one of the parts stands anywhere in the text.
-template <std::size_t N>
-bool HoldsAny(std::string_view text, const std::string_view (&parts)[N]) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.contains(part); });
-}
 
 }  // namespace keepsake::search
 
