@@ -65,6 +65,9 @@ preset_of() { if [ "$package_kind" = dev ]; then echo "$1-dev"; else echo "$1"; 
 build_preset() {
   local preset=$1
   shift
+  # Emscripten starts it for each source: not a shim that first looks for the right one.
+  EMSDK_PYTHON=$(python3 -c 'import sys; print(sys.executable)')
+  export EMSDK_PYTHON
   [ "build/$preset/build.ninja" -nt CMakePresets.json ] || cmake --preset "$preset"
   cmake --build --preset "$preset" --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"
 }
