@@ -1,7 +1,8 @@
-// The texts and questions of search-latency.mjs, the same wherever they are made.
+// The texts and questions of the benchmarks of search by words, the same wherever they are made.
 //
 // Texts are made of words with the frequencies of a language (Zipf): of 8 to 32 words, of 150 to
-// 350, of 200 to 400 Chinese characters; or they are strings that are given.
+// 350, of names such as w1k3f9, of numbers, of 200 to 400 Chinese characters; or they are strings
+// that are given.
 
 export const QUESTIONS = 200;
 /** So many more are put when the others can be found. */
@@ -38,6 +39,12 @@ function chineseWords() {
   return Array.from({ length: 20_000 }, () => many(1, 3, character).join(""));
 }
 
+const codes = (base) =>
+  Array.from({ length: 20_000 }, (_, i) => {
+    const digits = (Math.imul(i + 1, 2_654_435_761) >>> 0).toString(base);
+    return base === 36 ? `w${digits}` : digits;
+  });
+
 const KINDS = {
   short: (words = madeWords()) => ({
     text: () => many(8, 32, () => oneOf(words)).join(" "),
@@ -48,6 +55,8 @@ const KINDS = {
     ...KINDS.short(words),
     text: () => many(150, 350, () => oneOf(words)).join(" "),
   }),
+  names: () => KINDS.short(codes(36)),
+  numbers: () => KINDS.short(codes(10)),
   chinese: (words = chineseWords()) => ({
     text: () => many(100, 200, () => oneOf(words)).join(""),
     question: () => many(6, 6, () => oneOf(words)).join(""),
@@ -97,15 +106,15 @@ export function matchOf(question, tokenize) {
 }
 
 export const schemaOf = (tokenize) =>
-  `CREATE VIRTUAL TABLE t USING fts5(text, tokenize = '${tokenize}')`;
+  `CREATE VIRTUAL TABLE IF NOT EXISTS t USING fts5(text, tokenize = '${tokenize}')`;
 export const BEST_TEN = "SELECT rowid, text FROM t WHERE t MATCH ? ORDER BY bm25(t) LIMIT 10";
 
-/** Of ours: 500 at a time. */
-export async function putTexts(store, texts, from) {
+/** Of ours: 500 at a time, in so many namespaces below one. */
+export async function putTexts(store, texts, from, spaces = 1) {
   for (let i = 0; i < texts.length; i += 500) {
     await store.batch(
       texts.slice(i, i + 500).map((text, n) => ({
-        namespace: ["n"],
+        namespace: spaces === 1 ? ["n"] : ["n", `${(i + n) % spaces}`],
         key: `${from + i + n}`,
         value: { text },
       })),

@@ -1,4 +1,4 @@
-// The page of bench/browser-search.mjs: what it waits for, the way to a worker and back included.
+// The page of bench/browser-search.mjs and bench/cold.mjs: what it waits for, the way to a worker and back included.
 import { openMemory } from "keepsake";
 import { MORE, putTexts, setOf } from "../search-texts.mjs";
 
@@ -6,7 +6,7 @@ const CANDIDATES = {
   async Keepsake(name) {
     const memory = await openMemory({ name });
     return {
-      put: (texts, from) => putTexts(memory.store, texts, from),
+      put: (texts, from, spaces) => putTexts(memory.store, texts, from, spaces),
       ask: (query) => memory.store.search(["n"], { query }),
       close: () => memory.close(),
     };
@@ -34,6 +34,30 @@ async function timeOf(body) {
   await body();
   return performance.now() - began;
 }
+
+const nameOf = (kind, size, spaces) => `${kind}-${size}-${spaces}`;
+
+globalThis.fill = async (candidate, kind, size, spaces) => {
+  const { texts, questions, tokenize } = setOf(kind, size);
+  const subject = await CANDIDATES[candidate](nameOf(kind, size, spaces), tokenize);
+  await subject.put(texts, 0, spaces);
+  await subject.ask(questions[0]);
+  await subject.close();
+};
+
+/** In a page that was just loaded. */
+globalThis.measureCold = async (candidate, kind, size, spaces) => {
+  const { questions, tokenize } = setOf(kind, size);
+  let subject;
+  const open = await timeOf(async () => {
+    subject = await CANDIDATES[candidate](nameOf(kind, size, spaces), tokenize);
+  });
+  const first = await timeOf(() => subject.ask(questions[1]));
+  const times = [];
+  for (const question of questions.slice(2)) times.push(await timeOf(() => subject.ask(question)));
+  await subject.close();
+  return { open, first, times };
+};
 
 globalThis.measureSearch = async (candidate, kind, size) => {
   const { texts, more, questions, tokenize } = setOf(kind, size);

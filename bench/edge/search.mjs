@@ -1,4 +1,4 @@
-// The candidates of bench/edge-search.mjs, each in a Durable Object of its own. What a question
+// The candidates of bench/edge-search.mjs and bench/cold.mjs, each in a Durable Object of its own. What a question
 // takes is measured outside, because clocks stand still in a Worker that computes.
 import { DurableObject } from "cloudflare:workers";
 import { durableMemory } from "keepsake/cloudflare";
@@ -9,7 +9,7 @@ const CANDIDATES = {
   Keepsake(storage) {
     const { store } = durableMemory(storage);
     return {
-      put: (texts, from) => putTexts(store, texts, from),
+      put: (texts, from, spaces) => putTexts(store, texts, from, spaces),
       ask: (query) => store.search(["n"], { query }),
     };
   },
@@ -32,21 +32,22 @@ const CANDIDATES = {
 };
 
 export class Candidate extends DurableObject {
-  open(name, kind, size) {
+  open(name, kind, size, spaces) {
     this.set = setOf(kind, size);
+    this.spaces = spaces;
     this.storage = counting(this.ctx.storage);
     this.candidate = CANDIDATES[name](this.storage, this.set.tokenize);
   }
 
   async fill() {
-    await this.candidate.put(this.set.texts, 0);
+    await this.candidate.put(this.set.texts, 0, this.spaces);
   }
 
   async ask(i) {
     return (await this.candidate.ask(this.set.questions[i])).length;
   }
 
-  /** Rows read by a question that was asked before. */
+  /** Rows read by a question. */
   async rowsOfQuestion(i) {
     this.storage.take();
     await this.ask(i);
@@ -61,6 +62,11 @@ export class Candidate extends DurableObject {
     return this.storage.take().written;
   }
 
+  /** The object is made anew for the next call. */
+  evict() {
+    this.ctx.abort("evicted");
+  }
+
   bytes() {
     return this.ctx.storage.sql.databaseSize;
   }
@@ -70,6 +76,10 @@ export default {
   async fetch(request, env) {
     const { name, method, args } = await request.json();
     const object = env.CANDIDATE.getByName(name);
-    return Response.json((await object[method](...args)) ?? null);
+    // Of an object that was evicted, the call fails.
+    const answer = await object[method](...args).catch((error) => {
+      if (method !== "evict") throw error;
+    });
+    return Response.json(answer ?? null);
   },
 };
