@@ -1235,9 +1235,11 @@ TYPED_TEST(StoreContractTest, an_eviction_is_told_of_items_page_by_page) {
   EXPECT_EQ(items[1].uses, 0);
   EXPECT_EQ(items[1].bytes, 1 + std::string_view(R"({"pinned": 1, "uses": "3"})").size());
   EXPECT_EQ(items[2].item, (ItemRef{{"a", "b"}, "k"}));
-  const auto below = this->store_->Judge({.ns_prefix = {"a", "b"}, .limit = 9});
-  ASSERT_TRUE(below) << MessageOf(below);
-  EXPECT_THAT(*below, SizeIs(1));
+  const auto within = this->store_->Judge({{"a"}, ItemRef{{"a"}, ""}, 9});
+  ASSERT_TRUE(within) << MessageOf(within);
+  ASSERT_THAT(*within, SizeIs(2));
+  EXPECT_EQ(within->front().item, (ItemRef{{"a"}, "b"}));
+  EXPECT_THAT(this->store_->Judge({{"a", "b"}, ItemRef{{"a", "b"}, "k"}, 9}).value(), IsEmpty());
   EXPECT_EQ(CodeOf(this->store_->Judge({.ns_prefix = {""}, .limit = 9})),
             StatusCode::kInvalidNamespace);
 }

@@ -82,7 +82,7 @@ const argumentsWith = (odd) => [
 // For ourselves, LangGraph's own, or what ends all.
 const LEFT_OUT = [
   "constructor",
-  "attempt",
+  "withNamedErrors",
   "putImported",
   "getNextVersion",
   "close",

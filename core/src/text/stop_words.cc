@@ -14,7 +14,7 @@ constexpr std::string_view kEnglish =
     "didnt do does doesnt doing dont down during each either else few for from further "
     "had hadnt has hasnt have havent having he hed her here heres hers herself hes him "
     "himself his how hows i id if ill im in into is isnt it its itself ive let lets "
-    "likely me might more most mustnt my myself no nor not of off on once only or "
+    "likely many me might more most much mustnt my myself no nor not of off on once only or "
     "other ought our ours ourselves out over own per please same shall shant she shed "
     "shes should shouldnt so some such than that thats the their theirs them "
     "themselves then there theres these they theyd theyll theyre theyve this those "

@@ -44,6 +44,7 @@ const PARSERS: { readonly [Kind in OperationKind]?: (reader: Reader) => object }
     return { namespace, supersedes: reader.optional(readItemRef) };
   },
   clearNamespace: readOneNamespace,
+  evictItems: readOneNamespace,
   keepHistory: readOneNamespace,
   dropHistory: readOneNamespace,
   hold: readOneNamespace,

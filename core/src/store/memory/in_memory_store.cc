@@ -335,7 +335,7 @@ Record* InMemoryStore::Find(std::string_view encoded_ns, std::string_view key) {
 
 std::ranges::subrange<InMemoryStore::Buckets::iterator> InMemoryStore::BucketsBelow(
     std::string_view encoded_prefix, const ItemName* after) {
-  const bool is_behind = after != nullptr && encoded_prefix < after->encoded_ns;
+  const bool is_behind = after != nullptr && encoded_prefix <= after->encoded_ns;
   const auto begin = buckets_.lower_bound(is_behind ? after->encoded_ns : encoded_prefix);
   if (encoded_prefix.empty()) return {begin, buckets_.end()};
   std::string end(encoded_prefix);

@@ -886,7 +886,7 @@ Result<std::vector<std::string>> SqliteStore::ReadKeys(std::string_view encoded_
 Status SqliteStore::ReadBelow(std::string_view encoded_prefix, const ItemName* after,
                               Visitor<const ItemTrace&> offer) {
   const sql::PrefixRange range{std::string(encoded_prefix)};
-  const bool is_behind = after != nullptr && encoded_prefix < after->encoded_ns;
+  const bool is_behind = after != nullptr && encoded_prefix <= after->encoded_ns;
   const std::string_view ns = is_behind ? std::string_view(after->encoded_ns) : encoded_prefix;
   const std::string_view key = is_behind ? std::string_view(after->key) : std::string_view();
   return database_.Run(kReadBelow, {ns, key, range.end()}, [&](const Row& row) -> Result<bool> {
