@@ -852,7 +852,9 @@ export function writeItemVectors(writer: Writer, it: ItemVectors): void {
   writer.list(it.vectors, writeFieldVector);
 }
 
+/** What made a version of an item. */
 export const Change = { earlier: 0, put: 1, delete: 2, supersede: 3, expire: 4, undo: 5 } as const;
+/** What made a version of an item. */
 export type Change = keyof typeof Change;
 
 /** Ages in milliseconds. @internal */
