@@ -109,8 +109,8 @@ export async function evict(
   const rules = rulesOf(options);
   const prefixes = outermost(prefixesOf(connection, options));
   const portions = new Portions(connection, options, clock);
-  const items: JudgedItem[] = [];
-  for (const prefix of prefixes) items.push(...(await portions.judge(prefix)));
+  let items: JudgedItem[] = [];
+  for (const prefix of prefixes) items = items.concat(await portions.judge(prefix));
   const loose = items.filter(({ isPinned, isHeld }) => !isPinned && !isHeld);
   const time = clock();
   const chosen = chosenOf(loose, items, rules, time);
