@@ -771,9 +771,17 @@ Status SqliteStore::DeleteItem(std::string_view encoded_ns, std::string_view key
 }
 
 Status SqliteStore::DeleteItems(std::span<const std::int64_t> ids) {
-  const std::string list = IdList(ids);
-  Status status = TellFollowers([&](ItemFollower& follower) { return follower.Remove(ids); });
-  return status.ok() ? database_.Run(kDeleteItems, {list}) : status;
+  // A Durable Object binds a text of 2 MB at most.
+  constexpr std::size_t kMostAtOnce = 50'000;
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kMostAtOnce));
+    ids = ids.subspan(some.size());
+    const std::string list = IdList(some);
+    Status status = TellFollowers([&](ItemFollower& follower) { return follower.Remove(some); });
+    if (status.ok()) status = database_.Run(kDeleteItems, {list});
+    if (!status.ok()) return status;
+  }
+  return {};
 }
 
 Status SqliteStore::Supersede(const CheckedPut& put, std::int64_t now_ms) {
