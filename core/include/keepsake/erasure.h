@@ -20,8 +20,6 @@
 
 namespace keepsake {
 
-class PrefixSet;
-
 // What is to be forgotten.
 struct Erasure {
   std::string id;      // the caller's, 1 to 64 bytes: the same again is answered as before
@@ -104,7 +102,6 @@ class Erasures {
  private:
   Result<Erased> Erase(Store& store, Checkpointer& saver, const Erasure& erasure,
                        std::int64_t now_ms, FunctionRef<Status(const Erased& erased)> also);
-  Result<PrefixSet> HeldNamespaces();
   Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
   Status Keep(const Erasure& erasure, const Erased& erased);
   Result<Scrubbed> Scrubbing();

@@ -1,6 +1,7 @@
 #include "keepsake/erasure.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -106,6 +107,12 @@ Result<Erased> EraseRows(Store& store, Checkpointer& saver, const Erasure& erasu
   return erased;
 }
 
+PrefixSet PlacesOf(std::span<const Hold> holds) {
+  PrefixSet places;
+  for (const Hold& hold : holds) places.Add(EncodeNamespace(hold.ns));
+  return places;
+}
+
 }  // namespace
 
 Result<Erased> Erasures::Forget(Store& store, Checkpointer& saver, const Erasure& erasure,
@@ -161,27 +168,20 @@ Status Erasures::CheckHolds(const Erasure& erasure, const std::vector<std::strin
   return {};
 }
 
-Result<PrefixSet> Erasures::HeldNamespaces() {
-  const Result<std::vector<Hold>> holds = Holds();
-  if (!holds) return std::unexpected(holds.error());
-  PrefixSet held;
-  for (const Hold& hold : *holds) held.Add(EncodeNamespace(hold.ns));
-  return held;
-}
-
 Status Erasures::MarkHeld(std::vector<JudgedItem>& items) {
-  const Result<PrefixSet> held = HeldNamespaces();
-  if (!held) return held.error();
-  for (JudgedItem& item : items) item.is_held = held->Covers(EncodeNamespace(item.item.ns));
+  const Result<std::vector<Hold>> holds = Holds();
+  if (!holds) return holds.error();
+  const PrefixSet held = PlacesOf(*holds);
+  for (JudgedItem& item : items) item.is_held = held.Covers(EncodeNamespace(item.item.ns));
   return {};
 }
 
 Result<EvictedItems> Erasures::Evict(
     Store& store, const EvictItems& judged,
     FunctionRef<Status(const std::vector<std::string>& keys)> remove) {
-  const Result<PrefixSet> held = HeldNamespaces();
-  if (!held) return std::unexpected(held.error());
-  if (held->Covers(EncodeNamespace(judged.ns))) return EvictedItems();
+  const Result<std::vector<Hold>> holds = Holds();
+  if (!holds) return std::unexpected(holds.error());
+  if (PlacesOf(*holds).Covers(EncodeNamespace(judged.ns))) return EvictedItems();
   Result<std::vector<std::string>> keys = store.FindUnchanged(judged);
   if (!keys) return std::unexpected(std::move(keys.error()));
   if (Status status = remove(*keys); !status.ok()) return std::unexpected(std::move(status));
