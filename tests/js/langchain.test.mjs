@@ -99,7 +99,7 @@ describe("memoryMiddleware", () => {
           }),
         )
         .respond(new AIMessage("Fine."));
-      const note = tool(() => put(recallEach, text).then(() => "Done."), {
+      const note = tool(() => put(recallEach, `${text}, too`).then(() => "Done."), {
         name: "note",
         description: "Stores.",
         schema: { type: "object", properties: {} },
@@ -297,6 +297,18 @@ describe("memoryMiddleware", () => {
     const question = "I like oolong tea. Do I like green tea?";
     expect(recalled(await sent(question))).toEqual(["- green: I like green tea"]);
     expect(recalled(await sent(question, { skipSeen: false }))).toHaveLength(2);
+  });
+
+  test("what several items say alike is shown once", async () => {
+    await put("a", "The dog is called Max.");
+    await put("b", "the dog is called max");
+    await put("c", "So the dog is really called: Max!");
+    await put("d", "The dog is not called Max.");
+    await put("e", "The dog is called Rex.");
+    const lines = recalled(await sent("What is the dog called?"));
+    expect(lines.filter((line) => /called:? max/i.test(line) && !/not/.test(line))).toHaveLength(1);
+    expect(lines).toContain("- d: The dog is not called Max.");
+    expect(lines).toContain("- e: The dog is called Rex.");
   });
 
   test("no item ends the block, or looks like another one", async () => {

@@ -37,7 +37,7 @@ import {
   placeOf,
   type Run,
 } from "./place.js";
-import { wordsOf } from "./words.js";
+import { withoutCopies, wordsOf } from "./words.js";
 
 /** Where recalled text stands among the messages that a model gets. */
 export type InjectionPosition = "before_system" | "after_system" | "before_user";
@@ -171,7 +171,8 @@ export class Recaller {
       this.#hits(place, messages, run),
     ]);
     const isPinned = new Set(pinned.map(itemId));
-    const news = this.#unseen(hits, messages).filter((hit) => !isPinned.has(itemId(hit)));
+    const unseen = this.#unseen(hits, messages).filter((hit) => !isPinned.has(itemId(hit)));
+    const news = withoutCopies(unseen, ({ value }) => textOf(value));
     const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatOf(item)));
     const { maxTokens = 1000 } = this.#options;
     const above = this.#fit(lines(pinned), maxTokens, ["[Pinned Memory]"]);
