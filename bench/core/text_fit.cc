@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/text_index.h"
 #include "text/text_record.h"
 #include "text/text_search.h"
 
@@ -53,7 +54,8 @@ struct Talk {
   std::vector<std::string> keys;
   std::vector<Bytes> records;
   std::vector<Question> questions;
-  std::map<std::size_t, search::TextIndex> indexes;  // of the items before a question
+  // Of the items before a question.
+  mutable std::map<std::size_t, search::TextIndex> indexes;
 };
 
 struct Set {
@@ -73,7 +75,10 @@ class Everything final : public search::TextSource {
     use(records_[static_cast<std::size_t>(id - 1)]);
     return {};
   }
-  Status Embedded(std::span<const std::int64_t>, search::EmbedderCheck&) override { return {}; }
+  Status VectorsOf(std::span<const std::int64_t>,
+                   FunctionRef<void(std::int64_t, std::span<const float>)>) override {
+    return {};
+  }
 
  private:
   const std::vector<Bytes>& records_;
@@ -114,8 +119,9 @@ std::vector<Set> ReadSets(const char* path, std::size_t sample) {
       for (const Question& question : talk.questions) {
         const auto [index, is_new] = talk.indexes.try_emplace(question.before);
         for (std::size_t i = 0; is_new && i < question.before; ++i) {
-          index->second.Put(static_cast<std::int64_t>(i + 1), "n\x1F", talk.records[i], {});
+          index->second.Put(static_cast<std::int64_t>(i + 1), "n\x1F", talk.records[i]);
         }
+        if (is_new) (void)index->second.Flush();
       }
     }
   }
@@ -144,8 +150,8 @@ Worth WorthOf(const Set& set, const TextWeights& weights) {
     Everything source(talk.records);
     for (const Question& question : talk.questions) {
       search::TextPlan plan;
-      const auto hits = SearchText(talk.indexes.at(question.before), "", question.query, {}, source,
-                                   kFound, plan, {}, weights);
+      const auto texts = *talk.indexes.at(question.before).View("");
+      const auto hits = SearchText(*texts, question.query, {}, source, kFound, plan, {}, weights);
       AddWorth(*hits, talk, question, sum);
       ++count;
     }

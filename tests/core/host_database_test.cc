@@ -222,13 +222,13 @@ TEST_F(HostDatabaseTest, tables_are_made_by_the_first_statement_that_needs_them)
 TEST_F(HostDatabaseTest, all_groups_of_tables_are_those_of_a_file) {
   for (std::string_view needs :
        {"SELECT 1 FROM answers", "SELECT 1 FROM store_kv", "SELECT 1 FROM graph_chunks",
-        "SELECT 1 FROM store_text", "SELECT 1 FROM content", "SELECT 1 FROM field_columns"}) {
+        "SELECT 1 FROM text_pages", "SELECT 1 FROM content", "SELECT 1 FROM field_columns"}) {
     EXPECT_TRUE(database_->Run(needs).ok()) << needs;
   }
   EXPECT_EQ(Tables(),
             "answers checkpoints content field_changes field_columns graph_chunks log_users meta "
-            "store_kv store_text "
-            "store_vectors t thread_namespaces vector_chunks vector_pending writes ");
+            "store_kv store_vectors t text_changes text_pages thread_namespaces vector_chunks "
+            "vector_pending writes ");
 }
 
 TEST_F(HostDatabaseTest, tables_that_were_undone_are_made_again) {

@@ -81,10 +81,10 @@ TEST_F(MigrationsTest, a_new_file_gets_the_current_schema) {
                   .ok());
   EXPECT_THAT(tables, HasSubstr("answers audit_log checkpoints content erasures field_changes "
                                 "field_columns graph_chunks history_rules holds log_users meta "
-                                "store_kv store_text "));
+                                "store_kv store_vectors "));
   EXPECT_THAT(tables,
-              HasSubstr(" store_text store_vectors store_versions thread_namespaces vector_chunks "
-                        "vector_pending version_vectors writes "));
+              HasSubstr(" store_vectors store_versions text_changes text_pages thread_namespaces "
+                        "vector_chunks vector_pending version_vectors writes "));
   EXPECT_EQ(ReadSchemaVersion(**database, Path()), NewestVersion(kSchema));
 }
 

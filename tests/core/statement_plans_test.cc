@@ -75,7 +75,9 @@ const Allowed kAllowed[] = {
       "SELECT version_id, ns, key, value, origin, source FROM store_versions WHERE ns >= ? AND ns "
       "< ?"}},
     {"reads texts below a prefix once, on from where the portion before it ended",
-     {"SELECT i.item_id, i.ns, t.record, i.key FROM store_kv i LEFT JOIN store_text t"}},
+     {"SELECT item_id, ns, key, value FROM store_kv WHERE (ns, key) >= (?, ?) AND ns < ?"}},
+    {"reads the items that changed since their texts were analysed",
+     {"SELECT c.item_id, i.ns FROM text_changes c LEFT JOIN store_kv i"}},
     {"loads an index into memory, once for each that is opened",
      {"SELECT count(*) FROM store_vectors WHERE +vector_id <= ?",
       "SELECT item_id FROM store_kv i WHERE NOT EXISTS (SELECT 1 FROM store_vectors v",

@@ -1,17 +1,17 @@
-// The order of the items of a shelf, as they are put, replaced and removed; and what a search asks
-// of a store.
+// What an index answers, whatever happened to its segments; and what a search asks of a store.
 #include "text/text_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "text/text_record.h"
@@ -20,56 +20,43 @@
 namespace keepsake::search {
 namespace {
 
-// Session and place of an item.
-using Where = std::pair<int, int>;
-
-Bytes RecordOf(const Where& where, const TextConfig& config) {
-  return MakeTextEntry(R"({"text":"tea","session":"s)" + std::to_string(where.first) +
-                           R"(","turn":)" + std::to_string(where.second) + "}",
-                       config)
-      .record;
-}
-
-TEST(TextIndexTest, items_stand_by_group_and_position_whatever_was_put_and_removed) {
-  const TextConfig config{.group = "session", .position = "turn"};
-  std::mt19937 random(7);
-  const auto below = [&](int end) {
-    return std::uniform_int_distribution<int>(0, end - 1)(random);
-  };
-  for (int round = 0; round < 20; ++round) {
-    TextShelf shelf;
-    std::map<std::int64_t, Where> there;
-    std::map<int, int> sessions;  // in the order in which they are first met
-    for (int step = 0; step < 3000; ++step) {
-      const std::int64_t id = 1 + below(1500);
-      if (below(4) == 0) {
-        shelf.Remove(id);
-        there.erase(id);
-      } else {
-        const Where where{below(3), below(100)};
-        sessions.try_emplace(where.first, static_cast<int>(sessions.size()));
-        shelf.Put(id, RecordOf(where, config), config);
-        there[id] = where;
-      }
-      if (below(200) != 0) continue;
-
-      std::vector<std::tuple<int, int, std::int64_t>> expected;
-      for (const auto& [known, at] : there) {
-        expected.emplace_back(sessions[at.first], at.second, known);
-      }
-      std::ranges::sort(expected);
-      const std::vector<std::uint32_t>& sequence = shelf.Sequence();
-      ASSERT_EQ(sequence.size(), expected.size());
-      for (std::size_t place = 0; place < sequence.size(); ++place) {
-        ASSERT_EQ(shelf.item(sequence[place]).id, std::get<2>(expected[place]));
-        ASSERT_EQ(shelf.Places()[sequence[place]], place);
-      }
-      const auto removed =
-          static_cast<std::size_t>(std::ranges::count(shelf.Places(), TextShelf::kNowhere));
-      ASSERT_EQ(removed, shelf.size() - shelf.live());
-    }
+// What a question is answered with, to the bit.
+std::string Answer(TextIndex& index, std::string_view prefix, const std::string& question,
+                   const TextConfig& config, TextSource& source) {
+  const auto texts = index.View(prefix);
+  EXPECT_TRUE(texts) << texts.error().message();
+  if (!texts) return "";
+  TextPlan plan;
+  const auto hits =
+      SearchText(**texts, ParseTextQuery(question, config.language), config, source, 20, plan);
+  EXPECT_TRUE(hits) << hits.error().message();
+  std::string answer = std::to_string(plan.items) + " " + plan.notes;
+  for (const TextHit& hit : *hits) {
+    answer += " " + std::to_string(hit.id) + ":" +
+              std::to_string(std::bit_cast<std::uint64_t>(hit.score));
   }
+  return answer;
 }
+
+// Rows that a table would have.
+class Table final : public PageSource {
+ public:
+  Status ReadPage(PageNumber number, FunctionRef<void(ByteView)> use) override {
+    if (const auto found = pages.find(number); found != pages.end()) use(found->second);
+    return {};
+  }
+  void Keep(TextIndex& index) {
+    for (const std::uint32_t segment : index.dropped()) {
+      pages.erase(pages.lower_bound(PageOf(segment, 0)), pages.lower_bound(PageOf(segment + 1, 0)));
+    }
+    for (const auto& [number, page] : index.unwritten()) pages[number] = page;
+    state = index.State();
+    index.NoteWritten();
+  }
+
+  std::map<PageNumber, Bytes> pages;
+  Bytes state;
+};
 
 // Counts what it is asked for.
 class CountingSource final : public TextSource {
@@ -80,7 +67,10 @@ class CountingSource final : public TextSource {
     return std::vector<bool>(std::min(ids.size(), enough), true);
   }
   Status RecordOf(std::int64_t, FunctionRef<void(ByteView)>) override { return {}; }
-  Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
+  Status VectorsOf(std::span<const std::int64_t>,
+                   FunctionRef<void(std::int64_t, std::span<const float>)>) override {
+    return {};
+  }
 
   std::size_t asked = 0, wanted = 0;
 };
@@ -88,8 +78,9 @@ class CountingSource final : public TextSource {
 TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
   const TextConfig config{.fields = {{.path = "text"}, {.path = "title", .weight = 0}}};
   TextIndex index;
+  index.Use(config);
   const auto put = [&](std::int64_t id, const std::string& value) {
-    index.Put(id, "n", MakeTextEntry(value, config).record, config);
+    index.Put(id, "n", MakeTextEntry(value, config).record);
   };
   for (int id = 1; id <= 200; ++id) put(id, R"({"text":"green tea"})");
   put(201, R"({"text":"green tea from a samovar"})");
@@ -98,7 +89,7 @@ TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
   ASSERT_EQ(query.phrases.size(), 1U);
   CountingSource source;
   TextPlan plan;
-  const auto hits = SearchText(index, "n", query, config, source, 10, plan);
+  const auto hits = SearchText(**index.View("n"), query, config, source, 10, plan);
   EXPECT_EQ(hits->size(), 2U);
   EXPECT_EQ(source.asked, 2U);
 }
@@ -106,11 +97,11 @@ TEST(TextIndexTest, a_phrase_is_looked_for_where_all_its_words_are) {
 TEST(TextIndexTest, a_search_has_no_more_items_read_than_it_takes) {
   TextIndex index;
   for (int id = 1; id <= 200; ++id) {
-    index.Put(id, "n", MakeTextEntry(R"({"text":"green tea"})", {}).record, {});
+    index.Put(id, "n", MakeTextEntry(R"({"text":"green tea"})", {}).record);
   }
   CountingSource source;
   TextPlan plan;
-  const auto hits = SearchText(index, "n", ParseTextQuery("tea", {}), {}, source, 3, plan);
+  const auto hits = SearchText(**index.View("n"), ParseTextQuery("tea", {}), {}, source, 3, plan);
   EXPECT_EQ(hits->size(), 3U);
   EXPECT_EQ(source.wanted, 3U);
 }
@@ -125,10 +116,125 @@ class RecordSource final : public TextSource {
     use(records.at(id));
     return {};
   }
-  Status Embedded(std::span<const std::int64_t>, EmbedderCheck&) override { return {}; }
+  Status VectorsOf(std::span<const std::int64_t>,
+                   FunctionRef<void(std::int64_t, std::span<const float>)>) override {
+    return {};
+  }
 
   std::map<std::int64_t, Bytes> records;
 };
+
+// Puts, replaces and removes items of some namespaces; flushes, merges, purges, writes and opens
+// again whenever it likes. Whatever it did, it answers as an index that was made at once.
+TEST(TextIndexTest, answers_as_one_that_was_made_at_once_whatever_its_segments) {
+  constexpr const char* kWords[] = {"tea",    "coal",    "rain",   "harbours", "samovar", "ladder",
+                                    "milk",   "boats",   "lamp",   "windows",  "bridge",  "cake",
+                                    "tables", "singing", "salmon", "green"};
+  constexpr const char* kNamespaces[] = {"a\x1F", "a\x1Fx\x1F", "a\x1Fy\x1F", "b\x1F"};
+  constexpr const char* kQuestions[] = {
+      "Who makes green tea?", "samovars and a ladder", "harb*", "lader", "boat", "amov"};
+  const TextConfig config{.group = "session", .position = "turn"};
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t end) { return random() % end; };
+    Table table;
+    auto index = std::make_unique<TextIndex>(&table);
+    index->Use(config);
+    RecordSource source;
+    std::map<std::int64_t, std::string> namespaces;
+    for (int step = 0; step < 2500; ++step) {
+      const auto id = static_cast<std::int64_t>(1 + below(700));
+      if (below(4) == 0) {
+        index->Remove(id);
+        source.records.erase(id);
+      } else {
+        std::string text;
+        for (std::size_t i = below(25); i-- > 0;) {
+          text.append(kWords[below(std::size(kWords))]).append(" ");
+        }
+        if (below(10) == 0) text += "word" + std::to_string(below(100));
+        std::string value = R"({"text":")" + text + "\"";
+        if (below(2) == 0) value += R"(,"session":"s)" + std::to_string(below(3)) + "\"";
+        if (below(3) == 0) value += R"(,"turn":)" + std::to_string(below(50));
+        if (below(3) == 0) value += R"(,"speaker":"Ann")";
+        source.records[id] = MakeTextEntry(value + "}", config).record;
+        namespaces[id] = kNamespaces[below(std::size(kNamespaces))];
+        index->Put(id, namespaces[id], source.records[id]);
+      }
+      if (below(40) == 0 || index->IsFull()) ASSERT_TRUE(index->Flush().ok());
+      if (below(60) == 0) ASSERT_TRUE(index->Merge());
+      if (below(500) == 0) ASSERT_TRUE(index->Purge().ok());
+      if (below(150) == 0) {
+        ASSERT_TRUE(index->Flush().ok());
+        table.Keep(*index);
+        if (below(2) == 0) {
+          index = std::make_unique<TextIndex>(&table);
+          index->Use(config);
+          ASSERT_TRUE(index->Restore(table.state));
+        }
+      }
+      if (below(100) != 0) continue;
+
+      TextIndex anew;
+      anew.Use(config);
+      for (const auto& [known, record] : source.records) anew.Put(known, namespaces[known], record);
+      for (const std::string_view prefix : {"", "a\x1F", "a\x1Fy\x1F", "b\x1F"}) {
+        for (const char* question : kQuestions) {
+          ASSERT_EQ(Answer(*index, prefix, question, config, source),
+                    Answer(anew, prefix, question, config, source))
+              << question << " seed " << seed << " step " << step;
+        }
+      }
+    }
+    // What was removed is in no page.
+    std::vector<std::int64_t> ids;
+    for (const auto& [known, record] : source.records) ids.push_back(known);
+    for (const std::int64_t id : ids) index->Remove(id);
+    ASSERT_TRUE(index->Purge().ok());
+    table.Keep(*index);
+    EXPECT_TRUE(table.pages.empty());
+  }
+}
+
+TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
+  Table table;
+  TextIndex index(&table);
+  for (int id = 1; id <= 5000; ++id) {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += " word" + std::to_string(id * 37 * (i + 1) % 8009);
+    index.Put(id, "n", MakeTextEntry(R"({"text":")" + text + "\"}", {}).record);
+    if (index.IsFull()) {
+      ASSERT_TRUE(index.Flush().ok());
+      table.Keep(index);
+    }
+  }
+  ASSERT_TRUE(index.Flush().ok());
+  while (*index.Merge()) continue;
+  table.Keep(index);
+
+  class Counting final : public PageSource {
+   public:
+    explicit Counting(Table& table) : table_(table) {}
+    Status ReadPage(PageNumber number, FunctionRef<void(ByteView)> use) override {
+      ++pages;
+      return table_.ReadPage(number, use);
+    }
+    std::size_t pages = 0;
+
+   private:
+    Table& table_;
+  } counting(table);
+  TextIndex opened(&counting);
+  ASSERT_TRUE(opened.Restore(table.state));
+  CountingSource source;
+  TextPlan plan;
+  const auto hits = SearchText(**opened.View("n"), ParseTextQuery("word37 and word74?", {}), {},
+                               source, 10, plan);
+  EXPECT_EQ(hits->size(), 10U);
+  EXPECT_EQ(plan.items, 5000U);
+  EXPECT_LT(counting.pages, table.pages.size() / 2);
+  EXPECT_LT(counting.pages, 40U);
+}
 
 TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_it) {
   TextIndex index;
@@ -138,7 +244,7 @@ TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_
         "a plan to sail", "nothing of it"}) {
     const auto id = static_cast<std::int64_t>(source.records.size()) + 1;
     source.records[id] = MakeTextEntry('"' + std::string(text) + '"', {}).record;
-    index.Put(id, "n", source.records[id], {});
+    index.Put(id, "n", source.records[id]);
   }
   const TextQuery query =
       ParseTextQuery("Great, the samovar plan sounds really doable at last.", {});
@@ -146,7 +252,7 @@ TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_
     TextWeights weights;
     weights.likeness = likeness;
     TextPlan plan;
-    return *SearchText(index, "n", query, {}, source, 10, plan, {}, weights);
+    return *SearchText(**index.View("n"), query, {}, source, 10, plan, {}, weights);
   };
   const std::vector<TextHit> without = hits_with(0), with = hits_with(2);
   ASSERT_EQ(with.size(), 4U);

@@ -128,8 +128,8 @@ class TransferTest : public testing::Test {
 };
 
 TEST_F(TransferTest, every_table_travels_or_is_known_to_be_made_anew) {
-  std::set<std::string> known = {"answers", "field_changes", "field_columns", "graph_chunks",
-                                 "store_text"};
+  std::set<std::string> known = {"answers",      "field_changes", "field_columns",
+                                 "graph_chunks", "text_changes",  "text_pages"};
   std::set<std::uint8_t> numbers;
   for (const Table& table : Tables()) {
     known.emplace(table.name);
@@ -155,7 +155,7 @@ TEST_F(TransferTest, every_column_of_a_table_travels) {
 TEST_F(TransferTest, what_arrives_is_what_was_sent_and_takes_the_place_of_everything) {
   Fill(*source_);
   PutItem(*target_, 7, "of the target");
-  Run(*target_, "INSERT INTO store_text VALUES(7, x'')");
+  Run(*target_, "INSERT INTO text_pages VALUES(7, x'')");
   Run(*target_, "INSERT INTO meta VALUES('text_index', 'x')");
   Run(*target_, "INSERT INTO answers VALUES(1, '', 1, 1, x'')");
   const std::vector<Bytes> pieces = ExportAll();
@@ -165,7 +165,7 @@ TEST_F(TransferTest, what_arrives_is_what_was_sent_and_takes_the_place_of_everyt
   EXPECT_EQ(Dump(*target_)["store_kv"].size(), 1u);
   EXPECT_TRUE(rows.Commit(kId).value());
   EXPECT_EQ(Dump(*target_), Dump(*source_));
-  EXPECT_EQ(Number(*target_, "SELECT count(*) FROM store_text"), 0);
+  EXPECT_EQ(Number(*target_, "SELECT count(*) FROM text_pages"), 0);
   EXPECT_EQ(Number(*target_, "SELECT count(*) FROM answers"), 0);
   EXPECT_EQ(Number(*target_, "SELECT count(*) FROM meta WHERE name = 'text_index'"), 0);
   // Of an older file: all 64 bits of a checksum, of which the lowest 53 travel.

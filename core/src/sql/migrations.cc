@@ -76,13 +76,14 @@ constexpr SchemaStatement kVersion1[] = {
      "  bytes BLOB NOT NULL"
      ") STRICT"},
 
-    // What a search by text is made from (store/sqlite/sqlite_text_index.h); empty until the
-    // first one.
+    // The index of texts, and which items it does not have as they are
+    // (store/sqlite/sqlite_text_index.h); empty until the first search by text.
     {kTexts,
-     "CREATE TABLE store_text("
-     "  item_id INTEGER PRIMARY KEY,"
-     "  record BLOB NOT NULL"
+     "CREATE TABLE text_pages("
+     "  page_id INTEGER PRIMARY KEY,"
+     "  bytes BLOB NOT NULL"
      ") STRICT"},
+    {kTexts, "CREATE TABLE text_changes(item_id INTEGER PRIMARY KEY) STRICT"},
 
     // Columns of fields that filters ask about, and which items they do not have as they are
     // (store/sqlite/sqlite_field_columns.h); empty until a second filter names a field.

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "text/text_record.h"
 #include "vectors/cosine.h"
 
 namespace keepsake::search {
@@ -72,37 +70,19 @@ Extreme ExtremeOf(const Bytes& likeness, bool is_most) {
 
 }  // namespace
 
-void EmbedderCheck::Add(ByteView record, std::span<const float> vector) {
-  RecordReader reader(record);
-  while (reader.Next()) {
-    if (reader.Weighted(config_) == 0) continue;
-    const auto number = numbers_.try_emplace(std::string(reader.token()), numbers_.size());
-    tokens_.push_back(number.first->second);
-  }
-  ends_.push_back(tokens_.size());
+void EmbedderCheck::Add(const Sketch& sketch, std::span<const float> vector) {
+  std::bitset<kSketchHashes>& tokens = tokens_.emplace_back();
+  for (const std::uint16_t hash : sketch) tokens.set(hash % kSketchHashes);
   vectors_.insert(vectors_.end(), vector.begin(), vector.end());
 }
 
 Bytes EmbedderCheck::Likeness() const {
-  const std::size_t items = ends_.size();
-  const std::size_t words = numbers_.size() / 64 + 1;
-  std::vector<std::uint64_t> bits(items * words);
-  std::vector<double> counts;
-  std::size_t token = 0;
-  for (std::size_t item = 0; item < items; ++item) {
-    counts.push_back(static_cast<double>(ends_[item] - token));
-    for (; token < ends_[item]; ++token) {
-      bits[item * words + tokens_[token] / 64] |= std::uint64_t{1} << tokens_[token] % 64;
-    }
-  }
   Bytes likeness;
-  for (std::size_t a = 0; a < items; ++a) {
-    for (std::size_t b = a + 1; b < items; ++b) {
-      int shared = 0;
-      for (std::size_t w = 0; w < words; ++w) {
-        shared += std::popcount(bits[a * words + w] & bits[b * words + w]);
-      }
-      const double most = std::max(std::sqrt(counts[a] * counts[b]), 1.0);
+  for (std::size_t a = 0; a < tokens_.size(); ++a) {
+    for (std::size_t b = a + 1; b < tokens_.size(); ++b) {
+      const auto shared = static_cast<double>((tokens_[a] & tokens_[b]).count());
+      const auto counts = static_cast<double>(tokens_[a].count() * tokens_[b].count());
+      const double most = std::max(std::sqrt(counts), 1.0);
       likeness.push_back(static_cast<std::uint8_t>(std::ceil(255 * shared / most)));
     }
   }
@@ -110,7 +90,7 @@ Bytes EmbedderCheck::Likeness() const {
 }
 
 std::optional<double> EmbedderCheck::Knowledge() const {
-  const std::size_t items = ends_.size();
+  const std::size_t items = tokens_.size();
   if (items < kFewestItems) return std::nullopt;
   const Bytes likeness = Likeness();
   Extreme most = ExtremeOf(likeness, true), least = ExtremeOf(likeness, false);

@@ -7,15 +7,14 @@
 #ifndef KEEPSAKE_TEXT_EMBEDDER_CHECK_H_
 #define KEEPSAKE_TEXT_EMBEDDER_CHECK_H_
 
+#include <bitset>
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "keepsake/bytes.h"
-#include "keepsake/text_config.h"
+#include "text/text_segment.h"
 
 namespace keepsake::search {
 
@@ -25,11 +24,8 @@ class EmbedderCheck {
   // each.
   static constexpr std::size_t kItems = 64;
 
-  // Borrows the configuration, by which words without weight are left out.
-  explicit EmbedderCheck(const TextConfig& config) : config_(config) {}
-
-  // `record` as of text_record.h. Copies both. REQUIRES: vectors of one length.
-  void Add(ByteView record, std::span<const float> vector);
+  // Copies both. REQUIRES: vectors of one length.
+  void Add(const Sketch& sketch, std::span<const float> vector);
 
   // None if there are too few items to tell, too few that share a word, or texts that share all
   // as much. Equal vectors are left out: equal texts have them whatever the embedder knows.
@@ -39,11 +35,8 @@ class EmbedderCheck {
   // For each pair of items, how many of the tokens of both they share, 0…255.
   Bytes Likeness() const;
 
-  const TextConfig& config_;
-  std::vector<float> vectors_;                            // of all items, one after the other
-  std::unordered_map<std::string, std::size_t> numbers_;  // of tokens
-  std::vector<std::size_t> tokens_;  // by number, of all items, one after the other
-  std::vector<std::size_t> ends_;    // of each item's tokens
+  std::vector<float> vectors_;  // of all items, one after the other
+  std::vector<std::bitset<kSketchHashes>> tokens_;
 };
 
 }  // namespace keepsake::search

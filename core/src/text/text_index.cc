@@ -1,259 +1,406 @@
 #include "text/text_index.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <iterator>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/heap_sort.h"
 #include "text/text_record.h"
-#include "text/text_weights.h"
 
 namespace keepsake::search {
 namespace {
 
-// Neighbours are judged anew when the number of items has changed by this part.
-constexpr double kJudgedAgain = 0.1;
-// A word that a greater part of all items holds says nothing of neighbours.
-constexpr double kMostHolders = 0.25;
-// So many postings tell: of more, about each second token is looked at, or each third, …: the
-// same ones in whatever order they came.
-constexpr std::size_t kPostingsJudged = 100'000;
-// Removed items are dropped when so many of all are, and there are so many.
-constexpr std::size_t kMostRemoved = 64;
-// So many, or an eighth of all, are put before they get their places.
-constexpr std::size_t kMostAdded = 512;
+// A state of another version is made anew.
+constexpr std::uint64_t kStateVersion = 1;
+// So much is fresh at most: it is analysed again by who opens the index again.
+constexpr std::size_t kFreshItems = 64, kFreshBytes = 32 * 1024;
+// So many segments of about the same size become one. A step is so many times as large as the one
+// below it, the least one has so many documents.
+constexpr std::size_t kMergedSegments = 4;
+constexpr std::uint32_t kLeastStep = 64;
+// Of all documents so many may be removed ones before all segments become one.
+constexpr std::size_t kRemovedPart = 4, kFewRemoved = 256;
+// A portion of a merge: a few milliseconds.
+constexpr std::uint64_t kMergedBytes = 256 * 1024;
+// Views that are kept for the next question, and how much they take.
+constexpr std::size_t kViews = 64, kViewBytes = 16 * 1024 * 1024;
+constexpr std::size_t kMostHashes = 48;
+
+int StepOf(const SegmentInfo& segment) {
+  int step = 0;
+  for (std::uint64_t most = kLeastStep; most < segment.docs; most *= kMergedSegments) ++step;
+  return step;
+}
+
+// The least hashes, so that those of two documents can be compared.
+void EndSketch(Sketch& sketch) {
+  HeapSort(sketch, std::less());
+  sketch.erase(std::ranges::unique(sketch).begin(), sketch.end());
+  if (sketch.size() > kMostHashes) sketch.resize(kMostHashes);
+}
 
 }  // namespace
 
-std::uint32_t TextShelf::NumberOf(std::string_view name, std::vector<std::string>& names,
-                                  std::map<std::string, std::uint32_t, std::less<>>& numbers) {
-  if (name.empty()) return 0;
-  const auto known = numbers.find(name);
-  if (known != numbers.end()) return known->second;
-  const auto number = static_cast<std::uint32_t>(names.size());
-  names.emplace_back(name);
-  numbers.emplace(name, number);
-  return number;
+void TextIndex::Clear() {
+  Changed();
+  merge_.reset();
+  pages_.Clear();
+  segments_.clear();
+  opened_.clear();
+  step_ = 0;
+  next_segment_ = 1;
+  last_id_ = 0;
+  removed_.clear();
+  fresh_.clear();
+  fresh_bytes_ = 0;
+  fresh_segment_.reset();
+  dropped_.clear();
+  is_changed_ = false;
 }
 
-void TextShelf::Put(std::int64_t id, ByteView record, const TextConfig& config) {
+void TextIndex::Put(std::int64_t id, std::string_view encoded_ns, Bytes record) {
   Remove(id);
-  RecordReader reader(record);
-  const auto slot = static_cast<std::uint32_t>(items_.size());
-  Item item{.id = id,
-            .length = reader.length(),
-            .flags = static_cast<std::uint8_t>(reader.flags()),
-            .speaker =
-                static_cast<std::uint16_t>(NumberOf(reader.speaker(), speakers_, speaker_numbers_)),
-            .group = NumberOf(reader.group(), groups_, group_numbers_),
-            .blocks = std::max<std::uint32_t>((reader.length() + kBlockWords - 1) / kBlockWords, 1),
-            .first_block = static_cast<std::uint32_t>(blocks_),
-            .position = reader.position()};
-  while (reader.Next()) {
-    // Most are known: a text is made of those only that are not.
-    auto token = tokens_.find(reader.token());
-    if (token == tokens_.end()) {
-      token = tokens_.try_emplace(std::string(reader.token())).first;
-      all_tokens_.push_back({&*token, WordMark(token->first)});
-    }
-    Postings& postings = token->second;
-    for (const RecordReader::InBlock& in : reader.Blocks(config)) {
-      // What stands behind the last word is in the last block.
-      const std::uint32_t block = std::min(in.block, item.blocks - 1);
-      if (!postings.empty() && postings.back().slot == slot && postings.back().block == block) {
-        postings.back().weight += static_cast<float>(in.weight);
-      } else {
-        postings.push_back({slot, block, static_cast<float>(in.weight)});
-        ++postings_;
-      }
-    }
-    if (!reader.written().empty() && !written_.contains(reader.written())) {
-      const auto written =
-          written_.try_emplace(std::string(reader.written()), reader.token()).first;
-      all_written_.push_back({&*written, WordMark(written->first)});
-    }
-  }
-  blocks_ += item.blocks;
-  length_ += item.length;
-  spoken_ += (item.flags & RecordReader::kSpoken) != 0 ? 1 : 0;
-  squared_lengths_ += static_cast<double>(item.length) * item.length;
-  slots_.emplace_hint(slots_.end(), id, slot);
-  if (is_in_sequence_) {
-    const bool is_last =
-        sequence_.empty() ||
-        (item.group == 0 && item.position == 0 &&
-         std::tie(items_[sequence_.back()].group, items_[sequence_.back()].position,
-                  items_[sequence_.back()].id) < std::tie(item.group, item.position, item.id));
-    is_in_sequence_ = is_last;
-    if (is_last) {
-      places_.resize(slot + 1);
-      places_[slot] = static_cast<std::uint32_t>(sequence_.size());
-      sequence_.push_back(slot);
-    }
-  }
-  items_.push_back(item);
-  // So that no search has many to sort.
-  const std::size_t added = items_.size() - places_.size();
-  if (added > std::max(kMostAdded, sequence_.size() / 8)) MakeSequence();
+  Add(id, encoded_ns, std::move(record));
 }
 
-void TextShelf::Remove(std::int64_t id) {
-  const auto found = slots_.find(id);
-  if (found == slots_.end()) return;
-  Item& item = items_[found->second];
-  length_ -= item.length;
-  spoken_ -= (item.flags & RecordReader::kSpoken) != 0 ? 1 : 0;
-  squared_lengths_ -= static_cast<double>(item.length) * item.length;
-  item.id = 0;
-  is_in_sequence_ = false;
-  slots_.erase(found);
-  if (items_.size() - slots_.size() > std::max(kMostRemoved, slots_.size())) DropRemoved();
-}
-
-void TextShelf::DropRemoved() {
-  MakeSequence();
-  std::vector<std::uint32_t> new_slots(items_.size());
-  std::vector<Item> left;
-  blocks_ = 0;
-  for (std::size_t slot = 0; slot < items_.size(); ++slot) {
-    if (items_[slot].id == 0) continue;
-    new_slots[slot] = static_cast<std::uint32_t>(left.size());
-    slots_[items_[slot].id] = new_slots[slot];
-    left.push_back(items_[slot]);
-    left.back().first_block = static_cast<std::uint32_t>(blocks_);
-    blocks_ += left.back().blocks;
-  }
-  for (auto token = tokens_.begin(); token != tokens_.end();) {
-    Postings& postings = token->second;
-    std::erase_if(postings, [&](const Posting& posting) { return items_[posting.slot].id == 0; });
-    for (Posting& posting : postings) posting.slot = new_slots[posting.slot];
-    token = postings.empty() ? tokens_.erase(token) : std::next(token);
-  }
-  std::erase_if(written_, [&](const auto& word) { return !tokens_.contains(word.second); });
-  ListWords();
-  items_ = std::move(left);
-  for (std::uint32_t& slot : sequence_) slot = new_slots[slot];
-  places_.resize(items_.size());
-  is_in_sequence_ = false;
-}
-
-void TextShelf::ListWords() {
-  all_tokens_.clear();
-  all_written_.clear();
-  postings_ = 0;
-  for (const auto& token : tokens_) {
-    all_tokens_.push_back({&token, WordMark(token.first)});
-    postings_ += token.second.size();
-  }
-  for (const auto& word : written_) all_written_.push_back({&word, WordMark(word.first)});
-}
-
-bool TextShelf::IsCoherent() const {
-  const auto known = static_cast<double>(judged_at_), now = static_cast<double>(live());
-  if (std::abs(now - known) > kJudgedAgain * known) JudgeCoherence();
-  return is_coherent_;
-}
-
-// Of a word that n of all N items hold, n (n - 1) / N pairs of neighbours hold it by chance.
-void TextShelf::JudgeCoherence() const {
-  judged_at_ = live();
-  const std::vector<std::uint32_t>& places = Places();
-  double pairs = 0, by_chance = 0;
-  std::vector<std::uint32_t> holders;
-  const std::size_t step = 1 + postings_ / kPostingsJudged;
-  for (const auto& [token, mark] : all_tokens_) {
-    if (mark.number() % step != 0) continue;
-    const Postings& postings = token->second;
-    holders.clear();
-    for (const Posting& posting : postings) {
-      if (posting.weight > 0 && items_[posting.slot].id != 0) {
-        holders.push_back(places[posting.slot]);
-      }
-    }
-    if (!std::ranges::is_sorted(holders)) HeapSort(holders, std::less());
-    holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
-    const auto count = static_cast<double>(holders.size());
-    if (count > kMostHolders * static_cast<double>(live())) continue;
-    for (std::size_t i = 1; i < holders.size(); ++i) pairs += holders[i] == holders[i - 1] + 1;
-    by_chance += count * (count - 1) / static_cast<double>(live());
-  }
-  is_coherent_ = pairs - by_chance > kTextWeights.beyond_chance * std::sqrt(by_chance + 1);
-}
-
-const TextShelf::Postings* TextShelf::Find(std::string_view token) const {
-  const auto found = tokens_.find(token);
-  return found == tokens_.end() ? nullptr : &found->second;
-}
-
-std::size_t TextShelf::SlotOf(std::int64_t id) const {
-  const auto found = slots_.find(id);
-  return found == slots_.end() ? items_.size() : found->second;
-}
-
-const std::vector<std::uint32_t>& TextShelf::Sequence() const {
-  if (!is_in_sequence_) MakeSequence();
-  return sequence_;
-}
-
-const std::vector<std::uint32_t>& TextShelf::Places() const {
-  if (!is_in_sequence_) MakeSequence();
-  return places_;
-}
-
-// Few slots are new, most of the time.
-void TextShelf::MakeSequence() const {
-  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
-    const Item &one = items_[a], &other = items_[b];
-    return std::tie(one.group, one.position, one.id) <
-           std::tie(other.group, other.position, other.id);
-  };
-  const auto is_removed = [&](std::uint32_t slot) { return items_[slot].id == 0; };
-  std::vector<std::uint32_t> added, all;
-  for (std::size_t slot = places_.size(); slot < items_.size(); ++slot) {
-    added.push_back(static_cast<std::uint32_t>(slot));
-  }
-  std::erase_if(added, is_removed);
-  std::erase_if(sequence_, is_removed);
-  HeapSort(added, is_before);
-  all.reserve(sequence_.size() + added.size());
-  std::ranges::merge(sequence_, added, std::back_inserter(all), is_before);
-  sequence_ = std::move(all);
-  places_.assign(items_.size(), kNowhere);
-  for (std::size_t place = 0; place < sequence_.size(); ++place) {
-    places_[sequence_[place]] = static_cast<std::uint32_t>(place);
-  }
-  is_in_sequence_ = true;
-}
-
-void TextIndex::Put(std::int64_t id, std::string_view encoded_ns, ByteView record,
-                    const TextConfig& config) {
-  Remove(id);
-  TextShelf& shelf = shelves_.try_emplace(std::string(encoded_ns)).first->second;
-  words_ -= shelf.length();
-  shelf.Put(id, record, config);
-  words_ += shelf.length();
-  ns_of_.emplace_hint(ns_of_.end(), id, &shelf);
+void TextIndex::Add(std::int64_t id, std::string_view encoded_ns, Bytes record) {
+  fresh_bytes_ += record.size();
+  fresh_[id] = {std::string(encoded_ns), std::move(record)};
+  fresh_segment_.reset();
+  Changed();
 }
 
 void TextIndex::Remove(std::int64_t id) {
-  const auto found = ns_of_.find(id);
-  if (found == ns_of_.end()) return;
-  words_ -= found->second->length();
-  found->second->Remove(id);
-  words_ += found->second->length();
-  ns_of_.erase(found);
+  if (const auto fresh = fresh_.find(id); fresh != fresh_.end()) {
+    fresh_bytes_ -= fresh->second.record.size();
+    fresh_.erase(fresh);
+    fresh_segment_.reset();
+    Changed();
+  }
+  if (id > last_id_) return;
+  removed_[id] = step_;
+  Changed();
 }
 
-std::vector<const TextShelf*> TextIndex::Below(std::string_view encoded_prefix) const {
-  std::vector<const TextShelf*> below;
-  for (auto shelf = shelves_.lower_bound(encoded_prefix);
-       shelf != shelves_.end() && shelf->first.starts_with(encoded_prefix); ++shelf) {
-    below.push_back(&shelf->second);
+bool TextIndex::IsLive(const SegmentInfo& segment, std::int64_t id) const {
+  if (removed_.empty()) return true;
+  const auto removed = removed_.find(id);
+  return removed == removed_.end() || removed->second < segment.newest;
+}
+
+Status TextIndex::OpenSegments() {
+  for (std::size_t i = opened_.size(); i < segments_.size(); ++i) {
+    auto segment = TextSegment::Open(pages_, segments_[i]);
+    if (!segment) return std::move(segment.error());
+    opened_.push_back(std::move(*segment));
   }
-  return below;
+  return {};
+}
+
+Result<const TextView*> TextIndex::View(std::string_view encoded_prefix) {
+  const auto kept = std::ranges::find(views_, encoded_prefix, &Kept::prefix);
+  if (kept != views_.end() && kept->view->status().ok()) {
+    views_.splice(views_.begin(), views_, kept);
+    return views_.front().view.get();
+  }
+  if (Status status = OpenSegments(); !status.ok()) return std::unexpected(std::move(status));
+  if (!fresh_.empty() && fresh_segment_ == nullptr) {
+    fresh_pages_.Clear();
+    SegmentInfo info = WriteFresh(fresh_pages_, 0);
+    info.newest = step_ + 1;
+    auto segment = TextSegment::Open(fresh_pages_, info);
+    if (!segment) return std::unexpected(std::move(segment.error()));
+    fresh_segment_ = std::move(*segment);
+  }
+  std::vector<const TextSegment*> segments;
+  for (const auto& segment : opened_) segments.push_back(segment.get());
+  if (fresh_segment_ != nullptr) segments.push_back(fresh_segment_.get());
+  auto view = TextView::Make(
+      segments, encoded_prefix,
+      [&](const SegmentInfo& segment, std::int64_t id) { return IsLive(segment, id); });
+  if (!view) return std::unexpected(std::move(view.error()));
+  views_.push_front({std::string(encoded_prefix), std::move(*view)});
+  std::size_t bytes = 0, count = 0;
+  for (auto each = views_.begin(); each != views_.end();) {
+    bytes += each->view->bytes();
+    const bool stays = count++ == 0 || (count <= kViews && bytes <= kViewBytes);
+    each = stays ? std::next(each) : views_.erase(each);
+  }
+  return views_.front().view.get();
+}
+
+bool TextIndex::IsFull() const { return fresh_.size() > kFreshItems || fresh_bytes_ > kFreshBytes; }
+
+SegmentInfo TextIndex::WriteFresh(SegmentPages& pages, std::uint32_t number) const {
+  struct Doc {
+    TextDoc doc;
+    const std::string* ns;
+    ByteView record;
+  };
+  std::vector<Doc> docs;
+  std::vector<std::string> speakers = {""};
+  std::unordered_map<std::string_view, std::uint32_t> speaker_numbers;
+  for (const auto& [id, fresh] : fresh_) {
+    const RecordReader reader(fresh.record);
+    TextDoc doc{.id = id,
+                .length = reader.length(),
+                .flags = static_cast<std::uint32_t>(reader.flags()),
+                .group = reader.group().empty() ? 0 : HashOf(BytesOf(reader.group())),
+                .position = reader.position()};
+    if (!reader.speaker().empty()) {
+      const auto [known, is_new] = speaker_numbers.try_emplace(
+          reader.speaker(), static_cast<std::uint32_t>(speakers.size()));
+      if (is_new) speakers.emplace_back(reader.speaker());
+      doc.speaker = known->second;
+    }
+    docs.push_back({doc, &fresh.encoded_ns, fresh.record});
+  }
+  HeapSort(docs, [](const Doc& a, const Doc& b) {
+    return *a.ns != *b.ns ? *a.ns < *b.ns : IsBefore(a.doc, b.doc);
+  });
+
+  struct Word {
+    std::string_view word, token;
+    std::vector<Posting> postings;
+  };
+  struct Words {
+    std::unordered_map<std::string_view, std::size_t> numbers;
+    std::vector<Word> words;
+
+    std::vector<Posting>& Of(std::string_view word, std::string_view token) {
+      const auto [known, is_new] = numbers.try_emplace(word, words.size());
+      if (is_new) words.push_back({word, token, {}});
+      return words[known->second].postings;
+    }
+    void Sort() {
+      HeapSort(words, [](const Word& a, const Word& b) { return a.word < b.word; });
+    }
+  };
+  Words tokens, written;
+  SegmentBuilder builder(pages, number);
+  Bytes encoded;
+  for (std::uint32_t number_of_doc = 0; number_of_doc < docs.size(); ++number_of_doc) {
+    const Doc& doc = docs[number_of_doc];
+    RecordReader reader(doc.record);
+    Sketch sketch;
+    while (reader.Next()) {
+      std::vector<Posting>& postings = tokens.Of(reader.token(), reader.token());
+      double weight = 0;
+      for (const RecordReader::PlaceCount& at : reader.places()) {
+        postings.push_back({number_of_doc, static_cast<std::uint32_t>(at.place),
+                            static_cast<std::uint32_t>(at.occurrences)});
+        weight += weights_[at.place % TextConfig::kMaxFields];
+      }
+      if (weight > 0) {
+        sketch.push_back(
+            static_cast<std::uint16_t>(HashOf(BytesOf(reader.token())) % kSketchHashes));
+      }
+      if (!reader.written().empty()) {
+        std::vector<Posting>& words = written.Of(reader.written(), reader.token());
+        if (words.empty() || words.back().doc != number_of_doc) {
+          words.push_back({number_of_doc, 0, 1});
+        }
+      }
+    }
+    EndSketch(sketch);
+    encoded.clear();
+    AppendSketch(sketch, encoded);
+    builder.AddDoc(*doc.ns, doc.doc, encoded);
+  }
+  tokens.Sort();
+  written.Sort();
+  for (const Word& word : tokens.words) builder.AddToken(word.word, word.postings);
+  for (const Word& word : written.words) builder.AddWritten(word.word, word.token, word.postings);
+  return builder.Finish(speakers);
+}
+
+Status TextIndex::Flush() {
+  if (!fresh_.empty()) {
+    SegmentInfo info = WriteFresh(pages_, next_segment_++);
+    info.newest = ++step_;
+    info.cleaned = step_ - 1;
+    segments_.push_back(info);
+    last_id_ = std::max(last_id_, fresh_.rbegin()->first);
+    fresh_.clear();
+    fresh_bytes_ = 0;
+    fresh_segment_.reset();
+    is_changed_ = true;
+    Changed();
+  }
+  const Result<bool> has_more = Merge();
+  return has_more ? Status() : has_more.error();
+}
+
+std::size_t TextIndex::CountToMerge() const {
+  std::uint64_t docs = 0;
+  for (const SegmentInfo& segment : segments_) docs += segment.docs;
+  if (removed_.size() > std::max<std::uint64_t>(docs / kRemovedPart, kFewRemoved)) {
+    return segments_.size();
+  }
+  // The longest run of the newest whose oldest is no larger than all others of it together.
+  std::uint64_t of_run = 0;
+  std::size_t count = 0;
+  int step = 0;
+  for (std::size_t i = segments_.size(); i-- > 0;) {
+    const SegmentInfo& segment = segments_[i];
+    step = std::max(step, StepOf(segment));
+    const bool ends_here = i == 0 || StepOf(segments_[i - 1]) > step;
+    const std::size_t length = segments_.size() - i;
+    if (ends_here && length >= kMergedSegments && of_run >= segment.docs) count = length;
+    of_run += segment.docs;
+  }
+  return count;
+}
+
+Status TextIndex::BeginMerge(std::size_t first, std::size_t count) {
+  if (Status status = OpenSegments(); !status.ok()) return status;
+  std::vector<const TextSegment*> inputs;
+  for (std::size_t i = first; i < first + count; ++i) inputs.push_back(opened_[i].get());
+  merge_number_ = next_segment_++;
+  merge_ = std::make_unique<SegmentMerge>(pages_, std::move(inputs), merge_number_);
+  merge_cleaned_ = step_ == 0 ? 0 : step_ - 1;
+  return merge_->Begin(
+      [&](const SegmentInfo& segment, std::int64_t id) { return IsLive(segment, id); });
+}
+
+void TextIndex::EndMerge() {
+  const std::unique_ptr<SegmentMerge> merge = std::move(merge_);
+  SegmentInfo info = merge->info();
+  info.cleaned = merge_cleaned_;
+  const std::uint32_t oldest = merge->inputs().front()->info().number;
+  const auto first = std::ranges::find(segments_, oldest, &SegmentInfo::number);
+  const auto end = first + std::ssize(merge->inputs());
+  for (auto input = first; input != end; ++input) {
+    DropPages(input->number);
+  }
+  const auto place = segments_.erase(first, end);
+  if (info.docs > 0) {
+    segments_.insert(place, info);
+  } else {
+    DropPages(info.number);
+  }
+  opened_.clear();
+  is_changed_ = true;
+  Changed();
+  DropMarks();
+}
+
+void TextIndex::DropPages(std::uint32_t segment) {
+  pages_.DropSegment(segment);
+  dropped_.push_back(segment);
+}
+
+// Those that no segment needs any more.
+void TextIndex::DropMarks() {
+  std::erase_if(removed_, [&](const auto& mark) {
+    return std::ranges::none_of(segments_, [&](const SegmentInfo& segment) {
+      return segment.newest <= mark.second && segment.cleaned < mark.second;
+    });
+  });
+}
+
+Result<bool> TextIndex::Merge() {
+  if (merge_ == nullptr) {
+    const std::size_t count = CountToMerge();
+    if (count == 0) return false;
+    Status status = BeginMerge(segments_.size() - count, count);
+    if (!status.ok()) return std::unexpected(std::move(status));
+  }
+  const Result<bool> is_done = merge_->Step(kMergedBytes);
+  if (!is_done) return is_done;
+  if (!*is_done) return true;
+  EndMerge();
+  return CountToMerge() > 0;
+}
+
+Status TextIndex::Purge() {
+  if (merge_ != nullptr) {
+    DropPages(merge_number_);
+    merge_.reset();
+  }
+  if (removed_.empty() || segments_.empty()) return {};
+  // A mark of this very step is needed no longer, either.
+  ++step_;
+  if (Status status = BeginMerge(0, segments_.size()); !status.ok()) return status;
+  for (;;) {
+    const Result<bool> is_done = merge_->Step(kMergedBytes);
+    if (!is_done) return is_done.error();
+    if (*is_done) break;
+  }
+  EndMerge();
+  return {};
+}
+
+//   state := version:varint step:varint next_segment:varint last_id:varint unfinished:varint
+//            count:varint segment* count:varint (id step:varint)*
+//   segment := number:varint newest:varint cleaned:varint docs:varint footer:varint size:varint
+//   id less the one before: varint
+Bytes TextIndex::State() const {
+  Bytes state;
+  for (const std::uint64_t number :
+       {kStateVersion, std::uint64_t{step_}, std::uint64_t{next_segment_},
+        static_cast<std::uint64_t>(last_id_), std::uint64_t{merge_ == nullptr ? 0 : merge_number_},
+        std::uint64_t{segments_.size()}}) {
+    AppendVarint(number, state);
+  }
+  for (const SegmentInfo& segment : segments_) {
+    for (const std::uint64_t number : {std::uint64_t{segment.number}, std::uint64_t{segment.newest},
+                                       std::uint64_t{segment.cleaned}, std::uint64_t{segment.docs},
+                                       segment.footer, segment.size}) {
+      AppendVarint(number, state);
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::uint32_t>> marks(removed_.begin(), removed_.end());
+  HeapSort(marks, std::less<>());
+  AppendVarint(marks.size(), state);
+  std::int64_t last = 0;
+  for (const auto& [id, step] : marks) {
+    AppendVarint(static_cast<std::uint64_t>(id - std::exchange(last, id)), state);
+    AppendVarint(step, state);
+  }
+  return state;
+}
+
+bool TextIndex::Restore(ByteView state) {
+  Clear();
+  ByteReader reader(state);
+  if (reader.Varint() != kStateVersion) return false;
+  const auto number = [&] { return static_cast<std::uint32_t>(reader.Varint()); };
+  step_ = number();
+  next_segment_ = number();
+  last_id_ = reader.Id();
+  // Pages of a merge that did not end are of no use.
+  if (const std::uint32_t unfinished = number(); unfinished != 0) dropped_.push_back(unfinished);
+  for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
+    SegmentInfo segment;
+    segment.number = number();
+    segment.newest = number();
+    segment.cleaned = number();
+    segment.docs = number();
+    segment.footer = reader.Varint();
+    segment.size = reader.Varint();
+    if (segment.size < segment.footer) return false;
+    segments_.push_back(segment);
+  }
+  std::int64_t id = 0;
+  for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
+    id += reader.Id();
+    removed_[id] = number();
+  }
+  return reader.ok();
+}
+
+void TextIndex::NoteWritten() {
+  pages_.NoteWritten();
+  dropped_.clear();
+  is_changed_ = false;
+}
+
+std::vector<std::int64_t> TextIndex::FreshIds() const {
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, fresh] : fresh_) ids.push_back(id);
+  return ids;
 }
 
 }  // namespace keepsake::search

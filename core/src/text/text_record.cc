@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "base/hash.h"
 #include "json/json.h"
 #include "json/path.h"
 #include "json/strings.h"
@@ -164,10 +163,10 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config)
   return TextsOf(value, config, known);
 }
 
-TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
+TextEntry MakeTextEntry(std::string_view value, const TextConfig& config, std::size_t most_bytes) {
   RecordBuilder builder(config.language);
   AutoFields known = AutoFieldsOf(value);
-  std::size_t left = kMostTextBytes;
+  std::size_t left = most_bytes;
   for (const FieldText& text : TextsOf(value, config, known)) {
     const std::string_view read = BeginOf(text.text, left);
     builder.Add(static_cast<std::uint32_t>(text.field), HasWeight(text, config), read);
@@ -185,18 +184,12 @@ TextEntry MakeTextEntry(std::string_view value, const TextConfig& config) {
                       known.is_talk || !speaker.empty());
 }
 
-Bytes SealedRecord(std::int64_t item_id, const Bytes& record) {
-  Bytes sealed = record;
-  AppendU64(HashOf(record, static_cast<std::uint64_t>(item_id)), sealed);
-  return sealed;
-}
-
-bool IsSealed(std::int64_t item_id, ByteView sealed) {
-  constexpr std::size_t kSeal = 8;
-  if (sealed.size() < kSeal) return false;
-  const ByteView record = sealed.first(sealed.size() - kSeal);
-  return WordAt(sealed.data() + record.size()) ==
-         HashOf(record, static_cast<std::uint64_t>(item_id));
+FieldWeights WeightsOf(const TextConfig& config) {
+  FieldWeights weights;
+  for (std::size_t field = 0; field < weights.size(); ++field) {
+    weights[field] = WeightOf(config, field);
+  }
+  return weights;
 }
 
 std::string FingerprintOf(const TextConfig& config) {
@@ -236,25 +229,12 @@ bool RecordReader::Next() {
   return reader_.ok();
 }
 
-double RecordReader::Weighted(const TextConfig& config) {
+double RecordReader::Weighted(const FieldWeights& weights) const {
   double weighted = 0;
-  for (const InBlock& block : Blocks(config)) weighted += block.weight;
-  return weighted;
-}
-
-std::span<const RecordReader::InBlock> RecordReader::Blocks(const TextConfig& config) {
-  blocks_.clear();
   for (const auto& [place, occurrences] : counts_) {
-    const auto block = static_cast<std::uint32_t>(place / TextConfig::kMaxFields);
-    const double weight =
-        WeightOf(config, place % TextConfig::kMaxFields) * static_cast<double>(occurrences);
-    if (!blocks_.empty() && blocks_.back().block == block) {
-      blocks_.back().weight += weight;
-    } else {
-      blocks_.push_back({block, weight});
-    }
+    weighted += weights[place % TextConfig::kMaxFields] * static_cast<double>(occurrences);
   }
-  return blocks_;
+  return weighted;
 }
 
 }  // namespace keepsake::search

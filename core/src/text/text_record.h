@@ -1,8 +1,7 @@
-// What a store keeps of an item's text: counts, to score it by. The text itself is
-// in the value.
+// What is made of an item's text: counts, to score it by, which a TextSegment takes over.
 //
 //   record := flags:varint length:varint speaker:text group:text position:u64
-//             count:varint token* seal:u64
+//             count:varint token*
 //   token  := token:text written:text count:varint (place:varint occurrences:varint)*
 //             sorted by token, distinct
 //   text   := length:varint byte*
@@ -11,12 +10,12 @@
 // stands (always, never), 16 somebody speaks in it.
 // length counts words, but for stop words and fields without weight. position is a double's
 // bits. written is the word as it is written, if its stem is another. A place is
-// kMaxFields * block + field: a block has kBlockWords words that length counts. seal is
-// HashOf() what stands before it, from the item's id on. Persistent together with
-// kAnalysisVersion.
+// kMaxFields * block + field: a block has kBlockWords words that length counts.
+// Tokens and places are persistent together with kAnalysisVersion.
 #ifndef KEEPSAKE_TEXT_TEXT_RECORD_H_
 #define KEEPSAKE_TEXT_TEXT_RECORD_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -53,10 +52,6 @@ class BlockCounter {
   std::uint32_t words_ = 0;
 };
 
-// Its record, sealed for an item; and whether one is as it was sealed.
-Bytes SealedRecord(std::int64_t item_id, const Bytes& record);
-bool IsSealed(std::int64_t item_id, ByteView sealed);
-
 // Of an item's texts so much is read for its words, in their order: one item must not take the
 // memory that all others are searched with. An isolate has less of it.
 #if defined(KEEPSAKE_HOST_SQL)
@@ -65,9 +60,13 @@ inline constexpr std::size_t kMostTextBytes = std::size_t{512} << 10;
 inline constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
 #endif
 
-// The entry of a value: it has no tokens if the value has no text. REQUIRES: `value`
-// is valid JSON.
-TextEntry MakeTextEntry(std::string_view value, const TextConfig& config);
+// What an item is about its first bytes tell.
+inline constexpr std::size_t kTellingBytes = std::size_t{16} << 10;
+
+// The entry of a value, of so much of its texts: it has no tokens if the value has no text.
+// REQUIRES: `value` is valid JSON.
+TextEntry MakeTextEntry(std::string_view value, const TextConfig& config,
+                        std::size_t most_bytes = kMostTextBytes);
 
 // The texts of a value, each with the number of its field.
 struct FieldText {
@@ -80,6 +79,10 @@ bool HasWeight(const FieldText& text, const TextConfig& config);
 // Names what tokens and records are made by: what is stored under another name must
 // be made anew.
 std::string FingerprintOf(const TextConfig& config);
+
+// By the number of a field.
+using FieldWeights = std::array<double, TextConfig::kMaxFields>;
+FieldWeights WeightsOf(const TextConfig& config);
 
 // Reads a record token by token. A damaged one ends early.
 class RecordReader {
@@ -95,24 +98,18 @@ class RecordReader {
   bool Next();
   std::string_view token() const { return token_; }
   std::string_view written() const { return written_; }  // "" if it is the token
-  // Its occurrences, each counted by the weight of its field.
-  double Weighted(const TextConfig& config);
-  // The same, block by block: valid until the next call.
-  struct InBlock {
-    std::uint32_t block;
-    double weight;
+  struct PlaceCount {
+    std::uint64_t place;
+    std::uint64_t occurrences;
   };
-  std::span<const InBlock> Blocks(const TextConfig& config);
+  std::span<const PlaceCount> places() const { return counts_; }
+  // Its occurrences, each counted by the weight of its field.
+  double Weighted(const FieldWeights& weights) const;
 
   static constexpr std::uint64_t kAsks = 1, kOfUser = 2, kOfAssistant = 4, kStands = 8,
                                  kSpoken = 16;
 
  private:
-  struct PlaceCount {
-    std::uint64_t place;
-    std::uint64_t occurrences;
-  };
-
   ByteReader reader_;
   std::uint64_t flags_;
   std::uint32_t length_;
@@ -123,7 +120,6 @@ class RecordReader {
   std::string_view token_;
   std::string_view written_;
   std::vector<PlaceCount> counts_;
-  std::vector<InBlock> blocks_;
 };
 
 }  // namespace keepsake::search

@@ -14,10 +14,6 @@ constexpr std::uint64_t kPerWord = 80, kPerDifferentWord = 320, kPerByte = 16;
 // There are so many different words of up to three letters or digits; others, and pairs of
 // characters, take so many bytes of a text.
 constexpr std::uint64_t kShortWords = 50'000, kBytesOfOther = 3;
-// A byte of a record becomes so many of an index.
-constexpr std::uint64_t kPerRecordByte = 20;
-// Of a word in the index: its list may have to be made anew, as those of others.
-constexpr std::uint64_t kPerIndexedWord = 16;
 // So much is asked for at least, so that few of many small texts ask.
 constexpr std::uint64_t kAtOnce = std::uint64_t{2} << 20;
 // What others do with what is left.
@@ -48,12 +44,10 @@ Status TextRoom::TakeValue(std::string_view value) {
   return Take(kPerWord * words + kPerDifferentWord * different + kPerByte * value.size());
 }
 
-Status TextRoom::TakeRecord(ByteView record) { return Take(kPerRecordByte * record.size()); }
-
 Status TextRoom::Take(std::uint64_t bytes) {
   if (bytes > found_) {
     const std::uint64_t wanted = std::max(bytes, kAtOnce);
-    const Status status = FindRoom(wanted + kPerIndexedWord * index_.words() + kLeft);
+    const Status status = FindRoom(wanted + kLeft);
     if (!status.ok()) return status;
     found_ = wanted;
   }

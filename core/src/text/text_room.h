@@ -7,26 +7,19 @@
 #include <cstdint>
 #include <string_view>
 
-#include "keepsake/bytes.h"
 #include "keepsake/status.h"
-#include "text/text_index.h"
 
 namespace keepsake::search {
 
-// Of one call. Borrows the index.
+// Of one call.
 class TextRoom {
  public:
-  explicit TextRoom(const TextIndex& index) : index_(index) {}
-
   // kStorageFull if memory has no room to analyse this value and to take what comes of it.
   Status TakeValue(std::string_view value);
-  // The same of a record that is there.
-  Status TakeRecord(ByteView record);
 
  private:
   Status Take(std::uint64_t bytes);
 
-  const TextIndex& index_;
   std::uint64_t found_ = 0;  // there is room for so much
 };
 

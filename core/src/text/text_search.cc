@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "base/top.h"
 #include "text/bm25.h"
 #include "text/dates.h"
+#include "text/embedder_check.h"
 #include "text/likeness.h"
 #include "text/near_words.h"
 #include "text/text_record.h"
@@ -30,9 +33,12 @@ constexpr std::uint32_t kMaxAsking = 15;
 // An item borrows from so many neighbours on both sides.
 constexpr std::ptrdiff_t kWindow = 3;
 constexpr std::size_t kWantedAtOnce = 64;
+// So many of the newest items are newer than others by a number that counts.
+constexpr std::size_t kFresh = 128;
 // If a message has so many words, its first hits (the leaders) are about the same matter. Among so
 // many of the best hits (the followers) those that are like the leaders rise.
-constexpr std::size_t kWordsOfMatter = 6, kLeaders = 3, kFollowers = 64;
+constexpr std::size_t kWordsOfMatter = 6, kFollowers = 64;
+constexpr std::ptrdiff_t kLeaders = 3;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
 // A candidate may hold a word of the question that is more than the name of a speaker (kHolds), and
 // the term that is being scored (kHoldsTerm).
@@ -48,26 +54,20 @@ double BestOf(const std::vector<double>& scores) {
   return best;
 }
 
-// A term in a block of a candidate.
-struct Held {
-  std::size_t candidate;
-  std::uint32_t block;
-  double count;
-};
-
-// Candidates are numbered through all shelves: those of one follow each other.
+// A candidate is the place of an item in the view: those of a namespace follow each other.
 class TextRanking {
  public:
-  TextRanking(std::vector<const TextShelf*> shelves, const TextQuery& query,
-              const TextConfig& config, const Meaning& meaning, TextSource& source, TextPlan& plan,
+  TextRanking(const TextView& texts, const TextQuery& query, const TextConfig& config,
+              const Meaning& meaning, TextSource& source, TextPlan& plan,
               const TextWeights& weights)
-      : texts_(std::move(shelves)),
+      : texts_(texts),
         query_(query),
         config_(config),
         meaning_(meaning),
         source_(source),
         plan_(plan),
         weights_(weights),
+        of_fields_(WeightsOf(config)),
         terms_(query.terms) {}
 
   Result<std::vector<TextHit>> Run(std::size_t most) {
@@ -81,39 +81,24 @@ class TextRanking {
       if (is_talk_ && terms_[t].asks) terms_[t].weight *= weights_.asking_word;
       ScoreTerm(terms_[t], names_speaker_[t]);
     }
-    for (const Shelf& shelf : shelves_) {
-      Combine(shelf);
-      if (!shelf.lends) continue;
-      KeepBelowLenders(shelf);
-    }
+    Combine();
+    if (std::ranges::any_of(neighbours_, &Neighbours::lend)) KeepBelowLenders();
     AddCues();
     if (Status status = AddLikeness(); !status.ok()) return std::unexpected(std::move(status));
     if (meaning_.weight > 0 && !meaning_.nearest.empty()) {
       if (Status status = AddMeaning(); !status.ok()) return std::unexpected(std::move(status));
     }
     DropWithoutPhrases();
+    if (!texts_.status().ok()) return std::unexpected(texts_.status());
     return Hits(most);
   }
 
  private:
-  // Its candidates stand in its sequence.
-  struct Shelf {
-    const TextShelf* texts;
-    std::span<const std::uint32_t> sequence;
-    std::size_t first, end;   // candidates
-    std::size_t first_block;  // in windows_
-    bool has_groups;
-    bool is_talk;                     // somebody speaks
-    bool is_coherent;                 // neighbours belong together, in no group either
-    bool lends;                       // some may have neighbours
-    std::vector<bool> is_named = {};  // speakers, by the question; none: nobody is
-
-    const TextShelf::Item& item(std::size_t candidate) const {
-      return texts->item(sequence[candidate - first]);
-    }
-    std::uint32_t group(std::size_t candidate) const {
-      return has_groups ? item(candidate).group : 0;
-    }
+  // Neighbours in a namespace.
+  struct Neighbours {
+    bool is_talk = false;      // somebody speaks
+    bool is_coherent = false;  // they belong together, in no group either
+    bool lend = false;         // some may have neighbours
   };
   // What few questions ask for.
   struct Asked {
@@ -130,36 +115,23 @@ class TextRanking {
     constexpr std::uint64_t kPerCandidate =
         2 * (6 * sizeof(double) + sizeof(Asked) + sizeof(Scored) + sizeof(TextHit));
     constexpr std::uint64_t kPerBlock = 2 * sizeof(Held);
-    std::uint64_t bytes = 0;
-    for (const TextShelf* texts : texts_) {
-      bytes += kPerCandidate * texts->size() + kPerBlock * texts->blocks();
-    }
-    return FindRoom(bytes);
+    return FindRoom(kPerCandidate * texts_.items().size() + kPerBlock * texts_.blocks());
   }
 
   void Prepare() {
-    std::size_t blocks = 0, candidates = 0;
-    double squares = 0, lengths = 0;
-    for (const TextShelf* texts : texts_) {
-      const bool is_talk = texts->IsTalk(), has_groups = texts->HasGroups();
+    for (std::size_t n = 0; n < texts_.namespaces().size(); ++n) {
+      const TextView::NamespaceItems& ns = texts_.namespaces()[n];
+      const bool is_talk = ns.IsTalk();
       const bool is_coherent =
-          is_talk ||
-          (static_cast<double>(texts->live()) >= weights_.coherent_items && texts->IsCoherent());
+          is_talk || (static_cast<double>(ns.size()) >= weights_.coherent_items &&
+                      texts_.Coherence(n) > weights_.beyond_chance);
       is_talk_ |= is_talk;
-      shelves_.push_back({.texts = texts,
-                          .sequence = texts->Sequence(),
-                          .first = candidates,
-                          .end = candidates + texts->live(),
-                          .first_block = blocks,
-                          .has_groups = has_groups,
-                          .is_talk = is_talk,
-                          .is_coherent = is_coherent,
-                          .lends = is_coherent || has_groups});
-      candidates += texts->live();
-      blocks += texts->blocks();
-      lengths += static_cast<double>(texts->length());
-      squares += texts->squared_lengths();
+      neighbours_.push_back(
+          {.is_talk = is_talk, .is_coherent = is_coherent, .lend = is_coherent || ns.has_groups});
     }
+    const std::size_t candidates = texts_.items().size();
+    const auto lengths = static_cast<double>(texts_.length());
+    const double squares = texts_.squared_lengths();
     items_ = static_cast<double>(candidates);
     const double mean_length = items_ > 0 ? std::max(lengths / items_, 1.0) : 1;
     const double mean = items_ > 0 ? lengths / items_ : 0;
@@ -167,7 +139,7 @@ class TextRanking {
     const double spread = std::sqrt(variance) / mean_length;
     text_norm_ = {std::min(weights_.b * (1 + spread), 1.0), mean_length};
     passage_norm_ = {weights_.b, std::min(mean_length, kPassageWords)};
-    windows_.assign(blocks, 0);
+    windows_.assign(texts_.blocks(), 0);
     for (std::vector<double>* each : {&words_, &context_, &covered_, &counts_, &totals_}) {
       each->assign(candidates, 0);
     }
@@ -176,14 +148,12 @@ class TextRanking {
     plan_.has_phrases = !query_.phrases.empty();
   }
 
-  // REQUIRES: it has text.
-  const Shelf& ShelfOf(std::size_t candidate) const {
-    return *std::ranges::upper_bound(shelves_, candidate, {}, &Shelf::end);
-  }
+  // REQUIRES: it has text, as in all of the following that name a candidate.
+  const TextView::Item& item(std::size_t candidate) const { return texts_.items()[candidate]; }
 
   std::int64_t IdOf(std::size_t candidate) const {
     const std::size_t texts = words_.size();
-    return candidate < texts ? ShelfOf(candidate).item(candidate).id : others_[candidate - texts];
+    return candidate < texts ? item(candidate).id : others_[candidate - texts];
   }
 
   const Asked& AskedOf(std::size_t candidate) const {
@@ -195,12 +165,13 @@ class TextRanking {
     return asked_[candidate];
   }
 
-  // Whether a candidate of the shelf has another one `by` turns behind it (before it if negative).
-  bool HasNeighbour(const Shelf& shelf, std::size_t candidate, std::ptrdiff_t by) const {
+  // Whether a candidate has another one `by` turns behind it (before it if negative).
+  bool HasNeighbour(std::size_t candidate, std::ptrdiff_t by) const {
     const std::size_t other = candidate + static_cast<std::size_t>(by);
-    if (other < shelf.first || other >= shelf.end) return false;
-    const std::uint32_t group = shelf.group(candidate);
-    return group == shelf.group(other) && (group != 0 || shelf.is_coherent);
+    if (other >= words_.size()) return false;
+    const TextView::Item &one = item(candidate), &two = item(other);
+    return one.ns == two.ns && one.group == two.group &&
+           (one.group != 0 || neighbours_[one.ns].is_coherent);
   }
 
   // A name in the question, or the beginning of one: Mel is Melanie, but a car is not
@@ -208,16 +179,12 @@ class TextRanking {
   // named, or nothing else is asked.
   void FindSpeakers() {
     names_speaker_.assign(terms_.size(), false);
-    std::vector<std::string_view> named;
-    for (Shelf& shelf : shelves_) {
-      for (const std::string& speaker : shelf.texts->speakers()) {
-        shelf.is_named.push_back(IsNamed(speaker));
-        if (shelf.is_named.back() && std::ranges::find(named, speaker) == named.end()) {
-          named.push_back(speaker);
-        }
-      }
+    std::size_t named = 0;
+    for (const std::string& speaker : texts_.speakers()) {
+      is_named_.push_back(IsNamed(speaker));
+      if (is_named_.back()) ++named;
     }
-    is_one_speaker_ = named.size() == 1;
+    is_one_speaker_ = named == 1;
     if (std::ranges::find(names_speaker_, false) == names_speaker_.end()) {
       names_speaker_.assign(terms_.size(), false);
     }
@@ -251,7 +218,8 @@ class TextRanking {
     };
     if (query_.is_short && !term.alternatives[0].is_prefix) add(WordsWith(term, texts_));
     if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
-    if (!term.may_be_misspelled || corrections_left_ == 0 || Holding(term) > 0) return;
+    if (!term.may_be_misspelled || corrections_left_ == 0) return;
+    if (texts_.Holds(term.alternatives[0].token)) return;
     --corrections_left_;
     if (config_.language != Language::kGerman) add(WordsThatEndWith(term, texts_));
     const std::size_t before = term.alternatives.size();
@@ -262,30 +230,21 @@ class TextRanking {
     }
   }
 
-  // How often the term stands somewhere.
-  std::size_t Holding(const TextTerm& term) const {
-    std::size_t count = 0;
-    for (const TextShelf* texts : texts_) {
-      const TextShelf::Postings* postings = texts->Find(term.alternatives[0].token);
-      count += postings == nullptr ? 0 : postings->size();
-    }
-    return count;
-  }
-
   // Where the term is, each candidate's blocks together, once each.
   std::vector<Held> WhereHeld(const TextTerm& term) const {
     std::vector<Held> held;
-    for (const Shelf& shelf : shelves_) {
-      for (const Alternative& alternative : term.alternatives) AddHeld(shelf, alternative, held);
+    if (term.alternatives.size() == 1 && !term.alternatives[0].is_prefix) {
+      held = texts_.Find(term.alternatives[0].token, of_fields_);
+      std::erase_if(held, [](const Held& at) { return at.count == 0; });
+      return held;
     }
-    const bool may_repeat = term.alternatives.size() > 1 || term.alternatives[0].is_prefix;
-    if (!may_repeat) return held;
+    for (const Alternative& alternative : term.alternatives) AddHeld(alternative, held);
     HeapSort(held, [](const Held& a, const Held& b) {
-      return a.candidate != b.candidate ? a.candidate < b.candidate : a.block < b.block;
+      return a.item != b.item ? a.item < b.item : a.block < b.block;
     });
     std::size_t last = 0;
     for (std::size_t i = 1; i < held.size(); ++i) {
-      if (held[i].candidate == held[last].candidate && held[i].block == held[last].block) {
+      if (held[i].item == held[last].item && held[i].block == held[last].block) {
         held[last].count += held[i].count;
       } else {
         held[++last] = held[i];
@@ -295,33 +254,27 @@ class TextRanking {
     return held;
   }
 
-  void AddHeld(const Shelf& shelf, const Alternative& alternative, std::vector<Held>& held) const {
-    const std::vector<std::uint32_t>& places = shelf.texts->Places();
-    const auto add = [&](const TextShelf::Postings& postings) {
-      if (held.empty()) held.reserve(postings.size());
-      for (const TextShelf::Posting& posting : postings) {
-        const std::size_t place = places[posting.slot];
-        if (place == TextShelf::kNowhere || posting.weight == 0) continue;
-        held.push_back({shelf.first + place, posting.block, alternative.weight * posting.weight});
+  void AddHeld(const Alternative& alternative, std::vector<Held>& held) const {
+    const auto add = [&](std::string_view token) {
+      for (Held at : texts_.Find(token, of_fields_)) {
+        if (at.count == 0) continue;
+        at.count *= alternative.weight;
+        held.push_back(at);
       }
     };
-    if (!alternative.is_prefix) {
-      if (const TextShelf::Postings* postings = shelf.texts->Find(alternative.token))
-        add(*postings);
-      return;
-    }
-    const TextShelf::Tokens& tokens = shelf.texts->tokens();
-    for (auto token = tokens.lower_bound(alternative.token);
-         token != tokens.end() && token->first.starts_with(alternative.token); ++token) {
-      add(token->second);
-    }
+    if (!alternative.is_prefix) return add(alternative.token);
+    std::set<std::string> tokens;
+    texts_.VisitTokens(
+        alternative.token, [](std::string_view) { return true; },
+        [&](std::string_view token) { tokens.emplace(token); });
+    for (const std::string& token : tokens) add(token);
   }
 
   void ScoreTerm(const TextTerm& term, bool is_name) {
     const std::vector<Held> held = WhereHeld(term);
     double holding = 0, occurring = 0;
     for (std::size_t i = 0; i < held.size(); ++i) {
-      if (i == 0 || held[i].candidate != held[i - 1].candidate) ++holding;
+      if (i == 0 || held[i].item != held[i - 1].item) ++holding;
       occurring += held[i].count;
     }
     const double repeats = std::log(std::max(occurring / std::max(holding, 1.0), 1.0));
@@ -329,24 +282,22 @@ class TextRanking {
     plan_.terms.push_back(term);
     plan_.terms.back().weight = idf;
     most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
-    auto shelf = shelves_.begin();
     for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
       double count = 0;
-      for (; end < held.size() && held[end].candidate == held[begin].candidate; ++end) {
+      for (; end < held.size() && held[end].item == held[begin].item; ++end) {
         count += held[end].count;
       }
-      const std::size_t index = held[begin].candidate;
-      while (index >= shelf->end) ++shelf;
-      const TextShelf::Item& item = shelf->item(index);
+      const std::size_t index = held[begin].item;
+      const TextView::Item& item = this->item(index);
       holds_[index] |= is_name ? 0 : kHolds;
       covered_[index] += idf * std::min(count, 1.0);
       const double normed = count / text_norm_.Of(item.length);
       words_[index] += idf * Saturated(normed, 1, weights_.k1);
-      ScorePassages(std::span(held).subspan(begin, end - begin), item,
-                    &windows_[shelf->first_block + item.first_block], idf);
-      if (!shelf->lends) continue;
+      ScorePassages(std::span(held).subspan(begin, end - begin), item, &windows_[item.first_block],
+                    idf);
+      if (!neighbours_[item.ns].lend) continue;
       holds_[index] |= kHoldsTerm;
-      ShareWithNeighbours(*shelf, index, normed);
+      ShareWithNeighbours(index, normed);
     }
     for (const std::size_t index : touched_) {
       context_[index] += idf * Saturated(counts_[index], 1, weights_.k1);
@@ -355,12 +306,12 @@ class TextRanking {
     }
     if (touched_.empty()) return;
     touched_.clear();
-    for (const Held& at : held) holds_[at.candidate] &= kHolds;
+    for (const Held& at : held) holds_[at.item] &= kHolds;
   }
 
   // Of one candidate: what each passage has of the term. A passage begins at each block but
   // the last ones.
-  void ScorePassages(std::span<const Held> held, const TextShelf::Item& item, double* windows,
+  void ScorePassages(std::span<const Held> held, const TextView::Item& item, double* windows,
                      double idf) const {
     const std::uint32_t last = item.blocks <= kPassageBlocks ? 0 : item.blocks - kPassageBlocks;
     std::uint32_t passage = 0;  // the first that has not been scored
@@ -385,54 +336,54 @@ class TextRanking {
   }
 
   // 1 for a turn, less for what is longer: it has a bit of everything.
-  double ShareOf(const TextShelf::Item& item) const {
+  double ShareOf(const TextView::Item& item) const {
     return std::min(weights_.turn / std::max<double>(item.length, 1), 1.0);
   }
 
-  void ShareWithNeighbours(const Shelf& shelf, std::size_t index, double count) {
+  void ShareWithNeighbours(std::size_t index, double count) {
     AddCount(index, count);
-    const TextShelf::Item& item = shelf.item(index);
+    const TextView::Item& item = this->item(index);
     const double share = std::min(count, 1.0) * ShareOf(item);
     const bool asks = (item.flags & RecordReader::kAsks) != 0;
     const double near[] = {weights_.near_1, weights_.near_2, weights_.near_3};
     for (std::ptrdiff_t by = 1; by <= kWindow; ++by) {
       const double answer = by == 1 && asks ? weights_.answer : 0;
-      Lend(shelf, index, by, (near[by - 1] + answer) * share);
-      Lend(shelf, index, -by, near[by - 1] * share);
+      Lend(index, by, (near[by - 1] + answer) * share);
+      Lend(index, -by, near[by - 1] * share);
     }
   }
 
-  void Lend(const Shelf& shelf, std::size_t index, std::ptrdiff_t by, double count) {
-    if (HasNeighbour(shelf, index, by)) AddCount(index + static_cast<std::size_t>(by), count);
+  void Lend(std::size_t index, std::ptrdiff_t by, double count) {
+    if (HasNeighbour(index, by)) AddCount(index + static_cast<std::size_t>(by), count);
   }
 
   // Of the words of a text as a whole and of its best passage, and what neighbours lend.
-  void Combine(const Shelf& shelf) {
-    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+  void Combine() {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
       if (words_[i] == 0 && context_[i] == 0) continue;
       ++plan_.candidates;
-      const TextShelf::Item& item = shelf.item(i);
+      const TextView::Item& item = this->item(i);
       const std::span<const double> windows =
-          std::span(windows_).subspan(shelf.first_block + item.first_block, item.blocks);
+          std::span(windows_).subspan(item.first_block, item.blocks);
       const double whole = words_[i];
       words_[i] =
           (1 - weights_.passage) * whole + weights_.passage * *std::ranges::max_element(windows);
-      if (shelf.lends) context_[i] = std::max(context_[i] - whole, 0.0);
+      if (neighbours_[item.ns].lend) context_[i] = std::max(context_[i] - whole, 0.0);
     }
   }
 
   // Context shows what stands near a match; it is no match.
-  void KeepBelowLenders(const Shelf& shelf) {
+  void KeepBelowLenders() {
     std::vector<double>& lent = counts_;
-    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
       if (holds_[i] == 0) continue;
       for (std::ptrdiff_t by = -kWindow; by <= kWindow; ++by) {
-        if (!HasNeighbour(shelf, i, by)) continue;
+        if (!HasNeighbour(i, by)) continue;
         double& most_lent = lent[i + static_cast<std::size_t>(by)];
         most_lent = std::max(most_lent, words_[i] + context_[i]);
       }
     }
-    for (std::size_t i = shelf.first; i < shelf.end; ++i) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
       if (holds_[i] != 0 || lent[i] == 0) continue;
       context_[i] = std::min(context_[i], weights_.borrowed * lent[i]);
     }
@@ -443,16 +394,15 @@ class TextRanking {
     const double dates = WeightOfDates();
     const bool has_cues = is_one_speaker_ || !asked_.empty();
     double covered = 0, times = 1;
-    for (const Shelf& shelf : shelves_) {
-      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
-        const double text = words_[i] + context_[i], cues = has_cues ? CuesOf(shelf, i) : 0;
-        // What nothing of the question leads to is no hit, unless the day is asked for.
-        if (text == 0 && cues == 0) continue;
-        totals_[i] = (text + cues) * FactorOf(shelf, i);
-        const double dated = std::min(AskedOf(i).dated, dates);
-        covered = std::max(covered, covered_[i] + dated);
-        if (query_.is_of_user && IsOfUser(shelf.item(i))) times = weights_.of_user;
-      }
+    FindFresh();
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const double text = words_[i] + context_[i], cues = has_cues ? CuesOf(i) : 0;
+      // What nothing of the question leads to is no hit, unless the day is asked for.
+      if (text == 0 && cues == 0) continue;
+      totals_[i] = (text + cues) * FactorOf(i);
+      const double dated = std::min(AskedOf(i).dated, dates);
+      covered = std::max(covered, covered_[i] + dated);
+      if (query_.is_of_user && IsOfUser(item(i))) times = weights_.of_user;
     }
     const double all = std::max(most_ + dates, 1e-9);
     confidence_ = std::min(covered / all, 1.0) / (all * times);
@@ -465,16 +415,17 @@ class TextRanking {
     if (!query_.is_message || terms_.size() < kWordsOfMatter) return {};
     std::vector<Scored> best = BestBehind(nullptr, kFollowers);
     if (best.size() < 2) return {};
-    const std::vector<Scored> leaders(best.begin(), best.begin() + std::min(best.size(), kLeaders));
+    const std::vector<Scored> leaders(best.begin(),
+                                      best.begin() + std::min(std::ssize(best), kLeaders));
     HeapSort(best, [](const Scored& a, const Scored& b) { return a.candidate < b.candidate; });
     Result<std::vector<double>> likeness = LikenessTo(leaders, best);
     if (!likeness) return likeness.error();
     const Scored& first = leaders.front();
-    const double most = first.total / FactorOf(ShelfOf(first.candidate), first.candidate);
+    const double most = first.total / FactorOf(first.candidate);
     for (std::size_t i = 0; i < best.size(); ++i) {
       const std::size_t candidate = best[i].candidate;
       if (holds_[candidate] == 0) continue;
-      const double factor = FactorOf(ShelfOf(candidate), candidate);
+      const double factor = FactorOf(candidate);
       const double added = weights_.likeness * most * factor * (*likeness)[i];
       NoteAsked(candidate).alike = added;
       totals_[candidate] += added;
@@ -486,14 +437,13 @@ class TextRanking {
   // How much each is like the leaders on average, of which the better ones count more.
   Result<std::vector<double>> LikenessTo(std::span<const Scored> leaders,
                                          std::span<const Scored> all) {
-    std::vector<Likeness::Place> places;
+    std::vector<std::uint32_t> places;
     for (const auto& [total, candidate] : all) {
-      const Shelf& shelf = ShelfOf(candidate);
-      places.push_back({shelf.texts, shelf.sequence[candidate - shelf.first]});
+      places.push_back(static_cast<std::uint32_t>(candidate));
     }
     std::vector<double> likeness(all.size());
     double weights = 0;
-    Likeness of(texts_, config_, text_norm_);
+    Likeness of(texts_, of_fields_, text_norm_);
     for (const Scored& leader : leaders) {
       const double share = leader.total / leaders.front().total, weight = share * share;
       weights += weight;
@@ -514,27 +464,26 @@ class TextRanking {
     return query_.periods.empty() ? 0 : weights_.inexact * weights_.date;
   }
 
-  static bool IsOfUser(const TextShelf::Item& item) {
+  static bool IsOfUser(const TextView::Item& item) {
     return (item.flags & RecordReader::kOfUser) != 0;
   }
 
   // Who speaks, and when.
-  double CuesOf(const Shelf& shelf, std::size_t candidate) const {
+  double CuesOf(std::size_t candidate) const {
     double cues = AskedOf(candidate).dated;
     if (words_[candidate] + context_[candidate] == 0) return cues;
-    const TextShelf::Item& item = shelf.item(candidate);
-    if (is_one_speaker_ && shelf.is_named[item.speaker]) cues += weights_.speaker;
+    if (is_one_speaker_ && is_named_[item(candidate).speaker]) cues += weights_.speaker;
     return cues;
   }
 
   // One speaker asks another: the answer follows.
-  static bool OnlyAsks(const TextShelf::Item& item) {
+  static bool OnlyAsks(const TextView::Item& item) {
     return item.speaker != 0 && (item.flags & RecordReader::kAsks) != 0 &&
            item.length <= kMaxAsking;
   }
 
-  double FactorOf(const Shelf& shelf, std::size_t candidate) const {
-    const TextShelf::Item& item = shelf.item(candidate);
+  double FactorOf(std::size_t candidate) const {
+    const TextView::Item& item = this->item(candidate);
     double factor = OnlyAsks(item) ? weights_.asking : 1;
     if (!query_.is_of_user) return factor;
     // The user said it, and speaks of himself.
@@ -542,11 +491,25 @@ class TextRanking {
       factor *= weights_.of_user;
       if ((item.flags & RecordReader::kStands) != 0) factor *= weights_.standing;
     }
-    if (query_.is_message && shelf.is_talk) {
-      const auto newer = static_cast<double>(shelf.end - 1 - candidate);
-      factor *= 1 + weights_.recency * std::exp(-newer / weights_.fresh_items);
-    }
+    if (!fresh_.empty()) factor *= 1 + weights_.recency * fresh_[candidate];
     return factor;
+  }
+
+  // What was put last, if a message of the user is answered in a talk.
+  void FindFresh() {
+    if (!query_.is_of_user || !query_.is_message || !is_talk_) return;
+    fresh_.assign(words_.size(), 0);
+    const auto is_newer = [&](std::uint32_t a, std::uint32_t b) { return item(a).id > item(b).id; };
+    for (std::size_t n = 0; n < neighbours_.size(); ++n) {
+      if (!neighbours_[n].is_talk) continue;
+      const TextView::NamespaceItems& ns = texts_.namespaces()[n];
+      Top<std::uint32_t, decltype(is_newer)> newest(kFresh, is_newer);
+      for (std::uint32_t i = ns.first; i < ns.end; ++i) newest.Push(i);
+      double newer = 0;
+      for (const std::uint32_t i : newest.TakeSorted()) {
+        fresh_[i] = std::exp(-newer++ / weights_.fresh_items);
+      }
+    }
   }
 
   // What is told on a day, or soon after it happened; or in a month, or a year.
@@ -563,15 +526,9 @@ class TextRanking {
   }
 
   void NoteDate(const std::string& name, double weight) {
-    for (const Shelf& shelf : shelves_) {
-      const TextShelf::Postings* postings = shelf.texts->Find(name);
-      if (postings == nullptr) continue;
-      for (const TextShelf::Posting& posting : *postings) {
-        const std::size_t place = shelf.texts->Places()[posting.slot];
-        if (place == TextShelf::kNowhere) continue;
-        double& dated = NoteAsked(shelf.first + place).dated;
-        dated = std::max(dated, weight);
-      }
+    for (const Held& at : texts_.Find(name, of_fields_)) {
+      double& dated = NoteAsked(at.item).dated;
+      dated = std::max(dated, weight);
     }
   }
 
@@ -580,7 +537,8 @@ class TextRanking {
   Status AddMeaning() {
     const double best = BestOf(totals_);
     if (best == 0) return {};
-    EmbedderCheck check(config_);
+    FindNearest();
+    EmbedderCheck check;
     if (Status status = AskItems(check); !status.ok()) return status;
     const std::optional<double> knowledge = check.Knowledge();
     NoteNearness();
@@ -608,11 +566,9 @@ class TextRanking {
     }
     std::vector<double> factors(totals_.size(), 1);
     double most = 1;
-    for (const Shelf& shelf : shelves_) {
-      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
-        factors[i] = FactorOf(shelf, i);
-        if (totals_[i] > 0) most = std::max(most, factors[i]);
-      }
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      factors[i] = FactorOf(i);
+      if (totals_[i] > 0) most = std::max(most, factors[i]);
     }
     for (double& factor : factors) factor *= weights_.nearness / most;
     return factors;
@@ -625,10 +581,30 @@ class TextRanking {
   // Of the items that are near: they have vectors.
   Status AskItems(EmbedderCheck& check) {
     std::vector<std::int64_t> ids;
-    for (const auto& hit : meaning_.nearest) {
-      if (ids.size() < EmbedderCheck::kItems) ids.push_back(hit.id);
+    std::map<std::int64_t, std::size_t> with_text;
+    for (std::size_t i = 0; i < nearest_.size() && ids.size() < EmbedderCheck::kItems; ++i) {
+      ids.push_back(meaning_.nearest[i].id);
+      if (nearest_[i] < words_.size()) with_text[ids.back()] = nearest_[i];
     }
-    return source_.Embedded(ids, check);
+    return source_.VectorsOf(ids, [&](std::int64_t id, std::span<const float> vector) {
+      const auto known = with_text.find(id);
+      if (known != with_text.end()) check.Add(texts_.SketchOf(known->second), vector);
+    });
+  }
+
+  // An item without text becomes a candidate.
+  void FindNearest() {
+    std::vector<std::int64_t> ids;
+    for (const auto& hit : meaning_.nearest) ids.push_back(hit.id);
+    nearest_ = texts_.PlacesOf(ids);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (nearest_[i] < words_.size()) continue;
+      const auto other = std::ranges::find(others_, ids[i]);
+      nearest_[i] = words_.size() + static_cast<std::size_t>(other - others_.begin());
+      if (other != others_.end()) continue;
+      others_.push_back(ids[i]);
+      totals_.push_back(0);
+    }
   }
 
   // 0 for the last of those that are given, 1 for their mean.
@@ -639,10 +615,8 @@ class TextRanking {
     for (const auto& hit : meaning_.nearest) mean += *hit.score - last;
     mean /= static_cast<double>(meaning_.nearest.size());
     if (!(mean > 0)) return;
-    for (const auto& hit : meaning_.nearest) {
-      const std::size_t candidate = CandidateOf(hit.id);
-      nearness_.resize(totals_.size());
-      nearness_[candidate] = (*hit.score - last) / mean;
+    for (std::size_t i = 0; i < nearest_.size(); ++i) {
+      nearness_[nearest_[i]] = (*meaning_.nearest[i].score - last) / mean;
     }
   }
 
@@ -653,11 +627,10 @@ class TextRanking {
     const auto count = static_cast<double>(meaning_.nearest.size());
     std::vector<std::pair<std::size_t, double>> near;
     double mean = 0;
-    for (const auto& hit : meaning_.nearest) {
-      const std::size_t candidate = CandidateOf(hit.id);
-      const double length = candidate < texts ? ShelfOf(candidate).item(candidate).length : 0;
+    for (std::size_t i = 0; i < nearest_.size(); ++i) {
+      const double length = nearest_[i] < texts ? item(nearest_[i]).length : 0;
       const double share = length > 0 ? length / (length + weights_.half_told) : 1;
-      near.emplace_back(candidate, *hit.score * share);
+      near.emplace_back(nearest_[i], *meaning_.nearest[i].score * share);
       mean += near.back().second / count;
     }
     double variance = 0;
@@ -670,34 +643,16 @@ class TextRanking {
     }
   }
 
-  // An item without text becomes one.
-  std::size_t CandidateOf(std::int64_t id) {
-    for (const Shelf& shelf : shelves_) {
-      const std::size_t slot = shelf.texts->SlotOf(id);
-      if (slot < shelf.texts->size()) return shelf.first + shelf.texts->Places()[slot];
-    }
-    const auto other = std::ranges::find(others_, id);
-    const auto place = static_cast<std::size_t>(other - others_.begin());
-    if (other == others_.end()) {
-      others_.push_back(id);
-      totals_.push_back(0);
-    }
-    return words_.size() + place;
-  }
-
   std::vector<double> NearnessInContext() const {
     std::vector<double> near = nearness_;
-    for (const Shelf& shelf : shelves_) {
-      for (std::size_t i = shelf.first; i < shelf.end; ++i) {
-        if (nearness_[i] == 0) continue;
-        const TextShelf::Item& item = shelf.item(i);
-        const bool asks = (item.flags & RecordReader::kAsks) != 0;
-        const double share = ShareOf(item) * nearness_[i];
-        if (HasNeighbour(shelf, i, 1)) {
-          near[i + 1] += (weights_.near_1 + (asks ? weights_.near_answer : 0)) * share;
-        }
-        if (HasNeighbour(shelf, i, -1)) near[i - 1] += weights_.near_1 * share;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (nearness_[i] == 0) continue;
+      const bool asks = (item(i).flags & RecordReader::kAsks) != 0;
+      const double share = ShareOf(item(i)) * nearness_[i];
+      if (HasNeighbour(i, 1)) {
+        near[i + 1] += (weights_.near_1 + (asks ? weights_.near_answer : 0)) * share;
       }
+      if (HasNeighbour(i, -1)) near[i - 1] += weights_.near_1 * share;
     }
     return near;
   }
@@ -726,21 +681,12 @@ class TextRanking {
     for (const Phrase& phrase : query_.phrases) {
       for (const Phrase::Word& word : phrase.words) {
         holds.assign(totals_.size(), false);
-        for (const Shelf& shelf : shelves_) MarkHolders(shelf, word.token, holds);
+        // In fields without weight, too.
+        for (const Held& at : texts_.Find(word.token, of_fields_)) holds[at.item] = true;
         for (std::size_t i = 0; i < holds.size(); ++i) {
           if (!holds[i]) totals_[i] = 0;
         }
       }
-    }
-  }
-
-  // Fields without weight included.
-  static void MarkHolders(const Shelf& shelf, const std::string& token, std::vector<bool>& holds) {
-    const TextShelf::Postings* postings = shelf.texts->Find(token);
-    if (postings == nullptr) return;
-    for (const TextShelf::Posting& posting : *postings) {
-      const std::size_t place = shelf.texts->Places()[posting.slot];
-      if (place != TextShelf::kNowhere) holds[shelf.first + place] = true;
     }
   }
 
@@ -790,23 +736,25 @@ class TextRanking {
     const Asked& asked = AskedOf(candidate);
     return {.words = words_[candidate],
             .context = context_[candidate],
-            .cues = CuesOf(ShelfOf(candidate), candidate) + asked.alike};
+            .cues = CuesOf(candidate) + asked.alike};
   }
 
-  std::vector<const TextShelf*> texts_;
+  const TextView& texts_;
   const TextQuery& query_;
   const TextConfig& config_;
   const Meaning& meaning_;
   TextSource& source_;
   TextPlan& plan_;
   const TextWeights& weights_;
+  const FieldWeights of_fields_;
   std::vector<TextTerm> terms_;
   std::vector<bool> names_speaker_;  // terms
-  bool is_talk_ = false;             // in one of the shelves
+  std::vector<bool> is_named_;       // speakers, by the question
+  bool is_talk_ = false;             // in one of the namespaces
   bool is_one_speaker_ = false;      // whom the question names
   std::size_t corrections_left_ = kMaxCorrections;
 
-  std::vector<Shelf> shelves_;
+  std::vector<Neighbours> neighbours_;  // by namespace
   double items_ = 0;
   Norm text_norm_, passage_norm_;
   double most_ = 0;        // the weight of all terms: about what an item has that holds all
@@ -820,7 +768,9 @@ class TextRanking {
   std::vector<double> counts_;        // of one term, neighbours' included
   std::vector<std::uint8_t> holds_;   // kHolds…
   std::vector<Asked> asked_;          // empty if nothing of it is asked for
+  std::vector<double> fresh_;         // 1 for what was put last; empty if that does not count
   std::vector<double> nearness_;      // by vector; about 1 for those that are near
+  std::vector<std::size_t> nearest_;  // those that are near by vector, in their order
   std::vector<std::int64_t> others_;  // ids of items without text that are near by vector
   std::vector<std::size_t> touched_;  // whose counts are not 0
   std::vector<double> windows_;       // scores of passages, by their first blocks
@@ -828,13 +778,12 @@ class TextRanking {
 
 }  // namespace
 
-Result<std::vector<TextHit>> SearchText(const TextIndex& index, std::string_view encoded_prefix,
-                                        const TextQuery& query, const TextConfig& config,
-                                        TextSource& source, std::size_t most, TextPlan& plan,
-                                        const Meaning& meaning, const TextWeights& weights) {
+Result<std::vector<TextHit>> SearchText(const TextView& texts, const TextQuery& query,
+                                        const TextConfig& config, TextSource& source,
+                                        std::size_t most, TextPlan& plan, const Meaning& meaning,
+                                        const TextWeights& weights) {
   if (query.empty()) return {};
-  return TextRanking(index.Below(encoded_prefix), query, config, meaning, source, plan, weights)
-      .Run(most);
+  return TextRanking(texts, query, config, meaning, source, plan, weights).Run(most);
 }
 
 }  // namespace keepsake::search

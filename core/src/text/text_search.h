@@ -1,6 +1,5 @@
 // Ranks items by their text: BM25 over weighted fields, by whole texts and by their best
-// passages, and what neighbours, dates and names add to it. A store keeps a TextIndex; all
-// else is decided here, once for every store.
+// passages, and what neighbours, dates and names add to it.
 #ifndef KEEPSAKE_TEXT_TEXT_SEARCH_H_
 #define KEEPSAKE_TEXT_TEXT_SEARCH_H_
 
@@ -16,9 +15,8 @@
 #include "keepsake/function_ref.h"
 #include "keepsake/status.h"
 #include "keepsake/text_config.h"
-#include "text/embedder_check.h"
-#include "text/text_index.h"
 #include "text/text_query.h"
+#include "text/text_view.h"
 #include "text/text_weights.h"
 
 namespace keepsake::search {
@@ -34,8 +32,10 @@ class TextSource {
                                            std::size_t enough) = 0;
   // Gives the record of an item (text_record.h), if it has one.
   virtual Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) = 0;
-  // Gives the record and the first vector of each of these items that has both, in this order.
-  virtual Status Embedded(std::span<const std::int64_t> ids, EmbedderCheck& check) = 0;
+  // Gives the first vector of each of these items that has one.
+  virtual Status VectorsOf(
+      std::span<const std::int64_t> ids,
+      FunctionRef<void(std::int64_t id, std::span<const float> vector)> use) = 0;
 };
 
 // What vectors say of the same question: the nearest items, the best first.
@@ -75,9 +75,9 @@ struct TextPlan {
 // The `most` best of the items that are wanted and have a score. A meaning adds what is near,
 // and what stands beside it. If nothing holds a word of the question there is no hit, whatever
 // is near.
-Result<std::vector<TextHit>> SearchText(const TextIndex& index, std::string_view encoded_prefix,
-                                        const TextQuery& query, const TextConfig& config,
-                                        TextSource& source, std::size_t most, TextPlan& plan,
+Result<std::vector<TextHit>> SearchText(const TextView& texts, const TextQuery& query,
+                                        const TextConfig& config, TextSource& source,
+                                        std::size_t most, TextPlan& plan,
                                         const Meaning& meaning = {},
                                         const TextWeights& weights = kTextWeights);
 

@@ -38,8 +38,8 @@ constexpr std::string_view kWriteDone =
 
 // What is made anew, or tells of the rows that were here.
 constexpr std::string_view kEmptyDerived[] = {
-    "DELETE FROM store_text",    "DELETE FROM answers",       "DELETE FROM graph_chunks",
-    "DELETE FROM field_columns", "DELETE FROM field_changes",
+    "DELETE FROM text_pages",   "DELETE FROM text_changes",  "DELETE FROM answers",
+    "DELETE FROM graph_chunks", "DELETE FROM field_columns", "DELETE FROM field_changes",
 };
 // Rows of `meta` that are this database's own.
 constexpr std::string_view kReadOwn =

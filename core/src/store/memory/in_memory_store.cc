@@ -21,6 +21,7 @@
 #include "store/past_store.h"
 #include "store/prefix_set.h"
 #include "store/text_work.h"
+#include "text/text_index.h"
 #include "text/text_record.h"
 #include "text/text_room.h"
 #include "text/text_search.h"
@@ -47,7 +48,7 @@ struct Record {
   std::unique_ptr<const Provenance> provenance;  // null for most
   std::vector<float> vectors;                    // one after the other, each of the index's length
   std::vector<search::Slot> slots;               // of the vectors, in the same order
-  Bytes text;  // as text_record.h has it; empty until it was analysed
+  bool is_analysed = false;                      // its text
   // In UnreadTexts, if it is there.
   bool is_unread = false;
   Record* unread_before = nullptr;
@@ -195,17 +196,16 @@ class MemoryTextSource final : public search::TextSource {
   }
 
   Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
-    const Record& record = *records_.at(id);
-    if (!record.text.empty()) use(record.text);
+    use(search::MakeTextEntry(records_.at(id)->value, config_, search::kTellingBytes).record);
     return {};
   }
 
-  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+  Status VectorsOf(std::span<const std::int64_t> ids,
+                   FunctionRef<void(std::int64_t, std::span<const float>)> use) override {
+    const std::size_t dims = search_.query_vector.size();
     for (const std::int64_t id : ids) {
-      const Record& record = *records_.at(id);
-      if (record.text.empty()) continue;
-      check.Add(record.text,
-                std::span<const float>(record.vectors).first(search_.query_vector.size()));
+      const std::span<const float> vectors = records_.at(id)->vectors;
+      if (vectors.size() >= dims) use(id, vectors.first(dims));
     }
     return {};
   }
@@ -431,9 +431,10 @@ Result<std::vector<search::TextHit>> InMemoryStore::RankByText(const CheckedSear
   const TextConfig& config = options().text;
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
+  const auto texts = text_.View(search.encoded_prefix);
+  if (!texts) return std::unexpected(texts.error());
   MemoryTextSource source(records_by_id_, search, query, config);
-  return search::SearchText(text_, search.encoded_prefix, query, config, source, most, plan,
-                            meaning);
+  return search::SearchText(**texts, query, config, source, most, plan, meaning);
 }
 
 Result<std::optional<FoundItem>> InMemoryStore::ReadItem(const CheckedGet& get,
@@ -467,25 +468,30 @@ void InMemoryStore::MakeTextsAnew() {
   if (!text_made_for_.empty()) {
     text_.Clear();
     for (const auto& [id, record] : records_by_id_) {
-      record->text.clear();
+      record->is_analysed = false;
       AwaitAnalysis(*record);
     }
   }
+  text_.Use(options().text);
   text_made_for_ = std::move(wanted);
 }
 
 Status InMemoryStore::AnalyseTexts(std::string_view encoded_prefix, TextWork& work) {
   MakeTextsAnew();
   searched_.Add(std::string(encoded_prefix));
-  search::TextRoom room(text_);
+  search::TextRoom room;
   auto next = unread_.lower_bound(encoded_prefix);
   while (next != unread_.end() && next->first.starts_with(encoded_prefix)) {
     Bucket& bucket = *next->second;
     Record& record = *bucket.unread.First();
     if (!work.Analyse(record.value)) return TextWork::NotDone();
     if (Status status = room.TakeValue(record.value); !status.ok()) return status;
-    record.text = search::MakeTextEntry(record.value, options().text).record;
-    text_.Put(record.id, bucket.encoded_ns, record.text, options().text);
+    record.is_analysed = true;
+    text_.Add(record.id, bucket.encoded_ns,
+              search::MakeTextEntry(record.value, options().text).record);
+    if (text_.IsFull()) {
+      if (Status status = text_.Flush(); !status.ok()) return status;
+    }
     bucket.unread.Remove(record);
     if (bucket.unread.empty()) next = unread_.erase(next);
   }
@@ -497,7 +503,9 @@ Status InMemoryStore::AnalyseNewTexts(TextWork& work) {
   for (const std::string& prefix : searched_) {
     if (Status status = AnalyseTexts(prefix, work); !status.ok()) return status;
   }
-  return {};
+  const Result<bool> has_more = text_.Merge();
+  if (!has_more) return has_more.error();
+  return *has_more ? TextWork::NotDone() : Status();
 }
 
 Status InMemoryStore::ReadNamespaces(std::string_view encoded_prefix, std::int64_t now_ms,
@@ -691,9 +699,9 @@ Record& InMemoryStore::FindOrCreate(std::string_view encoded_ns, std::string_vie
 }
 
 void InMemoryStore::ForgetText(Record& record) {
-  if (record.text.empty()) return;
+  if (!record.is_analysed) return;
   text_.Remove(record.id);
-  record.text.clear();
+  record.is_analysed = false;
 }
 
 void InMemoryStore::AwaitAnalysis(Record& record) {
@@ -803,7 +811,7 @@ Status InMemoryStore::Reopen(const ReopenedItem& item) {
 
 Status InMemoryStore::ForgetDerived() {
   fields_.Clear();
-  return {};
+  return text_.Purge();
 }
 
 Result<std::vector<ExpiringItem>> InMemoryStore::ReadNamespace(std::string_view encoded_ns) {

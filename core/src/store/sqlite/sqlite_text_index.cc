@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/hash.h"
+#include "base/varint.h"
 #include "sql/cannot_write.h"
 #include "sql/prefix_range.h"
 #include "store/sqlite/id_list.h"
@@ -22,13 +24,22 @@ using sql::Row;
 constexpr std::string_view kReadConfig = "SELECT value FROM meta WHERE name = 'text_index'";
 constexpr std::string_view kWriteConfig =
     "INSERT OR REPLACE INTO meta(name, value) VALUES('text_index', ?)";
-constexpr std::string_view kClear = "DELETE FROM store_text";
-constexpr std::string_view kPut = "INSERT OR REPLACE INTO store_text(item_id, record) VALUES(?, ?)";
-constexpr std::string_view kDelete =
-    "DELETE FROM store_text WHERE item_id IN (SELECT value FROM json_each(?))";
-constexpr std::string_view kLoad =
-    "SELECT i.item_id, i.ns, t.record, i.key FROM store_kv i LEFT JOIN store_text t"
-    " ON t.item_id = i.item_id WHERE (i.ns, i.key) >= (?, ?) AND i.ns < ? ORDER BY i.ns, i.key";
+constexpr std::string_view kReadPage = "SELECT bytes FROM text_pages WHERE page_id = ?";
+constexpr std::string_view kWritePage =
+    "INSERT OR REPLACE INTO text_pages(page_id, bytes) VALUES(?, ?)";
+constexpr std::string_view kDropPages = "DELETE FROM text_pages WHERE page_id >= ? AND page_id < ?";
+constexpr std::string_view kDropAllPages = "DELETE FROM text_pages";
+constexpr std::string_view kNoteChanges =
+    "INSERT OR IGNORE INTO text_changes(item_id) SELECT value FROM json_each(?)";
+constexpr std::string_view kNoteChange = "INSERT OR IGNORE INTO text_changes(item_id) VALUES(?)";
+constexpr std::string_view kReadChanges =
+    "SELECT c.item_id, i.ns FROM text_changes c LEFT JOIN store_kv i ON i.item_id = c.item_id";
+constexpr std::string_view kDropChanges =
+    "DELETE FROM text_changes WHERE item_id IN (SELECT value FROM json_each(?))";
+constexpr std::string_view kDropAllChanges = "DELETE FROM text_changes";
+constexpr std::string_view kCover =
+    "SELECT item_id, ns, key, value FROM store_kv WHERE (ns, key) >= (?, ?) AND ns < ?"
+    " ORDER BY ns, key";
 // In the order of the list, and no further than rows are taken. With a plain `ns = ?` SQLite might
 // take the index of namespaces, and read a whole one for each portion.
 constexpr std::string_view kValues =
@@ -44,26 +55,30 @@ constexpr std::string_view kThereWithValues =
     " WHERE (i.expires_at IS NULL OR i.expires_at > ?)"
     " AND (i.valid_from IS NULL OR (i.valid_from <= ? AND i.valid_until > ?"
     " AND COALESCE(i.origin, 0) < ?))";
-constexpr std::string_view kRecord = "SELECT record FROM store_text WHERE item_id = ?";
-constexpr std::string_view kEmbedded =
-    "SELECT v.item_id, v.vector, t.record"
-    " FROM json_each(?) c CROSS JOIN store_vectors v ON v.vector_id = (SELECT vector_id"
-    " FROM store_vectors WHERE item_id = c.value ORDER BY path LIMIT 1)"
-    " LEFT JOIN store_text t ON t.item_id = v.item_id";
+constexpr std::string_view kValue = "SELECT value FROM store_kv WHERE item_id = ?";
+constexpr std::string_view kVectors =
+    "SELECT v.item_id, v.vector FROM json_each(?) c CROSS JOIN store_vectors v ON v.vector_id ="
+    " (SELECT vector_id FROM store_vectors WHERE item_id = c.value ORDER BY path LIMIT 1)";
 
 constexpr std::size_t kAnalysedAtOnce = 200;
+// Where all of a store is to be covered, for so many prefixes were asked for one by one.
+constexpr std::ptrdiff_t kMostCovered = 64;
+// So much that is fresh is not to be analysed again by who opens the file again.
+constexpr std::size_t kFreshWhenIdle = 16;
+constexpr search::PageNumber kStatePage = 0;
+// A Durable Object binds a text of 2 MB at most.
+constexpr std::size_t kIdsAtOnce = 50'000;
 
 class SqliteTextSource final : public search::TextSource {
  public:
   SqliteTextSource(sql::Database& database, const CheckedSearch& search,
                    const search::TextQuery& query, const TextConfig& config,
-                   const SqliteTextIndex::Among& among, const std::map<std::int64_t, Bytes>& unkept)
+                   const SqliteTextIndex::Among& among)
       : database_(database),
         search_(search),
         query_(query),
         config_(config),
         among_(among),
-        unkept_(unkept),
         reads_values_(!search.filter.empty() || !query.phrases.empty()) {}
 
   Result<std::vector<bool>> Wanted(std::span<const std::int64_t> ids, std::size_t enough) override {
@@ -93,26 +108,20 @@ class SqliteTextSource final : public search::TextSource {
   }
 
   Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
-    if (const auto found = unkept_.find(id); found != unkept_.end()) {
-      use(found->second);
-      return {};
-    }
-    return database_.Run(kRecord, {id}, [&](const Row& row) {
-      if (search::IsSealed(id, row.Blob(0))) use(row.Blob(0));
+    return database_.Run(kValue, {id}, [&](const Row& row) {
+      use(search::MakeTextEntry(row.Text(0), config_, search::kTellingBytes).record);
     });
   }
 
-  Status Embedded(std::span<const std::int64_t> ids, search::EmbedderCheck& check) override {
+  Status VectorsOf(std::span<const std::int64_t> ids,
+                   FunctionRef<void(std::int64_t, std::span<const float>)> use) override {
     const std::string list = IdList(ids);
     std::vector<float> vector(search_.query_vector.size());
-    return database_.Run(kEmbedded, {list}, [&](const Row& row) {
+    return database_.Run(kVectors, {list}, [&](const Row& row) {
       const ByteView bytes = row.Blob(1);
       if (bytes.size() != vector.size() * sizeof(float)) return;
-      const auto unkept = unkept_.find(row.Int(0));
-      const ByteView record = unkept == unkept_.end() ? row.Blob(2) : ByteView(unkept->second);
-      if (!search::IsSealed(row.Int(0), record)) return;
       std::memcpy(vector.data(), bytes.data(), bytes.size());
-      check.Add(record, vector);
+      use(row.Int(0), vector);
     });
   }
 
@@ -128,7 +137,6 @@ class SqliteTextSource final : public search::TextSource {
   const search::TextQuery& query_;
   const TextConfig& config_;
   const SqliteTextIndex::Among& among_;
-  const std::map<std::int64_t, Bytes>& unkept_;
   bool reads_values_;
 };
 
@@ -136,142 +144,229 @@ class SqliteTextSource final : public search::TextSource {
 
 Status SqliteTextIndex::Start() {
   index_.Clear();
-  loaded_.Clear();
+  covered_.Clear();
   begun_.Clear();
-  loading_.clear();
+  covering_.clear();
   pending_.clear();
+  settled_.clear();
+  is_unnoted_ = false;
   unkept_config_.clear();
-  unkept_.clear();
-  is_made_ = false;
+  is_open_ = is_made_ = false;
   return database_.Run(kReadConfig, {}, [&](const Row&) { is_made_ = true; });
 }
 
 Status SqliteTextIndex::Put(const FollowedItem& item) {
   if (!is_made_) return {};
-  const bool may_have_record = !loaded_.Covers(item.encoded_ns) || index_.Holds(item.id);
-  Status status = may_have_record ? Remove(std::span(&item.id, 1)) : Status();
-  if (begun_.Covers(item.encoded_ns)) pending_[std::string(item.encoded_ns)].insert(item.id);
-  return status;
+  if (is_open_) {
+    if (!begun_.Covers(item.encoded_ns)) return {};
+    index_.Remove(item.id);
+    pending_[std::string(item.encoded_ns)].insert(item.id);
+    settled_.erase(item.id);
+  }
+  return database_.Run(kNoteChange, {item.id});
 }
 
 Status SqliteTextIndex::Remove(std::span<const std::int64_t> item_ids) {
   if (!is_made_) return {};
-  for (const std::int64_t id : item_ids) {
-    index_.Remove(id);
-    unkept_.erase(id);
+  if (is_open_) {
+    for (const std::int64_t id : item_ids) {
+      index_.Remove(id);
+      settled_.insert(id);
+    }
   }
+  if (item_ids.size() == 1) return database_.Run(kNoteChange, {item_ids[0]});
   const std::string list = IdList(item_ids);
-  return database_.Run(kDelete, {list});
+  return database_.Run(kNoteChanges, {list});
+}
+
+Status SqliteTextIndex::Clear() {
+  if (!is_made_) return {};
+  Status status = is_open_ ? Status() : ReadState();
+  if (status.ok() && is_unnoted_) status = Flush();
+  if (status.ok()) status = index_.Purge();
+  if (status.code() == StatusCode::kCorrupt) return Forget();
+  return status.ok() ? WriteAll() : status;
+}
+
+Status SqliteTextIndex::ReadPage(search::PageNumber number, FunctionRef<void(ByteView)> use) {
+  return database_.Run(kReadPage, {number}, [&](const Row& row) { use(row.Blob(0)); });
 }
 
 Status SqliteTextIndex::Forget() {
-  Status status = database_.InTransaction([&] { return database_.Run(kClear); });
+  Status status = database_.InTransaction([&] {
+    Status step = database_.Run(kDropAllPages);
+    return step.ok() ? database_.Run(kDropAllChanges) : step;
+  });
   if (Status started = Start(); status.ok()) return started;
   return status;
 }
 
-// What is stored under another configuration is of no use any more.
-Status SqliteTextIndex::MakeFor(const TextConfig& config) {
+Status SqliteTextIndex::Open(const TextConfig& config) {
   const std::string wanted = search::FingerprintOf(config);
   std::string made;
   Status status = database_.Run(kReadConfig, {}, [&](const Row& row) { made = row.Text(0); });
-  if (!status.ok() || made == wanted || unkept_config_ == wanted) return status;
-  status = database_.InTransaction([&] { return NoteConfig(wanted); });
-  if (!sql::CannotWrite(status)) {
-    if (Status started = Start(); status.ok()) return started;
-    return status;
+  if (!status.ok()) return status;
+  if (made != wanted && unkept_config_ != wanted) {
+    status = database_.InTransaction([&] { return NoteConfig(wanted); });
+    if (!status.ok() && !sql::CannotWrite(status)) return status;
+    const bool is_unkept = !status.ok();
+    if (status = Start(); !status.ok()) return status;
+    is_made_ = true;
+    // There is nothing to be read that is of use.
+    is_open_ = is_unkept;
+    if (is_unkept) unkept_config_ = wanted;
   }
-  if (status = Start(); !status.ok()) return status;
-  unkept_config_ = wanted;
-  is_made_ = true;
-  return {};
+  index_.Use(config);
+  return is_open_ ? Status() : ReadState();
 }
 
 Status SqliteTextIndex::NoteConfig(std::string_view config) {
-  Status status = database_.Run(kClear);
+  Status status = database_.Run(kDropAllPages);
+  if (status.ok()) status = database_.Run(kDropAllChanges);
   return status.ok() ? database_.Run(kWriteConfig, {config}) : status;
 }
 
-Status SqliteTextIndex::KeepRecords() {
-  if (unkept_.empty() && unkept_config_.empty()) return {};
-  std::size_t kept = 0;
-  Status status = database_.InTransaction([&]() -> Status {
-    Status step = unkept_config_.empty() ? Status() : NoteConfig(unkept_config_);
-    for (const auto& [id, record] : unkept_) {
-      if (!step.ok() || kept == kAnalysedAtOnce) break;
-      step = database_.Run(kPut, {id, ByteView(record)});
-      ++kept;
-    }
-    return step;
+Status SqliteTextIndex::ReadState() {
+  bool is_there = false, is_whole = true;
+  Status status = ReadPage(kStatePage, [&](ByteView state) {
+    is_there = true;
+    is_whole = Restore(state);
   });
-  if (sql::CannotWrite(status)) return {};
   if (!status.ok()) return status;
-  keeps_ = true;
-  unkept_config_.clear();
-  unkept_.erase(unkept_.begin(), std::next(unkept_.begin(), static_cast<std::ptrdiff_t>(kept)));
-  return {};
+  if (!is_whole) return {StatusCode::kCorrupt, "the state of the index of texts is damaged"};
+  is_open_ = true;
+  // Without a state nothing is covered, and whatever is noted is of no use.
+  return is_there ? ReadChanges() : Status();
 }
 
-Status SqliteTextIndex::Load(const std::string& encoded_prefix, const TextConfig& config,
-                             TextWork& work) {
-  if (loaded_.Covers(encoded_prefix)) return {};
-  begun_.Add(encoded_prefix);
-  ItemName& next = loading_.try_emplace(encoded_prefix, ItemName{encoded_prefix, ""}).first->second;
-  const sql::PrefixRange range(encoded_prefix);
-  const ItemName begin = next;
-  search::TextRoom room(index_);
-  Status status =
-      database_.Run(kLoad, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
-        const bool is_kept = !row.IsNull(2) && unkept_config_.empty();
-        const ByteView record = is_kept ? row.Blob(2) : ByteView();
-        Status taken = work.Read(record.size()) ? room.TakeRecord(record) : TextWork::NotDone();
-        if (taken.ok()) {
-          LoadRow(row, record, config);
-        } else {
-          next = {std::string(row.Text(1)), std::string(row.Text(3))};
-        }
-        return taken;
-      });
-  if (!status.ok()) return status;
-  loading_.erase(encoded_prefix);
-  loaded_.Add(encoded_prefix);
-  return {};
+Status SqliteTextIndex::ReadChanges() {
+  return database_.Run(kReadChanges, {}, [&](const Row& row) {
+    const std::int64_t id = row.Int(0);
+    index_.Remove(id);
+    if (!row.IsNull(1) && begun_.Covers(row.Text(1))) {
+      pending_[std::string(row.Text(1))].insert(id);
+    } else {
+      settled_.insert(id);
+    }
+  });
 }
 
-void SqliteTextIndex::LoadRow(const Row& row, ByteView record, const TextConfig& config) {
-  const std::int64_t id = row.Int(0);
-  if (index_.Holds(id) || loaded_.Covers(row.Text(1))) return;
-  if (search::IsSealed(id, record)) {
-    index_.Put(id, row.Text(1), record, config);
-  } else {
-    pending_[std::string(row.Text(1))].insert(id);
+//   state := index:bytes covered:varint prefix:text* covering:varint (prefix ns key):text* seal:u64
+Bytes SqliteTextIndex::State() const {
+  Bytes state;
+  const Bytes index = index_.State();
+  AppendVarint(index.size(), state);
+  Append(index, state);
+  AppendVarint(static_cast<std::uint64_t>(std::distance(covered_.begin(), covered_.end())), state);
+  for (const std::string& prefix : covered_) AppendText(prefix, state);
+  AppendVarint(covering_.size(), state);
+  for (const auto& [prefix, next] : covering_) {
+    for (const std::string_view text : {std::string_view(prefix), std::string_view(next.encoded_ns),
+                                        std::string_view(next.key)}) {
+      AppendText(text, state);
+    }
   }
+  AppendU64(HashOf(state), state);
+  return state;
+}
+
+bool SqliteTextIndex::Restore(ByteView state) {
+  constexpr std::size_t kSeal = 8;
+  if (state.size() < kSeal) return false;
+  const ByteView content = state.first(state.size() - kSeal);
+  if (HashOf(content) != WordAt(state.data() + content.size())) return false;
+  ByteReader reader(content);
+  if (!index_.Restore(reader.Take(reader.Varint()))) return false;
+  for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
+    covered_.Add(std::string(reader.Text()));
+  }
+  for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
+    const std::string prefix(reader.Text()), ns(reader.Text()), key(reader.Text());
+    covering_[prefix] = {ns, key};
+  }
+  for (const std::string& prefix : covered_) begun_.Add(prefix);
+  for (const auto& [prefix, next] : covering_) begun_.Add(prefix);
+  return reader.ok();
 }
 
 // In steps, so that one that is cut short is not in vain.
+Status SqliteTextIndex::Cover(const std::string& encoded_prefix, const TextConfig& config,
+                              TextWork& work) {
+  while (!covered_.Covers(encoded_prefix)) {
+    const Result<bool> has_ended = CoverSome(encoded_prefix, config, work);
+    if (!has_ended) return has_ended.error();
+    if (index_.IsFull()) {
+      if (Status status = Flush(); !status.ok()) return status;
+    }
+    if (!*has_ended) return TextWork::NotDone();
+    // What is covered now is noted nowhere else.
+    if (covered_.Covers(encoded_prefix) && is_unnoted_) return Flush();
+  }
+  return {};
+}
+
+// Says whether it ended for another reason than that the work is done.
+Result<bool> SqliteTextIndex::CoverSome(const std::string& encoded_prefix, const TextConfig& config,
+                                        TextWork& work) {
+  begun_.Add(encoded_prefix);
+  ItemName& next =
+      covering_.try_emplace(encoded_prefix, ItemName{encoded_prefix, ""}).first->second;
+  // Two that overlap may come to the same item.
+  const bool is_alone = covering_.size() == 1;
+  const ItemName begin = next;
+  const sql::PrefixRange range(encoded_prefix);
+  search::TextRoom room;
+  std::size_t taken = 0;
+  bool may_go_on = true, is_cut = false;
+  Status failure;
+  Status status =
+      database_.Run(kCover, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
+        const bool is_known = covered_.Covers(row.Text(1));
+        if (!is_known) {
+          failure = room.TakeValue(row.Text(3));
+          may_go_on = failure.ok() && work.Analyse(row.Text(3));
+        }
+        is_cut = !may_go_on || taken == kAnalysedAtOnce;
+        if (is_cut) {
+          next = {std::string(row.Text(1)), std::string(row.Text(2))};
+          return false;
+        }
+        if (is_known) return true;
+        ++taken;
+        Bytes record = search::MakeTextEntry(row.Text(3), config).record;
+        if (is_alone) {
+          index_.Add(row.Int(0), row.Text(1), std::move(record));
+        } else {
+          index_.Put(row.Int(0), row.Text(1), std::move(record));
+        }
+        is_unnoted_ = true;
+        return true;
+      });
+  if (status.ok() && taken == 0) status = failure;
+  if (!status.ok()) return std::unexpected(std::move(status));
+  if (!is_cut) {
+    covering_.erase(encoded_prefix);
+    covered_.Add(encoded_prefix);
+  }
+  return may_go_on;
+}
+
 Status SqliteTextIndex::AnalysePending(std::string_view encoded_prefix, const TextConfig& config,
                                        TextWork& work) {
   for (auto pending = pending_.lower_bound(encoded_prefix);
        pending != pending_.end() && pending->first.starts_with(encoded_prefix);
        pending = pending_.lower_bound(encoded_prefix)) {
-    const std::string ns = pending->first;
     std::set<std::int64_t>& ids = pending->second;
     const std::size_t count = std::min(ids.size(), kAnalysedAtOnce);
     const std::vector<std::int64_t> some(
         ids.begin(), std::next(ids.begin(), static_cast<std::ptrdiff_t>(count)));
-    Result<std::vector<std::int64_t>> done;
-    Status status = database_.InTransaction([&] {
-      done = Analyse(ns, some, config, work);
-      return done ? Status() : done.error();
-    });
-    if (!status.ok()) {
-      (void)Start();
-      // A disk is full when the transaction ends, and all is to be read again.
-      const bool is_full = status.code() == StatusCode::kStorageFull;
-      return is_full && std::exchange(keeps_, false) ? TextWork::NotDone() : status;
-    }
+    const auto done = Analyse(pending->first, some, config, work);
+    if (!done) return done.error();
     for (const std::int64_t id : *done) ids.erase(id);
-    if (ids.empty()) pending_.erase(ns);
+    if (ids.empty()) pending_.erase(pending);
+    if (index_.IsFull()) {
+      if (Status status = Flush(); !status.ok()) return status;
+    }
     if (done->size() < some.size()) return TextWork::NotDone();
   }
   return {};
@@ -283,41 +378,87 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
                                                            TextWork& work) {
   const std::string list = IdList(ids);
   std::vector<std::int64_t> done;
-  std::vector<Bytes> records;
   bool are_all = true;
-  search::TextRoom room(index_);
+  search::TextRoom room;
   Status failure;
   Status status = database_.Run(kValues, {list, encoded_ns}, [&](const Row& row) {
     failure = room.TakeValue(row.Text(1));
     are_all = failure.ok() && work.Analyse(row.Text(1));
     if (!are_all) return false;
-    const search::TextEntry entry = search::MakeTextEntry(row.Text(1), config);
     done.push_back(row.Int(0));
-    records.push_back(search::SealedRecord(row.Int(0), entry.record));
+    index_.Put(row.Int(0), encoded_ns, search::MakeTextEntry(row.Text(1), config).record);
     return true;
   });
   if (status.ok() && done.empty()) status = failure;
-  bool keeps = keeps_ && unkept_config_.empty();
-  for (std::size_t i = 0; i < done.size() && status.ok(); ++i) {
-    if (keeps) status = database_.Run(kPut, {done[i], ByteView(records[i])});
-    if (status.code() == StatusCode::kBusy) {
-      keeps = false;
-      status = {};
-    }
-    if (!status.ok()) break;
-    index_.Put(done[i], encoded_ns, records[i], config);
-    if (!keeps) unkept_[done[i]] = std::move(records[i]);
-  }
   if (!status.ok()) return std::unexpected(std::move(status));
+  if (!are_all) return done;
   // Those that are no more need none either.
-  if (are_all) done.assign(ids.begin(), ids.end());
-  return done;
+  std::set<std::int64_t> gone(ids.begin(), ids.end());
+  for (const std::int64_t id : done) gone.erase(id);
+  settled_.insert(gone.begin(), gone.end());
+  return std::vector<std::int64_t>(ids.begin(), ids.end());
+}
+
+Status SqliteTextIndex::Flush() {
+  const std::vector<std::int64_t> fresh = index_.FreshIds();
+  if (Status status = index_.Flush(); !status.ok()) return status;
+  settled_.insert(fresh.begin(), fresh.end());
+  is_unnoted_ = false;
+  return Keep();
+}
+
+Status SqliteTextIndex::Keep() {
+  if (!index_.IsToBeWritten() && unkept_config_.empty()) return {};
+  if (is_unnoted_) return Flush();
+  Status status = database_.InTransaction([&]() -> Status {
+    Status step = unkept_config_.empty() ? Status() : NoteConfig(unkept_config_);
+    return step.ok() ? WriteAll() : step;
+  });
+  if (sql::CannotWrite(status)) return {};
+  if (status.ok()) {
+    unkept_config_.clear();
+    return {};
+  }
+  (void)Start();
+  return status;
+}
+
+Status SqliteTextIndex::WriteAll() {
+  Status status;
+  for (const std::uint32_t segment : index_.dropped()) {
+    if (!status.ok()) return status;
+    status =
+        database_.Run(kDropPages, {search::PageOf(segment, 0), search::PageOf(segment + 1, 0)});
+  }
+  for (const auto& [number, page] : index_.unwritten()) {
+    if (!status.ok()) return status;
+    status = database_.Run(kWritePage, {number, ByteView(page)});
+  }
+  const Bytes state = State();
+  if (status.ok()) status = database_.Run(kWritePage, {kStatePage, ByteView(state)});
+  const std::vector<std::int64_t> settled(settled_.begin(), settled_.end());
+  for (std::span<const std::int64_t> left = settled; !left.empty() && status.ok();) {
+    const auto some = left.first(std::min(left.size(), kIdsAtOnce));
+    left = left.subspan(some.size());
+    const std::string list = IdList(some);
+    status = database_.Run(kDropChanges, {list});
+  }
+  if (!status.ok()) return status;
+  index_.NoteWritten();
+  settled_.clear();
+  return {};
 }
 
 Status SqliteTextIndex::Improve(const TextConfig& config, TextWork& work) {
-  if (!is_made_ || pending_.empty()) return {};
-  Status status = MakeFor(config);
-  return status.ok() ? AnalysePending("", config, work) : status;
+  if (!is_made_) return {};
+  Status status = Open(config);
+  if (status.ok()) status = Cover("", config, work);
+  if (status.ok()) status = AnalysePending("", config, work);
+  if (!status.ok()) return status;
+  const Result<bool> has_more = index_.Merge();
+  if (!has_more) return has_more.error();
+  status = index_.FreshIds().size() >= kFreshWhenIdle ? Flush() : Keep();
+  return status.ok() && *has_more ? TextWork::NotDone() : status;
 }
 
 // What turns out to be damaged is made anew, once: if that fails, too, an item is damaged.
@@ -337,17 +478,20 @@ Result<std::vector<search::TextHit>> SqliteTextIndex::Search(
 Result<std::vector<search::TextHit>> SqliteTextIndex::SearchOnce(
     const CheckedSearch& search, std::size_t most, const TextConfig& config,
     const search::Meaning& meaning, const Among& among, search::TextPlan& plan, TextWork& work) {
-  Status status = MakeFor(config);
-  if (status.ok()) status = KeepRecords();
-  if (status.ok()) status = Load(search.encoded_prefix, config, work);
+  Status status = Open(config);
+  const bool are_many = std::distance(covered_.begin(), covered_.end()) >= kMostCovered;
+  const std::string prefix = are_many ? std::string() : std::string(search.encoded_prefix);
+  if (status.ok()) status = Cover(prefix, config, work);
   if (status.ok()) status = AnalysePending(search.encoded_prefix, config, work);
+  if (status.ok()) status = Keep();
   if (status.ok() && work.IsMostlyDone()) status = TextWork::NotDone();
   if (!status.ok()) return std::unexpected(std::move(status));
   const search::TextQuery query =
       search::ParseTextQuery(search.query, config.language, search.now_ms);
-  SqliteTextSource source(database_, search, query, config, among, unkept_);
-  return search::SearchText(index_, search.encoded_prefix, query, config, source, most, plan,
-                            meaning);
+  const auto texts = index_.View(search.encoded_prefix);
+  if (!texts) return std::unexpected(texts.error());
+  SqliteTextSource source(database_, search, query, config, among);
+  return search::SearchText(**texts, query, config, source, most, plan, meaning);
 }
 
 }  // namespace keepsake
