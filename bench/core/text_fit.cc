@@ -177,6 +177,7 @@ constexpr Named kNamed[] = {
     {"passage", &TextWeights::passage, 0},
     {"inexact", &TextWeights::inexact, 0},
     {"asking_word", &TextWeights::asking_word, 1},
+    {"usual_items", &TextWeights::usual_items, 0},
     {"near_1", &TextWeights::near_1, 0},
     {"near_2", &TextWeights::near_2, 0},
     {"near_3", &TextWeights::near_3, 0},

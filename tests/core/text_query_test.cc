@@ -31,6 +31,28 @@ TEST(TextQuery, drops_stop_words_unless_there_is_nothing_else) {
   EXPECT_THAT(TermsOf("tea Tea TEAS"), ElementsAre("tea"));
 }
 
+TEST(TextQuery, without_its_common_words_a_message_asks_for_something_or_not) {
+  const auto asks = [](std::string_view text, Language language = Language::kEnglish) {
+    return !ParseTextQuery(text, language, 1'700'000'000'000).asks_nothing;
+  };
+  for (const char* text :
+       {"Is it?", "Thanks, that's great!", "that makes sense", "Tell me a joke", "How is it going?",
+        "See you tomorrow", "that works for me", "What do you know?", "ok", "\u8C22\u8C22"}) {
+    EXPECT_FALSE(asks(text)) << text;
+  }
+  for (const char* text :
+       {"Tell me about the sister", "Where did she go?", "Where do I work?", "what is my name",
+        "Tell me my name", "What did we do yesterday?", "What happened on 8 May 2023?", "name",
+        "\"that is great\"", "What time do I get up? Thanks", "tea", "\u59B9\u59B9"}) {
+    EXPECT_TRUE(asks(text)) << text;
+  }
+  EXPECT_FALSE(asks("Danke, das ist super!", Language::kGerman));
+  EXPECT_FALSE(asks("Danke, das ist super!")) << "in a store for English";
+  EXPECT_TRUE(asks("?!")) << "nothing is known of it";
+  EXPECT_TRUE(asks("Wo wohnt sie?", Language::kGerman));
+  EXPECT_FALSE(asks("Muchas gracias", Language::kSpanish));
+}
+
 TEST(TextQuery, a_star_takes_words_that_begin_so) {
   const TextQuery query = ParseTextQuery("photo* happy*", Language::kEnglish);
   ASSERT_EQ(query.terms.size(), 2U);

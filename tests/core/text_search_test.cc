@@ -481,7 +481,7 @@ TYPED_TEST(HybridTest, of_standouts_alone_a_score_has_no_more_than_their_weight)
   this->FillWithSentences(world, false);
   const auto best = [&](Fusion fusion) {
     const auto hits = this->store_->Search({.ns_prefix = {"n"},
-                                            .query = "nobody says so",
+                                            .query = "zebras",
                                             .mode = SearchMode::kHybrid,
                                             .query_vector = HybridWorld::VectorOf(3),
                                             .ranking = Ranking{.fusion = fusion}});
@@ -489,6 +489,18 @@ TYPED_TEST(HybridTest, of_standouts_alone_a_score_has_no_more_than_their_weight)
   };
   EXPECT_GT(best(Fusion::kWeighted), 0.8);
   EXPECT_NEAR(best(Fusion::kStandout), 0.3 * best(Fusion::kWeighted), 1e-9);
+}
+
+TYPED_TEST(HybridTest, who_asks_for_nothing_is_sure_of_nothing_however_near_it_is) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                          .query = "Thanks, that's great!",
+                                          .mode = SearchMode::kHybrid,
+                                          .query_vector = HybridWorld::VectorOf(3),
+                                          .ranking = {}});
+  ASSERT_THAT(*hits, testing::Not(IsEmpty()));
+  EXPECT_LT((*hits)[0].score.value_or(1), 0.07);
 }
 
 TYPED_TEST(HybridTest, among_standouts_a_short_text_must_be_nearer) {

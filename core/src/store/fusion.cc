@@ -59,12 +59,13 @@ void AddByRank(std::span<const TextHit> text, Scores vectors, Fused& fused) {
 }
 
 // REQUIRES: `text` is not empty, and has the vectors in it: see Meaning.
-void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, Fused& fused) {
+void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, double trust,
+                Fused& fused) {
   if (weight == 0) {
     for (const TextHit& hit : text) fused.Add(hit.id, hit.score);
     return;
   }
-  const double nearest = vectors.empty() ? 0 : std::max(*vectors.front().score, 0.0);
+  const double nearest = vectors.empty() ? 0 : trust * std::max(*vectors.front().score, 0.0);
   // The best hit of all keeps the score that the stronger side gives it.
   const double scale = std::max(text.front().score, weight * nearest);
   const double best = text.front().parts.total;
@@ -73,9 +74,9 @@ void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, Fu
 
 // No item holds a word of the question. A rough embedder is as sure of it as its weight says:
 // to such a one something is near to every question.
-void AddVectors(Scores vectors, const Ranking& ranking, Fused& fused) {
+void AddVectors(Scores vectors, const Ranking& ranking, double trust, Fused& fused) {
   const double sure = ranking.fusion == Fusion::kStandout ? ranking.vector_weight : 1;
-  for (const auto& hit : vectors) fused.Add(hit.id, sure * std::max(*hit.score, 0.0));
+  for (const auto& hit : vectors) fused.Add(hit.id, trust * sure * std::max(*hit.score, 0.0));
 }
 
 std::vector<Hit> AmongHits(Scores vectors, std::span<const TextHit> text) {
@@ -111,9 +112,9 @@ std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const 
   if (ranking.fusion == Fusion::kReciprocalRank) {
     AddByRank(text, scored, fused);
   } else if (text.empty()) {
-    AddVectors(scored, ranking, fused);
+    AddVectors(scored, ranking, plan.trust, fused);
   } else {
-    AddByScore(text, scored, ranking.vector_weight * plan.agreement, fused);
+    AddByScore(text, scored, ranking.vector_weight * plan.agreement, plan.trust, fused);
   }
   for (const TextHit& hit : text) fused.Of(hit.id).parts = PartsOf(hit.parts);
   for (const auto& hit : scored) {

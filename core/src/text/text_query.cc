@@ -28,6 +28,14 @@ constexpr std::string_view kOfUser[] = {" i ",   " i'",   " my ",   " me ", " mi
 constexpr std::string_view kAskingWords =
     " accord across aspect bring comprehens convers describ differ discuss give item kind list"
     " mention name order provid sort summari talk tell thing throughout type walk ";
+// Whoever is neither the one who asks nor the one who answers.
+constexpr std::string_view kSomebody =
+    " ella ellas ellos er he her hers him his ihm ihn ihr ihre nos our she sie su sus their them"
+    " they uns us we wir ";
+// By which a question begins, so that it needs no mark.
+constexpr std::string_view kQuestionWords =
+    " como cual cuando donde how que quien wann warum was welche wer what when where which who"
+    " whose why wie wo ";
 // So many sentences are more than a question.
 constexpr std::ptrdiff_t kSentencesOfMessage = 3;
 constexpr std::size_t kShort = 2;
@@ -76,13 +84,21 @@ std::vector<Section> SectionsOf(std::string_view text) {
   return sections;
 }
 
+constexpr std::string_view kMarks[] = {"?", "\uFF1F", "\u061F"};
+
 // In such a text quotes are around titles and the like, which an answer need not repeat.
 bool IsQuestion(std::string_view text) {
-  constexpr std::string_view kMarks[] = {"?", "\uFF1F", "\u061F"};
   const std::size_t last = text.find_last_not_of(" \t\r\n");
   const std::string_view trimmed = text.substr(0, last + 1);
   return std::ranges::any_of(kMarks,
                              [&](std::string_view mark) { return trimmed.ends_with(mark); });
+}
+
+// Whether something is asked in it, beside what is said. `lower`: in small letters.
+bool HoldsQuestion(std::string_view lower) {
+  const std::string_view first = lower.substr(0, lower.find_first_of(" ,'"));
+  return kQuestionWords.contains(' ' + std::string(first) + ' ') ||
+         std::ranges::any_of(kMarks, [&](std::string_view mark) { return lower.contains(mark); });
 }
 
 std::ptrdiff_t SentencesIn(std::string_view text) {
@@ -105,6 +121,8 @@ class QueryParser {
     query_.is_of_user = std::ranges::any_of(
         kOfUser, [&](std::string_view word) { return (' ' + lower).contains(word); });
     query_.is_message = !IsQuestion(last) || SentencesIn(text) >= kSentencesOfMessage;
+    for (const std::string_view part : {text, behind}) ReadWords(part);
+    spoken_ = LanguageOf(words_, language_);
     for (const std::string_view part : {text, behind}) {
       for (const Section& section : SectionsOf(part)) AddSection(section);
     }
@@ -115,7 +133,13 @@ class QueryParser {
     KeepNarrowestDates();
     query_.is_short = !IsQuestion(last) && query_.terms.size() + stop_terms_.size() <= kShort;
     NoteAskingWords();
-    if (query_.terms.empty()) query_.terms = std::move(stop_terms_);
+    const bool is_of_somebody =
+        query_.is_of_user || NamesSomebody(query_.terms) || NamesSomebody(stop_terms_);
+    if (query_.terms.empty()) {
+      query_.terms = std::move(stop_terms_);
+      for (TextTerm& term : query_.terms) term.commonness = Commonness::kTalk;
+    }
+    query_.asks_nothing = AsksNothing(HoldsQuestion(lower), is_of_somebody);
     if (std::ssize(query_.terms) > kMaxTerms) {
       const auto first = query_.terms.begin() + kMaxTerms / 2;
       query_.terms.erase(first, query_.terms.end() - kMaxTerms / 2);
@@ -126,6 +150,7 @@ class QueryParser {
  private:
   void AddSection(const Section& section) {
     const std::vector<Token> tokens = Analyze(section.text, language_);
+    talk_ = TalkIn(tokens, section.text.size());
     Phrase phrase;
     for (const Token& token : tokens) {
       if (token.kind == Token::Kind::kDate) {
@@ -147,6 +172,69 @@ class QueryParser {
       phrase.words[i].distance -= phrase.words[0].distance;
     }
     query_.phrases.push_back(std::move(phrase));
+  }
+
+  // As they are before they are stemmed, and no more than tell a language.
+  void ReadWords(std::string_view text) {
+    for (Token& token : Analyze(text, Language::kNone)) {
+      if (std::ssize(words_) >= kMaxTerms) return;
+      if (token.kind == Token::Kind::kWord) words_.push_back(std::move(token.text));
+    }
+  }
+
+  // Which bytes are characters of what people say in a talk, in a script without spaces.
+  std::vector<bool> TalkIn(const std::vector<Token>& tokens, std::size_t bytes) const {
+    std::vector<bool> talk(bytes, false);
+    for (const Token& token : tokens) {
+      if (IsUnspaced(token) &&
+          (token.is_stop_word || CommonnessOf(token.text, language_) == Commonness::kTalk)) {
+        std::fill(talk.begin() + token.begin, talk.begin() + token.end, true);
+      }
+    }
+    return talk;
+  }
+
+  static bool IsUnspaced(const Token& token) {
+    return token.kind == Token::Kind::kCharacter || token.kind == Token::Kind::kPair;
+  }
+
+  void NoteCommonness(const Token& token, std::string_view written, TextTerm& term) const {
+    if (!IsUnspaced(token)) {
+      term.commonness = CommonnessOf(token.text, language_);
+      if (spoken_ == language_ || token.kind != Token::Kind::kWord) return;
+      for (Token& word : Analyze(written, Language::kNone)) {
+        term.commonness = CommonnessOfWord(std::move(word.text), spoken_);
+      }
+      return;
+    }
+    const auto begin = talk_.begin() + token.begin, end = talk_.begin() + token.end;
+    const auto count = std::count(begin, end, true);
+    if (count == end - begin) term.commonness = Commonness::kTalk;
+    term.may_be_chance = token.kind == Token::Kind::kPair && count > 0;
+  }
+
+  static bool NamesSomebody(const std::vector<TextTerm>& terms) {
+    return std::ranges::any_of(terms, [](const TextTerm& term) {
+      return kSomebody.contains(' ' + term.alternatives[0].token + ' ');
+    });
+  }
+
+  // Whether nothing is left of it without its common words. "That works" is said of anything, but
+  // "Where does she work?" and "Tell me where she works" ask for something. What is vague does so
+  // if it is of somebody: not in "How is it going?".
+  bool AsksNothing(bool is_question, bool is_of_somebody) const {
+    if (query_.terms.empty() || !query_.days.empty() || !query_.periods.empty() ||
+        !query_.phrases.empty()) {
+      return false;
+    }
+    is_question |= std::ranges::any_of(
+        query_.terms, [](const TextTerm& term) { return term.commonness == Commonness::kAsking; });
+    return std::ranges::all_of(query_.terms, [&](const TextTerm& term) {
+      if (term.IsTalk() || term.may_be_chance) return true;
+      if (term.commonness == Commonness::kRare) return false;
+      if (term.commonness == Commonness::kVague) return !is_question || !is_of_somebody;
+      return !is_question && !query_.is_short;
+    });
   }
 
   void NoteAskingWords() {
@@ -195,7 +283,9 @@ class QueryParser {
     }
     const bool is_word = token.kind == Token::Kind::kWord;
     if (is_word) term.written = ToLowerAscii(written);
-    term.may_be_misspelled = is_word && !is_prefix && AllowedTypos(token.text) > 0;
+    NoteCommonness(token, written, term);
+    term.may_be_misspelled =
+        is_word && !is_prefix && term.SaysSomething() && AllowedTypos(token.text) > 0;
     term.is_capitalized = is_word && !written.empty() && written[0] >= 'A' && written[0] <= 'Z';
     std::vector<TextTerm>& terms = token.is_stop_word && !is_prefix ? stop_terms_ : query_.terms;
     const bool is_known = std::ranges::any_of(terms, [&](const TextTerm& known) {
@@ -213,8 +303,11 @@ class QueryParser {
   }
 
   Language language_;
+  Language spoken_ = language_;     // in the question
+  std::vector<std::string> words_;  // the first of it
   TextQuery query_;
   std::vector<TextTerm> stop_terms_;
+  std::vector<bool> talk_;  // bytes of the section that is read
 };
 
 bool HoldsPhrase(const Phrase& phrase, const std::vector<Token>& tokens) {
@@ -305,6 +398,8 @@ TextQuery ParseTextQuery(std::string_view text, Language language,
   if (!now_ms || !query.days.empty() || !query.periods.empty()) return query;
   const std::string_view asked = text.substr(0, kMaxQueryBytes);
   for (std::string& name : RelativeDatesIn(asked, *now_ms / kMsPerDay)) {
+    // "See you tomorrow" asks for no day.
+    if (query.is_of_user || !query.is_message) query.asks_nothing = false;
     if (const std::optional<std::int64_t> day = DayOfName(name)) {
       query.days.push_back(*day);
     } else {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "keepsake/text_config.h"
+#include "text/common_words.h"
 
 namespace keepsake::search {
 
@@ -38,6 +39,16 @@ struct TextTerm {
   bool may_be_misspelled = false;  // a word, long enough
   bool is_capitalized = false;     // as a name is
   bool asks = false;               // for an answer, which need not hold it: list, describe
+  Commonness commonness = Commonness::kRare;
+  // Two characters that may be of two words: if nothing holds them they say nothing.
+  bool may_be_chance = false;
+
+  // What is asked for, beside others or alone.
+  bool SaysSomething() const { return commonness <= Commonness::kCommon && !may_be_chance; }
+  // It says nothing of what is asked for.
+  bool IsTalk() const {
+    return commonness == Commonness::kTalk || commonness == Commonness::kAsking;
+  }
 };
 
 // Tokens at distances from the first.
@@ -55,6 +66,7 @@ struct TextQuery {
   bool is_of_user = false;           // who asks speaks of himself: I, my
   bool is_message = false;           // more than a question: what one says in a chat
   bool is_short = false;             // one or two words, as one types them into a box
+  bool asks_nothing = false;         // but says thanks, or hello; what it finds is not meant
   std::vector<std::int64_t> days;    // since 1970
   std::vector<std::string> periods;  // names of dates: "d2023-05", "d-05-08", "d2023", "d-05"
 

@@ -14,6 +14,7 @@
 #include "base/order.h"
 #include "base/top.h"
 #include "text/bm25.h"
+#include "text/common_words.h"
 #include "text/dates.h"
 #include "text/embedder_check.h"
 #include "text/likeness.h"
@@ -39,14 +40,17 @@ constexpr std::size_t kFresh = 128;
 // many of the best hits (the followers) those that are like the leaders rise.
 constexpr std::size_t kWordsOfMatter = 6, kFollowers = 64;
 constexpr std::ptrdiff_t kLeaders = 3;
+// Of how rare a word is in general it has at least this part where all items hold it: they share a
+// topic, and a question that names it is no less sure.
+constexpr double kLeastRarity = 0.5;
+// Times, for what says that something is asked for beside what is.
+constexpr double kTalkBesideTopic = 0.02, kVagueBesideTopic = 0.5;
+// Times each score, if nothing is asked for: less than a gate lets through.
+constexpr double kAsksNothing = 0.05;
 constexpr double kPassageWords = kPassageBlocks * kBlockWords;
 // A candidate may hold a word of the question that is more than the name of a speaker (kHolds), and
 // the term that is being scored (kHoldsTerm).
 constexpr std::uint8_t kHolds = 1, kHoldsTerm = 2;
-
-// What a word adds to the scale of scores that no item holds: it is rare. Among one to three items
-// it is only unknown.
-double UnheldIdf(double all) { return std::min(Idf(all, 0), 2 * Idf(all, 1)); }
 
 double BestOf(const std::vector<double>& scores) {
   double best = 0;
@@ -74,7 +78,10 @@ class TextRanking {
     if (Status status = FindOwnRoom(); !status.ok()) return std::unexpected(std::move(status));
     Prepare();
     FindSpeakers();
-    for (TextTerm& term : terms_) FindNearWords(term);
+    for (TextTerm& term : terms_) {
+      FindNearWords(term);
+      has_topic_ |= term.SaysSomething();
+    }
     for (std::size_t t = 0; t < terms_.size(); ++t) {
       // It says which items are meant, more than what they hold.
       if (names_speaker_[t]) terms_[t].weight *= weights_.name;
@@ -270,6 +277,31 @@ class TextRanking {
     for (const std::string& token : tokens) add(token);
   }
 
+  // The idf of a word. Few items know little of it: among them what is common in general is less.
+  // Squares, so that among hundreds it is what it is.
+  double RarityOf(const TextTerm& term, double holding) const {
+    const double general =
+        std::log(GeneralShare(term.commonness)) / std::log(GeneralShare(Commonness::kRare));
+    const double known = items_ * items_, usual = weights_.usual_items * weights_.usual_items;
+    return Idf(items_, holding) * (known + usual * general) / (known + usual);
+  }
+
+  bool IsBesideTopic(const TextTerm& term) const { return term.IsTalk() && !query_.asks_nothing; }
+
+  // How much of a question a term is, for how sure a hit is: by its idf among the items and some
+  // more, as texts are in general.
+  double TellingOf(const TextTerm& term, double holding) const {
+    if (term.may_be_chance && holding == 0) return 0;
+    const double share = GeneralShare(term.commonness), usual = weights_.usual_items;
+    const double all = items_ + usual;
+    const double rarity = Idf(all, holding + usual * share);
+    if (IsBesideTopic(term)) return kTalkBesideTopic * rarity;
+    if (term.commonness == Commonness::kVague && has_topic_) {
+      return (holding > 0 ? kVagueBesideTopic : kTalkBesideTopic) * rarity;
+    }
+    return std::max(rarity, kLeastRarity * Idf(all, all * share));
+  }
+
   void ScoreTerm(const TextTerm& term, bool is_name) {
     const std::vector<Held> held = WhereHeld(term);
     double holding = 0, occurring = 0;
@@ -278,10 +310,16 @@ class TextRanking {
       occurring += held[i].count;
     }
     const double repeats = std::log(std::max(occurring / std::max(holding, 1.0), 1.0));
-    const double idf = term.weight * (1 + weights_.burstiness * repeats) * Idf(items_, holding);
+    const double rarity = RarityOf(term, holding);
+    const double idf = term.weight * (1 + weights_.burstiness * repeats) * rarity;
     plan_.terms.push_back(term);
     plan_.terms.back().weight = idf;
-    most_ += holding > 0 ? idf : term.weight * UnheldIdf(items_);
+    const double telling = term.weight * TellingOf(term, holding);
+    told_ += telling;
+    if (holding > 0) {
+      held_told_ += telling;
+      held_most_ += IsBesideTopic(term) ? kTalkBesideTopic * idf : idf;
+    }
     for (std::size_t begin = 0, end = 0; begin < held.size(); begin = end) {
       double count = 0;
       for (; end < held.size() && held[end].item == held[begin].item; ++end) {
@@ -290,7 +328,7 @@ class TextRanking {
       const std::size_t index = held[begin].item;
       const TextView::Item& item = this->item(index);
       holds_[index] |= is_name ? 0 : kHolds;
-      covered_[index] += idf * std::min(count, 1.0);
+      covered_[index] += telling * std::min(count, 1.0);
       const double normed = count / text_norm_.Of(item.length);
       words_[index] += idf * Saturated(normed, 1, weights_.k1);
       ScorePassages(std::span(held).subspan(begin, end - begin), item, &windows_[item.first_block],
@@ -301,7 +339,9 @@ class TextRanking {
     }
     for (const std::size_t index : touched_) {
       context_[index] += idf * Saturated(counts_[index], 1, weights_.k1);
-      if ((holds_[index] & kHoldsTerm) == 0) covered_[index] += idf * std::min(counts_[index], 1.0);
+      if ((holds_[index] & kHoldsTerm) == 0) {
+        covered_[index] += telling * std::min(counts_[index], 1.0);
+      }
       counts_[index] = 0;
     }
     if (touched_.empty()) return;
@@ -404,8 +444,12 @@ class TextRanking {
       covered = std::max(covered, covered_[i] + dated);
       if (query_.is_of_user && IsOfUser(item(i))) times = weights_.of_user;
     }
-    const double all = std::max(most_ + dates, 1e-9);
-    confidence_ = std::min(covered / all, 1.0) / (all * times);
+    const double told = std::max(told_ + dates, 1e-9);
+    // What no item holds counts as much beside what one does as it tells.
+    double most = held_told_ > 0 ? held_most_ * told_ / held_told_ : told_;
+    // What a speaker is worth stands beside words, not beside nearly nothing.
+    if (is_one_speaker_) most = std::max(most, told_);
+    confidence_ = std::min(covered / told, 1.0) / (std::max(most + dates, 1e-9) * times);
   }
 
   // Most words of a long message say nothing of its matter. Its first hits do: what is like them
@@ -726,7 +770,7 @@ class TextRanking {
       TextScore score = PartsOf(some[i].candidate);
       score.total = some[i].total;
       const double surety = score.total * confidence_;
-      hits.push_back({ids[i], surety / (surety + 1), score});
+      hits.push_back({ids[i], plan_.trust * surety / (surety + 1), score});
     }
     return {};
   }
@@ -751,13 +795,16 @@ class TextRanking {
   std::vector<bool> names_speaker_;  // terms
   std::vector<bool> is_named_;       // speakers, by the question
   bool is_talk_ = false;             // in one of the namespaces
+  bool has_topic_ = false;           // a word that says what is asked for
   bool is_one_speaker_ = false;      // whom the question names
   std::size_t corrections_left_ = kMaxCorrections;
 
   std::vector<Neighbours> neighbours_;  // by namespace
   double items_ = 0;
   Norm text_norm_, passage_norm_;
-  double most_ = 0;        // the weight of all terms: about what an item has that holds all
+  // Weights of terms: all of them by what they tell, those that an item holds, and about what one
+  // has that holds these.
+  double told_ = 0, held_told_ = 0, held_most_ = 0;
   double confidence_ = 0;  // times a score: how far it and its question are to be trusted
 
   // Of candidates:
@@ -782,6 +829,7 @@ Result<std::vector<TextHit>> SearchText(const TextView& texts, const TextQuery& 
                                         const TextConfig& config, TextSource& source,
                                         std::size_t most, TextPlan& plan, const Meaning& meaning,
                                         const TextWeights& weights) {
+  if (query.asks_nothing) plan.trust = kAsksNothing;
   if (query.empty()) return {};
   return TextRanking(texts, query, config, meaning, source, plan, weights).Run(most);
 }

@@ -70,6 +70,7 @@ struct TextPlan {
   std::vector<TextTerm> terms;  // of the question, with the words near to them and their weights
   std::string notes;            // what was made of the question, for people
   bool has_phrases = false;     // what does not hold them is no hit, however near
+  double trust = 1;             // times each score: less if the question asks for nothing
 };
 
 // The `most` best of the items that are wanted and have a score. A meaning adds what is near,

@@ -13,6 +13,7 @@ struct TextWeights {
   double passage = 0.2;      // the part of a score that is the best passage's (Callan, 1994)
   double inexact = 0.3;      // times, for a typing error, a part of a word, a month for a day
   double asking_word = 0.2;  // times, for "describe" or "list" where somebody speaks
+  double usual_items = 25;   // so many items beside the store's tell how rare a word is in general
 
   // `context`: what the neighbours have counts as if the item had a part of it.
   double near_1 = 0.4, near_2 = 0.3, near_3 = 0.1;  // one, two and three items away

@@ -16,7 +16,9 @@ WordList::WordList(std::span<const std::string_view> groups) {
       words.remove_prefix(std::min(words.size(), word.size() + 1));
     }
   }
-  HeapSort(entries_, [](const Entry& a, const Entry& b) { return a.word < b.word; });
+  HeapSort(entries_, [](const Entry& a, const Entry& b) {
+    return a.word != b.word ? a.word < b.word : a.group < b.group;
+  });
 }
 
 std::uint32_t WordList::GroupOf(std::string_view word) const {

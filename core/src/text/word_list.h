@@ -15,7 +15,8 @@ class WordList {
   // Each group has its words between spaces. They are borrowed.
   explicit WordList(std::span<const std::string_view> groups);
 
-  // The group of a word, 1 for the first; 0 if it is in none.
+  // The group of a word, 1 for the first; 0 if it is in none. One of several is in the first of
+  // them.
   std::uint32_t GroupOf(std::string_view word) const;
 
  private:
