@@ -14,7 +14,7 @@ namespace {
 // A state of another version is made anew.
 constexpr std::uint64_t kStateVersion = 1;
 // So much is fresh at most: it is analysed again by who opens the index again.
-constexpr std::size_t kFreshItems = 64, kFreshBytes = 32 * 1024;
+constexpr std::size_t kFreshItems = 64, kFreshBytes = 12 * 1024;
 // So many segments of about the same size become one. A step is so many times as large as the one
 // below it, the least one has so many documents.
 constexpr std::size_t kMergedSegments = 4;

@@ -91,13 +91,22 @@ Result<std::optional<Bytes>> WordTable::Find(std::string_view word) const {
   Bytes block;
   if (Status status = ReadBlock(at, block); !status.ok()) return std::unexpected(std::move(status));
   ByteReader reader(block);
-  std::string found;
-  ByteView payload;
-  while (NextInBlock(reader, found, payload)) {
-    if (found == word) return Bytes(payload.begin(), payload.end());
-    if (found > word) break;
+  // How many bytes the word has in common with the entry before, which it stands behind: an entry
+  // that shares more with that one stands before the word, too.
+  std::size_t common = 0;
+  while (!reader.done()) {
+    const std::uint64_t shared = reader.Varint();
+    const std::string_view rest = reader.Text();
+    const ByteView payload = reader.Take(reader.Varint());
+    if (!reader.ok()) return std::unexpected(Damaged());
+    if (shared > common) continue;
+    if (shared < common) break;
+    const std::string_view left = word.substr(common);
+    const std::size_t same = CommonPrefix(BytesOf(rest), BytesOf(left));
+    if (same == left.size() && same == rest.size()) return Bytes(payload.begin(), payload.end());
+    if (left.substr(same) < rest.substr(same)) break;
+    common += same;
   }
-  if (!reader.ok()) return std::unexpected(Damaged());
   return std::nullopt;
 }
 
