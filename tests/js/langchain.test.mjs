@@ -90,7 +90,7 @@ describe("memoryMiddleware", () => {
   test("shows the same text for all calls of a turn, or asks for each", async () => {
     await put("tea", "She likes oolong tea");
     const shown = async (recallEach) => {
-      const text = `Her tea is of the year ${recallEach.length}`;
+      const text = `Her tea of this ${recallEach} is of the year 4`;
       const model = fakeModel()
         .respond(
           new AIMessage({
@@ -99,7 +99,7 @@ describe("memoryMiddleware", () => {
           }),
         )
         .respond(new AIMessage("Fine."));
-      const note = tool(() => put(recallEach, `${text}, too`).then(() => "Done."), {
+      const note = tool(() => put(recallEach, text).then(() => "Done."), {
         name: "note",
         description: "Stores.",
         schema: { type: "object", properties: {} },
