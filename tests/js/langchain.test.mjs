@@ -498,9 +498,31 @@ describe("tools", () => {
     expect(await found({})).toBe(5);
     expect(await found({ limit: 2 })).toBe(2);
     expect(await found({}, { topK: 7 })).toBe(7);
+    expect(await found({}, { topK: 0xffff_ffff })).toBe(8);
     expect(await found({}, { filter: { even: true } })).toBe(4);
     expect(await found({}, { minScore: 1 })).toBe(0);
     await expect(found({ limit: 9 })).rejects.toThrow(/schema/);
+  });
+
+  test("recall shows once what several items say alike, and others in their place", async () => {
+    await put("a", "The dog is called Max.");
+    await put("b", "the dog is called max");
+    await put("c", "So the dog is really called: Max!");
+    await put("d", "The dog is not called Max.");
+    await put("e", "The dog is called Rex.");
+    const found = async () =>
+      recalled([{ text: await call(recallTool, { query: "Is the dog called Max?", limit: 3 }) }]);
+    const copy = /^- ([abc]): /;
+    for (let copies = 3; copies > 0; copies--) {
+      const lines = await found();
+      expect(lines).toHaveLength(3);
+      expect(lines).toContain("- d: The dog is not called Max.");
+      expect(lines).toContain("- e: The dog is called Rex.");
+      // When it is forgotten, the next one is shown.
+      const [, key] = lines.find((line) => copy.test(line)).match(copy);
+      await call(forgetTool, { key });
+    }
+    expect(await found()).toHaveLength(2);
   });
 
   test("what is known already is not stored again, however it is written", async () => {

@@ -14,6 +14,7 @@ import {
   quote,
   quoted,
   takingKeys,
+  textOf,
   unfenced,
 } from "../prompt/item-text.js";
 import {
@@ -34,7 +35,7 @@ import {
 } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
-import { wordsOf } from "./words.js";
+import { withoutCopies, wordsOf } from "./words.js";
 
 /** How a tool is called, and whose items it is for. */
 export interface ToolOptions extends PlaceOptions {
@@ -85,6 +86,9 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   formatTemplate: 1,
   maxTokens: 1,
 };
+
+// What a search takes as its limit, at most.
+const MOST_FOUND = 0xffff_ffff;
 
 const REFUSALS: readonly KeepsakeErrorCode[] = [
   "access_denied",
@@ -147,15 +151,18 @@ export function recallTool(
   return toolOf(options, "recall", RECALL, parameters, ["query"], async (input, run) => {
     const place = placeOf("recallTool", options, run);
     const { query, limit = topK } = input;
+    const most = Math.min(limit, topK);
     const search = {
       query,
       mode: "hybrid" as const,
-      limit: Math.min(limit, topK),
+      // Copies may be among them.
+      limit: Math.min(2 * most, MOST_FOUND),
       ...(filter !== undefined && { filter }),
     };
     const hits = query.trim() === "" ? [] : await facts(place, search);
-    const lines = hits
-      .filter(({ score }) => score === undefined || score >= minScore)
+    const passing = hits.filter(({ score }) => score === undefined || score >= minScore);
+    const lines = withoutCopies(passing, ({ value }) => textOf(value))
+      .slice(0, most)
       .map((item) => lineOf(item, formatTemplate));
     if (lines.length === 0) return "Nothing is stored about that.";
     return fencedWithin(maxTokens, "facts", lines);
