@@ -110,6 +110,16 @@ test.each(pages.map(({ path, text }) => [path, text]))(
   },
 );
 
+test("the page of errors has each code", () => {
+  const [, union] = readFileSync("js/src/errors.ts", "utf8").match(
+    /type KeepsakeErrorCode =([^;]+);/,
+  );
+  const codes = [...union.matchAll(/\| "(\w+)"/g)].map(([, code]) => code);
+  const page = readFileSync("docs/errors.md", "utf8");
+  expect(codes.length).toBeGreaterThan(30);
+  expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});
+
 test("the animation is one, and no burden", () => {
   const bytes = readFileSync(join(root, "docs/pictures/reload.webp"));
   expect(bytes.subarray(8, 12).toString()).toBe("WEBP");
