@@ -12,6 +12,7 @@ import { serveFolder } from "./support/static-server.mjs";
 import { buildPage } from "./support/test-page.mjs";
 
 const SIMULTANEOUS_OPENINGS = times(20);
+const [, protocol] = readFileSync("js/src/browser/protocol.ts", "utf8").match(/PROTOCOL = (\d+);/);
 
 let folder;
 let server;
@@ -697,15 +698,15 @@ describe("an epoch", () => {
     const tab = await blankTab();
     const epoch = Number.MAX_SAFE_INTEGER - 1_000;
     const heard = await tab.evaluate(
-      ([channelName, known]) =>
+      ([channelName, known, spoken]) =>
         new Promise((resolve) => {
           const channel = new BroadcastChannel(channelName);
           channel.onmessage = ({ data }) => {
             if (data.type === "owner" && data.owner.epoch > known) resolve(true);
           };
-          channel.postMessage({ type: "who", epoch: known, protocol: 1, from: "another hub" });
+          channel.postMessage({ type: "who", epoch: known, protocol: spoken, from: "another hub" });
         }),
-      [`keepsake:${name}`, epoch],
+      [`keepsake:${name}`, epoch, Number(protocol)],
     );
     expect(heard).toBe(true);
     await put(owner, "a", 1);
@@ -718,7 +719,10 @@ describe("an epoch", () => {
 describe("two versions of the package", () => {
   beforeAll(() => {
     copyChanged("newer", (program) => {
-      const changed = program.replace(/\bPROTOCOL = 1;/, "PROTOCOL = 2;");
+      const changed = program.replace(
+        /\bPROTOCOL = \d+;/,
+        `PROTOCOL = ${Number.MAX_SAFE_INTEGER};`,
+      );
       if (changed === program) throw new Error("the program names no protocol");
       return changed;
     });

@@ -7,7 +7,10 @@ import type { Changes } from "../wire/changes.js";
 import type { StorageKind } from "./browser-storage.js";
 import type { SealedKey } from "./key-proof.js";
 
-/** Raised when tabs with the older number would misunderstand. The newer tab wins. */
+/**
+ * Raised when tabs with the older number would misunderstand: these messages, or the layout of
+ * frames (tests/js/layout.test.mjs notices that). The newer tab wins.
+ */
 export const PROTOCOL = 1;
 
 /** The Web Lock that the owner holds, and the BroadcastChannel of all hubs. */
