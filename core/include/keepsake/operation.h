@@ -149,7 +149,8 @@ struct SearchOp {
   // Of searches by vector. Where there is no graph, kGraph is kAuto.
   SearchPlan plan = SearchPlan::kAuto;
   // Of kGraph, "ef" in the paper: how many of what is found are held in view. More raises
-  // recall and costs in proportion; 0 for as many as the vectors need, 160 to 640 and 4 · wanted.
+  // recall and costs in proportion; 0 for as many as the vectors need: 64 to 640, and at least
+  // 4 · wanted.
   std::uint32_t ef_search = 0;
   // Hits are what was valid then; nullopt: what is valid now.
   std::optional<std::int64_t> as_of_ms{};

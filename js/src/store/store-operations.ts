@@ -136,7 +136,8 @@ export interface SearchOperation extends UpstreamSearch, RankingOptions {
   plan?: SearchPlan | undefined;
   /**
    * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
-   * recall and costs in proportion. @default as the vectors need it, 64 to 640 and four times what is wanted
+   * recall and costs in proportion. @default as the vectors need it: 64 to 640, and at least four
+   * times what is wanted
    */
   efSearch?: number | undefined;
   /** @default the store's `ttl.refreshOnRead`, which is true */
