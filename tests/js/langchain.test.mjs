@@ -498,7 +498,7 @@ describe("tools", () => {
     expect(await found({})).toBe(5);
     expect(await found({ limit: 2 })).toBe(2);
     expect(await found({}, { topK: 7 })).toBe(7);
-    expect(await found({}, { topK: 0xffff_ffff })).toBe(8);
+    expect(await found({}, { topK: 1000 })).toBe(8);
     expect(await found({}, { filter: { even: true } })).toBe(4);
     expect(await found({}, { minScore: 1 })).toBe(0);
     await expect(found({ limit: 9 })).rejects.toThrow(/schema/);
@@ -512,17 +512,53 @@ describe("tools", () => {
     await put("e", "The dog is called Rex.");
     const found = async () =>
       recalled([{ text: await call(recallTool, { query: "Is the dog called Max?", limit: 3 }) }]);
-    const copy = /^- ([abc]): /;
-    for (let copies = 3; copies > 0; copies--) {
-      const lines = await found();
-      expect(lines).toHaveLength(3);
-      expect(lines).toContain("- d: The dog is not called Max.");
-      expect(lines).toContain("- e: The dog is called Rex.");
-      // When it is forgotten, the next one is shown.
-      const [, key] = lines.find((line) => copy.test(line)).match(copy);
-      await call(forgetTool, { key });
-    }
-    expect(await found()).toHaveLength(2);
+    const lines = await found();
+    expect(lines).toHaveLength(3);
+    expect(lines).toContain("- d: The dog is not called Max.");
+    expect(lines).toContain("- e: The dog is called Rex.");
+    const [, key] = lines.map((line) => line.match(/^- ([abc]): /)).find((match) => match);
+    expect(await call(forgetTool, { key })).toMatch(
+      /^Forgotten, with 2 copies of it: what is below is recalled no more, but not erased\.\n/,
+    );
+    expect((await found()).sort()).toEqual([
+      "- d: The dog is not called Max.",
+      "- e: The dog is called Rex.",
+    ]);
+  });
+
+  test("forget takes many copies, and says what it leaves in other namespaces", async () => {
+    const facts = ["user", "ada", "facts"];
+    for (let i = 0; i < 120; i++) await put(`copy ${i}`, "So the dog is called Max!");
+    await memory.store.put(facts, "other", { text: "The dog is called Max." });
+    expect(await call(forgetTool, { key: "copy 7" })).toMatch(
+      /^Forgotten, with 119 copies of it: but what is below also stands in other namespaces/,
+    );
+    expect((await items()).map(({ key }) => key)).toEqual(["other"]);
+    const within = { namespace: ["facts"] };
+    expect(await call(forgetTool, { key: "other" }, ADA, within)).toMatch(/^Forgotten: what is/);
+    expect(await items()).toEqual([]);
+  });
+
+  test("of copies the one whose word counts most is shown", async () => {
+    const text = "The dog is called Max.";
+    const source = "https://example.com";
+    const shown = async (key, given) => {
+      await memory.store.put(["user", "ada"], key, { text }, undefined, given);
+      const query = "What is the dog called?";
+      const [line, ...more] = recalled([{ text: await call(recallTool, { query }) }]);
+      expect(recalled(await sent(query, { formatTemplate: "- {{key}}: {{value}}" }))).toEqual([
+        line,
+        ...more,
+      ]);
+      expect(more).toEqual([]);
+      return line;
+    };
+    expect(await shown("a", { origin: "web", source })).toMatch(/^- a: .* \[from web: /);
+    expect(await shown("b", { origin: "model" })).toMatch(/^- b: .* \[from model\]$/);
+    expect(await shown("c", { source })).toMatch(/^- b: /);
+    expect(await shown("d", {})).toBe(`- d: ${text}`);
+    expect(await shown("e", { origin: "user" })).toMatch(/^- e: .* \[from user\]$/);
+    expect(await shown("f", { origin: "tool" })).toMatch(/^- e: /);
   });
 
   test("what is known already is not stored again, however it is written", async () => {
@@ -1128,7 +1164,14 @@ test.each([
     () => forgetTool({ namespace: [] }),
     'namespace of forgetTool must not be empty without a scope: give it one, such as ["facts"]',
   ],
-  [() => recallTool({ scope: "user", topK: "5" }), 'topK must be a whole number from 1: "5"'],
+  [
+    () => recallTool({ scope: "user", topK: "5" }),
+    'topK must be a whole number from 1 to 1000: "5"',
+  ],
+  [
+    () => recallTool({ scope: "user", topK: 1001 }),
+    "topK must be a whole number from 1 to 1000: 1001",
+  ],
   [
     () => forgetTool({ scope: "user", key: "k" }),
     'unknown option "key" of forgetTool: it takes memory, store, scope, namespace, sources, name, description',

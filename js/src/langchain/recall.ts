@@ -27,6 +27,7 @@ import { tokensOf } from "../prompt/tokens.js";
 import type { SearchOptions } from "../store/store.js";
 import type { SearchItem } from "../store/store-operations.js";
 import { finderOf } from "../text.js";
+import { withoutCopies } from "./copies.js";
 import {
   checkPlace,
   facts,
@@ -37,7 +38,7 @@ import {
   placeOf,
   type Run,
 } from "./place.js";
-import { withoutCopies, wordsOf } from "./words.js";
+import { wordsOf } from "./words.js";
 
 /** Where recalled text stands among the messages that a model gets. */
 export type InjectionPosition = "before_system" | "after_system" | "before_user";
@@ -109,6 +110,7 @@ const POSITIONS = { before_system: 1, after_system: 1, before_user: 1 };
 const EACH = { turn: 1, call: 1 };
 
 const MOST_PINNED = 1000;
+const MOST_RECALLED = 1000;
 // "Do I like tea?" does not say that I like tea.
 const SENTENCE_END = /[.!?。！？\n]/g;
 
@@ -172,7 +174,7 @@ export class Recaller {
     ]);
     const isPinned = new Set(pinned.map(itemId));
     const unseen = this.#unseen(hits, messages).filter((hit) => !isPinned.has(itemId(hit)));
-    const news = withoutCopies(unseen, ({ value }) => textOf(value));
+    const news = withoutCopies(unseen);
     const lines = (items: SearchItem[]) => items.map((item) => lineOf(item, formatOf(item)));
     const { maxTokens = 1000 } = this.#options;
     const above = this.#fit(lines(pinned), maxTokens, ["[Pinned Memory]"]);
@@ -253,19 +255,29 @@ function phraseOf(text: string): string {
   return ` ${wordsOf(text).join(" ")} `;
 }
 
+/** Of the middleware and of the tool. @internal */
+export function checkLimits({
+  topK,
+  minScore,
+  maxTokens,
+  formatTemplate,
+}: Pick<RecallOptions, "topK" | "minScore" | "maxTokens" | "formatTemplate">): void {
+  if (topK !== undefined) checkWhole("topK", topK, 1, MOST_RECALLED);
+  if (minScore !== undefined) checkNumber("minScore", minScore, -1, 1);
+  if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
+  checkFormat(formatTemplate);
+}
+
 function checkRecallOptions(call: string, given: RecallOptions): void {
   const options = checkOptions(call, RECALL_OPTIONS, given);
   checkPlace(call, options);
-  const { topK, minScore, injectionPosition, maxTokens, recallEach, pinned } = options;
-  if (topK !== undefined) checkWhole("topK", topK, 1, MOST_PINNED);
-  if (minScore !== undefined) checkNumber("minScore", minScore, -1, 1);
-  if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
+  checkLimits(options);
+  const { injectionPosition, recallEach, pinned } = options;
   if (injectionPosition !== undefined) {
     checkChoice("injectionPosition", POSITIONS, injectionPosition);
   }
   if (recallEach !== undefined) checkChoice("recallEach", EACH, recallEach);
   checkFlag("skipSeen", options.skipSeen);
-  checkFormat(options.formatTemplate);
   checkListener("countTokens", options.countTokens);
   checkListener("querySelector", options.querySelector);
   if (pinned !== undefined && pinned !== true && typeof pinned !== "object") {

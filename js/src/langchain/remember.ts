@@ -163,10 +163,11 @@ function put({ store, labels }: Place, key: string, value: object): Promise<void
   return store.put(labels, key, value, ["text"], BY_MODEL);
 }
 
-// Quotes would be a condition.
-function likely(place: Place, text: string): Promise<SearchItem[]> {
+/** Items that may say the same. @internal */
+export function likely(place: Place, text: string, limit = CANDIDATES): Promise<SearchItem[]> {
+  // Quotes would be a condition.
   const query = text.replace(/["“”„*]/g, " ");
-  return facts(place, { query, mode: "hybrid", limit: CANDIDATES, refreshTtl: false });
+  return facts(place, { query, mode: "hybrid", limit, refreshTtl: false });
 }
 
 function sentencesOf(text: string): string[][] {

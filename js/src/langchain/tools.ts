@@ -2,11 +2,10 @@
 
 import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRuntime, tool } from "@langchain/core/tools";
-import { checkNumber, checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js";
+import { checkOptions, checkText, type NamesOf } from "../checks.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import {
   asLine,
-  checkFormat,
   type EntryFormat,
   fencedWithin,
   KEYED,
@@ -14,7 +13,6 @@ import {
   quote,
   quoted,
   takingKeys,
-  textOf,
   unfenced,
 } from "../prompt/item-text.js";
 import {
@@ -24,6 +22,7 @@ import {
   type SecretHandling,
   type SecretOptions,
 } from "../store/secrets.js";
+import { forgetCopies, withoutCopies } from "./copies.js";
 import {
   checkPlace,
   facts,
@@ -33,9 +32,9 @@ import {
   placeOf,
   type Run,
 } from "./place.js";
-import { lastOfUser } from "./recall.js";
+import { checkLimits, lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
-import { withoutCopies, wordsOf } from "./words.js";
+import { wordsOf } from "./words.js";
 
 /** How a tool is called, and whose items it is for. */
 export interface ToolOptions extends PlaceOptions {
@@ -56,7 +55,7 @@ export interface RememberToolOptions extends ToolOptions {
 
 /** What `recallTool()` finds. */
 export interface RecallToolOptions extends ToolOptions {
-  /** Items at most, unless the model asks for fewer. @default 5 */
+  /** Items at most, unless the model asks for fewer; up to 1000. @default 5 */
   topK?: number | undefined;
   /** Of items, as a store's `search()` takes it. */
   filter?: Record<string, unknown> | undefined;
@@ -87,9 +86,6 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   maxTokens: 1,
 };
 
-// What a search takes as its limit, at most.
-const MOST_FOUND = 0xffff_ffff;
-
 const REFUSALS: readonly KeepsakeErrorCode[] = [
   "access_denied",
   "quota_exceeded",
@@ -102,7 +98,7 @@ Write it as a short statement that is clear without this conversation. Do not st
 just recalled. If it corrects or updates something that is stored, give the key of that as "replaces".`;
 const RECALL = `Looks up what was stored in earlier conversations. Ask with the words that the \
 stored facts would have. Each line of the answer is a key and what is stored under it.`;
-const FORGET = `Deletes one stored fact, so that it is recalled no more. Use it when the user asks \
+const FORGET = `Deletes one stored fact, and what says the same word for word, so that it is recalled no more. Use it when the user asks \
 for it, or when the fact is wrong and nothing takes its place. Its text may still be in the file \
 and in the history of the memory: say that it is forgotten, never that it is erased.`;
 
@@ -139,11 +135,8 @@ export function recallTool(
   options: RecallToolOptions,
 ): MemoryTool<{ query: string; limit?: number | undefined }> {
   checkToolOptions("recallTool", RECALL_TOOL_OPTIONS, options);
+  checkLimits(options);
   const { topK = 5, filter, minScore = -1, formatTemplate = KEYED, maxTokens = 1000 } = options;
-  checkWhole("topK", topK, 1);
-  checkNumber("minScore", minScore, -1, 1);
-  checkWhole("maxTokens", maxTokens, 0);
-  checkFormat(formatTemplate);
   const parameters = {
     query: text("What to look for."),
     limit: { type: "integer", minimum: 1, maximum: topK, description: "Facts at most." },
@@ -156,12 +149,12 @@ export function recallTool(
       query,
       mode: "hybrid" as const,
       // Copies may be among them.
-      limit: Math.min(2 * most, MOST_FOUND),
+      limit: 2 * most,
       ...(filter !== undefined && { filter }),
     };
     const hits = query.trim() === "" ? [] : await facts(place, search);
     const passing = hits.filter(({ score }) => score === undefined || score >= minScore);
-    const lines = withoutCopies(passing, ({ value }) => textOf(value))
+    const lines = withoutCopies(passing)
       .slice(0, most)
       .map((item) => lineOf(item, formatTemplate));
     if (lines.length === 0) return "Nothing is stored about that.";
@@ -169,7 +162,7 @@ export function recallTool(
   });
 }
 
-/** A tool that deletes a fact by its key. */
+/** A tool that deletes a fact by its key, and its copies: recall shows one of them. */
 export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
   checkToolOptions("forgetTool", TOOL_OPTIONS, options);
   checkItemPlace("forgetTool", options);
@@ -178,8 +171,7 @@ export function forgetTool(options: ToolOptions): MemoryTool<{ key: string }> {
     const place = placeOf("forgetTool", options, run);
     const item = await itemAt(place, key);
     if (item === undefined) return noneUnder(key);
-    await place.store.delete(place.labels, key);
-    return `Forgotten: what is below is recalled no more, but not erased.\n${quoted([item])}`;
+    return `${forgottenOf(await forgetCopies(place, item))}\n${quoted([item])}`;
   };
   return takingKeys(toolOf(options, "forget", FORGET, parameters, ["key"], body));
 }
@@ -254,6 +246,14 @@ function outcomeOf({ outcome, key }: Omit<Remembered, "others">, hasOthers: bool
     case "stored":
       return `Stored as "${key}".${hasOthers ? " What is below is alike; forget what is no longer true." : ""}`;
   }
+}
+
+function forgottenOf({ forgotten, left }: { forgotten: number; left: number }): string {
+  const copies = forgotten === 1 ? "one copy" : `${forgotten} copies`;
+  const says = forgotten === 0 ? "Forgotten" : `Forgotten, with ${copies} of it`;
+  return left === 0
+    ? `${says}: what is below is recalled no more, but not erased.`
+    : `${says}: but what is below also stands in other namespaces, where it stays.`;
 }
 
 function noneUnder(key: string): string {

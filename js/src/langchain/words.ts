@@ -42,18 +42,9 @@ export function likeness(some: readonly string[], other: readonly string[]): num
 // Words that add nothing to what a sentence says.
 const SMALL = new Set("a an the that and also so just really very please well oh".split(" "));
 
-/**
- * The first of those items that say the same word for word, but for case, punctuation and small
- * words: a model that reads one fact five times learns nothing from four of them.
- */
-export function withoutCopies<T>(items: readonly T[], textOf: (item: T) => string): T[] {
-  const known = new Set<string>();
-  return items.filter((item) => {
-    const said = wordsOf(textOf(item));
-    const telling = said.filter((word) => !SMALL.has(word));
-    const words = (telling.length === 0 ? said : telling).join(" ");
-    const isNew = words === "" || !known.has(words);
-    known.add(words);
-    return isNew;
-  });
+/** What it says word for word, but for case, punctuation and small words. */
+export function gistOf(text: string): string {
+  const said = wordsOf(text);
+  const telling = said.filter((word) => !SMALL.has(word));
+  return (telling.length === 0 ? said : telling).join(" ");
 }
