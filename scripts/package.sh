@@ -6,13 +6,32 @@
 # Kinds:  release  what is published
 #         dev      made quickly, for one test
 # Parts:  node, browser, edge and declarations (scripts/build-js.mjs)
+#
+# Likewise build/<preset>/built has a fingerprint of the sources of a module, and what was built of
+# them: what only bundles it starts no CMake.
 
 all_parts='node browser edge declarations'
 
+module_sources='CMakeLists.txt CMakePresets.json cmake core wasm package.json scripts/emscripten.sh'
+
 package_sources() {
-  find CMakeLists.txt CMakePresets.json cmake core wasm js/src package.json tsconfig*.json \
-    scripts/build-js.mjs scripts/sbom.mjs scripts/emscripten.sh -type f ! -name '*.md' -print0 |
+  # shellcheck disable=SC2086 # a list of names
+  fingerprint_below $module_sources js/src tsconfig*.json scripts/build-js.mjs scripts/sbom.mjs
+}
+
+fingerprint_below() {
+  find "$@" -type f ! -name '*.md' -print0 |
     LC_ALL=C sort -z | xargs -0 cksum | cksum | cut -d ' ' -f 1
+}
+
+# has_module <preset> <target>
+has_module() {
+  local sources target
+  [ -e "build/$1/keepsake.wasm" ] && [ -e "build/$1/built" ] || return 1
+  read -r sources target <"build/$1/built"
+  [ "$target" = "$2" ] || [ "$target" = all ] || return 1
+  # shellcheck disable=SC2086 # a list of names
+  [ "$sources" = "$(fingerprint_below $module_sources)" ]
 }
 
 # has_package <kind> <parts>
@@ -42,24 +61,41 @@ plan_package() {
   package_fingerprint=$(package_sources)
   local tools='install_debian_packages fetch_emscripten install_npm_packages'
   # shellcheck disable=SC2086 # a list of names
-  add_step build_module 'Building the WebAssembly module' $tools
-  if [[ " $package_parts " == *' edge '* ]]; then
+  has_module "$(preset_of wasm)" "$(module_target)" ||
+    add_step build_module 'Building the WebAssembly module' $tools
+  if [[ " $package_parts " == *' edge '* ]] && ! has_module "$(preset_of wasm-lean)" all; then
     # shellcheck disable=SC2086 # a list of names
     add_step build_lean_module 'Building the WebAssembly module without SQLite' $tools
   fi
   add_step build_dist 'Bundling the package' build_module build_lean_module
 }
 
-# Pages need one of its two modules.
-build_module() {
-  local target=keepsake
-  if [[ " $package_parts " == *' node '* ]]; then target=all; fi
-  build_preset "$(preset_of wasm)" --target "$target"
+build_module() { build_target "$(preset_of wasm)" "$(module_target)"; }
+
+build_lean_module() { build_target "$(preset_of wasm-lean)" all; }
+
+# build_target <preset> <target>
+build_target() {
+  local preset=$1 target=$2 sources cache=build/$1/CMakeCache.txt
+  # Before the build reads them.
+  # shellcheck disable=SC2086 # a list of names
+  sources=$(fingerprint_below $module_sources)
+  # Copied from another checkout, it would build that one.
+  if [ -e "$cache" ] && [ ! "$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")" -ef . ]; then
+    rm -rf "build/$preset"
+  fi
+  rm -f "build/$preset/built"
+  build_preset "$preset" --target "$target"
+  echo "$sources $target" >"build/$preset/built"
 }
 
-build_lean_module() { build_preset "$(preset_of wasm-lean)"; }
+# Pages need one of its two modules.
+module_target() { if [[ " $package_parts " == *' node '* ]]; then echo all; else echo keepsake; fi; }
 
-preset_of() { if [ "$package_kind" = dev ]; then echo "$1-dev"; else echo "$1"; fi; }
+# What is published does as well for a test, if it is there.
+preset_of() {
+  if [ "$package_kind" = dev ] && ! has_module "$1" all; then echo "$1-dev"; else echo "$1"; fi
+}
 
 # build_preset <preset> [options for the build]
 build_preset() {
