@@ -78,7 +78,8 @@ class FileSumsTest : public testing::Test {
       Run(database, "INSERT INTO content VALUES(?, 0, ?)",
           {Param(i), Param(ByteView(BytesOf(value)))});
     }
-    Run(database, "INSERT INTO thread_namespaces VALUES(1, 't', '', '', 0)");
+    Run(database,
+        "INSERT INTO thread_namespaces(ns_id, thread_id, checkpoint_ns) VALUES(1, 't', '')");
     Run(database, "DELETE FROM content WHERE chunk > 200");
   }
 
@@ -322,6 +323,60 @@ TEST_F(FileSumsTest, what_a_damaged_inner_page_led_to_is_found) {
   ASSERT_EQ(salvage->damaged.size(), 1u);
   // The root of a tree whose rows were never seen: nothing says what they look like.
   EXPECT_EQ(CountItems(*target) + static_cast<std::int64_t>(salvage->lost_item_count), kItems);
+}
+
+// As ALTER TABLE leaves the rows that are there: they lack the column.
+class GrownTableTest : public FileSumsTest {
+ protected:
+  void SetUp() override {
+    Opened written(files_);
+    ASSERT_NE(written.database, nullptr);
+    Run(*written.database, "DROP TABLE store_kv");
+    Run(*written.database,
+        "CREATE TABLE store_kv(item_id INTEGER PRIMARY KEY, ns TEXT, key TEXT, value TEXT,"
+        " created_at INTEGER, updated_at INTEGER, ttl INTEGER, expires_at INTEGER,"
+        " valid_from INTEGER, valid_until INTEGER, superseded_by INTEGER, origin INTEGER)");
+    Add(*written.database, 1, kOld);
+    Run(*written.database, "ALTER TABLE store_kv ADD COLUMN source TEXT");
+    Add(*written.database, kOld + 1, kOld + kNew);
+    ASSERT_TRUE(written.database->Flush().ok());
+  }
+
+  // A page has one of them.
+  static void Add(Database& database, int first, int last) {
+    for (std::int64_t i = first; i <= last; ++i) {
+      const std::string key = "key-" + std::to_string(i);
+      Run(database,
+          "INSERT INTO store_kv(item_id, ns, key, value, created_at, updated_at, ttl)"
+          " VALUES(?, 'n', ?, printf('%2500d', ?1), 1, 1, 0)",
+          {Param(i), Param(std::string_view(key))});
+    }
+  }
+
+  static constexpr int kOld = 20;
+  static constexpr int kNew = 900;
+};
+
+TEST_F(GrownTableTest, rows_older_than_a_column_are_salvaged) {
+  std::unique_ptr<Database> target = NewDatabase();
+  const auto salvage = Salvage(files_, *target);
+  ASSERT_TRUE(salvage.has_value()) << salvage.error().message();
+  EXPECT_EQ(CountItems(*target), kOld + kNew);
+}
+
+TEST_F(GrownTableTest, what_a_damaged_inner_page_led_to_is_found_whatever_its_rows_lack) {
+  // Behind the root, whose children are inner pages, too.
+  std::uint32_t inner = 0;
+  for (std::uint32_t page = PageOf("store_kv", false) + 1; page <= Pages(); ++page) {
+    if (files_.database().bytes[(page - 1) * kPage] == 5) inner = page;
+  }
+  ASSERT_NE(inner, 0u);
+  Damage(inner);
+  std::unique_ptr<Database> target = NewDatabase();
+  const auto salvage = Salvage(files_, *target);
+  ASSERT_TRUE(salvage.has_value()) << salvage.error().message();
+  ASSERT_EQ(salvage->damaged.size(), 1u);
+  EXPECT_EQ(CountItems(*target), kOld + kNew);
 }
 
 TEST_F(FileSumsTest, a_damaged_page_1_still_gives_the_rows) {

@@ -74,8 +74,8 @@ class TransferTest : public testing::Test {
   static void PutItem(sql::Database& database, std::int64_t id, std::string_view value) {
     const std::string key = "key " + std::to_string(id);
     Run(database,
-        "INSERT OR REPLACE INTO store_kv VALUES(?, 'ns', ?, ?, 1, 2, 0, ?, NULL, NULL, NULL, 19, "
-        "'s')",
+        "INSERT OR REPLACE INTO store_kv(item_id, ns, key, value, created_at, updated_at, ttl,"
+        " expires_at, origin, source) VALUES(?, 'ns', ?, ?, 1, 2, 0, ?, 19, 's')",
         {id, std::string_view(key), value, id % 2 == 0 ? Param(std::monostate()) : Param(id)});
   }
 
@@ -142,14 +142,40 @@ TEST_F(TransferTest, every_table_travels_or_is_known_to_be_made_anew) {
   ASSERT_TRUE(status.ok());
 }
 
-// What has a default is found again from the rest.
-TEST_F(TransferTest, every_column_of_a_table_travels) {
+// In the order of their table, as a salvage finds them in its rows.
+TEST_F(TransferTest, every_column_of_a_table_travels_or_is_known_to_be_made_anew) {
+  const std::set<std::string> made_anew = {"thread_namespaces.newest", "thread_namespaces.listed"};
   for (const Table& table : Tables()) {
-    const std::string count = "SELECT count(*) FROM pragma_table_info('" + std::string(table.name) +
-                              "') WHERE dflt_value IS NULL";
-    EXPECT_EQ(Number(*source_, count), static_cast<std::int64_t>(table.columns.size()))
-        << table.name;
+    const std::string name(table.name);
+    std::size_t i = 0;
+    const Status status =
+        source_->Run("SELECT name FROM pragma_table_info('" + name + "')", {}, [&](const Row& row) {
+          const std::string column(row.Text(0));
+          if (i < table.columns.size()) {
+            EXPECT_EQ(table.columns[i].name, column) << name;
+          } else {
+            EXPECT_TRUE(made_anew.contains(name + "." + column)) << name << "." << column;
+          }
+          ++i;
+        });
+    ASSERT_TRUE(status.ok());
+    EXPECT_GE(i, table.columns.size()) << name;
   }
+}
+
+// A column that comes later says `since` which layout, and raises kLayout.
+TEST_F(TransferTest, the_columns_of_a_layout_stay_as_they_are) {
+  std::map<int, int> columns;
+  for (const Table& table : Tables()) {
+    std::uint8_t since = 1;
+    for (const Column& column : table.columns) {
+      EXPECT_GE(column.since, since) << table.name << ": what is new stands at the end";
+      since = column.since;
+      ++columns[since];
+    }
+  }
+  EXPECT_EQ(columns.rbegin()->first, int{kLayout});
+  EXPECT_EQ(columns[1], 90);
 }
 
 TEST_F(TransferTest, what_arrives_is_what_was_sent_and_takes_the_place_of_everything) {
@@ -210,8 +236,8 @@ TEST_F(TransferTest, what_is_written_meanwhile_arrives_too) {
             // A key that another item had.
             Run(*source_, "DELETE FROM store_kv WHERE item_id = ?", {any(300)});
             Run(*source_,
-                "INSERT OR IGNORE INTO store_kv SELECT max(item_id) + 1, 'ns', 'key ' || ?, 'new',"
-                " 1, 2, 0, NULL, NULL, NULL, NULL, NULL, NULL FROM store_kv",
+                "INSERT OR IGNORE INTO store_kv(item_id, ns, key, value, created_at, updated_at,"
+                " ttl) SELECT max(item_id) + 1, 'ns', 'key ' || ?, 'new', 1, 2, 0 FROM store_kv",
                 {any(300)});
             break;
           default:
@@ -304,7 +330,8 @@ TEST_F(TransferTest, rows_of_no_table_undo_the_whole_import) {
     rows[random() % rows.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
     target_ = Open();
     PutItem(*target_, 1, "stays");
-    const Status status = target_->InTransaction([&] { return ApplyRows(rows, *target_); });
+    const Status status =
+        target_->InTransaction([&] { return ApplyRows({.rows = rows}, *target_); });
     if (status.ok()) continue;
     ++refused;
     EXPECT_EQ(Dump(*target_), before);
@@ -371,6 +398,45 @@ TEST_F(TransferTest, a_piece_of_a_later_layout_is_refused_as_newer) {
   Bytes piece = ExportAll()[0];
   piece[4] = kLayout + 1;
   EXPECT_EQ(RowImport(*target_).Put(piece).error().code(), StatusCode::kNewerSchema);
+}
+
+TEST_F(TransferTest, a_piece_of_an_earlier_layout_gives_its_rows_without_later_columns) {
+  static constexpr Column kHolds[] = {{.name = "ns"},
+                                      {.name = "reason"},
+                                      {.name = "since_ms", .is_integer = true},
+                                      {.name = "color", .since = kLayout + 1}};
+  static constexpr Table kNext[] = {{12, "holds", kHolds, 1}};
+  Run(*source_, "INSERT INTO holds(ns, reason, since_ms) VALUES('a', 'of before', 1)");
+  const auto holds = std::ranges::find(Tables(), kNext[0].number, &Table::number);
+  PieceWriter before;
+  ASSERT_TRUE(
+      source_->Run(SelectAll(*holds), {}, [&](const Row& row) { before.AddRow(*holds, row); })
+          .ok());
+  const Bytes earlier = before.Finish(kId, 0, {}, true);
+  for (sql::Database* database : {source_.get(), target_.get()}) {
+    Run(*database, "ALTER TABLE holds ADD COLUMN color TEXT NOT NULL DEFAULT 'red'");
+  }
+  Run(*source_, "UPDATE holds SET ns = 'b', color = 'blue'");
+  PieceWriter writer;
+  ASSERT_TRUE(
+      source_->Run(SelectAll(kNext[0]), {}, [&](const Row& row) { writer.AddRow(kNext[0], row); })
+          .ok());
+  const Bytes later = writer.Finish(kId, 0, {}, true);
+  PieceView views[] = {*ParsePiece(earlier), *ParsePiece(later)};
+  EXPECT_EQ(views[0].layout, kLayout);
+  views[1].layout = kLayout + 1;
+  for (const PieceView& view : views) {
+    const Status status = ApplyRows(view, *target_, kNext);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_EQ(Number(*target_, "SELECT count(*) FROM holds WHERE ns = 'a' AND color = 'red'"), 1);
+  EXPECT_EQ(Number(*target_, "SELECT count(*) FROM holds WHERE ns = 'b' AND color = 'blue'"), 1);
+}
+
+TEST_F(TransferTest, a_piece_without_a_layout_is_damaged) {
+  Bytes piece = ExportAll()[0];
+  piece[4] = 0;
+  EXPECT_EQ(RowImport(*target_).Put(piece).error().code(), StatusCode::kCorrupt);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "sql/file_pages.h"
@@ -72,8 +73,14 @@ std::vector<std::uint8_t> ShapeOf(const TreeRow& row) {
 }
 
 // NULL fits everything.
-bool LookAlike(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+bool LookAlike(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return std::ranges::equal(a, b, [](auto x, auto y) { return x == y || x == 0 || y == 0; });
+}
+
+// One of them may be older than the last columns of the other.
+bool BeginAlike(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+  const std::size_t columns = std::min(a.size(), b.size());
+  return LookAlike(a.first(columns), b.first(columns));
 }
 
 // The frames of a log, as SQLite recovers them: up to the last commit whose checksums are right.
@@ -373,10 +380,12 @@ void FileTrees::ReadOrphans(const OnRow& on_row) {
     std::vector<std::uint8_t> shape;
     ReadCells(page, kNoTree, [&](std::string_view, const TreeRow& row) { shape = ShapeOf(row); });
     trees_[kNoTree].shape.clear();
+    auto alike = LookAlike;
     const auto is_its = [&](const Tree& tree) {
       return tree.is_damaged && (tree.kind == Kind::kTable) == page.is_table() &&
-             !tree.shape.empty() && LookAlike(tree.shape, shape);
+             !tree.shape.empty() && alike(tree.shape, shape);
     };
+    if (std::ranges::none_of(trees_, is_its)) alike = BeginAlike;
     if (std::ranges::count_if(trees_, is_its) != 1) continue;
     const auto tree = std::ranges::find_if(trees_, is_its) - trees_.begin();
     if (Take(number, static_cast<std::uint16_t>(tree))) {

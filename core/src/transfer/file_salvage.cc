@@ -70,12 +70,7 @@ bool IsOfFile(std::string_view name) {
 
 class Copy {
  public:
-  explicit Copy(sql::Database& target) : target_(target) {
-    for (const Table& table : Tables()) {
-      constexpr std::string_view kReplace = "INSERT OR REPLACE";
-      statements_.push_back("INSERT OR IGNORE" + Put(table).substr(kReplace.size()));
-    }
-  }
+  explicit Copy(sql::Database& target) : target_(target) {}
 
   void Take(std::string_view tree, const TreeRow& row) {
     if (!status_.ok()) return;
@@ -83,15 +78,17 @@ class Copy {
     const auto table = std::ranges::find(Tables(), tree, &Table::name);
     if (table == Tables().end() || IsMadeAnew(*table)) return;
     found_any_ = true;
-    const std::size_t columns = table->columns.size();
-    if (row.values.size() < columns) return;
+    if (row.values.size() < table->key_columns) return;
+    // A row lacks the columns that its table got later: SQLite writes no row for them.
+    const std::size_t columns = std::min(row.values.size(), table->columns.size());
     std::vector<Param> values(row.values.begin(),
                               row.values.begin() + static_cast<std::ptrdiff_t>(columns));
     if (row.row_id) values[0] = *row.row_id;
     const auto* name = std::get_if<std::string_view>(values.data());
     if (table->name == "meta" && name != nullptr && IsOfFile(*name)) return;
-    Status put = target_.Run(statements_[static_cast<std::size_t>(table - Tables().begin())],
-                             values, nullptr);
+    constexpr std::string_view kReplace = "INSERT OR REPLACE";
+    const std::string sql = "INSERT OR IGNORE" + Put(*table, columns).substr(kReplace.size());
+    Status put = target_.Run(sql, values, nullptr);
     // A row that its table does not take is no row of ours, and the page is none either.
     if (!put.ok() && put.code() != StatusCode::kInternal) status_ = std::move(put);
   }
@@ -151,7 +148,6 @@ class Copy {
   }
 
   sql::Database& target_;
-  std::vector<std::string> statements_;  // one for each of Tables()
   Status status_;
   bool found_any_ = false;
   std::vector<Named> named_;  // by an index, and not in their table then

@@ -39,22 +39,25 @@ Status Damaged(std::string_view what) {
 // Where each row is put, with statements made once.
 class RowReader {
  public:
-  explicit RowReader(sql::Database& database) : database_(database) {
-    for (const Table& table : Tables()) {
-      puts_.push_back(Put(table));
+  RowReader(sql::Database& database, std::span<const Table> tables, std::uint8_t layout)
+      : database_(database), tables_(tables) {
+    for (const Table& table : tables) {
+      const auto newer = std::ranges::find_if(
+          table.columns, [&](const Column& column) { return column.since > layout; });
+      columns_.push_back(static_cast<std::size_t>(newer - table.columns.begin()));
+      puts_.push_back(Put(table, columns_.back()));
       deletions_.push_back(DeleteOne(table));
     }
   }
 
   Status Apply(ByteReader& reader) {
     const std::uint64_t tag = reader.Varint();
-    const auto tables = Tables();
-    const auto found = std::ranges::find(tables, tag / 2, &Table::number);
-    if (found == tables.end()) return Damaged("has a row of no known table");
+    const auto found = std::ranges::find(tables_, tag / 2, &Table::number);
+    if (found == tables_.end()) return Damaged("has a row of no known table");
+    const auto position = static_cast<std::size_t>(found - tables_.begin());
     const bool is_row = tag % 2 == 1;
-    const auto columns = found->columns.first(is_row ? found->columns.size() : found->key_columns);
+    const auto columns = found->columns.first(is_row ? columns_[position] : found->key_columns);
     if (!ReadValues(columns, reader)) return Damaged("has a row that is none of its table");
-    const auto position = static_cast<std::size_t>(found - tables.begin());
     Status status =
         database_.Run(is_row ? puts_[position] : deletions_[position], values_, nullptr);
     // NULL where its table has none, for example.
@@ -83,6 +86,8 @@ class RowReader {
   }
 
   sql::Database& database_;
+  std::span<const Table> tables_;
+  std::vector<std::size_t> columns_;  // of each table, how many the layout has
   std::vector<std::string> puts_;
   std::vector<std::string> deletions_;
   std::vector<Param> values_;
@@ -145,11 +150,12 @@ Result<PieceView> ParsePiece(ByteView piece) {
   std::uint32_t size = 0;
   std::memcpy(&size, &piece[8], sizeof(size));
   const ByteView body = piece.subspan(kHeaderBytes);
-  const bool is_sound = piece[4] == kLayout && flags <= kLast && piece[6] == 0 && piece[7] == 0 &&
+  const bool is_sound = piece[4] > 0 && flags <= kLast && piece[6] == 0 && piece[7] == 0 &&
                         size == body.size() && WordAt(&piece[12]) == HashOf(body, flags);
   if (!is_sound) return std::unexpected(Damaged("is damaged"));
   ByteReader reader(body);
   PieceView view;
+  view.layout = piece[4];
   view.export_id = reader.Text();
   view.number = reader.Varint();
   view.cursor = keepsake::BytesOf(reader.Text());
@@ -159,9 +165,9 @@ Result<PieceView> ParsePiece(ByteView piece) {
   return view;
 }
 
-Status ApplyRows(ByteView rows, sql::Database& database) {
-  RowReader row_reader(database);
-  for (ByteReader reader(rows); !reader.done();) {
+Status ApplyRows(const PieceView& piece, sql::Database& database, std::span<const Table> tables) {
+  RowReader row_reader(database, tables, piece.layout);
+  for (ByteReader reader(piece.rows); !reader.done();) {
     if (Status status = row_reader.Apply(reader); !status.ok()) return status;
   }
   return {};

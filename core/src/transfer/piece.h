@@ -5,7 +5,7 @@
 //   piece  := "KSPR" layout:u8 flags:u8 0:u16 size:u32 checksum:u64 body     size of the body
 //   flags  := 0 | 1 last
 //   body   := text(export_id) varint(number) text(cursor) row*
-//   row    := varint(2 * table + 1) value*     a row: all columns of the table
+//   row    := varint(2 * table + 1) value*     a row: all columns that the layout has
 //           | varint(2 * table) value*         no such row any more: the key
 //   value  := 0 | 1 varint(zigzag(integer)) | 2 text(text or blob)
 //
@@ -29,7 +29,7 @@
 namespace keepsake::transfer {
 
 inline constexpr std::size_t kHeaderBytes = 20;
-// Raised when a table that travels gets other columns.
+// Raised with each column or table more that travels. Pieces of earlier layouts are read.
 inline constexpr std::uint8_t kLayout = 1;
 
 class PieceWriter {
@@ -50,6 +50,7 @@ class PieceWriter {
 
 // What a piece says of itself. Views of the piece.
 struct PieceView {
+  std::uint8_t layout = kLayout;
   std::string_view export_id;
   std::uint64_t number = 0;
   ByteView cursor;  // where the next one begins
@@ -62,7 +63,8 @@ struct PieceView {
 Result<PieceView> ParsePiece(ByteView piece);
 
 // Puts and deletes the rows. kCorrupt for a row of no known table or shape.
-Status ApplyRows(ByteView rows, sql::Database& database);
+Status ApplyRows(const PieceView& piece, sql::Database& database,
+                 std::span<const Table> tables = Tables());
 
 }  // namespace keepsake::transfer
 

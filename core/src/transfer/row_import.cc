@@ -161,7 +161,7 @@ Status RowImport::Replace(const ImportState& state) {
     if (!bytes) return bytes.error();
     const Result<PieceView> piece = ParsePiece(*bytes);
     if (!piece) return piece.error();
-    status = ApplyRows(piece->rows, database_);
+    status = ApplyRows(*piece, database_);
   }
   if (status.ok()) status = database_.Run(kDropNotOurs);
   for (const auto& [name, value] : own) {

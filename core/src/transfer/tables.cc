@@ -110,9 +110,10 @@ std::string SelectBehind(const Table& table) {
 
 std::string SelectOne(const Table& table) { return Select(table) + WhereKey(table); }
 
-std::string Put(const Table& table) {
-  return "INSERT OR REPLACE INTO " + std::string(table.name) + "(" + Names(table.columns) +
-         ") VALUES(" + Marks(table.columns) + ")";
+std::string Put(const Table& table, std::size_t columns) {
+  const std::span<const Column> put = table.columns.first(columns);
+  return "INSERT OR REPLACE INTO " + std::string(table.name) + "(" + Names(put) + ") VALUES(" +
+         Marks(put) + ")";
 }
 
 std::string DeleteOne(const Table& table) {
