@@ -168,8 +168,14 @@ class HostDatabaseTest : public testing::Test {
   }
 
   static constexpr std::string_view kInsertItem =
-      "INSERT INTO store_kv VALUES(NULL, 'n', 'k', '1', 0, 0, 0, NULL, NULL, NULL, NULL, NULL, "
-      "NULL)";
+      "INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
+      " VALUES('n', 'k', '1', 0, 0, 0)";
+
+  static std::vector<SchemaVersion> Then(SchemaVersion version) {
+    std::vector<SchemaVersion> schema(kSchema.begin(), kSchema.end());
+    schema.push_back(version);
+    return schema;
+  }
 
   FakeHost host_;
   std::unique_ptr<Database> database_;
@@ -294,7 +300,7 @@ TEST_F(HostDatabaseTest, the_next_version_changes_only_tables_that_are_there) {
       {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT"},
       {TableGroup::kAnswers, "ALTER TABLE answers ADD COLUMN color TEXT"},
   };
-  const SchemaVersion versions[] = {kSchema.front(), kInvented};
+  const auto versions = Then(kInvented);
   EXPECT_TRUE(database_->Run(kInsertItem).ok());
   const auto next = OpenHostDatabase(host_.Table(), versions);
   ASSERT_TRUE(next.has_value()) << next.error().message();
@@ -310,7 +316,7 @@ TEST_F(HostDatabaseTest, a_step_that_fails_leaves_the_tables_as_they_were) {
       {TableGroup::kItems, "ALTER TABLE store_kv ADD COLUMN color TEXT"},
       {TableGroup::kItems, "CREATE TABLE store_kv(v)"},
   };
-  const SchemaVersion versions[] = {kSchema.front(), kFailing};
+  const auto versions = Then(kFailing);
   EXPECT_TRUE(database_->Run(kInsertItem).ok());
   EXPECT_FALSE(OpenHostDatabase(host_.Table(), versions).has_value());
   EXPECT_FALSE(database_->Run("SELECT color FROM store_kv").ok());

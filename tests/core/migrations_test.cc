@@ -133,10 +133,11 @@ TEST_F(MigrationsTest, a_meta_table_of_somebody_else_is_foreign) {
 
 TEST_F(MigrationsTest, a_newer_schema_is_refused_untouched) {
   ASSERT_TRUE(OpenDatabase({.path = Path()}).has_value());
-  Execute("UPDATE meta SET value = '2' WHERE name = 'schema_version'");
+  const std::string next = std::to_string(NewestVersion(kSchema) + 1);
+  Execute("UPDATE meta SET value = '" + next + "' WHERE name = 'schema_version'");
   const Status status = Refused();
   EXPECT_EQ(status.code(), StatusCode::kNewerSchema);
-  EXPECT_THAT(status.message(), HasSubstr("schema version 2"));
+  EXPECT_THAT(status.message(), HasSubstr("schema version " + next));
 }
 
 TEST_F(MigrationsTest, a_schema_version_that_is_no_number_is_corrupt) {
@@ -170,8 +171,8 @@ class NextVersionTest : public MigrationsTest {
     auto database = OpenDatabase({.path = Path()});
     EXPECT_TRUE(database.has_value());
     EXPECT_TRUE((*database)
-                    ->Run("INSERT INTO store_kv VALUES(1, 'n', 'k', '1', 0, 0, 0, NULL, NULL, "
-                          "NULL, NULL, NULL, NULL)")
+                    ->Run("INSERT INTO store_kv(ns, key, value, created_at, updated_at, ttl)"
+                          " VALUES('n', 'k', '1', 0, 0, 0)")
                     .ok());
   }
 
@@ -187,16 +188,21 @@ class NextVersionTest : public MigrationsTest {
     return database;
   }
 
-  const SchemaVersion first_ = kSchema.front();
-  const SchemaVersion next_[2] = {first_, kInvented};
-  const SchemaVersion failing_[3] = {first_, kInvented, kFailing};
+  static std::vector<SchemaVersion> Then(std::initializer_list<SchemaVersion> versions) {
+    std::vector<SchemaVersion> schema(kSchema.begin(), kSchema.end());
+    schema.insert(schema.end(), versions);
+    return schema;
+  }
+
+  const std::vector<SchemaVersion> next_ = Then({kInvented});
+  const std::vector<SchemaVersion> failing_ = Then({kInvented, kFailing});
 };
 
 TEST_F(NextVersionTest, a_file_of_the_version_before_is_migrated_and_keeps_its_rows) {
   for (int opening = 0; opening < 2; ++opening) {
     const auto database = Migrated(next_);
     ASSERT_TRUE(database.has_value()) << database.error().message();
-    EXPECT_EQ(ReadSchemaVersion(**database, Path(), next_), 2);
+    EXPECT_EQ(ReadSchemaVersion(**database, Path(), next_), NewestVersion(next_));
     EXPECT_EQ(Number(**database, "SELECT count(*) FROM store_kv WHERE color = 'red'"), 1);
   }
 }
@@ -223,7 +229,7 @@ TEST_F(NextVersionTest, a_step_that_fails_leaves_the_file_as_it_was) {
   const auto database = OpenDatabase({.path = Path()});
   ASSERT_TRUE(database.has_value()) << database.error().message();
   EXPECT_EQ(Number(**database, "SELECT count(*) FROM store_kv"), 1);
-  EXPECT_EQ(ReadSchemaVersion(**database, Path()), 1);
+  EXPECT_EQ(ReadSchemaVersion(**database, Path()), NewestVersion(kSchema));
 }
 
 TEST_F(NextVersionTest, a_step_that_was_interrupted_is_done_again) {
