@@ -200,7 +200,11 @@ TEST(Frame, typescript_lists_the_status_codes_by_name_in_their_order) {
     }
     inside = inside || line.find("STATUS_CODES = [") != std::string::npos;
   }
-  EXPECT_EQ(code, 37U);
+  EXPECT_EQ(code, EnumRange<StatusCode>::kLast + 1);
+}
+
+TEST(Frame, the_last_language_is_the_last_that_travels) {
+  EXPECT_EQ(static_cast<int>(kLastLanguage), EnumRange<Language>::kLast);
 }
 
 }  // namespace

@@ -6,16 +6,20 @@
 #include <string>
 #include <utility>
 
+#include "wire/layout.h"
+
 namespace keepsake {
 namespace {
 
 TEST(Status, every_code_has_its_own_name) {
   std::set<std::string_view> names;
-  constexpr auto kLast = static_cast<std::uint16_t>(StatusCode::kSecretFound);
+  constexpr std::uint16_t kLast = wire::EnumRange<StatusCode>::kLast;
   for (std::uint16_t code = 0; code <= kLast; ++code) {
     names.insert(StatusCodeName(static_cast<StatusCode>(code)));
   }
   EXPECT_EQ(names.size(), kLast + 1U);
+  EXPECT_EQ(StatusCodeName(static_cast<StatusCode>(kLast + 1)), "internal")
+      << "core/src/wire/layout.txt does not know the last one";
   EXPECT_EQ(StatusCodeName(StatusCode::kNotADatabase), "not_a_database");
   EXPECT_EQ(StatusCodeName(StatusCode::kIoError), "io_error");
 }

@@ -21,6 +21,7 @@ enum class Language : std::uint8_t {
   kItalian = 5,
   kPortuguese = 6,
 };
+inline constexpr Language kLastLanguage = Language::kPortuguese;
 
 struct TextField {
   static constexpr double kMaxWeight = 100;

@@ -229,9 +229,13 @@ Commonness CommonnessOf(std::string_view stem, Language language) {
       static const StemTable table(kGroups, language);
       return CommonnessIn(table, stem);
     }
-    default:
-      return Commonness::kRare;
+    case Language::kNone:
+    case Language::kFrench:
+    case Language::kItalian:
+    case Language::kPortuguese:
+      break;
   }
+  return Commonness::kRare;
 }
 
 Commonness CommonnessOfWord(std::string word, Language language) {
@@ -248,8 +252,8 @@ Language LanguageOf(std::span<const std::string> words, Language usual) {
   };
   Language best = usual;
   auto most = common_in(usual);
-  for (const Language other : {Language::kEnglish, Language::kGerman, Language::kSpanish,
-                               Language::kFrench, Language::kItalian, Language::kPortuguese}) {
+  for (int number = 1; number <= static_cast<int>(kLastLanguage); ++number) {
+    const auto other = static_cast<Language>(number);
     const auto count = common_in(other);
     if (count <= most) continue;
     best = other;
