@@ -38,7 +38,7 @@ class World {
   }
 
   // Of words that a space ends.
-  static Sketch SketchOf(const std::string& text) {
+  static std::vector<std::uint16_t> SketchOf(const std::string& text) {
     static std::map<std::string, std::uint16_t> numbers;
     std::set<std::uint16_t> words;
     std::istringstream stream(text);
@@ -114,7 +114,7 @@ TEST(EmbedderCheckTest, equal_texts_have_equal_vectors_whatever_the_embedder_kno
   EmbedderCheck check;
   for (int i = 0; i < 8; ++i) {
     const std::vector<float> vector = world.Noise();
-    const Sketch sketch = World::SketchOf("same" + std::to_string(i));
+    const auto sketch = World::SketchOf("same" + std::to_string(i));
     for (int copy = 0; copy < 8; ++copy) check.Add(sketch, vector);
   }
   EXPECT_EQ(check.Knowledge(), std::nullopt);

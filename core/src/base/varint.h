@@ -48,14 +48,13 @@ class ByteReader {
   ByteView rest() const { return rest_; }
 
   std::uint64_t Varint() {
-    std::uint64_t number = 0;
-    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const std::uint8_t byte = rest_.front();
+    // Most numbers are small.
+    if (!rest_.empty() && rest_.front() < 0x80) {
+      const std::uint8_t number = rest_.front();
       rest_ = rest_.subspan(1);
-      number |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return number;
+      return number;
     }
-    return Fail();
+    return LongVarint();
   }
 
   std::int64_t Id() { return static_cast<std::int64_t>(Varint()); }
@@ -83,6 +82,16 @@ class ByteReader {
   }
 
  private:
+  std::uint64_t LongVarint() {
+    std::uint64_t number = 0;
+    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const std::uint8_t byte = rest_.front();
+      rest_ = rest_.subspan(1);
+      number |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return number;
+    }
+    return Fail();
+  }
   std::uint64_t Fail() {
     ok_ = false;
     rest_ = {};

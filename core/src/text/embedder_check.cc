@@ -70,7 +70,7 @@ Extreme ExtremeOf(const Bytes& likeness, bool is_most) {
 
 }  // namespace
 
-void EmbedderCheck::Add(const Sketch& sketch, std::span<const float> vector) {
+void EmbedderCheck::Add(Sketch sketch, std::span<const float> vector) {
   std::bitset<kSketchHashes>& tokens = tokens_.emplace_back();
   for (const std::uint16_t hash : sketch) tokens.set(hash % kSketchHashes);
   vectors_.insert(vectors_.end(), vector.begin(), vector.end());

@@ -25,7 +25,7 @@ class EmbedderCheck {
   static constexpr std::size_t kItems = 64;
 
   // Copies both. REQUIRES: vectors of one length.
-  void Add(const Sketch& sketch, std::span<const float> vector);
+  void Add(Sketch sketch, std::span<const float> vector);
 
   // None if there are too few items to tell, too few that share a word, or texts that share all
   // as much. Equal vectors are left out: equal texts have them whatever the embedder knows.

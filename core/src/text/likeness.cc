@@ -15,9 +15,8 @@ void Likeness::Choose(ByteView record) {
   while (reader.Next()) {
     const double count = reader.Weighted(weights_);
     if (count == 0) continue;
-    // By blocks, which need not be put together.
-    const auto holding = static_cast<double>(texts_.Find(reader.token(), weights_).size());
-    const double idf = Idf(static_cast<double>(texts_.blocks()), holding);
+    const auto holding = static_cast<double>(texts_.CountHolders(reader.token()));
+    const double idf = Idf(static_cast<double>(texts_.items().size()), holding);
     terms_.push_back(
         {std::string(reader.token()), idf, idf * Saturated(count, norm, kTextWeights.k1)});
   }

@@ -25,6 +25,8 @@ constexpr std::size_t kRemovedPart = 4, kFewRemoved = 256;
 constexpr std::uint64_t kMergedBytes = 256 * 1024;
 // Views that are kept for the next question, and how much they take.
 constexpr std::size_t kViews = 64, kViewBytes = 16 * 1024 * 1024;
+// After so many removals views are made anew.
+constexpr std::size_t kMostRemovals = 4096;
 constexpr std::size_t kMostHashes = 48;
 
 int StepOf(const SegmentInfo& segment) {
@@ -34,7 +36,7 @@ int StepOf(const SegmentInfo& segment) {
 }
 
 // The least hashes, so that those of two documents can be compared.
-void EndSketch(Sketch& sketch) {
+void EndSketch(std::vector<std::uint16_t>& sketch) {
   HeapSort(sketch, std::less());
   sketch.erase(std::ranges::unique(sketch).begin(), sketch.end());
   if (sketch.size() > kMostHashes) sketch.resize(kMostHashes);
@@ -43,7 +45,7 @@ void EndSketch(Sketch& sketch) {
 }  // namespace
 
 void TextIndex::Clear() {
-  Changed();
+  views_.clear();
   merge_.reset();
   pages_.Clear();
   segments_.clear();
@@ -68,7 +70,7 @@ void TextIndex::Add(std::int64_t id, std::string_view encoded_ns, Bytes record) 
   fresh_bytes_ += record.size();
   fresh_[id] = {std::string(encoded_ns), std::move(record)};
   fresh_segment_.reset();
-  Changed();
+  ++version_;
 }
 
 void TextIndex::Remove(std::int64_t id) {
@@ -76,11 +78,14 @@ void TextIndex::Remove(std::int64_t id) {
     fresh_bytes_ -= fresh->second.record.size();
     fresh_.erase(fresh);
     fresh_segment_.reset();
-    Changed();
+    ++version_;
   }
   if (id > last_id_) return;
   removed_[id] = step_;
-  Changed();
+  if (removals_.size() == kMostRemovals) views_.clear();
+  if (views_.empty()) removals_.clear();
+  removals_.push_back(id);
+  ++version_;
 }
 
 bool TextIndex::IsLive(const SegmentInfo& segment, std::int64_t id) const {
@@ -90,20 +95,17 @@ bool TextIndex::IsLive(const SegmentInfo& segment, std::int64_t id) const {
 }
 
 Status TextIndex::OpenSegments() {
-  for (std::size_t i = opened_.size(); i < segments_.size(); ++i) {
+  opened_.resize(segments_.size());
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (opened_[i] != nullptr) continue;
     auto segment = TextSegment::Open(pages_, segments_[i]);
     if (!segment) return std::move(segment.error());
-    opened_.push_back(std::move(*segment));
+    opened_[i] = std::move(*segment);
   }
   return {};
 }
 
-Result<const TextView*> TextIndex::View(std::string_view encoded_prefix) {
-  const auto kept = std::ranges::find(views_, encoded_prefix, &Kept::prefix);
-  if (kept != views_.end() && kept->view->status().ok()) {
-    views_.splice(views_.begin(), views_, kept);
-    return views_.front().view.get();
-  }
+Result<std::vector<const TextSegment*>> TextIndex::Segments() {
   if (Status status = OpenSegments(); !status.ok()) return std::unexpected(std::move(status));
   if (!fresh_.empty() && fresh_segment_ == nullptr) {
     fresh_pages_.Clear();
@@ -116,11 +118,39 @@ Result<const TextView*> TextIndex::View(std::string_view encoded_prefix) {
   std::vector<const TextSegment*> segments;
   for (const auto& segment : opened_) segments.push_back(segment.get());
   if (fresh_segment_ != nullptr) segments.push_back(fresh_segment_.get());
-  auto view = TextView::Make(
-      segments, encoded_prefix,
+  return segments;
+}
+
+Status TextIndex::BringUpToDate(Kept& kept) {
+  const auto segments = Segments();
+  if (!segments) return segments.error();
+  std::vector<std::int64_t> removed(removals_.begin() + static_cast<std::ptrdiff_t>(kept.removed),
+                                    removals_.end());
+  HeapSort(removed, std::less<>());
+  Status status = kept.view->Update(
+      *segments, removed,
       [&](const SegmentInfo& segment, std::int64_t id) { return IsLive(segment, id); });
-  if (!view) return std::unexpected(std::move(view.error()));
-  views_.push_front({std::string(encoded_prefix), std::move(*view)});
+  kept.version = version_;
+  kept.removed = removals_.size();
+  return status;
+}
+
+Result<const TextView*> TextIndex::View(std::string_view encoded_prefix) {
+  // After a mistake a view is made anew.
+  std::erase_if(views_, [](const Kept& kept) { return !kept.view->status().ok(); });
+  const auto known = std::ranges::find_if(
+      views_, [&](const Kept& kept) { return kept.view->prefix() == encoded_prefix; });
+  if (known == views_.end()) {
+    views_.push_front({std::make_unique<TextView>(std::string(encoded_prefix)), 0, 0});
+  } else {
+    views_.splice(views_.begin(), views_, known);
+  }
+  if (views_.front().version != version_) {
+    if (Status status = BringUpToDate(views_.front()); !status.ok()) {
+      views_.pop_front();
+      return std::unexpected(std::move(status));
+    }
+  }
   std::size_t bytes = 0, count = 0;
   for (auto each = views_.begin(); each != views_.end();) {
     bytes += each->view->bytes();
@@ -145,7 +175,7 @@ SegmentInfo TextIndex::WriteFresh(SegmentPages& pages, std::uint32_t number) con
     const RecordReader reader(fresh.record);
     TextDoc doc{.id = id,
                 .length = reader.length(),
-                .flags = static_cast<std::uint32_t>(reader.flags()),
+                .flags = static_cast<std::uint8_t>(reader.flags()),
                 .group = reader.group().empty() ? 0 : HashOf(BytesOf(reader.group())),
                 .position = reader.position()};
     if (!reader.speaker().empty()) {
@@ -183,7 +213,7 @@ SegmentInfo TextIndex::WriteFresh(SegmentPages& pages, std::uint32_t number) con
   for (std::uint32_t number_of_doc = 0; number_of_doc < docs.size(); ++number_of_doc) {
     const Doc& doc = docs[number_of_doc];
     RecordReader reader(doc.record);
-    Sketch sketch;
+    std::vector<std::uint16_t> sketch;
     while (reader.Next()) {
       std::vector<Posting>& postings = tokens.Of(reader.token(), reader.token());
       double weight = 0;
@@ -226,7 +256,7 @@ Status TextIndex::Flush() {
     fresh_bytes_ = 0;
     fresh_segment_.reset();
     is_changed_ = true;
-    Changed();
+    ++version_;
   }
   const Result<bool> has_more = Merge();
   return has_more ? Status() : has_more.error();
@@ -271,18 +301,21 @@ void TextIndex::EndMerge() {
   const std::uint32_t oldest = merge->inputs().front()->info().number;
   const auto first = std::ranges::find(segments_, oldest, &SegmentInfo::number);
   const auto end = first + std::ssize(merge->inputs());
+  opened_.resize(segments_.size());
+  const auto first_opened = opened_.begin() + (first - segments_.begin());
+  const auto opened_place = opened_.erase(first_opened, first_opened + (end - first));
   for (auto input = first; input != end; ++input) {
     DropPages(input->number);
   }
   const auto place = segments_.erase(first, end);
   if (info.docs > 0) {
     segments_.insert(place, info);
+    opened_.insert(opened_place, nullptr);
   } else {
     DropPages(info.number);
   }
-  opened_.clear();
   is_changed_ = true;
-  Changed();
+  ++version_;
   DropMarks();
 }
 

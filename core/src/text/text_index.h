@@ -74,8 +74,9 @@ class TextIndex {
     Bytes record;
   };
   struct Kept {
-    std::string prefix;
-    std::unique_ptr<const TextView> view;
+    std::unique_ptr<TextView> view;
+    std::uint64_t version;  // of the index, of which it is
+    std::size_t removed;    // of removals_, those that it knows
   };
 
   Status OpenSegments();
@@ -87,11 +88,13 @@ class TextIndex {
   void EndMerge();
   void DropPages(std::uint32_t segment);
   void DropMarks();
-  void Changed() { views_.clear(); }
+  // The segments, with what is fresh in one without a number.
+  Result<std::vector<const TextSegment*>> Segments();
+  Status BringUpToDate(Kept& kept);
 
   SegmentPages pages_;
   std::vector<SegmentInfo> segments_;                       // the oldest first
-  std::vector<std::unique_ptr<const TextSegment>> opened_;  // the first of segments_
+  std::vector<std::unique_ptr<const TextSegment>> opened_;  // nullptr for one that is to be opened
   std::uint32_t step_ = 0;                                  // one more with each flush
   std::uint32_t next_segment_ = 1;
   std::int64_t last_id_ = 0;  // the greatest in a segment
@@ -107,7 +110,10 @@ class TextIndex {
   std::uint32_t merge_number_ = 0, merge_cleaned_ = 0;
   std::vector<std::uint32_t> dropped_;
   bool is_changed_ = false;
-  std::list<Kept> views_;  // the last one first
+  std::uint64_t version_ = 1;  // one more with each change
+  std::list<Kept> views_;      // the last one first
+  // Ids that were removed since the oldest view was brought up to date, in their order.
+  std::vector<std::int64_t> removals_;
 };
 
 }  // namespace keepsake::search

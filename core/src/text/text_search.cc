@@ -353,7 +353,7 @@ class TextRanking {
   // the last ones.
   void ScorePassages(std::span<const Held> held, const TextView::Item& item, double* windows,
                      double idf) const {
-    const std::uint32_t last = item.blocks <= kPassageBlocks ? 0 : item.blocks - kPassageBlocks;
+    const std::uint32_t last = item.blocks() <= kPassageBlocks ? 0 : item.blocks() - kPassageBlocks;
     std::uint32_t passage = 0;  // the first that has not been scored
     for (std::size_t i = 0; i < held.size(); ++i) {
       const std::uint32_t block = held[i].block;
@@ -404,7 +404,7 @@ class TextRanking {
       ++plan_.candidates;
       const TextView::Item& item = this->item(i);
       const std::span<const double> windows =
-          std::span(windows_).subspan(item.first_block, item.blocks);
+          std::span(windows_).subspan(item.first_block, item.blocks());
       const double whole = words_[i];
       words_[i] =
           (1 - weights_.passage) * whole + weights_.passage * *std::ranges::max_element(windows);

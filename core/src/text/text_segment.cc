@@ -35,7 +35,7 @@ std::int64_t UnZigZag(std::uint64_t number) {
 void AppendDoc(const TextDoc& doc, const TextDoc& last, Bytes& out) {
   AppendVarint(ZigZag(doc.id - last.id), out);
   AppendVarint(doc.length, out);
-  out.push_back(static_cast<std::uint8_t>(doc.flags));
+  out.push_back(doc.flags);
   AppendVarint(doc.speaker, out);
   constexpr double kMostWhole = 1e15;
   const bool is_whole =
@@ -155,41 +155,55 @@ Status TextSegment::ReadFooter() {
              : Damaged();
 }
 
-Status TextSegment::VisitNamespaces(std::string_view encoded_prefix,
-                                    FunctionRef<void(std::string_view, DocRange)> visit) const {
-  bool is_damaged = false;
-  Status status = namespaces_.Visit(encoded_prefix, [&](std::string_view ns, ByteView payload) {
-    if (!ns.starts_with(encoded_prefix)) return false;
-    ByteReader reader(payload);
-    const std::uint64_t first = reader.Varint(), end = first + reader.Varint();
-    is_damaged = !reader.ok() || end > info_.docs;
-    if (!is_damaged) {
-      visit(ns, {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)});
-    }
-    return !is_damaged;
-  });
-  return is_damaged ? Damaged() : status;
-}
-
-Status TextSegment::ReadDocs(DocRange docs, std::vector<TextDoc>& out) const {
-  if (docs.empty()) return {};
-  const std::uint32_t first = docs.first / kBlockDocs, last = (docs.end - 1) / kBlockDocs;
-  Bytes bytes;
-  Status status = pages_->Read(info_.number, doc_blocks_[first],
-                               doc_blocks_[last + 1] - doc_blocks_[first], bytes);
-  if (!status.ok()) return status;
-  ByteReader reader(bytes);
-  TextDoc doc;
-  for (std::uint32_t number = first * kBlockDocs; number < docs.end; ++number) {
-    doc = ReadDoc(number % kBlockDocs == 0 ? TextDoc() : doc, reader);
-    if (doc.speaker >= speakers_.size()) return Damaged();
-    if (number >= docs.first) out.push_back(doc);
+bool TextSegment::NamespaceCursor::Next() {
+  if (!status_.ok()) return false;
+  if (!words_.Next()) {
+    status_ = words_.status();
+    return false;
   }
-  return reader.ok() ? Status() : Damaged();
+  if (!words_.word().starts_with(prefix_)) return false;
+  ByteReader reader(words_.payload());
+  const std::uint64_t first = reader.Varint(), end = first + reader.Varint();
+  if (!reader.ok() || first < docs_.end || end <= first || end > docs_in_all_) {
+    status_ = Damaged();
+    return false;
+  }
+  docs_ = {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)};
+  return true;
 }
 
-Result<const Sketch*> TextSegment::ReadSketch(std::uint32_t doc) const {
-  const std::uint32_t block = doc / kBlockDocs;
+Result<DocRange> TextSegment::DocsBelow(std::string_view encoded_prefix) const {
+  NamespaceCursor namespaces(*this, encoded_prefix);
+  DocRange docs;
+  while (namespaces.Next()) {
+    if (docs.empty()) docs.first = namespaces.docs().first;
+    docs.end = namespaces.docs().end;
+  }
+  if (!namespaces.status().ok()) return std::unexpected(namespaces.status());
+  return docs;
+}
+
+const TextDoc& TextSegment::DocCursor::Read(std::uint32_t number) {
+  if (const std::uint32_t block = number / kBlockDocs; status_.ok() && block != block_) {
+    block_ = block;
+    next_ = block * kBlockDocs;
+    bytes_.clear();
+    const std::uint64_t begin = segment_->doc_blocks_[block];
+    status_ = segment_->pages_->Read(segment_->info_.number, begin,
+                                     segment_->doc_blocks_[block + 1] - begin, bytes_);
+    reader_ = ByteReader(bytes_);
+    doc_ = {};
+  }
+  for (; status_.ok() && next_ <= number; ++next_) {
+    doc_ = ReadDoc(doc_, reader_);
+    if (!reader_.ok() || doc_.speaker >= segment_->speakers_.size()) status_ = Damaged();
+  }
+  if (!status_.ok()) doc_ = {};
+  return doc_;
+}
+
+Result<Sketch> TextSegment::ReadSketch(std::uint32_t doc) const {
+  const std::uint32_t block = doc / kBlockDocs, number = doc % kBlockDocs;
   if (block != sketch_block_) {
     sketch_block_ = 0xFFFF'FFFF;
     Bytes bytes;
@@ -197,20 +211,22 @@ Result<const Sketch*> TextSegment::ReadSketch(std::uint32_t doc) const {
                                  sketch_blocks_[block + 1] - sketch_blocks_[block], bytes);
     if (!status.ok()) return std::unexpected(std::move(status));
     ByteReader reader(bytes);
-    sketches_.clear();
+    hashes_.clear();
+    sketch_ends_.clear();
     while (!reader.done()) {
-      Sketch& sketch = sketches_.emplace_back();
       std::uint64_t hash = 0;
       for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
         hash += reader.Varint();
-        sketch.push_back(static_cast<std::uint16_t>(hash % kSketchHashes));
+        hashes_.push_back(static_cast<std::uint16_t>(hash % kSketchHashes));
       }
+      sketch_ends_.push_back(hashes_.size());
     }
     if (!reader.ok()) return std::unexpected(Damaged());
     sketch_block_ = block;
   }
-  if (doc % kBlockDocs >= sketches_.size()) return std::unexpected(Damaged());
-  return &sketches_[doc % kBlockDocs];
+  if (number >= sketch_ends_.size()) return std::unexpected(Damaged());
+  const std::size_t begin = number == 0 ? 0 : sketch_ends_[number - 1];
+  return Sketch(hashes_).subspan(begin, sketch_ends_[number] - begin);
 }
 
 Status TextSegment::ReadPostings(ByteView entry, DocRange docs, std::vector<Posting>& out) const {
@@ -270,7 +286,7 @@ Status TextSegment::ReadSketches(Bytes& out, std::vector<std::size_t>& ends) con
   return reader.ok() ? Status() : Damaged();
 }
 
-void AppendSketch(const Sketch& sketch, Bytes& out) {
+void AppendSketch(Sketch sketch, Bytes& out) {
   AppendVarint(sketch.size(), out);
   std::uint16_t before = 0;
   for (const std::uint16_t hash : sketch) {
@@ -400,14 +416,15 @@ Status SegmentMerge::Begin(FunctionRef<bool(const SegmentInfo&, std::int64_t)> i
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
     const TextSegment& segment = *inputs_[input];
     new_docs_.emplace_back(segment.info().docs, kGone);
-    std::vector<TextDoc> docs;
-    Status status = segment.ReadDocs({0, segment.info().docs}, docs);
-    if (status.ok()) status = segment.ReadSketches(sketches[input], sketch_ends[input]);
+    TextSegment::DocCursor docs(segment);
+    Status status = segment.ReadSketches(sketches[input], sketch_ends[input]);
     if (!status.ok()) return status;
-    status = segment.VisitNamespaces("", [&](std::string_view ns, DocRange range) {
+    TextSegment::NamespaceCursor each(segment, "");
+    while (each.Next()) {
       std::vector<Entry>* entries = nullptr;
-      for (std::uint32_t number = range.first; number < range.end; ++number) {
-        TextDoc doc = docs[number];
+      for (std::uint32_t number = each.docs().first; number < each.docs().end; ++number) {
+        TextDoc doc = docs.Read(number);
+        if (!docs.status().ok()) return docs.status();
         if (!is_live(segment.info(), doc.id)) continue;
         if (doc.speaker != 0) {
           const auto [known, is_new] = speaker_numbers.try_emplace(
@@ -415,11 +432,11 @@ Status SegmentMerge::Begin(FunctionRef<bool(const SegmentInfo&, std::int64_t)> i
           if (is_new) speakers_.push_back(known->first);
           doc.speaker = known->second;
         }
-        if (entries == nullptr) entries = &namespaces.try_emplace(std::string(ns)).first->second;
+        if (entries == nullptr) entries = &namespaces.try_emplace(each.encoded()).first->second;
         entries->push_back({doc, input, number});
       }
-    });
-    if (!status.ok()) return status;
+    }
+    if (!each.status().ok()) return each.status();
   }
   std::uint32_t next = 0;
   for (auto& [ns, entries] : namespaces) {

@@ -38,7 +38,7 @@ namespace keepsake::search {
 struct TextDoc {
   std::int64_t id = 0;
   std::uint32_t length = 0;   // words
-  std::uint32_t flags = 0;    // as RecordReader's
+  std::uint8_t flags = 0;     // as RecordReader's
   std::uint32_t speaker = 0;  // number of who speaks, 0 for nobody
   std::uint64_t group = 0;    // hash of its group, 0 for none
   double position = 0;
@@ -55,8 +55,8 @@ struct Posting {
 // Some of the hashes of the tokens that a document has with a weight, ascending: enough to say how
 // much two documents share. A hash is below kSketchHashes.
 inline constexpr std::uint32_t kSketchHashes = 1024;
-using Sketch = std::vector<std::uint16_t>;
-void AppendSketch(const Sketch& sketch, Bytes& out);
+using Sketch = std::span<const std::uint16_t>;
+void AppendSketch(Sketch sketch, Bytes& out);
 
 // How a segment stands in the list of them.
 struct SegmentInfo {
@@ -85,18 +85,57 @@ class TextSegment {
   const SegmentInfo& info() const { return info_; }
   // By number; the first is nobody's.
   const std::vector<std::string>& speakers() const { return speakers_; }
-  const WordTable& namespaces() const { return namespaces_; }
   const WordTable& tokens() const { return tokens_; }
   const WordTable& written() const { return written_; }
 
-  // Gives each namespace that begins so, in order, and its documents.
-  Status VisitNamespaces(std::string_view encoded_prefix,
-                         FunctionRef<void(std::string_view encoded_ns, DocRange docs)> visit) const;
-  Status ReadDocs(DocRange docs, std::vector<TextDoc>& out) const;
+  // All documents of namespaces that begin so: they follow each other.
+  Result<DocRange> DocsBelow(std::string_view encoded_prefix) const;
+
+  // Goes through the namespaces that begin so, in order.
+  class NamespaceCursor {
+   public:
+    NamespaceCursor(const TextSegment& segment, std::string_view encoded_prefix)
+        : docs_in_all_(segment.info_.docs),
+          prefix_(encoded_prefix),
+          words_(segment.namespaces_, encoded_prefix) {}
+    // False at the end, or after a mistake.
+    bool Next();
+    const std::string& encoded() const { return words_.word(); }
+    DocRange docs() const { return docs_; }
+    const Status& status() const { return status_; }
+
+   private:
+    std::uint32_t docs_in_all_;
+    std::string prefix_;
+    WordTable::Cursor words_;
+    DocRange docs_;
+    Status status_;
+  };
+
+  // Reads documents one after the other, or leaves some out.
+  class DocCursor {
+   public:
+    explicit DocCursor(const TextSegment& segment) : segment_(&segment) {}
+    // REQUIRES: it stands behind the one before. After a mistake it has nothing.
+    const TextDoc& Read(std::uint32_t number);
+    const Status& status() const { return status_; }
+
+   private:
+    const TextSegment* segment_;
+    std::uint32_t next_ = 0;
+    std::uint32_t block_ = 0xFFFF'FFFF;
+    Bytes bytes_;
+    ByteReader reader_{ByteView()};
+    TextDoc doc_;
+    Status status_;
+  };
+
   // Valid until another one is read.
-  Result<const Sketch*> ReadSketch(std::uint32_t doc) const;
+  Result<Sketch> ReadSketch(std::uint32_t doc) const;
   // The sketches of all, encoded, and where each ends.
   Status ReadSketches(Bytes& out, std::vector<std::size_t>& ends) const;
+  // How many documents an entry has, of all.
+  static std::uint64_t CountOf(ByteView entry) { return ByteReader(entry).Varint() >> 1; }
   // Appends the postings of an entry that are of these documents.
   Status ReadPostings(ByteView entry, DocRange docs, std::vector<Posting>& out) const;
 
@@ -111,7 +150,8 @@ class TextSegment {
   WordTable namespaces_, tokens_, written_;
   // The block of sketches that was read last: many of one are asked for.
   mutable std::uint32_t sketch_block_ = 0xFFFF'FFFF;
-  mutable std::vector<Sketch> sketches_;
+  mutable std::vector<std::uint16_t> hashes_;
+  mutable std::vector<std::size_t> sketch_ends_;  // in hashes_
 };
 
 // Writes a segment: documents first, then tokens, then words as they are written.
@@ -184,7 +224,8 @@ class SegmentMerge {
 };
 
 // Whether one stands before another of the same namespace.
-inline bool IsBefore(const TextDoc& a, const TextDoc& b) {
+template <typename Doc>
+bool IsBefore(const Doc& a, const Doc& b) {
   if (a.group != b.group) return a.group < b.group;
   if (a.position != b.position) return a.position < b.position;
   return a.id < b.id;

@@ -76,8 +76,8 @@ bool WordTable::Open(SegmentPages& pages, std::uint32_t segment, ByteReader& tab
 
 std::size_t WordTable::BlockOf(std::string_view word) const {
   const auto behind = std::ranges::upper_bound(blocks_, word, {}, &WordBlock::first);
-  if (behind == blocks_.begin()) return blocks_.size();
-  return static_cast<std::size_t>(behind - blocks_.begin()) - 1;
+  const auto blocks = static_cast<std::size_t>(behind - blocks_.begin());
+  return blocks == 0 ? 0 : blocks - 1;
 }
 
 Status WordTable::ReadBlock(std::size_t block, Bytes& out) const {
@@ -87,7 +87,7 @@ Status WordTable::ReadBlock(std::size_t block, Bytes& out) const {
 
 Result<std::optional<Bytes>> WordTable::Find(std::string_view word) const {
   const std::size_t at = BlockOf(word);
-  if (at == blocks_.size()) return std::nullopt;
+  if (blocks_.empty()) return std::nullopt;
   Bytes block;
   if (Status status = ReadBlock(at, block); !status.ok()) return std::unexpected(std::move(status));
   ByteReader reader(block);
@@ -112,30 +112,25 @@ Result<std::optional<Bytes>> WordTable::Find(std::string_view word) const {
 
 Status WordTable::Visit(std::string_view from,
                         FunctionRef<bool(std::string_view, ByteView)> visit) const {
-  const std::size_t at = BlockOf(from);
-  Bytes block;
-  for (std::size_t i = at == blocks_.size() ? 0 : at; i < blocks_.size(); ++i) {
-    if (Status status = ReadBlock(i, block); !status.ok()) return status;
-    ByteReader reader(block);
-    std::string word;
-    ByteView payload;
-    while (NextInBlock(reader, word, payload)) {
-      if (word >= from && !visit(word, payload)) return {};
-    }
-    if (!reader.ok()) return Damaged();
+  Cursor cursor(*this, from);
+  while (cursor.Next()) {
+    if (!visit(cursor.word(), cursor.payload())) break;
   }
-  return {};
+  return cursor.status();
 }
 
 bool WordTable::Cursor::Next() {
-  while (!NextInBlock(reader_, word_, payload_)) {
-    if (status_.ok() && !reader_.ok()) status_ = Damaged();
-    if (!status_.ok() || next_ == table_->blocks_.size()) return false;
-    status_ = table_->ReadBlock(next_++, block_);
-    if (!status_.ok()) return false;
-    word_.clear();
-    reader_ = ByteReader(block_);
-  }
+  do {
+    while (!NextInBlock(reader_, word_, payload_)) {
+      if (status_.ok() && !reader_.ok()) status_ = Damaged();
+      if (!status_.ok() || next_ == table_->blocks_.size()) return false;
+      status_ = table_->ReadBlock(next_++, block_);
+      if (!status_.ok()) return false;
+      word_.clear();
+      reader_ = ByteReader(block_);
+    }
+  } while (word_ < from_);
+  from_.clear();
   return true;
 }
 

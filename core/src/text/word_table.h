@@ -61,10 +61,11 @@ class WordTable {
   Status Visit(std::string_view from,
                FunctionRef<bool(std::string_view word, ByteView payload)> visit) const;
 
-  // Goes through all words, in order.
+  // Goes through the words from one on, in order.
   class Cursor {
    public:
-    explicit Cursor(const WordTable& table) : table_(&table) {}
+    explicit Cursor(const WordTable& table, std::string_view from = "")
+        : table_(&table), from_(from), next_(table.BlockOf(from)) {}
     // False at the end, or after a mistake.
     bool Next();
     const Status& status() const { return status_; }
@@ -73,7 +74,8 @@ class WordTable {
 
    private:
     const WordTable* table_;
-    std::size_t next_ = 0;  // block
+    std::string from_;
+    std::size_t next_;  // block
     Bytes block_;
     ByteReader reader_{ByteView()};
     std::string word_;
@@ -82,7 +84,7 @@ class WordTable {
   };
 
  private:
-  // The block in which the word is, if it is there; size() for none.
+  // The block in which the word is, if it is there: the first for one that is before all.
   std::size_t BlockOf(std::string_view word) const;
   Status ReadBlock(std::size_t block, Bytes& out) const;
 
