@@ -105,7 +105,7 @@ std::vector<Set> ReadSets(const char* path, std::size_t sample) {
     } else if (parts[0] == "item") {
       Talk& talk = sets.back().talks.back();
       talk.keys.push_back(parts[1]);
-      talk.records.push_back(search::MakeTextEntry(parts[2], {}).record);
+      talk.records.push_back(search::MakeTextRecord(parts[2], {}));
     } else if (questions++ % sample == 0) {
       const std::vector<std::string> keys = Split(parts[2], ',');
       sets.back().talks.back().questions.push_back(

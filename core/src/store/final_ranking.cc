@@ -63,6 +63,14 @@ void ApplyOrigin(const Ranking& ranking, SearchItem& item) {
 
 using Tokens = std::vector<std::string>;  // sorted, distinct
 
+Tokens TokensOf(std::string_view value, const TextConfig& config) {
+  Tokens tokens;
+  const Bytes record = search::MakeTextRecord(value, config);
+  for (search::RecordReader reader(record); reader.Next();) tokens.emplace_back(reader.token());
+  std::ranges::sort(tokens);
+  return tokens;
+}
+
 // Shared tokens among all of both, 0…1.
 double Similarity(const Tokens& a, const Tokens& b) {
   const auto shared = static_cast<double>(std::ranges::count_if(
@@ -77,7 +85,7 @@ void ApplyDiversity(const Ranking& ranking, const TextConfig& config,
                     std::vector<SearchItem>& items, std::vector<std::size_t>& order) {
   std::vector<Tokens> tokens;
   for (const SearchItem& item : items) {
-    tokens.push_back(search::MakeTextEntry(item.item.value, config).tokens);
+    tokens.push_back(TokensOf(item.item.value, config));
   }
   std::vector<double> most_similar(items.size(), 0);
   const auto worth = [&](std::size_t i) {

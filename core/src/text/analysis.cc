@@ -1,7 +1,6 @@
 #include "text/analysis.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "text/stop_words.h"
 #include "text/telephone.h"
 #include "text/unicode.h"
+#include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
@@ -42,19 +42,10 @@ char JointOf(char32_t c) {
              : '\0';
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNumberWords = {
-    {{"eight", "8"},
-     {"eleven", "11"},
-     {"five", "5"},
-     {"four", "4"},
-     {"nine", "9"},
-     {"seven", "7"},
-     {"six", "6"},
-     {"ten", "10"},
-     {"three", "3"},
-     {"twelve", "12"},
-     {"twice", "2"},
-     {"two", "2"}}};
+// From 2 on.
+constexpr std::string_view kNumberWords[] = {" two twice ", " three ",  " four ",  " five ",
+                                             " six ",       " seven ",  " eight ", " nine ",
+                                             " ten ",       " eleven ", " twelve "};
 
 // Cuts between characters.
 void CutToTokenSize(std::string& text) {
@@ -66,7 +57,9 @@ void CutToTokenSize(std::string& text) {
 
 class Analysis {
  public:
-  Analysis(std::string_view text, Language language) : text_(text), language_(language) {}
+  Analysis(std::string_view text, Language language) : text_(text), language_(language) {
+    tokens_.reserve(std::min(text.size() / kUsualBytes, kMaxTokens));
+  }
 
   std::vector<Token> Run() {
     while (at_ < text_.size() && tokens_.size() < kMaxTokens) {
@@ -264,9 +257,10 @@ class Analysis {
     std::string word = std::move(part.folded);
     CutOrdinal(word);
     if (language_ == Language::kEnglish) {
-      const auto number = std::ranges::find(kNumberWords, word,
-                                            &std::pair<std::string_view, std::string_view>::first);
-      if (number != kNumberWords.end()) word = number->second;
+      static const WordList numbers(kNumberWords);
+      if (const std::uint32_t group = numbers.GroupOf(word); group > 0) {
+        word = std::to_string(group + 1);
+      }
     }
     const bool is_stop_word = IsStopWord(word, language_);
     dates_.Word(word, part.joint);
@@ -341,6 +335,7 @@ class Analysis {
   static bool IsRegional(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 
   static constexpr std::size_t kMaxParts = 16;
+  static constexpr std::size_t kUsualBytes = 6;  // of a word and a space
 
   std::string_view text_;
   Language language_;

@@ -1,10 +1,14 @@
 #include "text/stemmer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string_view>
+
+#include "text/word_list.h"
 
 namespace keepsake::search {
 namespace {
@@ -15,11 +19,27 @@ struct Replacement {
   std::string_view to;
 };
 
-// Sorted by `from`.
-const Replacement* Find(std::span<const Replacement> sorted, std::string_view word) {
-  const auto found = std::ranges::lower_bound(sorted, word, {}, &Replacement::from);
-  return found != sorted.end() && found->from == word ? &*found : nullptr;
-}
+// Looks for a word among those that are replaced.
+template <std::size_t kCount>
+class Replacements {
+ public:
+  explicit Replacements(const Replacement (&all)[kCount]) : all_(all), words_(FromsOf(all)) {}
+
+  const Replacement* Find(std::string_view word) const {
+    const std::uint32_t number = words_.GroupOf(word);
+    return number == 0 ? nullptr : &all_[number - 1];
+  }
+
+ private:
+  static std::array<std::string_view, kCount> FromsOf(const Replacement (&all)[kCount]) {
+    std::array<std::string_view, kCount> froms;
+    for (std::size_t i = 0; i < kCount; ++i) froms[i] = all[i].from;
+    return froms;
+  }
+
+  const Replacement (&all_)[kCount];
+  WordList words_;
+};
 
 // Irregular forms.
 constexpr Replacement kIrregular[] = {
@@ -154,7 +174,8 @@ class Porter2 {
 
   void Run() {
     if (word_.size() <= 2) return;
-    if (const Replacement* exception = Find(kExceptions, word_)) {
+    static const Replacements exceptions(kExceptions);
+    if (const Replacement* exception = exceptions.Find(word_)) {
       word_ = exception->to;
       return;
     }
@@ -197,7 +218,10 @@ class Porter2 {
     r2_ = r1_ < word_.size() ? RegionAfter(r1_) : word_.size();
   }
 
-  bool Ends(std::string_view suffix) const { return word_.ends_with(suffix); }
+  // Most words end with another letter.
+  bool Ends(std::string_view suffix) const {
+    return !word_.empty() && word_.back() == suffix.back() && word_.ends_with(suffix);
+  }
   bool InR1(std::string_view suffix) const { return word_.size() - suffix.size() >= r1_; }
   bool InR2(std::string_view suffix) const { return word_.size() - suffix.size() >= r2_; }
   void Cut(std::size_t count) { word_.resize(word_.size() - count); }
@@ -405,7 +429,8 @@ void Stem(Language language, std::string& word) {
     case Language::kNone:
       return;
     case Language::kEnglish:
-      if (const Replacement* regular = Find(kIrregular, word)) word = regular->to;
+      static const Replacements irregular(kIrregular);
+      if (const Replacement* regular = irregular.Find(word)) word = regular->to;
       return Porter2(word).Run();
     case Language::kGerman:
       return StemGerman(word);

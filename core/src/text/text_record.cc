@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "json/json.h"
@@ -57,50 +57,60 @@ class RecordBuilder {
         written = ToLowerAscii(text.substr(token.begin, token.end - token.begin));
         if (has_weight) flags |= FlagsOfWord(written);
       }
-      Counts& counts = counts_[token.text];
-      if (written != token.text && written.size() <= kMaxTokenBytes) counts.written = written;
-      ++counts.at[counter_.block() * TextConfig::kMaxFields + field];
+      const bool is_other = written != token.text && written.size() <= kMaxTokenBytes;
+      Counts& counts = CountsOf(std::move(token.text));
+      if (is_other) counts.written = std::move(written);
+      // Places ascend: fields come in their order, and blocks do.
+      const std::uint64_t place = counter_.block() * TextConfig::kMaxFields + field;
+      if (counts.at.empty() || counts.at.back().place != place) counts.at.push_back({place, 0});
+      ++counts.at.back().occurrences;
       counter_.Add(token, has_weight);
     }
     flags_ |= flags;
   }
 
-  TextEntry Take(std::string_view speaker, std::string_view role, std::string_view group,
-                 double position, bool is_talk) {
-    TextEntry entry;
-    entry.length = counter_.words();
+  Bytes Take(std::string_view speaker, std::string_view role, std::string_view group,
+             double position, bool is_talk) {
     flags_ |= FlagsOfRole(role) | (is_talk ? RecordReader::kSpoken : 0);
-    if (entry.length > kMostStandingWords) flags_ &= ~RecordReader::kStands;
-    AppendVarint(flags_, entry.record);
-    AppendVarint(entry.length, entry.record);
+    if (counter_.words() > kMostStandingWords) flags_ &= ~RecordReader::kStands;
+    Bytes record;
+    AppendVarint(flags_, record);
+    AppendVarint(counter_.words(), record);
     AppendText((flags_ & (RecordReader::kOfUser | RecordReader::kOfAssistant)) != 0 ? "" : speaker,
-               entry.record);
-    AppendText(group, entry.record);
-    AppendU64(std::bit_cast<std::uint64_t>(position), entry.record);
-    AppendVarint(counts_.size(), entry.record);
-    for (const auto& [token, counts] : counts_) {
-      AppendText(token, entry.record);
-      AppendText(counts.written, entry.record);
-      AppendVarint(counts.at.size(), entry.record);
+               record);
+    AppendText(group, record);
+    AppendU64(std::bit_cast<std::uint64_t>(position), record);
+    AppendVarint(counts_.size(), record);
+    for (const auto* token : in_order_) {
+      const Counts& counts = token->second;
+      AppendText(token->first, record);
+      AppendText(counts.written, record);
+      AppendVarint(counts.at.size(), record);
       for (const auto& [place, occurrences] : counts.at) {
-        AppendVarint(place, entry.record);
-        AppendVarint(occurrences, entry.record);
+        AppendVarint(place, record);
+        AppendVarint(occurrences, record);
       }
-      entry.tokens.push_back(token);
     }
-    return entry;
+    return record;
   }
 
  private:
   struct Counts {
     std::string written;
-    std::map<std::uint32_t, std::uint32_t> at;  // by place
+    std::vector<RecordReader::PlaceCount> at;
   };
+
+  Counts& CountsOf(std::string token) {
+    const auto [known, is_new] = counts_.try_emplace(std::move(token));
+    if (is_new) in_order_.push_back(&*known);
+    return known->second;
+  }
 
   Language language_;
   std::uint64_t flags_ = 0;
   BlockCounter counter_;
-  std::map<std::string, Counts> counts_;
+  std::unordered_map<std::string, Counts> counts_;
+  std::vector<const std::pair<const std::string, Counts>*> in_order_;
 };
 
 // Of whole characters.
@@ -163,7 +173,7 @@ std::vector<FieldText> TextsOf(std::string_view value, const TextConfig& config)
   return TextsOf(value, config, known);
 }
 
-TextEntry MakeTextEntry(std::string_view value, const TextConfig& config, std::size_t most_bytes) {
+Bytes MakeTextRecord(std::string_view value, const TextConfig& config, std::size_t most_bytes) {
   RecordBuilder builder(config.language);
   AutoFields known = AutoFieldsOf(value);
   std::size_t left = most_bytes;

@@ -3,7 +3,7 @@
 //   record := flags:varint length:varint speaker:text group:text position:u64
 //             count:varint token*
 //   token  := token:text written:text count:varint (place:varint occurrences:varint)*
-//             sorted by token, distinct
+//             distinct, in the order in which the texts have them
 //   text   := length:varint byte*
 //
 // flags: 1 asks (has a question mark), 2 the user says it, 4 the assistant does, 8 a wish that
@@ -29,13 +29,6 @@
 #include "text/analysis.h"
 
 namespace keepsake::search {
-
-// The text of an item, ready to be stored.
-struct TextEntry {
-  Bytes record;
-  std::vector<std::string> tokens;  // distinct, sorted: what the item is found by
-  std::uint32_t length = 0;         // words
-};
 
 inline constexpr std::uint32_t kBlockWords = 20;
 // A passage has so many blocks.
@@ -63,10 +56,10 @@ inline constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
 // What an item is about its first bytes tell.
 inline constexpr std::size_t kTellingBytes = std::size_t{16} << 10;
 
-// The entry of a value, of so much of its texts: it has no tokens if the value has no text.
+// The record of a value, of so much of its texts: it has no tokens if the value has no text.
 // REQUIRES: `value` is valid JSON.
-TextEntry MakeTextEntry(std::string_view value, const TextConfig& config,
-                        std::size_t most_bytes = kMostTextBytes);
+Bytes MakeTextRecord(std::string_view value, const TextConfig& config,
+                     std::size_t most_bytes = kMostTextBytes);
 
 // The texts of a value, each with the number of its field.
 struct FieldText {

@@ -1,4 +1,4 @@
-// Words in groups, to be looked up: a binary search, made of texts that are easy to read.
+// Words in groups, to be looked up: a table of hashes, made of texts that are easy to read.
 #ifndef KEEPSAKE_TEXT_WORD_LIST_H_
 #define KEEPSAKE_TEXT_WORD_LIST_H_
 
@@ -22,9 +22,12 @@ class WordList {
  private:
   struct Entry {
     std::string_view word;
-    std::uint32_t group;
+    std::uint32_t group = 0;
   };
-  std::vector<Entry> entries_;  // by word
+  // Where the word is, or the first free place behind: at least half of all are free.
+  std::size_t PlaceOf(std::string_view word) const;
+
+  std::vector<Entry> entries_;  // by hash; a power of two
 };
 
 }  // namespace keepsake::search

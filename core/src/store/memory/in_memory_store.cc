@@ -196,7 +196,7 @@ class MemoryTextSource final : public search::TextSource {
   }
 
   Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
-    use(search::MakeTextEntry(records_.at(id)->value, config_, search::kTellingBytes).record);
+    use(search::MakeTextRecord(records_.at(id)->value, config_, search::kTellingBytes));
     return {};
   }
 
@@ -487,8 +487,7 @@ Status InMemoryStore::AnalyseTexts(std::string_view encoded_prefix, TextWork& wo
     if (!work.Analyse(record.value)) return TextWork::NotDone();
     if (Status status = room.TakeValue(record.value); !status.ok()) return status;
     record.is_analysed = true;
-    text_.Add(record.id, bucket.encoded_ns,
-              search::MakeTextEntry(record.value, options().text).record);
+    text_.Add(record.id, bucket.encoded_ns, search::MakeTextRecord(record.value, options().text));
     if (text_.IsFull()) {
       if (Status status = text_.Flush(); !status.ok()) return status;
     }

@@ -109,7 +109,7 @@ class SqliteTextSource final : public search::TextSource {
 
   Status RecordOf(std::int64_t id, FunctionRef<void(ByteView)> use) override {
     return database_.Run(kValue, {id}, [&](const Row& row) {
-      use(search::MakeTextEntry(row.Text(0), config_, search::kTellingBytes).record);
+      use(search::MakeTextRecord(row.Text(0), config_, search::kTellingBytes));
     });
   }
 
@@ -333,7 +333,7 @@ Result<bool> SqliteTextIndex::CoverSome(const std::string& encoded_prefix, const
         }
         if (is_known) return true;
         ++taken;
-        Bytes record = search::MakeTextEntry(row.Text(3), config).record;
+        Bytes record = search::MakeTextRecord(row.Text(3), config);
         if (is_alone) {
           index_.Add(row.Int(0), row.Text(1), std::move(record));
         } else {
@@ -386,7 +386,7 @@ Result<std::vector<std::int64_t>> SqliteTextIndex::Analyse(std::string_view enco
     are_all = failure.ok() && work.Analyse(row.Text(1));
     if (!are_all) return false;
     done.push_back(row.Int(0));
-    index_.Put(row.Int(0), encoded_ns, search::MakeTextEntry(row.Text(1), config).record);
+    index_.Put(row.Int(0), encoded_ns, search::MakeTextRecord(row.Text(1), config));
     return true;
   });
   if (status.ok() && done.empty()) status = failure;
