@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "base/heap_sort.h"
 #include "base/order.h"
 #include "json/json.h"
 #include "json/path.h"
@@ -67,7 +69,7 @@ Tokens TokensOf(std::string_view value, const TextConfig& config) {
   Tokens tokens;
   const Bytes record = search::MakeTextRecord(value, config);
   for (search::RecordReader reader(record); reader.Next();) tokens.emplace_back(reader.token());
-  std::ranges::sort(tokens);
+  HeapSort(tokens, std::less());
   return tokens;
 }
 

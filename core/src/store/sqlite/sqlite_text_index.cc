@@ -37,9 +37,10 @@ constexpr std::string_view kReadChanges =
 constexpr std::string_view kDropChanges =
     "DELETE FROM text_changes WHERE item_id IN (SELECT value FROM json_each(?))";
 constexpr std::string_view kDropAllChanges = "DELETE FROM text_changes";
+// A host may read all rows of a statement before it gives the first.
 constexpr std::string_view kCover =
     "SELECT item_id, ns, key, value FROM store_kv WHERE (ns, key) >= (?, ?) AND ns < ?"
-    " ORDER BY ns, key";
+    " ORDER BY ns, key LIMIT ?";
 // In the order of the list, and no further than rows are taken. With a plain `ns = ?` SQLite might
 // take the index of namespaces, and read a whole one for each portion.
 constexpr std::string_view kValues =
@@ -316,17 +317,18 @@ Result<bool> SqliteTextIndex::CoverSome(const std::string& encoded_prefix, const
   const ItemName begin = next;
   const sql::PrefixRange range(encoded_prefix);
   search::TextRoom room;
-  std::size_t taken = 0;
+  std::size_t seen = 0, taken = 0;
   bool may_go_on = true, is_cut = false;
   Status failure;
+  constexpr auto kRows = static_cast<std::int64_t>(kAnalysedAtOnce) + 1;
   Status status =
-      database_.Run(kCover, {begin.encoded_ns, begin.key, range.end()}, [&](const Row& row) {
+      database_.Run(kCover, {begin.encoded_ns, begin.key, range.end(), kRows}, [&](const Row& row) {
         const bool is_known = covered_.Covers(row.Text(1));
         if (!is_known) {
           failure = room.TakeValue(row.Text(3));
           may_go_on = failure.ok() && work.Analyse(row.Text(3));
         }
-        is_cut = !may_go_on || taken == kAnalysedAtOnce;
+        is_cut = !may_go_on || seen++ == kAnalysedAtOnce;
         if (is_cut) {
           next = {std::string(row.Text(1)), std::string(row.Text(2))};
           return false;
