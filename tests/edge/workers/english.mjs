@@ -8,25 +8,22 @@ import { serve } from "./serve.mjs";
 const ns = ["ada"];
 const query = "Has she an animal?";
 
+const index = await english();
+
 export class English extends DurableObject {
-  async memory() {
-    this.opened ??= durableMemory(this.ctx.storage, { index: await english() });
-    return this.opened;
-  }
+  store = durableMemory(this.ctx.storage, { index }).store;
 
   async put(key, text) {
-    const { store } = await this.memory();
-    await store.put(ns, key, { text });
-    return store.stats();
+    await this.store.put(ns, key, { text });
+    return this.store.stats();
   }
 
   async find(mode) {
-    const { store } = await this.memory();
-    return (await store.search(ns, { query, mode })).map(({ key }) => key);
+    return (await this.store.search(ns, { query, mode })).map(({ key }) => key);
   }
 
-  async stats() {
-    return (await this.memory()).store.stats();
+  stats() {
+    return this.store.stats();
   }
 }
 
