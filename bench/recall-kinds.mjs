@@ -4,7 +4,7 @@
 //
 //   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
 //        --realmem=folder --stackfaq=file --cosqa=folder --mtrag=file --qmsum=folder
-//        --cranfield=folder --squad=file.json,file.json [--table=file] [--gate] [--data=file]
+//        --cranfield=folder --squad=file.json,file.json [--table=file|--english] [--gate] [--data=file]
 //        [--sample=n]
 //
 // The data is read where it lies and is no part of the project:
@@ -17,8 +17,8 @@
 //   qmsum      data/ALL of QMSum, of which test and val: questions, and turns of a meeting
 // Name only what may be looked at: the others tell whether a figure is honest.
 // --table searches by words and by the meaning of `keepsake/embed` together, too, with a table
-// that `cutWordVectors()` made.
-// --gate asks what scores are worth as a confidence: the gate that keeps a share of the hits that
+// that `cutWordVectors()` made; --english with that of packages/english.
+// --gate asks what scores (with a table, of both) are worth as a confidence: the gate that keeps a share of the hits that
 // answer, chosen on the other sets, and how many questions without an answer then get nothing.
 // --sample=n takes each nth question.
 // --data=file writes all sets that are named for bench/core/text_fit.cc, which tries other weights.
@@ -103,7 +103,10 @@ const KINDS = {
 };
 
 const tableFile = optionOf("table");
-const embedder = tableFile && staticEmbedder(readFileSync(tableFile));
+const embedder = tableFile
+  ? staticEmbedder(readFileSync(tableFile))
+  : process.argv.includes("--english") &&
+    staticEmbedder((await import("../packages/english/dist/table.js")).bytes());
 
 const idsIn = (value) =>
   typeof value === "number"
@@ -431,7 +434,7 @@ async function scoresOf(kind, talks) {
     const parts = talks.length > 1 ? [talk] : halvesOf(talk);
     for (const { items, questions } of parts) {
       const known = new Set(items.map(({ key }) => key));
-      const ours = new Ours();
+      const ours = new (embedder ? OursWithTable : Ours)();
       await ours.add(items);
       const best = async (text) => (await ours.scored(text))[0]?.score ?? 0;
       for (const { text, gold } of questions) {

@@ -45,5 +45,6 @@ if grep -qE '\bdist/|packProject' "$file"; then kind=release parts=$all_parts; f
 has_npm_packages || fail 'nothing is set up yet: npm run setup -- --tests'
 # What is published does as well, if it is there.
 has_package release "$parts" || plan_package "$kind" "$parts"
+if needs 'packages/english/dist|keepsake-english'; then plan_english; fi
 run_steps
 jest --config "$config" "$@"

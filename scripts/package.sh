@@ -115,3 +115,27 @@ build_dist() {
   if [ "$package_kind" = release ]; then node scripts/sbom.mjs build/wasm >dist/sbom.cdx.json; fi
   echo "$package_kind $package_fingerprint $package_parts" >build/package
 }
+
+# ---- keepsake-english, whose table takes a minute or two: once, and when what makes it changes
+
+english_sources() {
+  find js/src/embed scripts/english.mjs bench/recall-model.mjs packages/english/make.js -type f \
+    -print0 | LC_ALL=C sort -z | xargs -0 cksum | cksum | cut -d ' ' -f 1
+}
+
+has_english() {
+  [ -e packages/english/dist/table.js ] &&
+    [ "$(cat build/english/sources 2>/dev/null)" = "$(english_sources)" ]
+}
+
+plan_english() {
+  if has_english; then return; fi
+  add_step build_english 'Making the table of keepsake-english (150 MB are fetched)' \
+    install_npm_packages build_dist
+}
+
+build_english() {
+  rm -rf packages/english/dist
+  node --max-old-space-size=4096 scripts/english.mjs
+  english_sources >build/english/sources
+}

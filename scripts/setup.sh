@@ -146,4 +146,5 @@ case ${1:-} in
   --demo) parts='node browser' ;;
 esac
 plan_package release "$parts"
+if [ "$parts" = "$all_parts" ]; then plan_english; fi
 run_steps

@@ -3,9 +3,12 @@
  * @param seed another one makes another hash
  * @internal
  */
-export function fnv1a(numbers: Iterable<number>, seed: number = 0x811c9dc5): number {
+export function fnv1a(numbers: ArrayLike<number>, seed: number = 0x811c9dc5): number {
   let hash = seed;
-  for (const number of numbers) hash = Math.imul(hash ^ number, 0x01000193);
+  // By number: of megabytes an iterator takes ten times as long.
+  for (let i = 0; i < numbers.length; i++) {
+    hash = Math.imul(hash ^ (numbers[i] as number), 0x01000193);
+  }
   return hash >>> 0;
 }
 

@@ -453,30 +453,41 @@ TYPED_TEST(HybridTest, an_embedder_that_knows_the_items_counts_in_full) {
   EXPECT_EQ((*hits)[0].plan.find("by words alone"), std::string::npos);
 }
 
-TYPED_TEST(HybridTest, of_standouts_only_what_is_much_nearer_than_most_counts) {
+TYPED_TEST(HybridTest, a_rough_embedder_decides_where_words_are_unsure) {
   HybridWorld world(1);
   this->FillWithSentences(world, false);
-  // Of topic 3, and a little of topic 5.
-  std::vector<float> question = HybridWorld::VectorOf(3);
-  question[5] = 0.4F;
-  const auto counted = [&](Fusion fusion, int topic) {
-    const auto hits = this->store_->Search({.ns_prefix = {"n"},
-                                            .query = "w3x0",
-                                            .limit = 200,
-                                            .mode = SearchMode::kHybrid,
-                                            .query_vector = question,
-                                            .ranking = Ranking{.fusion = fusion}});
-    return std::ranges::count_if(*hits, [&](const SearchItem& hit) {
-      return world.Topic(std::stoi(hit.item.key)) == topic && hit.score > 0.01;
-    });
+  const auto first_topic = [&](const std::string& query) {
+    const auto hits =
+        this->store_->Search({.ns_prefix = {"n"},
+                              .query = query,
+                              .mode = SearchMode::kHybrid,
+                              .query_vector = HybridWorld::VectorOf(3),
+                              .ranking = Ranking{.fusion = Fusion::kStandout, .explain = true}});
+    EXPECT_EQ((*hits)[0].plan.find("by words alone"), std::string::npos);
+    return world.Topic(std::stoi((*hits)[0].item.key));
   };
-  EXPECT_EQ(counted(Fusion::kWeighted, 3), 20);
-  EXPECT_GT(counted(Fusion::kWeighted, 5), 15);
-  EXPECT_EQ(counted(Fusion::kStandout, 3), 20);
-  EXPECT_LT(counted(Fusion::kStandout, 5), 5);
+  EXPECT_EQ(first_topic("w7x0"), 7);
+  EXPECT_EQ(first_topic("zebras, giraffes, leopards, antelopes, crocodiles, ostriches, flamingos, "
+                        "rhinoceroses, hyenas, warthogs, meerkats and w7x0"),
+            3);
 }
 
-TYPED_TEST(HybridTest, of_standouts_alone_a_score_has_no_more_than_their_weight) {
+TYPED_TEST(HybridTest, with_a_rough_embedder_a_score_says_how_sure_the_words_are) {
+  HybridWorld world(1);
+  this->FillWithSentences(world, false);
+  const auto best = [&](SearchMode mode, std::vector<float> vector) {
+    const auto hits = this->store_->Search({.ns_prefix = {"n"},
+                                            .query = "w7x0",
+                                            .mode = mode,
+                                            .query_vector = std::move(vector),
+                                            .ranking = Ranking{.fusion = Fusion::kStandout}});
+    return (*hits)[0].score.value_or(0);
+  };
+  EXPECT_DOUBLE_EQ(best(SearchMode::kHybrid, HybridWorld::VectorOf(3)),
+                   best(SearchMode::kText, {}));
+}
+
+TYPED_TEST(HybridTest, of_a_rough_embedder_alone_a_score_has_no_more_than_its_weight) {
   HybridWorld world(1);
   this->FillWithSentences(world, false);
   const auto best = [&](Fusion fusion) {
@@ -501,33 +512,6 @@ TYPED_TEST(HybridTest, who_asks_for_nothing_is_sure_of_nothing_however_near_it_i
                                           .ranking = {}});
   ASSERT_THAT(*hits, testing::Not(IsEmpty()));
   EXPECT_LT((*hits)[0].score.value_or(1), 0.07);
-}
-
-TYPED_TEST(HybridTest, among_standouts_a_short_text_must_be_nearer) {
-  HybridWorld world(1);
-  this->FillWithSentences(world, false);
-  const auto keep = [&](const char* key, const std::string& text) {
-    const Operation put = PutOp{.ns = {"n"},
-                                .key = key,
-                                .value = R"({"text":")" + text + "\"}",
-                                .vectors = {{"$", HybridWorld::VectorOf(3)}}};
-    ASSERT_TRUE(this->store_->Batch({&put, 1}).has_value());
-  };
-  keep("short", "alpha");
-  keep("long", "alpha beta gamma delta epsilon zeta eta theta iota kappa");
-  const auto first = [&](Fusion fusion) {
-    const auto hits = this->store_->Search({.ns_prefix = {"n"},
-                                            .query = "w3x0",
-                                            .limit = 200,
-                                            .mode = SearchMode::kHybrid,
-                                            .query_vector = HybridWorld::VectorOf(3),
-                                            .ranking = Ranking{.fusion = fusion}});
-    const std::vector<std::string> keys = KeysOf(hits);
-    const auto place = [&](const char* key) { return std::ranges::find(keys, key); };
-    return *std::min(place("short"), place("long"));
-  };
-  EXPECT_EQ(first(Fusion::kWeighted), "short");
-  EXPECT_EQ(first(Fusion::kStandout), "long");
 }
 
 TYPED_TEST(HybridTest, what_stands_beside_the_nearest_rises_with_it) {

@@ -100,9 +100,67 @@ test.each([
   const embedder = staticEmbedder(await cut());
   expect(embedder.dims).toBe(DIMS);
   const { related, unrelated } = await nearnessBy(embedder);
-  expect(related).toBeGreaterThan(0.8);
-  expect(unrelated).toBeLessThan(0.3);
+  // Of so few words directions of noise are spread, too.
+  expect(related).toBeGreaterThan(0.6);
+  expect(unrelated).toBeLessThan(0.1);
   expect(await embedder.embedQuery("tea")).toEqual((await embedder.embedDocuments(["tea"]))[0]);
+});
+
+test("a silent word says nothing, and a text of such words is like no other", async () => {
+  const embedder = staticEmbedder(await cutWordVectors(gloveText(), { silent: ["storm", "The"] }));
+  const [tea, both] = await embedder.embedDocuments(["tea", "the storm tea"]);
+  expect(both).toEqual(tea);
+});
+
+test("what a sentence model says of words stands beside what the table says", async () => {
+  const asked = [];
+  const sentences = async (words) => {
+    asked.push(...words);
+    return words.map((word) => (TOPICS.music.includes(word) ? [1, 0] : [0, 1]));
+  };
+  const cut = await cutWordVectors(gloveText(), { sentences });
+  expect(asked).toEqual(rows().map(([word]) => word));
+  const embedder = staticEmbedder(cut);
+  expect(embedder.dims).toBe(DIMS + 2);
+  const [piano, song, tea] = await embedder.embedDocuments(["piano", "song", "tea"]);
+  expect(cosine(piano, song)).toBeGreaterThan(cosine(piano, tea) + 0.5);
+});
+
+test.each([
+  [{ silent: "the" }, /silent must be a list of words/],
+  [{ sentences: {} }, /sentences must be a function/],
+  [{ sentences: async () => [[1]] }, /must answer 18 words with as many vectors/],
+  [{ sentences: async (words) => words.map(() => []) }, /vectors of one length/],
+  [{ sentences: async (words) => words.map(() => [Number.NaN]) }, /of finite numbers/],
+])("a mistake is refused: %j", async (options, message) => {
+  await expect(cutWordVectors(gloveText(), options)).rejects.toMatchObject(refused(message));
+});
+
+test("a word with an unknown ending is the one without it", async () => {
+  const embedder = staticEmbedder(await cutWordVectors(gloveText()));
+  const [storm, storms, stormy, teas] = await embedder.embedDocuments([
+    "storm",
+    "storms!",
+    "stormily",
+    "teas",
+  ]);
+  expect(storms).toEqual(storm);
+  expect(stormy).toEqual(storm);
+  expect(teas).not.toEqual((await embedder.embedDocuments(["tea"]))[0]); // too short to tell
+});
+
+test("of a whole value its strings count, not the names of its fields", async () => {
+  const embedder = staticEmbedder(await cutWordVectors(gloveText()));
+  const value = { storm: { tea: ["coffee", { rain: "juice" }] }, snow: 7, wind: null };
+  const [whole, strings, broken, bare] = await embedder.embedDocuments([
+    JSON.stringify(value),
+    "coffee juice",
+    "{coffee juice",
+    "[coffee] juice",
+  ]);
+  expect(whole).toEqual(strings);
+  expect(broken).toEqual(strings);
+  expect(bare).toEqual(strings);
 });
 
 test.each(["F32", "F16"])("tensors of model2vec in %s, with pieces of words", async (dtype) => {

@@ -3,6 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -31,6 +32,10 @@ beforeAll(() => {
   for (const name of ["better-sqlite3", "langchain"]) {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
+  // Not a link: it would look for keepsake beside where it is.
+  cpSync(join(root, "packages/english"), join(folder, "node_modules/keepsake-english"), {
+    recursive: true,
+  });
   const foreign = new Database(join(folder, "store_kv.db"));
   foreign.exec(`CREATE TABLE store_kv(ns TEXT, key TEXT, value TEXT, UNIQUE(ns, key));
     INSERT INTO store_kv VALUES('["users","ada"]', 'drink', '{"text":"tea"}')`);

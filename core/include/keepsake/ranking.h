@@ -16,7 +16,7 @@ namespace keepsake {
 enum class Fusion : std::uint8_t {
   kWeighted = 0,        // scores, the vectors' as far as their embedder knows the items
   kReciprocalRank = 1,  // ranks: 1/(60 + rank) of each, whatever the scores are
-  kStandout = 2,        // as kWeighted, of the vectors only what is much nearer than most
+  kStandout = 2,        // of a rough embedder: it counts where the words are unsure
 };
 
 // A number of the value that raises or lowers an item: importance, reward.

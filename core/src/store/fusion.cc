@@ -13,6 +13,9 @@ namespace keepsake::search {
 namespace {
 
 constexpr double kRankOffset = 60;
+// At equal weights the nearest hit of a rough embedder counts as much as words that are so sure.
+constexpr double kSureAsNearest = 0.07;
+constexpr double kLeastOfWords = 1e-3;  // a weight may be 1
 
 using Scores = std::span<const Hit>;
 
@@ -33,6 +36,16 @@ class Fused {
   void Add(std::int64_t id, double score) {
     FusedHit& hit = Of(id);
     hit.score = hit.score.value_or(0) + score;
+  }
+
+  // Brings the best score to this one, and the others along.
+  void Scale(double best) {
+    double most = 0;
+    for (const FusedHit& hit : hits_) most = std::max(most, hit.score.value_or(0));
+    if (most == 0 || best == 0) return;
+    for (FusedHit& hit : hits_) {
+      if (hit.score) *hit.score *= best / most;
+    }
   }
 
   std::vector<FusedHit> Take() {
@@ -72,6 +85,22 @@ void AddByScore(std::span<const TextHit> text, Scores vectors, double weight, do
   for (const TextHit& hit : text) fused.Add(hit.id, best > 0 ? scale * hit.parts.total / best : 0);
 }
 
+// Of a rough embedder: what words are sure of, and how near it is among all that is near, from 0
+// for the last to a little for the first. So where words are sure vectors move little, and where
+// words hold little of the question vectors decide. A score says how sure the words are all the
+// same: of a sum of words the nearest is about as near where nothing answers. REQUIRES: `text` is
+// not empty, and has no vectors in it.
+void AddRough(std::span<const TextHit> text, Scores vectors, double weight, Fused& fused) {
+  for (const TextHit& hit : text) fused.Add(hit.id, hit.score);
+  if (vectors.empty() || weight == 0) return;
+  const double first = *vectors.front().score, last = *vectors.back().score;
+  const double most = kSureAsNearest * weight / std::max(1 - weight, kLeastOfWords);
+  for (const Hit& hit : vectors) {
+    fused.Add(hit.id, most * (first > last ? (*hit.score - last) / (first - last) : 1));
+  }
+  fused.Scale(text.front().score);
+}
+
 // No item holds a word of the question. A rough embedder is as sure of it as its weight says:
 // to such a one something is near to every question.
 void AddVectors(Scores vectors, const Ranking& ranking, double trust, Fused& fused) {
@@ -91,13 +120,12 @@ std::vector<Hit> AmongHits(Scores vectors, std::span<const TextHit> text) {
 }  // namespace
 
 Meaning MeaningOf(Scores vectors, const Ranking& ranking) {
-  if (ranking.fusion == Fusion::kReciprocalRank) return {};
+  if (ranking.fusion != Fusion::kWeighted) return {};
   // A meaning measures by the mean of these hits, and by the last one. So they are as many on each
   // page, and for whyNot.
   const Scores scored = Scored(vectors);
   return {.nearest = scored.first(std::min<std::size_t>(scored.size(), kVectorHits)),
-          .weight = ranking.vector_weight,
-          .only_standouts = ranking.fusion == Fusion::kStandout};
+          .weight = ranking.vector_weight};
 }
 
 std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const Ranking& ranking,
@@ -113,6 +141,9 @@ std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const 
     AddByRank(text, scored, fused);
   } else if (text.empty()) {
     AddVectors(scored, ranking, plan.trust, fused);
+  } else if (ranking.fusion == Fusion::kStandout) {
+    AddRough(text, scored.first(std::min<std::size_t>(scored.size(), kVectorHits)),
+             ranking.vector_weight, fused);
   } else {
     AddByScore(text, scored, ranking.vector_weight * plan.agreement, plan.trust, fused);
   }
@@ -121,8 +152,7 @@ std::vector<FusedHit> Fuse(std::span<const TextHit> text, Scores vectors, const 
     FusedHit& near = fused.Of(hit.id);
     if (!near.score) near.score = 0;
     near.parts.push_back({"vector", *hit.score});
-    if (ranking.fusion != Fusion::kReciprocalRank)
-      near.parts.push_back({"agreement", plan.agreement});
+    if (ranking.fusion == Fusion::kWeighted) near.parts.push_back({"agreement", plan.agreement});
   }
   for (const auto& hit : vectors.subspan(scored.size())) fused.Of(hit.id);
   return fused.Take();

@@ -5,6 +5,12 @@
 // (embedder_check.h): of an embedder of which that is not so the vectors count nothing, and
 // the answer is the words' alone. Where there are too few items to tell, the vectors count as
 // far as they agree with the words of the question (text_search.h).
+//
+// A rough embedder (Fusion::kStandout), a table of words, is known to be no chance. Its vectors are
+// no part of the ranking by text, but added to it: see AddRough(). What was tried before, only what
+// is much nearer than most within that ranking, found of 100 questions in other words 52 among 100
+// facts, where vectors alone found 75 and this finds 72: a check that asks whether items which
+// share words are near says nothing of facts that share none.
 #ifndef KEEPSAKE_STORE_FUSION_H_
 #define KEEPSAKE_STORE_FUSION_H_
 

@@ -3,7 +3,7 @@
 import { fnv1a } from "../bytes.js";
 import { bytesIn } from "../checks.js";
 import { decodeTable, type WordTable } from "./table.js";
-import { charactersOf, forEachWord, otherForms } from "./words.js";
+import { beginningsOf, charactersOf, forEachWord, otherForms } from "./words.js";
 
 /** An embedding model for `index.embeddings`, made of a table of words. */
 export interface StaticEmbedder {
@@ -13,6 +13,8 @@ export interface StaticEmbedder {
   readonly model: string;
   /** Of a search by words and vectors: sums of words are rough. */
   readonly fusion: "standout";
+  /** Of searches that name no mode, for the same reason. */
+  readonly searchMode: "hybrid";
   embedDocuments(texts: string[]): Promise<number[][]>;
   embedQuery(text: string): Promise<number[]>;
 }
@@ -30,6 +32,7 @@ export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder 
   return {
     dims: words.dims,
     fusion: "standout",
+    searchMode: "hybrid",
     model: `static-${words.dims}-${fnv1a(bytes).toString(16).padStart(8, "0")}`,
     embedDocuments: async (texts) => texts.map(embed),
     embedQuery: async (text) => embed(text),
@@ -45,7 +48,7 @@ function vectorOf(text: string, table: WordTable): number[] {
       sum[d] = (sum[d] as number) + scale * (table.rows[at + d] as number);
     }
   };
-  forEachWord(text, (word) => {
+  forEachWord(textIn(text), (word) => {
     const rows = table.arePieces ? piecesOf(word, table) : rowsOf(word, table);
     for (const row of rows) add(row);
   });
@@ -55,9 +58,26 @@ function vectorOf(text: string, table: WordTable): number[] {
   return Array.from(sum, (x) => x / (length || 1));
 }
 
-// Of the word, or else of the first of its other forms that is known.
+// What a whole value says (`fields: ["$"]`, the default) is in its strings. The names of its fields
+// would stand in every text.
+function textIn(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? stringsIn(value).join("\n") : text;
+  } catch {
+    return text;
+  }
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+// Of the word, or else of the first of its other forms that is known, or of its beginning.
 function rowsOf(word: string, { rowOf }: WordTable): number[] {
-  const known = [word, ...otherForms(word)].find((form) => rowOf.has(form));
+  const known = [word, ...otherForms(word), ...beginningsOf(word)].find((form) => rowOf.has(form));
   const forms = known === undefined ? charactersOf(word) : [known];
   return forms.flatMap((form) => rowOf.get(form) ?? []);
 }

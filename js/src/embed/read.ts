@@ -1,9 +1,18 @@
 // Reads published tables of word vectors.
 
 import { isBytes } from "../bytes.js";
-import { bytesIn, checkOptions, checkWhole, type NamesOf, readInput, show } from "../checks.js";
+import {
+  bytesIn,
+  checkOptions,
+  checkWhole,
+  type NamesOf,
+  readInput,
+  show,
+  textsIn,
+} from "../checks.js";
 import { invalid, type KeepsakeError } from "../errors.js";
-import { encodeTable, type WordVectors } from "./table.js";
+import { encodeTable, type WeighedWords } from "./table.js";
+import { type Rows, weighed } from "./weigh.js";
 
 /** A file, as its bytes, its text, or what a stream of it gives. */
 export type TableSource =
@@ -13,17 +22,25 @@ export type TableSource =
   | AsyncIterable<Uint8Array>
   | ReadableStream<Uint8Array>;
 
-/** Which words of a table are kept. */
+/** Which words of a table are kept, and what else is known of them. */
 export interface CutOptions {
   /** How many words, the most frequent ones. @default 60000 */
   words?: number | undefined;
   /** Of model2vec: its `tokenizer.json`, which belongs to `model.safetensors`. */
   tokenizer?: TableSource | undefined;
+  /** Words that say nothing of what a text is about: "the", "has", "which". @default none */
+  silent?: readonly string[] | undefined;
+  /**
+   * A model that reads sentences, asked once for each word: 60 numbers of its vectors stand beside
+   * those of the table.
+   */
+  sentences?: ((words: string[]) => Promise<ArrayLike<number>[]>) | undefined;
 }
 
-const CUT_OPTIONS: NamesOf<CutOptions> = { words: 1, tokenizer: 1 };
+const CUT_OPTIONS: NamesOf<CutOptions> = { words: 1, tokenizer: 1, silent: 1, sentences: 1 };
 const WORDS = 60_000;
 const MOST_DIMS = 4096;
+const WORDS_AT_ONCE = 64;
 
 /**
  * Cuts a published table of word vectors to its most frequent words, a byte for each number: what
@@ -36,8 +53,16 @@ export async function cutWordVectors(
   source: TableSource,
   options: CutOptions = {},
 ): Promise<Uint8Array> {
-  const { words = WORDS, tokenizer } = checkOptions("cutWordVectors", CUT_OPTIONS, options);
+  const given = checkOptions("cutWordVectors", CUT_OPTIONS, options);
+  const { words = WORDS, tokenizer, silent = [], sentences } = given;
   checkWhole("words", words, 1);
+  const silentWords = textsIn(silent);
+  if (silentWords === undefined) {
+    throw invalid(`silent must be a list of words, such as ["the", "of"]: ${show(silent)}`);
+  }
+  if (sentences !== undefined && typeof sentences !== "function") {
+    throw invalid(`sentences must be a function from words to vectors: ${show(sentences)}`);
+  }
   if (tokenizer !== undefined) {
     return encodeTable(readModel2vec(await bytesOf(source), await readText(tokenizer), words));
   }
@@ -46,7 +71,38 @@ export async function cutWordVectors(
   const isJson = first.trimStart().startsWith("{");
   const table = isJson ? readWink(first, words) : await readLines(first, lines, words);
   if (table.words.length === 0) throw invalid("the table of word vectors has no words");
-  return encodeTable(table);
+  const isSilent = new Set(silentWords.map((word) => word.toLowerCase()));
+  const also = sentences && (await vectorsBy(sentences, table.words));
+  const rows = weighed(table.words, table, also, (word) => isSilent.has(word));
+  return encodeTable({ words: table.words, ...rows });
+}
+
+/** Words, the most frequent first, and a vector of each. */
+interface WordVectors extends Rows {
+  readonly words: readonly string[];
+}
+
+async function vectorsBy(
+  model: NonNullable<CutOptions["sentences"]>,
+  words: readonly string[],
+): Promise<Rows> {
+  const rows: Float32Array[] = [];
+  for (let i = 0; i < words.length; i += WORDS_AT_ONCE) {
+    const some = words.slice(i, i + WORDS_AT_ONCE);
+    const vectors = await model(some);
+    if (!Array.isArray(vectors) || vectors.length !== some.length) {
+      throw invalid(
+        `sentences must answer ${some.length} words with as many vectors: ${show(vectors)}`,
+      );
+    }
+    rows.push(...vectors.map((vector) => Float32Array.from(vector)));
+  }
+  const dims = rows[0]?.length ?? 0;
+  const odd = rows.find((row) => row.length !== dims || !row.every(Number.isFinite));
+  if (dims === 0 || odd !== undefined) {
+    throw invalid("sentences must answer vectors of one length, of finite numbers");
+  }
+  return { dims, vectors: joined(rows, dims) };
 }
 
 // ---- text: a word and its numbers on each line
@@ -130,7 +186,7 @@ interface Tokenizer {
   readonly model?: { readonly type?: string; readonly vocab?: Readonly<Record<string, number>> };
 }
 
-function readModel2vec(bytes: Uint8Array, tokenizer: string, most: number): WordVectors {
+function readModel2vec(bytes: Uint8Array, tokenizer: string, most: number): WeighedWords {
   const { model } = jsonOf<Tokenizer>(tokenizer);
   if (model?.type !== "WordPiece" || model.vocab === undefined) {
     throw invalid(

@@ -1,7 +1,5 @@
 // A table of word vectors, ready to be averaged: a vector of a text is the sum of the rows of its
-// words, and nothing else is to be done. What that takes is done once, when the table is made
-// (smooth inverse frequency: Arora, Liang, Ma, "A Simple but Tough-to-Beat Baseline for Sentence
-// Embeddings", 2017): rare words weigh more, and what all texts have in common is taken away.
+// words, and nothing else is to be done (weigh.ts).
 //
 //   file  := magic:u32 version:u16 dims:u16 words:u32 bytes:u32 flags:u32
 //            scale:f32[words] word:text[bytes] row:i8[words][dims]
@@ -10,14 +8,12 @@
 // times its scale. flags: 1 the words are pieces, and those that begin with ## go on.
 
 import { invalid } from "../errors.js";
+import type { Rows } from "./weigh.js";
 
-/** Words, the most frequent first, and a vector of each. */
-export interface WordVectors {
-  readonly dims: number;
+/** Words, and a row of each. @internal */
+export interface WeighedWords extends Rows {
   readonly words: readonly string[];
-  /** Row by row. */
-  readonly vectors: Float32Array;
-  /** Pieces of words, whose vectors have their weights already: model2vec's. @default false */
+  /** Pieces of words: model2vec's. @default false */
   readonly arePieces?: boolean | undefined;
 }
 
@@ -35,19 +31,16 @@ const VERSION = 1;
 const HEADER_BYTES = 20;
 const ARE_PIECES = 1;
 const MOST_ON_A_SIDE = 127;
-// Of a word of this frequency half of the vector counts.
-const HALF_WEIGHT = 1e-3;
-const POWER_STEPS = 30;
 
 /** The table of these vectors, a byte for each number: the contents of a file. @internal */
-export function encodeTable({ dims, words, vectors, arePieces = false }: WordVectors): Uint8Array {
+export function encodeTable(given: WeighedWords): Uint8Array {
+  const { dims, words, vectors: rows, arePieces = false } = given;
   const broken = words.find((word) => word.includes("\n"));
   if (broken !== undefined) {
     throw invalid(
       `a word of the table must not contain a line break: ${JSON.stringify(broken)}; take it out of the source`,
     );
   }
-  const rows = arePieces ? vectors : weighted(words.length, dims, vectors);
   const text = new TextEncoder().encode(words.join("\n"));
   const scalesAt = HEADER_BYTES;
   const textAt = scalesAt + 4 * words.length;
@@ -101,62 +94,4 @@ export function decodeTable(bytes: Uint8Array): WordTable {
     rows: new Int8Array(bytes.buffer, bytes.byteOffset + rowsAt, count * dims),
     arePieces: (view.getUint32(16, true) & ARE_PIECES) !== 0,
   };
-}
-
-// How often the word of a rank is used, by Zipf's law as Mandelbrot corrected it.
-function frequencies(count: number): Float64Array {
-  const each = new Float64Array(count).map((_, rank) => 1 / (rank + 2.7));
-  const all = each.reduce((sum, x) => sum + x, 0);
-  return each.map((x) => x / all);
-}
-
-// Each row times the weight of its word, without the mean of all words in texts and without the
-// direction in which texts differ most.
-function weighted(count: number, dims: number, vectors: Float32Array): Float32Array {
-  const often = frequencies(count);
-  const mean = new Float64Array(dims);
-  for (let i = 0; i < count; i++) addTo(mean, vectors, i * dims, often[i] as number);
-  const rows = new Float32Array(count * dims);
-  const weights = often.map((p) => HALF_WEIGHT / (HALF_WEIGHT + p));
-  for (let i = 0; i < count; i++) {
-    for (let d = 0; d < dims; d++) {
-      const off = (vectors[i * dims + d] as number) - (mean[d] as number);
-      rows[i * dims + d] = (weights[i] as number) * off;
-    }
-  }
-  const common = mainDirection(rows, often, dims);
-  for (let i = 0; i < count; i++) {
-    const along = dot(common, rows, i * dims);
-    for (let d = 0; d < dims; d++) {
-      rows[i * dims + d] = (rows[i * dims + d] as number) - along * (common[d] as number);
-    }
-  }
-  return rows;
-}
-
-// The first principal component, each row counted as often as its word is used: by powers.
-function mainDirection(rows: Float32Array, often: Float64Array, dims: number): Float64Array {
-  let direction = new Float64Array(dims).fill(1 / Math.sqrt(dims));
-  for (let step = 0; step < POWER_STEPS; step++) {
-    const next = new Float64Array(dims);
-    for (let i = 0; i < often.length; i++) {
-      addTo(next, rows, i * dims, (often[i] as number) * dot(direction, rows, i * dims));
-    }
-    const length = Math.hypot(...next);
-    if (length === 0) return next;
-    direction = next.map((x) => x / length);
-  }
-  return direction;
-}
-
-function addTo(sum: Float64Array, rows: Float32Array, at: number, factor: number): void {
-  for (let d = 0; d < sum.length; d++) {
-    sum[d] = (sum[d] as number) + factor * (rows[at + d] as number);
-  }
-}
-
-function dot(a: Float64Array, rows: Float32Array, at: number): number {
-  let sum = 0;
-  for (let d = 0; d < a.length; d++) sum += (a[d] as number) * (rows[at + d] as number);
-  return sum;
 }

@@ -27,3 +27,14 @@ export function otherForms(word: string): string[] {
   const bare = word.replace(/n?['’]\p{L}+$/u, "");
   return [word.replaceAll(/['’]/g, ""), bare, bare.normalize("NFD").replaceAll(/\p{M}/gu, "")];
 }
+
+// An ending has few letters; what is left must tell which word it is.
+const LONGEST_ENDING = 3;
+const SHORTEST_BEGINNING = 4;
+
+/** `snores` may be known as `snore`, `espressos` as `espresso`: the longest first. @internal */
+export function beginningsOf(word: string): string[] {
+  if (UNSPACED.test(word)) return [];
+  const most = Math.min(LONGEST_ENDING, word.length - SHORTEST_BEGINNING);
+  return Array.from({ length: Math.max(most, 0) }, (_, i) => word.slice(0, -1 - i));
+}

@@ -3,13 +3,13 @@
 
 import { checkChoice, checkWhole, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
-import { KeepsakeError, messageOf } from "../errors.js";
+import { detailOf, KeepsakeError, messageOf } from "../errors.js";
 import {
   type FieldVector,
   Fusion,
   type ItemVectors,
   type PendingEmbeddings,
-  type SearchMode,
+  SearchMode,
 } from "../wire/layout.js";
 import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
 import type { SecretGuard } from "./secrets.js";
@@ -22,6 +22,13 @@ export type Vector = ArrayLike<number>;
 export interface EmbeddingModel {
   /** How searches by words and vectors use its vectors, where they name nothing else. */
   readonly fusion?: Fusion;
+  /** Of searches with a query, where neither they nor the store's options name one. */
+  readonly searchMode?: SearchMode;
+  /**
+   * Until when the model can't be asked, undefined once it can. Meanwhile searches by words and
+   * vectors go by words, and items wait for their vectors; nothing of it waits for the model.
+   */
+  loading?(): Promise<unknown> | undefined;
   embedDocuments(texts: string[]): Promise<Vector[]> | Vector[];
   embedQuery(text: string): Promise<Vector> | Vector;
 }
@@ -36,6 +43,8 @@ export class Embedder {
   readonly #fields: readonly string[];
   readonly #texts: (texts: string[]) => Promise<Vector[]> | Vector[];
   readonly #query: ((text: string) => Promise<Vector> | Vector) | undefined;
+  /** As the model has it. */
+  readonly loading: (() => Promise<unknown> | undefined) | undefined;
   readonly #cache: VectorCache;
   // Whether something was embedded, or it was told that nothing is.
   #isSure = false;
@@ -58,6 +67,7 @@ export class Embedder {
     } else if (isModel(embeddings)) {
       this.#texts = (texts) => embeddings.embedDocuments(texts.map(sent));
       this.#query = (text) => embeddings.embedQuery(sent(text));
+      if (typeof embeddings.loading === "function") this.loading = () => embeddings.loading?.();
     } else {
       throw new KeepsakeError(
         "invalid_argument",
@@ -68,6 +78,8 @@ export class Embedder {
 
   /** The operations with their vectors: at once if the model need not be asked. */
   embed(operations: readonly StoreOperation[]): MaybePromise<StoreOperation[]> {
+    const loading = this.loading?.();
+    if (loading) return embedMeanwhile(operations) ?? this.#embedAfter(loading, operations);
     const plan = planOf(operations, this.#fields);
     this.#watch(operations, plan.puts);
     const texts = plan.texts.map((text) => this.#cache.get(`t${text}`));
@@ -76,6 +88,14 @@ export class Embedder {
     return this.#ask(plan).then(([asked, questions]) =>
       withVectors(operations, plan, asked, questions),
     );
+  }
+
+  async #embedAfter(
+    loading: Promise<unknown>,
+    operations: readonly StoreOperation[],
+  ): Promise<StoreOperation[]> {
+    await attempted(() => loading);
+    return this.embed(operations);
   }
 
   /** Vectors for items that wait for them. Nothing of it is cached. */
@@ -173,6 +193,21 @@ function planOf(operations: readonly StoreOperation[], fields: readonly string[]
     queries: [...new Set(searches.values())],
     searches,
   };
+}
+
+// Without a model that is being loaded: what is put waits for its vectors. Undefined if a search
+// asks for nothing but vectors.
+function embedMeanwhile(operations: readonly StoreOperation[]): StoreOperation[] | undefined {
+  const asksForVectors = operations.some(
+    (operation) =>
+      operation.kind === "search" && needsEmbedding(operation) && operation.mode !== "hybrid",
+  );
+  if (asksForVectors) return undefined;
+  return operations.map((operation) =>
+    operation.kind === "search" && needsEmbedding(operation)
+      ? { ...operation, mode: "text" }
+      : operation,
+  );
 }
 
 // What a later one replaces need not be embedded.
@@ -279,11 +314,21 @@ export function fusionOf(embeddings: EmbeddingModel | EmbeddingFunction): Fusion
     : checkChoice("embeddings.fusion", Fusion, fusion);
 }
 
+/** What the model says of it. @internal */
+export function searchModeOf(
+  embeddings: EmbeddingModel | EmbeddingFunction,
+): SearchMode | undefined {
+  const { searchMode } = (embeddings ?? {}) as EmbeddingModel;
+  return searchMode === undefined || searchMode === null
+    ? undefined
+    : checkChoice("embeddings.searchMode", SearchMode, searchMode);
+}
+
 async function attempted<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw new KeepsakeError("embedding_failed", `the embedding model failed: ${messageOf(error)}`, {
+    throw new KeepsakeError("embedding_failed", `the embedding model failed: ${detailOf(error)}`, {
       cause: error,
     });
   }

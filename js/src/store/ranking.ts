@@ -53,7 +53,7 @@ export interface RankingOptions {
   minScore?: number | undefined;
   /**
    * `weighted`: scores, the vectors' if items that share words are near each other.
-   * `standout`: so, but of the vectors only what is much nearer than most; for a rough embedder.
+   * `standout`: for a rough embedder: the less sure the words are, the more its vectors count.
    * `reciprocalRank`: ranks only.
    * @default the embedder's own (`embeddings.fusion`), or "weighted"
    */

@@ -15,6 +15,7 @@ import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import {
+  detailOf,
   invalid,
   KeepsakeError,
   nameError,
@@ -39,7 +40,7 @@ import type {
   OperationOf,
   StoreOperation,
 } from "../wire/operations.js";
-import { Embedder, fusionOf, needsEmbedding } from "./embedding.js";
+import { Embedder, fusionOf, needsEmbedding, searchModeOf } from "./embedding.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -140,6 +141,8 @@ const SWEEP_AT_ONCE = 1000;
 // Of a step of reembed().
 const MOST_AT_ONCE = 10_000;
 const BUILD_STEP_MS = 15;
+// A model that is there.
+const LOADED = Promise.resolve();
 // A longer one would fire at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -159,6 +162,8 @@ export abstract class KeepsakeStore extends BaseStore {
   readonly #reading: Parameters<typeof toCore>[1];
   readonly #sweepIntervalMs: number | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
+  // What its model was seen to wait for.
+  #awaited: Promise<unknown> | undefined;
   // The last write that still waits for its vectors: later writes come after it.
   #embedding: Promise<unknown> | undefined;
 
@@ -180,7 +185,7 @@ export abstract class KeepsakeStore extends BaseStore {
         new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache, secrets);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
-      const { searchMode = "auto" } = options;
+      const { searchMode = (index && searchModeOf(index.embeddings)) ?? "auto" } = options;
       checkChoice("searchMode", SearchMode, searchMode);
       const model = index && { fusion: fusionOf(index.embeddings) };
       this.#reading = { searchMode, model, ...ttlOf(options) };
@@ -204,6 +209,7 @@ export abstract class KeepsakeStore extends BaseStore {
       const requests = toCore(operations, this.#reading);
       if (requests.length === 0) return [] as unknown as OperationResults<Op>;
       this.start();
+      this.#embedLater();
       const tellMasked = this.#secrets?.puts(requests);
       const answers = await this.#executeSettled(requests, doubtsOf(operations));
       tellMasked?.();
@@ -488,6 +494,7 @@ export abstract class KeepsakeStore extends BaseStore {
    * @internal
    */
   async open(): Promise<void> {
+    this.#embedLater();
     await this.#call(() => ({ kind: "size" }));
   }
 
@@ -603,6 +610,26 @@ export abstract class KeepsakeStore extends BaseStore {
     );
     if (requests.some(isWrite)) this.#remember(written);
     return written;
+  }
+
+  // Once a model that is loaded later is there, what was put before gets its vectors: now, in a
+  // session that was too short, or in a scope. Scopes leave it to the memory.
+  #embedLater(): void {
+    if (this.#model?.loading === undefined || this.connection.levels) return;
+    const loaded = this.#model.loading() ?? LOADED;
+    if (this.#awaited === loaded || this.#awaited === LOADED) return;
+    this.#awaited = loaded;
+    loaded
+      .then(() => {
+        this.#awaited = LOADED;
+        return this.reembed();
+      })
+      .catch((error: KeepsakeError) => {
+        if (error.code === "closed") return;
+        console.warn(
+          `[keepsake] ${this.#called} finds items without vectors by words alone: ${detailOf(error)} (${error.code})`,
+        );
+      });
   }
 
   #remember(written: Promise<unknown>): void {

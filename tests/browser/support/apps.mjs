@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { documentation } from "../../js/support/documentation.mjs";
@@ -21,6 +21,19 @@ function linkModule(folder, name) {
   symlinkSync(join(modules, name), link);
 }
 
+// The module of an app: what it does, or what it does with keepsake-english.
+let module = "main.js";
+
+/** Apps that are made meanwhile do what is in that file of tests/browser/apps. */
+export async function withModule(file, make) {
+  module = file;
+  try {
+    return await make();
+  } finally {
+    module = "main.js";
+  }
+}
+
 /** A folder with the app's sources and its packages. */
 export function newApp(...packages) {
   const folder = temporaryFolder();
@@ -28,10 +41,14 @@ export function newApp(...packages) {
     join(folder, "package.json"),
     '{ "name": "app", "private": true, "type": "module" }',
   );
-  for (const file of ["main.js", "index.html"]) cpSync(join(sources, file), join(folder, file));
-  cpSync(join(installedFolder(), "node_modules/keepsake"), join(folder, "node_modules/keepsake"), {
-    recursive: true,
-  });
+  cpSync(join(sources, module), join(folder, "main.js"));
+  cpSync(join(sources, "index.html"), join(folder, "index.html"));
+  for (const name of ["keepsake", "keepsake-english"]) {
+    const installed = join(installedFolder(), "node_modules", name);
+    if (existsSync(installed)) {
+      cpSync(installed, join(folder, "node_modules", name), { recursive: true });
+    }
+  }
   const peers = ["core", "langgraph", "langgraph-checkpoint"].map((name) => `@langchain/${name}`);
   for (const name of [...peers, ...packages]) linkModule(folder, name);
   return folder;

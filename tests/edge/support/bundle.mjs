@@ -56,7 +56,7 @@ function fromInstalled(folder) {
   return {
     name: "installed-keepsake",
     setup({ onResolve, resolve }) {
-      onResolve({ filter: /^keepsake(\/|$)/ }, ({ path, kind, pluginData }) =>
+      onResolve({ filter: /^keepsake(-english)?(\/|$)/ }, ({ path, kind, pluginData }) =>
         pluginData === "ours"
           ? undefined
           : resolve(path, { kind, resolveDir: folder, pluginData: "ours" }),

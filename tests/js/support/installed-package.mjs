@@ -15,20 +15,25 @@ export function run(program, args, options = {}) {
   return execFileSync(program, args, { encoding: "utf8", stdio: "pipe", ...options, env });
 }
 
+/** Of keepsake-english, as packProject() has it. */
+export const packEnglish = () => pack(join(projectRoot, "packages/english"));
+
 /** The path of the tarball, and the files in it. */
-export function packProject() {
+export const packProject = () => pack(projectRoot);
+
+function pack(project) {
   const folder = temporaryFolder();
   const printed = run(
     "npm",
     ["pack", "--json", "--ignore-scripts", "--silent", "--pack-destination", folder],
-    { cwd: projectRoot },
+    { cwd: project },
   );
   const [{ filename, files }] = JSON.parse(printed);
   return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
 }
 
-/** A folder with the tarball installed, and beside it the peers of this project. */
-export function installPackage(tarball) {
+/** A folder with the tarballs installed, and beside them the peers of this project. */
+export function installPackage(...tarballs) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "package.json"), '{ "name": "consumer", "private": true }');
   const offline = [
@@ -38,7 +43,7 @@ export function installPackage(tarball) {
     "--legacy-peer-deps",
     "--ignore-scripts",
   ];
-  run("npm", ["install", "--silent", ...offline, tarball], { cwd: folder });
+  run("npm", ["install", "--silent", ...offline, ...tarballs], { cwd: folder });
   mkdirSync(join(folder, "node_modules/@langchain"));
   for (const peer of ["core", "langgraph", "langgraph-checkpoint"]) {
     const path = join("node_modules/@langchain", peer);
@@ -49,11 +54,19 @@ export function installPackage(tarball) {
   return folder;
 }
 
+// What is built for one test has no table of words.
+function installAll() {
+  const hasEnglish = existsSync(join(projectRoot, "packages/english/dist/table.js"));
+  return installPackage(...[packProject(), ...(hasEnglish ? [packEnglish()] : [])].map(tarballOf));
+}
+
+const tarballOf = ({ tarball }) => tarball;
+
 let installed;
 
 /** A folder with the package installed: that of the whole run, if its set-up made one. */
 export function installedFolder() {
-  installed ??= process.env.KEEPSAKE_INSTALLED ?? installPackage(packProject().tarball);
+  installed ??= process.env.KEEPSAKE_INSTALLED ?? installAll();
   return installed;
 }
 
