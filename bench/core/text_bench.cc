@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "page_table.h"
 #include "text/text_index.h"
 #include "text/text_record.h"
 #include "text/text_search.h"
@@ -42,25 +43,6 @@ class Texts {
   }
 
   std::mt19937 random_{7};
-};
-
-class Table final : public PageSource {
- public:
-  Status ReadPage(PageNumber number, FunctionRef<void(ByteView)> use) override {
-    use(pages.at(number));
-    return {};
-  }
-  void Keep(TextIndex& index) {
-    for (const std::uint32_t segment : index.dropped()) {
-      pages.erase(pages.lower_bound(PageOf(segment, 0)), pages.lower_bound(PageOf(segment + 1, 0)));
-    }
-    for (const auto& [number, page] : index.unwritten()) pages[number] = page;
-    state = index.State();
-    index.NoteWritten();
-  }
-
-  std::map<PageNumber, Bytes> pages;
-  Bytes state;
 };
 
 class Source final : public TextSource {
@@ -107,7 +89,7 @@ struct Filled {
   }
 
   Texts texts;
-  Table table;
+  PageTable table;
   std::vector<TextQuery> questions;
   std::size_t next = 0;
   std::int64_t last;
@@ -160,7 +142,7 @@ void BM_Segments(benchmark::State& state) {
     records.push_back(MakeTextRecord(R"({"text":")" + texts.Some(150, 350) + "\"}", {}));
   }
   for (auto _ : state) {
-    Table table;
+    PageTable table;
     TextIndex index(&table);
     std::int64_t id = 0;
     for (const Bytes& record : records) {

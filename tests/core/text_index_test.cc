@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "page_table.h"
 #include "text/text_record.h"
 #include "text/text_search.h"
 
@@ -37,26 +38,6 @@ std::string Answer(TextIndex& index, std::string_view prefix, const std::string&
   }
   return answer;
 }
-
-// Rows that a table would have.
-class Table final : public PageSource {
- public:
-  Status ReadPage(PageNumber number, FunctionRef<void(ByteView)> use) override {
-    if (const auto found = pages.find(number); found != pages.end()) use(found->second);
-    return {};
-  }
-  void Keep(TextIndex& index) {
-    for (const std::uint32_t segment : index.dropped()) {
-      pages.erase(pages.lower_bound(PageOf(segment, 0)), pages.lower_bound(PageOf(segment + 1, 0)));
-    }
-    for (const auto& [number, page] : index.unwritten()) pages[number] = page;
-    state = index.State();
-    index.NoteWritten();
-  }
-
-  std::map<PageNumber, Bytes> pages;
-  Bytes state;
-};
 
 // Counts what it is asked for.
 class CountingSource final : public TextSource {
@@ -144,7 +125,7 @@ TEST(TextIndexTest, answers_as_one_that_was_made_at_once_whatever_its_segments) 
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t end) { return random() % end; };
-    Table table;
+    PageTable table;
     auto index = std::make_unique<TextIndex>(&table);
     index->Use(config);
     RecordSource source;
@@ -208,7 +189,7 @@ TEST(TextIndexTest, answers_as_one_that_was_made_at_once_whatever_its_segments) 
 }
 
 TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
-  Table table;
+  PageTable table;
   TextIndex index(&table);
   for (int id = 1; id <= 5000; ++id) {
     std::string text;
@@ -225,7 +206,7 @@ TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
 
   class Counting final : public PageSource {
    public:
-    explicit Counting(Table& table) : table_(table) {}
+    explicit Counting(PageTable& table) : table_(table) {}
     Status ReadPage(PageNumber number, FunctionRef<void(ByteView)> use) override {
       ++pages;
       return table_.ReadPage(number, use);
@@ -233,7 +214,7 @@ TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
     std::size_t pages = 0;
 
    private:
-    Table& table_;
+    PageTable& table_;
   } counting(table);
   TextIndex opened(&counting);
   ASSERT_TRUE(opened.Restore(table.state));

@@ -586,36 +586,16 @@ class TextRanking {
     if (Status status = AskItems(check); !status.ok()) return status;
     const std::optional<double> knowledge = check.Knowledge();
     NoteNearness();
-    std::vector<double> near = NearnessInContext();
+    const std::vector<double> near = NearnessInContext();
     plan_.agreement = knowledge ? Share(*knowledge, weights_.beyond_chance, weights_.knowing)
                                 : Share(Correlation(near), weights_.unrelated, weights_.agreeing);
     plan_.knows_nothing = knowledge && plan_.agreement == 0;
     const double weight = meaning_.weight * plan_.agreement;
     if (weight == 0) return {};
-    if (meaning_.only_standouts) {
-      NoteStandouts();
-      near = NearnessInContext();
-    }
-    const std::vector<double> worths = WorthsOfNearness();
     for (std::size_t i = 0; i < totals_.size(); ++i) {
-      totals_[i] = (1 - weight) * totals_[i] + weight * worths[i] * best * near[i];
+      totals_[i] = (1 - weight) * totals_[i] + weight * weights_.nearness * best * near[i];
     }
     return {};
-  }
-
-  // A standout that is old, or an assistant's, counts less where it does so by words.
-  std::vector<double> WorthsOfNearness() const {
-    if (!meaning_.only_standouts) {
-      return std::vector<double>(totals_.size(), weights_.nearness);
-    }
-    std::vector<double> factors(totals_.size(), 1);
-    double most = 1;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      factors[i] = FactorOf(i);
-      if (totals_[i] > 0) most = std::max(most, factors[i]);
-    }
-    for (double& factor : factors) factor *= weights_.nearness / most;
-    return factors;
   }
 
   static double Share(double value, double none, double all) {
@@ -661,29 +641,6 @@ class TextRanking {
     if (!(mean > 0)) return;
     for (std::size_t i = 0; i < nearest_.size(); ++i) {
       nearness_[nearest_[i]] = (*meaning_.nearest[i].score - last) / mean;
-    }
-  }
-
-  // In standard deviations above the mean of those that are given, after the first one. What few
-  // words are like is chance, so that a short text must be nearer.
-  void NoteStandouts() {
-    const std::size_t texts = words_.size();
-    const auto count = static_cast<double>(meaning_.nearest.size());
-    std::vector<std::pair<std::size_t, double>> near;
-    double mean = 0;
-    for (std::size_t i = 0; i < nearest_.size(); ++i) {
-      const double length = nearest_[i] < texts ? item(nearest_[i]).length : 0;
-      const double share = length > 0 ? length / (length + weights_.half_told) : 1;
-      near.emplace_back(nearest_[i], *meaning_.nearest[i].score * share);
-      mean += near.back().second / count;
-    }
-    double variance = 0;
-    for (const auto& [_, score] : near) variance += (score - mean) * (score - mean) / count;
-    nearness_.assign(totals_.size(), 0);
-    if (!(variance > 0)) return;
-    for (const auto& [candidate, score] : near) {
-      const double above = (score - mean) / std::sqrt(variance);
-      nearness_[candidate] = std::max(above - 1, 0.0);
     }
   }
 

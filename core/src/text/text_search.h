@@ -42,7 +42,6 @@ class TextSource {
 struct Meaning {
   std::span<const Hit> nearest;  // all with a score
   double weight = 0;             // 0…1; the words have the rest
-  bool only_standouts = false;   // see Fusion
 };
 
 // What a hit's score is made of, before it is brought to 0…1.

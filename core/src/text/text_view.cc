@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kItemsOfAll = 2048, kLeastItems = 48, kMostItems = 1024, kStretch = 128;
 // A hash that a greater part of all items has says nothing of neighbours.
 constexpr double kMostHolders = 0.25;
-// What an item takes while a view is brought up to date.
-constexpr std::uint64_t kPerItem = 2 * sizeof(TextView::Item) + sizeof(std::uint32_t);
+// What an item takes while a view is brought up to date: as it was, as it is, and on its way.
+constexpr std::uint64_t kPerItem = 3 * sizeof(TextView::Item) + sizeof(std::uint32_t);
 
 // Brings what stands from the middle on, which is in order, to its places among what is between the
 // first and it, which is, too.
@@ -126,6 +126,7 @@ class TextView::Filling {
                  .docs = TextSegment::DocCursor(*segment),
                  .speakers = std::vector(segment->speakers().size(), kNowhere)});
       source.has_namespace = source.namespaces.Next();
+      if (!source.namespaces.status().ok()) return source.namespaces.status();
     }
     docs += old_.items_.size();
     if (Status status = FindRoom(kPerItem * docs); !status.ok()) return status;

@@ -38,7 +38,6 @@ struct TextWeights {
   // A Meaning: what is near by vector.
   double nearness = 0.16;    // of the best score, for what is near
   double near_answer = 0.3;  // more than near_1, from an item that asks to the next one
-  double half_told = 5;      // a text of so many words is half as near as a long one
   double knowing = 6;        // with so many standard errors an embedder counts in full
   double unrelated = 0.15, agreeing = 0.5;  // the same by correlation, among few items
 };
