@@ -119,8 +119,7 @@ build_dist() {
 # ---- keepsake-english, whose table takes a minute or two: once, and when what makes it changes
 
 english_sources() {
-  find js/src/embed scripts/english.mjs bench/recall-model.mjs packages/english/make.js -type f \
-    -print0 | LC_ALL=C sort -z | xargs -0 cksum | cksum | cut -d ' ' -f 1
+  fingerprint_below js/src/embed scripts/english.mjs bench/recall-model.mjs packages/english/make.js
 }
 
 has_english() {
