@@ -298,6 +298,20 @@ test("a dry run asks, tells what it would do, and writes nothing", async () => {
   expect(await textsIn()).toEqual(["Ada likes tea", "Ada lives in Paris"]);
 });
 
+test("turns of one millisecond are learnt from in their order", async () => {
+  const at = Date.now();
+  jest.spyOn(Date, "now").mockReturnValue(at);
+  const texts = ["one", "two", "three", "four", "five", "six"];
+  await noted(...texts);
+  const asked = [];
+  const extract = ({ messages: [{ text }] }) => {
+    asked.push(text);
+    return {};
+  };
+  await open({ extract }).run(ADA);
+  expect(asked).toEqual(texts);
+});
+
 test("what a hook throws or answers wrongly is told, and asked again last", async () => {
   await noted("bad", "good");
   let isDown = true;

@@ -232,6 +232,7 @@ export class Learner {
   readonly #options: LearnerOptions;
   readonly #secrets: SecretGuard | undefined;
   readonly #background = new Set<Promise<unknown>>();
+  #notedAt = 0; // the last turn
 
   /** @internal */
   constructor(given: LearnerOptions) {
@@ -282,7 +283,10 @@ export class Learner {
     const place = this.#placeOf(run);
     const source = sourceOf(run);
     const name = hashKey(JSON.stringify([source?.thread_id, said]));
-    await add(place, { name, kind: "turn", at: Date.now(), failures: 0, messages: said, source });
+    // Turns of one millisecond keep their order, too.
+    this.#notedAt = Math.max(Date.now(), this.#notedAt + 1);
+    const at = this.#notedAt;
+    await add(place, { name, kind: "turn", at, failures: 0, messages: said, source });
     const work: Promise<void> = this.#workBehind(place).finally(() =>
       this.#background.delete(work),
     );
