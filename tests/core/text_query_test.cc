@@ -106,45 +106,6 @@ TEST(TextQuery, knows_the_dates_that_are_asked_for) {
   EXPECT_THAT(ParseTextQuery("all of 2023", Language::kEnglish).periods, ElementsAre("d2023"));
 }
 
-// By all ways that there are.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  if (a.empty() || b.empty()) return a.size() + b.size();
-  const std::string_view x = a.substr(1), y = b.substr(1);
-  std::size_t least = std::min(Distance(x, b), Distance(a, y)) + 1;
-  least = std::min(least, Distance(x, y) + (a[0] == b[0] ? 0 : 1));
-  const bool is_swap = a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0];
-  return is_swap ? std::min(least, Distance(a.substr(2), b.substr(2)) + 1) : least;
-}
-
-TEST(TextQuery, counts_wrong_letters_of_any_two_words) {
-  std::mt19937 random(7);
-  const auto word = [&] {
-    std::string letters(random() % 6, 'a');
-    for (char& letter : letters) letter = static_cast<char>('a' + random() % 4);
-    return letters;
-  };
-  for (int round = 0; round < 2000; ++round) {
-    const std::string a = word(), b = word();
-    for (const std::size_t most : {1U, 2U}) {
-      ASSERT_EQ(EditDistance(a, b, most), std::min(Distance(a, b), most + 1)) << a << ", " << b;
-    }
-  }
-}
-
-TEST(TextQuery, counts_wrong_letters_up_to_a_bound) {
-  EXPECT_EQ(EditDistance("coffee", "coffee", 2), 0U);
-  EXPECT_EQ(EditDistance("coffee", "cofee", 2), 1U);
-  EXPECT_EQ(EditDistance("coffee", "cofefe", 2), 1U) << "two letters swapped";
-  EXPECT_EQ(EditDistance("coffee", "toffees", 2), 2U);
-  EXPECT_EQ(EditDistance("coffee", "tea", 2), 3U);
-  EXPECT_EQ(EditDistance("\u00FCber", "uber", 1), 1U) << "letters, not bytes";
-  EXPECT_EQ(EditDistance("", "", 0), 0U);
-  EXPECT_EQ(AllowedTypos("tea"), 0U);
-  EXPECT_EQ(AllowedTypos("2023"), 0U);
-  EXPECT_EQ(AllowedTypos("coffe"), 1U);
-  EXPECT_EQ(AllowedTypos("restaurant"), 2U);
-}
-
 TEST(TextQuery, of_a_pasted_document_the_beginning_and_the_end_count) {
   std::string text = "lighthouse";
   for (int i = 0; i < 100; ++i) text += " word" + std::to_string(i) + "x";

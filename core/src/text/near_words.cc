@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/order.h"
-#include "keepsake/function_ref.h"
+#include "text/spelling.h"
 #include "text/text_weights.h"
 
 namespace keepsake::search {
@@ -61,22 +61,27 @@ std::vector<Alternative> MisspellingsOf(const TextTerm& term, const TextView& te
   Found near, farther;
   const std::size_t most = AllowedTypos(term.written);
   if (most == 0) return {};
-  const std::string_view stem = term.alternatives[0].token;
-  const auto distance_to = [&](std::string_view word, std::string_view token) {
-    const std::size_t distance = EditDistance(term.written, word, most);
-    // Not all endings of other scripts are known: a word may have two stems.
-    const bool is_other = static_cast<unsigned char>(word[0]) >= 0x80;
-    return is_other ? std::min(distance, EditDistance(stem, token, most)) : distance;
+  const auto find = [&](std::string_view asked, auto visit_words) {
+    Spelling spelling(asked, most);
+    std::size_t distance = 0;
+    visit_words(
+        [&](std::string_view word) {
+          distance = spelling.DistanceTo(word);
+          return TextView::Choice(distance <= most, spelling.hopeless());
+        },
+        [&](std::string_view token) {
+          distance <= 1 ? near.Add(token, kInexact) : farther.Add(token, kInexact * kInexact);
+        });
   };
-  texts.VisitWords(
-      FirstLetter(term.written),
-      [&](std::string_view word, std::string_view token) {
-        return distance_to(word, token) <= most;
-      },
-      [&](std::string_view word, std::string_view token) {
-        distance_to(word, token) <= 1 ? near.Add(token, kInexact)
-                                      : farther.Add(token, kInexact * kInexact);
-      });
+  const std::string_view first = FirstLetter(term.written);
+  find(term.written, [&](auto choose, auto add) {
+    texts.VisitWords(first, choose, [&](std::string_view, std::string_view token) { add(token); });
+  });
+  // Not all endings of other scripts are known: a word may have two stems.
+  if (static_cast<unsigned char>(term.written[0]) >= 0x80) {
+    find(term.alternatives[0].token,
+         [&](auto choose, auto add) { texts.VisitTokens(first, choose, add); });
+  }
   std::vector<Alternative> nearest = near.Take();
   return nearest.empty() ? farther.Take() : nearest;
 }
@@ -86,7 +91,7 @@ std::vector<Alternative> WordsWith(const TextTerm& term, const TextView& texts) 
   const std::string_view part = term.written.empty() ? term.alternatives[0].token : term.written;
   if (part.size() < kLeastPiece) return {};
   texts.VisitWords(
-      "", [&](std::string_view word, std::string_view) { return word.contains(part); },
+      "", [&](std::string_view word) { return word.contains(part); },
       [&](std::string_view, std::string_view token) { found.Add(token, kInexact); });
   return found.Take();
 }

@@ -1,8 +1,6 @@
 #include "text/text_query.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "text/analysis.h"
 #include "text/dates.h"
 #include "text/relative_dates.h"
+#include "text/spelling.h"
 #include "text/substring.h"
 #include "text/text_record.h"
 #include "text/text_weights.h"
@@ -324,58 +323,6 @@ bool HoldsPhrase(const Phrase& phrase, const std::vector<Token>& tokens) {
   });
 }
 
-bool IsAscii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-std::u32string Characters(std::string_view text) {
-  std::u32string characters;
-  while (!text.empty()) {
-    const Character character = FirstCharacter(text);
-    characters += character.code_point;
-    text.remove_prefix(character.length);
-  }
-  return characters;
-}
-
-// A bit for each letter that it has, by its last five bits.
-std::uint32_t LettersOf(std::string_view word) {
-  std::uint32_t letters = 0;
-  for (const char c : word) letters |= std::uint32_t{1} << (static_cast<unsigned char>(c) % 32);
-  return letters;
-}
-
-template <typename Letter>
-std::size_t DistanceOf(std::basic_string_view<Letter> x, std::basic_string_view<Letter> y,
-                       std::size_t most) {
-  const std::size_t difference = x.size() > y.size() ? x.size() - y.size() : y.size() - x.size();
-  if (difference > most) return most + 1;
-  // Three rows of the table of distances between beginnings.
-  constexpr std::size_t kUsual = 32;
-  std::array<std::size_t, 3 * kUsual> usual;
-  std::vector<std::size_t> longer;
-  const std::size_t width = y.size() + 1;
-  if (width > kUsual) longer.resize(3 * width);
-  std::size_t* before = width > kUsual ? longer.data() : usual.data();
-  std::size_t *last = before + width, *row = last + width;
-  for (std::size_t j = 0; j <= y.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= x.size(); ++i) {
-    row[0] = i;
-    std::size_t least = i;
-    for (std::size_t j = 1; j <= y.size(); ++j) {
-      row[j] =
-          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (x[i - 1] == y[j - 1] ? 0 : 1)});
-      const bool is_swap = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
-      if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
-      least = std::min(least, row[j]);
-    }
-    if (least > most) return most + 1;
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return std::min(last[y.size()], most + 1);
-}
-
 TextQuery ParseWhole(std::string_view text, Language language) {
   QueryParser parser(language);
   if (text.size() <= kMaxQueryBytes) return parser.Parse(text, "");
@@ -419,20 +366,6 @@ bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConf
     return std::ranges::any_of(
         texts, [&](const std::vector<Token>& tokens) { return HoldsPhrase(phrase, tokens); });
   });
-}
-
-std::size_t AllowedTypos(std::string_view token) {
-  const std::size_t letters = Characters(token).size();
-  if (letters < 4 || (token[0] >= '0' && token[0] <= '9')) return 0;
-  return letters < 8 ? 1 : 2;
-}
-
-std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t most) {
-  // Of two in ASCII, each letter of which is a byte, most are told apart at once.
-  if (!IsAscii(a) || !IsAscii(b)) return DistanceOf<char32_t>(Characters(a), Characters(b), most);
-  const int other_letters = std::popcount(LettersOf(a) ^ LettersOf(b));
-  if ((static_cast<std::size_t>(other_letters) + 1) / 2 > most) return most + 1;
-  return DistanceOf<char>(a, b, most);
 }
 
 }  // namespace keepsake::search

@@ -85,12 +85,6 @@ TextQuery ParseTextQuery(std::string_view text, Language language,
 // Whether all phrases of the query stand in the value.
 bool HoldsPhrases(const TextQuery& query, std::string_view value, const TextConfig& config);
 
-// How many letters of a term may be wrong: 0, 1 or 2.
-std::size_t AllowedTypos(std::string_view token);
-// Insertions, deletions, replacements and swaps of neighbours that lead from one to
-// the other, or `most + 1` if there are more. Counts characters.
-std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t most);
-
 }  // namespace keepsake::search
 
 #endif  // KEEPSAKE_TEXT_TEXT_QUERY_H_

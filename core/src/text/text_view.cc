@@ -333,31 +333,30 @@ bool TextView::Holds(std::string_view token) const {
 }
 
 void TextView::VisitTokens(std::string_view beginning,
-                           FunctionRef<bool(std::string_view token)> is_asked,
+                           FunctionRef<Choice(std::string_view token)> choose,
                            FunctionRef<void(std::string_view token)> visit) const {
   for (const Part& part : parts_) {
     Note(part.segment->tokens().Visit(beginning, [&](std::string_view token, ByteView entry) {
-      if (!token.starts_with(beginning)) return false;
-      if (is_asked(token) && IsHeld(part, entry)) visit(token);
-      return true;
+      const Choice choice = choose(token);
+      if (choice.is_asked && IsHeld(part, entry)) visit(token);
+      return choice.skipped;
     }));
   }
 }
 
 void TextView::VisitWords(
-    std::string_view beginning,
-    FunctionRef<bool(std::string_view word, std::string_view token)> is_asked,
+    std::string_view beginning, FunctionRef<Choice(std::string_view word)> choose,
     FunctionRef<void(std::string_view word, std::string_view token)> visit) const {
-  VisitTokens(
-      beginning, [&](std::string_view token) { return is_asked(token, token); },
-      [&](std::string_view token) { visit(token, token); });
+  VisitTokens(beginning, choose, [&](std::string_view token) { visit(token, token); });
   for (const Part& part : parts_) {
     Note(part.segment->written().Visit(beginning, [&](std::string_view word, ByteView payload) {
-      if (!word.starts_with(beginning)) return false;
-      ByteReader reader(payload);
-      const std::string_view token = reader.Text();
-      if (is_asked(word, token) && IsHeld(part, reader.rest())) visit(word, token);
-      return true;
+      const Choice choice = choose(word);
+      if (choice.is_asked) {
+        ByteReader reader(payload);
+        const std::string_view token = reader.Text();
+        if (IsHeld(part, reader.rest())) visit(word, token);
+      }
+      return choice.skipped;
     }));
   }
 }

@@ -86,13 +86,19 @@ class TextView {
   bool Holds(std::string_view token) const;
   // How many items hold a token, in fields without weight, too.
   std::size_t CountHolders(std::string_view token) const;
+  // What a visit makes of a word.
+  struct Choice {
+    Choice(bool asked, std::size_t bytes = 0)  // NOLINT: most choices are a bool
+        : is_asked(asked), skipped(bytes) {}
+    bool is_asked;
+    std::size_t skipped;  // so many bytes of the word begin no other that is asked for, if not 0
+  };
   // Gives the tokens that begin so and that an item holds. One may be given several times.
-  // `is_asked` chooses among them.
-  void VisitTokens(std::string_view beginning, FunctionRef<bool(std::string_view token)> is_asked,
+  // `choose` chooses among them.
+  void VisitTokens(std::string_view beginning, FunctionRef<Choice(std::string_view token)> choose,
                    FunctionRef<void(std::string_view token)> visit) const;
   // The same of words as they are written, each with its token; of tokens, too.
-  void VisitWords(std::string_view beginning,
-                  FunctionRef<bool(std::string_view word, std::string_view token)> is_asked,
+  void VisitWords(std::string_view beginning, FunctionRef<Choice(std::string_view word)> choose,
                   FunctionRef<void(std::string_view word, std::string_view token)> visit) const;
   // The places of these items; items().size() for one that is not there.
   std::vector<std::size_t> PlacesOf(std::span<const std::int64_t> ids) const;

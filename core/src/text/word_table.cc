@@ -110,28 +110,52 @@ Result<std::optional<Bytes>> WordTable::Find(std::string_view word) const {
   return std::nullopt;
 }
 
-Status WordTable::Visit(std::string_view from,
-                        FunctionRef<bool(std::string_view, ByteView)> visit) const {
-  Cursor cursor(*this, from);
-  while (cursor.Next()) {
-    if (!visit(cursor.word(), cursor.payload())) break;
+Status WordTable::Visit(std::string_view beginning,
+                        FunctionRef<std::size_t(std::string_view, ByteView)> visit) const {
+  Cursor cursor(*this, beginning);
+  while (cursor.Next() && cursor.word().starts_with(beginning)) {
+    if (const std::size_t bytes = visit(cursor.word(), cursor.payload()); bytes > 0) {
+      cursor.Skip(bytes);
+    }
   }
   return cursor.status();
 }
 
 bool WordTable::Cursor::Next() {
   do {
+    if (!skipped_.empty()) SkipInBlock();
     while (!NextInBlock(reader_, word_, payload_)) {
       if (status_.ok() && !reader_.ok()) status_ = Damaged();
-      if (!status_.ok() || next_ == table_->blocks_.size()) return false;
-      status_ = table_->ReadBlock(next_++, block_);
-      if (!status_.ok()) return false;
-      word_.clear();
-      reader_ = ByteReader(block_);
+      if (!status_.ok() || !NextBlock()) return false;
     }
-  } while (word_ < from_);
+  } while (word_ < from_ || (!skipped_.empty() && word_.starts_with(skipped_)));
   from_.clear();
+  skipped_.clear();
   return true;
+}
+
+bool WordTable::Cursor::NextBlock() {
+  const std::vector<WordBlock>& blocks = table_->blocks_;
+  if (!skipped_.empty()) {
+    while (next_ + 1 < blocks.size() && blocks[next_ + 1].first.starts_with(skipped_)) ++next_;
+  }
+  if (next_ == blocks.size()) return false;
+  status_ = table_->ReadBlock(next_++, block_);
+  if (!status_.ok()) return false;
+  word_.clear();
+  reader_ = ByteReader(block_);
+  return true;
+}
+
+// An entry that shares so much with the one before it begins like that one.
+void WordTable::Cursor::SkipInBlock() {
+  if (!word_.starts_with(skipped_)) return;
+  for (ByteReader reader = reader_; !reader.done(); reader_ = reader) {
+    if (reader.Varint() < skipped_.size()) return;
+    reader.Text();
+    reader.Take(reader.Varint());
+    if (!reader.ok()) return;
+  }
 }
 
 bool NextInBlock(ByteReader& reader, std::string& word, ByteView& payload) {

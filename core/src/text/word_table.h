@@ -57,9 +57,10 @@ class WordTable {
 
   // The payload of a word.
   Result<std::optional<Bytes>> Find(std::string_view word) const;
-  // Words from this one on, in order, until `visit` answers false.
-  Status Visit(std::string_view from,
-               FunctionRef<bool(std::string_view word, ByteView payload)> visit) const;
+  // Words that begin so, in order. `visit` answers how many bytes of a word begin no other that it
+  // wants to see, or 0: what it doesn't want is hardly read.
+  Status Visit(std::string_view beginning,
+               FunctionRef<std::size_t(std::string_view word, ByteView payload)> visit) const;
 
   // Goes through the words from one on, in order.
   class Cursor {
@@ -68,14 +69,20 @@ class WordTable {
         : table_(&table), from_(from), next_(table.BlockOf(from)) {}
     // False at the end, or after a mistake.
     bool Next();
+    // Next() leaves out the words that begin with so many bytes of this one. REQUIRES: it has them.
+    void Skip(std::size_t bytes) { skipped_ = word_.substr(0, bytes); }
     const Status& status() const { return status_; }
     const std::string& word() const { return word_; }
     ByteView payload() const { return payload_; }
 
    private:
+    bool NextBlock();
+    void SkipInBlock();
+
     const WordTable* table_;
     std::string from_;
-    std::size_t next_;  // block
+    std::size_t next_;     // block
+    std::string skipped_;  // words that begin so are left out, if it is not empty
     Bytes block_;
     ByteReader reader_{ByteView()};
     std::string word_;
