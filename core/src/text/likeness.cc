@@ -7,18 +7,43 @@
 #include "text/text_weights.h"
 
 namespace keepsake::search {
+namespace {
+
+// Of a long text those words are looked up that it has most often.
+constexpr std::size_t kMostWords = 128;
+// A word that more of all items hold tells nearly nothing, and of all words its postings are the
+// longest to read. Among few items nothing is long.
+constexpr double kMostHolders = 1.0 / 16, kFewHolders = 64;
+
+struct Word {
+  std::string token;
+  double count;
+};
+
+}  // namespace
 
 void Likeness::Choose(ByteView record) {
   terms_.clear();
   RecordReader reader(record);
   const double norm = norm_.Of(reader.length());
+  std::vector<Word> words;
   while (reader.Next()) {
     const double count = reader.Weighted(weights_);
-    if (count == 0) continue;
-    const auto holding = static_cast<double>(texts_.CountHolders(reader.token()));
-    const double idf = Idf(static_cast<double>(texts_.items().size()), holding);
-    terms_.push_back(
-        {std::string(reader.token()), idf, idf * Saturated(count, norm, kTextWeights.k1)});
+    if (count > 0) words.push_back({std::string(reader.token()), count});
+  }
+  if (words.size() > kMostWords) {
+    HeapSort(words, [](const Word& a, const Word& b) {
+      return std::tie(b.count, a.token) < std::tie(a.count, b.token);
+    });
+    words.resize(kMostWords);
+  }
+  const auto items = static_cast<double>(texts_.items().size());
+  for (Word& word : words) {
+    const auto holding = static_cast<double>(texts_.CountHolders(word.token));
+    if (holding > std::max(kFewHolders, kMostHolders * items)) continue;
+    const double idf = Idf(items, holding);
+    const double weight = idf * Saturated(word.count, norm, kTextWeights.k1);
+    terms_.push_back({std::move(word.token), idf, weight});
   }
   HeapSort(terms_, [](const Term& a, const Term& b) {
     return std::tie(b.weight, a.token) < std::tie(a.weight, b.token);
