@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -226,6 +227,27 @@ TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
   EXPECT_EQ(plan.items, 5000U);
   EXPECT_LT(counting.pages, table.pages.size() / 2);
   EXPECT_LT(counting.pages, 40U);
+}
+
+// A store flushes after each portion of its analysis, and somebody may ask all the time.
+TEST(TextIndexTest, segments_stay_few_though_merges_are_left_no_time) {
+  PageTable table;
+  TextIndex index(&table);
+  std::mt19937 random(7);
+  std::size_t most = 0;
+  for (int id = 1; id <= 6000; ++id) {
+    std::string text;
+    for (int i = 0; i < 150; ++i) text += " word" + std::to_string(random() % 40'000);
+    index.Put(id, "n", MakeTextRecord(R"({"text":")" + text + "\"}", {}));
+    if (id % 200 != 0) continue;
+    ASSERT_TRUE(index.Flush().ok());
+    table.Keep(index);
+    std::set<PageNumber> segments;
+    for (const auto& [number, page] : table.pages) segments.insert(number >> kPageBits);
+    most = std::max(most, segments.size());
+  }
+  // Three of each step, and those of a merge that has not ended.
+  EXPECT_LE(most, 12U);
 }
 
 TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_it) {

@@ -23,6 +23,8 @@ constexpr std::uint32_t kLeastStep = 64;
 constexpr std::size_t kRemovedPart = 4, kFewRemoved = 256;
 // A portion of a merge: a few milliseconds.
 constexpr std::uint64_t kMergedBytes = 256 * 1024;
+// About so many times all that was written is merged.
+constexpr std::uint64_t kMergesOfAll = 4;
 // Views that are kept for the next question, and how much they take.
 constexpr std::size_t kViews = 64, kViewBytes = 16 * 1024 * 1024;
 // After so many removals views are made anew.
@@ -246,10 +248,12 @@ SegmentInfo TextIndex::WriteFresh(SegmentPages& pages, std::uint32_t number) con
 }
 
 Status TextIndex::Flush() {
+  std::uint64_t written = 0;
   if (!fresh_.empty()) {
     SegmentInfo info = WriteFresh(pages_, next_segment_++);
     info.newest = ++step_;
     info.cleaned = step_ - 1;
+    written = info.size;
     segments_.push_back(info);
     last_id_ = std::max(last_id_, fresh_.rbegin()->first);
     fresh_.clear();
@@ -258,8 +262,12 @@ Status TextIndex::Flush() {
     is_changed_ = true;
     ++version_;
   }
-  const Result<bool> has_more = Merge();
-  return has_more ? Status() : has_more.error();
+  // Merges keep up with what is written, though nobody leaves them time.
+  for (std::uint64_t merged = 0;; merged += kMergedBytes) {
+    const Result<bool> has_more = Merge();
+    if (!has_more) return has_more.error();
+    if (!*has_more || merged >= kMergesOfAll * written) return {};
+  }
 }
 
 std::size_t TextIndex::CountToMerge() const {
