@@ -229,8 +229,11 @@ TEST(TextIndexTest, a_question_reads_a_small_part_of_a_large_index) {
   EXPECT_LT(counting.pages, 40U);
 }
 
-// A store flushes after each portion of its analysis, and somebody may ask all the time.
-TEST(TextIndexTest, segments_stay_few_though_merges_are_left_no_time) {
+// A store flushes after each portion of its analysis, which may be small or large, and somebody may
+// ask all the time.
+class MergesTest : public testing::TestWithParam<int> {};
+
+TEST_P(MergesTest, segments_stay_few_though_merges_are_left_no_time) {
   PageTable table;
   TextIndex index(&table);
   std::mt19937 random(7);
@@ -239,16 +242,18 @@ TEST(TextIndexTest, segments_stay_few_though_merges_are_left_no_time) {
     std::string text;
     for (int i = 0; i < 150; ++i) text += " word" + std::to_string(random() % 40'000);
     index.Put(id, "n", MakeTextRecord(R"({"text":")" + text + "\"}", {}));
-    if (id % 200 != 0) continue;
+    if (id % GetParam() != 0) continue;
     ASSERT_TRUE(index.Flush().ok());
     table.Keep(index);
     std::set<PageNumber> segments;
     for (const auto& [number, page] : table.pages) segments.insert(number >> kPageBits);
     most = std::max(most, segments.size());
   }
-  // Three of each step, and those of a merge that has not ended.
-  EXPECT_LE(most, 12U);
+  // Few of each step, and those of merges that have not ended.
+  EXPECT_LE(most, 20U);
 }
+
+INSTANTIATE_TEST_SUITE_P(, MergesTest, testing::Values(12, 200));
 
 TEST(TextIndexTest, the_best_score_of_a_message_does_not_grow_with_what_is_like_it) {
   TextIndex index;

@@ -12,7 +12,7 @@ namespace keepsake::search {
 namespace {
 
 // A state of another version is made anew.
-constexpr std::uint64_t kStateVersion = 1;
+constexpr std::uint64_t kStateVersion = 2;
 // So much is fresh at most: it is analysed again by who opens the index again.
 constexpr std::size_t kFreshItems = 64, kFreshBytes = 12 * 1024;
 // So many segments of about the same size become one. A step is so many times as large as the one
@@ -48,7 +48,7 @@ void EndSketch(std::vector<std::uint16_t>& sketch) {
 
 void TextIndex::Clear() {
   views_.clear();
-  merge_.reset();
+  merges_.clear();
   pages_.Clear();
   segments_.clear();
   opened_.clear();
@@ -271,19 +271,24 @@ Status TextIndex::Flush() {
 }
 
 std::size_t TextIndex::CountToMerge() const {
+  std::size_t free = 0;  // the first that is not being merged
+  if (!merges_.empty()) {
+    const std::uint32_t newest = merges_.back().merge->inputs().back()->info().number;
+    while (segments_[free++].number != newest) continue;
+  }
   std::uint64_t docs = 0;
   for (const SegmentInfo& segment : segments_) docs += segment.docs;
-  if (removed_.size() > std::max<std::uint64_t>(docs / kRemovedPart, kFewRemoved)) {
+  if (free == 0 && removed_.size() > std::max<std::uint64_t>(docs / kRemovedPart, kFewRemoved)) {
     return segments_.size();
   }
   // The longest run of the newest whose oldest is no larger than all others of it together.
   std::uint64_t of_run = 0;
   std::size_t count = 0;
   int step = 0;
-  for (std::size_t i = segments_.size(); i-- > 0;) {
+  for (std::size_t i = segments_.size(); i-- > free;) {
     const SegmentInfo& segment = segments_[i];
     step = std::max(step, StepOf(segment));
-    const bool ends_here = i == 0 || StepOf(segments_[i - 1]) > step;
+    const bool ends_here = i == free || StepOf(segments_[i - 1]) > step;
     const std::size_t length = segments_.size() - i;
     if (ends_here && length >= kMergedSegments && of_run >= segment.docs) count = length;
     of_run += segment.docs;
@@ -295,17 +300,18 @@ Status TextIndex::BeginMerge(std::size_t first, std::size_t count) {
   if (Status status = OpenSegments(); !status.ok()) return status;
   std::vector<const TextSegment*> inputs;
   for (std::size_t i = first; i < first + count; ++i) inputs.push_back(opened_[i].get());
-  merge_number_ = next_segment_++;
-  merge_ = std::make_unique<SegmentMerge>(pages_, std::move(inputs), merge_number_);
-  merge_cleaned_ = step_ == 0 ? 0 : step_ - 1;
-  return merge_->Begin(
+  const std::uint32_t number = next_segment_++;
+  merges_.push_back({std::make_unique<SegmentMerge>(pages_, std::move(inputs), number), number,
+                     step_ == 0 ? 0 : step_ - 1});
+  return merges_.back().merge->Begin(
       [&](const SegmentInfo& segment, std::int64_t id) { return IsLive(segment, id); });
 }
 
 void TextIndex::EndMerge() {
-  const std::unique_ptr<SegmentMerge> merge = std::move(merge_);
+  const std::unique_ptr<SegmentMerge> merge = std::move(merges_.back().merge);
   SegmentInfo info = merge->info();
-  info.cleaned = merge_cleaned_;
+  info.cleaned = merges_.back().cleaned;
+  merges_.pop_back();
   const std::uint32_t oldest = merge->inputs().front()->info().number;
   const auto first = std::ranges::find(segments_, oldest, &SegmentInfo::number);
   const auto end = first + std::ssize(merge->inputs());
@@ -342,30 +348,27 @@ void TextIndex::DropMarks() {
 }
 
 Result<bool> TextIndex::Merge() {
-  if (merge_ == nullptr) {
-    const std::size_t count = CountToMerge();
-    if (count == 0) return false;
+  if (const std::size_t count = CountToMerge(); count > 0) {
     Status status = BeginMerge(segments_.size() - count, count);
     if (!status.ok()) return std::unexpected(std::move(status));
   }
-  const Result<bool> is_done = merge_->Step(kMergedBytes);
+  if (merges_.empty()) return false;
+  const Result<bool> is_done = merges_.back().merge->Step(kMergedBytes);
   if (!is_done) return is_done;
   if (!*is_done) return true;
   EndMerge();
-  return CountToMerge() > 0;
+  return !merges_.empty() || CountToMerge() > 0;
 }
 
 Status TextIndex::Purge() {
-  if (merge_ != nullptr) {
-    DropPages(merge_number_);
-    merge_.reset();
-  }
+  for (const Merging& merging : merges_) DropPages(merging.number);
+  merges_.clear();
   if (removed_.empty() || segments_.empty()) return {};
   // A mark of this very step is needed no longer, either.
   ++step_;
   if (Status status = BeginMerge(0, segments_.size()); !status.ok()) return status;
   for (;;) {
-    const Result<bool> is_done = merge_->Step(kMergedBytes);
+    const Result<bool> is_done = merges_.back().merge->Step(kMergedBytes);
     if (!is_done) return is_done.error();
     if (*is_done) break;
   }
@@ -373,18 +376,19 @@ Status TextIndex::Purge() {
   return {};
 }
 
-//   state := version:varint step:varint next_segment:varint last_id:varint unfinished:varint
-//            count:varint segment* count:varint (id step:varint)*
+//   state := version:varint step:varint next_segment:varint last_id:varint
+//            count:varint unfinished:varint* count:varint segment* count:varint (id step:varint)*
 //   segment := number:varint newest:varint cleaned:varint docs:varint footer:varint size:varint
 //   id less the one before: varint
 Bytes TextIndex::State() const {
   Bytes state;
   for (const std::uint64_t number :
        {kStateVersion, std::uint64_t{step_}, std::uint64_t{next_segment_},
-        static_cast<std::uint64_t>(last_id_), std::uint64_t{merge_ == nullptr ? 0 : merge_number_},
-        std::uint64_t{segments_.size()}}) {
+        static_cast<std::uint64_t>(last_id_), std::uint64_t{merges_.size()}}) {
     AppendVarint(number, state);
   }
+  for (const Merging& merging : merges_) AppendVarint(merging.number, state);
+  AppendVarint(segments_.size(), state);
   for (const SegmentInfo& segment : segments_) {
     for (const std::uint64_t number : {std::uint64_t{segment.number}, std::uint64_t{segment.newest},
                                        std::uint64_t{segment.cleaned}, std::uint64_t{segment.docs},
@@ -412,7 +416,9 @@ bool TextIndex::Restore(ByteView state) {
   next_segment_ = number();
   last_id_ = reader.Id();
   // Pages of a merge that did not end are of no use.
-  if (const std::uint32_t unfinished = number(); unfinished != 0) dropped_.push_back(unfinished);
+  for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
+    dropped_.push_back(number());
+  }
   for (std::uint64_t left = reader.Varint(); left > 0 && reader.ok(); --left) {
     SegmentInfo segment;
     segment.number = number();

@@ -79,10 +79,16 @@ class TextIndex {
     std::size_t removed;    // of removals_, those that it knows
   };
 
+  struct Merging {
+    std::unique_ptr<SegmentMerge> merge;
+    std::uint32_t number, cleaned;  // of the segment that it makes
+  };
+
   Status OpenSegments();
   SegmentInfo WriteFresh(SegmentPages& pages, std::uint32_t number) const;
   bool IsLive(const SegmentInfo& segment, std::int64_t id) const;
-  // The newest segments that are to be one; 0 if none are.
+  // The newest segments that are to be one; 0 if none are. Those that are being merged are not
+  // among them.
   std::size_t CountToMerge() const;
   Status BeginMerge(std::size_t first, std::size_t count);
   void EndMerge();
@@ -106,8 +112,9 @@ class TextIndex {
   std::size_t fresh_bytes_ = 0;
   SegmentPages fresh_pages_{nullptr};
   std::unique_ptr<const TextSegment> fresh_segment_;  // of what is fresh, for a view
-  std::unique_ptr<SegmentMerge> merge_;
-  std::uint32_t merge_number_ = 0, merge_cleaned_ = 0;
+  // Each is of newer and fewer segments than the one before, which waits for it: while a large
+  // merge goes on, small segments do not pile up.
+  std::vector<Merging> merges_;
   std::vector<std::uint32_t> dropped_;
   bool is_changed_ = false;
   std::uint64_t version_ = 1;  // one more with each change
