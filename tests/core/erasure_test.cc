@@ -29,7 +29,8 @@ using sql::MemoryFiles;
 
 constexpr std::int64_t kNow = 1'700'000'000'000;
 // In all that belongs to Ada, and in nothing else.
-constexpr std::string_view kSecret = "SECRET-of-ada";
+// A word as it stands in an index of words, too.
+constexpr std::string_view kSecret = "secretofada";
 
 std::string Secret(int i) { return std::string(kSecret) + "-" + std::to_string(i); }
 

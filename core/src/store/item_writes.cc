@@ -118,8 +118,7 @@ Status EraseItems(ItemTable& table, ItemErasure erasure, std::size_t dims, std::
   HeapSort(erasure.marks, std::less());
   for (StoredVersion& version : erasure.put_back) FitVectors(*version.before, dims);
   return InOperation(table, [&]() -> Status {
-    Status status = table.ForgetDerived();
-    if (status.ok()) status = table.history().Erase(erasure.versions);
+    Status status = table.history().Erase(erasure.versions);
     if (status.ok() && !erasure.marks.empty()) status = table.ForgetSuccessors(erasure.marks);
     for (const ReopenedItem& item : erasure.reopened) {
       const auto& [encoded_ns, key] = item.name;
@@ -130,7 +129,8 @@ Status EraseItems(ItemTable& table, ItemErasure erasure, std::size_t dims, std::
     for (const StoredVersion& version : erasure.put_back) {
       if (status.ok()) status = table.PutState(version.name, *version.before);
     }
-    return status;
+    // The index of words gives up what it knows to be gone.
+    return status.ok() ? table.ForgetDerived() : status;
   });
 }
 

@@ -1,7 +1,8 @@
 // A memory of two users, one of whom is to be forgotten. Runs in Node, in pages and in workerd.
 
 /** In all that belongs to Ada, and in nothing else. */
-export const SECRET = "SECRET-of-ada";
+// A word as it stands in an index of words, too.
+export const SECRET = "secretofada";
 export const index = { dims: 3, embeddings: (texts) => texts.map((text) => [text.length, 1, 2]) };
 
 const checkpointOf = (id, messages) => ({
