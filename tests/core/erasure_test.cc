@@ -191,6 +191,29 @@ TEST(Erasure, leaves_no_byte_of_what_was_forgotten) {
   ExpectSound(*opened.state);
 }
 
+TEST(Erasure, leaves_no_name_of_a_place_that_was_searched) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Store& store = opened.state->store();
+  for (const std::string& user : {std::string("bob"), std::string(kSecret)}) {
+    ASSERT_TRUE(store.Put({"user", user}, Secret(1), R"({"text":"green tea"})").ok());
+    const SearchOp search{.ns_prefix = {"user", user}, .query = "tea", .mode = SearchMode::kText};
+    ASSERT_THAT(*store.Search(search), SizeIs(1));
+  }
+  ASSERT_TRUE(store.Delete({"user", "bob"}, Secret(1)).ok());
+  ASSERT_TRUE(store.Put({"user", "bob"}, "k", R"({"text":"green tea"})").ok());
+  ASSERT_TRUE(AnyHolds(files, kSecret));
+  ASSERT_TRUE(
+      opened.state
+          ->Forget({.id = "e1", .digest = "d", .namespaces = {{"user", std::string(kSecret)}}})
+          .has_value());
+  while (opened.state->erasures().Scrub(16) == Scrubbed::kPending) {
+  }
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+  const SearchOp search{.ns_prefix = {"user"}, .query = "tea", .mode = SearchMode::kText};
+  EXPECT_THAT(*opened.state->store().Search(search), SizeIs(1));
+}
+
 TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
   MemoryFiles files("erasure");
   Opened opened(&files);

@@ -186,7 +186,42 @@ Status SqliteTextIndex::Clear() {
   if (status.ok() && is_unnoted_) status = Flush();
   if (status.ok()) status = index_.Purge();
   if (status.code() == StatusCode::kCorrupt) return Forget();
+  if (status.ok()) status = ForgetNames();
   return status.ok() ? WriteAll() : status;
+}
+
+// A namespace may be somebody's address, and a key what is known of them.
+Status SqliteTextIndex::ForgetNames() {
+  const auto first_from = [&](const std::string& encoded_prefix, const ItemName& from) {
+    std::optional<ItemName> first;
+    const sql::PrefixRange range(encoded_prefix);
+    Status status = database_.Run(
+        kCover, {from.encoded_ns, from.key, range.end(), std::int64_t{1}},
+        [&](const Row& row) { first = {std::string(row.Text(1)), std::string(row.Text(2))}; });
+    return std::pair(std::move(status), std::move(first));
+  };
+  for (auto covering = covering_.begin(); covering != covering_.end();) {
+    auto& [prefix, next] = *covering;
+    auto [status, first] = first_from(prefix, next);
+    if (!status.ok()) return status;
+    if (first) {
+      next = *std::move(first);
+      ++covering;
+    } else {
+      covered_.Add(prefix);
+      covering = covering_.erase(covering);
+    }
+  }
+  PrefixSet covered;
+  for (const std::string& prefix : covered_) {
+    const auto [status, first] = first_from(prefix, {prefix, ""});
+    if (!status.ok()) return status;
+    if (first || prefix.empty()) covered.Add(prefix);
+  }
+  covered_ = std::move(covered);
+  begun_ = covered_;
+  for (const auto& [prefix, next] : covering_) begun_.Add(prefix);
+  return {};
 }
 
 Status SqliteTextIndex::ReadPage(search::PageNumber number, FunctionRef<void(ByteView)> use) {

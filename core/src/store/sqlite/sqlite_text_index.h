@@ -91,6 +91,8 @@ class SqliteTextIndex final : public ItemFollower, private search::PageSource {
   // Stores what is to be stored, as far as the database takes it now.
   Status Keep();
   Status WriteAll();
+  // Keeps no name of what is not there.
+  Status ForgetNames();
   Status Forget();
 
   sql::Database& database_;
