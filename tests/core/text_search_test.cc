@@ -146,6 +146,15 @@ TYPED_TEST(TextSearchTest, phrases_prefixes_and_typos) {
   EXPECT_THAT(this->Keys("tae"), IsEmpty()) << "too short to be a slip";
 }
 
+TYPED_TEST(TextSearchTest, a_beginning_that_is_a_common_word_itself_is_as_sure_as_another) {
+  this->Open();
+  this->PutText("lena", "Lena goes to kindergarten");
+  this->PutText("max", "Max likes thinking");
+  const auto score = [&](const std::string& query) { return *this->Find(query)->at(0).score; };
+  EXPECT_EQ(score("kind*"), score("kinderg*"));
+  EXPECT_GT(score("think*"), 0.3);
+}
+
 TYPED_TEST(TextSearchTest, chinese_by_pair_and_by_character) {
   this->Open();
   this->PutText("tea", "\u6211\u559C\u6B22\u559D\u8336");

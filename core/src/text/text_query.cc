@@ -282,7 +282,8 @@ class QueryParser {
     }
     const bool is_word = token.kind == Token::Kind::kWord;
     if (is_word) term.written = ToLowerAscii(written);
-    NoteCommonness(token, written, term);
+    // Of what a beginning is the beginning of, nobody knows how common it is.
+    if (!is_prefix) NoteCommonness(token, written, term);
     term.may_be_misspelled =
         is_word && !is_prefix && term.SaysSomething() && AllowedTypos(token.text) > 0;
     term.is_capitalized = is_word && !written.empty() && written[0] >= 'A' && written[0] <= 'Z';
