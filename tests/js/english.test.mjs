@@ -123,6 +123,26 @@ describe("until the table is there", () => {
     expect((await store.search(ns, paraphrase))[0].key).toBe("dog");
   });
 
+  test("reembed() waits for the table also if no item waits for a vector", async () => {
+    const path = temporaryFile("there.db");
+    {
+      const { embeddings, resolve } = later();
+      resolve(table);
+      await using memory = await openMemory({ path, index: { dims, embeddings } });
+      const { store } = memory;
+      await store.put(ns, "dog", dog);
+      expect(await store.reembed()).toBe(1);
+    }
+    const { embeddings, resolve } = later();
+    await using memory = await openMemory({ path, index: { dims, embeddings } });
+    const { store } = memory;
+    expect(await store.search(ns, paraphrase)).toEqual([]);
+    const embedded = store.reembed();
+    resolve(table);
+    expect(await embedded).toBe(0);
+    expect((await store.search(ns, paraphrase))[0].key).toBe("dog");
+  });
+
   test("nothing is loaded before the first call, and once for all stores", async () => {
     const { embeddings, load, resolve } = later();
     const options = { index: { dims, embeddings } };

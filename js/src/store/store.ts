@@ -430,7 +430,8 @@ export abstract class KeepsakeStore extends BaseStore {
   /**
    * Embeds the items that wait for vectors: those whose vectors `index.replace` made void, and
    * those that were put before there was an `index`, or by a store without it. Says how many
-   * got theirs; one that was put or deleted meanwhile does not count.
+   * got theirs; one that was put or deleted meanwhile does not count. A model that is loaded later,
+   * as that of `english()`, is there when this has ended, also if nothing waited.
    * Other calls go on meanwhile, and where it was ended it goes on by the next call, be it of
    * another process.
    */
@@ -443,6 +444,7 @@ export abstract class KeepsakeStore extends BaseStore {
         throw invalid("reembed needs a store with an index");
       }
       checkWhole("batchSize", batchSize, 1, MOST_AT_ONCE);
+      await model.loading?.();
       for (let done = 0; ; ) {
         throwIfEnded(signal);
         const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
