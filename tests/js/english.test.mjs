@@ -123,6 +123,19 @@ describe("until the table is there", () => {
     expect((await store.search(ns, paraphrase))[0].key).toBe("dog");
   });
 
+  test("a question without a known word is near to no text without one", async () => {
+    await using store = new InMemoryStore({
+      index: { dims, embeddings: staticEmbedder(table) },
+    });
+    await store.put(ns, "ru", { text: "Моя сестра живёт в Омске" });
+    await store.put(ns, "code", { text: "qwxz zzvk" });
+    await store.put(ns, "dog", dog);
+    for (const query of ["zzyzxq", "???", "12345"]) {
+      expect(await store.search(ns, { query, minScore: 0.07 })).toEqual([]);
+    }
+    expect((await store.search(ns, paraphrase))[0].key).toBe("dog");
+  });
+
   test("reembed() waits for the table also if no item waits for a vector", async () => {
     const path = temporaryFile("there.db");
     {

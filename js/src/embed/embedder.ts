@@ -21,25 +21,26 @@ export interface StaticEmbedder {
 
 /**
  * The embedder of a table that `cutWordVectors()` made. A text is the sum of its words. All texts
- * without a known word have the same vector.
+ * without a known word have the same vector, and a question without one has the opposite: it is
+ * near to none of them.
  * @throws KeepsakeError `invalid_argument` if these are not the bytes of a whole table
  */
 export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder {
   // What is no bytes is refused as no bytes are.
   const bytes = bytesIn(table) ?? new Uint8Array();
   const words = decodeTable(bytes);
-  const embed = (text: string) => vectorOf(text, words);
   return {
     dims: words.dims,
     fusion: "standout",
     searchMode: "hybrid",
     model: `static-${words.dims}-${fnv1a(bytes).toString(16).padStart(8, "0")}`,
-    embedDocuments: async (texts) => texts.map(embed),
-    embedQuery: async (text) => embed(text),
+    embedDocuments: async (texts) => texts.map((text) => vectorOf(text, words, 1)),
+    embedQuery: async (text) => vectorOf(text, words, -1),
   };
 }
 
-function vectorOf(text: string, table: WordTable): number[] {
+// `first` is the first number of a text without a known word, whose others are 0.
+function vectorOf(text: string, table: WordTable, first: number): number[] {
   const sum = new Float64Array(table.dims);
   const add = (row: number) => {
     const scale = table.scales[row] as number;
@@ -54,7 +55,7 @@ function vectorOf(text: string, table: WordTable): number[] {
   });
   const length = Math.hypot(...sum);
   // A vector of zeros has no direction, and is refused by a store.
-  if (length === 0) sum[0] = 1;
+  if (length === 0) sum[0] = first;
   return Array.from(sum, (x) => x / (length || 1));
 }
 
