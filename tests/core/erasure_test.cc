@@ -214,6 +214,30 @@ TEST(Erasure, leaves_no_name_of_a_place_that_was_searched) {
   EXPECT_THAT(*opened.state->store().Search(search), SizeIs(1));
 }
 
+TEST(Erasure, leaves_no_name_of_where_an_analysis_goes_on) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  Store& store = opened.state->store();
+  for (int i = 0; i < 900; ++i) {
+    const Namespace ns = {"user", i < 600 ? std::string(kSecret) : "tom"};
+    ASSERT_TRUE(store.Put(ns, Secret(i), R"({"text":"green tea"})").ok());
+  }
+  const SearchOp search{.ns_prefix = {"user"}, .query = "tea", .mode = SearchMode::kText};
+  store.LimitTextWork(4000);
+  ASSERT_EQ(store.Search(search).error().code(), StatusCode::kIndexing);
+  for (int i = 600; i < 900; ++i) ASSERT_TRUE(store.Delete({"user", "tom"}, Secret(i)).ok());
+  ASSERT_TRUE(store.Put({"user", "tom"}, "k", R"({"text":"green tea"})").ok());
+  ASSERT_TRUE(
+      opened.state
+          ->Forget({.id = "e1", .digest = "d", .namespaces = {{"user", std::string(kSecret)}}})
+          .has_value());
+  while (opened.state->erasures().Scrub(16) == Scrubbed::kPending) {
+  }
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+  opened.state->store().LimitTextWork(std::nullopt);
+  EXPECT_THAT(*opened.state->store().Search(search), SizeIs(1));
+}
+
 TEST(Erasure, leaves_nothing_of_what_filters_asked_for) {
   MemoryFiles files("erasure");
   Opened opened(&files);

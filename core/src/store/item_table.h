@@ -177,8 +177,8 @@ class ItemTable {
   virtual Status Reopen(const ReopenedItem& item) = 0;
   // What was superseded by items with these marks, which are sorted, says so no longer.
   virtual Status ForgetSuccessors(std::span<const std::int64_t> marks) = 0;
-  // Gives up what is made of many items, and may hold something of those that are forgotten: after
-  // they were deleted.
+  // Gives up what is made of many items, and may hold something of those that are forgotten.
+  // REQUIRES: these were deleted.
   virtual Status ForgetDerived() = 0;
 
   // History.

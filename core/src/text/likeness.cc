@@ -9,10 +9,10 @@
 namespace keepsake::search {
 namespace {
 
-// Of a long text those words are looked up that it has most often.
+// Of a long text only the words that it has most often are looked up.
 constexpr std::size_t kMostWords = 128;
-// A word that more of all items hold tells nearly nothing, and of all words its postings are the
-// longest to read. Among few items nothing is long.
+// A word that a greater part of all items holds tells nearly nothing, and its postings take the
+// longest to read. Where so few items hold it, reading them takes no time.
 constexpr double kMostHolders = 1.0 / 16, kFewHolders = 64;
 
 struct Word {

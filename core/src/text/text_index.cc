@@ -23,7 +23,7 @@ constexpr std::uint32_t kLeastStep = 64;
 constexpr std::size_t kRemovedPart = 4, kFewRemoved = 256;
 // A portion of a merge: a few milliseconds.
 constexpr std::uint64_t kMergedBytes = 256 * 1024;
-// About so many times all that was written is merged.
+// After a flush so many times the bytes that it wrote are merged, if so many are due.
 constexpr std::uint64_t kMergesOfAll = 4;
 // Views that are kept for the next question, and how much they take.
 constexpr std::size_t kViews = 64, kViewBytes = 16 * 1024 * 1024;

@@ -282,7 +282,7 @@ class QueryParser {
     }
     const bool is_word = token.kind == Token::Kind::kWord;
     if (is_word) term.written = ToLowerAscii(written);
-    // Of what a beginning is the beginning of, nobody knows how common it is.
+    // A beginning says nothing of how common the words are that it stands for.
     if (!is_prefix) NoteCommonness(token, written, term);
     term.may_be_misspelled =
         is_word && !is_prefix && term.SaysSomething() && AllowedTypos(token.text) > 0;
