@@ -41,19 +41,25 @@ export interface Candidate {
 class Term {
   /** Since when we hold it. */
   heldSince: number | undefined;
-  isOver = false;
   readonly ended: Promise<void>;
-  #resolve: () => void = () => {};
+  readonly #over = new AbortController();
 
   constructor() {
     this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.over.addEventListener("abort", () => resolve());
     });
   }
 
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get isOver(): boolean {
+    return this.over.aborted;
+  }
+
   end(): void {
-    this.isOver = true;
-    this.#resolve();
+    this.#over.abort();
   }
 }
 
@@ -161,7 +167,7 @@ export class Election {
     await this.#own(term, async () => openWithoutLock(this.#settings, refusal));
   }
 
-  async #own(term: Term, open = () => openStorage(this.#settings)): Promise<void> {
+  async #own(term: Term, open = () => openStorage(this.#settings, term.over)): Promise<void> {
     this.#hasFailedToOpen = false;
     while (!term.isOver) {
       term.heldSince = performance.now();

@@ -17,7 +17,7 @@ import {
 } from "./database-name.js";
 import { inTime } from "./in-time.js";
 import { empty } from "./moving.js";
-import { closedError, errorName, reasonOf, storageError } from "./storage-error.js";
+import { abandonedError, closedError, errorName, reasonOf, storageError } from "./storage-error.js";
 
 const FOLDER = "keepsake";
 const RESERVE = ".reserve";
@@ -37,11 +37,14 @@ interface SyncFileHandle extends FileSystemFileHandle {
   createSyncAccessHandle(): Promise<EngineFile>;
 }
 
-/** Throws what the browser throws if there are no such files, and a KeepsakeError if there are. @internal */
-export async function openOpfs(name: string): Promise<OpfsStorage> {
-  const folder = await whileBusy(name, () => openFolder({ create: true }));
+/**
+ * Throws what the browser throws if there are no such files, and a KeepsakeError if there are.
+ * An `unwanted` one no longer waits for files that are busy. @internal
+ */
+export async function openOpfs(name: string, unwanted: AbortSignal): Promise<OpfsStorage> {
+  const folder = await whileBusy(name, () => openFolder({ create: true }), unwanted);
   const storage = new OpfsStorage(name, folder);
-  await storage.openFiles();
+  await storage.openFiles(unwanted);
   return storage;
 }
 
@@ -123,10 +126,10 @@ export class OpfsStorage implements BrowserStorage {
   }
 
   /** Those that are open are closed first. */
-  async openFiles(): Promise<void> {
+  async openFiles(unwanted?: AbortSignal): Promise<void> {
     closeFiles(this.files);
     const names = SUFFIXES.map((suffix) => fileNameOf(this.#name) + suffix);
-    const handles = await whileBusy(this.#name, () => openAll(this.#folder, names));
+    const handles = await whileBusy(this.#name, () => openAll(this.#folder, names), unwanted);
     const [database, log, journal] = handles as [EngineFile, EngineFile, EngineFile];
     this.#log = new LogFile(log, database);
     this.files.set(this.#name, new OpfsFile(database));
@@ -332,7 +335,11 @@ async function openAll(folder: FileSystemDirectoryHandle, names: string[]): Prom
   throw failures.find((failure) => !isBusy(failure)) ?? failures[0];
 }
 
-async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
+async function whileBusy<T>(
+  name: string,
+  open: () => Promise<T>,
+  unwanted?: AbortSignal,
+): Promise<T> {
   let deadline = performance.now() + BUSY_LIMIT_MS;
   let isUnanswered = false;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -349,6 +356,7 @@ async function whileBusy<T>(name: string, open: () => Promise<T>): Promise<T> {
       }
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
+    if (unwanted?.aborted) throw abandonedError(name);
   }
 }
 

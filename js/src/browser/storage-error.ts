@@ -32,6 +32,11 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
+/** Nobody hears of it. @internal */
+export function abandonedError(name: string): KeepsakeError {
+  return new KeepsakeError("closed", `"${name}" is no longer opened here`);
+}
+
 /** @internal */
 export function closedError(name: string): KeepsakeError {
   return new KeepsakeError("closed", `the storage of "${name}" is closed`);

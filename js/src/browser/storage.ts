@@ -28,22 +28,33 @@ import {
   openOpfs,
   readAsideFromOpfs,
 } from "./opfs-files.js";
-import { reasonOf, storageError } from "./storage-error.js";
+import { abandonedError, reasonOf, storageError } from "./storage-error.js";
 
 /**
  * Rejects with a KeepsakeError: `busy` if another has the files for too long, `unsupported`
  * if a kind that was asked for is not available, `cannot_open` if the database is in a kind
- * that can't be used now, `storage_full`, `io_error`, `corrupt`. @internal
+ * that can't be used now, `storage_full`, `io_error`, `corrupt`. One that is `unwanted` by now
+ * lets go of what it has, and rejects. @internal
  */
-export async function openStorage(request: StorageRequest): Promise<BrowserStorage> {
+export async function openStorage(
+  request: StorageRequest,
+  unwanted: AbortSignal,
+): Promise<BrowserStorage> {
   checkName(request.name);
+  const storage = await openKind(request, unwanted);
+  if (!unwanted.aborted) return storage;
+  storage.close();
+  throw abandonedError(request.name);
+}
+
+async function openKind(request: StorageRequest, unwanted: AbortSignal): Promise<BrowserStorage> {
   switch (request.storage) {
     case "memory":
       return new MemoryStorage(request.name, undefined);
     case "indexeddb":
       return openMirrorOnly(request);
     default:
-      return openBest(request);
+      return openBest(request, unwanted);
   }
 }
 
@@ -102,9 +113,9 @@ export async function listAside(kind: StorageKind, name: string): Promise<string
   return kind === "indexeddb" ? listAsideInMirror(name) : [];
 }
 
-async function openBest(request: StorageRequest): Promise<BrowserStorage> {
+async function openBest(request: StorageRequest, unwanted: AbortSignal): Promise<BrowserStorage> {
   const { name } = request;
-  const opfs = await orRefused(() => openOpfs(name));
+  const opfs = await orRefused(() => openOpfs(name, unwanted));
   if (opfs instanceof Refused) {
     if (request.storage === "opfs") {
       throw isSharedWorker() ? onlyPagesHave(name) : unsupported("OPFS", opfs);
