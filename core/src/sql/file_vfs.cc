@@ -60,7 +60,7 @@ class File {
   int Read(void* into, int size, sqlite3_int64 offset) {
     if (is_log_ && log_.Read(into, size, offset)) return SQLITE_OK;
     if (const int result_code = Drain(); result_code != SQLITE_OK) return SQLITE_IOERR_READ;
-    if (is_log_ && ReadAhead(into, size, offset)) return SQLITE_OK;
+    if (ReadAhead(into, size, offset)) return SQLITE_OK;
     const int read = ReadIn(into, size, offset);
     if (read < 0 || read > size) return SQLITE_IOERR_READ;
     if (read == size) return SQLITE_OK;
@@ -129,11 +129,13 @@ class File {
     return host().read(host().context, handle_, into, size, static_cast<double>(offset));
   }
 
-  // A checkpoint and a recovery read the log nearly from its beginning to its end.
+  // A checkpoint and a recovery read the log nearly from its beginning to its end, and a large
+  // value lies in pages that follow each other.
   bool ReadAhead(void* into, int size, sqlite3_int64 offset) {
     if (ahead_.Read(into, size, offset)) return true;
-    if (!ahead_.GoesOn(size, offset)) return false;
-    ahead_.Begin(offset, [&](void* bytes, int room) { return ReadIn(bytes, room, offset); });
+    const int room = is_log_ ? ahead_.RoomNear(size, offset) : ahead_.RoomBehind(size, offset);
+    if (room <= size) return false;
+    ahead_.Begin(offset, room, [&](void* bytes) { return ReadIn(bytes, room, offset); });
     return ahead_.Read(into, size, offset);
   }
 
@@ -191,7 +193,7 @@ class File {
   bool checked_ = false;
   LogBuffer log_;
   PageRun pages_;  // of the database
-  PageRun ahead_;  // of the log
+  PageRun ahead_;
 };
 
 // What SQLite allocates for us: its base, and where our File is.

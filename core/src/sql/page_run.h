@@ -29,26 +29,32 @@ class PageRun {
   bool Read(void* into, int size, std::int64_t offset) {
     if (offset < offset_ || offset + size > offset_ + size_) return false;
     std::memcpy(into, bytes_.get() + (offset - offset_), static_cast<std::size_t>(size));
-    read_to_ = offset + size;
+    Follow(size, offset);
     return true;
   }
 
-  // Whether this is read soon behind what was read last. Takes note of it.
-  bool GoesOn(int size, std::int64_t offset) {
+  // How much to read at once of what is read soon behind what was read last; 0 for what is not.
+  // Both take note of what is read.
+  int RoomNear(int size, std::int64_t offset) {
     const std::int64_t skipped = offset - read_to_;
-    read_to_ = offset + size;
-    return skipped >= 0 && skipped <= kCapacity / 4;
+    Follow(size, offset);
+    return skipped >= 0 && skipped <= kCapacity / 4 ? kCapacity : 0;
+  }
+  // As much again as was read without a gap, so that little is read in vain.
+  int RoomBehind(int size, std::int64_t offset) {
+    const int read = Follow(size, offset);
+    return read < 2 * size ? 0 : read < kCapacity ? read : kCapacity;
   }
 
-  // Holds what `read(bytes, room)` reads from `offset` on; it answers how much, or an error
-  // below zero.
+  // Holds what `read(bytes)` reads of `room` bytes from `offset` on; it answers how much, or an
+  // error below zero.
   template <typename ReadBytes>
-  void Begin(std::int64_t offset, ReadBytes read) {
+  void Begin(std::int64_t offset, int room, ReadBytes read) {
     size_ = 0;
     if (!HasRoom()) return;
     offset_ = offset;
-    const int count = read(bytes_.get(), kCapacity);
-    if (count > 0 && count <= kCapacity) size_ = count;
+    const int count = read(bytes_.get());
+    if (count > 0 && count <= room) size_ = count;
   }
 
   void Clear() { size_ = 0; }
@@ -58,6 +64,15 @@ class PageRun {
   std::int64_t offset() const { return offset_; }
 
  private:
+  // How much was read without a gap before this.
+  int Follow(int size, std::int64_t offset) {
+    if (offset != read_to_) in_a_row_ = 0;
+    const int before = in_a_row_;
+    read_to_ = offset + size;
+    if (in_a_row_ < kCapacity) in_a_row_ += size;
+    return before;
+  }
+
   bool HasRoom() {
     if (bytes_ == nullptr) bytes_.reset(new (std::nothrow) std::uint8_t[kCapacity]);
     return bytes_ != nullptr;
@@ -67,6 +82,7 @@ class PageRun {
   int size_ = 0;
   std::int64_t offset_ = 0;
   std::int64_t read_to_ = 0;
+  int in_a_row_ = 0;
 };
 
 }  // namespace keepsake::sql
