@@ -1,7 +1,7 @@
 // How long the first question by words takes in what is new: a process that opens a file again, a
 // page that was reloaded, an object that was evicted; beside FTS5 written by hand in the same run.
 //
-//   node bench/cold.mjs [--hosts=node,page,object] [--sizes=1000,10000,100000]
+//   node bench/cold.mjs [--hosts=node,page,object,vectors] [--sizes=1000,10000,100000]
 //        [--kinds=short,long,names,numbers,chinese] [--spaces=1,50,500]
 
 import { execFileSync } from "node:child_process";
@@ -17,6 +17,7 @@ import { at, optionOf } from "./search-texts.mjs";
 
 const PEERS = { "@sqlite.org/sqlite-wasm": "3.54.1-build1" };
 const PROCESS = fileURLToPath(new URL("cold/process.mjs", import.meta.url));
+const VECTORS = fileURLToPath(new URL("cold/vectors.mjs", import.meta.url));
 const CANDIDATES = ["Keepsake", "FTS5 by hand"];
 // Of an object and a page: as many as people have there.
 const MOST = { node: 1_000_000, page: 50_000, object: 10_000 };
@@ -73,6 +74,34 @@ const HOSTS = {
     );
     const header = ["", "texts", "namespaces", "", "analysis", "open", "first"];
     console.log(table([...header, "later", "after a put", "MB", "bytes"], rows));
+  },
+
+  async vectors() {
+    const rows = [];
+    for (const size of listOf("sizes", "1000,10000,100000").map(Number)) {
+      await inFolder((folder) => {
+        for (const candidate of ["Keepsake", "rows by hand"]) {
+          progress(`vectors: ${size}, ${candidate}`);
+          const path = join(folder, `${candidate}.db`);
+          const run = (phase) =>
+            JSON.parse(
+              execFileSync(process.execPath, [VECTORS, phase, candidate, String(size), path], {
+                encoding: "utf8",
+              }),
+            );
+          run("make");
+          const { first, second, later } = run("ask");
+          const both = (times) => `${ms(times[0], 0)} / ${ms(times[1], 0)}`;
+          rows.push([candidate, size, both(first), both(second), both(later)]);
+        }
+      });
+    }
+    progress("");
+    introduce(
+      "Vectors of a file that is opened again, in Node",
+      "Vectors of 384 dimensions in 50 namespaces; the ten nearest to a new one, by cosine. Milliseconds of CPU and on the clock: the first question of a process, the second, and the median of later ones after a second without any.",
+    );
+    console.log(table(["", "vectors", "first", "second", "later"], rows));
   },
 
   async page() {
@@ -149,4 +178,4 @@ const HOSTS = {
   },
 };
 
-for (const host of listOf("hosts", "node,page,object")) await HOSTS[host]();
+for (const host of listOf("hosts", "node,page,object,vectors")) await HOSTS[host]();

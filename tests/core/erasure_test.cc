@@ -214,6 +214,39 @@ TEST(Erasure, leaves_no_name_of_a_place_that_was_searched) {
   EXPECT_THAT(*opened.state->store().Search(search), SizeIs(1));
 }
 
+TEST(Erasure, leaves_no_name_of_a_place_among_codes_of_vectors) {
+  MemoryFiles files("erasure");
+  Opened opened(&files);
+  constexpr int kItems = 2500;  // in more chunks than one
+  for (int i = 0; i < kItems; ++i) {
+    const Namespace ns = {"user", i % 2 == 0 ? std::string(kSecret) : "tom"};
+    PutItem(opened.state->store(), ns, std::to_string(i), "green tea", i);
+  }
+  std::int64_t chunks = 0;
+  const auto count = [&](const sql::Row& row) {
+    chunks = row.Int(0);
+    return std::string_view(reinterpret_cast<const char*>(row.Blob(1).data()), row.Blob(1).size())
+        .contains(kSecret);
+  };
+  bool is_named = false;
+  ASSERT_TRUE(opened.state->database()
+                  ->Run("SELECT count(*), codes FROM vector_chunks", {},
+                        [&](const sql::Row& row) { is_named = count(row); })
+                  .ok());
+  ASSERT_EQ(chunks, 2);
+  ASSERT_TRUE(is_named);
+  ASSERT_TRUE(
+      opened.state
+          ->Forget({.id = "e1", .digest = "d", .namespaces = {{"user", std::string(kSecret)}}})
+          .has_value());
+  while (opened.state->erasures().Scrub(16) == Scrubbed::kPending) {
+  }
+  EXPECT_FALSE(AnyHolds(files, kSecret));
+  const auto near = opened.state->store().Search(
+      {.ns_prefix = {"user"}, .limit = 5, .query_vector = VectorOf(3)});
+  EXPECT_THAT(*near, SizeIs(5));
+}
+
 TEST(Erasure, leaves_no_name_of_where_an_analysis_goes_on) {
   MemoryFiles files("erasure");
   Opened opened(&files);

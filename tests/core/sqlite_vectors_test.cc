@@ -5,6 +5,7 @@
 #include <string>
 
 #include "file_vfs_test_files.h"
+#include "forwarding_database.h"
 #include "vector_store_fixture.h"
 
 namespace keepsake {
@@ -103,6 +104,66 @@ TEST_F(SqliteVectorsTest, searches_of_a_few_items_read_the_index_when_they_have_
   ExpectModelsAnswers();
 }
 
+// Counts the rows that are read, and those of the names of all items.
+class CountingDatabase final : public testing::ForwardingDatabase {
+ public:
+  using ForwardingDatabase::ForwardingDatabase, ForwardingDatabase::Run;
+  Status Run(std::string_view sql, std::span<const sql::Param> params,
+             const sql::RowCallback& on_row) override {
+    const bool is_of_names = sql.starts_with("SELECT ns, item_id FROM store_kv");
+    return database_.Run(sql, params, [&](const sql::Row& row) {
+      ++rows;
+      names += is_of_names;
+      return on_row(row);
+    });
+  }
+  int rows = 0, names = 0;
+};
+
+TEST_F(SqliteVectorsTest, the_first_search_reads_codes_and_rows_of_its_hits) {
+  PutItems(0, 4000);
+  for (std::uint32_t item = 0; item < 4000; item += 3) DeleteItem(item);  // some codes are dead
+  Reopen();
+  CountingDatabase counting(*database_);
+  auto unread = MakeSqliteStore(counting, {.index = IndexConfig{.dims = kDims}, .clock = &clock_});
+  ASSERT_TRUE(unread) << MessageOf(unread);
+  std::swap(store_, *unread);
+  const SearchOp search{.ns_prefix = {"users", "1"}, .limit = 5, .query_vector = vectors_.Next()};
+  for (int i = 0; i < 3; ++i) ExpectModelsAnswer(search);
+  EXPECT_EQ(counting.names, 0);
+  // What is in no chunk yet is read, too.
+  const std::int64_t tail = Number(
+      "SELECT count(*) FROM store_vectors WHERE vector_id >="
+      " (SELECT max(first_id) + 1024 FROM vector_chunks)");
+  EXPECT_LE(counting.rows, 3 * (tail + 150));
+  // A put is found, by who has no index to be told.
+  PutItems(9000, 9001);
+  DeleteItem(1);
+  ExpectModelsAnswers();
+  while (!store_->ImproveIndex({.vectors = 1000})->is_done) continue;
+  EXPECT_GT(counting.names, 0) << "since somebody had searched";
+  ExpectModelsAnswers();
+  std::swap(store_, *unread);
+}
+
+TEST_F(SqliteVectorsTest, what_fills_the_list_and_is_no_hit_does_not_hide_others) {
+  const std::vector<float> query = vectors_.Next();
+  std::vector<Operation> puts;
+  for (std::uint32_t item = 0; item < 2500; ++item) {
+    PutOp put = MakePut(item);
+    put.vectors = {{"$", item % 5 < 2 ? query : vectors_.Next()}};
+    put.ttl_ms = item % 5 == 0 ? 10 : PutOp::kNoTtl;
+    model_.entries[{put.ns, put.key}] = {"", put.vectors,
+                                         item % 5 == 0 ? clock_.NowMs() + 10 : INT64_MAX};
+    puts.emplace_back(put);
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  clock_.Advance(20);
+  for (std::uint32_t item = 1; item < 2000; item += 5) DeleteItem(item);
+  Reopen();
+  ExpectModelsAnswer({.limit = 120, .query_vector = query});
+}
+
 TEST_F(SqliteVectorsTest, a_few_items_are_read_by_rows_when_many_others_have_no_vectors) {
   PutItems(0, 1300);
   const std::vector<float> query = vectors_.Next();
@@ -114,6 +175,7 @@ TEST_F(SqliteVectorsTest, a_few_items_are_read_by_rows_when_many_others_have_no_
     return store_->Search(search).value().at(0).plan;
   };
   EXPECT_TRUE(plan({}, 10).starts_with("vectors: codes of "));
+  ASSERT_TRUE(store_->ImproveIndex({})) << "which reads the index, since somebody has searched";
   std::vector<Operation> puts{
       PutOp{.ns = {"few"}, .key = "k", .value = "{}", .vectors = {{"$", query}}}};
   for (int i = 0; i < 300; ++i) {
@@ -254,7 +316,7 @@ TEST_F(SqliteVectorsTest, a_graph_is_built_step_by_step_and_keeps_the_answers) {
 }
 
 // Of so many dimensions a chunk has 32 slots, so that many are written soon.
-class VectorCrashTest : public testing::Test {
+class VectorCrashTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kManyDims = 16'000;
 

@@ -71,11 +71,11 @@ class Model {
   }
 };
 
-class VectorStoreTest : public testing::Test {
+class VectorStoreTest : public ::testing::Test {
  protected:
   VectorStoreTest() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = (std::filesystem::path(testing::TempDir()) /
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    path_ = (std::filesystem::path(::testing::TempDir()) /
              (std::string("keepsake_vectors_") + test->name() + ".db"))
                 .string();
     Remove();

@@ -1,5 +1,6 @@
 // Vectors are in memory as long as they are used, and as there is room.
 
+import { temporaryFolder } from "../js/support/temporary.mjs";
 import { bundleWorker } from "./support/bundle.mjs";
 import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 
@@ -9,7 +10,8 @@ const VECTORS = 1_050;
 const OBJECTS = 50;
 
 let bundle;
-const start = () => startWorkerd("vectors", { classes: { VECTORS: "Vectors" }, bundle });
+const start = (persist) =>
+  startWorkerd("vectors", { classes: { VECTORS: "Vectors" }, bundle, persist });
 
 beforeAll(async () => {
   bundle = await bundleWorker("tests/edge/workers/vectors.mjs");
@@ -37,6 +39,19 @@ test("the object that was not searched for longest gives up its vectors, and fin
   const { loads } = await workerd.call("search", 0, "a");
   for (let n = 0; n < 6; n++) await workerd.call("search", n, "b");
   expect((await workerd.call("search", 0, "c")).loads).toBe(loads);
+});
+
+test("the first search reads codes by chunks, and no name of an item but its hits'", async () => {
+  const persist = temporaryFolder();
+  const workerd = await start(persist);
+  await workerd.call("fill", 0, 3_000);
+  const { hits } = await workerd.call("search", 0, "0 77");
+  await workerd.kill();
+  const woken = await start(persist);
+  const first = await woken.call("first", 0, "0 77");
+  expect(first).toMatchObject({ hits, loads: 0 });
+  // 952 vectors are in no chunk yet, each with its item; below 1,000 items all would be read.
+  expect(first.rows).toBeLessThan(3_200);
 });
 
 test("codes that were kept are read again, and have checksums that an object can read", async () => {

@@ -77,6 +77,8 @@ class ItemSearch {
   Result<ItemHits> Rank(const CheckedSearch& search);
   // None if candidates are not enough to answer.
   Result<std::optional<ItemHits>> RankByIndex(const CheckedSearch& search, const IndexUse& use);
+  // The same of what was found without an index: none if too few of it are hits.
+  Result<std::optional<ItemHits>> RankNear(const CheckedSearch& search, const NearItems& near);
   Result<FoundHits> Fetch(const CheckedSearch& search, const ItemHits& hits);
 
   ItemTable& table_;
@@ -243,6 +245,14 @@ Result<ItemHits> ItemSearch::Rank(const CheckedSearch& search) {
   if (!search.by_vector) return table_.RankAll(search);
   const Result<IndexUse> use = table_.UseIndex(search);
   if (!use) return std::unexpected(use.error());
+  if (use->near) {
+    Result<std::optional<ItemHits>> hits = RankNear(search, *use->near);
+    if (!hits) return std::unexpected(std::move(hits.error()));
+    if (*hits) return *std::move(*hits);
+    CheckedSearch thorough = search;
+    thorough.plan = SearchPlan::kCodes;
+    return Rank(thorough);
+  }
   if (use->index != nullptr) {
     Result<std::optional<ItemHits>> hits = RankByIndex(search, *use);
     if (!hits) return std::unexpected(std::move(hits.error()));
@@ -282,6 +292,31 @@ Result<std::optional<ItemHits>> ItemSearch::RankByIndex(const CheckedSearch& sea
     const Result<bool> added = table_.AddUnindexed(search, page);
     if (!added) return std::unexpected(added.error());
     if (!*added) return std::nullopt;
+  }
+  return page.Take();
+}
+
+Result<std::optional<ItemHits>> ItemSearch::RankNear(const CheckedSearch& search,
+                                                     const NearItems& near) {
+  taken_ = {.plan = SearchPlan::kCodes, .vectors = near.vectors, .in_graph = 0, .by_signs = false};
+  const std::size_t wanted = std::size_t{search.offset} + search.limit;
+  const search::CosineQuery query(search.query_vector);
+  ScoredHits<RankedItem> ranking;
+  // Most are hits; some are over, or not what the search wants.
+  std::size_t portion = wanted + wanted / 4 + 2;
+  for (std::size_t at = 0; at < near.items.size();) {
+    std::vector<std::uint64_t> ids;
+    const std::size_t end = std::min(at + portion, near.items.size());
+    for (; at < end; ++at) ids.push_back(static_cast<std::uint64_t>(near.items[at].id));
+    Status status = table_.ScoreCandidates(ids, search, query, ranking, kept_);
+    if (!status.ok()) return std::unexpected(std::move(status));
+    if (at < near.items.size() && ranking.IsSettled(wanted, near.items[at].score)) break;
+    portion *= 3;
+  }
+  if (!ranking.IsSettled(wanted, near.bound)) return std::nullopt;
+  keepsake::Page page(search.offset, search.limit);
+  for (const auto& entry : ranking.Take(0, wanted, std::less<RankedItem>())) {
+    page.PushScored(entry.id.id, entry.score);
   }
   return page.Take();
 }

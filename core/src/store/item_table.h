@@ -93,8 +93,20 @@ struct RankedItem {
   }
 };
 
+// What is nearest to a query, best first.
+struct NearItem {
+  std::int64_t id = 0;
+  double score = 0;
+};
+struct NearItems {
+  std::vector<NearItem> items;
+  float bound = 0;          // what is not among them scores no more
+  std::size_t vectors = 0;  // among which they were found
+};
+
 // How a search finds candidates by an index of vectors, whose items are ids.
 struct IndexUse {
+  std::optional<NearItems> near;               // found without an index
   const search::VectorIndex* index = nullptr;  // null: rows are read
   std::optional<search::SlotSet> among;        // what the filter leaves; nullopt for all
   std::size_t few_rows = 0;                    // as VectorQuery::few

@@ -33,46 +33,6 @@ std::uint64_t SignBits(const std::uint8_t* code) {
 
 }  // namespace
 
-// Collects rows until there is a block of them, and scores it.
-class FlatIndex::BlockScan {
- public:
-  BlockScan(const FlatIndex& index, const CodedQuery& query, Shortlist& candidates)
-      : index_(index), query_(query), candidates_(candidates) {}
-
-  void Add(const Chunk& chunk, Slot slot) {
-    slots_[count_] = slot;
-    scales_[count_] = chunk.scales[slot % kChunkSlots];
-    rows_[count_] = &chunk.codes[slot % kChunkSlots * index_.code_bytes()];
-    if (++count_ == kBlock) Flush();
-  }
-
-  void Flush() {
-    if (count_ == 0) return;
-    for (std::size_t r = count_; r < kBlock; ++r) rows_[r] = rows_[0];
-    const CodeDots dots = index_.quantizer_.DotBlock(query_.code, rows_);
-    for (std::size_t r = 0; r < count_; ++r) candidates_.Push(CandidateOf(r, dots[r]));
-    count_ = 0;
-  }
-
- private:
-  Candidate CandidateOf(std::size_t r, std::int32_t dot) const {
-    const CodeScale row = scales_[r];
-    const float product = static_cast<float>(dot) * query_.scale.scale * row.scale;
-    const float error = query_.error.Of(row);
-    if (index_.metric_ != Metric::kL2sq) return {slots_[r], product + error, product - error};
-    const float norms = query_.scale.norm * query_.scale.norm + row.norm * row.norm;
-    return {slots_[r], 2 * (product + error) - norms, 2 * (product - error) - norms};
-  }
-
-  const FlatIndex& index_;
-  const CodedQuery& query_;
-  Shortlist& candidates_;
-  std::size_t count_ = 0;
-  std::array<Slot, kBlock> slots_;
-  std::array<CodeScale, kBlock> scales_;
-  CodeRows rows_;
-};
-
 // Takes the signs of a code for the code: as many rows as have the least Hamming distance
 // from the query, and then as many more as the distances of the best of those ask for.
 class FlatIndex::SignScan {
@@ -134,11 +94,11 @@ class FlatIndex::SignScan {
   }
 
   void Score(std::size_t first, std::size_t last, Shortlist& candidates) const {
-    BlockScan scan(index_, query_, candidates);
+    CodeScan scan(index_.quantizer_, index_.metric_, query_, candidates);
     for (std::size_t i = 0; i < size_; ++i) {
-      if (distances_[i] >= first && distances_[i] <= last) {
-        scan.Add(*index_.ChunkOf(slots_[i]), slots_[i]);
-      }
+      if (distances_[i] < first || distances_[i] > last) continue;
+      const CodeRow row = index_.RowOf(slots_[i]);
+      scan.Add(slots_[i], row.scale, row.code);
     }
     scan.Flush();
   }
@@ -357,13 +317,13 @@ void FlatIndex::WriteSigns(Slot slot) {
   }
 }
 
-template <typename Scanner>
-void FlatIndex::Feed(const Scope& scope, Scanner& scanner) const {
+template <typename Add>
+void FlatIndex::Feed(const Scope& scope, Add add) const {
   for (const std::span<const Slot> list : scope.lists) {
     for (const Slot slot : list) {
       const Chunk* chunk = ChunkOf(slot);
       if (chunk == nullptr || !chunk->Has(slot)) continue;
-      if (scope.among == nullptr || scope.among->Has(slot)) scanner.Add(*chunk, slot);
+      if (scope.among == nullptr || scope.among->Has(slot)) add(*chunk, slot);
     }
   }
   if (scope.has_lists) return;
@@ -377,7 +337,7 @@ void FlatIndex::Feed(const Scope& scope, Scanner& scanner) const {
       std::uint64_t word = chunk->living[w] & (bits == nullptr ? ~std::uint64_t{0} : (*bits)[w]);
       if (scope.groups != nullptr) word = InGroups(*chunk, w, word, *scope.groups);
       for (; word != 0; word &= word - 1) {
-        scanner.Add(*chunk, first + 64 * w + static_cast<Slot>(std::countr_zero(word)));
+        add(*chunk, first + 64 * w + static_cast<Slot>(std::countr_zero(word)));
       }
     }
   }
@@ -388,7 +348,7 @@ bool FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wa
   if (wanted > 0 && sign_words_ > 0 && scope.count >= kSignsFrom * wanted) {
     if (signs_rest_ == 0) {
       SignScan scan(*this, query, scope.count);
-      Feed(scope, scan);
+      Feed(scope, [&](const Chunk& chunk, Slot slot) { scan.Add(chunk, slot); });
       const bool told = scan.Finish(wanted, candidates);
       signs_failed_ = told ? 0 : std::min(2 * signs_failed_ + 1, kLongestRest);
       signs_rest_ = signs_failed_;
@@ -397,22 +357,19 @@ bool FlatIndex::Scan(const CodedQuery& query, const Scope& scope, std::size_t wa
       --signs_rest_;
     }
   }
-  BlockScan scan(*this, query, candidates);
-  Feed(scope, scan);
+  CodeScan scan(quantizer_, metric_, query, candidates);
+  const auto add = [&](const Chunk& chunk, Slot slot) {
+    const std::size_t place = slot % kChunkSlots;
+    scan.Add(slot, chunk.scales[place], &chunk.codes[place * code_bytes()]);
+  };
+  Feed(scope, add);
   scan.Flush();
   return false;
 }
 
 void FlatIndex::List(const Scope& scope, Shortlist& candidates) const {
-  struct Lister {
-    void Add(const Chunk&, Slot slot) {
-      constexpr float kAny = std::numeric_limits<float>::infinity();
-      candidates.Push({slot, kAny, -kAny});
-    }
-    Shortlist& candidates;
-  };
-  Lister lister{candidates};
-  Feed(scope, lister);
+  constexpr float kAny = std::numeric_limits<float>::infinity();
+  Feed(scope, [&](const Chunk&, Slot slot) { candidates.Push({slot, kAny, -kAny}); });
 }
 
 std::uint64_t FlatIndex::InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "vectors/code_scan.h"
 #include "vectors/metric.h"
 #include "vectors/quantizer.h"
 #include "vectors/shortlist.h"
@@ -27,14 +28,6 @@ namespace keepsake::search {
 struct Owner {
   std::uint64_t item = 0;
   std::uint32_t group = 0;
-};
-
-// A query as the kernels want it.
-struct CodedQuery {
-  std::vector<std::int16_t> code;
-  std::vector<std::uint64_t> signs;  // of its dimensions; none of few
-  CodeScale scale;
-  DotError error;
 };
 
 class FlatIndex {
@@ -129,7 +122,6 @@ class FlatIndex {
     bool Has(Slot slot) const { return living[slot % kChunkSlots / 64] >> slot % 64 & 1; }
     void Flip(Slot slot) { living[slot % kChunkSlots / 64] ^= std::uint64_t{1} << slot % 64; }
   };
-  class BlockScan;
   class SignScan;
 
   bool Normalizes() const { return metric_ == Metric::kCosine; }
@@ -139,9 +131,9 @@ class FlatIndex {
     if (number < first_chunk_ || number >= end_chunk()) return nullptr;
     return chunks_[number - first_chunk_].get();
   }
-  // Gives scanner.Add(chunk, slot) what is in the scope.
-  template <typename Scanner>
-  void Feed(const Scope& scope, Scanner& scanner) const;
+  // add(chunk, slot) of what is in the scope.
+  template <typename Add>
+  void Feed(const Scope& scope, Add add) const;
   void WriteSigns(Slot slot);
   // Of the slots in a word of a chunk's bits, those whose group is in `groups`.
   static std::uint64_t InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,

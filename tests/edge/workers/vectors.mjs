@@ -23,15 +23,18 @@ const embeddings = {
 export class Vectors extends DurableObject {
   loads = 0;
   ranges = 0;
+  cursors = [];
   memory = durableMemory(this.counting(), { index: { dims: DIMS, embeddings, fields: ["text"] } });
 
-  /** The storage of this object; notes when codes are read, and vectors in place of them. */
+  /** The storage of this object; notes when the index is read, and vectors in place of codes. */
   counting() {
     const { storage } = this.ctx;
     const exec = (query, ...values) => {
-      if (/FROM vector_chunks ORDER BY/.test(query)) this.loads++;
+      if (/FROM store_vectors ORDER BY item_id/.test(query)) this.loads++;
       if (/FROM store_vectors WHERE vector_id >=/.test(query)) this.ranges++;
-      return storage.sql.exec(query, ...values);
+      const cursor = storage.sql.exec(query, ...values);
+      this.cursors.push(cursor);
+      return cursor;
     };
     return {
       transactionSync: (body) => storage.transactionSync(body),
@@ -55,9 +58,21 @@ export class Vectors extends DurableObject {
     }
   }
 
+  /** By the index, which a filter needs. */
   async search(query) {
+    return this.find({ query, filter: { text: { $ne: "" } } });
+  }
+
+  /** As the object is that was just woken. */
+  async first(query) {
+    this.cursors = [];
+    const { hits, loads } = await this.find({ query });
+    return { hits, loads, rows: this.cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0) };
+  }
+
+  async find(search) {
     this.ranges = 0;
-    const hits = await this.memory.store.search(["n"], { query, limit: 5 });
+    const hits = await this.memory.store.search(["n"], { ...search, limit: 5 });
     return {
       hits: hits.map(({ key, score }) => [key, score]),
       loads: this.loads,
@@ -79,6 +94,7 @@ export default serve({
   limit: (_env, bytes) => limitVectorMemory(bytes),
   fill: (env, n, count) => object(env, n).fill(`object ${n}`, count),
   search: (env, n, query) => object(env, n).search(query),
+  first: (env, n, query) => object(env, n).first(query),
   sound: (env, n) => object(env, n).sound(),
   linear: () => linearMemory().linear,
 });

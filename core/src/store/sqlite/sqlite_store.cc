@@ -357,8 +357,10 @@ class SqliteStore final : public Store, private ItemTable {
   Result<ItemHits> RankByListing(const CheckedSearch& search);
   Result<ItemHits> RankByValue(const CheckedSearch& search);
   Result<ItemHits> RankByRows(const CheckedSearch& search);
-  // Whether rows of items are read in place of an index.
-  Result<bool> IsQuickerByRows(const CheckedSearch& search);
+  // How a search by vector finds its hits: by rows of items, by codes as they lie in the file, or
+  // by the index.
+  enum class Way : std::uint8_t { kRows, kCodesInFile, kIndex };
+  Result<Way> QuickestWay(const CheckedSearch& search);
   Status ScoreItem(std::int64_t item_id, RowScorer& scorer);
 
   // Whether all that a put changes is the row of its item, and perhaps its history.
@@ -465,38 +467,47 @@ Result<ItemHits> SqliteStore::RankByValue(const CheckedSearch& search) {
 Result<IndexUse> SqliteStore::UseIndex(const CheckedSearch& search) {
   if (search.plan == SearchPlan::kExact) return IndexUse();
   if (search.plan == SearchPlan::kAuto) {
-    const Result<bool> by_rows = IsQuickerByRows(search);
-    if (!by_rows) return std::unexpected(by_rows.error());
-    if (*by_rows) return IndexUse();
+    const Result<Way> way = QuickestWay(search);
+    if (!way) return std::unexpected(way.error());
+    if (*way == Way::kRows) return IndexUse();
+    if (*way == Way::kCodesInFile) {
+      Result<std::optional<NearItems>> near = vectors_.FindUnread(
+          search.query_vector, search.encoded_prefix, std::size_t{search.offset} + search.limit);
+      if (!near) return std::unexpected(std::move(near.error()));
+      if (*near) return IndexUse{.near = *std::move(near)};
+    }
   }
   const std::uint32_t dims = options().index->dims;
   Result<const search::VectorIndex*> index = vectors_.Load(dims, search.plan == SearchPlan::kGraph);
   if (!index) return std::unexpected(std::move(index.error()));
   Result<std::optional<search::SlotSet>> among = vectors_.Select(search.filter);
   if (!among) return std::unexpected(std::move(among.error()));
-  return IndexUse{.index = *index, .among = *std::move(among)};
+  return IndexUse{.near = std::nullopt, .index = *index, .among = *std::move(among)};
 }
 
 // Where searches are few or cover few items, their rows cost less than reading the index.
-Result<bool> SqliteStore::IsQuickerByRows(const CheckedSearch& search) {
+Result<SqliteStore::Way> SqliteStore::QuickestWay(const CheckedSearch& search) {
   const bool is_loaded = vectors_.is_loaded();
   const std::size_t unindexed = is_loaded ? vectors_.unindexed().size() : 0;
   // Where hits are fewer than wanted, an index has all items without a vector looked at.
   const std::size_t wanted = std::size_t{search.offset} + search.limit;
   const bool has_enough = is_loaded && vectors_.CountBelow(search.encoded_prefix) >= wanted;
-  if (is_loaded && (unindexed <= kFewUnindexed || has_enough)) return false;
+  if (is_loaded && (unindexed <= kFewUnindexed || has_enough)) return Way::kIndex;
   const sql::PrefixRange range(search.encoded_prefix);
   const Result<std::int64_t> counted =
       ReadInt(database_, kCountUpTo, {range.first(), range.end(), kLoadFrom});
   if (!counted) return std::unexpected(counted.error());
   const std::int64_t items = *counted;
-  if (items >= kLoadFrom) return false;
-  if (is_loaded) return std::cmp_greater(unindexed, items);
+  if (items >= kLoadFrom) {
+    // What a filter hides can't be told from codes.
+    return is_loaded || !search.filter.empty() ? Way::kIndex : Way::kCodesInFile;
+  }
+  if (is_loaded) return std::cmp_greater(unindexed, items) ? Way::kRows : Way::kIndex;
   const Result<std::int64_t> rows = vectors_.RowsToLoad();
   if (!rows) return std::unexpected(rows.error());
   const bool is_worth_loading = rows_read_ >= *rows;
   rows_read_ = is_worth_loading ? 0 : rows_read_ + items;
-  return !is_worth_loading;
+  return is_worth_loading ? Way::kIndex : Way::kRows;
 }
 
 Result<bool> SqliteStore::AddUnindexed(const CheckedSearch& search, Page& page) {

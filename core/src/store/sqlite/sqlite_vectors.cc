@@ -11,6 +11,7 @@
 #include "store/embedding.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/read_int.h"
+#include "store/sqlite/stored_codes.h"
 #include "store/sqlite/vector_chunk.h"
 
 namespace keepsake {
@@ -69,6 +70,11 @@ constexpr std::string_view kReadUnindexedIds =
 constexpr std::string_view kLastChunk = "SELECT coalesce(max(first_id), -1) FROM vector_chunks";
 constexpr std::string_view kReadRange =
     "SELECT vector_id, vector FROM store_vectors WHERE vector_id >= ? AND vector_id < ?";
+// LEFT: a vector whose item is lost has a code, too.
+constexpr std::string_view kReadToSeal =
+    "SELECT v.vector_id, v.vector, coalesce(i.ns, '')"
+    " FROM store_vectors v LEFT JOIN store_kv i ON i.item_id = v.item_id"
+    " WHERE v.vector_id >= ? AND v.vector_id < ?";
 constexpr std::string_view kPutChunk =
     "INSERT OR REPLACE INTO vector_chunks(first_id, checksum, codes) VALUES(?, ?, ?)";
 // Of the number of slots that is given; the last chunk says how far slots are sealed.
@@ -114,6 +120,11 @@ Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig
               .append("\"")
               .append(kRemedy)};
 }
+
+// A search that reads codes from the file takes longer than one of an index, which is read when
+// the host has time, or after some dozens of such searches: to look at so many codes takes as long
+// as to read a row.
+constexpr std::size_t kCodesPerRow = 16;
 
 // So that emptying keeps up with chunks that are begun.
 constexpr int kSparseChunksPerSeal = 2;
@@ -250,7 +261,7 @@ class IndexLoader {
       const std::int64_t first = row.Int(0);
       const ByteView bytes = row.Blob(2);
       if (!stored_.empty() && first <= stored_.back().slot) last_chunk_ = first;
-      const bool sound = bytes.size() == layout_.chunk_bytes() && first == layout_.FirstOf(first) &&
+      const bool sound = bytes.size() >= layout_.codes_bytes() && first == layout_.FirstOf(first) &&
                          row.Int(1) == ChunkChecksum(first, dims_, bytes);
       if (!sound) return;
       for (; next != stored_.cend() && next->slot < first; ++next) from_rows_.push_back(*next);
@@ -401,12 +412,13 @@ Status SqliteVectors::RepairOne(std::uint32_t dims) {
 Status SqliteVectors::SealRange(std::int64_t first, std::uint32_t dims) {
   const VectorChunk::Layout layout(dims);
   const std::int64_t end = first + layout.slots();
-  Bytes bytes(layout.chunk_bytes());
-  const Status status = database_.Run(kReadRange, {first, end}, [&](const Row& row) {
-    const auto place = static_cast<std::size_t>(row.Int(0) - first);
-    layout.WriteRecord(VectorOf(row.Blob(1), dims), &bytes[place * layout.record_bytes()]);
+  VectorChunkMaker chunk(layout);
+  const Status status = database_.Run(kReadToSeal, {first, end}, [&](const Row& row) {
+    chunk.Add(static_cast<std::size_t>(row.Int(0) - first), VectorOf(row.Blob(1), dims),
+              row.Text(2));
   });
   if (!status.ok()) return status;
+  const Bytes bytes = chunk.Take();
   return database_.Run(kPutChunk, {first, ChunkChecksum(first, dims, bytes), ByteView(bytes)});
 }
 
@@ -598,7 +610,24 @@ Result<const search::VectorIndex*> SqliteVectors::Load(std::uint32_t dims, bool 
   return index_.get();
 }
 
+Result<std::optional<NearItems>> SqliteVectors::FindUnread(std::span<const float> query,
+                                                           std::string_view encoded_prefix,
+                                                           std::size_t wanted) {
+  if (index_ != nullptr) return std::nullopt;
+  const Result<std::int64_t> to_load = ReadInt(database_, kRowsAtMost);
+  if (!to_load) return std::unexpected(to_load.error());
+  if (rows_searched_ >= *to_load) return std::nullopt;
+  Result<std::optional<NearItems>> near = FindInCodes(database_, query, encoded_prefix, wanted);
+  if (near && *near) {
+    has_searched_unread_ = true;
+    rows_searched_ += static_cast<std::int64_t>((*near)->vectors / kCodesPerRow);
+  }
+  return near;
+}
+
 void SqliteVectors::GiveUpIndex() {
+  has_searched_unread_ = false;
+  rows_searched_ = 0;
   index_.reset();
   columns_.Clear();
   unindexed_ = {};
@@ -612,7 +641,7 @@ void SqliteVectors::ReadGraph(std::uint32_t dims) {
 }
 
 Result<IndexProgress> SqliteVectors::Improve(std::uint32_t dims, const IndexStep& step) {
-  if (step.is_wanted) {
+  if (step.is_wanted || has_searched_unread_) {
     const Result<const search::VectorIndex*> loaded = Load(dims, true);
     if (!loaded) return std::unexpected(loaded.error());
   }

@@ -4,7 +4,7 @@
 //
 // A vector's id is its slot: it is given once, in ascending order, and never again.
 //   chunk   the codes of a range of slots, written when all of them have been given:
-//           for each slot scale, norm (float32), code (see quantizer.h)
+//           for each slot scale, norm (float32), code (see quantizer.h); then their namespaces
 // Which slots live is what the index on store_vectors says, so that a chunk can't be
 // stale, a deletion writes nothing, and a chunk that is missing or damaged costs reading
 // its rows. The last, unsealed slots are read from rows, too. A graph over the codes is
@@ -25,6 +25,7 @@
 #include "keepsake/operation.h"
 #include "keepsake/status.h"
 #include "keepsake/store.h"
+#include "store/item_table.h"
 #include "store/sqlite/graph_snapshot.h"
 #include "store/sqlite/item_follower.h"
 #include "store/sqlite/unindexed_items.h"
@@ -77,6 +78,10 @@ class SqliteVectors final : public ItemFollower, private VectorBudget::Member {
   std::size_t CountBelow(std::string_view encoded_prefix) const {
     return index_->CountBelow(encoded_prefix);
   }
+  // What is nearest by the codes in the file, as long as the index was not read; nullopt where it
+  // was, or is worth reading by now, and where these codes can't tell.
+  Result<std::optional<NearItems>> FindUnread(std::span<const float> query,
+                                              std::string_view encoded_prefix, std::size_t wanted);
   // The index of all vectors, read at the first call, and again after it was given up for those
   // of other databases. The first search does not wait for its graph, unless it `needs_graph`.
   // Valid until the next write, or until another database is used. REQUIRES: the same `dims`
@@ -136,8 +141,10 @@ class SqliteVectors final : public ItemFollower, private VectorBudget::Member {
   std::set<std::int64_t> damaged_;            // first slots of chunks to be written anew
   std::set<std::size_t> emptied_;             // chunks, by this transaction
   std::optional<bool> has_index_;
-  bool may_be_pending_ = true;  // items may wait for vectors
-  bool may_have_rows_ = true;   // of vectors
+  bool has_searched_unread_ = false;  // FindUnread()
+  std::int64_t rows_searched_ = 0;    // by these
+  bool may_be_pending_ = true;        // items may wait for vectors
+  bool may_have_rows_ = true;         // of vectors
   bool has_looked_for_rows_ = false;
 };
 

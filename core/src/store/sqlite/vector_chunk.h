@@ -1,5 +1,9 @@
 // A VectorChunk is the codes of a range of slots as bytes of one row: see
 // sqlite_vectors.h. Slots without a vector have zeros.
+//   chunk := record* number* (text)*
+// Behind the records lies the namespace of each slot: a number of 16 bits, the lowest byte first,
+// and the encoded namespaces that have the numbers from 1 on. Who looks at codes before the index
+// was read goes by it (stored_codes.h).
 #ifndef KEEPSAKE_STORE_SQLITE_VECTOR_CHUNK_H_
 #define KEEPSAKE_STORE_SQLITE_VECTOR_CHUNK_H_
 
@@ -8,9 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/varint.h"
 #include "keepsake/bytes.h"
 #include "vectors/quantizer.h"
 
@@ -27,7 +37,8 @@ class VectorChunk {
 
     std::int64_t slots() const { return static_cast<std::int64_t>(slots_); }
     std::size_t record_bytes() const { return sizeof(search::CodeScale) + quantizer_.code_bytes(); }
-    std::size_t chunk_bytes() const { return slots_ * record_bytes(); }
+    // Of its records, which are all that some chunks have.
+    std::size_t codes_bytes() const { return slots_ * record_bytes(); }
     // The first slot of the chunk that has this one.
     std::int64_t FirstOf(std::int64_t slot) const { return slot / slots() * slots(); }
 
@@ -58,9 +69,60 @@ class VectorChunk {
                           layout_.record_bytes() - sizeof(search::CodeScale));
   }
 
+  // The number of a slot's namespace. REQUIRES: of namespaces_of() it has some.
+  std::size_t NamespaceAt(std::size_t place) const {
+    const std::size_t at = layout_.codes_bytes() + 2 * place;
+    return bytes_[at] | static_cast<std::size_t>(bytes_[at + 1]) << 8;
+  }
+  // By these numbers, from 1 on; none if the chunk does not tell.
+  std::vector<std::string_view> Namespaces() const {
+    const auto slots = static_cast<std::size_t>(layout_.slots());
+    ByteReader rest(bytes_.subspan(layout_.codes_bytes()));
+    rest.Take(2 * slots);
+    std::vector<std::string_view> namespaces;
+    while (rest.ok() && !rest.done()) namespaces.push_back(rest.Text());
+    bool is_sound = rest.ok();
+    for (std::size_t place = 0; is_sound && place < slots; ++place) {
+      is_sound = NamespaceAt(place) <= namespaces.size();
+    }
+    return is_sound ? namespaces : std::vector<std::string_view>();
+  }
+
  private:
   const Layout& layout_;
   ByteView bytes_;
+};
+
+// Makes the bytes of one.
+class VectorChunkMaker {
+ public:
+  // Borrows the layout.
+  explicit VectorChunkMaker(const VectorChunk::Layout& layout)
+      : layout_(layout),
+        bytes_(layout.codes_bytes() + 2 * static_cast<std::size_t>(layout.slots())) {}
+
+  void Add(std::size_t place, std::span<const float> vector, std::string_view encoded_ns) {
+    layout_.WriteRecord(vector, &bytes_[place * layout_.record_bytes()]);
+    auto known = numbers_.find(encoded_ns);
+    if (known == numbers_.end()) {
+      known = numbers_.try_emplace(std::string(encoded_ns), numbers_.size() + 1).first;
+      AppendText(encoded_ns, names_);
+    }
+    std::uint8_t* number = &bytes_[layout_.codes_bytes() + 2 * place];
+    number[0] = static_cast<std::uint8_t>(known->second);
+    number[1] = static_cast<std::uint8_t>(known->second >> 8);
+  }
+
+  Bytes Take() {
+    Append(names_, bytes_);
+    return std::move(bytes_);
+  }
+
+ private:
+  const VectorChunk::Layout& layout_;
+  Bytes bytes_;
+  Bytes names_;
+  std::map<std::string, std::size_t, std::less<>> numbers_;
 };
 
 // Changes with every bit of the bytes, and with where they belong: each step is
