@@ -20,7 +20,7 @@ const PROCESS = fileURLToPath(new URL("cold/process.mjs", import.meta.url));
 const VECTORS = fileURLToPath(new URL("cold/vectors.mjs", import.meta.url));
 const CANDIDATES = ["Keepsake", "FTS5 by hand"];
 // Of an object and a page: as many as people have there.
-const MOST = { node: 1_000_000, page: 50_000, object: 10_000 };
+const MOST = { node: 1_000_000, page: 50_000, object: 20_000 };
 const listOf = (name, usual) => (optionOf(name) ?? usual).split(",");
 const kinds = listOf("kinds", "short,long,names,numbers,chinese");
 const ms = (number, digits = 1) => number.toFixed(digits);

@@ -4,7 +4,7 @@
 //
 //   node bench/recall-kinds.mjs --locomo=locomo10.json --realtalk=folder --beam=folder
 //        --realmem=folder --stackfaq=file --cosqa=folder --mtrag=file --qmsum=folder
-//        --cranfield=folder --squad=file.json,file.json [--table=file|--english] [--gate] [--data=file]
+//        --cranfield=folder --squad=file.json,file.json [--table=file|--english|--model] [--gate] [--data=file]
 //        [--sample=n]
 //
 // The data is read where it lies and is no part of the project:
@@ -17,7 +17,8 @@
 //   qmsum      data/ALL of QMSum, of which test and val: questions, and turns of a meeting
 // Name only what may be looked at: the others tell whether a figure is honest.
 // --table searches by words and by the meaning of `keepsake/embed` together, too, with a table
-// that `cutWordVectors()` made; --english with that of packages/english.
+// that `cutWordVectors()` made; --english with that of packages/english, and --model with a
+// sentence encoder, which is asked alone, too.
 // --gate asks what scores (with a table, of both) are worth as a confidence: the gate that keeps a share of the hits that
 // answer, chosen on the other sets, and how many questions without an answer then get nothing.
 // --sample=n takes each nth question.
@@ -29,6 +30,7 @@ import { InMemoryStore } from "keepsake";
 import { staticEmbedder } from "keepsake/embed";
 import { Bm25 } from "./bm25.mjs";
 import { introduce, progress, table } from "./lib.mjs";
+import { DIMS, sentenceEncoder } from "./recall-model.mjs";
 
 const K = 10;
 const STOP_WORDS = new Set(
@@ -103,10 +105,15 @@ const KINDS = {
 };
 
 const tableFile = optionOf("table");
-const embedder = tableFile
-  ? staticEmbedder(readFileSync(tableFile))
-  : process.argv.includes("--english") &&
-    staticEmbedder((await import("../packages/english/dist/table.js")).bytes());
+const hasModel = process.argv.includes("--model");
+const embedder = await embedderAsked();
+
+async function embedderAsked() {
+  if (tableFile) return staticEmbedder(readFileSync(tableFile));
+  if (hasModel) return { dims: DIMS, embedDocuments: await sentenceEncoder() };
+  if (!process.argv.includes("--english")) return undefined;
+  return staticEmbedder((await import("../packages/english/dist/table.js")).bytes());
+}
 
 const idsIn = (value) =>
   typeof value === "number"
@@ -333,19 +340,31 @@ class Ours {
   }
 }
 
-// With a table of word vectors: words and meaning together.
-class OursWithTable extends Ours {
-  constructor() {
+// Words and meaning together.
+class OursHybrid extends Ours {
+  constructor(searchMode = "hybrid") {
     super({
       index: {
         dims: embedder.dims,
-        embeddings: embedder,
+        embeddings: hasModel ? embedder.embedDocuments : embedder,
         fields: ["text", "content", "messages[*].content"],
       },
-      searchMode: "hybrid",
+      searchMode,
     });
   }
 }
+
+class OursVectors extends OursHybrid {
+  constructor() {
+    super("vector");
+  }
+}
+
+// What is asked of vectors, by name.
+const BY_VECTORS = [
+  ...(embedder ? [["hybrid", OursHybrid]] : []),
+  ...(hasModel ? [["vectors", OursVectors]] : []),
+];
 
 // ---- measuring
 
@@ -402,7 +421,7 @@ const betterOf = (means) =>
 const figure = (value) => value.toFixed(3).replace("0.", ".");
 
 async function printTable(sets) {
-  const finders = [...PLAIN, Ours, ...(embedder ? [OursWithTable] : [])];
+  const finders = [...PLAIN, Ours, ...BY_VECTORS.map(([, finder]) => finder)];
   const rows = [];
   for (const [kind, talks] of Object.entries(sets)) {
     const { count, means } = await meansOf(kind, talks, finders);
@@ -411,7 +430,7 @@ async function printTable(sets) {
     rows.push([kind, count, ...figures, figure(recall), figure(ndcg), Math.min(recall, ndcg)]);
   }
   rows.sort((a, b) => a.at(-1) - b.at(-1));
-  const names = ["FTS5", "BM25", "Keepsake", ...(embedder ? ["with a table of words"] : [])];
+  const names = ["FTS5", "BM25", "Keepsake", ...BY_VECTORS.map(([name]) => name)];
   const header = names.flatMap((name) => [`${name}: recall@10`, "nDCG@10"]);
   console.log(
     table(
@@ -434,7 +453,7 @@ async function scoresOf(kind, talks) {
     const parts = talks.length > 1 ? [talk] : halvesOf(talk);
     for (const { items, questions } of parts) {
       const known = new Set(items.map(({ key }) => key));
-      const ours = new (embedder ? OursWithTable : Ours)();
+      const ours = new (embedder ? OursHybrid : Ours)();
       await ours.add(items);
       const best = async (text) => (await ours.scored(text))[0]?.score ?? 0;
       for (const { text, gold } of questions) {
