@@ -414,6 +414,17 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     await expectRefused(put, "changed_outside", /one of its tables.*Undo that/);
   });
 
+  test("an index is built after another connection wrote", async () => {
+    const other = memoryAt(library, path, { index });
+    for (const [i, { store }] of [memory, other].entries()) {
+      const keys = Array.from({ length: 200 }, (_, n) => `${i} ${n}`);
+      await store.batch(keys.map((key) => ({ namespace: ["n"], key, value: { text: key } })));
+    }
+    const signal = AbortSignal.timeout(20_000);
+    expect(await memory.store.buildIndex({ signal })).toBe(400);
+    await closeMemoryOf(other);
+  });
+
   test("an index is not built within a transaction", async () => {
     await memory.store.put(["n"], "a", { text: "a" });
     connection.exec("BEGIN");

@@ -384,9 +384,10 @@ export class ConnectionHost implements EngineHost {
     const [[version] = []] = this.#driver.rows("PRAGMA data_version");
     if (version === this.#dataVersion) return false;
     // It may have written to the application's tables only.
-    if (this.#readRevision() !== this.#revision) return true;
+    // An engine that is opened anew knows what is there now, also if it then only reads.
+    this.#isKnown = this.#readRevision() === this.#revision;
     this.#dataVersion = version;
-    return false;
+    return !this.#isKnown;
   }
 
   // What the engine remembers from now on is of now. REQUIRES: in a transaction.
