@@ -146,6 +146,24 @@ TEST_F(SqliteVectorsTest, the_first_search_reads_codes_and_rows_of_its_hits) {
   std::swap(store_, *unread);
 }
 
+TEST_F(SqliteVectorsTest, a_chunk_has_room_in_every_row_whatever_its_namespaces_are_called) {
+  std::vector<Operation> puts;
+  for (std::uint32_t item = 0; item < 1500; ++item) {
+    PutOp put{.ns = {"users", std::to_string(item) + std::string(2000, 'n')},
+              .key = "k",
+              .value = "{}",
+              .vectors = {{"$", vectors_.Next()}}};
+    model_.entries[{put.ns, put.key}] = {"", put.vectors, INT64_MAX};
+    puts.emplace_back(std::move(put));
+  }
+  ASSERT_TRUE(store_->Batch(puts));
+  EXPECT_GE(Chunks(), 1);
+  EXPECT_LT(Number("SELECT max(length(codes)) FROM vector_chunks"), 2'000'000);
+  Reopen();
+  ExpectModelsAnswer({.query_vector = vectors_.Next()});
+  ExpectSoundChunks();
+}
+
 TEST_F(SqliteVectorsTest, what_fills_the_list_and_is_no_hit_does_not_hide_others) {
   const std::vector<float> query = vectors_.Next();
   std::vector<Operation> puts;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -63,13 +63,13 @@ class CodeSearch {
   }
 
   NearItems Take() {
-    NearItems near{.items = {}, .bound = bound_, .vectors = vectors_};
-    near.items.reserve(best_.size());
-    for (const auto& [id, score] : best_) near.items.push_back({id, score});
-    HeapSort(near.items, [](const NearItem& a, const NearItem& b) {
-      return a.score != b.score ? a.score > b.score : a.id < b.id;
+    HeapSort(scored_, [](const NearItem& a, const NearItem& b) { return a.score > b.score; });
+    // An item counts by its best vector.
+    std::unordered_set<std::uint64_t> seen;
+    std::erase_if(scored_, [&](const NearItem& item) {
+      return !seen.insert(static_cast<std::uint64_t>(item.id)).second;
     });
-    return near;
+    return {.items = std::move(scored_), .bound = bound_, .vectors = vectors_};
   }
 
  private:
@@ -178,15 +178,16 @@ class CodeSearch {
   bool Score(std::int64_t item_id, ByteView bytes) {
     if (bytes.size() != vector_.size() * sizeof(float)) return false;
     std::memcpy(vector_.data(), bytes.data(), bytes.size());  // a blob may lie anywhere
-    const double score = query_.Score(vector_);
-    const auto [entry, is_new] = best_.try_emplace(item_id, score);
-    if (!is_new) entry->second = std::max(entry->second, score);
+    scored_.push_back({item_id, query_.Score(vector_)});
     return true;
   }
 
   bool HasAbove(float bound) const {
-    const auto above = [bound](const auto& entry) { return entry.second > bound; };
-    return static_cast<std::size_t>(std::ranges::count_if(best_, above)) >= wanted_;
+    std::unordered_set<std::uint64_t> above;
+    for (const NearItem& item : scored_) {
+      if (item.score > bound) above.insert(static_cast<std::uint64_t>(item.id));
+    }
+    return above.size() >= wanted_;
   }
 
   sql::Database& database_;
@@ -200,7 +201,7 @@ class CodeSearch {
   search::Shortlist list_;
   std::int64_t sealed_to_ = 0;  // slots from here on are in no chunk
   std::size_t vectors_ = 0;
-  std::unordered_map<std::int64_t, double> best_;  // of items
+  std::vector<NearItem> scored_;  // an item for each of its vectors
   float bound_ = 0;
 };
 

@@ -3,7 +3,7 @@
 //   chunk := record* number* (text)*
 // Behind the records lies the namespace of each slot: a number of 16 bits, the lowest byte first,
 // and the encoded namespaces that have the numbers from 1 on. Who looks at codes before the index
-// was read goes by it (stored_codes.h).
+// was read goes by it (stored_codes.h). Very long names are left out, with their numbers.
 #ifndef KEEPSAKE_STORE_SQLITE_VECTOR_CHUNK_H_
 #define KEEPSAKE_STORE_SQLITE_VECTOR_CHUNK_H_
 
@@ -114,11 +114,18 @@ class VectorChunkMaker {
   }
 
   Bytes Take() {
-    Append(names_, bytes_);
+    if (names_.size() > kMostNames) {
+      bytes_.resize(layout_.codes_bytes());
+    } else {
+      Append(names_, bytes_);
+    }
     return std::move(bytes_);
   }
 
  private:
+  // Bytes: with the codes they have to fit into a row of every host. Beyond it they are left out.
+  static constexpr std::size_t kMostNames = 500'000;
+
   const VectorChunk::Layout& layout_;
   Bytes bytes_;
   Bytes names_;
