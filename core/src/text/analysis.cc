@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "text/dates.h"
+#include "text/languages/language.h"
+#include "text/languages/other_scripts.h"
 #include "text/stop_words.h"
 #include "text/telephone.h"
 #include "text/unicode.h"
@@ -41,11 +43,6 @@ char JointOf(char32_t c) {
              ? static_cast<char>(c)
              : '\0';
 }
-
-// From 2 on.
-constexpr std::string_view kNumberWords[] = {" two twice ", " three ",  " four ",  " five ",
-                                             " six ",       " seven ",  " eight ", " nine ",
-                                             " ten ",       " eleven ", " twelve "};
 
 // Cuts between characters.
 void CutToTokenSize(std::string& text) {
@@ -256,10 +253,10 @@ class Analysis {
   void AddWord(Part& part) {
     std::string word = std::move(part.folded);
     CutOrdinal(word);
-    if (language_ == Language::kEnglish) {
-      static const WordList numbers(kNumberWords);
-      if (const std::uint32_t group = numbers.GroupOf(word); group > 0) {
-        word = std::to_string(group + 1);
+    if (!WordsOf(language_).numerals[1].empty()) {
+      static const WordsOfAll numerals(&LanguageWords::numerals);
+      if (const std::uint32_t number = numerals.NumberOf(word); number > 1) {
+        word = std::to_string(number);
       }
     }
     const bool is_stop_word = IsStopWord(word, language_);

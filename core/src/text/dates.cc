@@ -4,32 +4,11 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <span>
 
-#include "text/word_list.h"
+#include "text/languages/language.h"
 
 namespace keepsake::search {
 namespace {
-
-// Of each month, folded: as it is called in English, German, French, Spanish, Italian and
-// Portuguese.
-constexpr std::array<std::string_view, 12> kMonths = {
-    " january jan januar janvier enero gennaio janeiro ",
-    " february feb februar fevrier febrero febbraio fevereiro ",
-    " march mar marz mars marzo marco ",
-    " april apr avril abril aprile ",
-    " may mai mayo maggio maio ",
-    " june jun juni juin junio giugno junho ",
-    " july jul juli juillet julio luglio julho ",
-    " august aug aout agosto ",
-    " september sep sept septembre septiembre settembre setembro ",
-    " october oct oktober okt octobre octubre ottobre outubro ",
-    " november nov novembre noviembre novembro ",
-    " december dec dezember dez decembre diciembre dicembre dezembro "};
-
-// Before a month that stands alone: in May, but not "may I".
-constexpr std::string_view kBeforeMonth =
-    " in im since seit during until by of last this next early late mid en nel em ";
 
 std::uint32_t ToNumber(std::string_view digits) {
   std::uint32_t number = 0;
@@ -39,8 +18,8 @@ std::uint32_t ToNumber(std::string_view digits) {
 }
 
 bool ComesBeforeMonth(std::string_view word) {
-  static const WordList words(std::span(&kBeforeMonth, 1));
-  return words.GroupOf(word) > 0;
+  static const WordsOfAll words(&LanguageWords::before_month);
+  return words.Has(word);
 }
 
 std::string TwoDigits(std::uint32_t number) {
@@ -53,8 +32,8 @@ std::string YearAndMonth(std::uint32_t year, std::uint32_t month) {
 
 // Of a folded word, 1 for January; 0 if it names none. Three letters are enough.
 std::uint32_t MonthNamed(std::string_view word) {
-  static const WordList months(kMonths);
-  return months.GroupOf(word);
+  static const WordsOfAll months(&LanguageWords::months);
+  return months.NumberOf(word);
 }
 
 }  // namespace

@@ -4,15 +4,12 @@
 
 #include <string_view>
 
-#include "text/stemmer.h"
+#include "keepsake/text_config.h"
 
 namespace keepsake::search {
 
 // Of a folded word, without apostrophes, before it is stemmed.
 bool IsStopWord(std::string_view word, Language language);
-
-// 的, は: characters that join others.
-bool IsStopCharacter(char32_t code_point);
 
 }  // namespace keepsake::search
 

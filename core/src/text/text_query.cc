@@ -7,6 +7,8 @@
 
 #include "text/analysis.h"
 #include "text/dates.h"
+#include "text/languages/language.h"
+#include "text/languages/other_scripts.h"
 #include "text/relative_dates.h"
 #include "text/spelling.h"
 #include "text/substring.h"
@@ -20,21 +22,6 @@ namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
 
-constexpr std::string_view kOfUser[] = {" i ",   " i'",   " my ",   " me ", " mine ", " ich ",
-                                        " mein", " mir ", " mich ", " je ", " mon ",  " mi ",
-                                        "我",    " io ",  " eu ",   " meu "};
-// Stems of words by which an answer is asked for; it need not hold them.
-constexpr std::string_view kAskingWords =
-    " accord across aspect bring comprehens convers describ differ discuss give item kind list"
-    " mention name order provid sort summari talk tell thing throughout type walk ";
-// Whoever is neither the one who asks nor the one who answers.
-constexpr std::string_view kSomebody =
-    " ella ellas ellos er he her hers him his ihm ihn ihr ihre nos our she sie su sus their them"
-    " they uns us we wir ";
-// By which a question begins, so that it needs no mark.
-constexpr std::string_view kQuestionWords =
-    " como cual cuando donde how que quien wann warum was welche wer what when where which who"
-    " whose why wie wo ";
 // So many sentences are more than a question.
 constexpr std::ptrdiff_t kSentencesOfMessage = 3;
 constexpr std::size_t kShort = 2;
@@ -93,10 +80,19 @@ bool IsQuestion(std::string_view text) {
                              [&](std::string_view mark) { return trimmed.ends_with(mark); });
 }
 
+// Whether it is about who asks. `lower`: in small letters, with spaces around it.
+bool IsOfUser(std::string_view lower) {
+  const auto has = [lower](std::string_view piece) { return lower.contains(piece); };
+  return has(kOfUserSign) || std::ranges::any_of(kAllWords, [&](const LanguageWords* words) {
+           return std::ranges::any_of(words->of_user, has);
+         });
+}
+
 // Whether something is asked in it, beside what is said. `lower`: in small letters.
 bool HoldsQuestion(std::string_view lower) {
   const std::string_view first = lower.substr(0, lower.find_first_of(" ,'"));
-  return kQuestionWords.contains(' ' + std::string(first) + ' ') ||
+  static const WordsOfAll question_words(&LanguageWords::question_words);
+  return question_words.Has(first) ||
          std::ranges::any_of(kMarks, [&](std::string_view mark) { return lower.contains(mark); });
 }
 
@@ -117,8 +113,7 @@ class QueryParser {
   TextQuery Parse(std::string_view text, std::string_view behind) {
     const std::string lower = ToLowerAscii(text) + ' ';
     const std::string_view last = behind.empty() ? text : behind;
-    query_.is_of_user = std::ranges::any_of(
-        kOfUser, [&](std::string_view word) { return (' ' + lower).contains(word); });
+    query_.is_of_user = IsOfUser(' ' + lower);
     query_.is_message = !IsQuestion(last) || SentencesIn(text) >= kSentencesOfMessage;
     for (const std::string_view part : {text, behind}) ReadWords(part);
     spoken_ = LanguageOf(words_, language_);
@@ -213,9 +208,9 @@ class QueryParser {
   }
 
   static bool NamesSomebody(const std::vector<TextTerm>& terms) {
-    return std::ranges::any_of(terms, [](const TextTerm& term) {
-      return kSomebody.contains(' ' + term.alternatives[0].token + ' ');
-    });
+    static const WordsOfAll somebody(&LanguageWords::somebody);
+    return std::ranges::any_of(
+        terms, [](const TextTerm& term) { return somebody.Has(term.alternatives[0].token); });
   }
 
   // Whether nothing is left of it without its common words. "That works" is said of anything, but
@@ -237,10 +232,11 @@ class QueryParser {
   }
 
   void NoteAskingWords() {
-    const auto asks = [](const TextTerm& term) {
-      return kAskingWords.contains(' ' + term.alternatives[0].token + ' ');
+    const std::string_view asks_for = WordsOf(language_).asks_for;
+    const auto asks = [asks_for](const TextTerm& term) {
+      return asks_for.contains(' ' + term.alternatives[0].token + ' ');
     };
-    if (language_ != Language::kEnglish || std::ranges::all_of(query_.terms, asks)) return;
+    if (std::ranges::all_of(query_.terms, asks)) return;
     for (TextTerm& term : query_.terms) term.asks = asks(term);
   }
 

@@ -17,6 +17,7 @@
 #include "text/common_words.h"
 #include "text/dates.h"
 #include "text/embedder_check.h"
+#include "text/languages/language.h"
 #include "text/likeness.h"
 #include "text/near_words.h"
 #include "text/text_record.h"
@@ -224,11 +225,11 @@ class TextRanking {
       }
     };
     if (query_.is_short && !term.alternatives[0].is_prefix) add(WordsWith(term, texts_));
-    if (config_.language == Language::kGerman) add(CompoundsOf(term, texts_));
+    if (WordsOf(config_.language).joins_words) add(CompoundsOf(term, texts_));
     if (!term.may_be_misspelled || corrections_left_ == 0) return;
     if (texts_.Holds(term.alternatives[0].token)) return;
     --corrections_left_;
-    if (config_.language != Language::kGerman) add(WordsThatEndWith(term, texts_));
+    if (!WordsOf(config_.language).joins_words) add(WordsThatEndWith(term, texts_));
     const std::size_t before = term.alternatives.size();
     add(MisspellingsOf(term, texts_));
     if (term.alternatives.size() > before) {
