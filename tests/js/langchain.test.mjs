@@ -477,6 +477,19 @@ describe("tools", () => {
     expect(await items()).toEqual([]);
   });
 
+  test("what takes the place of a fact takes that of its copies, but for the user's own", async () => {
+    const put = (...given) => memory.store.put(["user", "ada"], ...given);
+    const said = { text: "Ada lives in Porto." };
+    for (const key of ["a", "b", "c"]) await put(key, said, undefined, { origin: "model" });
+    await put("own", { ...said, pinned: true }, undefined, { origin: "user" });
+    await put("else", { text: "Ada lives with Max in Porto." });
+    expect(await remember("Ada lives in Lisbon", "b")).toMatch(/^Stored in the place of/);
+    expect((await items()).map(({ key }) => key).sort()).toEqual(["b", "else", "own"]);
+    expect(await items()).toContainEqual(
+      expect.objectContaining({ key: "b", text: "Ada lives in Lisbon" }),
+    );
+  });
+
   test("have schemas, and names of one's own", () => {
     const tools = [rememberTool, recallTool, forgetTool].map((make) => make(hers()));
     expect(tools.map(({ name }) => name)).toEqual(["remember", "recall", "forget"]);

@@ -3,9 +3,8 @@
 
 import { textOf } from "../prompt/item-text.js";
 import { isForeign } from "../store/provenance.js";
-import type { Item } from "../store/store-operations.js";
-import type { Place } from "./place.js";
-import { likely } from "./remember.js";
+import type { Item, SearchItem } from "../store/store-operations.js";
+import { facts, type Place } from "./place.js";
 import { gistOf } from "./words.js";
 
 // Looked for at once.
@@ -30,21 +29,43 @@ function trustIn(item: Item): number {
   return { model: 1, user: 3 }[item.origin as string] ?? 2;
 }
 
+export interface Forgotten {
+  forgotten: number;
+  left: number;
+}
+
+/** Items that may say the same. */
+export function likely(place: Place, text: string, limit: number): Promise<SearchItem[]> {
+  // Quotes would be a condition.
+  const query = text.replace(/["“”„*]/g, " ");
+  return facts(place, { query, mode: "hybrid", limit, refreshTtl: false });
+}
+
+export function isPinnedByUser({ origin, value }: Item): boolean {
+  return origin === "user" && value.pinned === true;
+}
+
 /**
  * Deletes an item and its copies beside it. Says how many these were, and how many are left in
  * namespaces below.
  */
-export async function forgetCopies(
+export async function forgetCopies(place: Place, item: Item): Promise<Forgotten> {
+  await place.store.delete(place.labels, item.key);
+  return deleteCopies(place, item, () => true);
+}
+
+/** The same of the copies alone, but for those that the user has pinned. */
+export async function deleteCopies(
   { store, labels }: Place,
   { key, value }: Item,
-): Promise<{ forgotten: number; left: number }> {
-  await store.delete(labels, key);
+  mayGo = (copy: Item) => copy.key !== key && !isPinnedByUser(copy),
+): Promise<Forgotten> {
   const text = textOf(value);
   const gist = gistOf(text);
   if (gist === "") return { forgotten: 0, left: 0 };
   for (let forgotten = 0; ; ) {
     const hits = await likely({ store, labels }, text.slice(0, ASKED).toWellFormed(), MANY);
-    const copies = hits.filter((hit) => gistOf(textOf(hit.value)) === gist);
+    const copies = hits.filter((hit) => gistOf(textOf(hit.value)) === gist && mayGo(hit));
     const beside = copies.filter(({ namespace }) => namespace.length === labels.length);
     await Promise.all(beside.map((copy) => store.delete(labels, copy.key)));
     forgotten += beside.length;

@@ -14,7 +14,8 @@ import { fnv1a } from "../bytes.js";
 import { textOf, unfenced } from "../prompt/item-text.js";
 import { isForeign } from "../store/provenance.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
-import { BY_MODEL, facts, itemAt, type Place } from "./place.js";
+import { deleteCopies, isPinnedByUser, likely } from "./copies.js";
+import { BY_MODEL, itemAt, type Place } from "./place.js";
 import { isWithin, likeness, wordsOf } from "./words.js";
 
 /** Where a text comes from, as far as is known. */
@@ -77,7 +78,10 @@ export async function remember(
   if (outcome === "stored") {
     await put(place, key, { ...options.more, text, ...sourcesOf({}, source) });
   } else if (outcome === "merged" || outcome === "replaced") {
-    await supersede(place, others[0] as Item, { ...options.more, text }, source, outcome);
+    const old = others[0] as Item;
+    await supersede(place, old, { ...options.more, text }, source, outcome);
+    // Else recall would go on to tell what is no longer true.
+    if (outcome === "replaced") await deleteCopies(place, old);
   } else return judged;
   return { ...judged, isHidden: (await itemAt(place, key)) === undefined };
 }
@@ -100,7 +104,7 @@ export async function judge(
   }
   if (words.length > MOST_WORDS)
     return { outcome: "stored", key: hashKey(words.join(" ")), others: [] };
-  const found = await likely(place, text);
+  const found = await likely(place, text, CANDIDATES);
   const candidates = found.filter(({ key, value }) => !except?.has(key) || value.pinned === true);
   const sentences = sentencesOf(text);
   const saying = candidates.map((item) => {
@@ -124,10 +128,6 @@ export async function judge(
 /** Whether two texts share at least half of their words. @internal */
 export function areAlike(one: string, other: string): boolean {
   return likeness(wordsOf(one), wordsOf(other)) >= ALIKE;
-}
-
-function isPinnedByUser({ origin, value }: Item): boolean {
-  return origin === "user" && value.pinned === true;
 }
 
 // All else that the item had stays: it may be pinned.
@@ -161,13 +161,6 @@ function latest<T>(list: unknown, last: T): T[] {
 // Only the text is embedded, whatever else the index says.
 function put({ store, labels }: Place, key: string, value: object): Promise<void> {
   return store.put(labels, key, value, ["text"], BY_MODEL);
-}
-
-/** Items that may say the same. @internal */
-export function likely(place: Place, text: string, limit = CANDIDATES): Promise<SearchItem[]> {
-  // Quotes would be a condition.
-  const query = text.replace(/["“”„*]/g, " ");
-  return facts(place, { query, mode: "hybrid", limit, refreshTtl: false });
 }
 
 function sentencesOf(text: string): string[][] {
