@@ -41,7 +41,7 @@ interface SyncFileHandle extends FileSystemFileHandle {
  * Throws what the browser throws if there are no such files, and a KeepsakeError if there are.
  * An `unwanted` one no longer waits for files that are busy. @internal
  */
-export async function openOpfs(name: string, unwanted: AbortSignal): Promise<OpfsStorage> {
+export async function openOpfs(name: string, unwanted?: AbortSignal): Promise<OpfsStorage> {
   const folder = await whileBusy(name, () => openFolder({ create: true }), unwanted);
   const storage = new OpfsStorage(name, folder);
   await storage.openFiles(unwanted);

@@ -38,16 +38,16 @@ import { abandonedError, reasonOf, storageError } from "./storage-error.js";
  */
 export async function openStorage(
   request: StorageRequest,
-  unwanted: AbortSignal,
+  unwanted?: AbortSignal,
 ): Promise<BrowserStorage> {
   checkName(request.name);
   const storage = await openKind(request, unwanted);
-  if (!unwanted.aborted) return storage;
+  if (!unwanted?.aborted) return storage;
   storage.close();
   throw abandonedError(request.name);
 }
 
-async function openKind(request: StorageRequest, unwanted: AbortSignal): Promise<BrowserStorage> {
+async function openKind(request: StorageRequest, unwanted?: AbortSignal): Promise<BrowserStorage> {
   switch (request.storage) {
     case "memory":
       return new MemoryStorage(request.name, undefined);
@@ -113,7 +113,7 @@ export async function listAside(kind: StorageKind, name: string): Promise<string
   return kind === "indexeddb" ? listAsideInMirror(name) : [];
 }
 
-async function openBest(request: StorageRequest, unwanted: AbortSignal): Promise<BrowserStorage> {
+async function openBest(request: StorageRequest, unwanted?: AbortSignal): Promise<BrowserStorage> {
   const { name } = request;
   const opfs = await orRefused(() => openOpfs(name, unwanted));
   if (opfs instanceof Refused) {
