@@ -276,6 +276,7 @@ class RowScorer {
 // Below so many rows reading them is quicker than reading the index, if it was not read yet:
 // it is worth that when searches have read as many rows.
 constexpr std::int64_t kLoadFrom = 1000;
+constexpr std::size_t kMostByCodesInFile = 512;
 // To look at so many items by their ids is nothing.
 constexpr std::size_t kFewUnindexed = 64;
 
@@ -499,8 +500,10 @@ Result<SqliteStore::Way> SqliteStore::QuickestWay(const CheckedSearch& search) {
   if (!counted) return std::unexpected(counted.error());
   const std::int64_t items = *counted;
   if (items >= kLoadFrom) {
-    // What a filter hides can't be told from codes.
-    return is_loaded || !search.filter.empty() ? Way::kIndex : Way::kCodesInFile;
+    // What a filter hides can't be told from codes, and rows of very many hits cost as much as
+    // the index.
+    const bool can_tell = search.filter.empty() && wanted <= kMostByCodesInFile;
+    return is_loaded || !can_tell ? Way::kIndex : Way::kCodesInFile;
   }
   if (is_loaded) return std::cmp_greater(unindexed, items) ? Way::kRows : Way::kIndex;
   const Result<std::int64_t> rows = vectors_.RowsToLoad();
