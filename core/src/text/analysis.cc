@@ -253,11 +253,8 @@ class Analysis {
   void AddWord(Part& part) {
     std::string word = std::move(part.folded);
     CutOrdinal(word);
-    if (!WordsOf(language_).numerals[1].empty()) {
-      static const WordsOfAll numerals(&LanguageWords::numerals);
-      if (const std::uint32_t number = numerals.NumberOf(word); number > 1) {
-        word = std::to_string(number);
-      }
+    if (const std::uint32_t number = NumeralOf(word, language_); number > 0) {
+      word = std::to_string(number);
     }
     const bool is_stop_word = IsStopWord(word, language_);
     dates_.Word(word, part.joint);

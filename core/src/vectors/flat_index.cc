@@ -317,13 +317,13 @@ void FlatIndex::WriteSigns(Slot slot) {
   }
 }
 
-template <typename Add>
-void FlatIndex::Feed(const Scope& scope, Add add) const {
+template <typename Taker>
+void FlatIndex::Feed(const Scope& scope, Taker take) const {
   for (const std::span<const Slot> list : scope.lists) {
     for (const Slot slot : list) {
       const Chunk* chunk = ChunkOf(slot);
       if (chunk == nullptr || !chunk->Has(slot)) continue;
-      if (scope.among == nullptr || scope.among->Has(slot)) add(*chunk, slot);
+      if (scope.among == nullptr || scope.among->Has(slot)) take(*chunk, slot);
     }
   }
   if (scope.has_lists) return;
@@ -337,7 +337,7 @@ void FlatIndex::Feed(const Scope& scope, Add add) const {
       std::uint64_t word = chunk->living[w] & (bits == nullptr ? ~std::uint64_t{0} : (*bits)[w]);
       if (scope.groups != nullptr) word = InGroups(*chunk, w, word, *scope.groups);
       for (; word != 0; word &= word - 1) {
-        add(*chunk, first + 64 * w + static_cast<Slot>(std::countr_zero(word)));
+        take(*chunk, first + 64 * w + static_cast<Slot>(std::countr_zero(word)));
       }
     }
   }

@@ -131,9 +131,9 @@ class FlatIndex {
     if (number < first_chunk_ || number >= end_chunk()) return nullptr;
     return chunks_[number - first_chunk_].get();
   }
-  // add(chunk, slot) of what is in the scope.
-  template <typename Add>
-  void Feed(const Scope& scope, Add add) const;
+  // take(chunk, slot) of what is in the scope.
+  template <typename Taker>
+  void Feed(const Scope& scope, Taker take) const;
   void WriteSigns(Slot slot);
   // Of the slots in a word of a chunk's bits, those whose group is in `groups`.
   static std::uint64_t InGroups(const Chunk& chunk, std::size_t word_at, std::uint64_t word,

@@ -459,6 +459,7 @@ constinit const LanguageWords kEnglishWords = {
         "mention name order provid sort summari talk tell thing throughout type walk ",
     .numerals = {"", " two twice ", " three ", " four ", " five ", " six ", " seven ", " eight ",
                  " nine ", " ten ", " eleven ", " twelve "},
+    .stem = StemEnglish,
     .somebody = " he her hers him his our she their them they us we ",
     .question_words = " how what when where which who whose why ",
     .of_user = kOfUser,
@@ -475,7 +476,6 @@ constinit const LanguageWords kEnglishWords = {
                " nine ", " ten ", " eleven ", " twelve "},
     .units = {" day days ", " week weeks ", " month months ", " year years "},
     .behind_ago = " ago ",
-    .stem = StemEnglish,
 };
 
 }  // namespace keepsake::search

@@ -31,6 +31,7 @@ constinit const LanguageWords kFrenchWords = {
         "la le les leur lui ma mais me mes moi mon ne nos notre nous on ont ou par pas pour qu "
         "quand "
         "que quel quelle qui sa se ses son sont sur ta te tes toi ton tu un une vos votre vous y ",
+    .stem = StemFrench,
     .question_words = " que ",
     .of_user = kOfUser,
     .months = {" janvier ", " fevrier ", " mars ", " avril ", " mai ", " juin ", " juillet ",
@@ -44,7 +45,6 @@ constinit const LanguageWords kFrenchWords = {
                " neuf ", " dix ", " onze ", " douze "},
     .units = {" jour jours ", " semaine semaines ", " mois ", " an ans annee annees "},
     .before_ago = " y_a ",
-    .stem = StemFrench,
 };
 
 }  // namespace keepsake::search

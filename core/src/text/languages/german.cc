@@ -86,6 +86,8 @@ constinit const LanguageWords kGermanWords = {
         " alt arbeit arbeiten arbeitet buch essen familie freund freundin geld haus jahr kaufen "
         "kind "
         "land lebt lesen lieblings monat name nummer schule stadt trinken wohnen wohnt ",
+    .stem = StemGerman,
+    .joins_words = true,
     .somebody = " er ihm ihn ihr ihre sie uns wir ",
     .question_words = " wann warum was welche wer wie wo ",
     .of_user = kOfUser,
@@ -102,8 +104,6 @@ constinit const LanguageWords kGermanWords = {
     .units = {" tag tage tagen ", " woche wochen ", " monat monate monaten ",
               " jahr jahre jahren "},
     .before_ago = " vor ",
-    .stem = StemGerman,
-    .joins_words = true,
 };
 
 }  // namespace keepsake::search

@@ -32,6 +32,7 @@ constinit const LanguageWords kItalianWords = {
         "hai ho i il in io la le lei li lo lui ma mi mia mio ne nel nella no noi non o per piu "
         "quale "
         "quando se si sono sua suo tu un una uno voi ",
+    .stem = StemItalian,
     .of_user = kOfUser,
     .months = {" gennaio ", " febbraio ", " marzo ", " aprile ", " maggio ", " giugno ", " luglio ",
                " agosto ", " settembre ", " ottobre ", " novembre ", " dicembre "},
@@ -44,7 +45,6 @@ constinit const LanguageWords kItalianWords = {
                " otto ", " nove ", " dieci ", " undici ", " dodici "},
     .units = {" giorno giorni ", " settimana settimane ", " mese mesi ", " anno anni "},
     .behind_ago = " fa ",
-    .stem = StemItalian,
 };
 
 }  // namespace keepsake::search

@@ -22,6 +22,16 @@ WordList Gathered(FunctionRef<std::span<const std::string_view>(const LanguageWo
 
 }  // namespace
 
+std::uint32_t NumeralOf(std::string_view word, Language language) {
+  if (language == Language::kNone) return 0;
+  static const std::vector<WordList> lists = [] {
+    std::vector<WordList> all;
+    for (const LanguageWords* words : kAllWords) all.emplace_back(words->numerals);
+    return all;
+  }();
+  return lists[static_cast<std::size_t>(language) - 1].GroupOf(word);
+}
+
 WordsOfAll::WordsOfAll(std::uint32_t count, FunctionRef<Lists(const LanguageWords&)> lists_of)
     : count_(count), list_(Gathered(lists_of)) {}
 

@@ -1,5 +1,5 @@
-// What a language has of its own: all of it stands in languages/<name>.cc. To add one, write such a
-// file, declare it here, and name it in the enum Language.
+// What a language has of its own: all of it stands in languages/<name>.cc. CONTRIBUTING.md has the
+// steps to add one.
 #ifndef KEEPSAKE_TEXT_LANGUAGES_LANGUAGE_H_
 #define KEEPSAKE_TEXT_LANGUAGES_LANGUAGE_H_
 
@@ -26,7 +26,8 @@ struct RelativeDate {
   int by;  // units from now
 };
 
-// Lists have folded words, each between two spaces. What a language has not is empty.
+// Lists have folded words, each between two spaces. What a language has not is empty. The first
+// ones are for stores of this language, and for questions in it.
 struct LanguageWords {
   // Questions are asked without them.
   std::string_view stop_words{};
@@ -36,6 +37,13 @@ struct LanguageWords {
   std::string_view asks_for{};
   // Words for 1 to 12 that are stored as their digits.
   std::array<std::string_view, 12> numerals{};
+  // Of a folded word of Latin letters; null leaves it as it is.
+  void (*stem)(std::string& word) = nullptr;
+  // "Bürgermeisterwahl": what is asked for may be a part of a word.
+  bool joins_words = false;
+
+  // The rest counts in every store, whatever language it was opened for.
+
   // Whoever is neither the one who asks nor the one who answers.
   std::string_view somebody{};
   // By which a question begins, so that it needs no mark.
@@ -57,11 +65,6 @@ struct LanguageWords {
   std::array<std::string_view, 12> counts{};
   std::array<std::string_view, 4> units{};
   std::string_view before_ago{}, behind_ago{};
-
-  // Of a folded word of Latin letters; null leaves it as it is.
-  void (*stem)(std::string& word) = nullptr;
-  // "Bürgermeisterwahl": what is asked for may be a part of a word.
-  bool joins_words = false;
 };
 
 extern const LanguageWords kEnglishWords, kGermanWords, kFrenchWords, kSpanishWords, kItalianWords,
@@ -69,9 +72,13 @@ extern const LanguageWords kEnglishWords, kGermanWords, kFrenchWords, kSpanishWo
 
 // Of kNone nothing is there.
 const LanguageWords& WordsOf(Language language);
-// Of all languages, in their order.
+// Of all languages, in the order of the enum.
 inline constexpr std::array kAllWords = {&kEnglishWords, &kGermanWords,  &kFrenchWords,
                                          &kSpanishWords, &kItalianWords, &kPortugueseWords};
+static_assert(kAllWords.size() == static_cast<std::size_t>(kLastLanguage));
+
+// The number that a folded word stands for in the language: LanguageWords::numerals; 0 if none.
+std::uint32_t NumeralOf(std::string_view word, Language language);
 
 // A list, or lists, of all languages together.
 class WordsOfAll {

@@ -32,6 +32,7 @@ constinit const LanguageWords kPortugueseWords = {
         "la mais mas me meu minha na nao nas no nos o onde os ou para pela pelo por qual quando "
         "que "
         "quem sao se sem ser seu so sua tem um uma voce ",
+    .stem = StemPortuguese,
     .of_user = kOfUser,
     .months = {" janeiro ", " fevereiro ", " marco ", " abril ", " maio ", " junho ", " julho ",
                " agosto ", " setembro ", " outubro ", " novembro ", " dezembro "},
@@ -44,7 +45,6 @@ constinit const LanguageWords kPortugueseWords = {
                " oito ", " nove ", " dez ", " onze ", " doze "},
     .units = {" dia dias ", " semana semanas ", " mes meses ", " ano anos "},
     .behind_ago = " atras ",
-    .stem = StemPortuguese,
 };
 
 }  // namespace keepsake::search

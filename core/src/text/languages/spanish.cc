@@ -77,6 +77,7 @@ constinit const LanguageWords kSpanishWords = {
         " amiga amigo ano beber casa ciudad comer comprar dinero escuela familia favorito leer "
         "libro "
         "mes nombre numero pais trabaja trabajar trabajo vive vivir vivo ",
+    .stem = StemSpanish,
     .somebody = " ella ellas ellos nos su sus ",
     .question_words = " como cual cuando donde que quien ",
     .of_user = kOfUser,
@@ -92,7 +93,6 @@ constinit const LanguageWords kSpanishWords = {
     .units = {" dia dias ", " semana semanas ", " mes meses ", " ano anos "},
     .before_ago = " hace ",
     .behind_ago = " atras ",
-    .stem = StemSpanish,
 };
 
 }  // namespace keepsake::search
