@@ -122,9 +122,9 @@ Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig
 }
 
 // A search that reads codes from the file takes longer than one of an index, which is read when
-// the host has time, or after some dozens of such searches: to look at so many codes takes as long
+// the host has time, or after some such searches: to look at so many codes takes as long
 // as to read a row.
-constexpr std::size_t kCodesPerRow = 16;
+constexpr std::size_t kCodesPerRow = 8;
 
 // So that emptying keeps up with chunks that are begun.
 constexpr int kSparseChunksPerSeal = 2;
