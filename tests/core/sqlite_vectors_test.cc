@@ -164,6 +164,26 @@ TEST_F(SqliteVectorsTest, a_chunk_has_room_in_every_row_whatever_its_namespaces_
   ExpectSoundChunks();
 }
 
+// Whoever makes a file can make its checksums, too.
+TEST_F(SqliteVectorsTest, a_chunk_whose_namespaces_are_cut_off_under_a_right_checksum_is_not_read) {
+  PutItems(0, 2500);
+  const VectorChunk::Layout layout(kDims);
+  Bytes codes;
+  ASSERT_TRUE(database_
+                  ->Run("SELECT codes FROM vector_chunks WHERE first_id = 0", {},
+                        [&](const sql::Row& row) {
+                          const ByteView bytes = row.Blob(0).first(layout.codes_bytes() + 1);
+                          codes.assign(bytes.begin(), bytes.end());
+                        })
+                  .ok());
+  ASSERT_TRUE(database_
+                  ->Run("UPDATE vector_chunks SET codes = ?, checksum = ? WHERE first_id = 0",
+                        {ByteView(codes), ChunkChecksum(0, kDims, codes)})
+                  .ok());
+  Reopen();
+  ExpectModelsAnswers();
+}
+
 TEST_F(SqliteVectorsTest, what_fills_the_list_and_is_no_hit_does_not_hide_others) {
   const std::vector<float> query = vectors_.Next();
   std::vector<Operation> puts;

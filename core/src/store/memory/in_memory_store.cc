@@ -362,8 +362,7 @@ Result<ItemHits> InMemoryStore::RankAll(const CheckedSearch& search) {
 }
 
 Result<IndexUse> InMemoryStore::UseIndex(const CheckedSearch& search) {
-  IndexUse use{
-      .near = std::nullopt, .index = index_.get(), .among = std::nullopt, .few_rows = kFewRows};
+  IndexUse use{.index = index_.get(), .among = std::nullopt, .few_rows = kFewRows};
   if (use.index != nullptr) use.among = Select(search.filter);
   return use;
 }

@@ -483,7 +483,7 @@ Result<IndexUse> SqliteStore::UseIndex(const CheckedSearch& search) {
   if (!index) return std::unexpected(std::move(index.error()));
   Result<std::optional<search::SlotSet>> among = vectors_.Select(search.filter);
   if (!among) return std::unexpected(std::move(among.error()));
-  return IndexUse{.near = std::nullopt, .index = *index, .among = *std::move(among)};
+  return IndexUse{.index = *index, .among = *std::move(among)};
 }
 
 // Where searches are few or cover few items, their rows cost less than reading the index.

@@ -122,7 +122,7 @@ Status Mismatch(std::string_view dims, std::string_view model, const IndexConfig
 }
 
 // A search that reads codes from the file takes longer than one of an index, which is read when
-// the host has time, or after some such searches: to look at so many codes takes as long
+// the host has time, or after sixteen such searches: to look at so many codes takes as long
 // as to read a row.
 constexpr std::size_t kCodesPerRow = 8;
 
@@ -261,9 +261,7 @@ class IndexLoader {
       const std::int64_t first = row.Int(0);
       const ByteView bytes = row.Blob(2);
       if (!stored_.empty() && first <= stored_.back().slot) last_chunk_ = first;
-      const bool sound = bytes.size() >= layout_.codes_bytes() && first == layout_.FirstOf(first) &&
-                         row.Int(1) == ChunkChecksum(first, dims_, bytes);
-      if (!sound) return;
+      if (!IsSoundChunk(layout_, dims_, first, row.Int(1), bytes)) return;
       for (; next != stored_.cend() && next->slot < first; ++next) from_rows_.push_back(*next);
       const VectorChunk chunk(layout_, bytes);
       const auto begin = next;

@@ -90,8 +90,7 @@ class CodeSearch {
     Status status = database_.Run(kReadChunks, {}, [&](const Row& row) {
       const std::int64_t first = row.Int(0);
       const ByteView bytes = row.Blob(2);
-      can_tell = bytes.size() > layout_.codes_bytes() && first == layout_.FirstOf(first) &&
-                 row.Int(1) == ChunkChecksum(first, vector_.size(), bytes) &&
+      can_tell = IsSoundChunk(layout_, vector_.size(), first, row.Int(1), bytes) &&
                  ScanChunk(static_cast<Slot>(first), VectorChunk(layout_, bytes));
       if (first > sealed_to_) gaps.emplace_back(sealed_to_, first);
       sealed_to_ = first + layout_.slots();
@@ -103,6 +102,7 @@ class CodeSearch {
 
   bool ScanChunk(Slot first, const VectorChunk& chunk) {
     const std::vector<std::string_view> namespaces = chunk.Namespaces();
+    if (namespaces.empty()) return false;
     std::vector<bool> is_wanted(namespaces.size() + 1);  // none of the slots without a vector
     for (std::size_t i = 0; i < namespaces.size(); ++i) {
       is_wanted[i + 1] = namespaces[i].starts_with(encoded_prefix_);
@@ -114,7 +114,7 @@ class CodeSearch {
       scan.Add(first + place, chunk.ScaleAt(place), chunk.CodeAt(place).data());
     }
     scan.Flush();
-    return !namespaces.empty();
+    return true;
   }
 
   // A chunk whose vectors are all gone is gone, too.

@@ -69,7 +69,7 @@ class VectorChunk {
                           layout_.record_bytes() - sizeof(search::CodeScale));
   }
 
-  // The number of a slot's namespace. REQUIRES: of namespaces_of() it has some.
+  // The number of a slot's namespace. REQUIRES: Namespaces() has some.
   std::size_t NamespaceAt(std::size_t place) const {
     const std::size_t at = layout_.codes_bytes() + 2 * place;
     return bytes_[at] | static_cast<std::size_t>(bytes_[at + 1]) << 8;
@@ -151,6 +151,13 @@ inline std::int64_t ChunkChecksum(std::int64_t first_slot, std::size_t dims, Byt
   }
   for (; i < bytes.size(); ++i) hash = mix(hash, bytes[i]);
   return static_cast<std::int64_t>(hash & kChunkChecksumMask);
+}
+
+// Whether bytes are the codes of just these slots.
+inline bool IsSoundChunk(const VectorChunk::Layout& layout, std::size_t dims, std::int64_t first,
+                         std::int64_t checksum, ByteView bytes) {
+  return bytes.size() >= layout.codes_bytes() && first == layout.FirstOf(first) &&
+         checksum == ChunkChecksum(first, dims, bytes);
 }
 
 }  // namespace keepsake
