@@ -23,8 +23,8 @@ import { build } from "esbuild";
 // reading rules and quotas that hold for all that is stored, 10. An index of words in segments took
 // 12, and how common words are in general 7. That texts are analysed at -O2 takes 8: half of the time.
 // That the first search by vector reads codes where they lie took 4, and that a language is one
-// file 1.6.
-const WASM_CEILING = 659_000;
+// file 1.6. That a chunk with cut-off names is not read past its end took 1.
+const WASM_CEILING = 660_000;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4. Masking what a model stores, over any store, takes 8: the
@@ -56,8 +56,8 @@ const SLIM_CEILING = 90_500;
 // took 1, values of a list that share bytes 2, vectors that stand out 4 (as text), the table of
 // secrets 7. The module of now, as text, and what it does, took 25; an index of words in segments, and
 // how common words are in general, 24; analysis at -O2, 12; codes that are read where they lie, and
-// languages, 6.
-const INLINE_CEILING = 999_000;
+// languages, 7.
+const INLINE_CEILING = 1_000_000;
 // Nobody's program loads it.
 const TESTING_CEILING = 18_500;
 // What a bundler makes of ours in a page, and the worker as it is published. README says it. The
