@@ -1,6 +1,6 @@
 // Builds the package into dist: ESM and CommonJS bundles for Node with their
-// declarations, and beside them the wasm module and its glue; for browsers a module, its
-// worker, and a module that holds everything; for the edge modules over the lean wasm.
+// declarations, and beside them the wasm module, its glue, and its text for programs in one file;
+// for browsers a module, its worker, and a module that needs neither of them; for the edge modules over the lean wasm.
 //
 //   build-js.mjs <folder of the module> <folder of the lean module> <part>...
 //
@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -58,13 +59,23 @@ const bundledGlue = {
   },
 };
 
+// Loaded only by programs in one file, and part of what they are.
+const textOfWasm = {
+  name: "text-of-wasm",
+  setup({ onResolve }) {
+    onResolve({ filter: /^#embedded-wasm$/ }, () => ({
+      path: "./embedded-wasm.js",
+      external: true,
+    }));
+  },
+};
+
 const common = {
   absWorkingDir: root,
   outdir: "dist",
-  plugins: [bundledGlue],
+  plugins: [bundledGlue, textOfWasm],
   bundle: true,
   packages: "external",
-  sourcemap: true,
   logLevel: "warning",
 };
 
@@ -104,7 +115,7 @@ function buildEsm() {
     format: "esm",
     splitting: true,
     chunkNames: "chunk-[hash]",
-    plugins: [externalGlue],
+    plugins: [externalGlue, textOfWasm],
   });
 }
 
@@ -144,27 +155,26 @@ function buildBrowser() {
   return Promise.all([build({ ...forBrowsers, entryPoints: [index, worker] }), buildInline()]);
 }
 
-// The same module with the worker and the wasm in it, as texts.
+// The same module with the worker in it, as a text, and an import of the wasm's.
 async function buildInline() {
   const worker = await build({
     ...forBrowsers,
     entryPoints: ["js/src/browser/worker.ts"],
-    sourcemap: false,
     minify: true,
     write: false,
   });
-  const embedded = {
-    workerScript: worker.outputFiles[0].text,
-    wasmBase64: readFileSync(join(root, modules, "keepsake.wasm"), "base64"),
-  };
   await build({
     ...forBrowsers,
     entryPoints: [{ in: "js/src/index.ts", out: "inline" }],
     conditions: ["browser", "inline"],
-    // It would repeat the texts.
-    sourcemap: false,
-    plugins: [bundledGlue, embeddedTexts(embedded)],
+    plugins: [bundledGlue, textOfWasm, textOfWorker(worker.outputFiles[0].text)],
   });
+}
+
+function writeTextOfWasm() {
+  const bytes = readFileSync(join(root, modules, "keepsake.wasm"));
+  const text = gzipSync(bytes, { level: 9 }).toString("base64");
+  writeFileSync(join(dist, "embedded-wasm.js"), `export const wasm = "${text}";\n`);
 }
 
 // Runtimes whose bundlers know what to do with an import of a wasm file. What several
@@ -173,29 +183,18 @@ async function buildEdge() {
   for (const kind of ["wasm", "mjs"]) {
     cpSync(join(root, leanModules, `keepsake.${kind}`), join(dist, `keepsake-lean.${kind}`));
   }
-  const forEdge = {
+  await build({
     ...common,
+    entryPoints: ["workerd", "cloudflare", "edge-light", "slim"].map((name) => `js/src/${name}.ts`),
+    conditions: ["edge"],
     platform: "neutral",
     target: "es2022",
     format: "esm",
     splitting: true,
+    chunkNames: "edge-[hash]",
     plugins: [bundledGlue, externalWasm],
     external: ["node:*", "cloudflare:*"],
-  };
-  await build({
-    ...forEdge,
-    entryPoints: ["js/src/workerd.ts", "js/src/cloudflare.ts"],
-    conditions: ["edge"],
-    chunkNames: "edge-[hash]",
   });
-  for (const condition of ["edge-light", "slim"]) {
-    await build({
-      ...forEdge,
-      entryPoints: [`js/src/${condition}.ts`],
-      conditions: ["edge", condition],
-      splitting: false,
-    });
-  }
 }
 
 const externalWasm = {
@@ -205,15 +204,14 @@ const externalWasm = {
   },
 };
 
-function embeddedTexts(texts) {
-  const contents = Object.entries(texts)
-    .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`)
-    .join("\n");
+function textOfWorker(text) {
+  const contents = `export const workerScript = ${JSON.stringify(text)};`;
   return {
-    name: "embedded-texts",
+    name: "text-of-worker",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^#embedded$/ }, () => ({ path: "texts", namespace: "embedded" }));
-      onLoad({ filter: /.*/, namespace: "embedded" }, () => ({ contents }));
+      const filter = /^#embedded-worker$/;
+      onResolve({ filter }, () => ({ path: "worker", namespace: "text" }));
+      onLoad({ filter: /.*/, namespace: "text" }, () => ({ contents }));
     },
   };
 }
@@ -274,4 +272,5 @@ if (parts.includes("node")) {
   const module = existsSync(fast) ? fast : join(root, modules, "keepsake.wasm");
   cpSync(module, join(dist, "keepsake-fast.wasm"));
 }
+writeTextOfWasm();
 await Promise.all([buildAdapters(), ...parts.map((part) => builds[part]())]);

@@ -1,6 +1,6 @@
-import { installWorkerdContext } from "./edge/async-context.js";
+import { startInWorkers } from "./edge/workers.js";
 
-await installWorkerdContext();
+await startInWorkers();
 
 export { durableMemory } from "./cloudflare/durable-memory.js";
 export {

@@ -1,5 +1,5 @@
-import { installEdgeLightContext } from "./edge/async-context.js";
+import { startInVercel } from "./edge/vercel.js";
 
-installEdgeLightContext();
+startInVercel();
 
 export * from "./index.js";

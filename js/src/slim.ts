@@ -1,2 +1,2 @@
-export { useModule } from "./edge/lean.slim.js";
+export { useModule } from "./edge/instance.js";
 export * from "./index.js";

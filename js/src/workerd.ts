@@ -1,5 +1,5 @@
-import { installWorkerdContext } from "./edge/async-context.js";
+import { startInWorkers } from "./edge/workers.js";
 
-await installWorkerdContext();
+await startInWorkers();
 
 export * from "./index.js";

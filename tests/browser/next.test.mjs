@@ -2,7 +2,7 @@
 
 import { temporaryFile } from "../js/support/temporary.mjs";
 import { buildWithNext, stopServers } from "./support/apps.mjs";
-import { startChromium } from "./support/chromium.mjs";
+import { openTab, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
 import { expectToRemember } from "./support/visits.mjs";
 
@@ -36,6 +36,20 @@ test("an edge route has both tiers in memory, and interrupt() works after an awa
 });
 
 test("a Node route keeps a file", async () => {
-  expect(await ask("node")).toEqual(["file", 1]);
-  expect(await ask("node")).toEqual(["file", 2]);
+  expect(await ask("node")).toEqual(["file", "file", 1]);
+  expect(await ask("node")).toEqual(["file", "file", 2]);
+});
+
+test("server components, actions and keepsake/react work in one page", async () => {
+  const { page, errors } = await openTab(await startChromium(), new URL("notes", server.url).href);
+  await page.getByLabel("Note").fill("Ada drinks tea");
+  await page.getByText("Save").click();
+  await page.locator("#notes li", { hasText: "Ada drinks tea" }).waitFor();
+  await page.locator("#add").click();
+  await page.locator("#drafts li").waitFor();
+  await page.reload();
+  expect(await page.locator("#notes li").allTextContents()).toEqual(["Ada drinks tea"]);
+  await page.locator("#drafts li").waitFor();
+  expect(await page.locator("#drafts li").allTextContents()).toEqual(["a draft"]);
+  expect(errors).toEqual([]);
 });

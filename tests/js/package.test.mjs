@@ -1,7 +1,7 @@
 // The package as it is published.
 
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validation } from "@cyclonedx/cyclonedx-library";
 import { installPackage, packProject, projectRoot, run } from "./support/installed-package.mjs";
@@ -32,9 +32,13 @@ describe("the tarball", () => {
 
   test("holds nothing else than dist and these", () => {
     const expected =
-      /^(dist\/.*\.(js|cjs|mjs|wasm|map|d\.ts|d\.cts)|dist\/sbom\.cdx\.json|docs\/.*\.md|docs\/pictures\/[\w-]+\.(svg|webp)|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
+      /^(dist\/.*\.(js|cjs|mjs|wasm|d\.ts|d\.cts)|dist\/sbom\.cdx\.json|docs\/.*\.md|docs\/pictures\/[\w-]+\.(svg|webp)|LICENSE|THIRD_PARTY_NOTICES\.md|README\.md|package\.json)$/;
     expect(files.filter((file) => !expected.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|jest|vitest/.test(file))).toEqual([]);
+  });
+
+  test("takes less than 4 MB", () => {
+    expect(statSync(tarball).size).toBeLessThan(4e6);
   });
 
   test("needs nothing at run time but its peers", () => {
@@ -131,8 +135,11 @@ describe("the files for browsers", () => {
     expect(worker).not.toMatch(/\bimport\s*\(|import\.meta/);
   });
 
-  test("the inline module needs no file beside it", () => {
-    expect(read("inline.js")).not.toContain("import.meta");
+  test("the inline module needs no file but one, which it imports", () => {
+    const inline = read("inline.js");
+    expect(inline).not.toContain("import.meta");
+    expect(inline.match(/from "\.[^"]*"/g)).toEqual(['from "./embedded-wasm.js"']);
+    expect(read("embedded-wasm.js")).not.toMatch(/import/);
   });
 });
 

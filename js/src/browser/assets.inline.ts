@@ -2,7 +2,8 @@
 // no file is needed beside it. A blob as a worker has to be allowed by the content
 // security policy: `worker-src blob:`.
 
-import { wasmBase64, workerScript } from "#embedded";
+import { wasm } from "#embedded-wasm";
+import { workerScript } from "#embedded-worker";
 import type { DatabaseOptions } from "../engine/options.js";
 import { absoluteUrl, workerAt, workerOf } from "./load.js";
 
@@ -12,7 +13,7 @@ export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): W
   return workerAt(worker ?? scriptAddress());
 }
 
-/** @internal */
+/** The address of the wasm file, or its bytes, packed by gzip. @internal */
 export function wasmSource({
   wasmUrl,
 }: Pick<DatabaseOptions, "wasmUrl"> = {}): string | Uint8Array {
@@ -34,6 +35,6 @@ function scriptAddress(): string {
 let bytes: Uint8Array | undefined;
 
 function wasmBytes(): Uint8Array {
-  bytes ??= Uint8Array.from(atob(wasmBase64), (letter) => letter.charCodeAt(0));
+  bytes ??= Uint8Array.from(atob(wasm), (letter) => letter.charCodeAt(0));
   return bytes;
 }

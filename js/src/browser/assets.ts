@@ -13,7 +13,7 @@ export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): W
   return workerAt(worker ?? scriptAddress());
 }
 
-/** The address of the wasm file, or its bytes. @internal */
+/** The address of the wasm file, or its bytes, packed by gzip. @internal */
 export function wasmSource({
   wasmUrl,
 }: Pick<DatabaseOptions, "wasmUrl"> = {}): string | Uint8Array {

@@ -18,7 +18,7 @@ const compiled = new Map<string, Promise<WebAssembly.Module>>();
 const adopted = new Map<string, SharedModule>();
 
 /**
- * `source` is where the module is, or its bytes. It is fetched and compiled once in a page, so
+ * `source` is where the module is, or its bytes, packed by gzip. It is fetched and compiled once in a page, so
  * that a database opens again without a network, and with code that is compiled. @internal
  */
 export function compiledModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
@@ -56,7 +56,7 @@ function sourceUrl(source: string | Uint8Array): string {
 }
 
 async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
-  if (typeof source !== "string") return WebAssembly.compile(source as BufferSource);
+  if (typeof source !== "string") return WebAssembly.compile(await unpacked(source));
   const response = await fetchModule(source);
   if (response.headers.get("content-type") === "application/wasm") {
     try {
@@ -68,6 +68,11 @@ async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Modu
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (!MAGIC.every((byte, i) => bytes[i] === byte)) throw unusable(source, whatIs(bytes));
   return WebAssembly.compile(bytes);
+}
+
+async function unpacked(bytes: Uint8Array): Promise<ArrayBuffer> {
+  const packed = new Blob([bytes as BlobPart]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 async function fetchModule(url: string): Promise<Response> {

@@ -1,7 +1,6 @@
 // The one wasm instance of an isolate, which all of its databases share: an isolate
 // has 128 MB, and may run many Durable Objects.
 
-import { leanModule } from "#lean";
 import { Session, type SessionParts } from "../engine/session.js";
 import { KeepsakeError } from "../errors.js";
 import type { EngineHost, EngineHosts } from "../wasm/engine-host.js";
@@ -9,6 +8,7 @@ import { WasmInstance } from "../wasm/loader.js";
 import { encodeRequest } from "../wire/codec.js";
 
 const hosts: EngineHosts = new Map();
+let compiled: WebAssembly.Module | undefined;
 let shared: WasmInstance | undefined;
 let lastHost = 0;
 
@@ -20,6 +20,18 @@ const REPLACED_AT_MOST_EVERY_MS = 60_000;
 // Those that were replaced, and when the last one was.
 const grown = new WeakSet<WasmInstance>();
 let replacedAt = Number.NEGATIVE_INFINITY;
+
+/**
+ * The compiled `keepsake/lean.wasm`, however it was loaded, or its bytes where they
+ * may be compiled. To be called once, before anything else.
+ */
+export function useModule(module: WebAssembly.Module | BufferSource): void {
+  // Not by instanceof: it may be of another realm.
+  const isModule = Object.prototype.toString.call(module) === "[object WebAssembly.Module]";
+  compiled = isModule
+    ? (module as WebAssembly.Module)
+    : new WebAssembly.Module(module as BufferSource);
+}
 
 /**
  * How many bytes the vectors of all objects of this isolate may take in memory (32 MB
@@ -97,7 +109,12 @@ function partsOf(host: EngineHost | undefined): SessionParts {
 // must not be needed to settle.
 async function sharedInstance(): Promise<WasmInstance> {
   if (shared !== undefined && !shared.isBroken) return shared;
-  const made = await WasmInstance.load({ module: leanModule(), hosts });
+  const made = await WasmInstance.load({ module: usedModule(), hosts });
   if (shared === undefined || shared.isBroken) shared = made;
   return shared;
+}
+
+function usedModule(): WebAssembly.Module {
+  if (compiled !== undefined) return compiled;
+  throw new KeepsakeError("cannot_open", "give the module of keepsake/lean.wasm to useModule()");
 }

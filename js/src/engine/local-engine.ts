@@ -48,6 +48,8 @@ export interface SessionSource {
   readonly tickBatch?: (runner: Runner) => TickBatch;
   /** What encrypts its file. @default there is none */
   readonly keys?: KeyRing;
+  /** More of it for `diagnose()`. @default nothing */
+  readonly details?: () => Record<string, unknown>;
   /** Two sources of one database must agree on it. */
   readonly durability: string;
   /** Takes the lock that keeps others out, unless it has it. Rejects with a KeepsakeError. */
@@ -189,7 +191,7 @@ export class LocalEngine implements Engine {
   async status(): Promise<EngineStatus> {
     await this.#ready();
     const { isPersistent, persistence = isPersistent ? "file" : "memory" } = this.#source;
-    return { persistence, details: {} };
+    return { persistence, details: this.#source.details?.() ?? {} };
   }
 
   async changeKey(key: Key): Promise<void> {

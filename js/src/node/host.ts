@@ -16,6 +16,7 @@ import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
 import { MemoryFile } from "../wasm/memory-files.js";
 import { fileError, missingFolder, nameOfOdd, oddFile } from "./file-error.js";
 import { type FileLock, lockFile } from "./file-lock.js";
+import { compiledModule, moduleSource } from "./module.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
 import { Reserve, ReservingSession } from "./reserve.js";
@@ -171,6 +172,7 @@ function fileSource({
     isPersistent: true,
     worksWhenIdle: true,
     durability,
+    details: diagnosis,
     keys,
     replacedAfterMs: GROWN_REPLACED_AFTER_MS,
     tickBatch: (runner) => new TickBatch(runner, whenTickEnds),
@@ -188,7 +190,7 @@ function fileSource({
       // So the engine knows that the log is another program's.
       if (isCrashed) files.set(`${path}-shm`, new MemoryFile(new Uint8Array(1)));
       const session = await openSession({
-        module: compiledModule(),
+        module: await compiledModule(),
         database: {
           path,
           durability,
@@ -276,6 +278,8 @@ function isLocked(inode: number): boolean | undefined {
   }
 }
 
+const diagnosis = () => ({ module: moduleSource() });
+
 // A database in linear memory; without options, no database at all.
 function memorySource(options: ResolvedOptions | undefined): SessionSource {
   const { path = "memory", durability = "relaxed" } = options ?? {};
@@ -284,9 +288,10 @@ function memorySource(options: ResolvedOptions | undefined): SessionSource {
     isPersistent: false,
     worksWhenIdle: true,
     durability,
-    open: () =>
+    details: diagnosis,
+    open: async () =>
       openSession({
-        module: compiledModule(),
+        module: await compiledModule(),
         database: options && { path, durability },
         files: new Map(),
       }),
@@ -332,15 +337,4 @@ function open(path: string, files: (path: string) => EngineFiles): EngineFiles {
     if (error instanceof KeepsakeError) throw error;
     throw fileError("cannot open", path, error);
   }
-}
-
-let compiled: WebAssembly.Module | undefined;
-
-// Compiled by the first call, once per process and copy of the package. The module that is compiled
-// for speed: nobody downloads it.
-function compiledModule(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(
-    fs.readFileSync(new URL("./keepsake-fast.wasm", import.meta.url)),
-  );
-  return compiled;
 }
