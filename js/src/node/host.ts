@@ -68,7 +68,10 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
     throw invalid('it takes options with a path, such as { path: "agent.db" }');
   const { path, name } = options;
   if (path === undefined && name !== undefined) {
-    throw new KeepsakeError("unsupported", "name is for browsers; here a database has a path");
+    throw new KeepsakeError(
+      "unsupported",
+      'name is for browsers; in Node, and in jsdom, a database has a path: give both, or path: ":memory:" in a test',
+    );
   }
   if (typeof path !== "string" || path === "")
     throw invalid(`path must be a non-empty string, such as "agent.db": ${show(path)}`);
