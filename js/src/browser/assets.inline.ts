@@ -10,7 +10,7 @@ import { absoluteUrl, workerAt, workerOf } from "./load.js";
 /** @internal */
 export function startWorker({ worker }: Pick<DatabaseOptions, "worker"> = {}): Worker {
   if (typeof worker === "function") return workerOf(worker);
-  return workerAt(worker ?? scriptAddress());
+  return worker === undefined ? workerAt(scriptAddress(), "classic") : workerAt(worker);
 }
 
 /** The address of the wasm file, or its bytes, packed by gzip. @internal */

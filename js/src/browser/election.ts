@@ -230,7 +230,11 @@ function hangsInOpening(name: string): KeepsakeError {
   );
 }
 
-function noLocks(): KeepsakeError {
+// What a frame with a sandbox has no origin for is refused, elsewhere by the browser itself.
+function noLocks(): Error {
+  if (globalThis.origin === "null") {
+    return new DOMException("a frame with a sandbox has no origin of its own", "SecurityError");
+  }
   return new KeepsakeError(
     "unsupported",
     "Web Locks are not available here: a page needs https, or http://localhost",

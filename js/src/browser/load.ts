@@ -52,15 +52,27 @@ export function trusted(url: string | URL): string {
   return policy?.createScriptURL(String(url)) ?? String(url);
 }
 
-/** A worker whose script is at this address. @internal */
-export function workerAt(url: string | URL): Worker {
+/**
+ * A worker whose script is at this address: one file without an import, so that either type runs
+ * it. Only a classic one starts from a blob in a frame without an origin of its own. @internal
+ */
+export function workerAt(url: string | URL, type: WorkerType = "module"): Worker {
   try {
-    return new Worker(trusted(url), { type: "module" });
+    return new Worker(trusted(url), { type });
   } catch (cause) {
     if (refusal !== undefined && cause instanceof TypeError) throw untrusted();
+    if (globalThis.origin === "null") throw sandboxed(cause);
     // A script of another origin, or one that the content security policy forbids.
     throw cannotLoad("worker.js", `${url}: ${messageOf(cause)}`, cause);
   }
+}
+
+function sandboxed(cause: unknown): KeepsakeError {
+  return new KeepsakeError(
+    "cannot_open",
+    "cannot load worker.js: this frame has a sandbox without allow-same-origin, where a worker can't be loaded from a file: import from keepsake/inline, which keeps it in memory there, or add allow-same-origin",
+    { cause },
+  );
 }
 
 function untrusted(): KeepsakeError {

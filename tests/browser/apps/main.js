@@ -10,6 +10,11 @@ async function visit(options) {
   return { visits, persistence: memory.persistence };
 }
 
+/** Until the page is left. */
+async function keepOpen() {
+  globalThis.memory = await openMemory({ name: "app" });
+}
+
 async function useMemoryOnly() {
   const store = new InMemoryStore();
   await store.put(["a"], "k", { n: 1 });
@@ -19,4 +24,5 @@ async function useMemoryOnly() {
 }
 
 globalThis.visit = visit;
+globalThis.keepOpen = keepOpen;
 globalThis.useMemoryOnly = useMemoryOnly;
