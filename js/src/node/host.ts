@@ -19,6 +19,7 @@ import { type FileLock, lockFile } from "./file-lock.js";
 import { compiledModule, moduleSource } from "./module.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
+import { isOnlyReadable, openOverFiles, ReadOnlySession } from "./read-only.js";
 import { Reserve, ReservingSession } from "./reserve.js";
 import { refuseLoneLog, sideSuffixOf } from "./side-files.js";
 
@@ -165,24 +166,42 @@ function fileSource({
   key,
 }: ResolvedOptions): SessionSource {
   let lock: FileLock | undefined;
+  let isReadOnly = false;
   const keys = new KeyRing(path, key && checkKey("key", key));
   // The file that was opened first, and as a session left it that ended since. Also without the
   // lock: who was refused once is refused until it is closed.
   let opened: fs.Stats | undefined;
   let left: fs.Stats | undefined;
+  const openForReading = async () => {
+    const files = open(path, openOverFiles);
+    const database = files.get(path);
+    const session = await openSession({
+      module: await compiledModule(),
+      database: { path, durability, verifies: verifyPages, keys: await keysFor(keys, path, files) },
+      files,
+    });
+    return new ReadOnlySession(path, session, () => database?.check?.() ?? true);
+  };
   return {
     name: path,
     isPersistent: true,
     worksWhenIdle: true,
     durability,
-    details: diagnosis,
+    details: () => ({ ...diagnosis(), readOnly: isReadOnly }),
     keys,
     replacedAfterMs: GROWN_REPLACED_AFTER_MS,
     tickBatch: (runner) => new TickBatch(runner, whenTickEnds),
     async open() {
       refuseOddFile(path);
       const reserve = new Reserve(path);
-      lock ??= await lockInRoom(path, lockTimeout, reserve);
+      try {
+        lock ??= await lockInRoom(path, lockTimeout, reserve);
+      } catch (error) {
+        isReadOnly = isOnlyReadable(path, error);
+        if (!isReadOnly) throw error;
+        return openForReading();
+      }
+      isReadOnly = false;
       if (opened !== undefined) refuseAnother(path, opened, left);
       const isCrashed = refuseOtherPrograms(path);
       const files = open(path, () => {

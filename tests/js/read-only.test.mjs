@@ -1,0 +1,163 @@
+// A file that can be read and not written: in a folder of another user's, and on a disk that is
+// mounted for reading.
+
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { openMemory } from "keepsake";
+import { projectRoot, run } from "./support/installed-package.mjs";
+import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
+
+let image;
+
+const SCRIPT = `
+const { openMemory, KeepsakeError } = await import("${join(projectRoot, "dist/index.js")}");
+const said = {};
+const refusalOf = (call) => call().then(() => "done", ({ code }) => code);
+try {
+  const memory = await openMemory({ path: process.argv[2], ttl: { sweepIntervalMinutes: 0.001 } });
+  const { store, checkpointer } = memory;
+  said.readOnly = (await memory.diagnose()).readOnly;
+  said.hit = (await store.search(["user"], { query: "Which tea?" }))[0]?.key;
+  said.item = (await store.get(["user", "ada"], "tea")).value;
+  said.threads = [];
+  for await (const { threadId } of checkpointer.listThreads()) said.threads.push(threadId);
+  said.scoped = (await memory.scoped({ user: "ada" }).store.search([])).length;
+  said.exported = (await memory.export()).length > 0;
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  said.put = await refusalOf(() => store.put(["user", "ada"], "tea", { text: "coffee" }));
+  said.together = await Promise.all([
+    refusalOf(() => store.put(["user", "ada"], "pet", {})),
+    refusalOf(() => store.get(["user", "ada"], "tea")),
+  ]);
+  said.deleted = await refusalOf(() => store.delete(["user", "ada"], "tea"));
+  said.forgotten = await refusalOf(() => memory.forget({ namespaces: [["user"]] }));
+  said.thread = await refusalOf(() => checkpointer.deleteThread("t"));
+  said.after = (await store.get(["user", "ada"], "tea")).value;
+  await memory.close();
+} catch ({ code, message }) {
+  Object.assign(said, { code, message });
+}
+console.log(JSON.stringify(said));
+`;
+
+const READ = {
+  readOnly: true,
+  hit: "tea",
+  item: { text: "Ada drinks green tea" },
+  threads: ["t"],
+  scoped: 1,
+  exported: true,
+  put: "read_only",
+  together: ["read_only", "done"],
+  deleted: "read_only",
+  forgotten: "read_only",
+  thread: "read_only",
+  after: { text: "Ada drinks green tea" },
+};
+
+beforeAll(async () => {
+  image = temporaryFolder();
+  chmodSync(image, 0o755);
+  const path = join(image, "agent.db");
+  const memory = await openMemory({ path });
+  await memory.store.put(["user", "ada"], "tea", { text: "Ada drinks green tea" });
+  const checkpoint = {
+    v: 4,
+    id: "1ef",
+    ts: "2026",
+    channel_values: { a: 1 },
+    channel_versions: { a: 1 },
+    versions_seen: {},
+  };
+  const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
+  const metadata = { source: "loop", step: 0, parents: {} };
+  await memory.checkpointer.put(config, checkpoint, metadata, { a: 1 });
+  await memory.close();
+  writeFileSync(join(image, "script.mjs"), SCRIPT);
+  chmodSync(path, 0o444);
+  chmodSync(image, 0o555);
+});
+
+afterAll(() => {
+  chmodSync(image, 0o755);
+  removeTemporaryFolders();
+});
+
+// Root may write everywhere.
+const asOther = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+const ask = (path) =>
+  JSON.parse(run(process.execPath, [join(image, "script.mjs"), path], { ...asOther, cwd: "/" }));
+
+test("is read, and refuses what would be stored", () => {
+  const before = readFileSync(join(image, "agent.db"));
+  expect(ask(join(image, "agent.db"))).toEqual(READ);
+  expect(readFileSync(join(image, "agent.db")).equals(before)).toBe(true);
+  expect(readdirSync(image).sort()).toEqual(["agent.db", "script.mjs"]);
+});
+
+test("several processes read it at once", async () => {
+  const memory = await openMemory({ path: join(image, "agent.db") });
+  expect(await memory.store.get(["user", "ada"], "tea")).toMatchObject({ key: "tea" });
+  // Root could write, and so has the lock.
+  if (process.getuid?.() === 0) await memory.close();
+  expect(ask(join(image, "agent.db"))).toEqual(READ);
+  await memory.close();
+});
+
+test("is not read beside one who may write it", () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "agent.db");
+  copyFileSync(join(image, "agent.db"), path);
+  writeFileSync(`${path}-lock`, "{}");
+  chmodSync(path, 0o444);
+  chmodSync(folder, 0o555);
+  expect(ask(path)).toMatchObject({ code: "read_only", message: expect.stringContaining("lock") });
+  chmodSync(folder, 0o755);
+});
+
+test("a file that is not there can't be made", () => {
+  const { code, message } = ask(join(image, "other.db"));
+  expect({ code, message }).toEqual({ code: "read_only", message: expect.stringContaining(image) });
+});
+
+test("inspect, search and export work from a shell", () => {
+  const cli = (...args) =>
+    run(process.execPath, [join(projectRoot, "dist/cli.js"), ...args], { ...asOther, cwd: "/" });
+  expect(cli("inspect", join(image, "agent.db"))).toMatch(/1/);
+  expect(cli("search", join(image, "agent.db"), "tea")).toContain("green tea");
+});
+
+const disk = mountedDisk();
+
+function mountedDisk() {
+  const folder = temporaryFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", folder], { stdio: "ignore" });
+    return folder;
+  } catch {
+    return undefined; // where nothing may be mounted
+  }
+}
+
+const testOnDisk = disk === undefined ? test.skip : test;
+
+testOnDisk("a disk that is mounted for reading is read, though a lock was left on it", () => {
+  const folder = disk;
+  try {
+    mkdirSync(join(folder, "data"));
+    copyFileSync(join(image, "agent.db"), join(folder, "data/agent.db"));
+    writeFileSync(join(folder, "data/agent.db-lock"), "{}");
+    execFileSync("mount", ["-o", "remount,ro", folder]);
+    expect(ask(join(folder, "data/agent.db"))).toEqual(READ);
+  } finally {
+    execFileSync("umount", [folder]);
+  }
+});
