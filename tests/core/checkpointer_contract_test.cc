@@ -1157,13 +1157,13 @@ TYPED_TEST(CheckpointerContract, cap_80_a_fork_is_the_thread_as_it_was) {
   this->PutChain("t", 2);
   this->Put(At("t", "", "3").Parent("2").New("step", "3", "3"));
   this->Put(At("t", "", "4").Parent("2").New("step", "3", "4"));
-  this->PutWrites({"t", "", "2"}, {Write("a", -3, "__interrupt__", "1")});
-  this->Put(At("t", "child", "25").New("a", "1", "1"));
+  this->PutWrites({"t", "", "3"}, {Write("a", -3, "__interrupt__", "1"), Write("b", 0, "x", "1")});
+  this->PutWrites({"t", "", "4"}, {Write("a", -3, "__interrupt__", "1"), Write("b", 0, "x", "1")});
+  this->Put(At("t", "child", "15").New("a", "1", "1"));
   this->Put(At("t", "child", "35").New("a", "2", "2"));
   ASSERT_TRUE(this->saver().ForkThread("t", "2", "fork").ok());
   EXPECT_THAT(this->List({.thread_id = "fork"}),
-              ElementsAre("fork/child/25", "fork//2", "fork//1"));
-  EXPECT_EQ(this->Get({"fork", "", ""}).pending_writes, this->Get({"t", "", "2"}).pending_writes);
+              ElementsAre("fork//2", "fork/child/15", "fork//1"));
   ASSERT_TRUE(this->saver().ForkThread("t", "4", "fork 4").ok());
   EXPECT_THAT(this->List({.thread_id = "fork 4", .checkpoint_ns = ""}),
               ElementsAre("fork 4//4", "fork 4//2", "fork 4//1"));
@@ -1179,6 +1179,7 @@ TYPED_TEST(CheckpointerContract, a_fork_needs_its_checkpoint_and_an_empty_target
   EXPECT_EQ(this->Stats().threads, 1u);
 }
 
+  this->Put(At("t", "child", "45").New("a", "3", "3"));
 TYPED_TEST(CheckpointerContract, stats_count_what_is_stored) {
   EXPECT_EQ(this->Stats(), CheckpointerStats());
   this->PutChain("t", 2);
@@ -1186,6 +1187,47 @@ TYPED_TEST(CheckpointerContract, stats_count_what_is_stored) {
   this->PutWrites({"u", "", "1"}, {Write("a", 0, "x", "1"), Write("a", 1, "x", "1")});
   EXPECT_EQ(this->Counts(), (CheckpointerStats{2, 3, 2}));
 }
+  EXPECT_THAT(this->List({.thread_id = "fork 4", .checkpoint_ns = "child"}),
+              ElementsAre("fork 4/child/45", "fork 4/child/35", "fork 4/child/15"));
+  EXPECT_EQ(this->Get({"fork 4", "", ""}).pending_writes, this->Get({"t", "", "4"}).pending_writes)
+      << "the newest goes on where it stands";
 
 }  // namespace
 }  // namespace keepsake::testing
+TYPED_TEST(CheckpointerContract, a_fork_of_an_older_checkpoint_has_not_done_what_followed) {
+  const std::string command = "00000000-0000-0000-0000-000000000000";
+  const PendingWrite question = Write("a", -3, "__interrupt__", "1");
+  const PendingWrite update = Write(command, 0, "x", "9");
+  this->PutChain("t", 3);
+  this->PutWrites({"t", "", "2"}, {Write("b", 0, "x", "1"), Write("b", 1, "branch", "1")});
+  this->PutWrites({"t", "", "2"}, {Write("c", -1, "__error__", "1")});
+  this->PutWrites({"t", "", "2"}, {question, Write("a", -4, "__resume__", "[1]")});
+  this->PutWrites({"t", "", "2"}, {Write("a", 0, "x", "2")});
+  this->PutWrites({"t", "", "2"}, {update, Write(command, -4, "__resume__", "1")});
+  ASSERT_TRUE(this->saver().ForkThread("t", "2", "fork").ok());
+  EXPECT_THAT(this->Get({"fork", "", ""}).pending_writes, ElementsAre(update, question));
+  EXPECT_EQ(this->Get({"t", "", "2"}).pending_writes.size(), 8u) << "the source is as it was";
+  ASSERT_TRUE(this->saver().ForkThread("fork", "1", "again").ok());
+  EXPECT_THAT(this->Get({"again", "", ""}).pending_writes, ElementsAre());
+}
+
+TYPED_TEST(CheckpointerContract, a_fork_stands_before_the_question_of_a_subgraph) {
+  this->PutChain("t", 3);
+  const PendingWrite question = Write("a", -3, "__interrupt__", "1");
+  this->PutWrites({"t", "", "2"}, {question, Write("a", 0, "x", "1")});
+  this->Put(At("t", "a:1", "21").New("a", "1", "1"));
+  this->PutWrites({"t", "a:1", "21"}, {Write("s", 0, "a", "2")});
+  this->Put(At("t", "a:1", "22").Parent("21").New("a", "2", "2"));
+  this->PutWrites({"t", "a:1", "22"}, {question, Write("a", -4, "__resume__", "[1]")});
+  this->PutWrites({"t", "a:1", "22"}, {Write("a", 0, "a", "3")});
+  this->Put(At("t", "a:1", "23").Parent("22").New("a", "3", "3"));
+  this->Put(At("t", "b:1", "24").New("a", "3", "3"));
+  this->PutWrites({"t", "c:1", "24"}, {Write("a", 0, "a", "3")});
+  ASSERT_TRUE(this->saver().ForkThread("t", "2", "fork").ok());
+  EXPECT_THAT(this->List({.thread_id = "fork"}),
+              ElementsAre("fork/a:1/22", "fork/a:1/21", "fork//2", "fork//1"));
+  EXPECT_THAT(this->Get({"fork", "a:1", "22"}).pending_writes, ElementsAre(question));
+  EXPECT_EQ(this->Get({"fork", "a:1", "21"}).pending_writes.size(), 1u);
+  EXPECT_THAT(this->Get({"fork", "", ""}).pending_writes, ElementsAre(question));
+}
+

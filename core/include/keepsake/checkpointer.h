@@ -232,9 +232,12 @@ class Checkpointer {
   // kInvalidArgument if the target has checkpoints or writes, kNotFound if the
   // source has none.
   virtual Status RenameThread(const std::string& source, const std::string& target) = 0;
-  // Copies a checkpoint of the root namespace and its ancestors, and of the other
-  // namespaces what is older than the checkpoint's successor: the target is what
-  // the source was then. kNotFound if there is no such checkpoint.
+  // Copies a checkpoint of the root namespace and its ancestors: the target is what the source
+  // was then. If that is the newest, all of the other namespaces comes along. From an older one
+  // the thread goes on anew: what its superstep finished stays behind, answers of interrupts,
+  // too, and of the other namespaces what is newer. What was asked is still asked: a namespace
+  // in which the superstep was interrupted comes along up to there, and stands there, too.
+  // kNotFound if there is no such checkpoint.
   virtual Status ForkThread(const std::string& source, const std::string& checkpoint_id,
                             const std::string& target) = 0;
   virtual Result<CheckpointerStats> Stats() = 0;

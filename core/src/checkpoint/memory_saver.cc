@@ -16,6 +16,7 @@
 #include "base/heap_sort.h"
 #include "checkpoint/channel_plan.h"
 #include "checkpoint/metadata.h"
+#include "checkpoint/open_step.h"
 #include "checkpoint/retention.h"
 #include "checkpoint/stored_values.h"
 #include "checkpoint/validation.h"
@@ -126,6 +127,29 @@ class ThreadNamespace {
     }
     AddReferences(stored->channels);
     checkpoints_.emplace(checkpoint_id, *stored);
+  }
+
+  // Its superstep is to be done anew.
+  void Reopen(const std::string& checkpoint_id) {
+    const auto found = writes_.find(checkpoint_id);
+    if (found == writes_.end()) return;
+    std::erase_if(found->second, [](const auto& entry) {
+      return !checkpoint::StaysOpen(entry.second.task_id, entry.second.idx);
+    });
+    if (found->second.empty()) writes_.erase(found);
+  }
+
+  // The last before `end` that an interrupt stopped, "" if there is none after `begin`.
+  std::string LastInterrupted(const std::string& begin, const std::string& end) const {
+    const auto first = writes_.upper_bound(begin);
+    for (auto at = writes_.lower_bound(end); at != first;) {
+      --at;
+      if (std::ranges::any_of(std::views::keys(at->second), checkpoint::IsInterrupt,
+                              &WriteKey::second)) {
+        return at->first;
+      }
+    }
+    return {};
   }
 
   // Of checkpoints and of writes without one.
@@ -572,16 +596,22 @@ class MemorySaver final : public Checkpointer {
     for (const auto& [checkpoint_ns, ns] : threads_.at(source)) {
       if (checkpoint_ns.empty()) continue;
       for (const std::string& id : ns.Ids()) {
-        if (successor != root->checkpoints().end() && id >= successor->first) break;
+        if (is_anew && id > last) break;
         fork[checkpoint_ns].CopyFrom(ns, id);
       }
     }
+    const bool is_anew = successor != root->checkpoints().end();
+    if (is_anew) fork[""].Reopen(checkpoint_id);
+    const bool asks = is_anew && !fork[""].LastInterrupted("", successor->first).empty();
     threads_.insert_or_assign(target, std::move(fork));
     return {};
+      const std::string open = asks ? ns.LastInterrupted(checkpoint_id, successor->first) : "";
+      const std::string& last = open.empty() ? checkpoint_id : open;
   }
 
   Result<CheckpointerStats> Stats() override {
     CheckpointerStats stats;
+      if (!open.empty()) fork[checkpoint_ns].Reopen(open);
     for (const auto& [thread_id, thread] : threads_) {
       if (!IsEmpty(thread_id)) ++stats.threads;
       for (const ThreadNamespace& ns : std::views::values(thread)) {

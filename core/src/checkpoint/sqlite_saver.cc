@@ -16,6 +16,7 @@
 #include "checkpoint/content_logs.h"
 #include "checkpoint/last_puts.h"
 #include "checkpoint/metadata.h"
+#include "checkpoint/open_step.h"
 #include "checkpoint/pruning.h"
 #include "checkpoint/stored_checkpoints.h"
 #include "checkpoint/stored_values.h"
@@ -788,16 +789,79 @@ class SqliteSaver final : public Checkpointer {
     bool is_there = false;
     std::string id = from.checkpoint_id;
     while (!id.empty() && copied.insert(id).second) {
+    if (s.ok() && successor) s = Reopen(*copy, from.checkpoint_id);
+    std::string asked;
+    if (s.ok() && successor) s = FindLastInterrupted(*copy, "", asked);
       const auto found = ReadCheckpoint(source, id);
       if (!found) return found.error();
       if (!*found) break;
       for (const std::string_view sql :
            {"INSERT INTO checkpoints(ns_id, checkpoint_id, checkpoint) SELECT ?, checkpoint_id, "
+      if (s.ok() && successor) s = ReopenWithin(*copied, from.checkpoint_id, !asked.empty());
             "checkpoint "
             "FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ?",
             "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
             "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
             "WHERE ns_id = ? AND checkpoint_id = ?"}) {
+  // Of a namespace of a subgraph what the superstep after `root_id` did is gone, but for that up
+  // to its question.
+  Status ReopenWithin(NamespaceId ns, const std::string& root_id, bool asks) {
+    std::string open;
+    if (asks) {
+      if (Status s = FindLastInterrupted(ns, root_id, open); !s.ok()) return s;
+    }
+    for (const std::string_view sql :
+         {"DELETE FROM checkpoints WHERE ns_id = ? AND checkpoint_id > ?",
+          "DELETE FROM writes WHERE ns_id = ? AND checkpoint_id > ?"}) {
+      if (Status s = database_.Run(sql, {ns, open.empty() ? root_id : open}); !s.ok()) return s;
+    }
+    return open.empty() ? Status() : Reopen(ns, open);
+  }
+
+  // Its superstep is to be done anew.
+  Status Reopen(NamespaceId ns, const std::string& checkpoint_id) {
+    std::vector<std::pair<std::string, Bytes>> tasks;
+    Status s =
+        database_.Run("SELECT task_id, writes FROM writes WHERE ns_id = ? AND checkpoint_id = ?",
+                      {ns, checkpoint_id}, [&](const Row& row) {
+                        const ByteView writes = row.Blob(1);
+                        tasks.emplace_back(row.Text(0), Bytes(writes.begin(), writes.end()));
+                      });
+    for (const auto& [task_id, row] : tasks) {
+      if (!s.ok()) break;
+      auto stored = checkpoint::DecodeWrites(row);
+      if (!stored) return stored.error();
+      std::erase_if(*stored, [&](const StoredWrite& write) {
+        return !checkpoint::StaysOpen(task_id, write.idx);
+      });
+      s = stored->empty()
+              ? database_.Run(
+                    "DELETE FROM writes WHERE ns_id = ? AND checkpoint_id = ? AND task_id = ?",
+                    {ns, checkpoint_id, task_id})
+              : database_.Run(
+                    "UPDATE writes SET count = ?, writes = ? "
+                    "WHERE ns_id = ? AND checkpoint_id = ? AND task_id = ?",
+                    {static_cast<std::int64_t>(stored->size()), checkpoint::EncodeWrites(*stored),
+                     ns, checkpoint_id, task_id});
+    }
+    return s;
+  }
+
+  // The last checkpoint after `begin` that an interrupt stopped, "" if there is none.
+  Status FindLastInterrupted(NamespaceId ns, std::string_view begin, std::string& found) {
+    return database_.Run(
+        "SELECT checkpoint_id, writes FROM writes WHERE ns_id = ? AND checkpoint_id > ? "
+        "ORDER BY checkpoint_id",
+        {ns, begin}, [&](const Row& row) -> Status {
+          const auto stored = checkpoint::DecodeWrites(row.Blob(1));
+          if (!stored) return stored.error();
+          if (std::ranges::any_of(*stored, checkpoint::IsInterrupt, &StoredWrite::idx)) {
+            found = row.Text(0);
+          }
+          return {};
+        });
+  }
+
         if (Status s = database_.Run(sql, {target, source, id}); !s.ok()) return s;
       }
       const auto record = checkpoints_.Decode((*found)->row);
