@@ -429,6 +429,15 @@ TEST(Scope, errors_name_nothing_that_is_around) {
   const std::string thread = run(wire::Tag::kCopyThread, wire::CopyThread{"t", "u"}, ada);
   EXPECT_THAT(thread, HasSubstr(R"(there is no thread "t")"));
   expect_silence(thread);
+  const Levels long_name = {{{"user", std::string(200, 'x')}, {}}};
+  const auto copy = wire::CopyThread{"t", "u"};
+  const PendingWrite write{"a", 0, "x", {"json", {0x31}}, ""};
+  EXPECT_THAT(run(wire::Tag::kCopyThread, copy, long_name), HasSubstr(R"(there is no thread "t")"));
+  run(wire::Tag::kPutWrites, wire::PutWrites{{"u", "", "1"}, {write}}, long_name);
+  run(wire::Tag::kPutWrites, wire::PutWrites{{"t", "", "1"}, {write}}, long_name);
+  EXPECT_THAT(run(wire::Tag::kCopyThread, copy, long_name), HasSubstr(R"(or writes: "u")"));
+  EXPECT_THAT(run(wire::Tag::kForkThread, wire::ForkThread{"t", "9", "v"}, long_name),
+              HasSubstr(R"(thread "t" has no such checkpoint in the root namespace: "9")"));
   const Levels inner = {{{"tenant", "acme"}, {.readable = {{{"user", "ada"}, {"boss"}}}}},
                         {{"user", "bob"}, {}}};
   const std::string denied = run(wire::Tag::kListKeys, wire::OneNamespace{{"notes"}}, inner);

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <expected>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -266,6 +267,8 @@ class ScopedCheckpointer final : public Checkpointer {
   Result<std::uint64_t> Measure(const std::string& thread, bool below) override;
 
  private:
+  // Whether the threads, as the caller names them, may be read or written.
+  Status May(Access access, std::initializer_list<std::string_view> thread_ids) const;
   // Before it grows by so much, or by a copy of a thread.
   Status MayGrow(std::uint64_t bytes);
   Status MayCopy(const std::string& source, const std::string& target);
@@ -273,6 +276,9 @@ class ScopedCheckpointer final : public Checkpointer {
   std::string Enter(const std::string& thread_id) const;
   CheckpointKey Enter(const CheckpointKey& key) const;
   void Leave(std::string& thread_id) const;
+  // Why a copy was refused, by the caller's names.
+  static Status LeaveCopy(Status status, std::string_view source, std::string_view checkpoint_id,
+                          std::string_view target);
 
   Checkpointer& saver_;
   const Scope& scope_;

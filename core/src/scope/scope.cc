@@ -99,7 +99,7 @@ Status Scope::CheckThreads(Access access) const {
   return {};
 }
 
-// As messages show namespaces and quote ids of threads.
+// As messages show namespaces.
 std::string Scope::Within(std::string message) const {
   const auto replace = [&](const std::string& what, std::string_view by) {
     for (std::size_t at = 0; (at = message.find(what, at)) != std::string::npos; at += by.size()) {
@@ -113,9 +113,6 @@ std::string Scope::Within(std::string message) const {
   }
   replace(shown + ", ", "[");
   replace(shown + "]", "[]");
-  std::string thread = json::Quoted(thread_prefix_);
-  thread.pop_back();
-  replace(thread, "\"");
   return message;
 }
 

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/validation.h"
 #include "keepsake/scope.h"
 
 namespace keepsake {
@@ -16,6 +17,17 @@ std::uint64_t BytesOf(const CheckpointKey& key) {
 }
 
 }  // namespace
+
+Status ScopedCheckpointer::May(Access access,
+                               std::initializer_list<std::string_view> thread_ids) const {
+  Status status = scope_.CheckThreads(access);
+  for (const std::string_view id : thread_ids) {
+    if (status.ok()) status = checkpoint::ValidateThreadId(id);
+    // Only that it is too long can be wrong with it now.
+    if (status.ok()) status = checkpoint::ValidateThreadId(Enter(std::string(id)));
+  }
+  return status;
+}
 
 Status ScopedCheckpointer::MayGrow(std::uint64_t bytes) {
   return store_ == nullptr ? Status() : store_->Grow(bytes);
@@ -36,6 +48,14 @@ CheckpointKey ScopedCheckpointer::Enter(const CheckpointKey& key) const {
   return {Enter(key.thread_id), key.checkpoint_ns, key.checkpoint_id};
 }
 
+Status ScopedCheckpointer::LeaveCopy(Status status, std::string_view source,
+                                     std::string_view checkpoint_id, std::string_view target) {
+  if (status.code() == StatusCode::kInvalidArgument) return checkpoint::TargetNotEmpty(target);
+  if (status.code() != StatusCode::kNotFound) return status;
+  return checkpoint_id.empty() ? checkpoint::NoThread(source)
+                               : checkpoint::NoCheckpoint(source, checkpoint_id);
+}
+
 void ScopedCheckpointer::Leave(std::string& thread_id) const {
   if (thread_id.starts_with(scope_.thread_prefix())) {
     thread_id.erase(0, scope_.thread_prefix().size());
@@ -43,7 +63,7 @@ void ScopedCheckpointer::Leave(std::string& thread_id) const {
 }
 
 Status ScopedCheckpointer::Put(const NewCheckpoint& checkpoint) {
-  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
+  if (Status status = May(Access::kWrite, {checkpoint.key.thread_id}); !status.ok()) return status;
   std::uint64_t bytes = BytesOf(checkpoint.key) + checkpoint.checkpoint.bytes.size() +
                         checkpoint.metadata.bytes.size();
   for (const NewValue& value : checkpoint.values) {
@@ -57,7 +77,7 @@ Status ScopedCheckpointer::Put(const NewCheckpoint& checkpoint) {
 
 Status ScopedCheckpointer::PutWrites(const CheckpointKey& key,
                                      std::span<const PendingWrite> writes) {
-  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
+  if (Status status = May(Access::kWrite, {key.thread_id}); !status.ok()) return status;
   std::uint64_t bytes = BytesOf(key);
   for (const PendingWrite& write : writes) {
     bytes += write.task_id.size() + write.channel.size() + write.task_path.size() +
@@ -68,7 +88,7 @@ Status ScopedCheckpointer::PutWrites(const CheckpointKey& key,
 }
 
 Result<std::optional<CheckpointTuple>> ScopedCheckpointer::GetTuple(const CheckpointKey& key) {
-  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+  if (Status status = May(Access::kRead, {key.thread_id}); !status.ok()) {
     return Refused<std::optional<CheckpointTuple>>(std::move(status));
   }
   auto tuple = saver_.GetTuple(Enter(key));
@@ -77,9 +97,8 @@ Result<std::optional<CheckpointTuple>> ScopedCheckpointer::GetTuple(const Checkp
 }
 
 Result<std::vector<CheckpointTuple>> ScopedCheckpointer::List(const ListCheckpoints& list) {
-  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
-    return Refused<std::vector<CheckpointTuple>>(std::move(status));
-  }
+  Status status = list.thread_id ? May(Access::kRead, {*list.thread_id}) : May(Access::kRead, {});
+  if (!status.ok()) return Refused<std::vector<CheckpointTuple>>(std::move(status));
   ListCheckpoints entered = list;
   if (entered.thread_id) entered.thread_id = Enter(*entered.thread_id);
   if (entered.cursor) entered.cursor = Enter(*entered.cursor);
@@ -92,7 +111,7 @@ Result<std::vector<CheckpointTuple>> ScopedCheckpointer::List(const ListCheckpoi
 
 Result<std::vector<PendingWrite>> ScopedCheckpointer::Writes(const CheckpointKey& key,
                                                              const std::string& channel) {
-  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+  if (Status status = May(Access::kRead, {key.thread_id}); !status.ok()) {
     return Refused<std::vector<PendingWrite>>(std::move(status));
   }
   return saver_.Writes(Enter(key), channel);
@@ -100,22 +119,22 @@ Result<std::vector<PendingWrite>> ScopedCheckpointer::Writes(const CheckpointKey
 
 Result<std::vector<DeltaChannelHistory>> ScopedCheckpointer::GetDeltaChannelHistory(
     const CheckpointKey& key, std::span<const std::string> channels) {
-  if (Status status = scope_.CheckThreads(Access::kRead); !status.ok()) {
+  if (Status status = May(Access::kRead, {key.thread_id}); !status.ok()) {
     return Refused<std::vector<DeltaChannelHistory>>(std::move(status));
   }
   return saver_.GetDeltaChannelHistory(Enter(key), channels);
 }
 
 Status ScopedCheckpointer::DeleteThread(const std::string& thread_id) {
-  if (Status status = scope_.CheckThreads(Access::kWrite); !status.ok()) return status;
+  if (Status status = May(Access::kWrite, {thread_id}); !status.ok()) return status;
   return saver_.DeleteThread(Enter(thread_id));
 }
 
 Status ScopedCheckpointer::CopyThread(const std::string& source, const std::string& target) {
-  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  Status status = May(Access::kReadAndWrite, {source, target});
   if (status.ok()) status = MayCopy(source, target);
   if (!status.ok()) return status;
-  return saver_.CopyThread(Enter(source), Enter(target));
+  return LeaveCopy(saver_.CopyThread(Enter(source), Enter(target)), source, "", target);
 }
 
 Result<std::uint64_t> ScopedCheckpointer::DeleteForRuns(std::span<const std::string> run_ids,
@@ -128,12 +147,13 @@ Result<std::uint64_t> ScopedCheckpointer::DeleteForRuns(std::span<const std::str
 
 Result<Pruned> ScopedCheckpointer::Prune(const RetentionRules& rules) {
   const Access access = rules.dry_run ? Access::kRead : Access::kReadAndWrite;
-  if (Status status = scope_.CheckThreads(access); !status.ok()) {
-    return std::unexpected(std::move(status));
-  }
+  if (Status status = May(access, {}); !status.ok()) return std::unexpected(std::move(status));
   RetentionRules entered = rules;
   if (entered.thread_ids) {
-    for (std::string& thread_id : *entered.thread_ids) thread_id = Enter(thread_id);
+    for (std::string& thread_id : *entered.thread_ids) {
+      if (Status s = May(access, {thread_id}); !s.ok()) return std::unexpected(std::move(s));
+      thread_id = Enter(thread_id);
+    }
   }
   entered.thread_prefix = scope_.thread_prefix() + rules.thread_prefix;
   return saver_.Prune(entered);
@@ -153,18 +173,20 @@ Result<std::vector<ThreadInfo>> ScopedCheckpointer::Threads(const ListThreads& l
 }
 
 Status ScopedCheckpointer::RenameThread(const std::string& source, const std::string& target) {
-  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  Status status = May(Access::kReadAndWrite, {source, target});
   if (status.ok()) status = MayGrow(target.size());
   if (!status.ok()) return status;
-  return saver_.RenameThread(Enter(source), Enter(target));
+  return LeaveCopy(saver_.RenameThread(Enter(source), Enter(target)), source, "", target);
 }
 
 Status ScopedCheckpointer::ForkThread(const std::string& source, const std::string& checkpoint_id,
                                       const std::string& target) {
-  Status status = scope_.CheckThreads(Access::kReadAndWrite);
+  Status status = May(Access::kReadAndWrite, {source, target});
+  if (status.ok()) status = checkpoint::ValidateId("checkpoint_id", checkpoint_id);
   if (status.ok()) status = MayCopy(source, target);
   if (!status.ok()) return status;
-  return saver_.ForkThread(Enter(source), checkpoint_id, Enter(target));
+  return LeaveCopy(saver_.ForkThread(Enter(source), checkpoint_id, Enter(target)), source,
+                   checkpoint_id, target);
 }
 
 Result<CheckpointerStats> ScopedCheckpointer::Stats() {
