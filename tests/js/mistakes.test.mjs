@@ -15,7 +15,7 @@ import {
 } from "keepsake";
 import { cutWordVectors, staticEmbedder } from "keepsake/embed";
 import { anthropicMemory, Files } from "keepsake/files";
-import { learner } from "keepsake/langchain";
+import { learner, memoryMiddleware, recallNode } from "keepsake/langchain";
 import { memoryOver } from "keepsake/sqlite";
 import { ColourEmbeddings } from "keepsake/testing";
 import { checkpointOf, metadataOf, putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
@@ -308,6 +308,9 @@ const rows = [
   ["a misspelt maxFailures of a run", ({ store }) => learner({ store, scope: "user", extract: () => ({}) }).run({ configurable: { user_id: "ada" } }, { maxFailure: 6 }), "invalid_argument", 'unknown option "maxFailure" of run: did you mean "maxFailures"?'],
   ["a command of the memory tool without anything", ({ memory }) => anthropicMemory(memory).view(), "invalid_argument", 'view takes its command, such as { path: "/memories/notes.md" }: undefined'],
   ["a file_text that is no text", ({ memory }) => anthropicMemory(memory).create({ path: "/memories/a", file_text: 5 }), "invalid_argument", "file_text must be a string, got number"],
+  ["a middleware of an unknown scope", ({ store }) => memoryMiddleware({ store, scope: "users" }), "invalid_argument", 'scope of memoryMiddleware is conversation, user, global or { name, variable }: "users": did you mean "user"?'],
+  ["a node of an unknown scope", () => recallNode({ scope: "thread" }), "invalid_argument", 'scope of recallNode is conversation, user, global or { name, variable }: "thread"'],
+  ["a user within a user", ({ memory }) => memoryMiddleware({ memory: memory.scoped({ user: "ada" }), scope: "user" }), "invalid_argument", 'memoryMiddleware got a memory that is scoped already, to ["user","ada"], and its scope "user" would be one more within that: give it the whole memory, or a namespace such as ["facts"] in the place of the scope'],
   ["a table of word vectors that is a list", () => cutWordVectors(endless()), "invalid_argument", "a table of word vectors must be its text, its bytes or a stream of bytes: undefined; read the file first"],
   ["an embedder of a list", () => staticEmbedder(endless()), "invalid_argument", "the table must be a file that cutWordVectors() made"],
   ["a table of word vectors that is none", () => cutWordVectors(5), "invalid_argument", "a table of word vectors must be its text, its bytes or a stream of bytes: 5; read the file first"],

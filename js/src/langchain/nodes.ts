@@ -8,6 +8,7 @@ import { at, fill } from "../prompt/template.js";
 import { MemoryProvider, type MemoryQuery } from "../scope/provider.js";
 import {
   checkSources,
+  kindOf,
   resolveNamespace,
   type ScopeName,
   type ScopeSources,
@@ -171,6 +172,7 @@ function originOf(value: unknown): Origin {
 
 function checkNode(call: string, { provider, scope, namespace, sources }: NodeOptions): void {
   checkSources(call, sources);
+  if (scope !== undefined) kindOf(`scope of ${call}`, scope);
   if (provider !== undefined && typeof provider?.recall !== "function") {
     throw invalid(`provider of ${call} must be a MemoryProvider: ${show(provider)}`);
   }

@@ -5,6 +5,7 @@ import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
 import {
   checkSources,
+  kindOf,
   levelOf,
   type ScopedRun,
   type ScopeName,
@@ -44,6 +45,8 @@ export interface ItemStore {
   search(namespacePrefix: string[], options?: SearchOptions): Promise<SearchItem[]>;
   /** Whether another store reads the same items by the same rules. */
   readsAs?(other: object): boolean;
+  /** Where it is at home in its database. @internal */
+  readonly whereabouts?: { readonly place: readonly string[] };
 }
 
 /** A memory, or a scope of one. */
@@ -124,6 +127,7 @@ export function checkPlace(call: string, options: PlaceOptions): void {
       `${call} must be told whose items: give it a scope, such as "user", or a namespace, such as ["facts"]`,
     );
   }
+  if (scope !== undefined) kindOf(`scope of ${call}`, scope);
   if (Array.isArray(namespace)) checkNamespace(namespace);
   else if (namespace !== undefined && typeof namespace !== "function") {
     checkList("namespace", namespace as never);
@@ -131,12 +135,23 @@ export function checkPlace(call: string, options: PlaceOptions): void {
   if (memory !== undefined && store !== undefined) {
     throw invalid(`${call} takes a memory or a store, not both`);
   }
-  if (store !== undefined) checkStore(call, store);
+  if (store !== undefined) checkLevel(call, checkStore(call, store), scope);
   if (memory !== undefined && typeof memory !== "function") {
     if (typeof (memory as { then?: unknown } | null)?.then === "function")
       throw invalid(`${call} got a promise as memory: await openMemory(…) first`);
-    checkStore(call, memory?.store);
+    checkLevel(call, checkStore(call, memory?.store), scope);
   }
+}
+
+// A user within a user is nobody whom a program means.
+function checkLevel(call: string, store: ItemStore, scope: ScopeName | undefined): ItemStore {
+  const place = store.whereabouts?.place ?? [];
+  if (scope === undefined || place.length === 0) return store;
+  const kind = kindOf(`scope of ${call}`, scope);
+  if (!place.some((label, i) => i % 2 === 0 && label === kind)) return store;
+  throw invalid(
+    `${call} got a memory that is scoped already, to ${JSON.stringify(place)}, and its scope ${show(scope)} would be one more within that: give it the whole memory, or a namespace such as ["facts"] in the place of the scope`,
+  );
 }
 
 /** @internal */
@@ -146,7 +161,7 @@ export function placeOf(call: string, options: PlaceOptions, run: Run): Place {
   const within = typeof namespace === "function" ? namespace(run) : (namespace ?? []);
   const found = unwrapStore(store ?? whose?.store ?? (run.store as object | undefined));
   return {
-    store: checkStore(call, found),
+    store: checkLevel(call, checkStore(call, found), scope),
     labels: [
       ...(scope === undefined ? [] : scopeLabels(scope, run, { sources })),
       ...checkNamespace(within),

@@ -6,6 +6,7 @@ import {
   checkOptions,
   checkText,
   type NamesOf,
+  nearest,
   readInput,
   show,
 } from "../checks.js";
@@ -158,8 +159,26 @@ function findScope(scope: ScopeName, words: Words): ScopeOptions {
     case "global":
       return { global: wordFor(scope, words, "app_id") ?? true };
     default:
-      throw invalid(`a scope is conversation, user, global or { name, variable }: ${show(scope)}`);
+      throw unknownScope("a scope", scope);
   }
+}
+
+// The scopes that have a name, and the first label of their places.
+const NAMED: Record<string, string> = { conversation: "conv", user: "user", global: "global" };
+
+/** The label that a scope's place begins with. A name that is none is refused. @internal */
+export function kindOf(option: string, scope: ScopeName): string {
+  if (typeof scope === "object" && scope !== null) return encodeLabel(scope.name);
+  if (typeof scope === "string" && Object.hasOwn(NAMED, scope)) return NAMED[scope] as string;
+  throw unknownScope(option, scope);
+}
+
+function unknownScope(option: string, scope: unknown): KeepsakeError {
+  const meant = typeof scope === "string" ? nearest(scope, Object.keys(NAMED)) : undefined;
+  const remedy = meant === undefined ? "" : `: did you mean "${meant}"?`;
+  return invalid(
+    `${option} is conversation, user, global or { name, variable }: ${show(scope)}${remedy}`,
+  );
 }
 
 /**
