@@ -11,6 +11,7 @@ export {
   type RetentionPruneOptions,
   SqliteSaver,
   type SqliteSaverOptions,
+  type ThreadListOptions,
   type ThreadSummary,
 } from "./checkpointer/checkpointer.js";
 export type { CheckpointBound } from "./checkpointer/config.js";

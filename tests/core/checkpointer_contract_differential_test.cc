@@ -217,6 +217,7 @@ class Differential {
     ListThreads list;
     if (Below(2) == 0) list.cursor = ListThreads::Cursor{Id(), Thread()};
     if (Below(2) == 0) list.limit = static_cast<std::uint32_t>(Below(3));
+    if (Below(3) == 0) list.filter = "{\"run_id\":\"" + Run() + "\"}";
     auto memory = memory_.saver().Threads(list).value();
     auto sqlite = Stored().Threads(list).value();
     ASSERT_EQ(memory.size(), sqlite.size());

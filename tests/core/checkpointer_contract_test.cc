@@ -1117,6 +1117,25 @@ TYPED_TEST(CheckpointerContract, threads_are_listed_by_their_last_activity) {
   EXPECT_THAT(this->ThreadIds({.cursor = ListThreads::Cursor{"2", "c"}}), ElementsAre("e"));
 }
 
+TYPED_TEST(CheckpointerContract, threads_are_filtered_by_the_metadata_of_their_newest_checkpoint) {
+  for (int i = 1; i <= 200; ++i) {
+    const std::string id = std::to_string(1000 + i);
+    this->Put(At("t" + id, "", id).Metadata(i % 50 == 0 ? R"({"by":"ada"})" : R"({"by":"bob"})"));
+  }
+  this->PutWrites({"w", "", "1"}, {Write("a", 0, "x", "1")});
+  const std::string filter = R"({"by":"ada"})";
+  EXPECT_THAT(this->ThreadIds({.filter = filter}), ElementsAre("t1200", "t1150", "t1100", "t1050"));
+  EXPECT_THAT(this->ThreadIds({.limit = 2, .filter = filter}), ElementsAre("t1200", "t1150"));
+  EXPECT_THAT(this->ThreadIds(
+                  {.cursor = ListThreads::Cursor{"1150", "t1150"}, .limit = 1, .filter = filter}),
+              ElementsAre("t1100"));
+  this->Put(At("t1200", "", "1201").Metadata(R"({"by":"bob"})"));
+  EXPECT_THAT(this->ThreadIds({.limit = 1, .filter = filter}), ElementsAre("t1150"));
+  EXPECT_THAT(this->ThreadIds({.filter = filter, .thread_prefix = "t110"}), ElementsAre("t1100"));
+  EXPECT_THAT(this->ThreadIds({.limit = 0, .filter = filter}), ElementsAre());
+  EXPECT_EQ(this->saver().Threads({.filter = "[]"}).error().code(), StatusCode::kInvalidFilter);
+}
+
 TYPED_TEST(CheckpointerContract, what_changes_after_threads_were_listed_is_in_the_next_list) {
   this->PutChain("a", 2);
   this->PutChain("b", 3);
@@ -1161,39 +1180,21 @@ TYPED_TEST(CheckpointerContract, cap_80_a_fork_is_the_thread_as_it_was) {
   this->PutWrites({"t", "", "4"}, {Write("a", -3, "__interrupt__", "1"), Write("b", 0, "x", "1")});
   this->Put(At("t", "child", "15").New("a", "1", "1"));
   this->Put(At("t", "child", "35").New("a", "2", "2"));
+  this->Put(At("t", "child", "45").New("a", "3", "3"));
   ASSERT_TRUE(this->saver().ForkThread("t", "2", "fork").ok());
   EXPECT_THAT(this->List({.thread_id = "fork"}),
               ElementsAre("fork//2", "fork/child/15", "fork//1"));
   ASSERT_TRUE(this->saver().ForkThread("t", "4", "fork 4").ok());
   EXPECT_THAT(this->List({.thread_id = "fork 4", .checkpoint_ns = ""}),
               ElementsAre("fork 4//4", "fork 4//2", "fork 4//1"));
-  ASSERT_TRUE(this->saver().DeleteThread("t").ok());
-  EXPECT_THAT(Values(this->Get({"fork", "", "2"})), ElementsAre("step@2=2"));
-}
-
-TYPED_TEST(CheckpointerContract, a_fork_needs_its_checkpoint_and_an_empty_target) {
-  this->PutChain("t", 2);
-  EXPECT_EQ(this->saver().ForkThread("t", "9", "fork").code(), StatusCode::kNotFound);
-  EXPECT_EQ(this->saver().ForkThread("nobody", "1", "fork").code(), StatusCode::kNotFound);
-  EXPECT_EQ(this->saver().ForkThread("t", "1", "t").code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(this->Stats().threads, 1u);
-}
-
-  this->Put(At("t", "child", "45").New("a", "3", "3"));
-TYPED_TEST(CheckpointerContract, stats_count_what_is_stored) {
-  EXPECT_EQ(this->Stats(), CheckpointerStats());
-  this->PutChain("t", 2);
-  this->PutChain("t", 1, "n");
-  this->PutWrites({"u", "", "1"}, {Write("a", 0, "x", "1"), Write("a", 1, "x", "1")});
-  EXPECT_EQ(this->Counts(), (CheckpointerStats{2, 3, 2}));
-}
   EXPECT_THAT(this->List({.thread_id = "fork 4", .checkpoint_ns = "child"}),
               ElementsAre("fork 4/child/45", "fork 4/child/35", "fork 4/child/15"));
   EXPECT_EQ(this->Get({"fork 4", "", ""}).pending_writes, this->Get({"t", "", "4"}).pending_writes)
       << "the newest goes on where it stands";
+  ASSERT_TRUE(this->saver().DeleteThread("t").ok());
+  EXPECT_THAT(Values(this->Get({"fork", "", "2"})), ElementsAre("step@2=2"));
+}
 
-}  // namespace
-}  // namespace keepsake::testing
 TYPED_TEST(CheckpointerContract, a_fork_of_an_older_checkpoint_has_not_done_what_followed) {
   const std::string command = "00000000-0000-0000-0000-000000000000";
   const PendingWrite question = Write("a", -3, "__interrupt__", "1");
@@ -1231,3 +1232,21 @@ TYPED_TEST(CheckpointerContract, a_fork_stands_before_the_question_of_a_subgraph
   EXPECT_THAT(this->Get({"fork", "", ""}).pending_writes, ElementsAre(question));
 }
 
+TYPED_TEST(CheckpointerContract, a_fork_needs_its_checkpoint_and_an_empty_target) {
+  this->PutChain("t", 2);
+  EXPECT_EQ(this->saver().ForkThread("t", "9", "fork").code(), StatusCode::kNotFound);
+  EXPECT_EQ(this->saver().ForkThread("nobody", "1", "fork").code(), StatusCode::kNotFound);
+  EXPECT_EQ(this->saver().ForkThread("t", "1", "t").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(this->Stats().threads, 1u);
+}
+
+TYPED_TEST(CheckpointerContract, stats_count_what_is_stored) {
+  EXPECT_EQ(this->Stats(), CheckpointerStats());
+  this->PutChain("t", 2);
+  this->PutChain("t", 1, "n");
+  this->PutWrites({"u", "", "1"}, {Write("a", 0, "x", "1"), Write("a", 1, "x", "1")});
+  EXPECT_EQ(this->Counts(), (CheckpointerStats{2, 3, 2}));
+}
+
+}  // namespace
+}  // namespace keepsake::testing

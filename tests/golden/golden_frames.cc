@@ -201,7 +201,7 @@ std::vector<GoldenFrame> CheckpointerFrames() {
              RetentionRules{{{"thread-1", "thread-2"}}, 5, "1ef4f797", 1'000'000, true},
              Pruned{6, 7'000}),
       Golden("list_threads", Tag::kListThreads,
-             ListThreads{ListThreads::Cursor{"1ef4f797", "thread-1"}, 20},
+             ListThreads{ListThreads::Cursor{"1ef4f797", "thread-1"}, 20, R"({"by":"ada"})"},
              std::vector{ThreadInfo{"thread-2", "1ef4f796", AnyTuple().checkpoint,
                                     AnyTuple().metadata, 3, 4'000}}),
       Golden("rename_thread", Tag::kRenameThread, wire::RenameThread{"thread-1", "thread-2"}),

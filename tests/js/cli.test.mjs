@@ -391,7 +391,7 @@ test("threads, log and diff tell the history", () => {
     ["user/ada/own", 1],
   ]);
   expect(keepsake("threads", path).stdout).toMatch(
-    /^THREAD +CHECKPOINTS +BYTES +LAST USED\nt1 +4 /,
+    /^THREAD +CHECKPOINTS +BYTES +LAST USED +TITLE\nt1 +4 /,
   );
   const log = jsonOf("log", path, "t1");
   expect(log.map(({ id, step }) => [id, step])).toEqual(

@@ -400,6 +400,7 @@ const frames = [
       kind: "listThreads",
       cursor: { newestCheckpointId: "1ef4f797", threadId: "thread-1" },
       limit: 20,
+      filter: '{"by":"ada"}',
     },
     [
       {

@@ -177,6 +177,7 @@ struct ListThreads {
   };
   std::optional<Cursor> cursor;  // go on after this one
   std::uint32_t limit = 0xFFFFFFFF;
+  std::string filter{};         // of the newest checkpoint's metadata, as ListCheckpoints has it
   std::string thread_prefix{};  // as Scope has it: only threads that begin so
 };
 

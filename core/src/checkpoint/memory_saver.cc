@@ -546,10 +546,17 @@ class MemorySaver final : public Checkpointer {
     const auto comes_before = [](const Entry& a, const Entry& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     };
+    const auto filter = checkpoint::MetadataFilter::Parse(list.filter);
+    if (!filter) return std::unexpected(filter.error());
     std::vector<Entry> entries;
     for (const auto& [thread_id, thread] : threads_) {
       if (IsEmpty(thread_id) || !thread_id.starts_with(list.thread_prefix)) continue;
       const ThreadNamespace* newest = NewestOf(thread);
+      if (!filter->matches_all()) {
+        if (newest == nullptr) continue;
+        const Blob& metadata = newest->Find(NewestId(*newest))->metadata;
+        if (!filter->Matches(metadata.type, metadata.bytes)) continue;
+      }
       const Entry entry(newest == nullptr ? "" : std::string_view(NewestId(*newest)), thread_id);
       const bool is_after =
           !list.cursor ||
@@ -593,25 +600,25 @@ class MemorySaver final : public Checkpointer {
       fork[""].CopyFrom(*root, id);
     }
     const auto successor = root->checkpoints().upper_bound(checkpoint_id);
+    const bool is_anew = successor != root->checkpoints().end();
+    if (is_anew) fork[""].Reopen(checkpoint_id);
+    const bool asks = is_anew && !fork[""].LastInterrupted("", successor->first).empty();
     for (const auto& [checkpoint_ns, ns] : threads_.at(source)) {
       if (checkpoint_ns.empty()) continue;
+      const std::string open = asks ? ns.LastInterrupted(checkpoint_id, successor->first) : "";
+      const std::string& last = open.empty() ? checkpoint_id : open;
       for (const std::string& id : ns.Ids()) {
         if (is_anew && id > last) break;
         fork[checkpoint_ns].CopyFrom(ns, id);
       }
+      if (!open.empty()) fork[checkpoint_ns].Reopen(open);
     }
-    const bool is_anew = successor != root->checkpoints().end();
-    if (is_anew) fork[""].Reopen(checkpoint_id);
-    const bool asks = is_anew && !fork[""].LastInterrupted("", successor->first).empty();
     threads_.insert_or_assign(target, std::move(fork));
     return {};
-      const std::string open = asks ? ns.LastInterrupted(checkpoint_id, successor->first) : "";
-      const std::string& last = open.empty() ? checkpoint_id : open;
   }
 
   Result<CheckpointerStats> Stats() override {
     CheckpointerStats stats;
-      if (!open.empty()) fork[checkpoint_ns].Reopen(open);
     for (const auto& [thread_id, thread] : threads_) {
       if (!IsEmpty(thread_id)) ++stats.threads;
       for (const ThreadNamespace& ns : std::views::values(thread)) {

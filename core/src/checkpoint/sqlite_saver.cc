@@ -47,6 +47,8 @@ using sql::Row;
 constexpr std::int64_t kUnlimited = -1;  // LIMIT
 // What a smaller value shares with one that has to be sought is not worth a look.
 constexpr std::size_t kWorthSharing = 1024;
+// Of a list of threads that is filtered so many are read at a time.
+constexpr std::uint32_t kThreadsOfPage = 64;
 
 // A row of `checkpoints`.
 struct CheckpointRow {
@@ -190,10 +192,24 @@ class SqliteSaver final : public Checkpointer {
   }
 
   Result<std::vector<ThreadInfo>> Threads(const ListThreads& list) override {
-    auto threads = namespaces_.list().Read(list);
-    if (!threads) return threads;
-    for (ThreadInfo& thread : *threads) {
-      if (Status s = Describe(thread); !s.ok()) return std::unexpected(std::move(s));
+    const auto filter = checkpoint::MetadataFilter::Parse(list.filter);
+    if (!filter) return std::unexpected(filter.error());
+    ListThreads page = list;
+    if (!filter->matches_all()) page.limit = std::max(list.limit, kThreadsOfPage);
+    std::vector<ThreadInfo> threads;
+    while (threads.size() < list.limit) {
+      auto read = namespaces_.list().Read(page);
+      if (!read) return read;
+      for (ThreadInfo& thread : *read) {
+        if (threads.size() == list.limit) break;
+        page.cursor = ListThreads::Cursor{thread.newest_checkpoint_id, thread.thread_id};
+        Status s = DescribeNewest(thread);
+        if (s.ok() && !filter->Matches(thread.metadata.type, thread.metadata.bytes)) continue;
+        if (s.ok()) s = DescribeSizes(thread);
+        if (!s.ok()) return std::unexpected(std::move(s));
+        threads.push_back(std::move(thread));
+      }
+      if (read->size() < page.limit) break;
     }
     return threads;
   }
@@ -244,7 +260,7 @@ class SqliteSaver final : public Checkpointer {
     if (!below) {
       ThreadInfo info;
       info.thread_id = thread;
-      Status s = Describe(info);
+      Status s = DescribeSizes(info);
       if (!s.ok()) return std::unexpected(std::move(s));
       return info.bytes;
     }
@@ -773,36 +789,20 @@ class SqliteSaver final : public Checkpointer {
         "SELECT checkpoint_id FROM checkpoints WHERE ns_id = ? AND checkpoint_id > ? "
         "ORDER BY checkpoint_id LIMIT 1",
         {root.id, from.checkpoint_id}, [&](const Row& row) { successor = row.Text(0); });
+    if (s.ok() && successor) s = Reopen(*copy, from.checkpoint_id);
+    std::string asked;
+    if (s.ok() && successor) s = FindLastInterrupted(*copy, "", asked);
     for (const ThreadNamespace& ns : namespaces.subspan(1)) {
       if (!s.ok()) break;
       const auto copied = MakeCopyOf(ns, target);
       if (!copied) return copied.error();
       s = CopyRows(ns.id, *copied, successor);
+      if (s.ok() && successor) s = ReopenWithin(*copied, from.checkpoint_id, !asked.empty());
       if (s.ok()) s = RemoveIfEmpty(*copied);
     }
     return s;
   }
 
-  // A checkpoint and its ancestors.
-  Status CopyLineage(NamespaceId source, NamespaceId target, const CheckpointKey& from) {
-    std::set<std::string> copied;
-    bool is_there = false;
-    std::string id = from.checkpoint_id;
-    while (!id.empty() && copied.insert(id).second) {
-    if (s.ok() && successor) s = Reopen(*copy, from.checkpoint_id);
-    std::string asked;
-    if (s.ok() && successor) s = FindLastInterrupted(*copy, "", asked);
-      const auto found = ReadCheckpoint(source, id);
-      if (!found) return found.error();
-      if (!*found) break;
-      for (const std::string_view sql :
-           {"INSERT INTO checkpoints(ns_id, checkpoint_id, checkpoint) SELECT ?, checkpoint_id, "
-      if (s.ok() && successor) s = ReopenWithin(*copied, from.checkpoint_id, !asked.empty());
-            "checkpoint "
-            "FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ?",
-            "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
-            "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
-            "WHERE ns_id = ? AND checkpoint_id = ?"}) {
   // Of a namespace of a subgraph what the superstep after `root_id` did is gone, but for that up
   // to its question.
   Status ReopenWithin(NamespaceId ns, const std::string& root_id, bool asks) {
@@ -862,6 +862,22 @@ class SqliteSaver final : public Checkpointer {
         });
   }
 
+  // A checkpoint and its ancestors.
+  Status CopyLineage(NamespaceId source, NamespaceId target, const CheckpointKey& from) {
+    std::set<std::string> copied;
+    bool is_there = false;
+    std::string id = from.checkpoint_id;
+    while (!id.empty() && copied.insert(id).second) {
+      const auto found = ReadCheckpoint(source, id);
+      if (!found) return found.error();
+      if (!*found) break;
+      for (const std::string_view sql :
+           {"INSERT INTO checkpoints(ns_id, checkpoint_id, checkpoint) SELECT ?, checkpoint_id, "
+            "checkpoint "
+            "FROM checkpoints WHERE ns_id = ? AND checkpoint_id = ?",
+            "INSERT INTO writes(ns_id, checkpoint_id, task_id, count, writes) "
+            "SELECT ?, checkpoint_id, task_id, count, writes FROM writes "
+            "WHERE ns_id = ? AND checkpoint_id = ?"}) {
         if (Status s = database_.Run(sql, {target, source, id}); !s.ok()) return s;
       }
       const auto record = checkpoints_.Decode((*found)->row);
@@ -881,15 +897,12 @@ class SqliteSaver final : public Checkpointer {
     return s.ok() && empty ? namespaces_.Remove(ns) : s;
   }
 
-  Status Describe(ThreadInfo& thread) {
+  Status DescribeSizes(ThreadInfo& thread) {
     const auto namespaces = namespaces_.OfThread(thread.thread_id);
     if (!namespaces) return namespaces.error();
     std::set<checkpoint::LogId> logs;
-    bool found_newest = thread.newest_checkpoint_id.empty();
     for (const ThreadNamespace& ns : *namespaces) {
-      Status s = DescribeNamespace(ns.id, thread, logs);
-      if (s.ok() && !found_newest) s = DescribeNewest(ns.id, thread, found_newest);
-      if (!s.ok()) return s;
+      if (Status s = DescribeNamespace(ns.id, thread, logs); !s.ok()) return s;
     }
     for (const checkpoint::LogId log : logs) {
       const auto bytes = values_.logs().BytesOfLog(log);
@@ -911,15 +924,20 @@ class SqliteSaver final : public Checkpointer {
         [&](const Row& row) { thread.checkpoints += static_cast<std::uint64_t>(row.Int(0)); });
   }
 
-  Status DescribeNewest(NamespaceId ns, ThreadInfo& thread, bool& found_newest) {
-    const auto newest = ReadCheckpoint(ns, thread.newest_checkpoint_id);
-    if (!newest) return newest.error();
-    if (!*newest) return {};
-    const auto record = checkpoints_.Decode((*newest)->row);
-    if (!record) return record.error();
-    thread.checkpoint = record->checkpoint.ToBlob();
-    thread.metadata = record->metadata.ToBlob();
-    found_newest = true;
+  Status DescribeNewest(ThreadInfo& thread) {
+    if (thread.newest_checkpoint_id.empty()) return {};
+    const auto namespaces = namespaces_.OfThread(thread.thread_id);
+    if (!namespaces) return namespaces.error();
+    for (const ThreadNamespace& ns : *namespaces) {
+      const auto newest = ReadCheckpoint(ns.id, thread.newest_checkpoint_id);
+      if (!newest) return newest.error();
+      if (!*newest) continue;
+      const auto record = checkpoints_.Decode((*newest)->row);
+      if (!record) return record.error();
+      thread.checkpoint = record->checkpoint.ToBlob();
+      thread.metadata = record->metadata.ToBlob();
+      break;
+    }
     return {};
   }
 

@@ -455,7 +455,7 @@ auto Fields(Is<DeltaChannelHistory> auto& x) { return std::tie(x.channel, x.seed
 auto Fields(Is<RetentionRules> auto& x) { return std::tie(x.thread_ids, x.keep_last, x.older_than, x.max_bytes, x.dry_run, x.strategy); }
 auto Fields(Is<Pruned> auto& x) { return std::tie(x.checkpoints, x.bytes); }
 auto Fields(Is<ListThreads::Cursor> auto& x) { return std::tie(x.newest_checkpoint_id, x.thread_id); }
-auto Fields(Is<ListThreads> auto& x) { return std::tie(x.cursor, x.limit); }
+auto Fields(Is<ListThreads> auto& x) { return std::tie(x.cursor, x.limit, x.filter); }
 auto Fields(Is<ThreadInfo> auto& x) { return std::tie(x.thread_id, x.newest_checkpoint_id, x.checkpoint, x.metadata, x.checkpoints, x.bytes); }
 auto Fields(Is<CheckpointerStats> auto& x) { return std::tie(x.threads, x.checkpoints, x.writes, x.bytes); }
 auto Fields(Is<Erasure> auto& x) { return std::tie(x.id, x.digest, x.namespaces, x.filter, x.from, x.threads, x.thread_prefix, x.dry_run); }

@@ -56,6 +56,7 @@ import {
   optionalId,
   threadIdOf,
   uuid6At,
+  withRunMetadata,
 } from "./config.js";
 import { type CheckpointDiff, differenceBetween, isSameJson } from "./diff.js";
 import { LatestLists, wholeAgain } from "./latest-lists.js";
@@ -125,7 +126,20 @@ export interface ThreadSummary {
   lastActivity: Date | undefined;
   step: number | undefined;
   checkpointId: string | undefined;
-  metadata: CheckpointMetadata | undefined;
+  /** With what the run's config had as `metadata`: a `title`, for example. */
+  metadata: CheckpointMetadata<Record<string, unknown>> | undefined;
+}
+
+/** Which threads `listThreads()` yields. */
+export interface ThreadListOptions {
+  limit?: number | undefined;
+  /** Only threads whose newest checkpoint's metadata has these members. */
+  filter?: Record<string, unknown> | undefined;
+  /**
+   * Goes on after this one: the last thread of the page before, or these two of it. Threads that
+   * were used meanwhile are before it, so that none is listed twice.
+   */
+  cursor?: Pick<ThreadSummary, "threadId" | "checkpointId"> | undefined;
 }
 
 function checkConfig(config: RunnableConfig): void {
@@ -145,7 +159,7 @@ function checkWrite(write: PendingWrite): PendingWrite {
 
 const LIST: NamesOf<ListOptions> = { limit: 1, before: 1, filter: 1, after: 1 };
 const DELTAS: NamesOf<{ config: RunnableConfig; channels: string[] }> = { config: 1, channels: 1 };
-const LIST_THREADS: NamesOf<{ limit?: number }> = { limit: 1 };
+const LIST_THREADS: NamesOf<ThreadListOptions> = { limit: 1, filter: 1, cursor: 1 };
 const RETENTION: NamesOf<Retention> = { keepLast: 1, maxAge: 1, maxBytes: 1 };
 const AUTOMATIC: NamesOf<AutomaticRetention> = { ...RETENTION, every: 1 };
 const PRUNE: NamesOf<PruneOptions & RetentionPruneOptions> = {
@@ -212,7 +226,9 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       return { ...given, config: configurableOf(config), limit: limitOf(given.limit) };
     });
     let left = asked.limit;
-    const { filter, matches } = await this.withNamedErrors(() => this.#filterOf(asked.filter));
+    const { filter, matches } = await this.withNamedErrors(() =>
+      this.#filterOf("list", asked.filter),
+    );
     let cursor: CheckpointKey | undefined;
     const later = new LaterValues(this.serde);
     let largest = LARGEST_PAGE;
@@ -233,7 +249,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** Stores the values of the channels in `newVersions`; all others are there already. */
+  /**
+   * Stores the values of the channels in `newVersions`; all others are there already. What the
+   * run's config has as `metadata` is kept beside the checkpoint's own.
+   */
   override async put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
@@ -246,7 +265,13 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       const { key, operation } = readInput("a checkpoint", () => {
         const key = checkpointKey(asked, () => checkText("checkpoint.id", checkpoint?.id));
         const versions = newVersions ?? checkpoint.channel_versions;
-        const parts = { key, parentCheckpointId, checkpoint, metadata, newVersions: versions };
+        const parts = {
+          key,
+          parentCheckpointId,
+          checkpoint,
+          metadata: withRunMetadata(metadata, config),
+          newVersions: versions,
+        };
         return { key, operation: toPutOperation(this.serde, parts, this.#latest) };
       });
       await this.#put(await operation);
@@ -405,20 +430,26 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   }
 
   /** The threads, the last active first. Loads in pages, and no further than it is iterated. */
-  async *listThreads(options: { limit?: number | undefined } = {}): AsyncGenerator<ThreadSummary> {
-    let left = await this.withNamedErrors(() =>
-      limitOf(checkOptions("listThreads", LIST_THREADS, options).limit),
-    );
-    let cursor: { newestCheckpointId: string; threadId: string } | undefined;
+  async *listThreads(options: ThreadListOptions = {}): AsyncGenerator<ThreadSummary> {
+    const asked = await this.withNamedErrors(async () => {
+      const given = checkOptions("listThreads", LIST_THREADS, options);
+      const left = limitOf(given.limit);
+      const cursor = cursorOf(given.cursor);
+      return { left, cursor, ...(await this.#filterOf("listThreads", given.filter)) };
+    });
+    const { filter, matches } = asked;
+    let { left, cursor } = asked;
     let largest = LARGEST_PAGE;
     for (let size = FIRST_THREADS; left > 0; size = Math.min(size * 4, largest)) {
-      const wanted = Math.min(size, left);
+      const wanted = matches ? size : Math.min(size, left);
       const { page, limit } = await this.withNamedErrors(() =>
-        withinAnswer(wanted, (limit) => this.#call({ kind: "listThreads", cursor, limit })),
+        withinAnswer(wanted, (limit) => this.#call({ kind: "listThreads", cursor, limit, filter })),
       );
       if (limit < wanted) size = largest = limit;
       for (const thread of page) {
-        yield await this.withNamedErrors(() => this.#toSummary(thread));
+        const found = await this.withNamedErrors(() => this.#toSummary(thread));
+        if (matches && !matches(found.metadata)) continue;
+        yield found;
         if (--left === 0) return;
       }
       if (page.length < limit) return;
@@ -433,7 +464,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       ? ((await this.#load(thread.checkpoint)) as Checkpoint)
       : undefined;
     const metadata = hasCheckpoint
-      ? ((await this.#load(thread.metadata)) as CheckpointMetadata)
+      ? ((await this.#load(thread.metadata)) as ThreadSummary["metadata"])
       : undefined;
     const lastActivity = new Date(newest?.ts ?? Number.NaN);
     return {
@@ -543,11 +574,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   // The core filters metadata that the serde made JSON of; any other is opened here.
   async #filterOf(
+    method: string,
     filter: Record<string, unknown> | undefined,
   ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
     const given = readInput("filter", () => Object.entries(filter ?? {}), "invalid_filter");
     const wanted = given.filter(([, value]) => value !== undefined);
-    for (const [name, value] of wanted) checkMetadataFilter(name, value);
+    for (const [name, value] of wanted) checkMetadataFilter(method, name, value);
     if (wanted.length === 0) return { filter: "" };
     const [type, bytes] = await this.serde.dumpsTyped(Object.fromEntries(wanted));
     if (type === "json") return { filter: new TextDecoder().decode(bytes) };
@@ -637,12 +669,12 @@ function checkpointKey(asked: Configurable, checkpointId: () => string): Checkpo
 }
 
 // Metadata is compared for equality: an operator or a function would equal nothing.
-function checkMetadataFilter(name: string, value: unknown): void {
+function checkMetadataFilter(method: string, name: string, value: unknown): void {
   const [operator] = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (operator?.startsWith("$") || typeof value === "function" || typeof value === "symbol") {
     throw new KeepsakeError(
       "invalid_filter",
-      `filter.${name} of list must be a value, to which metadata is equal: ${operator ?? show(value)}`,
+      `filter.${name} of ${method} must be a value, to which metadata is equal: ${operator ?? show(value)}`,
     );
   }
 }
@@ -660,6 +692,19 @@ async function withinAnswer<Row>(
       if (!isTooLarge || limit <= 1) throw error;
     }
   }
+}
+
+function cursorOf(cursor: ThreadListOptions["cursor"]) {
+  if (cursor === undefined || cursor === null) return undefined;
+  return readInput("cursor", () => {
+    if (typeof cursor !== "object") {
+      throw invalid(`cursor of listThreads must be a thread that it listed: ${show(cursor)}`);
+    }
+    return {
+      threadId: checkText("cursor.threadId", cursor.threadId),
+      newestCheckpointId: optionalId("cursor.checkpointId", cursor.checkpointId),
+    };
+  });
 }
 
 function limitOf(limit: number | undefined): number {

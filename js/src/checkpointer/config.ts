@@ -1,6 +1,7 @@
 // What LangGraph's configs say of a checkpoint: its ids, and where a list begins and ends.
 
 import type { RunnableConfig } from "@langchain/core/runnables";
+import type { CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { checkText, msOfDate, readInput, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import type { CheckpointKey } from "../wire/layout.js";
@@ -28,6 +29,28 @@ export interface Configurable {
   checkpoint_id?: unknown;
   // What it was called once.
   thread_ts?: unknown;
+}
+
+// What LangGraph and LangChain add for those who trace a run. A checkpoint that had its run's
+// `run_id` would be taken for the one at which a run with the same id was cut off.
+const OF_TRACERS = /^(?:__|ls_|lc_|langgraph_|checkpoint_|(?:thread|run)_id$)/;
+
+/**
+ * As savers of Python do: with the texts, numbers and flags of the run's own metadata, under what
+ * the checkpoint has itself. Copies of `configurable`, which may hold secrets, are left out.
+ * @internal
+ */
+export function withRunMetadata(
+  metadata: CheckpointMetadata,
+  { metadata: ofRun, configurable }: RunnableConfig,
+): CheckpointMetadata {
+  const added = Object.entries(ofRun ?? {}).filter(
+    ([name, value]) =>
+      ["string", "number", "boolean"].includes(typeof value) &&
+      !OF_TRACERS.test(name) &&
+      configurable?.[name] !== value,
+  );
+  return added.length === 0 ? metadata : { ...Object.fromEntries(added), ...metadata };
 }
 
 /** A copy of that, if it is where LangGraph has it. @internal */

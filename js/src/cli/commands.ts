@@ -193,8 +193,9 @@ export const COMMANDS: Record<string, Command> = {
         thread.checkpoints,
         bytes(thread.bytes),
         thread.lastActivity?.toISOString(),
+        thread.metadata?.title as string | undefined,
       ]);
-      const text = table(["THREAD", "CHECKPOINTS", "BYTES", "LAST USED"], rows);
+      const text = table(["THREAD", "CHECKPOINTS", "BYTES", "LAST USED", "TITLE"], rows);
       return { data: threads, text: rows.length === 0 ? "no threads\n" : text };
     },
   },

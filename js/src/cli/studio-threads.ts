@@ -91,10 +91,13 @@ export class StudioThreads {
     const notes: SearchItem[] = await store.search(NOTES, { limit: ALL, refreshTtl: false });
     const byId = new Map(notes.map(({ key, value }) => [key, value]));
     const threads = new Map<string, Thread>();
-    for await (const { threadId, lastActivity } of checkpointer.listThreads()) {
+    for await (const { threadId, lastActivity, metadata } of checkpointer.listThreads()) {
       if (!UUID.test(threadId)) continue;
       const used = (lastActivity ?? new Date(0)).toISOString();
-      threads.set(threadId, this.#thread(threadId, byId.get(threadId), used, used));
+      const note = byId.get(threadId);
+      const { source, step, parents, ...ofRun } = metadata ?? {};
+      const whole = { ...note, metadata: { ...ofRun, ...(note?.metadata as Metadata) } };
+      threads.set(threadId, this.#thread(threadId, whole, used, used));
     }
     for (const [id, note] of byId) {
       if (!threads.has(id)) threads.set(id, this.#thread(id, note, "", ""));

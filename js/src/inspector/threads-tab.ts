@@ -113,10 +113,10 @@ export class ThreadsTab implements Tab {
   #renderThread(row: HTMLElement, index: number): void {
     const thread = this.#threads[index];
     if (thread === undefined) return;
-    const { threadId, checkpoints, lastActivity, bytes: size } = thread;
+    const { checkpoints, lastActivity, bytes: size } = thread;
     const when = lastActivity === undefined ? "" : `${briefMoment(lastActivity)} · `;
     row.append(
-      h("span", { class: "line" }, h("b", { class: "name" }, this.#titleOf(threadId))),
+      h("span", { class: "line" }, h("b", { class: "name" }, this.#titleOf(thread.threadId))),
       h(
         "span",
         { class: "preview" },
@@ -126,7 +126,9 @@ export class ThreadsTab implements Tab {
   }
 
   #titleOf(threadId: string): string {
-    return orUndefined(() => this.#host.threadTitle(threadId)) ?? threadId;
+    const given = orUndefined(() => this.#host.threadTitle(threadId));
+    const known = this.#threads.find((thread) => thread.threadId === threadId);
+    return given ?? (known?.metadata?.title as string | undefined) ?? threadId;
   }
 
   #chooseThread(threadId: string | undefined): void {

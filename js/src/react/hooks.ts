@@ -1,6 +1,6 @@
 // What user interfaces show of a memory, kept up to date.
 
-import type { ThreadSummary } from "../checkpointer/checkpointer.js";
+import type { ThreadListOptions, ThreadSummary } from "../checkpointer/checkpointer.js";
 import { checkList, checkOptions, checkWhole, type NamesOf } from "../checks.js";
 import { nameError } from "../errors.js";
 import type { SearchOptions } from "../store/store.js";
@@ -17,11 +17,8 @@ export type MemoriesOptions = Pick<
 /** What `useMemorySearch()` looks for. */
 export type MemorySearchOptions = SearchOptions;
 
-/** Which threads `useThreads()` lists. */
-export interface ThreadsOptions {
-  /** @default 50 */
-  limit?: number | undefined;
-}
+/** Which threads `useThreads()` lists: 50 unless `limit` says otherwise. */
+export type ThreadsOptions = ThreadListOptions;
 
 const MEMORIES: NamesOf<MemoriesOptions> = {
   filter: 1,
@@ -32,7 +29,7 @@ const MEMORIES: NamesOf<MemoriesOptions> = {
   includeQuarantined: 1,
   refreshTtl: 1,
 };
-const THREADS: NamesOf<ThreadsOptions> = { limit: 1 };
+const THREADS: NamesOf<ThreadsOptions> = { limit: 1, filter: 1, cursor: 1 };
 
 /**
  * The items below a namespace, the newest first, 10 unless `limit` says otherwise. Follows
@@ -66,7 +63,8 @@ export function useMemorySearch(
 }
 
 /**
- * The threads, the last active first. Follows every checkpoint that is put or deleted.
+ * The threads, the last active first. Follows every checkpoint that is put or deleted. A
+ * thread's `metadata` has what its last run was given: a `title`, for example.
  *
  *     const { data: threads = [] } = useThreads(memory, { limit: 20 });
  */
@@ -74,14 +72,16 @@ export function useThreads(
   memory: FollowedMemory | undefined,
   options?: ThreadsOptions,
 ): Answer<ThreadSummary[]> {
-  const limit = checked("useThreads", () =>
-    checkWhole("limit", checkOptions("", THREADS, options).limit ?? 50, 0),
-  );
+  const asked = checked("useThreads", () => {
+    const { limit = 50, filter, cursor } = checkOptions("", THREADS, options);
+    return { limit: checkWhole("limit", limit, 0), filter, cursor };
+  });
+  const { threadId, checkpointId } = asked.cursor ?? {};
   return useAnswer("useThreads", memory, {
-    key: String(limit),
+    key: jsonKey([asked.limit, asked.filter, threadId, checkpointId]),
     ask: async ({ checkpointer }) => {
       const threads: ThreadSummary[] = [];
-      for await (const thread of checkpointer.listThreads({ limit })) threads.push(thread);
+      for await (const thread of checkpointer.listThreads(asked)) threads.push(thread);
       return threads;
     },
     concerns: ({ everything, threads }) => everything || threads.length > 0,

@@ -1403,12 +1403,14 @@ export function writeThreadCursor(writer: Writer, it: ThreadCursor): void {
 export interface ThreadList {
   readonly cursor?: ThreadCursor | undefined;
   readonly limit?: number | undefined;
+  readonly filter: string;
 }
 
 export function writeThreadList(writer: Writer, it: ThreadList): void {
   writer.flag(it.cursor !== undefined);
   if (it.cursor !== undefined) writeThreadCursor(writer, it.cursor);
   writer.u32(it.limit ?? 0xffff_ffff);
+  writer.text(it.filter);
 }
 
 export interface ThreadInfo {

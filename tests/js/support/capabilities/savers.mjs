@@ -116,6 +116,56 @@ export const saverCases = [
     },
   },
   {
+    name: "threads come page by page, filtered, and with the metadata of their runs",
+    async run({ open, expect }) {
+      const memory = await open();
+      const whole = memory.checkpointer;
+      for (const saver of [whole, memory.scoped({ user: "ada" }).checkpointer]) {
+        const configurable = (i) => ({ thread_id: `t${i}`, user_id: "ada", secret: "key" });
+        const say = (i, title) =>
+          putCheckpoint(
+            saver,
+            {
+              configurable: configurable(i),
+              metadata: { title, by: i % 2, source: "run", secret: "key", thread_id: "x", o: {} },
+            },
+            { n: i },
+            { metadata: i === 3 ? { by: "put" } : {} },
+          );
+        for (let i = 0; i < 6; i += 1) await say(i, `Chat ${i}`);
+        const list = (options) => collect(saver.listThreads(options));
+        const titles = (threads) => threads.map(({ metadata }) => metadata.title);
+        const first = await list({ limit: 2 });
+        expect(titles(first)).toEqual(["Chat 5", "Chat 4"]);
+        expect(first[0].metadata).toEqual(metadataOf(0, { title: "Chat 5", by: 1 }));
+        // What is said meanwhile is before the cursor.
+        await say(1, "Chat 1 again");
+        const second = await list({ limit: 2, cursor: first[1] });
+        expect(titles(second)).toEqual(["Chat 3", "Chat 2"]);
+        const { threadId, checkpointId } = second[1];
+        expect(titles(await list({ cursor: { threadId, checkpointId } }))).toEqual(["Chat 0"]);
+        expect(titles(await list({ filter: { by: 1 } }))).toEqual(["Chat 1 again", "Chat 5"]);
+        expect(titles(await list({ filter: { by: 1 }, limit: 1 }))).toEqual(["Chat 1 again"]);
+        expect(await list({ filter: { title: "Chat 1" } })).toEqual([]);
+        expect(titles(await list({ filter: { by: "put" } }))).toEqual(["Chat 3"]);
+        expect((await saver.getTuple(threadConfig("t0"))).metadata).toEqual(
+          metadataOf(0, { title: "Chat 0", by: 0 }),
+        );
+        for (let i = 0; i < 6; i += 1) await saver.deleteThread(`t${i}`);
+      }
+      const serde = new SecretSerializer();
+      const secret = new MemorySaver(serde);
+      await putThread(secret, "a", 1, () => ({ by: "ada" }));
+      await putThread(secret, "b", 1, () => ({ by: "bob" }));
+      await putThread(secret, "c", 1, () => ({ by: "ada" }));
+      const hers = await collect(secret.listThreads({ filter: { by: "ada" }, limit: 1 }));
+      expect(hers.map(({ threadId }) => threadId)).toEqual(["c"]);
+      const [next] = await collect(secret.listThreads({ filter: { by: "ada" }, cursor: hers[0] }));
+      expect(next.threadId).toBe("a");
+      await secret.close();
+    },
+  },
+  {
     name: "errors say what is missing, what cannot be kept, what is not there and what is closed",
     async run({ open, expect }) {
       const memory = await open();
