@@ -19,6 +19,7 @@ export {
   useMemorySearch,
   useThreads,
 } from "./react/hooks.js";
+export { useSharedThread } from "./react/shared-thread.js";
 
 /** What `<keepsake-inspector>` takes in JSX, besides what every element takes. */
 export interface InspectorAttributes

@@ -33,7 +33,7 @@ test.each([
   ["a namespace as a path", () => useMemorySearch(memory, "notes", { query: "tea" }), 'useMemorySearch: namespacePrefix must be a list: "notes"'],
   ["a query of useMemories", () => useMemories(memory, [], { query: "tea" }), 'useMemories: unknown option "query": it takes filter, limit, offset, asOf, includeSuperseded, includeQuarantined, refreshTtl'],
   ["count of useMemories", () => useMemories(memory, [], { count: 3 }), 'useMemories: unknown option "count": did you mean "limit"?'],
-  ["top of useThreads", () => useThreads(memory, { top: 3 }), 'useThreads: unknown option "top": it takes limit'],
+  ["top of useThreads", () => useThreads(memory, { top: 3 }), 'useThreads: unknown option "top": it takes limit, filter, cursor'],
   ["limit of -1", () => useThreads(memory, { limit: -1 }), "useThreads: limit must be a whole number from 0: -1"],
 ])("%s is refused", (_name, hook, message) => {
   expect(() => rendered(hook)).toThrow(
@@ -43,20 +43,28 @@ test.each([
 
 test("graphTransport() takes a compiled graph, and its options by name", () => {
   const graph = { streamEvents() {}, getState() {} };
-  expect(() => graphTransport({})).toThrow(
-    expect.objectContaining({
-      code: "invalid_argument",
-      message:
-        "[keepsake] graphTransport: it takes a graph with a checkpointer, of compile(): an object",
-    }),
-  );
+  const refusal = "graphTransport: it takes what compile() or createAgent() answers, with a";
+  const refused = (given, message) =>
+    expect(() => graphTransport(given)).toThrow(
+      expect.objectContaining({
+        code: "invalid_argument",
+        message: expect.stringContaining(`[keepsake] ${refusal} ${message}`),
+      }),
+    );
+  refused({}, "checkpointer: an object");
+  refused(undefined, "checkpointer: undefined");
+  const lost = "checkpointer: an answer to an interrupt could not be given to an object";
+  refused(graph, lost);
+  refused({ ...graph, graph: { streamEvents() {} } }, lost);
+  Object.assign(graph, { lg_is_pregel: true });
+  graphTransport({ streamEvents() {}, getState() {}, graph });
   expect(() => graphTransport(graph, { thread: "1" })).toThrow(
     '[keepsake] graphTransport: unknown option "thread": did you mean "threadId"?',
   );
 });
 
 test("a command that needs a server is refused, not dropped", async () => {
-  const transport = graphTransport({ streamEvents() {}, getState() {} });
+  const transport = graphTransport({ streamEvents() {}, getState() {}, lg_is_pregel: true });
   await expect(transport.send({ id: 3, method: "state.fork", params: {} })).resolves.toMatchObject({
     type: "error",
     id: 3,

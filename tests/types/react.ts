@@ -2,6 +2,7 @@
 
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { useStream } from "@langchain/react";
+import { createAgent, fakeModel } from "langchain";
 import type { JSX } from "react";
 import type {
   Memory,
@@ -22,12 +23,14 @@ import {
 export function shown(memory: Memory, scope: ScopedMemory, store: SqliteStore) {
   const items: Answer<SearchItem[]> = useMemories(memory, ["notes"], { filter: { kind: "fact" } });
   const hits: Answer<SearchItem[]> = useMemorySearch(scope, [], { query: "tea", minScore: 0.1 });
-  const threads: Answer<ThreadSummary[]> = useThreads(undefined, { limit: 3 });
+  const threads: Answer<ThreadSummary[]> = useThreads(undefined, { limit: 3, filter: { a: 1 } });
+  const title: unknown = threads.data?.[0]?.metadata?.title;
+  useThreads(memory, { cursor: threads.data?.at(-1) });
   // @ts-expect-error a store tells nobody of changes
   useMemories(store, []);
   // @ts-expect-error a list has no query
   useMemories(memory, [], { query: "tea" });
-  return { items, hits, threads };
+  return { items, hits, threads, title };
 }
 
 export function inspected(memory: Memory, scope: ScopedMemory, inspector: KeepsakeInspector) {
@@ -52,6 +55,7 @@ export function streamed(threadId: string | null) {
     .addEdge(START, "answer")
     .compile();
   const transport = graphTransport(graph, { threadId, configurable: { user_id: "ada" } });
+  graphTransport(createAgent({ model: fakeModel(), tools: [] }), { threadId });
   // @ts-expect-error a graph has to be compiled
   graphTransport(new StateGraph(MessagesAnnotation));
   return useStream<typeof MessagesAnnotation.State>({ transport, threadId });

@@ -98,7 +98,8 @@ function follow<Data>(
   };
 }
 
-function checkMemory(hook: string, memory: unknown): void {
+/** @internal */
+export function checkMemory(hook: string, memory: unknown): void {
   if (memory === undefined) return;
   const { store, onChange } = (memory ?? {}) as Partial<FollowedMemory>;
   if (typeof store === "object" && typeof onChange === "function") return;

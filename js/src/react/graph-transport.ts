@@ -3,9 +3,14 @@
 
 import { checkOptions, type NamesOf, show } from "../checks.js";
 import { invalid, nameError } from "../errors.js";
+import type { FollowedMemory } from "./follow.js";
 
-/** What is used of a compiled graph. Its checkpointer is what keeps the threads. */
+/**
+ * What is used of a compiled graph, or of an agent of `createAgent()`, which has one as its
+ * `graph`. Its checkpointer is what keeps the threads.
+ */
 export interface StreamedGraph {
+  readonly graph?: unknown;
   // biome-ignore lint/suspicious/noExplicitAny: a graph's input is its own; `never` would refuse all
   streamEvents(input: any, options: any): any;
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -50,6 +55,12 @@ interface Interrupt {
   value: unknown;
 }
 
+// A state with what it asks, by which it is known again.
+interface Mark {
+  checkpointId: string | undefined;
+  interrupts: string[];
+}
+
 interface Reader {
   channels: string[];
   events: Event[];
@@ -60,18 +71,32 @@ interface Reader {
 /** The `transport` of `useStream()` over `graph`: runs, answers to interrupts, state and history. */
 export class GraphTransport {
   threadId: string;
-  #graph: StreamedGraph;
-  #configurable: Json;
+  /**
+   * Where the hook asks for what it doesn't ask a transport: that is answered by this address
+   * itself, with nothing. Without one it asks a server at localhost, and tells it the thread.
+   */
+  readonly apiUrl = "data:application/json,[]#";
+  readonly #graph: StreamedGraph;
+  readonly #compiled: StreamedGraph;
+  readonly #configurable: Json;
   // Of the newest run: who opens a stream while it goes on is told all of it.
   #events: Event[] = [];
   #sequence = 0;
   #readers = new Set<Reader>();
   #run: AbortController | undefined;
+  // The newest state, and messages that only the stream has told yet, by the run of their model.
+  #values: Json = {};
+  #streamed = new Map<string, { id: string; isFinished: boolean }>();
+  // What readers have been told of the thread, and who waits for more of it.
+  #told: Mark = { checkpointId: undefined, interrupts: [] };
+  #fresh: ThreadState | undefined;
+  #whenIdle = new Set<() => void>();
 
   /** @internal */
   constructor(graph: StreamedGraph, { threadId, configurable = {} }: GraphTransportOptions) {
     this.threadId = threadId ?? "";
     this.#graph = graph;
+    this.#compiled = compiledOf(graph);
     this.#configurable = configurable;
   }
 
@@ -79,6 +104,7 @@ export class GraphTransport {
     if (threadId === this.threadId) return;
     this.threadId = threadId;
     this.#events = [];
+    this.#streamed.clear();
   }
 
   async open(): Promise<void> {}
@@ -120,12 +146,43 @@ export class GraphTransport {
   }
 
   async getState(): Promise<ThreadState | null> {
-    const state = stateOf(await this.#graph.getState(this.#config()));
+    const state = this.#fresh ?? (await this.#readState());
+    this.#fresh = undefined;
     if (state.checkpoint === null) return null;
+    this.#told = markOf(state);
+    this.#noteValues(state.values);
     // A run that was interrupted before this page was loaded, as whoever listens would know it.
-    const interrupts = state.tasks.flatMap((task) => task.interrupts);
+    const interrupts = interruptsOf(state);
     if (this.#events.length === 0 && interrupts.length > 0) this.#end(interrupts);
-    return state;
+    // What is next goes on by itself only while it runs here: a run that was cut off does not.
+    return this.#run === undefined ? { ...state, next: [] } : state;
+  }
+
+  async #readState(): Promise<ThreadState> {
+    return stateOf(await this.#graph.getState(this.#config()));
+  }
+
+  /** Calls `show` when others have changed the thread. Answers how to stop. @internal */
+  follow(memory: FollowedMemory, show: () => Promise<void>): () => void {
+    const look = latestOnly(async () => {
+      const { threadId } = this;
+      if (this.#run !== undefined || threadId === "") return;
+      const state = await this.#readState();
+      const isOver = stop === undefined || this.#run !== undefined || threadId !== this.threadId;
+      if (isOver || isSameMark(markOf(state), this.#told)) return;
+      this.#fresh = state;
+      this.#events = [];
+      await show();
+    });
+    let stop: (() => void) | undefined = memory.onChange(({ everything, threads }) => {
+      if (everything || threads.includes(this.threadId)) look();
+    });
+    this.#whenIdle.add(look);
+    return () => {
+      stop?.();
+      stop = undefined;
+      this.#whenIdle.delete(look);
+    };
   }
 
   async getHistory({ limit }: { limit?: number } = {}): Promise<ThreadState[]> {
@@ -150,6 +207,9 @@ export class GraphTransport {
     const id = crypto.randomUUID();
     this.#run = run;
     this.#events = [];
+    this.#fresh = undefined;
+    this.#told.interrupts = [];
+    this.#withdraw(() => true);
     const options = {
       ...this.#config(config as Json | undefined),
       ...(metadata === undefined ? {} : { metadata }),
@@ -157,7 +217,8 @@ export class GraphTransport {
       runId: id,
       signal: run.signal,
     };
-    void this.#follow(run, input, options);
+    const graph = input instanceof Resumption ? this.#compiled : this.#graph;
+    void this.#follow(run, () => graph.streamEvents(input, options));
     return id;
   }
 
@@ -173,21 +234,28 @@ export class GraphTransport {
   }
 
   // A newer run has taken the place of one whose events go on.
-  async #follow(run: AbortController, input: unknown, options: Json): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: this package does not know the protocol's types
+  async #follow(run: AbortController, begin: () => any): Promise<void> {
     const isCurrent = () => this.#run === run;
     const interrupts: Interrupt[] = [];
     try {
-      for await (const { method, params } of await this.#graph.streamEvents(input, options)) {
+      for await (const { method, params } of await begin()) {
         if (!isCurrent()) return;
         const isEnd = method === "lifecycle" && params.namespace.length === 0;
         if (isEnd && params.data.event !== "running") continue;
         if (method === "values") interrupts.push(...takeInterrupts(params));
+        if (method === "messages") this.#noteStreamed(params.data);
+        if (method === "values" && params.namespace.length === 0) this.#noteValues(params.data);
+        if (method === "checkpoints" && params.namespace.length === 0) {
+          this.#told.checkpointId = params.data.id;
+        }
         this.#emit(method, params.data, params.namespace);
       }
       if (!isCurrent()) return;
       this.#end(interrupts);
     } catch (error) {
       if (!isCurrent()) return;
+      this.#withdraw(({ isFinished }) => !isFinished);
       const event = run.signal.aborted ? "completed" : "failed";
       this.#emit("lifecycle", {
         event,
@@ -195,13 +263,46 @@ export class GraphTransport {
       });
     }
     this.#run = undefined;
+    for (const look of this.#whenIdle) look();
   }
 
   #end(interrupts: Interrupt[]): void {
+    this.#told.interrupts = interrupts.map(({ id }) => id);
     for (const { id, value } of interrupts) {
       this.#emit("input.requested", { interrupt_id: id, payload: value });
     }
     this.#emit("lifecycle", { event: interrupts.length > 0 ? "interrupted" : "completed" });
+  }
+
+  #noteStreamed({ event, id, run_id = id }: { event?: string; id?: string; run_id?: string }) {
+    if (run_id === undefined) return;
+    if (event === "message-start" && id !== undefined)
+      this.#streamed.set(run_id, { id, isFinished: false });
+    const streamed = this.#streamed.get(run_id);
+    if (event === "message-finish" && streamed !== undefined) streamed.isFinished = true;
+  }
+
+  #noteValues(values: Json): void {
+    this.#values = values;
+    const ids = new Set(
+      messageLists(values).flatMap(([, messages]) => messages.map(({ id }) => id)),
+    );
+    for (const [run, { id }] of this.#streamed) if (ids.has(id)) this.#streamed.delete(run);
+  }
+
+  // Who shows the stream puts behind all others what no state has: for ever, if it was cut off.
+  // A state that has it and one that has it no more take it away.
+  #withdraw(isWanted: (streamed: { isFinished: boolean }) => boolean): void {
+    const gone = [...this.#streamed].filter(([, streamed]) => isWanted(streamed));
+    if (gone.length === 0) return;
+    const halves = gone.map(([run, { id }]) => {
+      this.#streamed.delete(run);
+      return { type: "ai", id, content: "" };
+    });
+    const lists = messageLists(this.#values).map(([name, list]) => [name, [...list, ...halves]]);
+    if (lists.length === 0) return;
+    this.#emit("values", { ...this.#values, ...Object.fromEntries(lists) });
+    this.#emit("values", this.#values);
   }
 
   #emit(method: string, data: unknown, namespace: string[] = []): void {
@@ -237,11 +338,60 @@ async function* readEvents(reader: Reader): AsyncGenerator<Event> {
   }
 }
 
+// What of a state are messages.
+function messageLists(values: Json): [string, { id?: unknown }[]][] {
+  return Object.entries(Object(values)).filter(
+    (entry): entry is [string, { id?: unknown }[]] =>
+      Array.isArray(entry[1]) && typeof entry[1][0]?.getType === "function",
+  );
+}
+
 // The interrupts among a state's values, which are no part of it.
 function takeInterrupts(params: { data: Json }): Interrupt[] {
   const { __interrupt__: interrupts = [], ...values } = params.data;
   params.data = values;
   return interrupts as Interrupt[];
+}
+
+function interruptsOf(state: ThreadState): Interrupt[] {
+  return state.tasks.flatMap((task) => task.interrupts);
+}
+
+function markOf(state: ThreadState): Mark {
+  const interrupts = interruptsOf(state).map(({ id }) => id);
+  return { checkpointId: state.checkpoint?.checkpoint_id, interrupts };
+}
+
+function isSameMark(a: Mark, b: Mark): boolean {
+  return a.checkpointId === b.checkpointId && `${a.interrupts}` === `${b.interrupts}`;
+}
+
+// A function that has `body` run once more if it was called while that runs.
+function latestOnly(body: () => Promise<void>): () => void {
+  let calls = 0;
+  const run = async () => {
+    for (let seen = 0; seen !== calls; ) {
+      seen = calls;
+      // What can't be read now is read after the next change, or by the next run.
+      await body().catch(() => {});
+    }
+    calls = 0;
+  };
+  return () => {
+    calls += 1;
+    if (calls === 1) void run();
+  };
+}
+
+// An agent resumes by LangChain's own `Command` alone, and takes all else for a new input. Its
+// graph, as any, resumes by what says that it is one.
+function compiledOf(graph: StreamedGraph): StreamedGraph {
+  for (const each of [graph, graph.graph] as (StreamedGraph & { lg_is_pregel?: boolean })[]) {
+    if (each?.lg_is_pregel === true && typeof each.streamEvents === "function") return each;
+  }
+  throw invalid(
+    `it takes what compile() or createAgent() answers, with a checkpointer: an answer to an interrupt could not be given to ${show(graph)}`,
+  );
 }
 
 // What LangGraph takes for a `Command`, which this package doesn't import: it is the graph's own.
@@ -315,12 +465,12 @@ export function graphTransport(
   graph: StreamedGraph,
   options: GraphTransportOptions = {},
 ): GraphTransport {
-  if (typeof graph?.streamEvents !== "function" || typeof graph.getState !== "function") {
-    throw invalid(
-      `graphTransport: it takes a graph with a checkpointer, of compile(): ${show(graph)}`,
-    );
-  }
   try {
+    if (typeof graph?.streamEvents !== "function" || typeof graph.getState !== "function") {
+      throw invalid(
+        `it takes what compile() or createAgent() answers, with a checkpointer: ${show(graph)}`,
+      );
+    }
     return new GraphTransport(graph, checkOptions("", OPTIONS, options));
   } catch (error) {
     throw nameError("graphTransport", error);
