@@ -452,6 +452,14 @@ describe("threads", () => {
     await option(/chat.*7 checkpoints/).click();
   });
 
+  test("a thread is called by the title that its run was given", async () => {
+    await page.evaluate(() => globalThis.seedThread("titled", 1, 1, { title: "Tea for two" }));
+    await option(/Tea for two.*1 checkpoint/).click();
+    await page.locator(".count", { hasText: "1 of Tea for two" }).waitFor();
+    await page.evaluate(() => globalThis.memory.checkpointer.deleteThread("titled"));
+    await option(/chat.*7 checkpoints/).click();
+  });
+
   test("what is said of a step is not cut in a narrow window", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     const said = option(/Step 2.*2 branches begin here/).locator(".preview");

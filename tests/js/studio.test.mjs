@@ -141,6 +141,19 @@ test("threads that the program made are listed with their values, and go on", as
   expect(values.messages.at(-1).content).toBe("heard 3");
 });
 
+test("a thread has the title that a run was given", async () => {
+  const { threads, runs } = client();
+  const { thread_id } = await threads.create({ metadata: { graph_id: "graph" } });
+  const run = { input: said("hello"), metadata: { title: "A greeting" } };
+  for await (const _ of runs.stream(thread_id, "graph", run)) {
+    // To its end.
+  }
+  const [found] = await threads.search({ metadata: { title: "A greeting" } });
+  expect(found).toMatchObject({ thread_id, metadata: { title: "A greeting", graph_id: "graph" } });
+  expect(found.metadata).not.toHaveProperty("step");
+  await threads.delete(thread_id);
+});
+
 test("metadata is kept, searched for and patched; a thread is deleted", async () => {
   const { threads } = client();
   const { thread_id } = await threads.create({ metadata: { topic: "tea", graph_id: "graph" } });

@@ -88,9 +88,9 @@ globalThis.seedScope = async () => {
 let clock = 0;
 
 /** A thread with a list of messages that grows, up to so many. → the ids of its checkpoints */
-globalThis.seedThread = async (thread_id, steps, most = steps) => {
+globalThis.seedThread = async (thread_id, steps, most = steps, metadata = {}) => {
   const ids = [];
-  let config = { configurable: { thread_id, checkpoint_ns: "" } };
+  let config = { configurable: { thread_id, checkpoint_ns: "" }, metadata };
   const messages = [];
   for (let step = 0; step < steps; step++) {
     messages.push(step % 2 ? `Answer ${step}: tea is served` : `Question ${step}: is there tea?`);
