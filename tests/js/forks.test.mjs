@@ -4,6 +4,7 @@
 import {
   Annotation,
   Command,
+  DeltaChannel,
   entrypoint,
   interrupt,
   MemorySaver as OfficialSaver,
@@ -13,6 +14,8 @@ import {
   task,
 } from "@langchain/langgraph";
 import { MemorySaver, SqliteSaver } from "keepsake";
+import { AIMessage, createAgent, fakeModel, tool } from "langchain";
+import { z } from "zod";
 
 const State = Annotation.Root({
   log: Annotation({ reducer: (a, b) => [...a, ...b], default: () => [] }),
@@ -78,6 +81,22 @@ const graphs = {
     return entrypoint({ name: "tasks", checkpointer }, async (input) => [input.log[0], await one(), say("end").log[0]]);
   },
 };
+
+const deltas = () =>
+  new DeltaChannel((log, more) => [...log, ...more.flat()], {
+    snapshotFrequency: 3,
+    initialValueFactory: () => [],
+  });
+
+graphs["a delta channel"] = ({ say }, checkpointer) =>
+  new StateGraph(Annotation.Root({ log: deltas }))
+    .addNode("a", () => say("a"))
+    .addNode("b", () => say("b"))
+    .addNode("c", () => say("c"))
+    .addEdge(START, "a")
+    .addEdge(START, "b")
+    .addEdge(["a", "b"], "c")
+    .compile({ checkpointer });
 
 const asking = {
   "a node": ({ say }, checkpointer) =>
@@ -153,8 +172,37 @@ describe.each(Object.entries(savers))("%s", (_, makeSaver) => {
     const { calls, say } = counting();
     const graph = make({ say }, checkpointer);
     await graph.invoke(input, thread("t"));
+    await graph.invoke({ log: ["again"] }, thread("t"));
     return { graph, calls, saver: checkpointer, history: await historyOf(graph) };
   }
+
+  test("asks again for an approval of an agent that was given", async () => {
+    const send = tool(({ text }) => `${interrupt(`send ${text}?`)}: ${text}`, {
+      name: "send",
+      schema: z.object({ text: z.string() }),
+    });
+    const model = fakeModel()
+      .respondWithTools([
+        { name: "send", args: { text: "one" } },
+        { name: "send", args: { text: "two" } },
+      ])
+      .respond(new AIMessage("Done."))
+      .respond(new AIMessage("Done again."));
+    const agent = createAgent({ model, tools: [send], checkpointer: saver });
+    await agent.invoke({ messages: [{ role: "user", content: "send both" }] }, thread("t"));
+    const resume = async (id, answer) => {
+      const { tasks } = await agent.graph.getState(thread(id));
+      const asked = tasks.flatMap(({ interrupts }) => interrupts);
+      expect(asked.map(({ value }) => value)).toEqual(["send one?", "send two?"]);
+      const answers = Object.fromEntries(asked.map((question) => [question.id, answer]));
+      const { messages } = await agent.invoke(new Command({ resume: answers }), thread(id));
+      return messages.slice(2).map(({ text }) => text);
+    };
+    const { config } = await agent.graph.getState(thread("t"));
+    expect(await resume("t", "yes")).toEqual(["yes: one", "yes: two", "Done."]);
+    await saver.forkThread("t", config.configurable.checkpoint_id, "fork");
+    expect(await resume("fork", "no")).toEqual(["no: one", "no: two", "Done again."]);
+  });
 
   describe.each(Object.entries(asking))("a question of %s", (name, make) => {
     let graph;
