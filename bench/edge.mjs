@@ -95,7 +95,7 @@ for (const [label, options] of [
   ["the first filter of a field", rare],
   ["the second, which makes its column", rare],
   ["every later one", rare],
-  ["what contains a text", { query: `${ITEMS - 1} a sent`, mode: "contains" }],
+  ["what contains a text", { query: `${ITEMS - 1} a sent`, ranking: { mode: "contains" } }],
 ]) {
   const { ms, answer } = await call("filters", "found", options);
   const { hits, read, written } = answer;

@@ -191,13 +191,13 @@ for (const kind of ["memory", "file"]) {
   const audited = await openMemory({ path: fileOf("d.db") });
   const governed = await openMemory({ path: fileOf("e.db") });
   for (const kept of [audited, governed]) await kept.keepAudit({ maxEntries: 1000 });
-  await governed.keepHistory(["user", "kept"], { maxVersions: 4 });
+  await governed.store.keepHistory(["user", "kept"], { maxVersions: 4 });
   const others = { masking, encrypted, audited, governed };
   const names = Object.keys(VARIANTS).filter((name) => name !== "encrypted" || encrypted);
   const times = Object.fromEntries(
     Object.keys(WORK).map((work) => [work, Object.fromEntries(names.map((name) => [name, []]))]),
   );
-  await memory.keepHistory(["user", "kept"], { maxVersions: 4 });
+  await memory.store.keepHistory(["user", "kept"], { maxVersions: 4 });
   await measure(memory, others, structuredClone(times)); // warm
   for (let round = 0; round < ROUNDS; ++round) await measure(memory, others, times);
   const rows = Object.entries(times).map(([work, by]) => {

@@ -349,7 +349,7 @@ class OursHybrid extends Ours {
         embeddings: hasModel ? embedder.embedDocuments : embedder,
         fields: ["text", "content", "messages[*].content"],
       },
-      searchMode,
+      ranking: { mode: searchMode },
     });
   }
 }

@@ -92,8 +92,8 @@ async function fill(store, conversations) {
   return store;
 }
 
-const finder = (store, options) => async (conversation, query) => {
-  const hits = await store.search([conversation.id], { query, limit: K, ...options });
+const finder = (store, ranking) => async (conversation, query) => {
+  const hits = await store.search([conversation.id], { query, limit: K, ranking });
   return hits.map(({ key }) => key);
 };
 

@@ -44,8 +44,12 @@ const operations = [
   [30, ({ store }) => store.get(["n", `${pick(5)}`], `k${pick(KEYS)}`)],
   [12, ({ store }) => store.delete(["n", `${pick(5)}`], `k${pick(KEYS)}`)],
   [4, ({ store }) => store.search(["n", `${pick(5)}`], { limit: 5, filter: { tag: "t3" } })],
-  [1, ({ store }) => store.search(["n"], { query: "note of many", mode: "text", limit: 5 })],
-  [2, ({ store }) => store.search(["n"], { query: "note", mode: "vector", limit: 5 })],
+  [
+    1,
+    ({ store }) =>
+      store.search(["n"], { query: "note of many", ranking: { mode: "text" }, limit: 5 }),
+  ],
+  [2, ({ store }) => store.search(["n"], { query: "note", ranking: { mode: "vector" }, limit: 5 })],
   [13, putCheckpoint],
   [5, ({ checkpointer }) => checkpointer?.getTuple(configOf(pick(THREADS)))],
   [1, ({ checkpointer }) => checkpointer?.prune({ keepLast: KEPT_CHECKPOINTS })],

@@ -298,8 +298,8 @@ async function storeSubject(name, open, { vectors }) {
     widthFor: RECALLS.map(() => undefined),
     buildIndex: () => store.buildIndex(),
     search: async (i, _, { namespace, filter }, efSearch) => {
-      const plan = efSearch && { plan: "graph", efSearch };
-      const items = await store.search(namespace, { query: `q${i}`, limit: K, filter, ...plan });
+      const ranking = efSearch && { plan: "graph", efSearch };
+      const items = await store.search(namespace, { query: `q${i}`, limit: K, filter, ranking });
       return items.map((item) => Number(item.key));
     },
     close: () => store.close?.(),

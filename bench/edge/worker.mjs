@@ -65,7 +65,7 @@ export class Candidate extends DurableObject {
   /** From now on puts leave what a policy of a company asks for. */
   async govern({ audit, history }) {
     if (audit) await this.counted.keepAudit(audit);
-    if (history) await this.counted.keepHistory([], history);
+    if (history) await this.counted.store.keepHistory([], history);
   }
 
   async gets(count, memory = this.memory) {

@@ -24,13 +24,13 @@ console.log("profile:", JSON.stringify((await store.get(["users", "ada"], "profi
 await store.put(["knowledge"], "refunds", { text: "A refund takes three days." });
 await store.put(["docs", "drinks"], "oolong", { text: "Oolong is a tea." });
 for (const query of ["When do I get my money back?", "Who painted this?"]) {
-  const hits = await store.search(["knowledge"], { query, mode: "vector" });
+  const hits = await store.search(["knowledge"], { query, ranking: { mode: "vector" } });
   const sure = hits.filter(({ score = 0 }) => score > 0.8);
   console.log(`${query} ${sure.map(({ value }) => value.text).join() || "nothing is known"}`);
 }
 
 // The same for a model, which asks by itself.
-const recall = recallTool({ memory, namespace: ["knowledge"], minScore: 0.1 });
+const recall = recallTool({ memory, namespace: ["knowledge"], ranking: { minScore: 0.1 } });
 console.log((await recall.invoke({ query: "refund" })).split("\n")[2]);
 
 // A cache: an answer lives for ten minutes, and no search by meaning finds it.

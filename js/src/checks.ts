@@ -179,8 +179,11 @@ function copyOfTexts(list: unknown): string[] | undefined {
   return texts;
 }
 
-/** Every option of a call by its name: the compiler sees that none is missing. @internal */
-export type NamesOf<Options> = Record<keyof Options, 1>;
+/**
+ * Every option of a call by its name: the compiler sees that none is missing. A group of options
+ * has their names, so that one that is given beside the group is told where it belongs. @internal
+ */
+export type NamesOf<Options> = Record<keyof Options, 1 | Readonly<Record<string, unknown>>>;
 
 /**
  * A copy of the options of `call` ("" if its errors name it anyhow), all of which it knows: one
@@ -215,15 +218,30 @@ export function checkNames<Options extends object>(
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(known, name) || options[name as keyof Options] === undefined) continue;
-    throw unknownOption(call, Object.keys(known), name);
+    throw unknownOption(call, known, name);
   }
 }
 
-function unknownOption(call: string, known: string[], name: string): KeepsakeError {
-  const meant = nearest(name, known);
-  const remedy = meant === undefined ? `it takes ${known.join(", ")}` : `did you mean "${meant}"?`;
+function unknownOption(
+  call: string,
+  known: NamesOf<Record<string, unknown>>,
+  name: string,
+): KeepsakeError {
   const place = call === "" ? "" : ` of ${call}`;
-  return invalid(`unknown option "${name}"${place}: ${remedy}`);
+  return invalid(`unknown option "${name}"${place}: ${remedyFor(known, name)}`);
+}
+
+function remedyFor(known: NamesOf<Record<string, unknown>>, name: string): string {
+  const groups = Object.entries(known).filter(([, names]) => names !== 1);
+  const home = groups.find(([, names]) => Object.hasOwn(names as object, name));
+  if (home !== undefined) return `it is one of ${home[0]}: { ${home[0]}: { ${name}: … } }`;
+  const meant = nearest(name, Object.keys(known));
+  if (meant !== undefined) return `did you mean "${meant}"?`;
+  for (const [group, names] of groups) {
+    const within = nearest(name, Object.keys(names));
+    if (within !== undefined) return `did you mean { ${group}: { ${within}: … } }?`;
+  }
+  return `it takes ${Object.keys(known).join(", ")}`;
 }
 
 // What others call it, without capitals and signs. The first that the call knows is meant.
@@ -246,11 +264,10 @@ const SYNONYMS: Record<string, string> = {
   db: "path",
   database: "path name",
   serializer: "serde",
-  mode: "searchMode",
+  searchmode: "mode",
+  asof: "validAt",
+  includesuperseded: "validAt",
   threadid: "threadIds",
-  embeddings: "index",
-  dims: "index",
-  fields: "index text",
   expires: "ttl",
   limit: "k",
   expected: "relevant",

@@ -13,13 +13,7 @@ import type { ChangeListener } from "./engine/changes.js";
 import type { Persistence } from "./engine/engine.js";
 import { checkKey, type Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
-import {
-  type DamagedDatabase,
-  invalid,
-  nameError,
-  orUndefined,
-  withNamedErrors,
-} from "./errors.js";
+import { type DamagedDatabase, nameError, orUndefined, withNamedErrors } from "./errors.js";
 import {
   checkImportOptions,
   type ImportOptions,
@@ -52,17 +46,10 @@ import {
 } from "./scope/erasure.js";
 import { type EvictionReport, type EvictOptions, evict } from "./scope/eviction.js";
 import { type Moment, momentOf } from "./scope/history.js";
+import { refuseMisplaced } from "./scope/misplaced.js";
 import { MemoryProvider } from "./scope/provider.js";
 import type { ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
-import type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";
-import {
-  dropHistory,
-  type HistoryRule,
-  historyRules,
-  type KeepHistoryOptions,
-  keepHistory,
-} from "./store/history-rules.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import type { PastStore } from "./store/past-store.js";
 import { SqliteStore } from "./store/store.js";
@@ -147,15 +134,8 @@ export class Memory {
   readonly #connection: Connection;
   #persistence: Persistence;
 
-  // Of a whole memory where one of its tiers was meant, as in compile({ store: memory }).
   static {
-    for (const name of methodsOf(SqliteStore.prototype, SqliteSaver.prototype)) {
-      if (name in Memory.prototype) continue;
-      const misplaced = () => {
-        throw invalid(`Memory: it has no ${name}(): ${remedyFor(name)}`);
-      };
-      Object.defineProperty(Memory.prototype, name, { value: misplaced, configurable: true });
-    }
+    refuseMisplaced(Memory);
   }
 
   /** @internal */
@@ -309,28 +289,6 @@ export class Memory {
   }
 
   /**
-   * Keeps what the items of this namespace and of all below it were, from now on: for
-   * `store.history()`, `store.undo()` and `asOf()`. `[]` is everything. The database remembers
-   * it, so that every tab and process does it. Again changes how much.
-   *
-   *     await memory.keepHistory(["users"], { maxVersions: 50, maxAge: 60 * 24 * 30 });
-   */
-  async keepHistory(namespace: string[], options?: KeepHistoryOptions): Promise<void> {
-    const { now = Date.now } = this.#options;
-    await withNamedErrors("Memory", () => keepHistory(this.#connection, namespace, options, now()));
-  }
-
-  /** Keeps it no longer, and drops what was kept by that rule. */
-  async dropHistory(namespace: string[]): Promise<void> {
-    await withNamedErrors("Memory", () => dropHistory(this.#connection, namespace));
-  }
-
-  /** Which namespaces keep what their items were. */
-  async historyRules(): Promise<HistoryRule[]> {
-    return withNamedErrors("Memory", () => historyRules(this.#connection));
-  }
-
-  /**
    * The items as they were at a time, or when a checkpoint was made: for reading, by a graph
    * that is replayed, for example.
    *
@@ -348,16 +306,6 @@ export class Memory {
   /** Moves everything into the database file, and to the disk. */
   async flush(): Promise<void> {
     await withNamedErrors("Memory", () => this.#connection.call([{ kind: "flush" }]));
-  }
-
-  /** How well searches of the store find what answers these questions. */
-  async eval(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Evaluation> {
-    return this.store.eval(cases, options);
-  }
-
-  /** Which weights of its searches find more of it. Changes nothing. */
-  async tune(cases: EvaluationCase[], options?: EvaluationOptions): Promise<Tuning> {
-    return this.store.tune(cases, options);
   }
 
   async stats(): Promise<MemoryStats> {
@@ -486,8 +434,8 @@ export class Memory {
 }
 
 // What expires is swept for the whole memory, and history pruned.
-function scopedOptionsOf({ index, ttl, text, searchMode, secrets, now, serde }: MemoryOptions) {
-  const scoped: ScopedTierOptions = { index, text, searchMode, secrets, now, serde };
+function scopedOptionsOf({ index, ttl, text, ranking, secrets, now, serde }: MemoryOptions) {
+  const scoped: ScopedTierOptions = { index, text, ranking, secrets, now, serde };
   if (ttl) scoped.ttl = { ...ttl, sweepIntervalMinutes: undefined };
   return scoped;
 }
@@ -553,25 +501,6 @@ function salvageInto(
       connection.close();
     }
   });
-}
-
-function methodsOf(...prototypes: object[]): Set<string> {
-  const names = new Set<string>();
-  for (let object of prototypes) {
-    for (; object !== Object.prototype; object = Object.getPrototypeOf(object)) {
-      for (const name of Object.getOwnPropertyNames(object)) names.add(name);
-    }
-  }
-  return names;
-}
-
-function remedyFor(name: string): string {
-  const tiers = [
-    ...(name in SqliteStore.prototype ? ["store"] : []),
-    ...(name in SqliteSaver.prototype ? ["checkpointer"] : []),
-  ];
-  const calls = tiers.map((tier) => `memory.${tier}.${name}()`).join(" or ");
-  return `call ${calls}; compile() takes memory.store and memory.checkpointer`;
 }
 
 async function storageOfOrigin(): Promise<Pick<MemoryStats, "quota" | "persisted">> {

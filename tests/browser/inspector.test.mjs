@@ -322,7 +322,7 @@ describe("as it was", () => {
     }, time);
 
   test("a time before the history is refused, in words", async () => {
-    await page.evaluate(() => globalThis.memory.keepHistory(["desk"]));
+    await page.evaluate(() => globalThis.memory.store.keepHistory(["desk"]));
     await field().fill(await local(Date.parse("2020-05-01T12:00:00Z")));
     await message(/history of \["desk"\] goes back to/).waitFor();
     await button("Back to now").click();
@@ -356,7 +356,7 @@ describe("as it was", () => {
     await option(/cup/).waitFor();
     await page.evaluate(() => globalThis.memory.checkpointer.deleteThread("then"));
     await page.evaluate(() => globalThis.memory.store.clearNamespace(["desk"]));
-    await page.evaluate(() => globalThis.memory.dropHistory(["desk"]));
+    await page.evaluate(() => globalThis.memory.store.dropHistory(["desk"]));
   });
 });
 
@@ -622,7 +622,7 @@ describe("storage", () => {
   test("what is held and kept is told, and a history is dropped after a question", async () => {
     await page.evaluate(async () => {
       await globalThis.memory.hold(["tasks"], "case 7");
-      await globalThis.memory.keepHistory(["diary"], { maxVersions: 3, maxAge: 60 });
+      await globalThis.memory.store.keepHistory(["diary"], { maxVersions: 3, maxAge: 60 });
     });
     await tab("Items");
     await node(/tasks/).filter({ hasText: "1" }).waitFor();
@@ -637,7 +637,7 @@ describe("storage", () => {
     await inDialog("Drop it").click();
     await message("The history was dropped.").waitFor();
     await rule.waitFor({ state: "detached" });
-    const rules = await page.evaluate(() => globalThis.memory.historyRules());
+    const rules = await page.evaluate(() => globalThis.memory.store.historyRules());
     expect(rules.map(({ namespace }) => namespace)).not.toContainEqual(["diary"]);
     await page.evaluate(() => globalThis.memory.release(["tasks"]));
   });

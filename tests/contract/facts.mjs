@@ -13,7 +13,7 @@ export const factCases = [
       const from = clock.now() + 1000;
       await store.put(N, "k", { n: 1 }, undefined, { validFrom: from, validUntil: from + 1000 });
       expect(keysOf(await store.search(N))).toEqual([]);
-      expect(keysOf(await store.search(N, { asOf: from }))).toEqual(["k"]);
+      expect(keysOf(await store.search(N, { validAt: from }))).toEqual(["k"]);
       clock.advanceMs(1000);
       expect(keysOf(await store.search(N))).toEqual(["k"]);
       clock.advanceMs(1000);
@@ -27,12 +27,12 @@ export const factCases = [
         new Date(Date.UTC(2020, 5)),
         "2020-06-01T01:00+01:00",
       ]) {
-        expect(keysOf(await store.search(N, { asOf }))).toEqual(["k"]);
+        expect(keysOf(await store.search(N, { validAt: asOf }))).toEqual(["k"]);
       }
       const found = await store.get(N, "k");
       expect(found?.validFrom?.toISOString()).toEqual("2020-01-01T00:00:00.000Z");
       expect(found?.validUntil?.toISOString()).toEqual("2021-01-01T00:00:00.000Z");
-      await expect(async () => store.search(N, { asOf: "last year" })).rejects.toThrow();
+      await expect(async () => store.search(N, { validAt: "last year" })).rejects.toThrow();
     },
     "a fact that was superseded is found as of then only": async (store, { clock }) => {
       await store.put(N, "bern", { home: "Bern" });
@@ -40,8 +40,8 @@ export const factCases = [
       clock.advanceMinutes(DAY_MINUTES);
       await store.put(N, "basel", { home: "Basel" }, undefined, { supersedes: "bern" });
       expect(keysOf(await store.search(N))).toEqual(["basel"]);
-      expect(keysOf(await store.search(N, { asOf: before }))).toEqual(["bern"]);
-      expect(keysOf(await store.search(N, { includeSuperseded: true }))).toEqual(["basel", "bern"]);
+      expect(keysOf(await store.search(N, { validAt: before }))).toEqual(["bern"]);
+      expect(keysOf(await store.search(N, { validAt: "anytime" }))).toEqual(["basel", "bern"]);
       expect(keysOf(await store.search(N, { filter: { home: "Bern" } }))).toEqual([]);
     },
     "the operations of a batch take validity, one after the other": async (store) => {
@@ -51,7 +51,7 @@ export const factCases = [
         { namespace: ["m"], key: "b", value: { n: 2 }, supersedes },
       ]);
       expect(keysOf(await store.search([]))).toEqual(["b"]);
-      const search = { namespacePrefix: [], includeSuperseded: true };
+      const search = { namespacePrefix: [], validAt: "anytime" };
       const [hits] = await store.batch([search]);
       expect(keysOf(hits)).toEqual(["b", "a"]);
     },
@@ -68,15 +68,15 @@ export const factCases = [
       await store.put(N, "new", { text: "red, and some blue" }, undefined, { supersedes: "old" });
       await store.put(N, "other", { text: "red green" });
       for (const mode of ["vector", "text", "hybrid", "contains"]) {
-        const options = { query: "red", mode };
+        const options = { query: "red", ranking: { mode } };
         expect(sortedKeysOf(await store.search(N, options))).toEqual(["new", "other"]);
-        const all = await store.search(N, { ...options, includeSuperseded: true });
+        const all = await store.search(N, { ...options, validAt: "anytime" });
         expect(sortedKeysOf(all)).toEqual(["new", "old", "other"]);
         const [older, newer] = ["old", "new"].map((key) =>
           all.findIndex((item) => item.key === key),
         );
         expect(newer < older).toBe(true);
-        const page = { ...options, includeSuperseded: true, limit: 1, offset: 1 };
+        const page = { ...options, validAt: "anytime", limit: 1, offset: 1 };
         expect(keysOf(await store.search(N, page))).toEqual([all[1]?.key]);
       }
     },
@@ -113,13 +113,14 @@ export const factCases = [
       await store.put(N, "user", { text: "red" }, undefined, { origin: "user" });
       await store.put(N, "web", { text: "red" }, undefined, { origin: "web" });
       for (const mode of ["vector", "text", "hybrid"]) {
-        const search = { query: "red", mode };
-        const best = async (origins) => (await store.search(N, { ...search, origins }))[0]?.key;
+        const search = { query: "red", ranking: { mode } };
+        const best = async (origins) =>
+          (await store.search(N, { ...search, ranking: { ...search.ranking, origins } }))[0]?.key;
         expect(await best({ user: 0.1 })).toEqual("web");
         expect(await best({ web: 0.1, unknown: 0 })).toEqual("user");
         expect(sortedKeysOf(await store.search(N, search))).toEqual(["user", "web"]);
       }
-      expect(keysOf(await store.search(N, { origins: { web: 0 } })).length).toBe(2);
+      expect(keysOf(await store.search(N, { ranking: { origins: { web: 0 } } })).length).toBe(2);
     },
   }),
 ];

@@ -97,7 +97,7 @@ export const historyCases = [
       clock.advanceMs(10);
       await store.put(N, "k", { text: "blue" });
       const best = async (from) => {
-        const [hit] = await from.search(N, { query: "red", mode: "vector" });
+        const [hit] = await from.search(N, { query: "red", ranking: { mode: "vector" } });
         return Math.round((hit?.score ?? -1) * 100) / 100;
       };
       const now = await best(store);

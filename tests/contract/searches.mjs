@@ -38,7 +38,7 @@ export const searchCases = [
         k2: { text: "Green TEA, please" },
         k3: { text: "coffee" },
       });
-      const hits = await store.search(N, { query: "tea", mode: "contains" });
+      const hits = await store.search(N, { query: "tea", ranking: { mode: "contains" } });
       expect(sortedKeysOf(hits)).toEqual(["k2", "tea_time"]);
       expect(hits.map((hit) => hit.score)).toEqual([undefined, undefined]);
     },
@@ -51,7 +51,8 @@ export const searchCases = [
         plain: "100 aXb cd its",
       };
       for (const [key, text] of Object.entries(texts)) await store.put(N, key, { text });
-      const find = async (query) => keysOf(await store.search(N, { query, mode: "contains" }));
+      const find = async (query) =>
+        keysOf(await store.search(N, { query, ranking: { mode: "contains" } }));
       expect(await find("0%")).toEqual(["percent"]);
       expect(await find("a_b")).toEqual(["under"]);
       expect(await find("it's")).toEqual(["quote"]);
@@ -67,7 +68,12 @@ export const searchCases = [
         await store.put(["n", "in"], `k${i}`, { text: "tea", even: i % 2 === 0 });
       }
       await store.put(["out"], "x", { text: "tea", even: true });
-      const page = { query: "tea", mode: "contains", filter: { even: true }, limit: 3 };
+      const page = {
+        query: "tea",
+        ranking: { mode: "contains" },
+        filter: { even: true },
+        limit: 3,
+      };
       const first = await store.search(N, page);
       const second = await store.search(N, { ...page, offset: 3 });
       expect(sortedKeysOf([...first, ...second])).toEqual(["k0", "k2", "k4", "k6"]);
@@ -75,7 +81,7 @@ export const searchCases = [
     },
     "contains with an empty query lists": async (store) => {
       await putAll(store, N, { a: {}, b: {} });
-      const hits = await store.search(N, { query: "", mode: "contains" });
+      const hits = await store.search(N, { query: "", ranking: { mode: "contains" } });
       expect(keysOf(hits)).toEqual(["a", "b"]);
     },
   }),
@@ -88,7 +94,7 @@ export const searchCases = [
       });
       await store.put(["other"], "pref_theme", { v: "dark" });
       const found = async (query) =>
-        keysOf(await store.search(N, { query, mode: "contains" })).sort();
+        keysOf(await store.search(N, { query, ranking: { mode: "contains" } })).sort();
       expect(await found("pref_")).toEqual(["pref_size", "pref_theme"]);
       expect(await found("dark")).toEqual(["mem_1", "pref_theme"]);
       expect(await found("none")).toEqual([]);
@@ -104,7 +110,8 @@ export const searchCases = [
         tea: { text: "我喜欢喝茶" },
         code: { text: "call getUserName" },
       });
-      const find = async (query) => keysOf(await store.search(N, { query, mode: "text" }));
+      const find = async (query) =>
+        keysOf(await store.search(N, { query, ranking: { mode: "text" } }));
       expect(await find("Where did they go for a walk?")).toEqual(["walk"]);
       expect(await find("CAFE")).toEqual(["walk"]);
       expect(await find("茶")).toEqual(["tea"]);
@@ -113,27 +120,29 @@ export const searchCases = [
     },
     "text scores are between 0 and 1, the best first": async (store) => {
       await putAll(store, N, { both: { text: "green tea" }, one: { text: "green car" } });
-      const hits = await store.search(N, { query: "green tea", mode: "text" });
+      const hits = await store.search(N, { query: "green tea", ranking: { mode: "text" } });
       expect(keysOf(hits)).toEqual(["both", "one"]);
       for (const { score } of hits)
         expect(score !== undefined && score > 0 && score < 1).toBe(true);
     },
     "hybrid without an index is text": async (store) => {
       await putAll(store, N, { a: { text: "tea" }, b: { text: "coffee" } });
-      const text = await store.search(N, { query: "tea", mode: "text" });
-      const hybrid = await store.search(N, { query: "tea", mode: "hybrid" });
+      const text = await store.search(N, { query: "tea", ranking: { mode: "text" } });
+      const hybrid = await store.search(N, { query: "tea", ranking: { mode: "hybrid" } });
       expect(keysOf(hybrid)).toEqual(["a"]);
       expect(hybrid[0]?.score).toBeCloseTo(text[0]?.score ?? Number.NaN, 5);
     },
     "an unknown mode is an error": async (store) => {
-      await expect(async () => store.search(N, { query: "tea", mode: "toast" })).rejects.toThrow();
+      await expect(async () =>
+        store.search(N, { query: "tea", ranking: { mode: "toast" } }),
+      ).rejects.toThrow();
     },
   }),
   ...cases(["index"], {
     "hybrid finds by words what has no vector, and by vector what has no word": async (store) => {
       await store.put(N, "vector", { text: "red" });
       await store.put(N, "word", { note: "a red scarf" }, false);
-      const hits = await store.search(N, { query: "red", mode: "hybrid" });
+      const hits = await store.search(N, { query: "red", ranking: { mode: "hybrid" } });
       expect([...keysOf(hits)].sort()).toEqual(["vector", "word"]);
     },
     "hybrid finds by vector only what holds the phrases that were asked for": async (store) => {
@@ -142,7 +151,7 @@ export const searchCases = [
         apart: { text: "green scarf, and red" },
         near: { text: "green red" },
       });
-      const hits = await store.search(N, { query: '"red green"', mode: "hybrid" });
+      const hits = await store.search(N, { query: '"red green"', ranking: { mode: "hybrid" } });
       expect(keysOf(hits)).toEqual(["phrase"]);
     },
   }),
@@ -159,13 +168,13 @@ export const searchCases = [
       { embeddings },
     ) => {
       await putAll(store, N, { a: { text: "dark red wine" }, b: { text: "red" } });
-      const hits = await store.search(N, { query: "wine", mode: "contains" });
+      const hits = await store.search(N, { query: "wine", ranking: { mode: "contains" } });
       expect(hits.map((hit) => [hit.key, hit.score])).toEqual([["a", undefined]]);
       expect(embeddings.queryCalls).toEqual([]);
     },
     "vector can be asked for by name": async (store) => {
       await store.put(N, "a", { text: "red" });
-      const hits = await store.search(N, { query: "red", mode: "vector" });
+      const hits = await store.search(N, { query: "red", ranking: { mode: "vector" } });
       expect(hits[0]?.score).toBeCloseTo(1, 5);
     },
     "an episode is found by one that is like it, which is no hit itself": async (
@@ -191,7 +200,10 @@ export const searchCases = [
         half: { text: "red green" },
         none: { text: "blue" },
       });
-      const hits = await store.search(N, { query: "red", mode: "vector", minScore: 0.6 });
+      const hits = await store.search(N, {
+        query: "red",
+        ranking: { mode: "vector", minScore: 0.6 },
+      });
       expect(keysOf(hits)).toEqual(["full", "half"]);
     },
   }),
@@ -217,7 +229,9 @@ export const searchCases = [
   }),
   ...cases([], {
     "vector asked of a store without an index is an error": async (store) => {
-      await expect(async () => store.search(N, { query: "red", mode: "vector" })).rejects.toThrow();
+      await expect(async () =>
+        store.search(N, { query: "red", ranking: { mode: "vector" } }),
+      ).rejects.toThrow();
     },
     "what was rewarded comes first among what says the same": async (store) => {
       await putAll(store, N, {
@@ -227,8 +241,7 @@ export const searchCases = [
       });
       const hits = await store.search(N, {
         query: "restart server",
-        mode: "text",
-        boosts: { reward: 0.5 },
+        ranking: { mode: "text", boosts: { reward: 0.5 } },
       });
       expect(keysOf(hits)).toEqual(["worked", "unknown", "failed"]);
     },
@@ -240,10 +253,14 @@ export const searchCases = [
         await putAll(store, N, Object.fromEntries(items));
         expect(await store.buildIndex()).toBe(300);
         const find = async (from, plan) =>
-          keysOf(await from.search(N, { query: "red red green", limit: 5, ...(plan && { plan }) }));
+          keysOf(await from.search(N, { query: "red red green", limit: 5, ranking: { plan } }));
         const expected = await find(store, "exact");
         const again = await reopen(store, options);
-        const [hit] = await again.search(N, { query: "red", plan: "graph", explain: true });
+        const [hit] = await again.search(N, {
+          query: "red",
+          ranking: { plan: "graph" },
+          explain: true,
+        });
         expect(hit?.plan).toEqual("vectors: graph of 300, 300 in the graph");
         for (const plan of ["exact", "codes", "graph"]) {
           expect(await find(again, plan)).toEqual(expected);

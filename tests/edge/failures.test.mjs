@@ -80,7 +80,7 @@ test("a mistake is an error in an object and through a stub, too", async () => {
     expect.stringMatching(/^invalid_argument: .*"locationhint".*"locationHint"/),
     expect.stringMatching(/^invalid_argument: .*"path".* it takes locationHint, /),
     expect.stringMatching(/^invalid_argument: .*ttl takes options by name/),
-    expect.stringMatching(/^invalid_argument: .*"searchmode".*"searchMode"/),
+    expect.stringMatching(/^invalid_argument: .*"searchmode".*ranking: { mode: … }/),
     expect.stringMatching(/^unsupported: .*Cloudflare encrypts what a Durable Object keeps/),
     expect.stringMatching(/^unsupported: .*Cloudflare encrypts what a Durable Object keeps/),
     expect.stringMatching(/^invalid_argument: .*"where" of search: did you mean "filter"/),

@@ -88,14 +88,14 @@ const searches = [
   ["a string as limit", { limit: "10" }, "invalid_argument", /limit/],
   ["a negative offset", { offset: -1 }, "invalid_argument", /offset/],
   ["a query that is no string", { query: 7 }, "invalid_argument", /query/],
-  ["an unknown mode", { query: "x", mode: "psychic" }, "invalid_argument", /psychic/],
+  ["an unknown mode", { query: "x", ranking: { mode: "psychic" } }, "invalid_argument", /psychic/],
   ["near a vector without an index", { near: [1, 0] }, "invalid_argument", /near.*index/],
-  ["near a vector and a query without an index", { near: [1, 0], query: "x", mode: "hybrid" }, "invalid_argument", /near.*index/],
+  ["near a vector and a query without an index", { near: [1, 0], query: "x", ranking: { mode: "hybrid" } }, "invalid_argument", /near.*index/],
   ["near an item without an index", { near: { namespace: ["a"], key: "k" } }, "invalid_argument", /near.*index/],
   ["near nothing", { near: [] }, "invalid_argument", /near/],
   ["near a number", { near: 7 }, "invalid_argument", /near/],
   ["near text", { near: ["a"] }, "invalid_argument", /near/],
-  ["mode vector without an index", { query: "x", mode: "vector" }, "invalid_argument", /index/],
+  ["mode vector without an index", { query: "x", ranking: { mode: "vector" } }, "invalid_argument", /index/],
 ];
 
 // biome-ignore format: a table reads best by rows.

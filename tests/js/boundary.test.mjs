@@ -96,7 +96,9 @@ describe.each(Object.entries(databases))("two callers of one memory, %s:", (_nam
     const second = async () => (await open({ index: { ...two, replace: true } })).store.stats();
     await expect(second()).rejects.toMatchObject({ code: "conflicting_options" });
     expect(await first.store.stats()).toMatchObject({ vectors: 1, pending: 0 });
-    expect(await first.store.search(["n"], { query: "tea", mode: "vector" })).toHaveLength(1);
+    expect(
+      await first.store.search(["n"], { query: "tea", ranking: { mode: "vector" } }),
+    ).toHaveLength(1);
   });
 });
 

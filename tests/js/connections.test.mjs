@@ -119,7 +119,7 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
     for (const name of ["meta", "checkpoints", "writes", "store_kv", "content"]) {
       expect(connection.prepare(`SELECT mine FROM ${name}`).get().mine).toBe("mine");
     }
-    await memory.store.search(["n"], { query: "writes", mode: "hybrid" });
+    await memory.store.search(["n"], { query: "writes", ranking: { mode: "hybrid" } });
     const names = connection.prepare("SELECT name FROM sqlite_master").all();
     const ours = names.filter(({ name }) => name.startsWith("keepsake_"));
     expect(ours.length).toBeGreaterThan(15);
@@ -146,10 +146,10 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
   test("what another connection wrote is seen by the next call", async () => {
     const other = memoryAt(library, path, { index });
     await memory.store.put(["n"], "a", { text: "apple" });
-    await memory.store.search(["n"], { query: "apple", mode: "hybrid" });
+    await memory.store.search(["n"], { query: "apple", ranking: { mode: "hybrid" } });
     await other.store.put(["n"], "b", { text: "apples" });
     expect(await memory.store.get(["n"], "b")).not.toBeNull();
-    const found = await memory.store.search(["n"], { query: "apple", mode: "hybrid" });
+    const found = await memory.store.search(["n"], { query: "apple", ranking: { mode: "hybrid" } });
     expect(keysOf(found)).toEqual(["a", "b"]);
     await memory.store.delete(["n"], "a");
     expect(keysOf(await other.store.search(["n"], { query: "apple" }))).toEqual(["b"]);
@@ -269,8 +269,9 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
       get: ({ store }) => store.get(["n"], "a"),
       list: ({ store }) => store.search(["n"], { limit: 5 }),
       namespaces: ({ store }) => store.listNamespaces({ prefix: ["n"] }),
-      words: ({ store }) => store.search(["n"], { query: "foreign apple", mode: "text" }),
-      vectors: ({ store }) => store.search(["n"], { query: "apple", mode: "vector" }),
+      words: ({ store }) =>
+        store.search(["n"], { query: "foreign apple", ranking: { mode: "text" } }),
+      vectors: ({ store }) => store.search(["n"], { query: "apple", ranking: { mode: "vector" } }),
       filter: async ({ store }) => {
         for (let i = 0; i < 3; i++) await store.search(["m"], { filter: { n: 3 } });
         return store.search(["m"], { filter: { n: 3 } });
@@ -289,7 +290,7 @@ describe.each(Object.keys(libraries))("over %s", (library) => {
       connection.exec("PRAGMA journal_mode = WAL");
       await memory.store.put(["n"], "a", { text: "an apple" });
       await memory.store.put(["n", "below"], "b", { text: "a pear" });
-      await memory.store.search(["n"], { query: "apple", mode: "text" });
+      await memory.store.search(["n"], { query: "apple", ranking: { mode: "text" } });
       const many = Array.from({ length: 600 }, (_, n) => n);
       await memory.store.batch(
         many.map((n) => ({ namespace: ["m"], key: `k${n}`, value: { n }, index: false })),
@@ -547,7 +548,7 @@ test("the names that get a prefix are those of a file", async () => {
   const path = temporaryFile();
   const store = new SqliteStore({ path, index });
   await store.put(["n"], "a", { text: "a" });
-  await store.search(["n"], { query: "a", mode: "hybrid" });
+  await store.search(["n"], { query: "a", ranking: { mode: "hybrid" } });
   await store.close();
   const file = new BetterSqlite3(path, { readonly: true });
   const known = file
@@ -559,12 +560,12 @@ test("the names that get a prefix are those of a file", async () => {
   const connection = new BetterSqlite3(":memory:");
   const memory = memoryOver(connection, { index });
   await memory.store.put(["n"], "a", { text: "a" });
-  await memory.store.search(["n"], { query: "a", mode: "hybrid" });
+  await memory.store.search(["n"], { query: "a", ranking: { mode: "hybrid" } });
   await memory.checkpointer.put(threadConfig("t"), checkpointOf({ a: [1] }), metadataOf(), {
     a: 1,
   });
   await memory.hold(["n"], "a reason");
-  await memory.keepHistory(["n"]);
+  await memory.store.keepHistory(["n"]);
   await memory.keepAudit();
   await memory.store.put(["n"], "a", { text: "b" });
   // Columns of a field are made for many items, when it is asked for again.
@@ -669,7 +670,7 @@ describe("a storm of four processes on one file", () => {
       const byVector = await memory.store.search(["storm"], { query: "item 1", limit: 100_000 });
       const byWords = await memory.store.search(["storm"], {
         query: "item",
-        mode: "text",
+        ranking: { mode: "text" },
         limit: 100_000,
       });
       expect([byVector.length, byWords.length]).toEqual([items, items]);

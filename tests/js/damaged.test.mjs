@@ -290,7 +290,7 @@ describe("a salvage of what items were, and of who wrote", () => {
     const path = temporaryFile();
     let write = 0;
     const memory = await openMemory({ path, now: () => timeOf(write) });
-    await memory.keepHistory([], { maxVersions: 1000 });
+    await memory.store.keepHistory([], { maxVersions: 1000 });
     await memory.keepAudit();
     for (; write < WRITES; write++) {
       const key = keys[write % KEYS];

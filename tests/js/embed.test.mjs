@@ -252,25 +252,25 @@ test.each([
 test("its searches by words and vectors go by what stands out, unless told otherwise", async () => {
   const embeddings = staticEmbedder(await cutWordVectors(gloveText()));
   const indexOf = (model) => ({ dims: embeddings.dims, embeddings: model, fields: ["text"] });
-  const { fusion, ...rough } = embeddings;
-  expect(fusion).toBe("standout");
+  const { ranking: own, ...rough } = embeddings;
+  expect(own).toEqual({ mode: "hybrid", fusion: "standout" });
   const texts = ["tea", "coffee", "storm", "song", "we", "a"];
-  const scoresOf = async (model, options) => {
-    const store = new InMemoryStore({ index: indexOf(model), searchMode: "hybrid" });
+  const scoresOf = async (model, ranking) => {
+    const store = new InMemoryStore({ index: indexOf(model), ranking: { mode: "hybrid" } });
     for (let i = 0; i < 48; i++) {
       await store.put(["n"], `${i}`, { text: `${texts[i % 6]} ${texts[(i * 5) % 6]} ${i}` });
     }
-    const hits = await store.search(["n"], { query: "tea", limit: 48, ...options });
+    const hits = await store.search(["n"], { query: "tea", limit: 48, ranking });
     await store.close();
     return hits.map(({ key, score }) => [key, score]);
   };
   const standouts = await scoresOf(embeddings);
   expect(standouts).not.toEqual(await scoresOf(rough));
-  expect(await scoresOf(rough, { fusion })).toEqual(standouts);
+  expect(await scoresOf(rough, { fusion: "standout" })).toEqual(standouts);
   expect(await scoresOf(embeddings, { fusion: "weighted" })).toEqual(await scoresOf(rough));
-  expect(() => new InMemoryStore({ index: indexOf({ ...rough, fusion: "loud" }) })).toThrow(
-    'embeddings.fusion must be one of weighted, reciprocalRank, standout: "loud"',
-  );
+  expect(
+    () => new InMemoryStore({ index: indexOf({ ...rough, ranking: { fusion: "loud" } }) }),
+  ).toThrow('embeddings.ranking.fusion must be one of weighted, reciprocalRank, standout: "loud"');
 });
 
 test("a file of one table refuses another one", async () => {

@@ -222,11 +222,13 @@ test("two stores on one file, of which one has the model: what the other one put
   await without.put(N, "a", { text: "now bb" });
   await without.put(N, "hidden", { text: "b" }, false);
   for (const mode of [undefined, "auto", "contains", "text", "hybrid"]) {
-    const hits = await without.search(N, { query: "bbb", mode });
+    const hits = await without.search(N, { query: "bbb", ranking: { mode } });
     expect(hits.map(({ key }) => key)).toEqual(["b"]);
   }
-  expect(await without.search(N, { mode: "auto" })).toHaveLength(3);
-  await expect(without.search(N, { query: "bbb", mode: "vector" })).rejects.toMatchObject({
+  expect(await without.search(N, { ranking: { mode: "auto" } })).toHaveLength(3);
+  await expect(
+    without.search(N, { query: "bbb", ranking: { mode: "vector" } }),
+  ).rejects.toMatchObject({
     code: "invalid_argument",
   });
   expect(await withIndex.stats()).toMatchObject({ items: 3, vectors: 0, pending: 2 });
@@ -287,8 +289,8 @@ test("why an item is no hit can be asked", async () => {
   expect(await reason("missing", { query: "a" })).toBe("noItem");
   expect(await reason({ namespace: ["m"], key: "x" }, { query: "a" })).toBe("noItem");
   expect(await reason("ab", { query: "a", filter: { kind: 3 } })).toBe("filter");
-  expect(await reason("ab", { query: "zebra", mode: "text" })).toBe("noMatch");
-  expect(await reason("bbb", { query: "a", minScore: 0.9 })).toBe("belowMinScore");
+  expect(await reason("ab", { query: "zebra", ranking: { mode: "text" } })).toBe("noMatch");
+  expect(await reason("bbb", { query: "a", ranking: { minScore: 0.9 } })).toBe("belowMinScore");
   await store.put(["m"], "x", { text: "a" });
   expect(await reason({ namespace: ["m"], key: "x" }, { query: "a" })).toBe("outsideNamespace");
   const why = await store.whyNot(N, "ab", { query: "a", limit: 1 });
@@ -299,7 +301,7 @@ test("why an item is no hit can be asked", async () => {
 test("explain tells the plan of a search by words", async () => {
   const store = memoryStore(letters());
   await store.put(N, "a", { text: "green tea" });
-  const [hit] = await store.search(N, { query: "tea", mode: "hybrid", explain: true });
+  const [hit] = await store.search(N, { query: "tea", ranking: { mode: "hybrid" }, explain: true });
   expect(hit.plan).toBe("words and vectors: 1 candidate of 1 item; vectors: codes of 1");
   expect(hit.explain.words).toBeGreaterThan(0);
 });

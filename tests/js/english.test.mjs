@@ -115,7 +115,7 @@ describe("until the table is there", () => {
     const { embeddings, resolve } = later();
     await using store = new InMemoryStore({ index: { dims, embeddings } });
     await store.put(ns, "dog", dog);
-    const hits = store.search(ns, { ...paraphrase, mode: "vector" });
+    const hits = store.search(ns, { ...paraphrase, ranking: { mode: "vector" } });
     const embedded = store.reembed();
     resolve(table);
     await Promise.all([hits, embedded]);
@@ -131,7 +131,7 @@ describe("until the table is there", () => {
     await store.put(ns, "code", { text: "qwxz zzvk" });
     await store.put(ns, "dog", dog);
     for (const query of ["zzyzxq", "???", "12345"]) {
-      expect(await store.search(ns, { query, minScore: 0.07 })).toEqual([]);
+      expect(await store.search(ns, { query, ranking: { minScore: 0.07 } })).toEqual([]);
     }
     expect((await store.search(ns, paraphrase))[0].key).toBe("dog");
   });
@@ -192,9 +192,9 @@ describe("until the table is there", () => {
       code: "embedding_failed",
       message: expect.stringMatching(/table of words can't be loaded: Failed to fetch; see that/),
     };
-    await expect(store.search(ns, { ...paraphrase, mode: "vector" })).rejects.toMatchObject(
-      refused,
-    );
+    await expect(
+      store.search(ns, { ...paraphrase, ranking: { mode: "vector" } }),
+    ).rejects.toMatchObject(refused);
     await expect(store.reembed()).rejects.toMatchObject(refused);
     expect((await store.search(ns, { query: "dog" })).map(({ key }) => key)).toEqual(["dog"]);
     expect(warn.mock.calls).toEqual([

@@ -71,7 +71,7 @@ test("tune tells of every search, up to the last", async () => {
   expect(new Set(progress.map(([, total]) => total))).toEqual(new Set([progress.length]));
   // Weights of words are tried where words count.
   for (const mode of ["text", "contains", "auto"]) {
-    await expect(store.tune(cases, { mode })).resolves.toHaveProperty("ranking");
+    await expect(store.tune(cases, { ranking: { mode } })).resolves.toHaveProperty("ranking");
   }
 });
 
@@ -79,8 +79,21 @@ test("tune keeps no weights that are no better on cases it did not see", async (
   await filled();
   const cases = ["tea", "rain"].map((key) => ({ namespacePrefix: N, query: key, relevant: [key] }));
   const { ranking, before, after } = await store.tune(cases, { k: 1 });
-  expect(ranking).toEqual({});
+  expect(ranking).toEqual({ mode: "hybrid" });
   expect(after).toEqual(before);
+});
+
+test("tune begins with what it is given, and its answer is a ranking for searches and stores", async () => {
+  await filled({ ranking: { mode: "text" } });
+  const cases = ["tea", "rain"].map((key) => ({ namespacePrefix: N, query: key, relevant: [key] }));
+  const { ranking } = await store.tune(cases, { ranking: { boosts: { importance: 0.5 } } });
+  expect(ranking).toMatchObject({ mode: "text", boosts: { importance: 0.5 } });
+  const [hit] = await store.search(N, { query: "rain", ranking });
+  expect(hit.key).toBe("rain");
+  const again = new InMemoryStore({ ranking });
+  expect(await again.search(N, { query: "rain" })).toEqual([]);
+  await again.close();
+  await expect(store.eval(cases, { recency: 1 })).rejects.toThrow("it is one of ranking");
 });
 
 test("tune finds the weights of a better embedder than the words are", async () => {

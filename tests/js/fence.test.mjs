@@ -57,9 +57,12 @@ const ofModel = (options) => async (place) => {
     read = textOf(messages.filter(({ text }) => text !== "which?"));
   });
   const querySelector = () => "tea";
-  await withMemory(model, { ...place, querySelector, minScore: -1, ...options }).invoke([
-    new HumanMessage("which?"),
-  ]);
+  await withMemory(model, {
+    ...place,
+    querySelector,
+    ranking: { minScore: -1 },
+    ...options,
+  }).invoke([new HumanMessage("which?")]);
   return read;
 };
 const ofMiddleware = (options) => async (place) => {
@@ -67,7 +70,7 @@ const ofMiddleware = (options) => async (place) => {
   const middleware = memoryMiddleware({
     ...place,
     querySelector: () => "tea",
-    minScore: -1,
+    ranking: { minScore: -1 },
     ...options,
   });
   const systemMessage = new (await import("@langchain/core/messages")).SystemMessage("help");
@@ -208,7 +211,7 @@ test("a tool answers within its budget, and says what it leaves out", async () =
 
 test("a model that forgets is told that nothing is erased, and the text can still be read", async () => {
   await using memory = await openMemory({ path: ":memory:" });
-  await memory.keepHistory(NAMESPACE);
+  await memory.store.keepHistory(NAMESPACE);
   await memory.store.put(NAMESPACE, "tea", { text: "Ada likes tea" });
   const tool = forgetTool({ memory, namespace: NAMESPACE });
   expect(tool.description).toMatch(/say that it is forgotten, never that it is erased/);

@@ -125,7 +125,7 @@ testWithMount("reads of all kinds go on", async () => {
       expect((await store.get(namespace, "k7")).value.n).toBe(7);
       expect(await store.search(namespace, many)).toHaveLength(ITEMS);
       expect(await store.search(namespace, { filter: { n: 7 } })).toHaveLength(1);
-      const [first] = await store.search(namespace, { query: "day 77", mode: "text" });
+      const [first] = await store.search(namespace, { query: "day 77", ranking: { mode: "text" } });
       expect(first.key).toBe("k77");
     }
     await expect(store.put(namespace, "new", { text: "x".repeat(1e5) })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ testWithMount("reads of all kinds go on", async () => {
     rmSync(join(folder, "filler"));
     // What was found out meanwhile is stored now.
     await store.put(namespace, "new", { text: "new" });
-    const [newest] = await store.search(namespace, { query: "new", mode: "text" });
+    const [newest] = await store.search(namespace, { query: "new", ranking: { mode: "text" } });
     expect(newest.key).toBe("new");
     await memory.close();
   });

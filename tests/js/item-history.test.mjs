@@ -24,7 +24,7 @@ async function codeOf(promise) {
 
 test("who made a change is the actor of the scope, or else of the memory", async () => {
   const memory = await memoryAt(temporaryFile(), { actor: "service" });
-  await memory.keepHistory([]);
+  await memory.store.keepHistory([]);
   const ada = memory.scoped({ user: "ada", actor: "agent 7" });
   await ada.store.put(["notes"], "k", { n: 1 });
   await memory.scoped({ user: "ada" }).store.put(["notes"], "k", { n: 2 });
@@ -40,7 +40,7 @@ test("who made a change is the actor of the scope, or else of the memory", async
 
 test("writes of one tick keep their actors", async () => {
   const memory = await memoryAt(temporaryFile());
-  await memory.keepHistory([]);
+  await memory.store.keepHistory([]);
   const scoped = ["a", "b"].map((actor) => memory.scoped({ user: "ada", actor }).store);
   await Promise.all(scoped.map((store, i) => store.put(["n"], `k${i}`, { i })));
   const [a, b] = await Promise.all(scoped.map((store, i) => store.history(["n"], `k${i}`)));
@@ -50,11 +50,11 @@ test("writes of one tick keep their actors", async () => {
 test("the database remembers what is kept, and the history itself", async () => {
   const path = temporaryFile();
   const memory = await memoryAt(path);
-  await memory.keepHistory(["n"], { maxVersions: 3, maxAge: 60 });
+  await memory.store.keepHistory(["n"], { maxVersions: 3, maxAge: 60 });
   await memory.store.put(["n"], "k", { n: 1 });
   await memory.close();
   const again = await memoryAt(path);
-  expect(await again.historyRules()).toEqual([
+  expect(await again.store.historyRules()).toEqual([
     { namespace: ["n"], maxVersions: 3, maxAge: 60, since: expect.any(Date) },
   ]);
   await again.store.put(["n"], "k", { n: 2 });
@@ -65,7 +65,7 @@ test("the database remembers what is kept, and the history itself", async () => 
 
 test("a scope neither sees nor undoes what others did, nor decides what is kept", async () => {
   const memory = await memoryAt(temporaryFile());
-  await memory.keepHistory([]);
+  await memory.store.keepHistory([]);
   const [ada, bob] = ["ada", "bob"].map((user) => memory.scoped({ user }));
   const start = Date.now();
   await bob.store.put(["n"], "k", { secret: 1 });
@@ -81,7 +81,7 @@ test("a scope neither sees nor undoes what others did, nor decides what is kept"
 
 test("a replayed graph sees the memory as it was at its checkpoint", async () => {
   const memory = await memoryAt(temporaryFile());
-  await memory.keepHistory(["users"]);
+  await memory.store.keepHistory(["users"]);
   const wait = () => new Promise((resolve) => setTimeout(resolve, 5));
   const State = Annotation.Root({ turn: Annotation() });
   const seen = [];
@@ -119,21 +119,21 @@ test("a replayed graph sees the memory as it was at its checkpoint", async () =>
 test("validity is another time: what was true then, as far as it is known now", async () => {
   let now = Date.UTC(2026, 0, 10);
   const memory = await memoryAt(temporaryFile(), { now: () => now });
-  await memory.keepHistory(["n"]);
+  await memory.store.keepHistory(["n"]);
   now = Date.UTC(2026, 0, 20);
   const facts = { validFrom: "2026-01-01" };
   await memory.store.put(["n"], "home", { city: "Basel" }, undefined, facts);
   const keys = async (found) => (await found).map(({ key }) => key);
-  expect(await keys(memory.store.search(["n"], { asOf: "2026-01-15" }))).toEqual(["home"]);
+  expect(await keys(memory.store.search(["n"], { validAt: "2026-01-15" }))).toEqual(["home"]);
   expect(await keys(memory.store.asOf("2026-01-15").search(["n"]))).toEqual([]);
-  expect(await keys(memory.store.asOf("2026-01-20").search(["n"], { asOf: "2025-12-31" }))).toEqual(
-    [],
-  );
+  expect(
+    await keys(memory.store.asOf("2026-01-20").search(["n"], { validAt: "2025-12-31" })),
+  ).toEqual([]);
 });
 
 test("forgetting takes what items were, and a receipt says how much", async () => {
   const memory = await memoryAt(temporaryFile());
-  await memory.keepHistory([]);
+  await memory.store.keepHistory([]);
   await memory.store.put(["n"], "k", { n: 1 });
   await memory.store.put(["n"], "k", { n: 2 });
   await memory.store.put(["n"], "gone", { n: 2 });
@@ -146,7 +146,7 @@ test("forgetting takes what items were, and a receipt says how much", async () =
 
 test("a portable export brings history along", async () => {
   const memory = await memoryAt(temporaryFile());
-  await memory.keepHistory(["n"]);
+  await memory.store.keepHistory(["n"]);
   await memory.store.put(["n"], "k", { n: 1 });
   await memory.store.put(["n"], "k", { n: 2 });
   const bytes = await memory.export({ format: "portable" });
@@ -156,5 +156,5 @@ test("a portable export brings history along", async () => {
   expect(history.map(({ value }) => value.n)).toEqual([2, 1]);
   await copy.store.undo(history[0].operation);
   expect((await copy.store.get(["n"], "k")).value).toEqual({ n: 1 });
-  expect(await copy.historyRules()).toHaveLength(1);
+  expect(await copy.store.historyRules()).toHaveLength(1);
 });

@@ -142,7 +142,11 @@ describe("memoryMiddleware", () => {
     /** The lines that each run's later call of the turn is shown, after the first run began it. */
     async function linesOf(options, runs) {
       const model = fakeModel();
-      const remembering = withMemory(model, { namespace: ["facts"], minScore: -1, ...options });
+      const remembering = withMemory(model, {
+        namespace: ["facts"],
+        ranking: { minScore: -1 },
+        ...options,
+      });
       const message = new HumanMessage("Which tea?");
       const lines = [];
       for (const [i, run] of [runs[0], ...runs].entries()) {
@@ -176,7 +180,10 @@ describe("memoryMiddleware", () => {
         const policy = tenant === "low" ? { origins: { unknown: 0 } } : {};
         return memory.scoped({ user: "ada", policy });
       });
-      const lines = await linesOf({ memory: scoped, minScore: 0.07 }, [run("high"), run("low")]);
+      const lines = await linesOf({ memory: scoped, ranking: { minScore: 0.07 } }, [
+        run("high"),
+        run("low"),
+      ]);
       expect(lines).toEqual([["- tea: Hidden tea"], []]);
     });
 
@@ -197,7 +204,7 @@ describe("memoryMiddleware", () => {
       await memory.store.put(["facts"], "rice", { text: "brown rice" });
       const querySelector = (_, { context }) => context.query;
       const runs = ["tea", "rice"].map((query) => run("one", { context: { query } }));
-      expect(await linesOf({ memory, querySelector, minScore: 0.07 }, runs)).toEqual([
+      expect(await linesOf({ memory, querySelector, ranking: { minScore: 0.07 } }, runs)).toEqual([
         ["- tea: green tea"],
         ["- rice: brown rice"],
       ]);
@@ -347,15 +354,14 @@ describe("memoryMiddleware", () => {
     expect(await lines({ querySelector })).toBe(3);
     expect(await lines({ querySelector, topK: 2 })).toBe(2);
     expect(await lines({ querySelector, filter: { kind: "thing" } })).toBe(1);
-    expect(await lines({ querySelector, minScore: 1 })).toBe(0);
-    expect(await lines({ querySelector: () => "evening of t", search: { mode: "contains" } })).toBe(
-      0,
-    );
+    expect(await lines({ querySelector, ranking: { minScore: 1 } })).toBe(0);
+    expect(
+      await lines({ querySelector: () => "evening of t", ranking: { mode: "contains" } }),
+    ).toBe(0);
     expect(
       await lines({
         querySelector: () => "the evening",
-        search: { mode: "contains" },
-        minScore: -1,
+        ranking: { mode: "contains", minScore: -1 },
       }),
     ).toBe(1);
   });
@@ -513,7 +519,7 @@ describe("tools", () => {
     expect(await found({}, { topK: 7 })).toBe(7);
     expect(await found({}, { topK: 1000 })).toBe(8);
     expect(await found({}, { filter: { even: true } })).toBe(4);
-    expect(await found({}, { minScore: 1 })).toBe(0);
+    expect(await found({}, { ranking: { minScore: 1 } })).toBe(0);
     await expect(found({ limit: 9 })).rejects.toThrow(/schema/);
   });
 
@@ -678,7 +684,7 @@ describe("tools", () => {
   test("only the text of a fact is embedded, and its thread makes nothing belong together", async () => {
     const embedded = [];
     const embeddings = (texts) => texts.map((text) => [embedded.push(text), 1]);
-    const store = new InMemoryStore({ index: { dims: 2, embeddings }, searchMode: "text" });
+    const store = new InMemoryStore({ index: { dims: 2, embeddings }, ranking: { mode: "text" } });
     const run = { configurable: { user_id: "ada", thread_id: "1" } };
     const facts = FACTS.slice(0, 6);
     for (const text of facts) {
@@ -1140,8 +1146,8 @@ test.each([
     "maxTokens must be a whole number from 0: -1",
   ],
   [
-    () => memoryMiddleware({ scope: "user", minScore: 2 }),
-    "minScore must be a number from -1 to 1: 2",
+    () => memoryMiddleware({ scope: "user", ranking: { minScore: 2 } }),
+    "ranking.minScore must be a number from -1 to 1: 2",
   ],
   [
     () => memoryMiddleware({ scope: "user", pinned: "yes" }),

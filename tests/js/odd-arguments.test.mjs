@@ -63,7 +63,11 @@ const ODD = [
   JSON.parse('{"__proto__":{"polluted":1}}'),
   { constructor: { prototype: { polluted: 1 } } },
   ...[{ limit: -1 }, { limit: "5" }, { offset: Number.NaN }, { query: 5 }, { filter: [] }],
-  ...[{ mode: "__proto__" }, { mode: "constructor" }, { format: "toString" }],
+  ...[
+    { ranking: { mode: "__proto__" } },
+    { ranking: { mode: "constructor" } },
+    { format: "toString" },
+  ],
   ...[{ signal: 5 }, { signal: AbortSignal.abort(5) }, { onProgress: 1 }],
   ...[{ configurable: null }, { configurable: { thread_id: 5 } }],
   { configurable: { thread_id: "t", checkpoint_id: 5 } },

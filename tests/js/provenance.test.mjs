@@ -25,7 +25,7 @@ function bytesHold(path, text) {
 test("a poisoned page is taken back, and what it had replaced is there again", async () => {
   const path = temporaryFile("poisoned.db");
   const memory = await openMemory({ path });
-  await memory.keepHistory([]);
+  await memory.store.keepHistory([]);
   await memory.store.put(N, "bank", { text: "the account is 111" }, undefined, user);
   await memory.store.put(N, "home", { text: "lives in Bern" }, undefined, user);
   await memory.store.put(N, "bank", { text: "the account is POISON" }, undefined, web);
@@ -103,7 +103,7 @@ test("a policy refuses, quarantines and ranks by origin", async () => {
   await put("web", web);
 
   expect(keysOf(await store.search(N, { query: "tea" }))).toEqual(["user", "tool"]);
-  expect(await store.search(N, { includeSuperseded: true })).toHaveLength(2);
+  expect(await store.search(N, { validAt: "anytime" })).toHaveLength(2);
   const all = await store.search(N, { includeQuarantined: true });
   expect(all).toHaveLength(3);
   expect(all.find(({ key }) => key === "web")).toMatchObject({ ...web, quarantined: true });
@@ -133,7 +133,7 @@ test.each([
 
 test.each(["sqlite", "portable"])("origins travel in an export (%s)", async (format) => {
   const source = await openMemory({ path: temporaryFile() });
-  await source.keepHistory([]);
+  await source.store.keepHistory([]);
   await source.store.put(N, "k", { n: 1 }, undefined, user);
   const origins = { web: "quarantine" };
   const ada = source.scoped({ user: "ada", policy: { origins } });

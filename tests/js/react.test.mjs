@@ -31,7 +31,7 @@ test.each([
   ["a store instead of a memory", () => useMemories(memory.store, []), "useMemories: it takes a memory, which openMemory() resolves to, or undefined until there is one: an object of SqliteStore"],
   ["null instead of a memory", () => useThreads(null), "useThreads: it takes a memory, which openMemory() resolves to, or undefined until there is one: null"],
   ["a namespace as a path", () => useMemorySearch(memory, "notes", { query: "tea" }), 'useMemorySearch: namespacePrefix must be a list: "notes"'],
-  ["a query of useMemories", () => useMemories(memory, [], { query: "tea" }), 'useMemories: unknown option "query": it takes filter, limit, offset, asOf, includeSuperseded, includeQuarantined, refreshTtl'],
+  ["a query of useMemories", () => useMemories(memory, [], { query: "tea" }), 'useMemories: unknown option "query": it takes filter, limit, offset, validAt, includeQuarantined, refreshTtl'],
   ["count of useMemories", () => useMemories(memory, [], { count: 3 }), 'useMemories: unknown option "count": did you mean "limit"?'],
   ["top of useThreads", () => useThreads(memory, { top: 3 }), 'useThreads: unknown option "top": it takes limit, filter, cursor'],
   ["limit of -1", () => useThreads(memory, { limit: -1 }), "useThreads: limit must be a whole number from 0: -1"],

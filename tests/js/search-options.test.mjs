@@ -35,7 +35,7 @@ describe.each([
 
   test("words are found in any form, misspelled, by their beginning and as a phrase", async () => {
     await open(
-      { searchMode: "text" },
+      { ranking: { mode: "text" } },
       {
         walk: "we walked along the harbour",
         tea: "green tea in the morning",
@@ -74,7 +74,7 @@ describe.each([
     ["italian", "le case bianche", "casa"],
     ["portuguese", "as casas brancas", "casa"],
   ])("words of %s are stemmed", async (language, text, query) => {
-    await open({ searchMode: "text", text: { language } }, { found: text, other: "zzz" });
+    await open({ ranking: { mode: "text" }, text: { language } }, { found: text, other: "zzz" });
     expect(await keys(query)).toEqual(["found"]);
   });
 
@@ -91,13 +91,13 @@ describe.each([
     ["\u{1f389}", "great \u{1f389}"],
     ["1299", "it cost 1,299 euros"],
   ])("%s is found in any language's text", async (query, text) => {
-    await open({ searchMode: "text" }, { found: text, other: "nothing like it" });
+    await open({ ranking: { mode: "text" } }, { found: text, other: "nothing like it" });
     expect(await keys(query)).toEqual(["found"]);
   });
 
   test("a field's weight, and a field of weight 0 that says when", async () => {
     await open(
-      { searchMode: "text", text: { fields: { title: 5, text: 1, date: 0 } } },
+      { ranking: { mode: "text" }, text: { fields: { title: 5, text: 1, date: 0 } } },
       {
         body: { title: "x", text: "tea y z" },
         title: { title: "tea", text: "x y z" },
@@ -110,7 +110,7 @@ describe.each([
 
   test("group and position raise what stands beside a hit, speaker whom a question names", async () => {
     const text = { fields: ["text"], group: "session", position: "turn", speaker: "who" };
-    await open({ searchMode: "text", text });
+    await open({ ranking: { mode: "text" }, text });
     const turns = [
       ["Bob", "Where did you go?"],
       ["Ada", "To the lighthouse."],
@@ -134,12 +134,12 @@ describe.each([
   });
 
   test("recency halves what an old item loses after each halfLifeDays", async () => {
-    await open({ searchMode: "text" });
+    await open({ ranking: { mode: "text" } });
     await store.put(N, "old", { text: "green tea" });
     now += 14 * DAY;
     await store.put(N, "young", { text: "green tea" });
-    const scores = async (options) => {
-      const hits = await store.search(N, { query: "tea", explain: true, ...options });
+    const scores = async (ranking) => {
+      const hits = await store.search(N, { query: "tea", explain: true, ranking });
       return Object.fromEntries(hits.map(({ key, score }) => [key, score]));
     };
     const ratio = ({ old, young }) => old / young;
@@ -150,14 +150,14 @@ describe.each([
 
   test("boosts raise and lower by numbers of the value", async () => {
     await open(
-      { searchMode: "text" },
+      { ranking: { mode: "text" } },
       {
         high: { text: "green tea", importance: 1, reward: 0.5 },
         low: { text: "green tea", importance: -1 },
         none: { text: "green tea" },
       },
     );
-    const options = { boosts: { importance: 0.5, reward: 0.5 }, explain: true };
+    const options = { ranking: { boosts: { importance: 0.5, reward: 0.5 } }, explain: true };
     const hits = await store.search(N, { query: "tea", ...options });
     expect(keysOf(hits)).toEqual(["high", "none", "low"]);
     expect(hits[0].explain).toMatchObject({ importance: 1, reward: expect.any(Number) });
@@ -169,23 +169,59 @@ describe.each([
       b: "green tea green tea at home",
       c: "tea ceremony in Kyoto with my long absent aunt",
     };
-    await open({ searchMode: "text" }, items);
+    await open({ ranking: { mode: "text" } }, items);
     expect(await keys("green tea")).toEqual(["a", "b", "c"]);
-    const hits = await store.search(N, { query: "green tea", diversity: 1, explain: true });
+    const hits = await store.search(N, {
+      query: "green tea",
+      ranking: { diversity: 1 },
+      explain: true,
+    });
     expect(keysOf(hits)).toEqual(["a", "c", "b"]);
     expect(hits[2].explain.diversity).toBeCloseTo(0);
   });
 
+  test("what a search leaves out of its ranking is the store's, option by option", async () => {
+    const items = { old: { text: "green tea" }, rain: { text: "rain" } };
+    await open({ ranking: { mode: "text", recency: 1, halfLifeDays: 14, minScore: 0.1 } }, items);
+    now += 14 * DAY;
+    await store.put(N, "young", { text: "green tea" });
+    const scores = async (options) => {
+      const hits = await store.search(N, { query: "tea", ...options });
+      return Object.fromEntries(hits.map(({ key, score }) => [key, score]));
+    };
+    const ratio = ({ old, young }) => old / young;
+    expect(ratio(await scores({}))).toBeCloseTo(0.5);
+    expect(ratio(await scores({ ranking: {} }))).toBeCloseTo(0.5);
+    expect(ratio(await scores({ ranking: { recency: undefined } }))).toBeCloseTo(0.5);
+    expect(ratio(await scores({ ranking: { halfLifeDays: 7 } }))).toBeCloseTo(0.25);
+    expect(ratio(await scores({ ranking: { recency: 0 } }))).toBe(1);
+    expect(await scores({ ranking: { minScore: 0.99 } })).toEqual({});
+    // What is no question has no scores, and neither has a search for what contains a text.
+    expect(keysOf(await store.search(N))).toHaveLength(3);
+    expect(await keys("tea", { ranking: { mode: "contains" } })).toHaveLength(2);
+  });
+
+  test("weights of words that are the store's are left out of searches by vector", async () => {
+    await open({ index, ranking: { mode: "hybrid", recency: 1, boosts: { importance: 1 } } });
+    await store.put(N, "tea", { text: "green tea" });
+    expect(await keys("tea", { ranking: { mode: "vector" } })).toEqual(["tea"]);
+    const near = { query: undefined, near: [1, 0, 0.3], ranking: { mode: "auto" } };
+    expect(keysOf(await store.search(N, near))).toEqual(["tea"]);
+    await expect(
+      store.search(N, { query: "tea", ranking: { mode: "vector", recency: 1 } }),
+    ).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+
   test("minScore leaves out what scores less, in every mode with scores", async () => {
     await open({ index }, { tea: "green tea", rain: "rain", none: { x: 1 } });
-    expect(await keys("tea", { minScore: 0.5 })).toEqual(["tea"]);
-    expect(await keys("tea", { mode: "hybrid", minScore: 0.3 })).toEqual(["tea"]);
-    expect(await keys("tea", { mode: "text", minScore: 0.99 })).toEqual([]);
+    expect(await keys("tea", { ranking: { minScore: 0.5 } })).toEqual(["tea"]);
+    expect(await keys("tea", { ranking: { mode: "hybrid", minScore: 0.3 } })).toEqual(["tea"]);
+    expect(await keys("tea", { ranking: { mode: "text", minScore: 0.99 } })).toEqual([]);
   });
 
   test("a hybrid search explains itself; vectorWeight and fusion change what counts", async () => {
     await open(
-      { index, searchMode: "hybrid" },
+      { index, ranking: { mode: "hybrid" } },
       {
         tea: "green tea",
         leaves: "a cup of tea leaves",
@@ -196,11 +232,14 @@ describe.each([
     expect(hit.key).toBe("tea");
     expect(Object.keys(hit.explain)).toEqual(["words", "context", "cues", "vector", "agreement"]);
     expect(hit.plan).toMatch(/^words and vectors: \d+ candidates of 3 items; vectors: /);
-    const [first] = await store.search(N, { query: "green tea", fusion: "reciprocalRank" });
+    const [first] = await store.search(N, {
+      query: "green tea",
+      ranking: { fusion: "reciprocalRank" },
+    });
     expect(first.key).toBe("tea");
     expect(first.score).toBeGreaterThan(0.9); // 1 is the first of both rankings
-    const words = await store.search(N, { query: "green tea", mode: "text" });
-    const weightless = await store.search(N, { query: "green tea", vectorWeight: 0 });
+    const words = await store.search(N, { query: "green tea", ranking: { mode: "text" } });
+    const weightless = await store.search(N, { query: "green tea", ranking: { vectorWeight: 0 } });
     expect(weightless[0].score).toBeCloseTo(words[0].score);
   });
 
@@ -225,7 +264,8 @@ describe.each([
       ]),
     );
     const query = "word3 word4";
-    const search = (mode, explain) => store.search(N, { query, mode, explain, limit: 80 });
+    const search = (mode, explain) =>
+      store.search(N, { query, ranking: { mode }, explain, limit: 80 });
 
     await open({ index: { ...index, dims, embeddings: (texts) => texts.map(noise) } }, items);
     const scores = (hits) => hits.map(({ key, score }) => [key, score]);
@@ -234,7 +274,7 @@ describe.each([
     expect(ignored.explain.agreement ?? 0).toBe(0);
     expect(ignored.plan).toContain("by words alone: their vectors know nothing of them");
     const absent = Object.keys(items).find((key) => !/word[34]\b/.test(items[key]));
-    const why = await store.whyNot(N, absent, { query, mode: "hybrid", limit: 80 });
+    const why = await store.whyNot(N, absent, { query, ranking: { mode: "hybrid" }, limit: 80 });
     expect(why.reason).toBe("noMatch");
 
     await open({ index: { ...index, dims, embeddings: (texts) => texts.map(knowing) } }, items);
@@ -248,7 +288,7 @@ describe.each([
     await open({ index }, { tea: "green tea", leaves: "tea leaves", rain: "rain in May" });
     const near = { namespace: N, key: "tea" };
     expect(keysOf(await store.search(N, { near }))).toEqual(["leaves", "rain"]);
-    expect(keysOf(await store.search(N, { near, minScore: 0.9 }))).toEqual(["leaves"]);
+    expect(keysOf(await store.search(N, { near, ranking: { minScore: 0.9 } }))).toEqual(["leaves"]);
     for (const vector of [[0, 1, 0], Float32Array.of(0, 1, 0)]) {
       expect(keysOf(await store.search(N, { near: vector, limit: 1 }))).toEqual(["rain"]);
     }
@@ -258,7 +298,7 @@ describe.each([
 
   test("whyNot knows every reason", async () => {
     await open(
-      { searchMode: "text" },
+      { ranking: { mode: "text" } },
       {
         a: { text: "green tea", n: 1 },
         b: { text: "green tea and a cake", n: 2 },
@@ -271,7 +311,7 @@ describe.each([
     expect(await why("missing")).toBe("noItem");
     expect(await why("c")).toBe("noMatch");
     expect(await why("a", { filter: { n: 2 } })).toBe("filter");
-    expect(await why("a", { minScore: 0.99 })).toBe("belowMinScore");
+    expect(await why("a", { ranking: { minScore: 0.99 } })).toBe("belowMinScore");
     const { reason, rank, score, lastScore, explain } = await store.whyNot(N, "b", {
       query: "green tea",
       limit: 1,
@@ -285,16 +325,15 @@ describe.each([
 
   test.each([{ recency: 0.5 }, { boosts: { importance: 1 } }, { diversity: 1 }, { snippet: true }])(
     "%j is of searches by words",
-    async (options) => {
+    async ({ snippet, ...weights }) => {
+      const by = (mode) => ({ ranking: { mode, ...weights }, snippet });
       await open({}, { a: "green tea", b: "tea" });
-      await expect(
-        store.search(N, { query: "tea", mode: "contains", ...options }),
-      ).rejects.toMatchObject({
+      await expect(store.search(N, { query: "tea", ...by("contains") })).rejects.toMatchObject({
         code: "invalid_argument",
         message: expect.stringContaining("modes text and hybrid"),
       });
-      expect(await store.search(N, { query: "tea", mode: "text", ...options })).toHaveLength(2);
-      expect(await store.search(N, options)).toHaveLength(2);
+      expect(await store.search(N, { query: "tea", ...by("text") })).toHaveLength(2);
+      expect(await store.search(N, by())).toHaveLength(2);
     },
   );
 
@@ -305,18 +344,18 @@ describe.each([
     [{ halfLifeDays: 1e300 }, "halfLifeDays"],
     [{ halfLifeDays: 1e-9 }, "halfLifeDays"],
     [{ minScore: Number.NaN }, "minScore"],
-  ])("%j is refused by its name", async (options, name) => {
+  ])("%j is refused by its name", async (ranking, name) => {
     await open({}, { a: "tea" });
-    await expect(store.search(N, { query: "tea", mode: "text", ...options })).rejects.toMatchObject(
-      { code: "invalid_argument", message: expect.stringContaining(name) },
-    );
+    await expect(
+      store.search(N, { query: "tea", ranking: { mode: "text", ...ranking } }),
+    ).rejects.toMatchObject({ code: "invalid_argument", message: expect.stringContaining(name) });
   });
 
   test("contains finds text in any case, and what JSON escapes", async () => {
     const text = 'Über ÉCOLE МОСКВА C:\\dir "quoted"\nnext';
     await open({}, { a: text, b: "plain" });
     const found = async (query) =>
-      (await store.search(N, { query, mode: "contains" })).map(({ key }) => key);
+      (await store.search(N, { query, ranking: { mode: "contains" } })).map(({ key }) => key);
     const queries = ["über", "école", "москва", "ÜBER", "C:\\dir", 'r "Quoted"', 'd"\nnext'];
     for (const query of [...queries, '"quoted"', '"text":"über']) {
       expect([query, await found(query)]).toEqual([query, ["a"]]);
@@ -327,7 +366,7 @@ describe.each([
   test("a query that only names of fields contain has no hits", async () => {
     await open({}, { a: "Flight on Monday", b: "zebra" });
     const found = async (query, mode) =>
-      (await store.search(N, { query, mode })).map(({ key }) => key);
+      (await store.search(N, { query, ranking: { mode } })).map(({ key }) => key);
     for (const mode of ["auto", "contains"]) {
       expect(await found("te", mode)).toEqual([]);
       expect(await found("ext", mode)).toEqual([]);
@@ -340,14 +379,19 @@ describe.each([
     const index = { dims: 2, fields: ["text"], embeddings: (all) => all.map((t) => [t.length, 1]) };
     await open({ index }, texts);
     for (const mode of ["vector", "text", "hybrid", "contains"]) {
-      const options = { query: "tea", mode, limit: Number.POSITIVE_INFINITY, offset: 1 };
+      const options = {
+        query: "tea",
+        ranking: { mode },
+        limit: Number.POSITIVE_INFINITY,
+        offset: 1,
+      };
       expect([mode, (await store.search(N, options)).length]).toEqual([mode, 29]);
     }
   });
 
   test("a snippet is about as long as was asked for, and marks what was found", async () => {
     const text = `${"\u{1f600} Long ago ".repeat(30)}we drank green tea in K\u00f6ln${" and so on".repeat(30)}`;
-    await open({ searchMode: "text" }, { a: text });
+    await open({ ranking: { mode: "text" } }, { a: text });
     for (const [query, found] of [
       ["tea", "tea"],
       ["koln", "K\u00f6ln"],
@@ -360,13 +404,13 @@ describe.each([
 
   test.each([{}, { recency: 0.5 }, { diversity: 0.5 }])(
     "pages with %j are parts of the whole",
-    async (options) => {
+    async (ranking) => {
       const items = Array.from({ length: 25 }, (_, i) => [`k${i}`, `tea ${"x ".repeat(i)}`]);
-      await open({ searchMode: "text" }, Object.fromEntries(items));
-      const all = await keys("tea", { limit: 25, ...options });
+      await open({ ranking: { mode: "text" } }, Object.fromEntries(items));
+      const all = await keys("tea", { limit: 25, ranking });
       const pages = [];
       for (let offset = 0; offset < 25; offset += 5) {
-        pages.push(...(await keys("tea", { limit: 5, offset, ...options })));
+        pages.push(...(await keys("tea", { limit: 5, offset, ranking })));
       }
       expect(pages).toEqual(all);
       expect(new Set(all).size).toBe(25);
@@ -383,8 +427,9 @@ describe.each([
     ["fusion", "sum"],
     ["snippet", -3],
   ])("%s of %j is refused", async (name, value) => {
-    await open({ searchMode: "text" });
-    const search = store.search(N, { query: "x", [name]: value });
+    await open({ ranking: { mode: "text" } });
+    const options = name === "snippet" ? { snippet: value } : { ranking: { [name]: value } };
+    const search = store.search(N, { query: "x", ...options });
     await expect(search).rejects.toMatchObject({ code: "invalid_argument" });
   });
 });

@@ -164,12 +164,14 @@ test("a secret is masked before it is embedded, searched or written", async () =
     { namespace: ["n"], key: "a", value: { text: `use ${secret}` } },
     { namespace: ["n"], key: "b", value: { text: "nothing here" } },
   ]);
-  expect(results).toEqual([null, null]);
+  expect(results).toEqual([undefined, undefined]);
   expect(reports).toEqual([{ namespace: ["n"], key: "a", masked: ["openai key"] }]);
   await memory.scoped({ user: "ada" }).store.put(["n"], "c", { text: secret });
   await memory.flush();
   expect(texts.join()).not.toContain(secret);
-  expect(await memory.store.search([], { query: secret, mode: "contains" })).toEqual([]);
+  expect(await memory.store.search([], { query: secret, ranking: { mode: "contains" } })).toEqual(
+    [],
+  );
   expect(Buffer.from(await memory.export()).includes(secret)).toBe(false);
   await memory.close();
 });
@@ -203,8 +205,8 @@ test.each(["mask", "refuse"])(
     });
     await memory.store.reembed();
     const { store } = memory;
-    await store.search(["n"], { query: `what is ${secret}`, mode: "vector" });
-    await store.whyNot(["old"], "k", { query: `why ${secret}`, mode: "vector" });
+    await store.search(["n"], { query: `what is ${secret}`, ranking: { mode: "vector" } });
+    await store.whyNot(["old"], "k", { query: `why ${secret}`, ranking: { mode: "vector" } });
     expect(sent).toEqual([
       "the token [github token]",
       "what is [github token]",

@@ -19,9 +19,9 @@ const keysOf = (items) => items.map(({ key }) => key);
 
 async function expectMoved(store) {
   expect(keysOf(await store.search(N, { query: "lives" }))).toEqual(["basel"]);
-  expect(keysOf(await store.search(N, { asOf: "2024-01-01" }))).toEqual(["bern"]);
-  expect(keysOf(await store.search(N, { asOf: "2018-01-01" }))).toEqual([]);
-  const all = await store.search(N, { query: "lives in Bern", includeSuperseded: true });
+  expect(keysOf(await store.search(N, { validAt: "2024-01-01" }))).toEqual(["bern"]);
+  expect(keysOf(await store.search(N, { validAt: "2018-01-01" }))).toEqual([]);
+  const all = await store.search(N, { query: "lives in Bern", validAt: "anytime" });
   expect(keysOf(all)).toEqual(["basel", "bern"]);
   expect(all[1].score).toBeLessThanOrEqual(all[0].score);
 }
@@ -93,7 +93,7 @@ test("a scope supersedes nothing outside, and nothing that it may not write", as
   await bold.store.put(N, "b", basel, false, his);
   expect(keysOf(await memory.store.search(["user", "bob"]))).toEqual(["a"]);
   await movedTo(ada.store);
-  expect(keysOf(await ada.store.search([], { asOf: "2020-01-01" }))).toEqual(["bern", "a"]);
+  expect(keysOf(await ada.store.search([], { validAt: "2020-01-01" }))).toEqual(["bern", "a"]);
   await memory.close();
 });
 
@@ -102,7 +102,7 @@ test("whyNot says that a fact does not hold", async () => {
   await movedTo(memory.store);
   const why = (options) => memory.store.whyNot(N, "bern", { query: "lives", ...options });
   expect(await why()).toMatchObject({ reason: "notValid" });
-  expect(await why({ asOf: "2020-01-01" })).toMatchObject({ reason: "hit" });
-  expect(await why({ includeSuperseded: true })).toMatchObject({ reason: "hit", rank: 1 });
+  expect(await why({ validAt: "2020-01-01" })).toMatchObject({ reason: "hit" });
+  expect(await why({ validAt: "anytime" })).toMatchObject({ reason: "hit", rank: 1 });
   await memory.close();
 });

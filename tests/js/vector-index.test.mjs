@@ -80,7 +80,7 @@ test("buildIndex() tells how it goes on, and a search can be made to use the gra
     await fill(store, 1500);
     expect((await store.stats()).inGraph).toBe(0);
     const near = queries.next(3);
-    const [hit] = await store.search(N, { near, plan: "graph", explain: true });
+    const [hit] = await store.search(N, { near, ranking: { plan: "graph" }, explain: true });
     expect(hit.plan).toBe("vectors: codes of 1500");
     const heard = [];
     expect(await store.buildIndex({ onProgress: (progress) => heard.push(progress) })).toBe(1500);
@@ -91,10 +91,10 @@ test("buildIndex() tells how it goes on, and a search can be made to use the gra
     );
     expect(heard.at(-1)).toEqual({ done: 1500, left: 0 });
     expect((await store.stats()).inGraph).toBe(1500);
-    const exact = await store.search(N, { near, plan: "exact", explain: true });
+    const exact = await store.search(N, { near, ranking: { plan: "exact" }, explain: true });
     expect(exact[0].plan).toBe("vectors: exact");
     for (const plan of ["codes", "graph"]) {
-      const hits = await store.search(N, { near, plan, explain: true });
+      const hits = await store.search(N, { near, ranking: { plan }, explain: true });
       expect(keysOf(hits)).toEqual(keysOf(exact));
       expect(hits[0].plan).toMatch(`vectors: ${plan} of 1500`);
     }
@@ -105,7 +105,11 @@ test("a graph is there again after a restart, without being built", async () => 
   const { index, queries } = indexOf(1500);
   const store = await fill(new SqliteStore({ path: path(), index }), 1500);
   await store.buildIndex();
-  const options = { near: queries.next(3), plan: "graph", efSearch: 12, explain: true };
+  const options = {
+    near: queries.next(3),
+    ranking: { plan: "graph", efSearch: 12 },
+    explain: true,
+  };
   const before = await store.search(N, options);
   await store.close();
   const again = new SqliteStore({ path: path(), index });
@@ -134,7 +138,7 @@ test("what can't be is refused by name", async () => {
   await expect(without.buildIndex()).rejects.toMatchObject({ code: "invalid_argument" });
   const store = await fill(new InMemoryStore({ index }), 1);
   for (const wrong of [{ plan: "fast" }, { efSearch: -1 }, { efSearch: 1.5 }]) {
-    await expect(store.search(N, { query: "0", ...wrong })).rejects.toMatchObject({
+    await expect(store.search(N, { query: "0", ranking: wrong })).rejects.toMatchObject({
       code: "invalid_argument",
     });
   }
@@ -165,8 +169,8 @@ test("of many dimensions signs choose among codes, and a plan does without", asy
     let found = 0;
     for (let i = 0; i < 20; i++) {
       const near = queries.next(i, 256);
-      const exact = keysOf(await store.search(N, { near, plan: "exact" }));
-      expect(keysOf(await store.search(N, { near, plan: "codes" }))).toEqual(exact);
+      const exact = keysOf(await store.search(N, { near, ranking: { plan: "exact" } }));
+      expect(keysOf(await store.search(N, { near, ranking: { plan: "codes" } }))).toEqual(exact);
       const hits = await store.search(N, { near, explain: true });
       expect(hits[0].plan).toBe("vectors: codes of 4000, chosen by their signs");
       found += keysOf(hits).filter((key) => exact.includes(key)).length / exact.length;
@@ -183,7 +187,10 @@ test("a graph finds what native code finds, by the same steps", async () => {
   await store.buildIndex();
   let lines = "";
   for (let i = 0; i < 12; i++) {
-    const hits = await store.search(N, { near: queries.next(i), plan: "graph", efSearch: 10 });
+    const hits = await store.search(N, {
+      near: queries.next(i),
+      ranking: { plan: "graph", efSearch: 10 },
+    });
     lines += `${hits.map(({ key, score }) => `${key} ${score.toFixed(5)}`).join(", ")}\n`;
   }
   expect(lines).toBe(golden);

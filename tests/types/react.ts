@@ -22,7 +22,10 @@ import {
 
 export function shown(memory: Memory, scope: ScopedMemory, store: SqliteStore) {
   const items: Answer<SearchItem[]> = useMemories(memory, ["notes"], { filter: { kind: "fact" } });
-  const hits: Answer<SearchItem[]> = useMemorySearch(scope, [], { query: "tea", minScore: 0.1 });
+  const hits: Answer<SearchItem[]> = useMemorySearch(scope, [], {
+    query: "tea",
+    ranking: { minScore: 0.1 },
+  });
   const threads: Answer<ThreadSummary[]> = useThreads(undefined, { limit: 3, filter: { a: 1 } });
   const title: unknown = threads.data?.[0]?.metadata?.title;
   useThreads(memory, { cursor: threads.data?.at(-1) });

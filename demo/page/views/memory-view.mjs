@@ -84,7 +84,7 @@ function withCounts(store, namespaces) {
 async function found(store, query) {
   const [about, holding] = await store.batch([
     { namespacePrefix: [], query, limit: MOST_FOUND, explain: true, snippet: PREVIEW },
-    { namespacePrefix: [], query, limit: MOST_FOUND, mode: "contains" },
+    { namespacePrefix: [], query, limit: MOST_FOUND, ranking: { mode: "contains" } },
   ]);
   const paths = new Set(about.map(pathOf));
   const others = holding.filter((item) => !paths.has(pathOf(item)));

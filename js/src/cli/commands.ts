@@ -166,7 +166,7 @@ export const COMMANDS: Record<string, Command> = {
         limit: limitOf(given, 10),
         explain: given.flag("why"),
         refreshTtl: false,
-        ...(mode && { mode: checkChoice("--mode", MODES, mode) }),
+        ...(mode && { ranking: { mode: checkChoice("--mode", MODES, mode) } }),
       });
       const rows = hits.map(({ namespace, key, value, score, explain }) => [
         score === undefined ? undefined : score.toFixed(3),

@@ -5,6 +5,7 @@ import { checkChoice, checkList, checkOptions, checkText, checkWhole } from "../
 import { invalid, KeepsakeError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { EvaluationCase } from "../store/evaluation.js";
+import type { RankingOptions } from "../store/ranking.js";
 import type { WhyNot } from "../store/store.js";
 import { SearchMode } from "../wire/layout.js";
 import { type Arguments, namespaceOf, parsed } from "./arguments.js";
@@ -54,9 +55,10 @@ export const evaluation: Command = {
     const modes = { text: SearchMode.text, contains: SearchMode.contains };
     const mode = checkChoice("--mode", modes, (given.text("mode") ?? "text") as keyof typeof modes);
     const least = leastOf(given);
-    const report = await memory.eval(cases, { k, mode });
+    const report = await memory.store.eval(cases, { k, ranking: { mode } });
     const misses: Miss[] = [];
-    for (const each of cases) misses.push(...(await missesOf(memory, each, { limit: k, mode })));
+    for (const each of cases)
+      misses.push(...(await missesOf(memory, each, { limit: k, ranking: { mode } })));
     const { recall, mrr, ndcg, latency } = report;
     const summary = table(
       ["", ""],
@@ -114,7 +116,7 @@ function caseOf(where: string, line: string): EvaluationCase {
 async function missesOf(
   { store }: Memory,
   { namespacePrefix, query, relevant, filter }: EvaluationCase,
-  options: { limit: number; mode: "text" | "contains" },
+  options: { limit: number; ranking: RankingOptions },
 ): Promise<Miss[]> {
   const search = { ...options, query, filter, refreshTtl: false };
   const hits = await store.search(namespacePrefix, search);

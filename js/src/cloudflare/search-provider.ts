@@ -4,6 +4,7 @@ import { checkOptions, checkText, checkWhole, type NamesOf } from "../checks.js"
 import { invalid } from "../errors.js";
 import type { Memory } from "../memory.js";
 import { fencedWithin, KEYED, lineOf } from "../prompt/item-text.js";
+import { HYBRID } from "../store/ranking.js";
 import { checkNamespace } from "../store/store-operations.js";
 
 /** Which items, and how many are shown. */
@@ -58,7 +59,7 @@ export function searchProvider(
       return length === 0 ? null : `${length} items, to be searched`;
     },
     async search(query) {
-      const hits = await store.search(placeNow(), { query, mode: "hybrid", limit });
+      const hits = await store.search(placeNow(), { query, limit, ranking: HYBRID });
       if (hits.length === 0) return null;
       const lines = hits.map((hit) => lineOf(hit, KEYED));
       return fencedWithin(maxTokens, "items", lines);

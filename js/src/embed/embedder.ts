@@ -11,10 +11,8 @@ export interface StaticEmbedder {
   readonly dims: number;
   /** Names the table: vectors of another one are not compared with these. */
   readonly model: string;
-  /** Of a search by words and vectors: sums of words are rough. */
-  readonly fusion: "standout";
-  /** Of searches that name no mode, for the same reason. */
-  readonly searchMode: "hybrid";
+  /** Of searches that say nothing of it: sums of words are rough. */
+  readonly ranking: { readonly mode: "hybrid"; readonly fusion: "standout" };
   embedDocuments(texts: string[]): Promise<number[][]>;
   embedQuery(text: string): Promise<number[]>;
 }
@@ -31,8 +29,7 @@ export function staticEmbedder(table: Uint8Array | ArrayBuffer): StaticEmbedder 
   const words = decodeTable(bytes);
   return {
     dims: words.dims,
-    fusion: "standout",
-    searchMode: "hybrid",
+    ranking: { mode: "hybrid", fusion: "standout" },
     model: `static-${words.dims}-${fnv1a(bytes).toString(16).padStart(8, "0")}`,
     embedDocuments: async (texts) => texts.map((text) => vectorOf(text, words, 1)),
     embedQuery: async (text) => vectorOf(text, words, -1),

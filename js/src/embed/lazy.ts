@@ -84,8 +84,7 @@ export function lazyEmbedder(table: LazyTable): LazyEmbedder {
   return {
     dims,
     model,
-    fusion: "standout",
-    searchMode: "hybrid",
+    ranking: { mode: "hybrid", fusion: "standout" },
     loading,
     embedDocuments: async (texts) => (await now()).embedDocuments(texts),
     embedQuery: async (text) => (await now()).embedQuery(text),

@@ -6,7 +6,6 @@ import {
   checkChoice,
   checkFlag,
   checkList,
-  checkNumber,
   checkOptions,
   checkText,
   checkWhole,
@@ -17,6 +16,7 @@ import {
 import { invalid, KeepsakeError } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
 import { changedBy, type GivenProvenance, Origin, toldOf } from "../store/provenance.js";
+import { checkRanking, HYBRID, RANKING_OPTIONS, type RankingOptions } from "../store/ranking.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import {
   checkNamespace,
@@ -117,8 +117,8 @@ export interface SearchFilesOptions {
   path?: string | undefined;
   /** @default 10 */
   limit?: number | undefined;
-  /** What has a lower score is no hit. */
-  minScore?: number | undefined;
+  /** As a search of the store takes it. @default { mode: "hybrid" } */
+  ranking?: RankingOptions | undefined;
 }
 
 /** A file that a search found. */
@@ -134,7 +134,7 @@ const READ_OPTIONS: NamesOf<ReadOptions> = { offset: 1, limit: 1 };
 const WRITE_OPTIONS: NamesOf<{ overwrite?: boolean }> = { overwrite: 1 };
 const EDIT_OPTIONS: NamesOf<{ replaceAll?: boolean }> = { replaceAll: 1 };
 const GREP_OPTIONS: NamesOf<GrepOptions> = { path: 1, glob: 1, maxCount: 1 };
-const SEARCH_OPTIONS: NamesOf<SearchFilesOptions> = { path: 1, limit: 1, minScore: 1 };
+const SEARCH_OPTIONS: NamesOf<SearchFilesOptions> = { path: 1, limit: 1, ranking: RANKING_OPTIONS };
 
 const ALL = Number.POSITIVE_INFINITY;
 // Files whose contents one answer brings.
@@ -311,10 +311,14 @@ export class Files {
   /** Files by the words of a question, and by meaning if the store has an index. */
   async search(query: string, options?: SearchFilesOptions): Promise<FileHit[]> {
     const given = checkOptions("search", SEARCH_OPTIONS, options);
-    const { path = "/", limit = 10, minScore } = given;
+    const { path = "/", limit = 10, ranking } = given;
     if (checkText("query", query).trim() === "") throw invalid("query must not be empty");
-    const search: SearchOptions = { query, mode: "hybrid", limit, snippet: true };
-    if (minScore !== undefined) search.minScore = checkNumber("minScore", minScore);
+    const search: SearchOptions = {
+      query,
+      limit,
+      ranking: { ...HYBRID, ...checkRanking(ranking) },
+      snippet: true,
+    };
     const hits = await this.#store.search(namespaceOf(this.#root, partsOf(path)), search);
     return hits.flatMap((hit) => {
       const file = this.#fileOf(hit);
@@ -428,7 +432,7 @@ export class Files {
     const search = {
       namespacePrefix: namespaceOf(this.#root, parts),
       query: JSON.stringify(pattern).slice(1, -1),
-      mode: "contains" as const,
+      ranking: { mode: "contains" as const },
       limit,
       refreshTtl: false,
     };

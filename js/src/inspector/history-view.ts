@@ -69,7 +69,7 @@ export class HistoryView {
         yes: "Keep it",
       });
       if (agreed === undefined) return;
-      await this.#host.memory.keepHistory(place);
+      await this.#host.memory.store.keepHistory(place);
       this.#host.say(`A history is kept below ${pathOf(place)}.`);
       this.#load();
     };

@@ -96,7 +96,7 @@ export class ItemsTab implements Tab {
   /** Everything as it was then; `called` says when that was. */
   showAsOf(moment: Moment, called: string): void {
     this.#host.run(async () => {
-      const rules = await this.#host.memory.historyRules();
+      const rules = await this.#host.memory.store.historyRules();
       const kept = rules.map(({ namespace }) => namespace);
       if (kept.length === 0)
         throw new Error("no history is kept: open an item, and keep one from now on");

@@ -103,7 +103,7 @@ export class ScopesTab implements Tab {
     const [facts, holds, rules, policies] = await Promise.all([
       factsOf(this.#host, scope.place),
       memory.holds(),
-      memory.historyRules(),
+      memory.store.historyRules(),
       this.#policiesShown(scope),
     ]);
     // Another was chosen meanwhile.

@@ -119,11 +119,11 @@ export class SearchTab implements Tab {
     const query = this.#query.value.trim();
     const mode = this.#mode.value as keyof typeof MODES;
     const options: SearchOptions = { limit: Number(this.#limit.value), refreshTtl: false };
-    if (this.#asOf.value !== "") options.asOf = this.#asOf.value;
+    if (this.#asOf.value !== "") options.validAt = this.#asOf.value;
     const filter = parseJson("The filter", this.#filter.value);
     if (filter) options.filter = filter;
     if (query !== "") Object.assign(options, { query, explain: true });
-    if (query !== "" && mode !== "") options.mode = mode;
+    if (query !== "" && mode !== "") options.ranking = { mode };
     return { query, prefix: parseNamespace(this.#prefix.value), options };
   }
 
@@ -141,7 +141,7 @@ export class SearchTab implements Tab {
 
   async #found(prefix: string[], options: SearchOptions): Promise<SearchItem[]> {
     const { store } = this.#host.memory;
-    const { query, mode = "auto" } = options;
+    const { query, ranking: { mode = "auto" } = {} } = options;
     if (query === undefined || WITHOUT_SNIPPET.includes(mode)) return store.search(prefix, options);
     try {
       return await store.search(prefix, { ...options, snippet: true });

@@ -79,7 +79,7 @@ export class StorageTab implements Tab {
         memory.stats(),
         memory.diagnose(),
         memory.holds(),
-        memory.historyRules(),
+        memory.store.historyRules(),
       ]);
       this.#facts.replaceChildren(...factsOf(stats, diagnosis));
       const held = holds.map(({ namespace, reason, since }) =>
@@ -104,7 +104,7 @@ export class StorageTab implements Tab {
         isDangerous: true,
       });
       if (agreed === undefined) return;
-      await this.#host.memory.dropHistory(namespace);
+      await this.#host.memory.store.dropHistory(namespace);
       this.#host.say("The history was dropped.");
       this.#load();
     };

@@ -7,7 +7,7 @@ import type { Changes } from "../wire/changes.js";
 import { h } from "./dom.js";
 
 /** Of a search: what is shown here need not hold now, and may be in quarantine. */
-export const ALL_ITEMS = { includeSuperseded: true, includeQuarantined: true } as const;
+export const ALL_ITEMS = { validAt: "anytime", includeQuarantined: true } as const;
 
 /** What a page calls the thread of this id; undefined leaves it the id. */
 export type ThreadTitle = (threadId: string) => string | undefined;

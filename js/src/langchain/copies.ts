@@ -3,6 +3,7 @@
 
 import { textOf } from "../prompt/item-text.js";
 import { isForeign } from "../store/provenance.js";
+import { HYBRID } from "../store/ranking.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { facts, type Place } from "./place.js";
 import { gistOf } from "./words.js";
@@ -38,7 +39,7 @@ export interface Forgotten {
 export function likely(place: Place, text: string, limit: number): Promise<SearchItem[]> {
   // Quotes would be a condition.
   const query = text.replace(/["“”„*]/g, " ");
-  return facts(place, { query, mode: "hybrid", limit, refreshTtl: false });
+  return facts(place, { query, limit, refreshTtl: false, ranking: HYBRID });
 }
 
 export function isPinnedByUser({ origin, value }: Item): boolean {

@@ -12,6 +12,7 @@ import {
 import { invalid, KeepsakeError } from "../errors.js";
 import { asLine, fencedWithin, originOf } from "../prompt/item-text.js";
 import { type GivenProvenance, isForeign, toldOf } from "../store/provenance.js";
+import { HYBRID } from "../store/ranking.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { BY_MODEL, type HasStore, type ItemStore, itemAt, type Place, placeOf } from "./place.js";
@@ -168,8 +169,8 @@ export class Episodes {
     const most = Math.max(CANDIDATES, limit);
     const hits = await this.#store.search(this.#place.labels, {
       query: checkText("state", state),
-      mode: "hybrid",
       limit: most,
+      ranking: HYBRID,
       ...(filter !== undefined && { filter }),
     });
     return hits

@@ -22,6 +22,7 @@ import { Mutex } from "../engine/mutex.js";
 import { invalid, KeepsakeError, messageOf } from "../errors.js";
 import { textOf, unfenced, withoutFenced } from "../prompt/item-text.js";
 import { tokensOf } from "../prompt/tokens.js";
+import { HYBRID } from "../store/ranking.js";
 import { guarded, SecretGuard, type SecretHandling, type SecretOptions } from "../store/secrets.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { BRAND, type MemoryMiddleware } from "./middleware.js";
@@ -469,7 +470,7 @@ class LearnRun {
     const { topK = 10 } = this.#hooks;
     const query = messages.map(({ text }) => text).join("\n");
     if (topK === 0) return [];
-    const hits = await facts(this.#place, { query, mode: "hybrid", limit: topK });
+    const hits = await facts(this.#place, { query, limit: topK, ranking: HYBRID });
     return hits.filter(isAt(this.#place)).map(factOf);
   }
 
@@ -526,7 +527,7 @@ class LearnRun {
     const group = new Map<string, string>();
     for (const text of news) {
       const query = wordsOf(text).join(" ");
-      const hits = await facts(this.#place, { query, mode: "hybrid", limit: 10 });
+      const hits = await facts(this.#place, { query, limit: 10, ranking: HYBRID });
       const alike = hits
         .filter(isAt(this.#place))
         .filter(({ value }) => areAlike(textOf(value), text));

@@ -24,7 +24,7 @@ import {
   textOf,
 } from "../prompt/item-text.js";
 import { tokensOf } from "../prompt/tokens.js";
-import type { SearchOptions } from "../store/store.js";
+import { checkRanking, HYBRID, RANKING_OPTIONS, type RankingOptions } from "../store/ranking.js";
 import type { SearchItem } from "../store/store-operations.js";
 import { finderOf } from "../text.js";
 import { withoutCopies } from "./copies.js";
@@ -54,15 +54,12 @@ export interface RecallOptions extends PlaceOptions {
   /** Of items, as a store's `search()` takes it. */
   filter?: Record<string, unknown> | undefined;
   /**
-   * The gate: what has a lower score is not shown. Scores by words are 0…1, and can be compared
-   * between questions: 0.07 leaves out what shares one word of many, 0.15 is for what is surer.
-   * What has no score, as in mode `contains`, needs −1. @default 0.07
+   * As a store's `search()` takes it. `minScore` is the gate: what has a lower score is not shown.
+   * Scores by words are 0…1, and can be compared between questions: 0.07 leaves out what shares one
+   * word of many, 0.15 is for what is surer. What has no score, as in mode `contains`, needs −1.
+   * @default { mode: "hybrid", minScore: 0.07 }
    */
-  minScore?: number | undefined;
-  /** More options of `search()`: `mode`, `recency`, `boosts`. @default { mode: "hybrid" } */
-  search?:
-    | Omit<SearchOptions, "query" | "filter" | "limit" | "offset" | "minScore" | "near">
-    | undefined;
+  ranking?: RankingOptions | undefined;
   /**
    * `before_user`: a message of its own just before the user's last one, so that all before it
    * stays as it was. The others are in a system message, and cost the caches of prompts.
@@ -96,8 +93,7 @@ export const RECALL_OPTIONS: NamesOf<RecallOptions> = {
   querySelector: 1,
   topK: 1,
   filter: 1,
-  minScore: 1,
-  search: 1,
+  ranking: RANKING_OPTIONS,
   injectionPosition: 1,
   formatTemplate: 1,
   maxTokens: 1,
@@ -195,14 +191,15 @@ export class Recaller {
   }
 
   async #hits(place: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
-    const { querySelector, topK = 10, filter, minScore = 0.07, search } = this.#options;
+    const { querySelector, topK = 10, filter } = this.#options;
+    const ranking = gated(this.#options.ranking, 0.07);
     const query = querySelector
       ? await querySelector(messages, run)
       : messages[lastOfUser(messages)]?.text;
     if (!query) return [];
-    const options = { mode: "hybrid" as const, ...search, query, limit: 2 * topK };
+    const options = { query, limit: 2 * topK, ranking };
     const hits = await facts(place, filter === undefined ? options : { ...options, filter });
-    return hits.filter(({ score = -1 }) => score >= minScore);
+    return hits.filter(isPassing(ranking));
   }
 
   #unseen(hits: SearchItem[], messages: BaseMessage[]): SearchItem[] {
@@ -224,6 +221,17 @@ export class Recaller {
     if (countTokens === undefined) return tokensOf(text);
     return checkNumber("what countTokens answers", countTokens(text), 0);
   }
+}
+
+/** As a search takes it. What has no score is a hit where the gate is −1. @internal */
+export function gated(given: RankingOptions | undefined, usual: number): RankingOptions {
+  const { minScore = usual, ...ranking } = given ?? {};
+  return { ...HYBRID, ...ranking, ...(minScore > -1 && { minScore }) };
+}
+
+/** Stores that know no ranking have no gate. @internal */
+export function isPassing({ minScore = -1 }: RankingOptions): (hit: SearchItem) => boolean {
+  return ({ score = -1 }) => score >= minScore;
 }
 
 /** Where the user's last message is, or -1. @internal */
@@ -258,12 +266,13 @@ function phraseOf(text: string): string {
 /** Of the middleware and of the tool. @internal */
 export function checkLimits({
   topK,
-  minScore,
+  ranking,
   maxTokens,
   formatTemplate,
-}: Pick<RecallOptions, "topK" | "minScore" | "maxTokens" | "formatTemplate">): void {
+}: Pick<RecallOptions, "topK" | "ranking" | "maxTokens" | "formatTemplate">): void {
   if (topK !== undefined) checkWhole("topK", topK, 1, MOST_RECALLED);
-  if (minScore !== undefined) checkNumber("minScore", minScore, -1, 1);
+  const { minScore } = checkRanking(ranking) ?? {};
+  if (minScore !== undefined) checkNumber("ranking.minScore", minScore, -1, 1);
   if (maxTokens !== undefined) checkWhole("maxTokens", maxTokens, 0);
   checkFormat(formatTemplate);
 }

@@ -15,6 +15,7 @@ import {
   takingKeys,
   unfenced,
 } from "../prompt/item-text.js";
+import { RANKING_OPTIONS, type RankingOptions } from "../store/ranking.js";
 import {
   guarded,
   maskedNote,
@@ -32,7 +33,7 @@ import {
   placeOf,
   type Run,
 } from "./place.js";
-import { checkLimits, lastOfUser } from "./recall.js";
+import { checkLimits, gated, isPassing, lastOfUser } from "./recall.js";
 import { type Remembered, remember, type Source } from "./remember.js";
 import { wordsOf } from "./words.js";
 
@@ -59,8 +60,8 @@ export interface RecallToolOptions extends ToolOptions {
   topK?: number | undefined;
   /** Of items, as a store's `search()` takes it. */
   filter?: Record<string, unknown> | undefined;
-  /** What has a lower score is not shown. @default all hits */
-  minScore?: number | undefined;
+  /** As a store's `search()` takes it. @default { mode: "hybrid" } */
+  ranking?: RankingOptions | undefined;
   /** A line for each item. @default "- {{key}}: {{value}}" */
   formatTemplate?: EntryFormat | undefined;
   /** Of an answer. It says how many facts it leaves out. @default 1000 */
@@ -81,7 +82,7 @@ const RECALL_TOOL_OPTIONS: NamesOf<RecallToolOptions> = {
   ...TOOL_OPTIONS,
   topK: 1,
   filter: 1,
-  minScore: 1,
+  ranking: RANKING_OPTIONS,
   formatTemplate: 1,
   maxTokens: 1,
 };
@@ -136,7 +137,8 @@ export function recallTool(
 ): MemoryTool<{ query: string; limit?: number | undefined }> {
   checkToolOptions("recallTool", RECALL_TOOL_OPTIONS, options);
   checkLimits(options);
-  const { topK = 5, filter, minScore = -1, formatTemplate = KEYED, maxTokens = 1000 } = options;
+  const { topK = 5, filter, formatTemplate = KEYED, maxTokens = 1000 } = options;
+  const ranking = gated(options.ranking, -1);
   const parameters = {
     query: text("What to look for."),
     limit: { type: "integer", minimum: 1, maximum: topK, description: "Facts at most." },
@@ -147,14 +149,13 @@ export function recallTool(
     const most = Math.min(limit, topK);
     const search = {
       query,
-      mode: "hybrid" as const,
       // Copies may be among them.
       limit: 2 * most,
+      ranking,
       ...(filter !== undefined && { filter }),
     };
     const hits = query.trim() === "" ? [] : await facts(place, search);
-    const passing = hits.filter(({ score }) => score === undefined || score >= minScore);
-    const lines = withoutCopies(passing)
+    const lines = withoutCopies(hits.filter(isPassing(ranking)))
       .slice(0, most)
       .map((item) => lineOf(item, formatTemplate));
     if (lines.length === 0) return "Nothing is stored about that.";

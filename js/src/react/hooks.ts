@@ -11,7 +11,7 @@ import { type Answer, type FollowedMemory, useAnswer } from "./follow.js";
 /** Which items `useMemories()` lists. */
 export type MemoriesOptions = Pick<
   SearchOptions,
-  "filter" | "limit" | "offset" | "asOf" | "includeSuperseded" | "includeQuarantined" | "refreshTtl"
+  "filter" | "limit" | "offset" | "validAt" | "includeQuarantined" | "refreshTtl"
 >;
 
 /** What `useMemorySearch()` looks for. */
@@ -24,8 +24,7 @@ const MEMORIES: NamesOf<MemoriesOptions> = {
   filter: 1,
   limit: 1,
   offset: 1,
-  asOf: 1,
-  includeSuperseded: 1,
+  validAt: 1,
   includeQuarantined: 1,
   refreshTtl: 1,
 };

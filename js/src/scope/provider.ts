@@ -3,6 +3,7 @@
 import { checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { detailOf, invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import { type Origin, toldOf } from "../store/provenance.js";
+import { HYBRID } from "../store/ranking.js";
 import type { KeepsakeStore, SearchOptions } from "../store/store.js";
 import type { Item, SearchItem } from "../store/store-operations.js";
 import { encodeLabel } from "./labels.js";
@@ -102,7 +103,7 @@ export class MemoryProvider {
         return item === null || item.quarantined ? [] : [entryOf(namespace, item)];
       }
       const options: SearchOptions = { limit: checkWhole("top_k", top_k, 0) };
-      if (query_text) Object.assign(options, { query: query_text, mode: "hybrid" });
+      if (query_text) Object.assign(options, { query: query_text, ranking: HYBRID });
       if (filter !== undefined) options.filter = { metadata: filter };
       const found = await this.#search(labels, options, top_k);
       return found.map((item) => entryOf(namespace, item));

@@ -21,6 +21,7 @@ import {
 import { type EvictionReport, type EvictOptions, evict } from "./eviction.js";
 import { type Moment, momentOf } from "./history.js";
 import { decodeLabel } from "./labels.js";
+import { refuseMisplaced } from "./misplaced.js";
 import { type PlacedPolicy, placedPolicies } from "./policy.js";
 import { MemoryProvider } from "./provider.js";
 import { checkScope, levelOf, type ScopeOptions } from "./scope.js";
@@ -45,6 +46,10 @@ export class ScopedMemory {
   readonly place: readonly string[];
   readonly #options: ScopedTierOptions;
   readonly #connection: Connection;
+
+  static {
+    refuseMisplaced(ScopedMemory);
+  }
 
   /** @internal */
   constructor(options: ScopedTierOptions, connection: Connection, scope: ScopeOptions) {

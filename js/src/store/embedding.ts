@@ -1,7 +1,7 @@
 // The caller's embedding model, whatever its shape: one call to it per batch, and none for
 // what it was asked before.
 
-import { checkChoice, checkWhole, show } from "../checks.js";
+import { checkChoice, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { detailOf, KeepsakeError, messageOf } from "../errors.js";
 import {
@@ -12,6 +12,7 @@ import {
   SearchMode,
 } from "../wire/layout.js";
 import type { PutOperation, SearchOperation, StoreOperation } from "../wire/operations.js";
+import type { RankingOptions } from "./ranking.js";
 import type { SecretGuard } from "./secrets.js";
 import { type PathText, textsToEmbed } from "./texts.js";
 
@@ -20,10 +21,8 @@ export type Vector = ArrayLike<number>;
 
 /** A LangChain `Embeddings`, or anything with its two methods. */
 export interface EmbeddingModel {
-  /** How searches by words and vectors use its vectors, where they name nothing else. */
-  readonly fusion?: Fusion;
-  /** Of searches with a query, where neither they nor the store's options name one. */
-  readonly searchMode?: SearchMode;
+  /** How its vectors are used, where neither a search nor the store's options say it. */
+  readonly ranking?: Pick<RankingOptions, "mode" | "fusion">;
   /**
    * Until when the model can't be asked, undefined once it can. Meanwhile searches by words and
    * vectors go by words, and items wait for their vectors; nothing of it waits for the model.
@@ -306,22 +305,15 @@ export function nameOfModel(embeddings: EmbeddingModel | EmbeddingFunction): str
   return "";
 }
 
-/** What the model says of it. @internal */
-export function fusionOf(embeddings: EmbeddingModel | EmbeddingFunction): Fusion | undefined {
-  const { fusion } = (embeddings ?? {}) as EmbeddingModel;
-  return fusion === undefined || fusion === null
-    ? undefined
-    : checkChoice("embeddings.fusion", Fusion, fusion);
-}
+const OF_MODELS: NamesOf<NonNullable<EmbeddingModel["ranking"]>> = { mode: 1, fusion: 1 };
 
 /** What the model says of it. @internal */
-export function searchModeOf(
-  embeddings: EmbeddingModel | EmbeddingFunction,
-): SearchMode | undefined {
-  const { searchMode } = (embeddings ?? {}) as EmbeddingModel;
-  return searchMode === undefined || searchMode === null
-    ? undefined
-    : checkChoice("embeddings.searchMode", SearchMode, searchMode);
+export function rankingOf(embeddings: EmbeddingModel | EmbeddingFunction): RankingOptions {
+  const { ranking } = (embeddings ?? {}) as EmbeddingModel;
+  const { mode, fusion } = checkOptions("embeddings.ranking", OF_MODELS, ranking);
+  if (mode !== undefined) checkChoice("embeddings.ranking.mode", SearchMode, mode);
+  if (fusion !== undefined) checkChoice("embeddings.ranking.fusion", Fusion, fusion);
+  return { mode, fusion };
 }
 
 async function attempted<T>(body: () => Promise<T>): Promise<T> {

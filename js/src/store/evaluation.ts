@@ -11,7 +11,7 @@ import {
   textsIn,
 } from "../checks.js";
 import { invalid, tell } from "../errors.js";
-import { RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
+import { checkRanking, RANKING_OPTIONS, type RankingOptions } from "./ranking.js";
 import type { SearchItem, SearchOperation } from "./store-operations.js";
 
 /** A question, and the keys of the items that answer it. */
@@ -23,9 +23,9 @@ export interface EvaluationCase {
 }
 
 /** How to search, and how far down to look. No search of an evaluation restarts a TTL. */
-export interface EvaluationOptions extends RankingOptions {
-  /** @default "hybrid" */
-  mode?: SearchOperation["mode"];
+export interface EvaluationOptions {
+  /** As a search takes it. Its mode is `hybrid`, unless it or the store's `ranking` says another. */
+  ranking?: RankingOptions | undefined;
   /** Hits that count. @default 10 */
   k?: number;
   /** After every search. */
@@ -46,19 +46,22 @@ export interface Evaluation {
   latency: { median: number; p95: number };
 }
 
-/** What `tune()` found: give `ranking` to searches. */
+/** What `tune()` found. */
 export interface Tuning {
+  /** For searches, or for all of them: `openMemory({ ranking })`. */
   ranking: RankingOptions;
   /** On the cases that nothing was fitted to: with the defaults, and with `ranking`. */
   before: Evaluation;
   after: Evaluation;
 }
 
-const OPTIONS: NamesOf<EvaluationOptions> = { mode: 1, k: 1, onProgress: 1, ...RANKING_OPTIONS };
+const OPTIONS: NamesOf<EvaluationOptions> = { ranking: RANKING_OPTIONS, k: 1, onProgress: 1 };
 const CASE: NamesOf<EvaluationCase> = { namespacePrefix: 1, query: 1, relevant: 1, filter: 1 };
 
 /** What is evaluated. @internal */
 export interface Searchable {
+  /** Of its searches that say none; undefined if nobody said one. */
+  readonly mode: RankingOptions["mode"];
   search(namespacePrefix: string[], options: object): Promise<SearchItem[]>;
 }
 
@@ -77,14 +80,15 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const checked = checkCases(cases);
   const given = checkOptions("eval", OPTIONS, options);
-  const { k = 10, mode = "hybrid", onProgress, ...ranking } = given;
+  const { k = 10, onProgress } = given;
+  const ranking = rankingIn(store, given);
   checkListener("onProgress", onProgress);
   checkWhole("k", k, 1);
   const latencies: number[] = [];
   const sums = { recall: 0, mrr: 0, ndcg: 0 };
   for (const [i, { namespacePrefix, query, relevant, filter }] of checked.entries()) {
     const started = performance.now();
-    const hits = await store.search(namespacePrefix, { ...ranking, query, filter, mode, limit: k });
+    const hits = await store.search(namespacePrefix, { query, filter, limit: k, ranking });
     latencies.push(performance.now() - started);
     const judged = judge(
       hits.map(({ key }) => key),
@@ -103,7 +107,7 @@ export async function evaluate(
 
 /**
  * Fits the weights to every second case, and tells what they are worth on the others, which
- * choose nothing but whether the fitted weights or the defaults are kept.
+ * choose nothing but whether the fitted weights or those before are kept.
  * @internal
  */
 export async function tune(
@@ -114,16 +118,20 @@ export async function tune(
   const checked = checkCases(cases, 2);
   const { onProgress, ...given } = checkOptions("tune", OPTIONS, options);
   checkListener("onProgress", onProgress);
-  const { mode = "hybrid" } = given;
+  const base = rankingIn(store, given);
   const fitted = checked.filter((_, i) => i % 2 === 0);
   const heldOut = checked.filter((_, i) => i % 2 === 1);
-  const isByWords = mode === "hybrid" || mode === "text";
+  const isByWords = base.mode === "hybrid" || base.mode === "text";
   const candidates = CANDIDATES.flat().filter((each) => isByWords || !("recency" in each));
   const total = (1 + candidates.length) * fitted.length + 2 * heldOut.length;
   let done = 0;
   const evaluateWith = (some: readonly EvaluationCase[], tried: RankingOptions) =>
-    evaluate(store, some, { ...given, ...tried, onProgress: () => onProgress?.(++done, total) });
-  let ranking: RankingOptions = {};
+    evaluate(store, some, {
+      ...given,
+      ranking: tried,
+      onProgress: () => onProgress?.(++done, total),
+    });
+  let ranking = base;
   let best = worth(await evaluateWith(fitted, ranking));
   for (const candidate of candidates) {
     const tried = { ...ranking, ...candidate };
@@ -133,11 +141,16 @@ export async function tune(
       ranking = tried;
     }
   }
-  const before = await evaluateWith(heldOut, {});
+  const before = await evaluateWith(heldOut, base);
   const after = await evaluateWith(heldOut, ranking);
   return worth(after) > worth(before)
     ? { ranking, before, after }
-    : { ranking: {}, before, after: before };
+    : { ranking: base, before, after: before };
+}
+
+function rankingIn(store: Searchable, { ranking }: EvaluationOptions): RankingOptions {
+  const given = checkRanking(ranking);
+  return { ...given, mode: given?.mode ?? store.mode ?? "hybrid" };
 }
 
 const worth = ({ recall, ndcg }: Evaluation) => recall + ndcg;

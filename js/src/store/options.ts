@@ -11,10 +11,15 @@ import {
 } from "../checks.js";
 import { invalid } from "../errors.js";
 import { defaultTtlOf, NO_TTL } from "../wire/custom.js";
-import type { SearchMode } from "../wire/layout.js";
 import type { OperationOf } from "../wire/operations.js";
 import { type EmbeddingFunction, type EmbeddingModel, nameOfModel } from "./embedding.js";
-import { TEXT, type TextOptions, textToCore } from "./ranking.js";
+import {
+  RANKING_OPTIONS,
+  type RankingOptions,
+  TEXT,
+  type TextOptions,
+  textToCore,
+} from "./ranking.js";
 import type { SecretHandling, SecretOptions } from "./secrets.js";
 import { type CallDefaults, minutesToMs } from "./store-operations.js";
 
@@ -59,8 +64,11 @@ export interface StoreOptions {
   ttl?: TtlOptions | undefined;
   /** For searches by `text` and `hybrid`. Needs no model, and costs nothing until the first of them. */
   text?: TextOptions | undefined;
-  /** Of searches with a query that name none: "hybrid" suits most, with an index. @default "auto" */
-  searchMode?: SearchMode | undefined;
+  /**
+   * How searches find and weigh what they find that do not say it themselves:
+   * `{ mode: "hybrid" }` suits most, with an index. Weights hold where a search can have them.
+   */
+  ranking?: RankingOptions | undefined;
   /**
    * What becomes of keys, tokens, passwords in URLs and card numbers in values. `allow` keeps
    * values as they are given. `mask` stores `[github token]` in their place. `refuse` is
@@ -73,15 +81,6 @@ export interface StoreOptions {
 
 const MAX_DIMS = 65_536;
 
-/** @internal */
-export const STORE_OPTIONS: NamesOf<StoreOptions> = {
-  index: 1,
-  ttl: 1,
-  text: 1,
-  searchMode: 1,
-  secrets: 1,
-  now: 1,
-};
 const INDEX: NamesOf<IndexOptions> = {
   dims: 1,
   embeddings: 1,
@@ -92,12 +91,21 @@ const INDEX: NamesOf<IndexOptions> = {
 };
 const TTL: NamesOf<TtlOptions> = { defaultTtl: 1, refreshOnRead: 1, sweepIntervalMinutes: 1 };
 
+/** @internal */
+export const STORE_OPTIONS: NamesOf<StoreOptions> = {
+  index: INDEX,
+  ttl: TTL,
+  text: TEXT,
+  ranking: RANKING_OPTIONS,
+  secrets: 1,
+  now: 1,
+};
 /** A copy of what a store is told, checked below its own names. @internal */
 export function checkStoreOptions(given: StoreOptions | null | undefined): StoreOptions {
-  const { index, ttl, text, now, searchMode, secrets } = readInput("its options", () => ({
+  const { index, ttl, text, ranking, now, secrets } = readInput("its options", () => ({
     ...given,
   })) as StoreOptions;
-  for (const [name, group] of Object.entries({ index, ttl, text })) {
+  for (const [name, group] of Object.entries({ index, ttl, text, ranking })) {
     if (group === undefined || group) continue;
     throw invalid(`${name} must be options by name, or left out: ${show(group)}`);
   }
@@ -108,8 +116,8 @@ export function checkStoreOptions(given: StoreOptions | null | undefined): Store
     index: index && checkOptions("index", INDEX, index),
     ttl: ttl && checkOptions("ttl", TTL, ttl),
     text: text && checkOptions("text", TEXT, text),
+    ranking: ranking && checkOptions("ranking", RANKING_OPTIONS, ranking),
     now,
-    searchMode,
     secrets,
   };
 }

@@ -1,9 +1,10 @@
-// How a search by text weighs what it finds, and what it tells about it.
+// How a search finds and weighs what it finds, and what it tells about it.
 
 import {
   checkChoice,
   checkFlag,
   checkNumber,
+  checkOptions,
   isList,
   type NamesOf,
   readInput,
@@ -17,6 +18,8 @@ import {
   Fusion,
   Language,
   type Ranking,
+  SearchMode,
+  type SearchPlan,
 } from "../wire/layout.js";
 import { Origin } from "./provenance.js";
 
@@ -47,36 +50,60 @@ export interface TextOptions {
   language?: Language | undefined;
 }
 
-/** Of searches by `text` and `hybrid`. Nothing of it is stored. */
+/**
+ * How searches find and weigh what they find: of one search, of all searches of a memory, and what
+ * `tune()` answers. Nothing of it is stored.
+ */
 export interface RankingOptions {
+  /**
+   * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
+   * the key, or of a string or number in the value. `text`: by the words of the query, `score`
+   * is 0…1, and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
+   * alone in a store without an index. `auto`: `vector` if the store has an index, else
+   * `text`, and what contains the query is a hit, too.
+   * @default the embedder's own (`embeddings.ranking`), or "auto"
+   */
+  mode?: SearchMode | undefined;
   /** Hits with a lower score are left out. */
   minScore?: number | undefined;
   /**
    * `weighted`: scores, the vectors' if items that share words are near each other.
    * `standout`: for a rough embedder: the less sure the words are, the more its vectors count.
    * `reciprocalRank`: ranks only.
-   * @default the embedder's own (`embeddings.fusion`), or "weighted"
+   * @default the embedder's own (`embeddings.ranking`), or "weighted"
    */
   fusion?: Fusion | undefined;
   /** 0…1, of `hybrid`: the words have the rest. @default 0.3 */
   vectorWeight?: number | undefined;
-  /** 0…1: how much of its score an old item loses. @default 0 */
+  /** 0…1, of `text` and `hybrid`: how much of its score an old item loses. @default 0 */
   recency?: number | undefined;
   /** Days after which half of that is lost. @default 7 */
   halfLifeDays?: number | undefined;
-  /** Paths of numbers −1…1 of the value that raise a hit, or lower it: `{ importance: 0.5 }`. */
+  /**
+   * Of `text` and `hybrid`: paths of numbers −1…1 of the value that raise a hit, or lower it:
+   * `{ importance: 0.5 }`.
+   */
   boosts?: Record<string, number> | undefined;
   /**
    * 0…1: what a hit of an origin is worth, in searches by vector, too: `{ web: 0.5 }`. What a
    * search gives no score is not ranked.
    */
   origins?: Partial<Record<Origin | "unknown", number>> | undefined;
-  /** 0…1: how much a hit loses that says what one before it said. @default 0 */
+  /** 0…1, of `text` and `hybrid`: how much a hit loses that says what one before it said. @default 0 */
   diversity?: number | undefined;
-  /** Whether hits say what their score is made of. @default false */
-  explain?: boolean | undefined;
-  /** Whether hits bring the piece of text that was found, of about so many bytes (true: 160). */
-  snippet?: boolean | number | undefined;
+  /**
+   * How a search by vector finds its candidates. `exact`: reads all vectors. `codes`: scans
+   * a byte per dimension and reads the best; finds the same. `graph`: follows HNSW, and may
+   * miss some; without a graph (`buildIndex()`) as `auto`. `auto`: what costs least.
+   * `explain` tells what was done. @default "auto"
+   */
+  plan?: SearchPlan | undefined;
+  /**
+   * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
+   * recall and costs in proportion. @default as the vectors need it: 64 to 640, and at least four
+   * times what is wanted
+   */
+  efSearch?: number | undefined;
 }
 
 /** A piece of an item's text, and where in it what was asked for stands. */
@@ -88,6 +115,7 @@ export interface Snippet {
 
 /** @internal */
 export const RANKING_OPTIONS: NamesOf<RankingOptions> = {
+  mode: 1,
   minScore: 1,
   fusion: 1,
   vectorWeight: 1,
@@ -96,8 +124,8 @@ export const RANKING_OPTIONS: NamesOf<RankingOptions> = {
   boosts: 1,
   origins: 1,
   diversity: 1,
-  explain: 1,
-  snippet: 1,
+  plan: 1,
+  efSearch: 1,
 };
 /** @internal */
 export const TEXT: NamesOf<TextOptions> = {
@@ -114,50 +142,95 @@ const MOST_DAYS = 1_000_000;
 const SNIPPET_BYTES = 160;
 const DEFAULTS = { vectorWeight: 0.3, halfLifeDays: 7 };
 
-// One by one: a loop over names takes as long as the rest of a small search's request.
-function isDefault(options: RankingOptions): boolean {
-  return (
-    options.minScore === undefined &&
-    options.fusion === undefined &&
-    options.vectorWeight === undefined &&
-    options.recency === undefined &&
-    options.halfLifeDays === undefined &&
-    options.boosts === undefined &&
-    options.origins === undefined &&
-    options.diversity === undefined &&
-    options.explain === undefined &&
-    options.snippet === undefined
-  );
+/** By words and meaning: what suits most. @internal */
+export const HYBRID: RankingOptions = { mode: "hybrid" };
+
+/** What is told about a hit. */
+interface Telling {
+  explain?: boolean | undefined;
+  snippet?: boolean | number | undefined;
 }
 
-/**
- * Undefined if nothing differs from the core's defaults. `usual` is the fusion where none is named.
- * @internal
- */
+/** A copy, all of whose names are known. @internal */
+export function checkRanking(given: RankingOptions | undefined): RankingOptions | undefined {
+  return given === undefined ? undefined : checkOptions("ranking", RANKING_OPTIONS, given);
+}
+
+/** How the searches of a store are ranked that do not say it themselves. @internal */
+export class UsualRanking {
+  readonly mode: SearchMode;
+  /** Undefined if nobody said one. */
+  readonly saidMode: SearchMode | undefined;
+  readonly #fusion: Fusion | undefined;
+  // Undefined where a search has nothing of it: most stores have none.
+  readonly #weights: RankingOptions | undefined;
+
+  /** What the store is told, and what its model says of itself. */
+  constructor(given: RankingOptions = {}, model: RankingOptions = {}, hasIndex = false) {
+    const { mode, fusion, ...weights } = given;
+    this.saidMode = mode ?? model.mode;
+    this.mode = checkChoice("ranking.mode", SearchMode, this.saidMode ?? "auto");
+    this.#fusion = fusion ?? model.fusion;
+    const said = definedOf(weights);
+    this.#weights = Object.keys(said).length === 0 ? undefined : said;
+    // Of its own, so that a mistake is not told by the first search.
+    rankingToCore({ ...given }, {});
+    const unheard = WORD_WEIGHTS.filter((name) => name in said);
+    if (unheard.length > 0 && !isByWords(this.mode, hasIndex)) {
+      throw invalid(
+        `ranking.${unheard[0]} is of searches by words: give ranking a mode beside it, "text" or "hybrid"`,
+      );
+    }
+  }
+
+  /** That of a search: its own, and what it leaves to the store. */
+  of(own: RankingOptions | undefined, mode: SearchMode, isQuestion: boolean, hasIndex: boolean) {
+    const fusion = mode === "hybrid" ? this.#fusion : undefined;
+    if (this.#weights === undefined || !isQuestion || mode === "contains") {
+      return fusion === undefined ? own : { fusion, ...definedOf(own) };
+    }
+    const usual = { ...this.#weights, fusion };
+    if (!isByWords(mode, hasIndex)) for (const name of WORD_WEIGHTS) delete usual[name];
+    return { ...usual, ...definedOf(own) };
+  }
+}
+
+// What the core refuses of a search by vector.
+const WORD_WEIGHTS = ["recency", "halfLifeDays", "boosts", "diversity"] as const;
+
+function isByWords(mode: SearchMode, hasIndex: boolean): boolean {
+  return mode === "text" || mode === "hybrid" || (mode === "auto" && !hasIndex);
+}
+
+function definedOf(options: RankingOptions = {}): RankingOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Undefined if nothing differs from the core's defaults. @internal */
 export function rankingToCore(
-  options: RankingOptions,
-  usual: Fusion = "weighted",
+  options: RankingOptions | undefined,
+  { explain, snippet }: Telling,
 ): Ranking | undefined {
-  if (isDefault(options) && usual === "weighted") return undefined;
+  if (options === undefined && explain === undefined && snippet === undefined) return undefined;
+  const given = options ?? {};
   return {
-    minScore:
-      options.minScore === undefined ? undefined : checkNumber("minScore", options.minScore),
-    fusion: checkChoice("fusion", Fusion, options.fusion ?? usual),
-    vectorWeight: checkNumber("vectorWeight", options.vectorWeight ?? DEFAULTS.vectorWeight, 0, 1),
-    recency: checkNumber("recency", options.recency ?? 0, 0, 1),
+    minScore: given.minScore === undefined ? undefined : checkNumber("minScore", given.minScore),
+    fusion: checkChoice("fusion", Fusion, given.fusion ?? "weighted"),
+    vectorWeight: checkNumber("vectorWeight", given.vectorWeight ?? DEFAULTS.vectorWeight, 0, 1),
+    recency: checkNumber("recency", given.recency ?? 0, 0, 1),
     halfLife: Math.round(
       checkNumber(
         "halfLifeDays",
-        options.halfLifeDays ?? DEFAULTS.halfLifeDays,
+        given.halfLifeDays ?? DEFAULTS.halfLifeDays,
         LEAST_DAYS,
         MOST_DAYS,
       ) * MS_PER_DAY,
     ),
-    boosts: weights("boosts", options.boosts ?? {}),
-    diversity: checkNumber("diversity", options.diversity ?? 0, 0, 1),
-    explain: checkFlag("explain", options.explain) ?? false,
-    snippetLength: snippetLength(options.snippet),
-    origins: byOrigin("origins", options.origins ?? {}, weightOf),
+    boosts: weights("boosts", given.boosts ?? {}),
+    diversity: checkNumber("diversity", given.diversity ?? 0, 0, 1),
+    explain: checkFlag("explain", explain) ?? false,
+    snippetLength: snippetLength(snippet),
+    origins: byOrigin("origins", given.origins ?? {}, weightOf),
   };
 }
 

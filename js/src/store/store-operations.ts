@@ -31,7 +31,6 @@ import { NO_TTL } from "../wire/custom.js";
 import {
   type Item as CoreItem,
   type SearchItem as CoreSearchItem,
-  type Fusion,
   MatchType,
   SearchMode,
   SearchPlan,
@@ -52,12 +51,14 @@ import {
   tellProvenance,
 } from "./provenance.js";
 import {
+  checkRanking,
   explanationOf,
   RANKING_OPTIONS,
   type RankingOptions,
   rankingToCore,
   type Snippet,
   snippetOf,
+  type UsualRanking,
 } from "./ranking.js";
 
 export type { ListNamespacesOperation, MatchCondition };
@@ -111,46 +112,31 @@ export interface SearchItem extends UpstreamSearchItem, Interval, ItemProvenance
   snippet?: Snippet;
 }
 
-/** As upstream's, and how to search. */
-export interface SearchOperation extends UpstreamSearch, RankingOptions {
-  /**
-   * `vector`: by meaning, `score` is the cosine. `contains`: the query is part of
-   * the key, or of a string or number in the value. `text`: by the words of the query, `score`
-   * is 0…1, and what matches nothing is no hit. `hybrid`: by `text` and `vector`, or by `text`
-   * alone in a store without an index. `auto`: `vector` if the store has an index, else
-   * `text`, and what contains the query is a hit, too.
-   * @default the store's `searchMode`, which is "auto"
-   */
-  mode?: SearchMode | undefined;
+/** As upstream's, which items count, how they are ranked, and what is told of them. */
+export interface SearchOperation extends UpstreamSearch {
   /**
    * Finds what is like this, instead of embedding the query: a vector of your own, or an
    * item that has vectors, which is no hit itself. Needs a store with an index.
    */
   near?: Vector | { namespace: string[]; key: string } | undefined;
+  /** How hits are found and weighed. What it leaves out is the memory's `ranking`. */
+  ranking?: RankingOptions | undefined;
   /**
-   * How a search by vector finds its candidates. `exact`: reads all vectors. `codes`: scans
-   * a byte per dimension and reads the best; finds the same. `graph`: follows HNSW, and may
-   * miss some; without a graph (`buildIndex()`) as `auto`. `auto`: what costs least.
-   * `explain` tells what was done. @default "auto"
+   * Finds what was valid then; "anytime": also what is not valid now. What was superseded then
+   * comes after its successor, with no higher score. @default now
    */
-  plan?: SearchPlan | undefined;
-  /**
-   * Of `graph`: how many of what it finds are held in view, "ef" in the paper. More raises
-   * recall and costs in proportion. @default as the vectors need it: 64 to 640, and at least four
-   * times what is wanted
-   */
-  efSearch?: number | undefined;
-  /** @default the store's `ttl.refreshOnRead`, which is true */
-  refreshTtl?: boolean | undefined;
-  /** Finds what was valid then. @default now */
-  asOf?: Time | undefined;
-  /**
-   * Finds also what is not valid now. What was superseded comes after its successor, with no
-   * higher score. Excludes `asOf`. @default false
-   */
-  includeSuperseded?: boolean | undefined;
+  validAt?: Time | "anytime" | undefined;
   /** Finds also what a policy has put into quarantine. @default false */
   includeQuarantined?: boolean | undefined;
+  /** @default the store's `ttl.refreshOnRead`, which is true */
+  refreshTtl?: boolean | undefined;
+  /** Whether hits say what their score is made of. @default false */
+  explain?: boolean | undefined;
+  /**
+   * Of `text` and `hybrid`: whether hits bring the piece of text that was found, of about so many
+   * bytes (true: 160). @default false
+   */
+  snippet?: boolean | number | undefined;
 }
 
 /** One operation of a batch. */
@@ -174,16 +160,14 @@ const SEARCH: NamesOf<SearchOperation> = {
   query: 1,
   limit: 1,
   offset: 1,
-  mode: 1,
   near: 1,
-  plan: 1,
-  efSearch: 1,
-  refreshTtl: 1,
-  asOf: 1,
-  includeSuperseded: 1,
+  ranking: RANKING_OPTIONS,
+  validAt: 1,
   includeQuarantined: 1,
+  refreshTtl: 1,
+  explain: 1,
+  snippet: 1,
   namespacePrefix: 1,
-  ...RANKING_OPTIONS,
 };
 const LISTING: NamesOf<ListNamespacesOperation> = {
   matchConditions: 1,
@@ -201,12 +185,12 @@ export const MS_PER_MINUTE = 60_000;
 
 /** What belongs to the caller: it travels with each call that says nothing else. @internal */
 export interface CallDefaults {
-  readonly searchMode: SearchMode;
+  readonly ranking: UsualRanking;
   /** As a put has it that has none of its own. */
   readonly ttl: number;
   readonly refreshTtl: boolean;
-  /** Undefined where nobody embeds a question. */
-  readonly model: { readonly fusion: Fusion | undefined } | undefined;
+  /** Whether somebody embeds a question here. */
+  readonly hasIndex: boolean;
 }
 
 /** Throws a KeepsakeError that names the position. @internal */
@@ -302,23 +286,22 @@ function supersededToCore(
 
 function searchToCore(
   operation: SearchOperation,
-  { searchMode, model, refreshTtl }: CallDefaults,
+  { ranking: usual, hasIndex, refreshTtl }: CallDefaults,
 ): CoreSearch {
   checkNames("search", SEARCH, operation);
-  const { query, mode = searchMode } = operation;
+  const { query } = operation;
   if (query !== undefined && query !== null && typeof query !== "string") {
     throw invalid(`query must be a string: ${show(query)}`);
   }
-  checkChoice("mode", SearchMode, mode);
+  const own = checkRanking(operation.ranking);
+  const mode = checkChoice("mode", SearchMode, own?.mode ?? usual.mode);
   const near = nearToCore(operation.near);
-  const includeSuperseded = checkFlag("includeSuperseded", operation.includeSuperseded);
-  if (includeSuperseded && operation.asOf !== undefined) {
-    throw invalid("asOf and includeSuperseded exclude each other: give the one or the other");
-  }
+  const isQuestion = Boolean(query) || near !== undefined;
+  const ranking = usual.of(own, mode, isQuestion, hasIndex);
+  const isEver = operation.validAt === "anytime";
   // Where nobody embeds the question, the words are left, also if somebody else, another tab or
   // another Worker, has told the engine of an index.
-  const isByWords =
-    Boolean(query) && model === undefined && near === undefined && mode === "hybrid";
+  const isByWords = Boolean(query) && !hasIndex && near === undefined && mode === "hybrid";
   // Each by its name: an object that another is spread into is slow to read.
   return {
     kind: "search",
@@ -329,16 +312,20 @@ function searchToCore(
     offset: checkCount("offset", operation.offset),
     mode: isByWords ? "text" : mode,
     refreshTtl: checkFlag("refreshTtl", operation.refreshTtl) ?? refreshTtl,
-    ranking: rankingToCore(operation, mode === "hybrid" ? model?.fusion : undefined),
-    plan:
-      operation.plan === undefined ? undefined : checkChoice("plan", SearchPlan, operation.plan),
-    efSearch: checkCount("efSearch", operation.efSearch),
+    ranking: rankingToCore(ranking, operation),
+    plan: ranking?.plan === undefined ? undefined : checkChoice("plan", SearchPlan, ranking.plan),
+    efSearch: checkCount("efSearch", ranking?.efSearch),
     near: near?.near,
     queryVector: near?.queryVector,
-    asOf: operation.asOf === undefined ? undefined : checkTime("asOf", operation.asOf),
-    includeSuperseded,
+    asOf: isEver || operation.validAt === undefined ? undefined : momentOf(operation.validAt),
+    includeSuperseded: isEver,
     includeQuarantined: checkFlag("includeQuarantined", operation.includeQuarantined),
   };
+}
+
+function momentOf(validAt: Time): number {
+  if (typeof validAt !== "boolean") return checkTime("validAt", validAt);
+  throw invalid(`validAt must be a moment, or "anytime" for what held at any time: ${validAt}`);
 }
 
 function nearToCore(
@@ -467,7 +454,7 @@ export function fromCore(operation: StoreOperation, answer: unknown): unknown {
     case "listNamespaces":
       return answer;
     case "put":
-      return null; // As upstream's InMemoryStore.
+      return undefined; // As the type says; upstream's InMemoryStore answers null.
   }
 }
 

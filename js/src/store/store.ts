@@ -2,7 +2,6 @@
 
 import { BaseStore, type OperationResults } from "@langchain/langgraph-checkpoint";
 import {
-  checkChoice,
   checkFlag,
   checkOptions,
   checkSteps,
@@ -25,13 +24,7 @@ import {
   withNamedErrors,
 } from "../errors.js";
 import { NO_TTL } from "../wire/custom.js";
-import {
-  type Absence,
-  type ItemVersion as CoreVersion,
-  SearchMode,
-  type StoreStats,
-  type Undone,
-} from "../wire/layout.js";
+import type { Absence, ItemVersion as CoreVersion, StoreStats, Undone } from "../wire/layout.js";
 import type {
   AnswerTo,
   Operation as CoreOperation,
@@ -40,7 +33,7 @@ import type {
   OperationOf,
   StoreOperation,
 } from "../wire/operations.js";
-import { Embedder, fusionOf, needsEmbedding, searchModeOf } from "./embedding.js";
+import { Embedder, needsEmbedding, rankingOf } from "./embedding.js";
 import {
   type Evaluation,
   type EvaluationCase,
@@ -75,7 +68,7 @@ import {
   UNDO_OPTIONS,
   type UndoOptions,
 } from "./past-store.js";
-import { explanationOf } from "./ranking.js";
+import { explanationOf, UsualRanking } from "./ranking.js";
 import { SecretGuard } from "./secrets.js";
 import {
   checkKey,
@@ -185,10 +178,13 @@ export abstract class KeepsakeStore extends BaseStore {
         new Embedder(index.embeddings, configuration?.index?.fields ?? [], index.cache, secrets);
       this.#dims = index?.dims;
       this.#now = now === undefined ? Date.now : clockOf(now);
-      const { searchMode = (index && searchModeOf(index.embeddings)) ?? "auto" } = options;
-      checkChoice("searchMode", SearchMode, searchMode);
-      const model = index && { fusion: fusionOf(index.embeddings) };
-      this.#reading = { searchMode, model, ...ttlOf(options) };
+      const hasIndex = index !== undefined;
+      const ranking = new UsualRanking(
+        options.ranking,
+        index && rankingOf(index.embeddings),
+        hasIndex,
+      );
+      this.#reading = { ranking, hasIndex, ...ttlOf(options) };
       const interval = options.ttl?.sweepIntervalMinutes;
       this.#sweepIntervalMs =
         interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);
@@ -293,7 +289,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * What an item was, the newest version first; the last one may be what was there before the
-   * history began. `no_history` where `memory.keepHistory()` keeps none.
+   * history began. `no_history` where `memory.store.keepHistory()` keeps none.
    */
   async history(
     namespace: string[],
@@ -326,7 +322,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   /**
    * The items as they were at that time, to be read: what the memory held then. What was true
-   * then, as far as it knows now, is `search(…, { asOf })`.
+   * then, as far as it knows now, is `search(…, { validAt })`.
    */
   asOf(time: Time): PastStore {
     let at: number;
@@ -557,6 +553,7 @@ export abstract class KeepsakeStore extends BaseStore {
 
   #forEvaluation(): Searchable {
     return {
+      mode: this.#reading.ranking.saidMode,
       search: (prefix, options) => this.search(prefix, { ...options, refreshTtl: false }),
     };
   }

@@ -38,7 +38,7 @@ const keysOf = (answer) => told({ ...answer, data: answer.data?.map(({ key }) =>
 
 function Page({ prefix = ["notes"], query = "", filter, memory: given }) {
   const items = useMemories(given, prefix, { limit: 3, ...(filter && { filter }) });
-  const hits = useMemorySearch(given, prefix, { query, mode: "vector" });
+  const hits = useMemorySearch(given, prefix, { query, ranking: { mode: "vector" } });
   const threads = useThreads(given, { limit: 5 });
   const ids = threads.data?.map(({ threadId, step }) => `${threadId}:${step}`);
   return h(

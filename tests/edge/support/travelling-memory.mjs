@@ -33,7 +33,7 @@ export async function fill({ store, checkpointer }, { items = 40, size = 100, tu
     await store.batch(puts);
   }
   await store.put(["ttl"], "stays", { text: "stays" }, undefined, { ttl: 60 });
-  await store.search(["notes"], { query: "tea", mode: "text" });
+  await store.search(["notes"], { query: "tea", ranking: { mode: "text" } });
   for (let thread = 0; thread < 3; thread++) await talk(checkpointer, `thread ${thread}`, turns);
   await checkpointer.copyThread("thread 0", "copy of 0");
 }
@@ -66,7 +66,11 @@ export async function talk(checkpointer, thread_id, turns, from = 0) {
 export async function describeMemory({ store, checkpointer }) {
   const items = await all(store, []);
   const near = await store.search(["notes"], { query: "tea garden", limit: 7 });
-  const found = await store.search(["notes"], { query: "violin", mode: "text", limit: 7 });
+  const found = await store.search(["notes"], {
+    query: "violin",
+    ranking: { mode: "text" },
+    limit: 7,
+  });
   const tuples = [];
   for await (const tuple of checkpointer.list({ configurable: {} })) {
     const { config, checkpoint, metadata, parentConfig, pendingWrites } = tuple;

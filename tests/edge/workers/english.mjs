@@ -19,7 +19,7 @@ export class English extends DurableObject {
   }
 
   async find(mode) {
-    return (await this.store.search(ns, { query, mode })).map(({ key }) => key);
+    return (await this.store.search(ns, { query, ranking: { mode } })).map(({ key }) => key);
   }
 
   stats() {

@@ -106,13 +106,13 @@ export class Failing extends DurableObject {
       return checkpointer.put(config, { ...checkpoint, versions_seen: {} }, {}, { id });
     };
     await this.put("before");
-    await store.search(["n"], { query: "before", mode: "text" });
+    await store.search(["n"], { query: "before", ranking: { mode: "text" } });
     await putCheckpoint("1");
     await this.ctx.storage.deleteAll();
     const methods = {
       get: () => store.get(["n"], "before"),
       put: () => this.put("after"),
-      search: () => store.search(["n"], { query: "before", mode: "text" }),
+      search: () => store.search(["n"], { query: "before", ranking: { mode: "text" } }),
       getTuple: () => checkpointer.getTuple(config),
       putCheckpoint: () => putCheckpoint("2"),
       stats: () => this.memory.stats(),

@@ -173,7 +173,7 @@ export default serve({
     refused.push(await refusal(() => bob(others[0]).get(["notes"], "k")));
     return {
       refused,
-      found: (await ada(index).search([], { query: "tea", mode: "vector" })).length,
+      found: (await ada(index).search([], { query: "tea", ranking: { mode: "vector" } })).length,
       without: (await bob().search([])).length,
       stats: await as(env, name, "admin").store.stats(),
     };

@@ -89,7 +89,7 @@ function nextCall(random) {
     (m, ns = namespace(), key = of(KEYS)) => m.store.delete(ns, key),
     (m, ns = namespace()) => m.store.search(ns.slice(1), { limit: 5 }),
     (m, ns = namespace(), query = of(TEXTS), mode = of(MODES)) =>
-      m.store.search(ns.slice(1), { query, mode }),
+      m.store.search(ns.slice(1), { query, ranking: { mode } }),
     (m, ns = namespace(), near = { namespace: namespace(), key: of(KEYS) }) =>
       m.store.search(ns.slice(1), { near }),
     (m, ns = namespace(), text = of(TEXTS)) =>

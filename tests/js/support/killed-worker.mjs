@@ -14,7 +14,7 @@ const tellKey = (...words) => appendFileSync(keys, `${words.join(" ")}\n`);
 
 const { memory, keyNumber } = await openStorm(folder, keys, isEncrypted === "true");
 tellKey("key", keyNumber);
-await memory.keepHistory([], { maxVersions: 100_000 });
+await memory.store.keepHistory([], { maxVersions: 100_000 });
 await memory.keepAudit({ maxEntries: 1_000_000 });
 const { store, checkpointer } = memory;
 const namespaceOf = (key) => [MARKER, generation, key];
@@ -39,7 +39,7 @@ const others = [
     tell("done", "thread", checkpoint.id);
   },
   () => memory.flush(),
-  () => store.search([MARKER], { query: `${MARKER} text`, mode: "hybrid" }),
+  () => store.search([MARKER], { query: `${MARKER} text`, ranking: { mode: "hybrid" } }),
   () => (random(4) === 0 ? checkpointer.compact() : undefined),
   async () => {
     if (isEncrypted !== "true") return;

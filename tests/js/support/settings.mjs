@@ -51,7 +51,7 @@ function settingsFrom(random, ofMemory) {
     options: {
       ttl,
       secrets: of(["mask", "refuse", "allow"]),
-      searchMode: of(["auto", "text", "contains", "hybrid"]),
+      ranking: { mode: of(["auto", "text", "contains", "hybrid"]) },
       index: likeMemory("index", INDEXES),
       text: likeMemory("text", TEXT_OPTIONS),
     },

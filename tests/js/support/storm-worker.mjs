@@ -18,7 +18,8 @@ for (let i = 0; ; i++) {
   await store.put(["storm", name], `${i}`, { text: `item ${i} of ${name}` });
   tell("put", i);
   // What others wrote meanwhile must not be in its way.
-  if (i % 10 === 0) await store.search(["storm"], { query: `item ${i}`, mode: "hybrid" });
+  if (i % 10 === 0)
+    await store.search(["storm"], { query: `item ${i}`, ranking: { mode: "hybrid" } });
   if (i % 5 === 4) {
     tell("deleting", i - 4);
     await store.delete(["storm", name], `${i - 4}`);

@@ -67,7 +67,7 @@ export const nodeCases = [
       await store.put(["knowledge"], "near", { text: "tea" });
       await store.put(["knowledge"], "half", { text: "tea in the rain" });
       await store.put(["knowledge"], "far", { text: "rain" });
-      const hits = await store.search(["knowledge"], { query: "tea", minScore: 0.8 });
+      const hits = await store.search(["knowledge"], { query: "tea", ranking: { minScore: 0.8 } });
       expect(hits.map(({ key }) => key)).toEqual(["near"]);
       const all = await store.search(["knowledge"], { query: "tea" });
       expect(all.filter(({ score }) => score > 0.8).map(({ key }) => key)).toEqual(["near"]);
@@ -109,8 +109,7 @@ export const nodeCases = [
       const search = (weight) =>
         memory.scoped({ user: "ada" }).store.search([], {
           query: "wooden door",
-          mode: "text",
-          boosts: { reward: weight },
+          ranking: { mode: "text", boosts: { reward: weight } },
         });
       expect((await search(0.5)).map(({ key }) => key)).toEqual(["key", "knock", "push"]);
       expect((await search(-0.5)).map(({ key }) => key)).toEqual(["push", "knock", "key"]);

@@ -68,7 +68,7 @@ export const scopeCases = [
       await putCheckpoint(ada.checkpointer, threadConfig("t1"), { n: 1 });
       expect(await bob.store.get(["notes"], "k")).toBeNull();
       expect(await bob.store.search([])).toEqual([]);
-      expect(await bob.store.search([], { query: "tea", mode: "text" })).toEqual([]);
+      expect(await bob.store.search([], { query: "tea", ranking: { mode: "text" } })).toEqual([]);
       for (const options of [{}, { prefix: ["*"] }, { suffix: ["notes"] }, { maxDepth: 1 }]) {
         expect(await bob.store.listNamespaces(options)).toEqual([]);
       }
@@ -140,11 +140,14 @@ export const scopeCases = [
       const without = await open();
       await without.store.put(["n"], "k", { text: "green tea" });
       expect((await without.store.stats()).vectors).toBe(0);
-      const byWords = await without.store.search(["n"], { query: "teas", mode: "text" });
+      const byWords = await without.store.search(["n"], {
+        query: "teas",
+        ranking: { mode: "text" },
+      });
       expect(byWords.map(({ key }) => key)).toEqual(["k"]);
-      expect(await codeOf(without.store.search(["n"], { query: "tea", mode: "vector" }))).toBe(
-        "invalid_argument",
-      );
+      expect(
+        await codeOf(without.store.search(["n"], { query: "tea", ranking: { mode: "vector" } })),
+      ).toBe("invalid_argument");
       const asked = [];
       let isThere = true;
       const embeddings = async (texts) => {
@@ -320,7 +323,9 @@ export const scopeCases = [
       expect(await memory.store.put(["n"], "m", harmless)).toBeFalsy();
       expect((await memory.store.get(["n"], "m")).value).toEqual(harmless);
       expect(asked.join()).not.toContain(token);
-      expect(await memory.store.search([], { query: token, mode: "contains" })).toEqual([]);
+      expect(
+        await memory.store.search([], { query: token, ranking: { mode: "contains" } }),
+      ).toEqual([]);
       const bytes = await memory.export({ format: "portable" });
       expect(new TextDecoder("latin1").decode(bytes)).not.toContain(token);
       const refusing = await open({ secrets: "refuse" });

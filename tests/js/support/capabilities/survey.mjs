@@ -96,7 +96,7 @@ export const surveyCases = [
       expect(messages).toHaveLength(8);
       const model = fakeModel().respond(new AIMessage("Coffee."));
       const window = [...messages.slice(-2), { role: "user", content: "Which drink?" }];
-      const recall = { memory, scope: "user", topK: 3, search: { mode: "vector" }, minScore: 0.5 };
+      const recall = { memory, scope: "user", topK: 3, ranking: { mode: "vector", minScore: 0.5 } };
       await withMemory(model, recall).invoke(window, thread("t", { user_id: "ada" }));
       const [sent] = model.calls;
       const texts = sent.messages.map(({ text }) => text);
@@ -135,7 +135,13 @@ export const surveyCases = [
       await store.put(["knowledge"], "words", { text: "a kettle of iron" });
       await store.put(["knowledge"], "neither", { text: "rain" });
       const found = async (mode) =>
-        keysOf(await store.search(["knowledge"], { query: "a kettle for tea", mode, limit: 2 }));
+        keysOf(
+          await store.search(["knowledge"], {
+            query: "a kettle for tea",
+            ranking: { mode },
+            limit: 2,
+          }),
+        );
       expect((await found("vector"))[0]).toBe("like");
       expect(await found("text")).toEqual(["words"]);
       expect((await found("hybrid")).sort()).toEqual(["like", "words"]);
@@ -160,15 +166,14 @@ export const surveyCases = [
       expect(all.find(({ key }) => key === "plan").score).toBeLessThan(0.1);
       const deep = [{ namespace: agent, key: "fact" }];
       for (const scope of [agent.slice(0, 2), agent.slice(0, 1)]) {
-        const near = await store.search(scope, { near: deep.at(-1), minScore: 0.5 });
+        const near = await store.search(scope, { near: deep.at(-1), ranking: { minScore: 0.5 } });
         const fresh = near.find(({ key }) => !keysOf(deep).includes(key));
         deep.push({ namespace: fresh.namespace, key: fresh.key });
       }
       expect(keysOf(deep)).toEqual(["fact", "link", "plan"]);
       const weighed = await store.search(["company"], {
         query: "tea rain",
-        mode: "text",
-        boosts: { importance: 1 },
+        ranking: { mode: "text", boosts: { importance: 1 } },
       });
       expect(keysOf(weighed)).toEqual(["plan", "link", "fact"]);
     },
