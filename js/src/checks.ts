@@ -267,6 +267,7 @@ const SYNONYMS: Record<string, string> = {
   searchmode: "mode",
   asof: "validAt",
   includesuperseded: "validAt",
+  nodeid: "actor",
   threadid: "threadIds",
   expires: "ttl",
   limit: "k",

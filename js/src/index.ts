@@ -40,7 +40,7 @@ export {
   salvageMemory,
   type TierOptions,
 } from "./memory.js";
-export type { AccessEvent, AccessOptions } from "./scope/access.js";
+export type { AccessEvent, AccessOptions, Author } from "./scope/access.js";
 export type { AuditEntry, AuditLogOptions, AuditRule, KeepAuditOptions } from "./scope/audit.js";
 export type {
   ErasureCheck,

@@ -1,6 +1,6 @@
 // What is told of every access: who, where, what, with which outcome; never a value.
 
-import { checkText, type NamesOf, show } from "../checks.js";
+import { checkOptions, checkText, type NamesOf, show } from "../checks.js";
 import type { AccessListener, Observers } from "../connection.js";
 import { invalid, KeepsakeError, type KeepsakeErrorCode } from "../errors.js";
 import type { Access } from "../wire/changes.js";
@@ -19,7 +19,7 @@ export interface AccessEvent {
   namespace?: string[] | undefined;
   /** Of checkpoints, within the scope. */
   threadId?: string | undefined;
-  /** `actor` and `nodeId` of the options. */
+  /** As the option `actor` says it. */
   actor?: string | undefined;
   nodeId?: string | undefined;
   /** After it: when it began, in milliseconds since 1970. */
@@ -38,31 +38,46 @@ export interface AccessOptions {
    * nothing happens that it was not told of. What it throws after one is an uncaught error.
    */
   onAccess?: ((event: AccessEvent) => void) | undefined;
-  /** Who has access, as events say it. */
-  actor?: string | undefined;
-  /** The node of the graph that has access, as events say it. Asked at each access. */
-  nodeId?: (() => string | undefined) | undefined;
+  /**
+   * Who has access, as events, histories and the audit log say it: a name, or a function that is
+   * asked at each access and may also name the node of the graph, `{ actor, nodeId }`.
+   */
+  actor?: string | (() => Author) | undefined;
 }
 
+export type { Author };
+
 /** @internal */
-export const ACCESS_OPTIONS: NamesOf<AccessOptions> = { onAccess: 1, actor: 1, nodeId: 1 };
+export const ACCESS_OPTIONS: NamesOf<AccessOptions> = { onAccess: 1, actor: 1 };
+const AUTHOR: NamesOf<Author> = { actor: 1, nodeId: 1 };
 
 /** Who asks, at each access. @internal */
-export function authorOf({ actor, nodeId }: AccessOptions): (() => Author) | undefined {
-  if (actor !== undefined) checkText("actor", actor);
-  if (nodeId !== undefined && typeof nodeId !== "function")
-    throw invalid(`nodeId must be a function: ${show(nodeId)}`);
-  if (actor === undefined && nodeId === undefined) return undefined;
-  return () => ({ actor, nodeId: nodeId?.() });
+export function authorOf({ actor }: AccessOptions): (() => Author) | undefined {
+  if (actor === undefined) return undefined;
+  if (typeof actor !== "function") {
+    const author = { actor: checkText("actor", actor) };
+    return () => author;
+  }
+  return () => {
+    const author = checkOptions("what actor answers", AUTHOR, actor());
+    for (const name of ["actor", "nodeId"] as const) {
+      if (author[name] !== undefined) checkText(`${name} of what actor answers`, author[name]);
+    }
+    return author;
+  };
 }
 
 /** Who hears of the calls, and who makes them. @internal */
 export function observersOf(scope: string, options: AccessOptions): Observers {
-  return { hear: listenerOf(scope, options), author: authorOf(options) };
+  const author = authorOf(options);
+  return { hear: listenerOf(scope, options, author), author };
 }
 
-function listenerOf(scope: string, options: AccessOptions): AccessListener | undefined {
-  const { onAccess, actor, nodeId } = options;
+function listenerOf(
+  scope: string,
+  { onAccess }: AccessOptions,
+  author: (() => Author) | undefined,
+): AccessListener | undefined {
   if (onAccess === undefined) return undefined;
   if (typeof onAccess !== "function")
     throw invalid(`onAccess must be a function: ${show(onAccess)}`);
@@ -75,8 +90,9 @@ function listenerOf(scope: string, options: AccessOptions): AccessListener | und
       time: began,
       scope,
       ...placed(access, within),
-      actor,
-      nodeId: nodeId?.(),
+      actor: undefined,
+      nodeId: undefined,
+      ...author?.(),
     };
     onAccess(event);
     return (outcome) => {

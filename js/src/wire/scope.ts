@@ -27,7 +27,7 @@ function encoded(levels: readonly ScopeLevel[]): Uint8Array {
   return writer.finish().slice();
 }
 
-/** Who asks, and from which node of a graph. @internal */
+/** Who asks, and from which node of a graph. */
 export interface Author {
   readonly actor?: string | undefined;
   readonly nodeId?: string | undefined;

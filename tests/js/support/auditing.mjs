@@ -39,7 +39,7 @@ export async function auditOf(memory) {
   await memory.keepAudit({ maxEntries: 100, maxAge: 60 });
   const { since, ...rule } = await memory.auditRule();
   const policy = { maxValueBytes: 20, writable: [["notes"]] };
-  const by = { actor: "agent", nodeId: () => "writer" };
+  const by = { actor: () => ({ actor: "agent", nodeId: "writer" }) };
   const ada = memory.scoped({ user: "ada", policy, ...by });
   await ada.store.batch(
     ["a", "b", "c"].map((key) => ({ namespace: ["notes"], key, value: { n: 1 } })),

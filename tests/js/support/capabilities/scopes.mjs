@@ -254,8 +254,7 @@ export const scopeCases = [
       const scoped = memory.scoped({
         user: "ada",
         policy: { maxValueBytes: 60 },
-        actor: "agent-1",
-        nodeId: () => "node-7",
+        actor: () => ({ actor: "agent-1", nodeId: "node-7" }),
         onAccess: (event) => events.push(event),
       });
       const { store, checkpointer } = scoped;
