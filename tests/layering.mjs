@@ -31,6 +31,7 @@ export const LAYERS = {
     ["memory"],
     ["scope"],
     ["import"],
+    ["cache"],
     ["checkpointer", "store"],
     ["transfer"],
     ["connection"],

@@ -1,3 +1,4 @@
+export type { KeepsakeCache } from "./cache/cache.js";
 export {
   type AutomaticRetention,
   type CheckpointerStats,

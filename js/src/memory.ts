@@ -2,6 +2,7 @@
 
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { importFile, salvageFile } from "#importer";
+import { KeepsakeCache } from "./cache/cache.js";
 import {
   type AutomaticRetention,
   type CheckpointerStats,
@@ -67,7 +68,7 @@ import type { SalvageReport, StoreStats } from "./wire/layout.js";
 
 /** Options of both tiers. */
 export interface TierOptions extends StoreOptions {
-  /** Turns checkpoint values into bytes and back. @default LangGraph's JsonPlusSerializer */
+  /** Turns values of checkpoints and of the cache into bytes and back. @default LangGraph's JsonPlusSerializer */
   serde?: SerializerProtocol | undefined;
   /** Prunes the history of threads by itself. @default all history stays */
   retention?: AutomaticRetention | undefined;
@@ -121,13 +122,15 @@ export interface Diagnosis {
   [detail: string]: unknown;
 }
 
-/** An open database with both tiers: give `store` and `checkpointer` to `compile()`. */
+/** An open database: give `store`, `checkpointer` and `cache` to `compile()`. */
 export class Memory {
   /** As it is printed, however a bundler calls the class. @internal */
   static readonly name: string = "Memory";
 
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
+  /** What nodes with a `cachePolicy` answered: for `compile({ cache })`. */
+  readonly cache: KeepsakeCache;
   #options: MemoryOptions;
   // The same object for all scopes, by which their stores know each other.
   readonly #scopedOptions: ScopedTierOptions;
@@ -146,6 +149,7 @@ export class Memory {
     this.#persistence = persistence;
     this.store = new SqliteStore(options, connection);
     this.checkpointer = new SqliteSaver(options, connection);
+    this.cache = new KeepsakeCache(connection, options.serde, options.now ?? Date.now);
   }
 
   /**

@@ -15,3 +15,19 @@ test("a subgraph asks, the page is reloaded, and it goes on with the answer", as
   expect(log).toEqual(["begun", "begun", "answered this", "remembered"]);
   expect(errors).toEqual([]);
 });
+
+test("what a node answered is there when the page is reloaded, and in other tabs", async () => {
+  const { url } = await servePage("agent");
+  const browser = await startChromium();
+  const { page, errors } = await openTab(browser, url);
+  const ask = (tab, ...given) => tab.evaluate((all) => globalThis.cached("cached", ...all), given);
+  const answer = "42 to life";
+  expect(await ask(page, "life")).toEqual({ answer, runs: 1 });
+  await page.reload();
+  expect(await ask(page, "life")).toEqual({ answer, runs: 0 });
+  expect(await ask(page, "life", { user: "ada" })).toEqual({ answer, runs: 1 });
+  const other = await openTab(browser, url);
+  expect(await ask(other.page, "life")).toEqual({ answer, runs: 0 });
+  expect(await ask(other.page, "life", { user: "ada" })).toEqual({ answer, runs: 0 });
+  expect([errors, other.errors]).toEqual([[], []]);
+});

@@ -55,3 +55,16 @@ test("tenants know nothing of each other", async () => {
   await workerd.call("answer", "one", "t", "mine");
   expect(await workerd.call("ask", "two", "t")).toEqual(["what?"]);
 });
+
+test("what a node answered is kept in the object: a new process and a stub have it, a scope of its own", async () => {
+  const answer = "42 to life";
+  const first = await start();
+  expect(await first.call("cached", "user", "life")).toEqual({ answer, runs: 1 });
+  await first.kill();
+  const second = await start();
+  expect(await second.call("cached", "user", "life")).toEqual({ answer, runs: 0 });
+  expect(await second.call("cachedByStub", "user", "life")).toEqual({ answer, runs: 0 });
+  expect(await second.call("cachedInScope", "user", "life")).toEqual({ answer, runs: 1 });
+  expect(await second.call("cachedInScope", "user", "life")).toEqual({ answer, runs: 0 });
+  expect(await second.call("cached", "other", "life")).toEqual({ answer, runs: 1 });
+});

@@ -90,3 +90,14 @@ test("a task that is repeated succeeds more often with episodes", () => {
   expect(remembering).toEqual(remembering.toSorted((a, b) => a - b));
   expect(remembering[9]).toBe(100);
 });
+
+test("a node does not run again for what it answered before", () => {
+  expect(printed("langchain/cached")).toBe(
+    [
+      "sunny in Porto, asked 1 times",
+      "sunny in Porto, asked 0 times",
+      "sunny in Oslo, asked 1 times",
+      "",
+    ].join("\n"),
+  );
+});

@@ -254,12 +254,12 @@ const rows = [
   ["deleteForRuns of one", ({ saver }) => saver.deleteForRuns("r1"), "invalid_argument", 'SqliteSaver: runIds must be a list: "r1"'],
   ["a diff with an unknown thread", ({ saver }) => saver.diff({ configurable: { thread_id: "nobody" } }, config), "not_found", 'SqliteSaver: thread "nobody" has no checkpoints'],
   // The whole memory
-  ["a memory as a store", ({ memory }) => memory.batch([]), "invalid_argument", "Memory: it has no batch(): call memory.store.batch(); compile() takes memory.store and memory.checkpointer"],
-  ["a memory as a checkpointer", ({ memory }) => memory.getTuple(config), "invalid_argument", "Memory: it has no getTuple(): call memory.checkpointer.getTuple(); compile() takes memory.store and memory.checkpointer"],
-  ["eval of a memory", ({ memory }) => memory.eval([]), "invalid_argument", "Memory: it has no eval(): call memory.store.eval(); compile() takes memory.store and memory.checkpointer"],
-  ["a history that a memory is to keep", ({ memory }) => memory.keepHistory([]), "invalid_argument", "Memory: it has no keepHistory(): call memory.store.keepHistory(); compile() takes memory.store and memory.checkpointer"],
-  ["a scope as a store", ({ memory }) => memory.scoped({ user: "ada" }).search([]), "invalid_argument", "ScopedMemory: it has no search(): call memory.store.search(); compile() takes memory.store and memory.checkpointer"],
-  ["a put into a memory", ({ memory }) => memory.put(["n"], "k", {}), "invalid_argument", "Memory: it has no put(): call memory.store.put() or memory.checkpointer.put(); compile() takes memory.store and memory.checkpointer"],
+  ["a memory as a store", ({ memory }) => memory.batch([]), "invalid_argument", "Memory: it has no batch(): call memory.store.batch(); compile() takes memory.store, memory.checkpointer and memory.cache"],
+  ["a memory as a checkpointer", ({ memory }) => memory.getTuple(config), "invalid_argument", "Memory: it has no getTuple(): call memory.checkpointer.getTuple(); compile() takes memory.store, memory.checkpointer and memory.cache"],
+  ["eval of a memory", ({ memory }) => memory.eval([]), "invalid_argument", "Memory: it has no eval(): call memory.store.eval(); compile() takes memory.store, memory.checkpointer and memory.cache"],
+  ["a history that a memory is to keep", ({ memory }) => memory.keepHistory([]), "invalid_argument", "Memory: it has no keepHistory(): call memory.store.keepHistory(); compile() takes memory.store, memory.checkpointer and memory.cache"],
+  ["a scope as a store", ({ memory }) => memory.scoped({ user: "ada" }).search([]), "invalid_argument", "ScopedMemory: it has no search(): call memory.store.search(); compile() takes memory.store, memory.checkpointer and memory.cache"],
+  ["a put into a memory", ({ memory }) => memory.put(["n"], "k", {}), "invalid_argument", "Memory: it has no put(): call memory.store.put() or memory.checkpointer.put(); compile() takes memory.store, memory.checkpointer and memory.cache"],
   ["onChange without a listener", ({ memory }) => memory.onChange(), "invalid_argument", "Memory: onChange takes a function: undefined"],
   ["evict without a rule", ({ memory }) => memory.evict({ namespaces: [[]] }), "invalid_argument", "Memory: evict needs a rule: maxAge, maxItems or maxBytes, such as { maxItems: 1000 }"],
   ["evict of nobody knows what", ({ memory }) => memory.evict({ maxItems: 1 }), "invalid_argument", 'Memory: evict of a whole memory takes namespaces: { namespaces: [["user", "ada"]] }, or [[]] for all'],
@@ -374,7 +374,7 @@ test("a graph that is given the whole memory is told what to give", async () => 
   const State = Annotation.Root({ n: Annotation() });
   const builder = new StateGraph(State).addEdge(START, "node");
   builder.addNode("node", async (_, { store }) => ({ n: (await store.get(["n"], "k"))?.value.n }));
-  const remedy = /compile\(\) takes memory\.store and memory\.checkpointer/;
+  const remedy = /compile\(\) takes memory\.store, memory\.checkpointer and memory\.cache/;
   await expectRefused(
     () => builder.compile({ store: memory }).invoke({ n: 1 }),
     "invalid_argument",

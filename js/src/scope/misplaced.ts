@@ -1,10 +1,11 @@
 // A memory, or a scope, in the place of one of its tiers, as in compile({ store: memory }).
 
+import { KeepsakeCache } from "../cache/cache.js";
 import { SqliteSaver } from "../checkpointer/checkpointer.js";
 import { invalid } from "../errors.js";
 import { SqliteStore } from "../store/store.js";
 
-const TIERS = { store: SqliteStore, checkpointer: SqliteSaver };
+const TIERS = { store: SqliteStore, checkpointer: SqliteSaver, cache: KeepsakeCache };
 
 /** Each method of a tier that the class has none of says where it is. @internal */
 export function refuseMisplaced(whole: { readonly name: string; prototype: object }): void {
@@ -31,5 +32,5 @@ function remedyFor(name: string): string {
   const calls = Object.entries(TIERS)
     .filter(([, { prototype }]) => name in prototype)
     .map(([tier]) => `memory.${tier}.${name}()`);
-  return `call ${calls.join(" or ")}; compile() takes memory.store and memory.checkpointer`;
+  return `call ${calls.join(" or ")}; compile() takes memory.store, memory.checkpointer and memory.cache`;
 }

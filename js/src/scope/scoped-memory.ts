@@ -1,5 +1,6 @@
 // The part of a memory that one user, one conversation or one application may see.
 
+import { KeepsakeCache } from "../cache/cache.js";
 import { SqliteSaver } from "../checkpointer/checkpointer.js";
 import type { Connection } from "../connection.js";
 import type { ChangeListener } from "../engine/changes.js";
@@ -42,6 +43,8 @@ export class ScopedMemory {
 
   readonly store: SqliteStore;
   readonly checkpointer: SqliteSaver;
+  /** As `memory.cache`, of the scope alone. */
+  readonly cache: KeepsakeCache;
   /** Where it lies in the memory: `["user", "ada"]`. */
   readonly place: readonly string[];
   readonly #options: ScopedTierOptions;
@@ -63,6 +66,7 @@ export class ScopedMemory {
       this.store.secrets?.name(decodeLabel(label), "a label of the scope");
     }
     this.checkpointer = new SqliteSaver(options as never, this.#connection);
+    this.cache = new KeepsakeCache(this.#connection, options.serde, options.now ?? Date.now);
   }
 
   /**

@@ -44,6 +44,7 @@ import type {
 } from "../wire/operations.js";
 import { toFloats, type Vector } from "./embedding.js";
 import { decodeValue, encodeFilter, encodeValue, type Value } from "./json-value.js";
+import { refuseOwnLabel } from "./own-namespaces.js";
 import {
   type ItemProvenance,
   type Origin,
@@ -407,7 +408,9 @@ function copyOfLabels(namespace: string[]): string[] {
   const labels: string[] = [];
   // By number, which sees holes, and is quicker than an iterator.
   for (let i = 0; i < namespace.length; i++) {
-    labels.push(checkText("namespace label", namespace[i], "invalid_namespace"));
+    const label = checkText("namespace label", namespace[i], "invalid_namespace");
+    refuseOwnLabel(label);
+    labels.push(label);
   }
   return labels;
 }

@@ -58,6 +58,7 @@ import {
   type StoreOptions,
   ttlOf,
 } from "./options.js";
+import { withoutOwn } from "./own-namespaces.js";
 import {
   HISTORY_OPTIONS,
   type HistoryOptions,
@@ -207,8 +208,12 @@ export abstract class KeepsakeStore extends BaseStore {
       this.start();
       this.#embedLater();
       const tellMasked = this.#secrets?.puts(requests);
-      const answers = await this.#executeSettled(requests, doubtsOf(operations));
+      const all = await this.#executeSettled(requests, doubtsOf(operations));
       tellMasked?.();
+      const answers = await withoutOwn(requests, all, async (request) => {
+        const [answer] = await this.#execute([request]);
+        return answer;
+      });
       return requests.map((request, i) => fromCore(request, answers[i])) as OperationResults<Op>;
     } catch (error) {
       throw nameError(this.#called, error);
@@ -354,8 +359,13 @@ export abstract class KeepsakeStore extends BaseStore {
       ];
       const [time, embedded] = [await at(), (await this.#model?.embed(both)) ?? both];
       const asked = embedded.map((request) => asOfRequest(request, time));
-      const answers = await this.connection.call(asked, this.#now());
-      settle(doubts, answers.slice(requests.length));
+      const all = await this.connection.call(asked, this.#now());
+      settle(doubts, all.slice(requests.length));
+      const answers = await withoutOwn(requests, all, async (request) => {
+        const [ready] = (await this.#model?.embed([request])) ?? [request];
+        const past = asOfRequest(ready as StoreOperation, time);
+        return (await this.connection.call([past], this.#now()))[0];
+      });
       return requests.map((request, i) => fromCore(request, answers[i]));
     });
   }

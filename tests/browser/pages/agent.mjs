@@ -10,6 +10,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph/web";
 import { installInterruptShim, openMemory } from "keepsake";
+import { askCached } from "../../js/support/cached-graph.mjs";
 
 installInterruptShim();
 
@@ -56,4 +57,12 @@ globalThis.answer = async (name, answer) => {
   const graph = await openGraph(name);
   const { log } = await graph.invoke(new Command({ resume: answer }), config);
   return log;
+};
+
+/** What it answers, and how often its node ran for that: in the memory, or in a scope. */
+globalThis.cached = async (name, question, scope) => {
+  const memory = await openMemory({ name });
+  const answered = await askCached(scope ? memory.scoped(scope) : memory, question);
+  await memory.close();
+  return answered;
 };

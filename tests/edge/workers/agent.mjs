@@ -12,6 +12,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
+import { askCached } from "../../js/support/cached-graph.mjs";
 import { serve } from "./serve.mjs";
 
 const State = Annotation.Root({
@@ -58,6 +59,10 @@ async function answer(memory, thread, reply) {
 }
 
 export class Agent extends KeepsakeObject {
+  cached(question) {
+    return askCached(this.memory, question);
+  }
+
   ask(thread) {
     return ask(this.memory, thread);
   }
@@ -72,6 +77,10 @@ const agent = (env, name) => env.AGENT.get(env.AGENT.idFromName(name));
 export default serve({
   ask: (env, name, thread) => agent(env, name).ask(thread),
   answer: (env, name, thread, reply) => agent(env, name).answer(thread, reply),
+  cached: (env, name, question) => agent(env, name).cached(question),
+  cachedByStub: (env, name, question) => askCached(keepsake(env.AGENT, name), question),
+  cachedInScope: (env, name, question) =>
+    askCached(keepsake(env.AGENT, name).scoped({ user: "ada" }), question),
   askByStub: (env, name, thread) => ask(keepsake(env.AGENT, name), thread),
   answerByStub: (env, name, thread, reply) => answer(keepsake(env.AGENT, name), thread, reply),
 });
