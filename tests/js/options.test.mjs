@@ -4,19 +4,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { publicTypes } from "./support/public-types.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const GROUPS = ["index", "ttl", "text", "ranking", "retention"];
-const program = ts.createProgram([`${root}dist/index.d.ts`], {
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  target: ts.ScriptTarget.ES2022,
-  skipLibCheck: true,
-});
-const checker = program.getTypeChecker();
-const entry = checker.getSymbolAtLocation(program.getSourceFile(`${root}dist/index.d.ts`));
-const exported = new Map(checker.getExportsOfModule(entry).map((symbol) => [symbol.name, symbol]));
-const typeOf = (name) => checker.getDeclaredTypeOfSymbol(exported.get(name));
+const { checker, typeOf } = publicTypes();
 
 // Of each option, its default as the type tells it.
 function optionsOf(type, prefix = "") {

@@ -191,7 +191,7 @@ const official: MakeStore = () => new OfficialStore();
 export async function main(): Promise<string> {
   const memory = await openMemory({ path: ":memory:" });
   await memory.store.put(["a"], "k", { n: 1 }, false, { ttl: 5 });
-  const hits = await memory.store.search(["a"], { query: "x", mode: "contains", limit: 3 });
+  const hits = await memory.store.search(["a"], { query: "x", ranking: { mode: "contains" }, limit: 3 });
   const score: number | undefined = hits[0]?.score;
   const keys: string[] = await memory.store.listKeys(["a"]);
   for (const { name, needs, run } of storeContract) await run(needs.length > 0 ? ours : official).catch(() => name);
