@@ -116,7 +116,7 @@ export const capabilityGroups = [
       87: ["Entries with id, namespace, key, value, metadata and score", "a provider stores, recalls, deletes and clears entries, with no model"],
       88: ["Errors: `not_found`, `access_denied`, `quota_exceeded`, `provider_error`", "a provider's errors are four"],
       89: ["No embedding model of our own", "vectors are those of the model that the host brings, and of no other"],
-      90: ["Scopes: conversation, user, global and custom; a missing id is named", "a scope is found from a config or from variables, and its namespace begins with its name"],
+      90: ["Scopes: conversation, user, global and custom; a missing id is named", "a scope is found from a config or from variables, and its namespace begins with its name", "one compiled graph keeps each user's threads with the user, and forgets them there"],
       91: ["A scope's namespace begins with its name", "a scope is found from a config or from variables, and its namespace begins with its name"],
       92: ["Recall and store as nodes of a graph, their results as state", "what a node stored is seen by those after it, and one recall serves several"],
       93: ["Automatic recall around a model, with query, filter and `top_k`", "a model is shown what its query finds, by filter and number, of the conversation"],

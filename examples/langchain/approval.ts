@@ -41,7 +41,7 @@ const agentOver = (memory: Awaited<ReturnType<typeof openMemory>>) =>
     model,
     tools: [forgetTool(hers)],
     middleware: [approval, memoryMiddleware(hers)],
-    checkpointer: memory.checkpointer,
+    checkpointer: memory.checkpointerFor("user"),
     store: memory.store,
   });
 

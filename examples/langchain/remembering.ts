@@ -27,7 +27,7 @@ const agentOver = (memory: Awaited<ReturnType<typeof openMemory>>) =>
     systemPrompt: "You are Ada's assistant.",
     tools: [rememberTool(hers)],
     middleware: [memoryMiddleware(hers)],
-    checkpointer: memory.checkpointer,
+    checkpointer: memory.checkpointerFor("user"),
     store: memory.store,
   });
 

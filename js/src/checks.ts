@@ -361,3 +361,25 @@ export function checkSteps<Steps extends { signal?: unknown; onProgress?: unknow
   if (signal === undefined || typeof throws === "function") return options;
   throw invalid(`signal must be an AbortSignal, as an AbortController has one: ${show(signal)}`);
 }
+
+/**
+ * Gives `prototype` the methods of others that it lacks: whoever calls one is told what `refusal`
+ * says of its name. @internal
+ */
+export function refuseMethodsOf(
+  others: object[],
+  prototype: object,
+  refusal: (name: string) => KeepsakeError,
+): void {
+  for (let other of others) {
+    for (; other !== Object.prototype; other = Object.getPrototypeOf(other)) {
+      for (const name of Object.getOwnPropertyNames(other)) {
+        if (name in prototype) continue;
+        const refused = () => {
+          throw refusal(name);
+        };
+        Object.defineProperty(prototype, name, { value: refused, configurable: true });
+      }
+    }
+  }
+}

@@ -79,6 +79,7 @@ export {
   storeNamespace,
 } from "./scope/scope.js";
 export { ScopedMemory } from "./scope/scoped-memory.js";
+export type { CheckpointerForOptions } from "./scope/scoped-saver.js";
 export { type TracerLike, traceAccess } from "./scope/tracing.js";
 export type { EmbeddingFunction, EmbeddingModel, Vector } from "./store/embedding.js";
 export type { Evaluation, EvaluationCase, EvaluationOptions, Tuning } from "./store/evaluation.js";

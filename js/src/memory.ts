@@ -1,6 +1,6 @@
 // Both tiers of an agent's memory over one database.
 
-import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { BaseCheckpointSaver, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { importFile, salvageFile } from "#importer";
 import { KeepsakeCache } from "./cache/cache.js";
 import {
@@ -49,8 +49,9 @@ import { type EvictionReport, type EvictOptions, evict } from "./scope/eviction.
 import { type Moment, momentOf } from "./scope/history.js";
 import { refuseMisplaced } from "./scope/misplaced.js";
 import { MemoryProvider } from "./scope/provider.js";
-import type { ScopeOptions } from "./scope/scope.js";
+import type { ScopeName, ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
+import { type CheckpointerForOptions, ScopedSaver } from "./scope/scoped-saver.js";
 import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import type { PastStore } from "./store/past-store.js";
 import { SqliteStore } from "./store/store.js";
@@ -144,12 +145,12 @@ export class Memory {
   /** @internal */
   constructor(options: MemoryOptions, connection: Connection, persistence: Persistence = "memory") {
     this.#options = options;
-    this.#scopedOptions = scopedOptionsOf(options);
     this.#connection = connection;
     this.#persistence = persistence;
     this.store = new SqliteStore(options, connection);
     this.checkpointer = new SqliteSaver(options, connection);
     this.cache = new KeepsakeCache(connection, options.serde, options.now ?? Date.now);
+    this.#scopedOptions = scopedOptionsOf(options, this.checkpointer);
   }
 
   /**
@@ -178,6 +179,22 @@ export class Memory {
   scoped(scope: ScopeOptions): ScopedMemory {
     try {
       return new ScopedMemory(this.#scopedOptions, this.#connection, scope);
+    } catch (error) {
+      throw nameError("Memory", error);
+    }
+  }
+
+  /**
+   * One checkpointer for the agents of all: each thread lies in the scope that its run names, for
+   * `"user"` by a `user_id` in `configurable` or `context`. There `memory.scoped()` finds it, and
+   * `forget()` takes it. A run that names nobody is refused.
+   *
+   *     const agent = createAgent({ model, checkpointer: memory.checkpointerFor("user") });
+   *     await agent.invoke(input, { configurable: { thread_id, user_id } });
+   */
+  checkpointerFor(scope: ScopeName, options?: CheckpointerForOptions): BaseCheckpointSaver {
+    try {
+      return new ScopedSaver(this.checkpointer, this.#connection, scope, options);
     } catch (error) {
       throw nameError("Memory", error);
     }
@@ -438,8 +455,11 @@ export class Memory {
 }
 
 // What expires is swept for the whole memory, and history pruned.
-function scopedOptionsOf({ index, ttl, text, ranking, secrets, now, serde }: MemoryOptions) {
-  const scoped: ScopedTierOptions = { index, text, ranking, secrets, now, serde };
+function scopedOptionsOf(
+  { index, ttl, text, ranking, secrets, now }: MemoryOptions,
+  saver: SqliteSaver,
+) {
+  const scoped: ScopedTierOptions = { index, text, ranking, secrets, now, saver };
   if (ttl) scoped.ttl = { ...ttl, sweepIntervalMinutes: undefined };
   return scoped;
 }

@@ -179,8 +179,10 @@ const LARGEST_PAGE = 256;
 export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** @internal */
   protected readonly connection: Connection;
-  readonly #latest = new LatestLists();
+  readonly #latest: LatestLists;
   readonly #retention: AutomaticRetention | undefined;
+  // The whole memory's, of which this one has a scope.
+  readonly #outer: KeepsakeSaver | undefined;
   readonly #touched = new Set<string>();
   #putsSincePrune = 0;
 
@@ -189,12 +191,16 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     connect: () => Connection,
     serde?: SerializerProtocol,
     retention?: AutomaticRetention,
+    outer?: KeepsakeSaver,
   ) {
     super(serde);
     try {
       checkSerde(serde);
       this.#retention = checkRetention(retention);
       this.connection = connect();
+      this.#outer = outer;
+      this.#latest =
+        outer === undefined ? new LatestLists() : outer.#latest.within(this.#threadPrefix);
     } catch (error) {
       throw nameError(new.target.name, error);
     }
@@ -275,7 +281,8 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
         return { key, operation: toPutOperation(this.serde, parts, this.#latest) };
       });
       await this.#put(await operation);
-      if (this.#retention !== undefined) await this.#retain(key.threadId, this.#retention);
+      const whole = this.#outer ?? this;
+      await whole.#retain(this.#threadPrefix + key.threadId);
       return configOf(key);
     });
   }
@@ -292,10 +299,13 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     this.#latest.keep(checkpoint, shortened);
   }
 
-  async #retain(
-    threadId: string,
-    { every = 100, ...retention }: AutomaticRetention,
-  ): Promise<void> {
+  get #threadPrefix(): string {
+    return this.#outer === undefined ? "" : (this.connection.levels?.threadPrefix ?? "");
+  }
+
+  async #retain(threadId: string): Promise<void> {
+    if (this.#retention === undefined) return;
+    const { every = 100, ...retention } = this.#retention;
     this.#touched.add(threadId);
     this.#putsSincePrune++;
     if (this.#putsSincePrune < every) return;
@@ -791,8 +801,8 @@ export class SqliteSaver extends KeepsakeSaver {
 
   constructor(options: SqliteSaverOptions);
   /** @internal */
-  constructor(options: SqliteSaverOptions, shared: Connection);
-  constructor(options: SqliteSaverOptions, shared?: Connection) {
+  constructor(options: SqliteSaverOptions, shared: Connection, outer?: SqliteSaver);
+  constructor(options: SqliteSaverOptions, shared?: Connection, outer?: SqliteSaver) {
     super(
       () => {
         if (shared instanceof Connection) return shared.share();
@@ -803,7 +813,13 @@ export class SqliteSaver extends KeepsakeSaver {
       // What can't be read is refused above.
       orUndefined(() => options?.serde),
       orUndefined(() => options?.retention),
+      outer,
     );
+  }
+
+  /** The same within a scope: of the serde and the retention of the whole. @internal */
+  within(scope: Connection): SqliteSaver {
+    return new SqliteSaver({ serde: this.serde }, scope, this);
   }
 
   /** A path, or `":memory:"`. */

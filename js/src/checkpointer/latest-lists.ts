@@ -20,14 +20,30 @@ interface Kept {
   list: ListValue;
 }
 
+interface Room {
+  readonly kept: Map<string, Kept>;
+  bytes: number;
+}
+
 /** @internal */
 export class LatestLists {
-  readonly #kept = new Map<string, Kept>();
-  #bytes = 0;
+  readonly #threadPrefix: string;
+  // One room for all scopes of a memory.
+  readonly #room: Room;
+
+  constructor(threadPrefix = "", room: Room = { kept: new Map(), bytes: 0 }) {
+    this.#threadPrefix = threadPrefix;
+    this.#room = room;
+  }
+
+  /** Those of a scope, whose threads begin with this in the memory. */
+  within(threadPrefix: string): LatestLists {
+    return new LatestLists(threadPrefix, this.#room);
+  }
 
   /** The list that was put last, if it is known by its elements. */
   listOf(key: CheckpointKey, channel: string): ListValue | undefined {
-    return this.#kept.get(channelKey(key, channel))?.list;
+    return this.#room.kept.get(this.#nameOf(key, channel))?.list;
   }
 
   /** The same checkpoint, with what is new in its lists. */
@@ -35,7 +51,7 @@ export class LatestLists {
     const values = checkpoint.values.map((value): NewValue => {
       const list = value.value;
       if (!(list instanceof ListValue) || list.size < WORTH_SHORTENING) return value;
-      const base = this.#kept.get(channelKey(checkpoint.key, value.channel));
+      const base = this.#room.kept.get(this.#nameOf(checkpoint.key, value.channel));
       const { delta, middle } = differenceOf(list, base);
       if (middle === undefined) return { ...value, delta };
       return { ...value, delta, value: { type: list.type, bytes: middle } };
@@ -50,21 +66,26 @@ export class LatestLists {
     // next: the engine finds the last one.
     for (const [i, { channel, value }] of values.entries()) {
       const stamp = shortened.values[i]?.delta?.stamp;
-      const name = channelKey(key, channel);
+      const name = this.#nameOf(key, channel);
       this.#drop(name);
       if (stamp === undefined || !(value instanceof ListValue) || value.held > KEPT_BYTES) continue;
-      this.#kept.set(name, { stamp, list: value });
-      this.#bytes += value.held;
+      this.#room.kept.set(name, { stamp, list: value });
+      this.#room.bytes += value.held;
     }
-    for (const name of this.#kept.keys()) {
-      if (this.#bytes <= KEPT_BYTES) break;
+    for (const name of this.#room.kept.keys()) {
+      if (this.#room.bytes <= KEPT_BYTES) break;
       this.#drop(name);
     }
   }
 
+  #nameOf({ threadId, checkpointNs }: CheckpointKey, channel: string): string {
+    // NUL is in no id.
+    return `${this.#threadPrefix}${threadId}\0${checkpointNs}\0${channel}`;
+  }
+
   #drop(name: string): void {
-    this.#bytes -= this.#kept.get(name)?.list.held ?? 0;
-    this.#kept.delete(name);
+    this.#room.bytes -= this.#room.kept.get(name)?.list.held ?? 0;
+    this.#room.kept.delete(name);
   }
 }
 
@@ -78,11 +99,6 @@ export function wholeAgain<Checkpoint extends NewCheckpoint>(
     return stamp === undefined ? value : { ...value, delta: { ...WHOLE, stamp } };
   });
   return { ...checkpoint, values };
-}
-
-function channelKey({ threadId, checkpointNs }: CheckpointKey, channel: string): string {
-  // NUL is in no id.
-  return `${threadId}\0${checkpointNs}\0${channel}`;
 }
 
 // Without `middle`, the list is sent whole.

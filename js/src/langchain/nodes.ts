@@ -7,15 +7,16 @@ import { unwrapStore } from "../langgraph.js";
 import { at, fill } from "../prompt/template.js";
 import { MemoryProvider, type MemoryQuery } from "../scope/provider.js";
 import {
+  checkScopeName,
   checkSources,
-  kindOf,
   resolveNamespace,
+  runOf,
   type ScopeName,
   type ScopeSources,
 } from "../scope/scope.js";
 import { Origin } from "../store/provenance.js";
 import type { KeepsakeStore } from "../store/store.js";
-import { type Run, runOf } from "./place.js";
+import type { Run } from "./place.js";
 import { lastOfUser } from "./recall.js";
 import { sourceOf } from "./tools.js";
 
@@ -172,7 +173,7 @@ function originOf(value: unknown): Origin {
 
 function checkNode(call: string, { provider, scope, namespace, sources }: NodeOptions): void {
   checkSources(call, sources);
-  if (scope !== undefined) kindOf(`scope of ${call}`, scope);
+  if (scope !== undefined) checkScopeName(scope, `scope of ${call}`);
   if (provider !== undefined && typeof provider?.recall !== "function") {
     throw invalid(`provider of ${call} must be a MemoryProvider: ${show(provider)}`);
   }

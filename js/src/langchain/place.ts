@@ -4,13 +4,12 @@ import { checkList, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { unwrapStore } from "../langgraph.js";
 import {
+  checkScopeName,
   checkSources,
   kindOf,
-  levelOf,
-  type ScopedRun,
+  placeOfRun,
   type ScopeName,
   type ScopeSources,
-  scopeOf,
 } from "../scope/scope.js";
 import type { SecretGuard } from "../store/secrets.js";
 import type { SearchOptions } from "../store/store.js";
@@ -127,7 +126,7 @@ export function checkPlace(call: string, options: PlaceOptions): void {
       `${call} must be told whose items: give it a scope, such as "user", or a namespace, such as ["facts"]`,
     );
   }
-  if (scope !== undefined) kindOf(`scope of ${call}`, scope);
+  if (scope !== undefined) checkScopeName(scope, `scope of ${call}`);
   if (Array.isArray(namespace)) checkNamespace(namespace);
   else if (namespace !== undefined && typeof namespace !== "function") {
     checkList("namespace", namespace as never);
@@ -147,7 +146,7 @@ export function checkPlace(call: string, options: PlaceOptions): void {
 function checkLevel(call: string, store: ItemStore, scope: ScopeName | undefined): ItemStore {
   const place = store.whereabouts?.place ?? [];
   if (scope === undefined || place.length === 0) return store;
-  const kind = kindOf(`scope of ${call}`, scope);
+  const kind = kindOf(scope);
   if (!place.some((label, i) => i % 2 === 0 && label === kind)) return store;
   throw invalid(
     `${call} got a memory that is scoped already, to ${JSON.stringify(place)}, and its scope ${show(scope)} would be one more within that: give it the whole memory, or a namespace such as ["facts"] in the place of the scope`,
@@ -163,19 +162,10 @@ export function placeOf(call: string, options: PlaceOptions, run: Run): Place {
   return {
     store: checkLevel(call, checkStore(call, found), scope),
     labels: [
-      ...(scope === undefined ? [] : scopeLabels(scope, run, { sources })),
+      ...(scope === undefined ? [] : placeOfRun(scope, run, { sources })),
       ...checkNamespace(within),
     ],
   };
-}
-
-function scopeLabels(scope: ScopeName, run: Run, sources: ScopeSources): readonly string[] {
-  return levelOf("scope", scopeOf(scope, runOf(run), sources)).place;
-}
-
-/** As `scopeOf()` takes it: a run that tells nothing has no variables. @internal */
-export function runOf({ configurable = {}, context }: Run): ScopedRun {
-  return { configurable, context };
 }
 
 function checkStore(call: string, store: unknown): ItemStore {

@@ -41,6 +41,13 @@ const SCOPE_OPTIONS: NamesOf<ScopeOptions> = {
 };
 
 const KINDS = ["conversation", "user", "global", "place"] as const;
+// Those that have a name: the first label of their place, and what each is found by, the one that
+// counts most first.
+const NAMED: Record<string, { label: string; variables: readonly string[] }> = {
+  conversation: { label: "conv", variables: ["conversation_id", "thread_id"] },
+  user: { label: "user", variables: ["user_id"] },
+  global: { label: "global", variables: ["app_id"] },
+};
 const DEFAULT_APP = "default";
 
 /** What scopes are found by. A run of LangGraph has them in `configurable` and `context`. */
@@ -147,38 +154,69 @@ export function scopeOf(
 function findScope(scope: ScopeName, words: Words): ScopeOptions {
   const chosen = chosenNamespace(words);
   if (chosen !== undefined) return { place: chosen };
+  const variables = variablesOf(scope);
+  if (typeof scope === "object") {
+    const { name } = scope;
+    return { place: [encodeLabel(name), encodeLabel(needed(name, words, ...variables))] };
+  }
+  if (scope === "global") return { global: wordFor(scope, words, ...variables) ?? true };
+  return { [scope]: needed(scope, words, ...variables) };
+}
+
+/** A copy of what is the name of a scope. @internal */
+export function checkScopeName(scope: ScopeName, option = "a scope"): ScopeName {
+  return readInput("a scope", () => {
+    variablesOf(scope, option);
+    return typeof scope === "object" ? { ...scope } : scope;
+  });
+}
+
+function variablesOf(scope: ScopeName, option = "a scope"): readonly string[] {
   if (typeof scope === "object" && scope !== null) {
-    const { name, variable } = scope;
-    return { place: [encodeLabel(name), encodeLabel(needed(name, words, variable))] };
+    checkText("name of a scope", scope.name);
+    return [checkText("variable of a scope", scope.variable)];
   }
-  switch (scope) {
-    case "conversation":
-      return { conversation: needed(scope, words, "conversation_id", "thread_id") };
-    case "user":
-      return { user: needed(scope, words, "user_id") };
-    case "global":
-      return { global: wordFor(scope, words, "app_id") ?? true };
-    default:
-      throw unknownScope("a scope", scope);
-  }
+  return named(option, scope).variables;
 }
 
-// The scopes that have a name, and the first label of their places.
-const NAMED: Record<string, string> = { conversation: "conv", user: "user", global: "global" };
-
-/** The label that a scope's place begins with. A name that is none is refused. @internal */
-export function kindOf(option: string, scope: ScopeName): string {
-  if (typeof scope === "object" && scope !== null) return encodeLabel(scope.name);
-  if (typeof scope === "string" && Object.hasOwn(NAMED, scope)) return NAMED[scope] as string;
-  throw unknownScope(option, scope);
-}
-
-function unknownScope(option: string, scope: unknown): KeepsakeError {
+function named(option: string, scope: unknown) {
+  const known = typeof scope === "string" && Object.hasOwn(NAMED, scope) ? NAMED[scope] : undefined;
+  if (known !== undefined) return known;
   const meant = typeof scope === "string" ? nearest(scope, Object.keys(NAMED)) : undefined;
   const remedy = meant === undefined ? "" : `: did you mean "${meant}"?`;
-  return invalid(
+  throw invalid(
     `${option} is conversation, user, global or { name, variable }: ${show(scope)}${remedy}`,
   );
+}
+
+/** Whether a run says itself whose scope of this name is meant. @internal */
+export function namesScope(scope: ScopeName, run: object, sources: ScopeSources): boolean {
+  const words = wordsOf("scopeOf", runOf(run), sources);
+  if (chosenNamespace(words) !== undefined) return true;
+  const says = ({ variables }: Words["said"][number]) =>
+    variablesOf(scope).some((name) => (variables[name] ?? undefined) !== undefined);
+  return words.said.some(says);
+}
+
+/** Where the scope of a run lies. @internal */
+export function placeOfRun(
+  scope: ScopeName,
+  run: object,
+  sources: ScopeSources,
+): readonly string[] {
+  return levelOf("scope", scopeOf(scope, runOf(run), sources)).place;
+}
+
+/** As `scopeOf()` takes it: a run that tells nothing has no variables. @internal */
+export function runOf(run: ScopedRun): ScopedRun {
+  const { configurable = {}, context } = Object(run) as ScopedRun;
+  return { configurable, context };
+}
+
+/** The label that a scope's place begins with. @internal */
+export function kindOf(scope: ScopeName): string {
+  if (typeof scope === "object") return encodeLabel(scope.name);
+  return named("a scope", scope).label;
 }
 
 /**
@@ -306,7 +344,10 @@ function needed(scope: string, words: Words, ...names: string[]): string {
   const word = wordFor(scope, words, ...names);
   if (word !== undefined) return word;
   const where = words.named ? ` in ${words.named.join(" or ")}` : "";
-  throw invalid(`${names.join(" or ")} is not set${where}: the scope "${scope}" needs it`);
+  const example = words.named === undefined ? `, as in { configurable: { ${names[0]} } }` : "";
+  throw invalid(
+    `${names.join(" or ")} is not set${where}: the scope "${scope}" needs it${example}`,
+  );
 }
 
 // By the first name in the first source that has one; others of the same name, or of a name that

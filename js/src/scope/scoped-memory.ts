@@ -1,7 +1,8 @@
 // The part of a memory that one user, one conversation or one application may see.
 
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { KeepsakeCache } from "../cache/cache.js";
-import { SqliteSaver } from "../checkpointer/checkpointer.js";
+import type { SqliteSaver } from "../checkpointer/checkpointer.js";
 import type { Connection } from "../connection.js";
 import type { ChangeListener } from "../engine/changes.js";
 import { nameError, withNamedErrors } from "../errors.js";
@@ -25,12 +26,13 @@ import { decodeLabel } from "./labels.js";
 import { refuseMisplaced } from "./misplaced.js";
 import { type PlacedPolicy, placedPolicies } from "./policy.js";
 import { MemoryProvider } from "./provider.js";
-import { checkScope, levelOf, type ScopeOptions } from "./scope.js";
+import { checkScope, levelOf, type ScopeName, type ScopeOptions } from "./scope.js";
+import { type CheckpointerForOptions, ScopedSaver } from "./scoped-saver.js";
 
 /** @internal */
 export interface ScopedTierOptions extends StoreOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: the saver's own options, passed on.
-  serde?: any;
+  /** Of the whole memory. */
+  saver: SqliteSaver;
 }
 
 /**
@@ -65,8 +67,8 @@ export class ScopedMemory {
     for (const label of level.place) {
       this.store.secrets?.name(decodeLabel(label), "a label of the scope");
     }
-    this.checkpointer = new SqliteSaver(options as never, this.#connection);
-    this.cache = new KeepsakeCache(this.#connection, options.serde, options.now ?? Date.now);
+    this.checkpointer = options.saver.within(this.#connection);
+    this.cache = new KeepsakeCache(this.#connection, options.saver.serde, options.now ?? Date.now);
   }
 
   /**
@@ -81,6 +83,15 @@ export class ScopedMemory {
   scoped(scope: ScopeOptions): ScopedMemory {
     try {
       return new ScopedMemory(this.#options, this.#connection, scope);
+    } catch (error) {
+      throw nameError("ScopedMemory", error);
+    }
+  }
+
+  /** As `memory.checkpointerFor()`, of scopes within this one. */
+  checkpointerFor(scope: ScopeName, options?: CheckpointerForOptions): BaseCheckpointSaver {
+    try {
+      return new ScopedSaver(this.#options.saver, this.#connection, scope, options);
     } catch (error) {
       throw nameError("ScopedMemory", error);
     }

@@ -1,5 +1,6 @@
 // Whose memory it is: scopes, policies, providers, and what is told of accesses.
 
+import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { MemoryProvider, resolveNamespace, scopeOf, storeNamespace } from "keepsake";
 import { putCheckpoint, threadConfig } from "../checkpoints.mjs";
 
@@ -91,6 +92,38 @@ export const scopeCases = [
         expect(await codeOf(ada.store.put(bad, "k", {}))).toBeDefined();
       }
       expect(await codeOf(bob.store.stats())).toBe("access_denied");
+    },
+  },
+  {
+    name: "one compiled graph keeps each user's threads with the user, and forgets them there",
+    async run({ open, reopen, expect }) {
+      let memory = await open();
+      const asking = () =>
+        new StateGraph(Annotation.Root({ log: Annotation({ reducer: (a, b) => a.concat(b) }) }))
+          .addNode("ask", () => ({ log: [interrupt("may I?")] }))
+          .addEdge(START, "ask")
+          .compile({ checkpointer: memory.checkpointerFor("user") });
+      const of = (user_id) => ({ configurable: { thread_id: "1", user_id } });
+      const users = ["ada@example.com", "bob"];
+      const before = asking();
+      await Promise.all(users.map((user) => before.invoke({ log: [user] }, of(user))));
+      memory = await reopen(memory);
+      const graph = asking();
+      const logs = await Promise.all(
+        users.map((user) => graph.invoke(new Command({ resume: `yes, ${user}` }), of(user))),
+      );
+      expect(logs.map(({ log }) => log)).toEqual(users.map((user) => [user, `yes, ${user}`]));
+      expect((await graph.getState(of("carl"))).values).toEqual({});
+      await expect(graph.getState({ configurable: { thread_id: "1" } })).rejects.toThrow(
+        "user_id is not set",
+      );
+      const ada = memory.scoped({ user: users[0] });
+      const threads = [];
+      for await (const { threadId } of ada.checkpointer.listThreads()) threads.push(threadId);
+      expect(threads).toEqual(["1"]);
+      expect((await ada.forget()).erased.threads).toBe(1);
+      expect((await graph.getState(of(users[0]))).values).toEqual({});
+      expect((await graph.getState(of("bob"))).values.log).toEqual(["bob", "yes, bob"]);
     },
   },
   {

@@ -1,0 +1,224 @@
+// A checkpointer for everybody: whose thread it is, each run says.
+
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  type PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { KeepsakeSaver, type ListOptions, type SqliteSaver } from "../checkpointer/checkpointer.js";
+import { checkOptions, type NamesOf, readInput, refuseMethodsOf } from "../checks.js";
+import type { Connection } from "../connection.js";
+import { invalid, type KeepsakeError, nameError } from "../errors.js";
+import { type Policy, toWirePolicy } from "./policy.js";
+import {
+  checkScopeName,
+  checkSources,
+  namesScope,
+  placeOfRun,
+  type ScopeName,
+  type ScopeSources,
+} from "./scope.js";
+
+const CALL = "checkpointerFor";
+
+/** Whose word counts, and what may be done in the scopes. */
+export interface CheckpointerForOptions extends ScopeSources {
+  /** Holds in each of the scopes, for their threads. @default everything is allowed */
+  policy?: Policy | undefined;
+}
+
+const OPTIONS: NamesOf<CheckpointerForOptions> = { sources: 1, policy: 1 };
+
+// In the configs that are answered: the place that they are of. A JSON text has no symbols, so
+// that nobody who sends one can name a place by it.
+const PLACE = Symbol("keepsake.place");
+// By which LangGraph lends a graph's checkpointer to its subgraphs.
+const LENT = "__pregel_checkpointer";
+// So many places and threads are known: of the first to save making a saver for each call, which
+// takes 50 µs, of the others where they were found.
+const MOST_KNOWN = 1000;
+
+type Place = readonly string[];
+
+/**
+ * Each thread lies in the scope that its run names, where `memory.scoped()` has it, too.
+ * `memory.checkpointerFor()` makes one; it ends with the memory.
+ */
+export class ScopedSaver extends BaseCheckpointSaver {
+  /** As it is printed, however a bundler calls the class. @internal */
+  static override readonly name: string = "ScopedSaver";
+
+  readonly #saver: SqliteSaver;
+  readonly #connection: Connection;
+  readonly #scope: ScopeName;
+  readonly #sources: ScopeSources;
+  readonly #policy: ReturnType<typeof toWirePolicy>;
+  readonly #savers = new Map<string, SqliteSaver>();
+  // Where checkpoints of a thread were found. The last found are the last.
+  readonly #found = new Map<string, { threadId: string; place: Place }>();
+
+  // What takes no config can't know whose thread is meant.
+  static {
+    refuseMethodsOf([KeepsakeSaver.prototype], ScopedSaver.prototype, withoutConfig);
+  }
+
+  /** @internal */
+  constructor(
+    saver: SqliteSaver,
+    connection: Connection,
+    scope: ScopeName,
+    given?: CheckpointerForOptions,
+  ) {
+    super(saver.serde);
+    const { policy, sources } = checkOptions(CALL, OPTIONS, given);
+    checkSources(CALL, sources);
+    this.#scope = checkScopeName(scope);
+    this.#sources = { sources };
+    this.#policy = toWirePolicy(policy);
+    this.#saver = saver;
+    this.#connection = connection;
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const found: CheckpointTuple[] = [];
+    for (const place of this.#placesOf(config)) {
+      const tuple = await this.#saverAt(place).getTuple(config);
+      if (tuple !== undefined) found.push(this.#answered(place, tuple));
+    }
+    if (found.length < 2) return found[0];
+    // Copies of one thread, imported for several.
+    throw nameError(CALL, invalid("the config names nobody, and several have this subgraph"));
+  }
+
+  override async *list(
+    config: RunnableConfig,
+    options?: ListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    const place = this.#placeOf(config);
+    for await (const tuple of this.#saverAt(place).list(config, options)) {
+      yield this.#answered(place, tuple);
+    }
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const place = this.#placeOf(config);
+    const saver = this.#saverAt(place);
+    return placed(place, await saver.put(config, checkpoint, metadata, newVersions));
+  }
+
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath?: string,
+  ): Promise<void> {
+    await this.#saverAt(this.#placeOf(config)).putWrites(config, writes, taskId, taskPath);
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    return this.#saverAt(this.#placeOf(options?.config)).getDeltaChannelHistory(options);
+  }
+
+  /** Refused, as all that takes no config: ask `memory.scoped({ user }).checkpointer`. */
+  override async deleteThread(_threadId: string): Promise<void> {
+    throw withoutConfig("deleteThread");
+  }
+
+  /** Nothing to do: it ends with its memory. */
+  async close(): Promise<void> {}
+
+  #saverAt(place: Place): SqliteSaver {
+    const name = JSON.stringify(place);
+    const known = this.#savers.get(name);
+    if (known !== undefined) return known;
+    const level = { place: [...place], policy: this.#policy };
+    const saver = this.#saver.within(this.#connection.within(level));
+    if (this.#savers.size >= MOST_KNOWN) this.#savers.clear();
+    this.#savers.set(name, saver);
+    return saver;
+  }
+
+  // What the run says counts. Where it says nothing, its config may be one that was answered.
+  #placeOf(config: RunnableConfig): Place {
+    return asInput(
+      () => this.#answeredPlace(config) ?? placeOfRun(this.#scope, config, this.#sources),
+    );
+  }
+
+  // For getState() with `subgraphs`, LangGraph asks for those of a thread by configs that have
+  // nothing of the one that it was answered but the thread. Their namespace has the id of a task,
+  // which follows from the id of a checkpoint: it is in one place alone, and who knows it has read
+  // that checkpoint.
+  #placesOf(config: RunnableConfig): Place[] {
+    const { [LENT]: lent, thread_id, checkpoint_ns } = asInput(() => Object(config?.configurable));
+    const isOfTask =
+      lent === this && typeof checkpoint_ns === "string" && checkpoint_ns.includes(":");
+    if (!isOfTask || asInput(() => this.#isPlaced(config))) return [this.#placeOf(config)];
+    const known = [...this.#found.values()].filter((each) => each.threadId === thread_id);
+    return known.length === 0 ? [this.#placeOf(config)] : known.map(({ place }) => place);
+  }
+
+  #isPlaced(config: RunnableConfig): boolean {
+    return (
+      namesScope(this.#scope, config, this.#sources) || this.#answeredPlace(config) !== undefined
+    );
+  }
+
+  #answeredPlace(config: RunnableConfig): Place | undefined {
+    const answered = (config?.configurable as { [PLACE]?: Place } | undefined)?.[PLACE];
+    if (answered === undefined || namesScope(this.#scope, config, this.#sources)) return undefined;
+    return answered;
+  }
+
+  #answered(place: Place, tuple: CheckpointTuple): CheckpointTuple {
+    this.#remember(place, tuple.config.configurable?.thread_id);
+    const { parentConfig } = tuple;
+    return {
+      ...tuple,
+      config: placed(place, tuple.config),
+      ...(parentConfig !== undefined && { parentConfig: placed(place, parentConfig) }),
+    };
+  }
+
+  #remember(place: Place, threadId: string): void {
+    const name = JSON.stringify([threadId, place]);
+    this.#found.delete(name);
+    this.#found.set(name, { threadId, place });
+    if (this.#found.size <= MOST_KNOWN) return;
+    this.#found.delete(this.#found.keys().next().value as string);
+  }
+}
+
+function placed(place: Place, config: RunnableConfig): RunnableConfig {
+  return { ...config, configurable: { ...config.configurable, [PLACE]: place } };
+}
+
+function asInput<T>(read: () => T): T {
+  try {
+    return readInput("a config", read);
+  } catch (error) {
+    throw nameError(CALL, error);
+  }
+}
+
+function withoutConfig(name: string): KeepsakeError {
+  return nameError(
+    CALL,
+    invalid(
+      `${name}() takes no config, so that it is not known whose threads are meant: call it of memory.scoped({ user }).checkpointer`,
+    ),
+  );
+}
