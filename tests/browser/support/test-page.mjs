@@ -48,9 +48,9 @@ export async function serveExample(name) {
   return serveFolder(folder);
 }
 
-/** The folder of the page: index.html, page.js, worker.js and keepsake.wasm. */
-export function buildPage(name) {
-  return bundle({ entryPoints: [`tests/browser/pages/${name}.mjs`] });
+/** The folder of the page, with more options of esbuild: index.html, page.js, worker.js and keepsake.wasm. */
+export function buildPage(name, more) {
+  return bundle({ entryPoints: [`tests/browser/pages/${name}.mjs`], ...more });
 }
 
 async function bundle(entry) {
