@@ -1,4 +1,4 @@
-// The example of a page runs as it stands, but for its bundle.
+// The examples of pages run as they stand, but for their bundles.
 
 import { openTab, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
@@ -28,5 +28,40 @@ test("an agent in a page knows after a reload what it was told", async () => {
   expect(answer).toMatch(
     /^Agent: <memory>\n.*\n- \w+: Ada likes oolong tea\. \[from model\]\n<\/memory>$/,
   );
+  expect(errors).toEqual([]);
+});
+
+test("an agent in a page asks, and is answered after a reload", async () => {
+  const { url } = await serveExample("approval");
+  const { page, errors } = await openTab(await startChromium(), url);
+  const ready = () => page.waitForSelector("body[data-ready]");
+  const lines = (count) =>
+    page.waitForFunction((wanted) => {
+      const all = [...document.querySelectorAll("li")].map((line) => line.textContent);
+      return all.length === wanted && all.slice(-3);
+    }, count);
+  const answers = {
+    approve: "Sent: Tea is ready",
+    edit: "Sent: Tea and cake are ready",
+    reject: "The user said no.",
+  };
+  let said = 0;
+  await ready();
+  for (const [decision, told] of Object.entries(answers)) {
+    await page.click("#start");
+    await page.waitForSelector("#question:not([hidden])");
+    await page.reload();
+    await ready();
+    expect(await page.textContent("#description")).toMatch(/^May I\?[\s\S]*"text": "Tea is ready"/);
+    if (decision === "edit") await page.fill("#text", "Tea and cake are ready");
+    await page.click(`button[value=${decision}]`);
+    said += 3;
+    expect(await (await lines(said)).jsonValue()).toEqual([
+      "human: Tell Bob that tea is ready.",
+      `tool: ${told}`,
+      `ai: I was told: ${told}`,
+    ]);
+    expect(await page.isHidden("#question")).toBe(true);
+  }
   expect(errors).toEqual([]);
 });

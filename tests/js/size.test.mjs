@@ -34,8 +34,8 @@ const GLUE_CEILING = 4_000;
 // gives up, each tool answers within a budget, and where an item comes from, 1. That nobody else
 // says whose word a line is, and that a text of the web stays one, took 1.3; that turns of one
 // millisecond keep their order, .1. That a scope is refused which is unknown, or within itself, took
-// .3, and that a ranking is checked by its names .3.
-const LANGCHAIN_CEILING = 33_900;
+// .3, and that a ranking is checked by its names .3. That a human decides about calls of tools took 2.5.
+const LANGCHAIN_CEILING = 36_500;
 // That what is no table, or cannot be read, is refused by name took .6. Directions of the same
 // variance, a sentence model's beside them, and a table that is loaded later took 2.2.
 // That a group of options is named took .1.
