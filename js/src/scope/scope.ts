@@ -189,13 +189,12 @@ function named(option: string, scope: unknown) {
   );
 }
 
-/** Whether a run says itself whose scope of this name is meant. @internal */
+/** Whether a run says itself whose scope of this name is meant; a thread does not. @internal */
 export function namesScope(scope: ScopeName, run: object, sources: ScopeSources): boolean {
   const words = wordsOf("scopeOf", runOf(run), sources);
   if (chosenNamespace(words) !== undefined) return true;
-  const says = ({ variables }: Words["said"][number]) =>
-    variablesOf(scope).some((name) => (variables[name] ?? undefined) !== undefined);
-  return words.said.some(says);
+  const [name] = variablesOf(scope) as [string];
+  return words.said.some(({ variables }) => (variables[name] ?? undefined) !== undefined);
 }
 
 /** Where the scope of a run lies. @internal */

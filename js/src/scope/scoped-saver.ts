@@ -34,9 +34,9 @@ export interface CheckpointerForOptions extends ScopeSources {
 
 const OPTIONS: NamesOf<CheckpointerForOptions> = { sources: 1, policy: 1 };
 
-// In the configs that are answered: the place that they are of. A JSON text has no symbols, so
-// that nobody who sends one can name a place by it.
-const PLACE = Symbol("keepsake.place");
+// In configs that are answered: where their thread lies. A JSON text has no symbols, so that
+// nobody who sends one can name a place by it.
+const ANSWERED = Symbol("keepsake.answered");
 // By which LangGraph lends a graph's checkpointer to its subgraphs.
 const LENT = "__pregel_checkpointer";
 // So many places and threads are known: of the first to save making a saver for each call, which
@@ -44,6 +44,11 @@ const LENT = "__pregel_checkpointer";
 const MOST_KNOWN = 1000;
 
 type Place = readonly string[];
+
+interface Answered {
+  [ANSWERED]?: { place: Place; threadId: unknown };
+  thread_id?: unknown;
+}
 
 /**
  * Each thread lies in the scope that its run names, where `memory.scoped()` has it, too.
@@ -158,17 +163,19 @@ export class ScopedSaver extends BaseCheckpointSaver {
     );
   }
 
-  // For getState() with `subgraphs`, LangGraph asks for those of a thread by configs that have
-  // nothing of the one that it was answered but the thread. Their namespace has the id of a task,
-  // which follows from the id of a checkpoint: it is in one place alone, and who knows it has read
-  // that checkpoint.
+  // For getState() with `subgraphs`, LangGraph asks by configs of its own making that have nothing
+  // of the one that was answered but the thread. Such a one begins with the saver: where a caller
+  // names a subgraph, the saver comes last. Its namespace has the id of a task, which follows from
+  // the id of a checkpoint, and so is in one place alone. Where it has none, no second place may
+  // have the thread.
   #placesOf(config: RunnableConfig): Place[] {
-    const { [LENT]: lent, thread_id, checkpoint_ns } = asInput(() => Object(config?.configurable));
-    const isOfTask =
-      lent === this && typeof checkpoint_ns === "string" && checkpoint_ns.includes(":");
-    if (!isOfTask || asInput(() => this.#isPlaced(config))) return [this.#placeOf(config)];
+    const configurable = asInput(() => Object(config?.configurable));
+    const isOfGetState = configurable[LENT] === this && Object.keys(configurable)[0] === LENT;
+    if (!isOfGetState || asInput(() => this.#isPlaced(config))) return [this.#placeOf(config)];
+    const { thread_id, checkpoint_ns } = configurable;
     const known = [...this.#found.values()].filter((each) => each.threadId === thread_id);
-    return known.length === 0 ? [this.#placeOf(config)] : known.map(({ place }) => place);
+    const isSure = known.length === 1 || (known.length > 1 && `${checkpoint_ns}`.includes(":"));
+    return isSure ? known.map(({ place }) => place) : [this.#placeOf(config)];
   }
 
   #isPlaced(config: RunnableConfig): boolean {
@@ -178,9 +185,9 @@ export class ScopedSaver extends BaseCheckpointSaver {
   }
 
   #answeredPlace(config: RunnableConfig): Place | undefined {
-    const answered = (config?.configurable as { [PLACE]?: Place } | undefined)?.[PLACE];
-    if (answered === undefined || namesScope(this.#scope, config, this.#sources)) return undefined;
-    return answered;
+    const { [ANSWERED]: answered, thread_id }: Answered = Object(config?.configurable);
+    if (answered === undefined || answered.threadId !== thread_id) return undefined;
+    return namesScope(this.#scope, config, this.#sources) ? undefined : answered.place;
   }
 
   #answered(place: Place, tuple: CheckpointTuple): CheckpointTuple {
@@ -203,7 +210,9 @@ export class ScopedSaver extends BaseCheckpointSaver {
 }
 
 function placed(place: Place, config: RunnableConfig): RunnableConfig {
-  return { ...config, configurable: { ...config.configurable, [PLACE]: place } };
+  const { configurable } = config;
+  const answered = { place, threadId: configurable?.thread_id };
+  return { ...config, configurable: { ...configurable, [ANSWERED]: answered } };
 }
 
 function asInput<T>(read: () => T): T {

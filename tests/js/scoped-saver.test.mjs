@@ -223,6 +223,7 @@ describe.each(Object.keys(backends))("over %s", (backend) => {
     // Somebody else's thread is a new one.
     expect((await graph.getState(of("carl"), { subgraphs: true })).values).toEqual({});
     const [{ state }] = (await graph.getState(of("ada"))).tasks;
+    await expect(graph.getState(state)).rejects.toThrow("user_id is not set");
     const his = { configurable: { ...state.configurable, user_id: "bob" } };
     expect((await graph.getState(his)).values).toEqual({});
     const hers = { configurable: { ...state.configurable, user_id: "ada" } };
@@ -270,18 +271,22 @@ describe.each(Object.keys(backends))("over %s", (backend) => {
     await expect(graph.getState(sent)).rejects.toThrow("user_id is not set");
     const stolen = { configurable: { ...before.config.configurable, user_id: "bob" } };
     expect((await graph.getState(stolen)).values).toEqual({});
+    const other = { configurable: { ...before.config.configurable, thread_id: "2" } };
+    await expect(graph.getState(other)).rejects.toThrow("user_id is not set");
   });
 
-  test("the state of a subgraph with a history of its own needs its user", async () => {
+  test("the state of a subgraph with a history of its own is nobody else's", async () => {
     const memory = await open();
     const graph = asking(memory.checkpointerFor("user"), { checkpointer: true });
-    await graph.invoke({ log: ["ada"] }, of("ada"));
-    await expect(graph.getState(of("ada"), { subgraphs: true })).rejects.toThrow(
-      "user_id is not set",
-    );
-    const child = await graph.getState(of("ada", "1", { checkpoint_ns: "child" }));
-    expect(child.values).toEqual({ log: ["ada"] });
-    expect((await graph.getState(of("bob", "1", { checkpoint_ns: "child" }))).values).toEqual({});
+    const stateOf = (user, thread) => graph.getState(of(user, thread), { subgraphs: true });
+    await graph.invoke({ log: ["ada"] }, of("ada", "hers"));
+    expect((await stateOf("ada", "hers")).tasks[0].state.values).toEqual({ log: ["ada"] });
+    // His thread of the same id has not come to the subgraph yet.
+    await graph.updateState(of("bob", "hers"), { log: ["bob"] }, "__start__");
+    await expect(stateOf("bob", "hers")).rejects.toThrow("user_id is not set");
+    const child = (user) => graph.getState(of(user, "hers", { checkpoint_ns: "child" }));
+    expect((await child("ada")).values).toEqual({ log: ["ada"] });
+    expect((await child("bob")).values).toEqual({});
   });
 
   test("a policy holds for the threads of each, and a scope within a scope is one", async () => {
@@ -312,6 +317,13 @@ describe.each(Object.keys(backends))("over %s", (backend) => {
     );
     const blue = memory.scoped({ place: ["team", "blue"] });
     expect(await collect(blue.checkpointer.listThreads())).toHaveLength(1);
+    const talks = asking(memory.checkpointerFor("conversation"));
+    const talk = { configurable: { thread_id: "t", conversation_id: "c" } };
+    await talks.invoke({ log: ["talk"] }, talk);
+    const { tasks } = await talks.getState(talk, { subgraphs: true });
+    expect(tasks[0].state.values).toEqual({ log: ["talk"] });
+    const inTalk = memory.scoped({ conversation: "c" }).checkpointer;
+    expect(await collect(inTalk.listThreads())).toHaveLength(1);
     const all = memory.checkpointerFor("global");
     await putCheckpoint(all, { configurable: { thread_id: "1" } }, { in: "app" });
     expect(await collect(memory.scoped({ global: true }).checkpointer.listThreads())).toHaveLength(
