@@ -7,7 +7,10 @@ export {
   type RecallEpisodesOptions,
   type RecalledEpisode,
 } from "./langchain/episodes.js";
-export { humanInTheLoopMiddleware } from "./langchain/human-in-the-loop.js";
+export {
+  type HumanInTheLoopMiddlewareOptions,
+  humanInTheLoopMiddleware,
+} from "./langchain/human-in-the-loop.js";
 export {
   type FactChanges,
   type FactsToConsolidate,

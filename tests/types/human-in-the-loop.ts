@@ -1,9 +1,10 @@
-// Our humanInTheLoopMiddleware() has the types of LangChain's own.
+// Our humanInTheLoopMiddleware() takes what LangChain's own takes.
 
-import { createAgent, fakeModel, type humanInTheLoopMiddleware as official } from "langchain";
+import { createAgent, fakeModel, type HumanInTheLoopMiddlewareConfig } from "langchain";
 import { humanInTheLoopMiddleware } from "../../js/src/langchain.js";
 
-export const ours: typeof official = humanInTheLoopMiddleware;
+export const taking = (theirs: NonNullable<HumanInTheLoopMiddlewareConfig>) =>
+  humanInTheLoopMiddleware(theirs);
 
 const agent = createAgent({
   model: fakeModel(),

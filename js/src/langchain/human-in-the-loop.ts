@@ -7,25 +7,30 @@ import type {
   AgentMiddleware,
   Decision,
   HITLRequest,
-  HumanInTheLoopMiddlewareConfig,
   InterruptOnConfig,
   ReviewConfig,
-  humanInTheLoopMiddleware as theirs,
 } from "langchain";
 import { checkChoice, checkEach, checkOptions, checkText, type NamesOf, show } from "../checks.js";
 import { invalid } from "../errors.js";
 import { installInterruptShim, withContext } from "../langgraph.js";
-import { BRAND } from "./middleware.js";
+import { BRAND, type MemoryMiddleware } from "./middleware.js";
 
 const CALL = "humanInTheLoopMiddleware";
 
-type Options = NonNullable<HumanInTheLoopMiddlewareConfig>;
-type InterruptOn = Options["interruptOn"];
+/** As LangChain's: what waits for a human, and how it is described. */
+export interface HumanInTheLoopMiddlewareOptions {
+  /** By the name of a tool: `true` for all decisions. A tool without a rule runs. */
+  interruptOn?: Record<string, boolean | InterruptOnConfig> | undefined;
+  /** What a description begins with, unless a rule has its own. @default "Tool execution requires approval" */
+  descriptionPrefix?: string | undefined;
+}
+
+type InterruptOn = HumanInTheLoopMiddlewareOptions["interruptOn"];
 type Hook = Extract<AgentMiddleware["afterModel"], { hook: unknown }>["hook"];
 type State = Parameters<Hook>[0];
 type AgentRuntime = Parameters<Hook>[1];
 
-const OPTIONS: NamesOf<Options> = { interruptOn: 1, descriptionPrefix: 1 };
+const OPTIONS: NamesOf<HumanInTheLoopMiddlewareOptions> = { interruptOn: 1, descriptionPrefix: 1 };
 const RULE: NamesOf<InterruptOnConfig> = {
   allowedDecisions: 1,
   description: 1,
@@ -61,7 +66,9 @@ interface Asked {
  *       middleware: [humanInTheLoopMiddleware({ interruptOn: { send: true } })],
  *     });
  */
-export function humanInTheLoopMiddleware(options: Options): ReturnType<typeof theirs> {
+export function humanInTheLoopMiddleware(
+  options: HumanInTheLoopMiddlewareOptions,
+): MemoryMiddleware {
   const given = checkOptions(CALL, OPTIONS, options);
   const own = rulesOf(given.interruptOn);
   const prefix = checkText(
