@@ -46,21 +46,22 @@ const FILES_CEILING = 25_700;
 // scopes with their policies, and the audit log, 5.6.
 const INSPECTOR_CEILING = 33_700;
 // That an agent is resumed, a half is withdrawn, and a thread of several tabs is followed, took 1.5.
-const REACT_CEILING = 7_400;
+const REACT_CEILING = 7_500;
 // Beside LangGraph's own. The lean module is counted with Cloudflare's entry (tests/edge).
 // That triggers on our tables are refused, and what was changed of them is named, took .6.
 // That reads wait for nobody took .2, and what a bundler needs to find the module .1.
 const SQLITE_CEILING = 8_300;
 // The script of a page with the worker in it, as text, and the module, packed by gzip. As text that
-// was not packed it took 1,000.
-const INLINE_CEILING = 817_000;
+// was not packed it took 1,000. A cache, a ranking, a checkpointer that finds the user of each run, and
+// what a run says in its metadata, took 7.
+const INLINE_CEILING = 825_000;
 // Nobody's program loads it.
 const TESTING_CEILING = 18_500;
 // What a bundler makes of ours in a page, and the worker as it is published. README says it. The
 // table of secrets and its reader took 4, where items come from, pages without storage, and
 // Trusted Types 5.5. That a receipt names what is left beside the files, and that copies which were
 // set aside can be deleted, took 1.2. A cache, and a ranking of all searches, took 1.8.
-const PAGE_CEILING = 127_000;
+const PAGE_CEILING = 129_000;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
