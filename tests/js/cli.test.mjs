@@ -511,6 +511,10 @@ test("what is held is not forgotten until it is released", () => {
     status: 1,
     stderr: expect.stringMatching(/^keepsake: held: .*case 7.*\n`keepsake release/),
   });
+  expect(keepsake("release", target, "users/adda")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/no hold on users\/adda: held are users\/ada/),
+  });
   expect(jsonOf("release", target, "users/ada")).toEqual([]);
   expect(jsonOf("forget", target, "--in", "users", "--yes").erased).toMatchObject({ items: 3 });
 });

@@ -144,6 +144,22 @@ test("a message that the serialiser refuses is refused", async () => {
   await expect(readBack(value)).rejects.toThrow("NoMessage");
 });
 
+test("an object of an unknown class is named with its channel and thread, small or large", async () => {
+  class Unknown extends AIMessage {
+    static lc_name() {
+      return "Unknown";
+    }
+  }
+  const refusal = {
+    code: "unsupported",
+    message: expect.stringMatching(
+      /channel "\w+" of thread "\w+" holds an object of the class \[.*"Unknown"\].*serde that reads it/,
+    ),
+  };
+  await expect(readBack(new Unknown("hi"))).rejects.toMatchObject(refusal);
+  await expect(readBackLarge(new Unknown("hi"))).rejects.toMatchObject(refusal);
+});
+
 test("each reading gives objects of its own", async () => {
   const messages = [new HumanMessage({ content: [{ type: "text", text: "as it was" }] })];
   const config = await putCheckpoint(saver, threadConfig("t"), { messages });

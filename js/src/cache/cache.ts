@@ -64,7 +64,10 @@ export class KeepsakeCache<V = unknown> extends BaseCache<V> {
       const found = items.map(async (item, i) => {
         if (item === null) return [];
         return [
-          { key: keys[i] as CacheFullKey, value: (await load(this.serde, blobOf(item))) as V },
+          {
+            key: keys[i] as CacheFullKey,
+            value: (await load(this.serde, blobOf(item), () => "a cached value")) as V,
+          },
         ];
       });
       return (await Promise.all(found)).flat();

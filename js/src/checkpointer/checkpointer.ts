@@ -355,14 +355,17 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       if (channels.length === 0) return {};
       const asked = configurableOf(given.config);
       const key = checkpointKey(asked, () => checkpointIdOf(asked));
+      const thread = key.threadId;
       const histories = await this.#call({
         kind: "deltaChannelHistory",
         key,
         channels,
       });
       const entries = histories.map(async ({ channel, seed, writes }) => {
-        const history: DeltaChannelHistory = { writes: await this.#toWrites(writes) };
-        if (seed !== undefined) history.seed = await this.#load(seed);
+        const history: DeltaChannelHistory = {
+          writes: await this.#toWrites(writes, thread),
+        };
+        if (seed !== undefined) history.seed = await this.#load(seed, thread, channel);
         return [channel, history] as const;
       });
       return Object.fromEntries(await Promise.all(entries));
@@ -471,10 +474,10 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     const { threadId, checkpoints, bytes, newestCheckpointId } = thread;
     const hasCheckpoint = newestCheckpointId !== "";
     const newest = hasCheckpoint
-      ? ((await this.#load(thread.checkpoint)) as Checkpoint)
+      ? ((await this.#load(thread.checkpoint, threadId)) as Checkpoint)
       : undefined;
     const metadata = hasCheckpoint
-      ? ((await this.#load(thread.metadata)) as ThreadSummary["metadata"])
+      ? ((await this.#load(thread.metadata, threadId)) as ThreadSummary["metadata"])
       : undefined;
     const lastActivity = new Date(newest?.ts ?? Number.NaN);
     return {
@@ -603,11 +606,12 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   // With `later`, large values are made when they are asked for.
   #toTuple(tuple: CoreTuple, later?: LaterValues): MaybePromise<CheckpointTuple> {
     const loaded = later === undefined ? tuple.values : [];
+    const { threadId } = tuple.key;
     const parts = whenAllThere([
-      this.#load(tuple.checkpoint),
-      this.#load(tuple.metadata),
-      this.#toWrites(tuple.pendingWrites),
-      ...loaded.map(({ value }) => this.#load(value)),
+      this.#load(tuple.checkpoint, threadId),
+      this.#load(tuple.metadata, threadId),
+      this.#toWrites(tuple.pendingWrites, threadId),
+      ...loaded.map(({ channel, value }) => this.#load(value, threadId, channel)),
     ]);
     return whenThere(parts, ([checkpoint, metadata, pendingWrites, ...values]) => {
       const result: CheckpointTuple = {
@@ -626,19 +630,21 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       if (!isFirst) result.parentConfig = configOf(parent);
       const lacksSends = !isFirst && result.checkpoint.v < 4;
       if (later === undefined && !lacksSends) return result;
-      return this.#complete(result, tuple.values, later, lacksSends ? parent : undefined);
+      return this.#complete(result, tuple, later, lacksSends ? parent : undefined);
     });
   }
 
   async #complete(
     result: CheckpointTuple,
-    values: CoreTuple["values"],
+    { key, values }: CoreTuple,
     later: LaterValues | undefined,
     sender: CheckpointKey | undefined,
   ): Promise<CheckpointTuple> {
     const { checkpoint } = result;
     for (const { channel, value } of later === undefined ? [] : values) {
-      await later?.add(checkpoint.channel_values, channel, value);
+      await later?.add(checkpoint.channel_values, channel, value, () =>
+        nameOf(key.threadId, channel),
+      );
     }
     if (sender !== undefined) await this.#migratePendingSends(checkpoint, sender);
     return result;
@@ -648,7 +654,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   async #migratePendingSends(checkpoint: Checkpoint, parent: CheckpointKey): Promise<void> {
     const writes = await this.#call({ kind: "listWrites", key: parent, channel: TASKS });
     checkpoint.channel_values[TASKS] = await Promise.all(
-      writes.map(({ value }) => this.#load(value)),
+      writes.map(({ value }) => this.#load(value, parent.threadId, TASKS)),
     );
     checkpoint.channel_versions ??= {};
     const versions = Object.values(checkpoint.channel_versions);
@@ -656,17 +662,25 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  #toWrites(writes: CoreWrite[]): MaybePromise<CheckpointPendingWrite[]> {
+  #toWrites(writes: CoreWrite[], threadId: string): MaybePromise<CheckpointPendingWrite[]> {
     return whenAllThere(
       writes.map(({ taskId, channel, value }) =>
-        whenThere(this.#load(value), (loaded): CheckpointPendingWrite => [taskId, channel, loaded]),
+        whenThere(
+          this.#load(value, threadId, channel),
+          (loaded): CheckpointPendingWrite => [taskId, channel, loaded],
+        ),
       ),
     );
   }
 
-  #load(blob: Blob): MaybePromise<unknown> {
-    return load(this.serde, blob);
+  #load(blob: Blob, threadId: string, channel?: string): MaybePromise<unknown> {
+    return load(this.serde, blob, () => nameOf(threadId, channel));
   }
+}
+
+function nameOf(threadId: string, channel: string | undefined): string {
+  const what = channel === undefined ? "a checkpoint" : nameOfChannel(channel);
+  return `${what} of thread ${show(threadId)}`;
 }
 
 // The thread first: of what is missing, it is what matters most.

@@ -424,7 +424,13 @@ export const COMMANDS: Record<string, Command> = {
     examples: ["release agent.db users/ada"],
     options: {},
     async run(memory, given) {
-      await memory.release(namespaceOf(word(given, 1)));
+      const namespace = namespaceOf(word(given, 1));
+      const held = (await memory.holds()).map((one) => pathOf(one.namespace));
+      if (!held.includes(pathOf(namespace))) {
+        const all = held.length === 0 ? "nothing is held" : `held are ${held.join(", ")}`;
+        throw invalid(`there is no hold on ${pathOf(namespace)}: ${all}`);
+      }
+      await memory.release(namespace);
       return heldNow(memory);
     },
   },

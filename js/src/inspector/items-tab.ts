@@ -179,7 +179,7 @@ export class ItemsTab implements Tab {
           "b",
           { class: "name" },
           below.length > 0 && h("span", { class: "place" }, `${pathOf(below)} / `),
-          h("span", { class: "key" }, item.key),
+          keyOf(item.key),
         ),
         isPast(item) && h("span", { class: "score" }, "held before"),
         item.quarantined && h("span", { class: "score" }, "in quarantine"),
@@ -204,3 +204,11 @@ export class ItemsTab implements Tab {
 
 // A fact that another one took the place of, mostly.
 const isPast = ({ validUntil }: Item) => validUntil !== undefined && validUntil <= new Date();
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+// A random key says nothing: what the item holds stands out, and the key is whole beside it.
+function keyOf(key: string): HTMLElement {
+  if (!UUID.test(key)) return h("span", { class: "key" }, key);
+  return h("span", { class: "key random", title: key }, `${key.slice(0, 8)}…`);
+}

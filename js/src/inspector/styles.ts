@@ -109,6 +109,7 @@ button.back { padding: 0 12px; font-size: 20px; line-height: 28px; }
 .name { flex: 1; font-weight: 600; }
 /* What tells rows apart is their key: the place before it gives way. */
 .name:has(> .key) { display: flex; }
+.key.random { color: var(--muted); font-weight: 400; }
 .place, .key { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; }
 .place { flex-shrink: 1000; min-width: 1.6em; color: var(--muted); font-weight: 400; }
 [role="tree"] .name { font-weight: 400; }

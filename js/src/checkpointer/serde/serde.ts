@@ -142,15 +142,16 @@ export class LaterValues {
     this.#serde = serde;
   }
 
-  async add(values: object, channel: string, blob: Blob): Promise<void> {
+  /** `what` is what the value is called if it can't be read. */
+  async add(values: object, channel: string, blob: Blob, what: () => string): Promise<void> {
     // What is made later must not hold the blob, which is a view of the whole answer.
     const { type } = blob;
-    const make = await this.#prepare(channel, blob);
+    const make = await this.#prepare(channel, blob, what);
     const define = (object: object, member: PropertyDescriptor) =>
       Object.defineProperty(object, channel, { enumerable: true, configurable: true, ...member });
     const set = (object: object, value: unknown) => define(object, { value, writable: true });
     if (make === undefined) {
-      set(values, await load(this.#serde, blob));
+      set(values, await load(this.#serde, blob, what));
       return;
     }
     let made: { value: unknown } | undefined;
@@ -159,7 +160,7 @@ export class LaterValues {
         set(this, value);
       },
       get() {
-        made ??= { value: readable(type, make) };
+        made ??= { value: readable(what, type, make) };
         // Others may have frozen it.
         if (Object.getOwnPropertyDescriptor(values, channel)?.configurable) set(values, made.value);
         return made.value;
@@ -167,38 +168,64 @@ export class LaterValues {
     });
   }
 
-  #prepare(channel: string, blob: Blob): MaybePromise<(() => unknown) | undefined> {
+  #prepare(
+    channel: string,
+    blob: Blob,
+    what: () => string,
+  ): MaybePromise<(() => unknown) | undefined> {
     const { type } = blob;
     if (type !== "json" || sizeOf(blob) < WORTH_WAITING || !isKnown(this.#serde)) return undefined;
     const later = this.#channels.get(channel) ?? new LaterJson();
     this.#channels.set(channel, later);
-    return readable(type, () => later.prepare(blob));
+    return readable(what, type, () => later.prepare(blob));
   }
 }
 
-/** The value; the bytes may be overwritten as soon as this returns. @internal */
-export function load(serde: SerializerProtocol, { type, bytes }: Blob): MaybePromise<unknown> {
+/**
+ * The value; the bytes may be overwritten as soon as this returns. `what` is what it is called if
+ * it can't be read. @internal
+ */
+export function load(
+  serde: SerializerProtocol,
+  { type, bytes }: Blob,
+  what: () => string,
+): MaybePromise<unknown> {
   // Bytes are a view of what others have a part of, too; a serde may hand them to the user.
   if (!isKnown(serde)) return serde.loadsTyped(type, bytes.slice());
-  return readable(type, () =>
+  return readable(what, type, () =>
     type === "json" ? loadJson(bytes) : serde.loadsTyped(type, bytes.slice()),
   );
 }
 
 // What LangGraph's own serialiser can't read, it did not write.
-function readable<T>(type: string, read: () => MaybePromise<T>): MaybePromise<T> {
+function readable<T>(
+  what: () => string,
+  type: string,
+  read: () => MaybePromise<T>,
+): MaybePromise<T> {
   try {
     const value = read();
-    return value instanceof Promise ? value.catch((error) => unreadable(type, error)) : value;
+    return value instanceof Promise ? value.catch((error) => unreadable(what, type, error)) : value;
   } catch (error) {
-    return unreadable(type, error);
+    return unreadable(what, type, error);
   }
 }
 
-function unreadable(type: string, cause: unknown): never {
+// What LangChain's loader says of a class that it does not know: nothing is damaged.
+const UNKNOWN_CLASS = /^Invalid (?:namespace|identif\w+): .*?"id":(\[[^\]]*\])/;
+
+function unreadable(what: () => string, type: string, cause: unknown): never {
+  const [, id] = UNKNOWN_CLASS.exec(messageOf(cause)) ?? [];
+  if (id !== undefined) {
+    throw new KeepsakeError(
+      "unsupported",
+      `${what()} holds an object of the class ${id}, which LangChain's loader does not know: keep plain data in the state, or open the memory with a serde that reads it`,
+      { cause },
+    );
+  }
   throw new KeepsakeError(
     "corrupt",
-    `a value of a checkpoint is damaged, it is no readable ${show(type)}: ${messageOf(cause)}`,
+    `${what()} is damaged, it is no readable ${show(type)}: ${messageOf(cause)}`,
     { cause },
   );
 }
