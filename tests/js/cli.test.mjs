@@ -512,7 +512,7 @@ test("what is held is not forgotten until it is released", () => {
     stderr: expect.stringMatching(/^keepsake: held: .*case 7.*\n`keepsake release/),
   });
   expect(keepsake("release", target, "users/adda")).toMatchObject({
-    status: 1,
+    status: 2,
     stderr: expect.stringMatching(/no hold on users\/adda: held are users\/ada/),
   });
   expect(jsonOf("release", target, "users/ada")).toEqual([]);
