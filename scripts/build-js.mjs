@@ -15,6 +15,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -79,7 +80,30 @@ const common = {
   logLevel: "warning",
 };
 
-const forNode = { ...common, entryPoints, platform: "node", target: "node20" };
+const forNode = {
+  ...common,
+  entryPoints,
+  platform: "node",
+  target: "node20",
+  define: parts.includes("node")
+    ? { FAST_WASM_BYTES: String(statSync(fastModule()).size), BUILD: JSON.stringify(buildOf()) }
+    : {},
+};
+
+// What is built for one test has one module, for Node and for browsers.
+function fastModule() {
+  const fast = join(root, modules, "keepsake-fast.wasm");
+  return existsSync(fast) ? fast : join(root, modules, "keepsake.wasm");
+}
+
+// The module, and how it is asked.
+function buildOf() {
+  const hash = createHash("sha256").update(readFileSync(fastModule()));
+  return hash
+    .update(readFileSync(join(root, "js/src/wire/layout.ts")))
+    .digest("hex")
+    .slice(0, 16);
+}
 
 const forBrowsers = {
   ...common,
@@ -126,7 +150,7 @@ function buildCommonJs() {
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
-    define: { "import.meta.url": "importMetaUrl" },
+    define: { ...forNode.define, "import.meta.url": "importMetaUrl" },
   });
 }
 
@@ -266,11 +290,6 @@ rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 for (const file of ["keepsake.wasm", "keepsake.mjs"])
   cpSync(join(root, modules, file), join(dist, file));
-// What is built for one test has one module, for Node and for browsers.
-if (parts.includes("node")) {
-  const fast = join(root, modules, "keepsake-fast.wasm");
-  const module = existsSync(fast) ? fast : join(root, modules, "keepsake.wasm");
-  cpSync(module, join(dist, "keepsake-fast.wasm"));
-}
+if (parts.includes("node")) cpSync(fastModule(), join(dist, "keepsake-fast.wasm"));
 writeTextOfWasm();
 await Promise.all([buildAdapters(), ...parts.map((part) => builds[part]())]);

@@ -383,3 +383,11 @@ export function refuseMethodsOf(
     }
   }
 }
+
+const MAX_COUNT = 0xffff_ffff;
+
+/** A whole number; infinity is the largest that there is. @internal */
+export function checkCount(name: string, count: number | null | undefined): number | undefined {
+  if (count === undefined || count === null) return undefined;
+  return count === Number.POSITIVE_INFINITY ? MAX_COUNT : checkWhole(name, count, 0, MAX_COUNT);
+}

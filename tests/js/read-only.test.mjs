@@ -40,6 +40,7 @@ try {
   said.deleted = await refusalOf(() => store.delete(["user", "ada"], "tea"));
   said.forgotten = await refusalOf(() => memory.forget({ namespaces: [["user"]] }));
   said.thread = await refusalOf(() => checkpointer.deleteThread("t"));
+  said.key = await refusalOf(() => memory.changeKey(new Uint8Array(32)));
   said.after = (await store.get(["user", "ada"], "tea")).value;
   await memory.close();
 } catch ({ code, message }) {
@@ -60,6 +61,7 @@ const READ = {
   deleted: "read_only",
   forgotten: "read_only",
   thread: "read_only",
+  key: "read_only",
   after: { text: "Ada drinks green tea" },
 };
 
@@ -110,6 +112,30 @@ test("several processes read it at once", async () => {
   if (process.getuid?.() === 0) await memory.close();
   expect(ask(join(image, "agent.db"))).toEqual(READ);
   await memory.close();
+});
+
+test("a file in a folder that may be written is read, too, and its key stays", async () => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o777);
+  const path = join(folder, "agent.db");
+  copyFileSync(join(image, "agent.db"), path);
+  chmodSync(path, 0o444);
+  expect(ask(path)).toEqual(READ);
+  expect(readdirSync(folder)).toEqual(["agent.db"]);
+});
+
+test("what was lost is told as it is where the file can be written", () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "agent.db");
+  writeFileSync(path, "");
+  writeFileSync(`${path}-wal`, Buffer.concat([Buffer.from("377f0682", "hex"), Buffer.alloc(5000)]));
+  chmodSync(path, 0o444);
+  chmodSync(folder, 0o555);
+  expect(ask(path)).toMatchObject({
+    code: "cannot_open",
+    message: expect.stringMatching(/has only 0 bytes, but .*-wal is there/),
+  });
+  chmodSync(folder, 0o755);
 });
 
 test("is not read beside one who may write it", () => {

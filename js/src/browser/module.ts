@@ -71,6 +71,9 @@ async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Modu
 }
 
 async function unpacked(bytes: Uint8Array): Promise<ArrayBuffer> {
+  if (typeof DecompressionStream === "undefined") {
+    throw unusable("keepsake/inline", "this browser has no DecompressionStream");
+  }
   const packed = new Blob([bytes as BlobPart]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }

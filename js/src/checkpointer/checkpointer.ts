@@ -590,8 +590,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
     method: string,
     filter: Record<string, unknown> | undefined,
   ): Promise<{ filter: string; matches?: (metadata: unknown) => boolean }> {
-    const given = readInput("filter", () => Object.entries(filter ?? {}), "invalid_filter");
-    const wanted = given.filter(([, value]) => value !== undefined);
+    const wanted = readInput("filter", () => entriesOf(method, filter ?? {}), "invalid_filter");
     for (const [name, value] of wanted) checkMetadataFilter(method, name, value);
     if (wanted.length === 0) return { filter: "" };
     const [type, bytes] = await this.serde.dumpsTyped(Object.fromEntries(wanted));
@@ -718,11 +717,31 @@ async function withinAnswer<Row>(
   }
 }
 
+// What filters nothing by mistake would show everybody's threads.
+function entriesOf(method: string, filter: Record<string, unknown>): [string, unknown][] {
+  const prototype = typeof filter === "object" && Object.getPrototypeOf(filter);
+  if (prototype !== null && Object.getPrototypeOf(prototype || filter) !== null) {
+    const rule = `filter of ${method} must be an object of metadata, such as { user: "ada" }`;
+    throw new KeepsakeError("invalid_filter", `${rule}: ${show(filter)}`);
+  }
+  const entries = Object.entries(filter);
+  const [missing] = entries.find(([, value]) => value === undefined) ?? [];
+  if (missing === undefined) return entries;
+  throw new KeepsakeError(
+    "invalid_filter",
+    `filter.${missing} of ${method} is undefined, and would filter nothing: leave it out, or give it a value`,
+  );
+}
+
 function cursorOf(cursor: ThreadListOptions["cursor"]) {
   if (cursor === undefined || cursor === null) return undefined;
   return readInput("cursor", () => {
     if (typeof cursor !== "object") {
       throw invalid(`cursor of listThreads must be a thread that it listed: ${show(cursor)}`);
+    }
+    // A thread without a checkpoint has none, and says so.
+    if (!("checkpointId" in cursor)) {
+      throw invalid(`cursor of listThreads must be a whole thread that it listed: ${show(cursor)}`);
     }
     return {
       threadId: checkText("cursor.threadId", cursor.threadId),

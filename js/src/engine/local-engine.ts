@@ -46,6 +46,8 @@ export interface SessionSource {
   readonly replacedAfterMs?: number;
   /** Makes the writes of a tick one transaction. @default each is one */
   readonly tickBatch?: (runner: Runner) => TickBatch;
+  /** Throws where nothing can be stored. @default something can */
+  readonly refuseToWrite?: () => void;
   /** What encrypts its file. @default there is none */
   readonly keys?: KeyRing;
   /** More of it for `diagnose()`. @default nothing */
@@ -198,6 +200,7 @@ export class LocalEngine implements Engine {
     const { keys } = this.#source;
     if (keys === undefined)
       throw noKeyHere("what is in memory is not written, and a host encrypts");
+    this.#source.refuseToWrite?.();
     await this.#mutex.run(() =>
       keys.change(key, async (encoded) => {
         await this.call([{ kind: "changeKey", key: encoded }], Date.now());

@@ -143,7 +143,11 @@ async function isToBeAsked(
   runtime: AgentRuntime,
 ): Promise<boolean> {
   if (when === undefined) return true;
-  return when({ toolCall, tool: undefined, state, runtime } as Parameters<typeof when>[0]);
+  const request = { toolCall, tool: undefined, state, runtime };
+  const isWanted: unknown = await when(request as Parameters<typeof when>[0]);
+  // What forgot to answer would let the tool run unasked.
+  if (typeof isWanted === "boolean") return isWanted;
+  throw invalid(`interruptOn.${toolCall.name}.when() must answer true or false: ${show(isWanted)}`);
 }
 
 async function descriptionOf(

@@ -19,7 +19,13 @@ import { type FileLock, lockFile } from "./file-lock.js";
 import { compiledModule, moduleSource } from "./module.js";
 import { openNodeFiles, openNodeFilesForReading } from "./node-files.js";
 import { seesAllProcesses } from "./process-identity.js";
-import { isOnlyReadable, openOverFiles, ReadOnlySession } from "./read-only.js";
+import {
+  cannotWrite,
+  isOnlyReadable,
+  isProtected,
+  openOverFiles,
+  ReadOnlySession,
+} from "./read-only.js";
 import { Reserve, ReservingSession } from "./reserve.js";
 import { refuseLoneLog, sideSuffixOf } from "./side-files.js";
 
@@ -28,6 +34,9 @@ export interface ResolvedOptions extends DatabaseOptions {
   path: string;
   isVolatile: boolean;
 }
+
+/** Made by scripts/build-js.mjs: a hash of the package. */
+declare const BUILD: string;
 
 // Kept here, because a test may replace them by a clock of its own.
 const { nextTick } = process;
@@ -54,7 +63,9 @@ function whenTickEnds(run: () => void): void {
   else settled.then(() => nextTick(run));
 }
 
-const SHARED = Symbol.for("keepsake.engines");
+// Another build's copy of the package, which may ask in other frames, has engines of its own: of one
+// file, one of them is told that it is busy.
+const SHARED = Symbol.for(`keepsake.engines.${BUILD}`);
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 const GROWN_REPLACED_AFTER_MS = 2_000;
 // An agent's memory is its user's own.
@@ -173,7 +184,10 @@ function fileSource({
   let opened: fs.Stats | undefined;
   let left: fs.Stats | undefined;
   const openForReading = async () => {
-    const files = open(path, openOverFiles);
+    const files = open(path, () => {
+      refuseLoneLog(path, key === undefined ? SMALLEST : SMALLEST_ENCRYPTED);
+      return openOverFiles(path);
+    });
     const database = files.get(path);
     const session = await openSession({
       module: await compiledModule(),
@@ -188,12 +202,17 @@ function fileSource({
     worksWhenIdle: true,
     durability,
     details: () => ({ ...diagnosis(), readOnly: isReadOnly }),
+    refuseToWrite() {
+      if (isReadOnly) throw cannotWrite(path);
+    },
     keys,
     replacedAfterMs: GROWN_REPLACED_AFTER_MS,
     tickBatch: (runner) => new TickBatch(runner, whenTickEnds),
     async open() {
       refuseOddFile(path);
       const reserve = new Reserve(path);
+      isReadOnly = lock === undefined && isProtected(path);
+      if (isReadOnly) return openForReading();
       try {
         lock ??= await lockInRoom(path, lockTimeout, reserve);
       } catch (error) {
@@ -201,7 +220,6 @@ function fileSource({
         if (!isReadOnly) throw error;
         return openForReading();
       }
-      isReadOnly = false;
       if (opened !== undefined) refuseAnother(path, opened, left);
       const isCrashed = refuseOtherPrograms(path);
       const files = open(path, () => {

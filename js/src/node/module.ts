@@ -11,6 +11,9 @@ import { KeepsakeError, messageOf } from "../errors.js";
 /** Where a module came from. @internal */
 export type ModuleSource = "file" | "text";
 
+/** Made by scripts/build-js.mjs: how many bytes keepsake-fast.wasm has. */
+declare const FAST_WASM_BYTES: number;
+
 let loading: Promise<WebAssembly.Module> | undefined;
 let source: ModuleSource = "file";
 
@@ -35,8 +38,15 @@ async function load(): Promise<WebAssembly.Module> {
     () => fs.readFileSync(fileURLToPath(new URL("./keepsake-fast.wasm", import.meta.url).href)),
     () => fs.readFileSync(join(__dirname, "keepsake-fast.wasm")),
   );
-  source = bytes === undefined ? "text" : "file";
-  return new WebAssembly.Module((bytes ?? (await unpack())) as BufferSource);
+  // A file of another build would be asked in frames that it does not know.
+  const isOurs = bytes?.length === FAST_WASM_BYTES;
+  const found = isOurs ? bytes : await unpack(bytes === undefined ? "is not there" : "is another");
+  source = isOurs ? "file" : "text";
+  try {
+    return new WebAssembly.Module(found as BufferSource);
+  } catch (cause) {
+    throw cannotLoad("keepsake-fast.wasm", `it is damaged: ${messageOf(cause)}`, cause);
+  }
 }
 
 /**
@@ -54,12 +64,12 @@ export function readBeside(...reads: (() => Uint8Array)[]): Uint8Array | undefin
   return undefined;
 }
 
-async function unpack(): Promise<Uint8Array> {
+async function unpack(why: string): Promise<Uint8Array> {
   try {
     const { wasm } = await import("#embedded-wasm");
     return gunzipSync(Buffer.from(wasm, "base64"));
   } catch (cause) {
-    throw cannotLoad("keepsake-fast.wasm", messageOf(cause), cause);
+    throw cannotLoad("keepsake-fast.wasm", `the file ${why}, and ${messageOf(cause)}`, cause);
   }
 }
 

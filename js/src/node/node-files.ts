@@ -265,6 +265,7 @@ export function openNodeFilesForReading(path: string): EngineFiles {
   return openAll(path, (name, isLog) => {
     const fd = tryOpen(name, O_RDONLY, isLog !== undefined);
     if (fd !== undefined) {
+      if (isLog !== undefined) requireLog(name, fd, isLog);
       const [isDatabase, isWritable, isNew] = [isLog === undefined, false, false];
       return new NodeFile(name, fd, { isLog: isLog === true, isDatabase, isWritable, isNew });
     }

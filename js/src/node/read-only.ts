@@ -15,15 +15,39 @@ const BLOCK_BYTES = 4096;
 /** Whether `path` can be read where no lock could be made because of `error`. @internal */
 export function isOnlyReadable(path: string, error: unknown): boolean {
   if (!(error instanceof KeepsakeError) || error.code !== "read_only") return false;
+  return refusalOf(path, fs.constants.R_OK) === undefined && isNobodys(path, error.cause);
+}
+
+/** Whether `path` itself can be read and not written, wherever it lies. @internal */
+export function isProtected(path: string): boolean {
+  const { F_OK, R_OK, W_OK } = fs.constants;
+  if (refusalOf(path, F_OK) !== undefined || refusalOf(path, R_OK) !== undefined) return false;
+  const refusal = refusalOf(path, W_OK);
+  return refusal !== undefined && isNobodys(path, refusal);
+}
+
+function refusalOf(path: string, mode: number): unknown {
   try {
-    fs.accessSync(path, fs.constants.R_OK);
-  } catch {
-    return false;
+    fs.accessSync(path, mode);
+    return undefined;
+  } catch (error) {
+    return error;
   }
-  // On a disk that nobody writes to, a lock is one that was left there.
-  if ((error.cause as NodeJS.ErrnoException | undefined)?.code === "EROFS") return true;
-  // Whoever has the file open is about to write it.
+}
+
+// Whoever has the file open is about to write it. On a disk that nobody writes to, a lock is one
+// that was left there.
+function isNobodys(path: string, refusal: unknown): boolean {
+  if ((refusal as NodeJS.ErrnoException | undefined)?.code === "EROFS") return true;
   return fs.lstatSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined;
+}
+
+/** @internal */
+export function cannotWrite(path: string): KeepsakeError {
+  return new KeepsakeError(
+    "read_only",
+    `${path} is open for reading, because it can't be written here: copy it to a folder that you may write`,
+  );
 }
 
 /** The files as they are, with what is written to them in memory. @internal */
@@ -140,12 +164,7 @@ export class ReadOnlySession implements DatabaseSession {
   }
 
   execute(request: Uint8Array, spare?: number, operations: readonly Operation[] = []): Uint8Array {
-    if (operations.some(stores)) {
-      throw new KeepsakeError(
-        "read_only",
-        `${this.#path} is open for reading, because it can't be written here: copy it to a folder that you may write`,
-      );
-    }
+    if (operations.some(stores)) throw cannotWrite(this.#path);
     if (!this.#isUnchanged()) {
       throw new KeepsakeError(
         "changed_outside",

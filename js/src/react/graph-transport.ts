@@ -102,9 +102,15 @@ export class GraphTransport {
 
   setThreadId(threadId: string): void {
     if (threadId === this.threadId) return;
+    // Else what it tells would be told of the new thread.
+    this.cancel();
     this.threadId = threadId;
+    this.#run = undefined;
+    this.#fresh = undefined;
+    this.#values = {};
     this.#events = [];
     this.#streamed.clear();
+    this.#told = { checkpointId: undefined, interrupts: [] };
   }
 
   async open(): Promise<void> {}

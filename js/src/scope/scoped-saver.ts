@@ -11,7 +11,7 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { KeepsakeSaver, type ListOptions, type SqliteSaver } from "../checkpointer/checkpointer.js";
-import { checkOptions, type NamesOf, readInput, refuseMethodsOf } from "../checks.js";
+import { checkOptions, type NamesOf, readInput, refuseMethodsOf, show } from "../checks.js";
 import type { Connection } from "../connection.js";
 import { invalid, type KeepsakeError, nameError } from "../errors.js";
 import { type Policy, toWirePolicy } from "./policy.js";
@@ -39,9 +39,10 @@ const OPTIONS: NamesOf<CheckpointerForOptions> = { sources: 1, policy: 1 };
 const ANSWERED = Symbol("keepsake.answered");
 // By which LangGraph lends a graph's checkpointer to its subgraphs.
 const LENT = "__pregel_checkpointer";
-// So many places and threads are known: of the first to save making a saver for each call, which
-// takes 50 µs, of the others where they were found.
-const MOST_KNOWN = 1000;
+// So many savers are kept: making one takes 50 µs.
+const MOST_SAVERS = 1000;
+// So many threads are known by where they were found.
+const MOST_FOUND = 20_000;
 
 type Place = readonly string[];
 
@@ -151,7 +152,7 @@ export class ScopedSaver extends BaseCheckpointSaver {
     if (known !== undefined) return known;
     const level = { place: [...place], policy: this.#policy };
     const saver = this.#saver.within(this.#connection.within(level));
-    if (this.#savers.size >= MOST_KNOWN) this.#savers.clear();
+    if (this.#savers.size >= MOST_SAVERS) this.#savers.clear();
     this.#savers.set(name, saver);
     return saver;
   }
@@ -166,16 +167,22 @@ export class ScopedSaver extends BaseCheckpointSaver {
   // For getState() with `subgraphs`, LangGraph asks by configs of its own making that have nothing
   // of the one that was answered but the thread. Such a one begins with the saver: where a caller
   // names a subgraph, the saver comes last. Its namespace has the id of a task, which follows from
-  // the id of a checkpoint, and so is in one place alone. Where it has none, no second place may
-  // have the thread.
+  // the id of a checkpoint, and so is in one place alone. That of a subgraph with a checkpointer of
+  // its own has none, and may be anybody's.
   #placesOf(config: RunnableConfig): Place[] {
     const configurable = asInput(() => Object(config?.configurable));
     const isOfGetState = configurable[LENT] === this && Object.keys(configurable)[0] === LENT;
     if (!isOfGetState || asInput(() => this.#isPlaced(config))) return [this.#placeOf(config)];
     const { thread_id, checkpoint_ns } = configurable;
+    if (
+      !String(checkpoint_ns)
+        .split("|")
+        .every((name) => name.includes(":"))
+    ) {
+      throw nameError(CALL, ownSubgraph(checkpoint_ns));
+    }
     const known = [...this.#found.values()].filter((each) => each.threadId === thread_id);
-    const isSure = known.length === 1 || (known.length > 1 && `${checkpoint_ns}`.includes(":"));
-    return isSure ? known.map(({ place }) => place) : [this.#placeOf(config)];
+    return known.length > 0 ? known.map(({ place }) => place) : [this.#placeOf(config)];
   }
 
   #isPlaced(config: RunnableConfig): boolean {
@@ -204,7 +211,7 @@ export class ScopedSaver extends BaseCheckpointSaver {
     const name = JSON.stringify([threadId, place]);
     this.#found.delete(name);
     this.#found.set(name, { threadId, place });
-    if (this.#found.size <= MOST_KNOWN) return;
+    if (this.#found.size <= MOST_FOUND) return;
     this.#found.delete(this.#found.keys().next().value as string);
   }
 }
@@ -221,6 +228,12 @@ function asInput<T>(read: () => T): T {
   } catch (error) {
     throw nameError(CALL, error);
   }
+}
+
+function ownSubgraph(checkpointNs: unknown): KeepsakeError {
+  return invalid(
+    `getState() with subgraphs does not say whose subgraph ${show(checkpointNs)} is, which has a checkpointer of its own: read the thread with a graph over memory.scoped({ user }).checkpointer`,
+  );
 }
 
 function withoutConfig(name: string): KeepsakeError {

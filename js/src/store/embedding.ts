@@ -3,7 +3,7 @@
 
 import { checkChoice, checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import type { MaybePromise } from "../engine/answers.js";
-import { detailOf, KeepsakeError, messageOf } from "../errors.js";
+import { detailOf, invalid, KeepsakeError, messageOf } from "../errors.js";
 import {
   type FieldVector,
   Fusion,
@@ -310,6 +310,11 @@ const OF_MODELS: NamesOf<NonNullable<EmbeddingModel["ranking"]>> = { mode: 1, fu
 /** What the model says of it. @internal */
 export function rankingOf(embeddings: EmbeddingModel | EmbeddingFunction): RankingOptions {
   const { ranking } = (embeddings ?? {}) as EmbeddingModel;
+  for (const name of ["searchMode", "fusion"]) {
+    if (name in Object(embeddings)) {
+      throw invalid(`embeddings.${name} is now embeddings.ranking: { mode, fusion }`);
+    }
+  }
   const { mode, fusion } = checkOptions("embeddings.ranking", OF_MODELS, ranking);
   if (mode !== undefined) checkChoice("embeddings.ranking.mode", SearchMode, mode);
   if (fusion !== undefined) checkChoice("embeddings.ranking.fusion", Fusion, fusion);

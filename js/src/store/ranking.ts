@@ -2,6 +2,7 @@
 
 import {
   checkChoice,
+  checkCount,
   checkFlag,
   checkNumber,
   checkOptions,
@@ -19,7 +20,7 @@ import {
   Language,
   type Ranking,
   SearchMode,
-  type SearchPlan,
+  SearchPlan,
 } from "../wire/layout.js";
 import { Origin } from "./provenance.js";
 
@@ -175,6 +176,7 @@ export class UsualRanking {
     this.#weights = Object.keys(said).length === 0 ? undefined : said;
     // Of its own, so that a mistake is not told by the first search.
     rankingToCore({ ...given }, {});
+    planOf(given);
     const unheard = WORD_WEIGHTS.filter((name) => name in said);
     if (unheard.length > 0 && !isByWords(this.mode, hasIndex)) {
       throw invalid(
@@ -204,6 +206,14 @@ function isByWords(mode: SearchMode, hasIndex: boolean): boolean {
 
 function definedOf(options: RankingOptions = {}): RankingOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** How a search goes through the vectors. @internal */
+export function planOf({ plan, efSearch }: RankingOptions = {}) {
+  return {
+    plan: plan === undefined ? undefined : checkChoice("plan", SearchPlan, plan),
+    efSearch: checkCount("efSearch", efSearch),
+  };
 }
 
 /** Undefined if nothing differs from the core's defaults. @internal */

@@ -13,12 +13,12 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import {
   checkChoice,
+  checkCount,
   checkEach,
   checkFlag,
   checkNames,
   checkText,
   checkTime,
-  checkWhole,
   isList,
   type NamesOf,
   readInput,
@@ -33,7 +33,6 @@ import {
   type SearchItem as CoreSearchItem,
   MatchType,
   SearchMode,
-  SearchPlan,
   type Validity,
 } from "../wire/layout.js";
 import type {
@@ -54,6 +53,7 @@ import {
 import {
   checkRanking,
   explanationOf,
+  planOf,
   RANKING_OPTIONS,
   type RankingOptions,
   rankingToCore,
@@ -180,7 +180,6 @@ const CONDITION: NamesOf<MatchCondition> = { matchType: 1, path: 1 };
 /** @internal */
 export const ITEM = { namespace: 1, key: 1 } as const;
 
-const MAX_COUNT = 0xffff_ffff;
 /** @internal */
 export const MS_PER_MINUTE = 60_000;
 
@@ -314,8 +313,7 @@ function searchToCore(
     mode: isByWords ? "text" : mode,
     refreshTtl: checkFlag("refreshTtl", operation.refreshTtl) ?? refreshTtl,
     ranking: rankingToCore(ranking, operation),
-    plan: ranking?.plan === undefined ? undefined : checkChoice("plan", SearchPlan, ranking.plan),
-    efSearch: checkCount("efSearch", ranking?.efSearch),
+    ...planOf(ranking),
     near: near?.near,
     queryVector: near?.queryVector,
     asOf: isEver || operation.validAt === undefined ? undefined : momentOf(operation.validAt),
@@ -428,11 +426,6 @@ function checkIndex(index: false | string[] | null | undefined): false | string[
   throw invalid(
     `index must be false or a list of field paths: ${show(index)}; options are the fifth argument, put(namespace, key, value, index, options)`,
   );
-}
-
-function checkCount(name: string, count: number | null | undefined): number | undefined {
-  if (count === undefined || count === null) return undefined;
-  return count === Number.POSITIVE_INFINITY ? MAX_COUNT : checkWhole(name, count, 0, MAX_COUNT);
 }
 
 function ttlToMs(minutes: number | null | undefined, defaults: CallDefaults): number {
