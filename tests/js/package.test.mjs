@@ -294,6 +294,24 @@ describe("the installed package", () => {
     expect(evaluate("commonjs", required)).toBe(evaluate("module", imported));
   });
 
+  test("its declarations are whole, where nobody skips them", () => {
+    const source = 'export * from "keepsake";\nexport * as testing from "keepsake/testing";\n';
+    writeFileSync(
+      join(folder, "whole.mts"),
+      `${source}export * as sqlite from "keepsake/sqlite";\n`,
+    );
+    const tsc = join(projectRoot, "node_modules/typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--module", "NodeNext", "--target", "ES2022"];
+    const lib = ["--lib", "ES2023,ESNext.Disposable,DOM"];
+    let printed = "";
+    try {
+      run(process.execPath, [tsc, ...options, ...lib, "whole.mts"], { cwd: folder });
+    } catch ({ stdout }) {
+      printed = stdout; // of others' packages, perhaps
+    }
+    expect(printed.split("\n").filter((line) => /keepsake|whole/.test(line))).toEqual([]);
+  });
+
   const NODE = ["--module", "NodeNext", "--moduleResolution", "NodeNext"];
   const BUNDLER = ["--module", "ESNext", "--moduleResolution", "Bundler"];
   const programs = [

@@ -11,7 +11,7 @@ const nextApp = (name) => [`app/${name}`, read(`tests/browser/apps/next/${name}`
 
 const test = `
 test("an agent remembers", async () => {
-  const memory = await openMemory({ path: ":memory:" });
+  const memory = await openMemory({ path: "PATH" });
   await memory.store.put(["user", "ada"], "tea", { text: "Ada drinks green tea" });
   const [hit] = await memory.store.search(["user", "ada"], { query: "Which tea?" });
   expect(hit.key).toBe("tea");
@@ -31,9 +31,11 @@ const imports = `import { MessagesAnnotation, START, StateGraph } from "@langcha
 import { openMemory } from "keepsake";
 `;
 const required = imports.replace(/^import (.*) from (.*);$/gm, "const $1 = require($2);");
-const withVitest = `import { expect, test } from "vitest";\n${imports}${test}`;
+// A file, as far as the runner has any.
+const inFile = (source) => source.replace("PATH", `agent-${Math.random()}.db`);
+const withVitest = inFile(`import { expect, test } from "vitest";\n${imports}${test}`);
 // In a page a memory has a name.
-const inPage = withVitest.replace('{ path: ":memory:" }', '{ name: "agent", storage: "opfs" }');
+const inPage = withVitest.replace(/\{ path: "agent.*" \}/, '{ name: "agent", storage: "opfs" }');
 
 /** Those that run a test: `run` is the command. */
 export const runners = [
@@ -53,7 +55,7 @@ const { TextDecoder, TextEncoder } = require("node:util");
 const { ReadableStream, TransformStream, WritableStream } = require("node:stream/web");
 Object.assign(globalThis, { TextDecoder, TextEncoder, ReadableStream, TransformStream, WritableStream });
 `,
-      "agent.test.cjs": required + test,
+      "agent.test.cjs": inFile(required + test),
     },
   },
   {
@@ -62,7 +64,7 @@ Object.assign(globalThis, { TextDecoder, TextEncoder, ReadableStream, TransformS
     run: ["jest/bin/jest.js", "--config", "jest.config.json"],
     files: {
       "jest.config.json": JSON.stringify({ testMatch: ["<rootDir>/agent.test.cjs"] }),
-      "agent.test.cjs": `globalThis.document = {};${required}${test}`,
+      "agent.test.cjs": inFile(`globalThis.document = {};${required}${test}`),
     },
   },
   ...["jsdom", "happy-dom"].map((environment) => ({

@@ -16,6 +16,8 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname } from "node:path";
+// jsdom has others in their place, which hold a process up.
+import { clearInterval, setInterval } from "node:timers";
 import { KeepsakeError } from "../errors.js";
 import { fileError, openBeside } from "./file-error.js";
 import { type Identity, isOnThisMachine, lives, ownIdentity } from "./process-identity.js";

@@ -2,6 +2,8 @@
 
 import * as fs from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+// jsdom has none.
+import { setImmediate } from "node:timers";
 import { isBytes } from "../bytes.js";
 import { checkText, isBlob, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
@@ -40,7 +42,6 @@ declare const BUILD: string;
 
 // Kept here, because a test may replace them by a clock of its own.
 const { nextTick } = process;
-const { setImmediate } = globalThis;
 const clock = performance.now.bind(performance);
 const settled = Promise.resolve();
 

@@ -232,7 +232,7 @@ function asInput<T>(read: () => T): T {
 
 function ownSubgraph(checkpointNs: unknown): KeepsakeError {
   return invalid(
-    `getState() with subgraphs does not say whose subgraph ${show(checkpointNs)} is, which has a checkpointer of its own: read the thread with a graph over memory.scoped({ user }).checkpointer`,
+    `getState() with subgraphs does not say whose subgraph ${show(checkpointNs)} is, which has a checkpointer of its own: read it by its name, getState() of a config with thread_id, checkpoint_ns and whose it is`,
   );
 }
 

@@ -9,7 +9,7 @@ export interface Access {
   readonly threadId?: string | undefined;
 }
 
-/** A look at what is in `namespace`, or below it. @internal */
+/** A look at what is in `namespace`, or below it. */
 export function recalls(namespace: readonly string[]): Access {
   return { operation: "recall", namespace };
 }
@@ -22,32 +22,29 @@ export interface Changes {
   threads: string[];
   /** More may have changed than the lists name: an import, a sweep of expired items. */
   everything: boolean;
-  /** Where that is, if it is not anywhere: below these places. @internal */
+  /** Where that is, if it is not anywhere: below these places. */
   below?: string[][] | undefined;
 }
 
-/** @internal */
 export function namespaces(namespace: readonly string[]): Changes {
   return { namespaces: [[...namespace]], threads: [], everything: false };
 }
 
-/** @internal */
 export function threads(...ids: string[]): Changes {
   return { namespaces: [], threads: ids, everything: false };
 }
 
-/** @internal */
 export function everything(): Changes {
   return { namespaces: [], threads: [], everything: true };
 }
 
-/** Whatever is below these. @internal */
+/** Whatever is below these. */
 export function everythingBelow(places: readonly (readonly string[])[]): Changes {
   const below = places.map((place) => [...place]);
   return { namespaces: [], threads: [], everything: below.length > 0, below };
 }
 
-/** Both; `into` may be changed. @internal */
+/** Both; `into` may be changed. */
 export function merge(into: Changes | undefined, more: Changes): Changes {
   if (into === undefined) return more;
   for (const namespace of more.namespaces) {

@@ -18,7 +18,7 @@ const FrameKind = {
   failed: 3,
 } as const;
 
-/** Bits of a request's flags. Persistent, never renumber, never reuse. @internal */
+/** Bits of a request's flags. Persistent, never renumber, never reuse. */
 export const RequestFlag = {
   remember: 1,
   scoped: 2,
@@ -75,7 +75,7 @@ function writeHeader(writer: Writer, kind: number, flags: number, header: Reques
 
 const requestWriter = new Writer();
 
-/** The operations of a request, encoded as they come. @internal */
+/** The operations of a request, encoded as they come. */
 export class RequestBody {
   readonly #writer = new Writer();
 
@@ -103,7 +103,7 @@ export class RequestBody {
   }
 }
 
-/** A request of `count` operations that are encoded already. As encodeRequest(). @internal */
+/** A request of `count` operations that are encoded already. As encodeRequest(). */
 export function requestOf(header: ExecuteHeader, count: number, body: Uint8Array): Uint8Array {
   beginRequest(header);
   requestWriter.u32(count);
@@ -132,7 +132,6 @@ function beginRequest(header: ExecuteHeader): void {
 /**
  * A request of these operations. The view is overwritten by the next request
  * that is encoded: slice() what is to be kept or posted to a worker.
- * @internal
  */
 export function encodeRequest(header: ExecuteHeader, operations: readonly Operation[]): Uint8Array {
   beginRequest(header);
@@ -144,7 +143,6 @@ export function encodeRequest(header: ExecuteHeader, operations: readonly Operat
 /**
  * The frame that opens an engine: in memory without `database`. The view is
  * overwritten by the next request that is encoded.
- * @internal
  */
 export function encodeOpen(header: RequestHeader, database: OpenOptions | undefined): Uint8Array {
   const writer = requestWriter;
@@ -185,7 +183,7 @@ function readHeader(reader: Reader): ResponseHeader {
   return { kind, sequence: reader.i64(), results: reader.u32() };
 }
 
-/** The sequence of the request that this is the response to. @internal */
+/** The sequence of the request that this is the response to. */
 export function sequenceOf(response: Uint8Array): number {
   return readHeader(new Reader(response)).sequence;
 }
@@ -194,7 +192,6 @@ export function sequenceOf(response: Uint8Array): number {
  * The answers to `operations`, in order. Nothing in them is a view into `response`,
  * which may be wasm memory. Throws a RangeError if it is not the response to these
  * operations.
- * @internal
  */
 export function decodeResponse<const Operations extends readonly Operation[]>(
   response: Uint8Array,
@@ -217,24 +214,24 @@ export function decodeResponse<const Operations extends readonly Operation[]>(
   return answers as { -readonly [I in keyof Operations]: Answer<Operations[I]> };
 }
 
-/** Why the engine did not open, or undefined if it did. @internal */
+/** Why the engine did not open, or undefined if it did. */
 export function decodeOpened(response: Uint8Array): WireStatus | undefined {
   const reader = new Reader(response);
   readHeader(reader);
   return readResult(reader, nothing);
 }
 
-/** Whether an operation of the frame was carried out. @internal */
+/** Whether an operation of the frame was carried out. */
 export function anySucceeded(response: Uint8Array): boolean {
   return statusesOf(response).includes("ok");
 }
 
-/** Why the first operation that failed did, or undefined. @internal */
+/** Why the first operation that failed did, or undefined. */
 export function failureCodeOf(response: Uint8Array): StatusCode | undefined {
   return statusesOf(response).find((code) => code !== "ok");
 }
 
-/** Of each operation, or of all of them together. @internal */
+/** Of each operation, or of all of them together. */
 export function statusesOf(response: Uint8Array): StatusCode[] {
   const reader = new Reader(response);
   const { results } = readHeader(reader);

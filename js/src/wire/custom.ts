@@ -38,7 +38,7 @@ export function readBlob(reader: Reader): Blob {
   return { type: reader.text(), bytes: reader.sharedBytes() };
 }
 
-/** A blob that begins as another one does. Its bytes are made each time they are asked for. @internal */
+/** A blob that begins as another one does. Its bytes are made each time they are asked for. */
 export class JoinedBlob implements Blob {
   /** `start` is a view of the other one. */
   constructor(
@@ -56,7 +56,7 @@ export class JoinedBlob implements Blob {
   }
 }
 
-/** How many bytes a blob has, without making them. @internal */
+/** How many bytes a blob has, without making them. */
 export function sizeOf(blob: Blob): number {
   return blob instanceof JoinedBlob ? blob.start.length + blob.rest.length : blob.bytes.length;
 }

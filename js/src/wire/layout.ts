@@ -383,7 +383,7 @@ export const Origin = { unknown: 0, user: 1, tool: 2, web: 3, model: 4 } as cons
 /** Who or what an item comes from, as whoever put it says. */
 export type Origin = keyof typeof Origin;
 
-/** provenance.h says what it means. @internal */
+/** provenance.h says what it means. */
 export interface Provenance {
   readonly origin: Origin;
   /** "" for none. */
@@ -405,7 +405,7 @@ export function readProvenance(reader: Reader): Provenance {
   };
 }
 
-/** Items that come from there: an unknown origin is any, and "" any source. @internal */
+/** Items that come from there: an unknown origin is any, and "" any source. */
 export interface ProvenanceFilter {
   readonly origin: Origin;
   readonly source: string;
@@ -426,7 +426,7 @@ export function readProvenanceFilter(reader: Reader): ProvenanceFilter {
   };
 }
 
-/** What a hit of an origin is worth. @internal */
+/** What a hit of an origin is worth. */
 export interface OriginWeight {
   readonly origin: Origin;
   readonly weight: number;
@@ -857,7 +857,7 @@ export const Change = { earlier: 0, put: 1, delete: 2, supersede: 3, expire: 4, 
 /** What made a version of an item. */
 export type Change = keyof typeof Change;
 
-/** Ages in milliseconds. @internal */
+/** Ages in milliseconds. */
 export interface KeepHistoryRequest {
   readonly namespace: Namespace;
   readonly maxVersions: number;
@@ -872,7 +872,6 @@ export function writeKeepHistoryRequest(writer: Writer, it: KeepHistoryRequest):
   writer.i64(0);
 }
 
-/** @internal */
 export interface HistoryRule {
   namespace: string[];
   maxVersions: number;
@@ -889,7 +888,6 @@ export function readHistoryRule(reader: Reader): HistoryRule {
   };
 }
 
-/** @internal */
 export interface ItemVersion {
   operation: number;
   change: Change;
@@ -918,7 +916,7 @@ export function writeUndoRequest(writer: Writer, it: UndoRequest): void {
   writer.flag(it.force);
 }
 
-/** A page of items as an eviction judges them, behind the last one of the page before. @internal */
+/** A page of items as an eviction judges them, behind the last one of the page before. */
 export interface JudgeItemsRequest {
   readonly namespacePrefix: Namespace;
   readonly after: ItemRef | undefined;
@@ -932,7 +930,6 @@ export function writeJudgeItemsRequest(writer: Writer, it: JudgeItemsRequest): v
   writer.u32(it.limit);
 }
 
-/** @internal */
 export interface JudgedItem extends ItemRef {
   /** Of key and value. */
   bytes: number;
@@ -959,7 +956,7 @@ export function readJudgedItem(reader: Reader): JudgedItem {
   };
 }
 
-/** Items that go if they are as they were judged. @internal */
+/** Items that go if they are as they were judged. */
 export interface EvictItemsRequest {
   readonly namespace: Namespace;
   readonly items: ReadonlyArray<JudgedKey>;
@@ -970,7 +967,6 @@ export function writeEvictItemsRequest(writer: Writer, it: EvictItemsRequest): v
   writer.list(it.items, writeJudgedKey);
 }
 
-/** @internal */
 export interface JudgedKey {
   readonly key: string;
   readonly updatedAt: number;
@@ -983,7 +979,6 @@ export function writeJudgedKey(writer: Writer, it: JudgedKey): void {
   writer.u32(it.fingerprint);
 }
 
-/** @internal */
 export interface EvictedItems {
   items: number;
   keys: string[];
@@ -1016,7 +1011,6 @@ export const Trust = { allow: 0, quarantine: 1, refuse: 2 } as const;
 /** What becomes of a put of an origin. */
 export type Trust = keyof typeof Trust;
 
-/** @internal */
 export interface OriginRule {
   readonly origin: Origin;
   readonly trust: Trust;
@@ -1037,7 +1031,7 @@ export function readOriginRule(reader: Reader): OriginRule {
   };
 }
 
-/** Times in milliseconds. @internal */
+/** Times in milliseconds. */
 export interface WirePolicy {
   readonly readable?: ReadonlyArray<Namespace> | undefined;
   readonly writable?: ReadonlyArray<Namespace> | undefined;
@@ -1087,7 +1081,7 @@ export function readWirePolicy(reader: Reader): WirePolicy {
   };
 }
 
-/** A part of what is around it, and what may be done there. @internal */
+/** A part of what is around it, and what may be done there. */
 export interface ScopeLevel {
   readonly place: Namespace;
   readonly policy: WirePolicy;
@@ -1451,7 +1445,6 @@ export function readCheckpointerStats(reader: Reader): CheckpointerStats {
   };
 }
 
-/** @internal */
 export interface ErasureRequest {
   readonly id: string;
   readonly digest: string;
@@ -1490,7 +1483,6 @@ export function readErasureRequest(reader: Reader): ErasureRequest {
   };
 }
 
-/** @internal */
 export interface Erased {
   at: number;
   items: number;
@@ -1515,12 +1507,9 @@ export function readErased(reader: Reader): Erased {
   };
 }
 
-/** @internal */
 export const Scrubbed = { pages: 0, pending: 1, byHost: 2 } as const;
-/** @internal */
 export type Scrubbed = keyof typeof Scrubbed;
 
-/** @internal */
 export interface ErasureRecord {
   digest: string;
   erased: Erased;
@@ -1565,7 +1554,7 @@ export const Audited = { recall: 0, store: 1, delete: 2, clear: 3, undo: 4, forg
 /** What an entry of the audit log tells of. */
 export type Audited = keyof typeof Audited;
 
-/** An age in milliseconds. @internal */
+/** An age in milliseconds. */
 export interface AuditRule {
   readonly maxEntries: number;
   readonly maxAge: number | undefined;
@@ -1578,7 +1567,6 @@ export function writeAuditRule(writer: Writer, it: AuditRule): void {
   writer.i64(0);
 }
 
-/** @internal */
 export interface KeptAuditRule {
   maxEntries: number;
   maxAge: number | undefined;
@@ -1593,7 +1581,6 @@ export function readKeptAuditRule(reader: Reader): KeptAuditRule {
   };
 }
 
-/** @internal */
 export interface AuditRequest {
   readonly namespace: Namespace;
   readonly since: number;
@@ -1609,7 +1596,6 @@ export function writeAuditRequest(writer: Writer, it: AuditRequest): void {
   writer.u32(it.limit);
 }
 
-/** @internal */
 export interface AuditEntry {
   id: number;
   at: number;
@@ -1675,7 +1661,6 @@ export function readDamagedPage(reader: Reader): DamagedPage {
   };
 }
 
-/** @internal */
 export interface PageCheck {
   pages: number;
   damaged: DamagedPage[];

@@ -274,12 +274,11 @@ export type AnswerTo<Op extends Operation> = Op extends Operation
 
 // TypeScript can't see that an operation and what is known of it have the same kind.
 
-/** @internal */
 export function rowOf(operation: Operation): OperationRow<Operation> {
   return OPERATIONS[operation.kind] as OperationRow<Operation>;
 }
 
-/** How an operation travels. @internal */
+/** How an operation travels. */
 export function layoutOf(operation: Operation): {
   readonly tag: number;
   readonly write: (writer: Writer, request: Operation) => void;

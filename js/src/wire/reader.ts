@@ -29,7 +29,6 @@ function copyOf(bytes: Uint8Array): Uint8Array {
  * Takes values from a response; core/src/wire/README.md has the grammar. The
  * response may be wasm memory, as nothing that is taken is a view into it.
  * Throws a RangeError if the response ends early.
- * @internal
  */
 export class Reader {
   readonly #bytes: Uint8Array;

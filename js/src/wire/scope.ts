@@ -5,18 +5,18 @@ import { readScopeLevel, type ScopeLevel, writeScopeLevel } from "./layout.js";
 import type { Reader } from "./reader.js";
 import { Writer } from "./writer.js";
 
-/** As Levels have them in `bytes`. @internal */
+/** As Levels have them in `bytes`. */
 export function readLevels(reader: Reader): ScopeLevel[] {
   return reader.list(readScopeLevel);
 }
 
-/** What the threads of a scope at this place begin with, as the core has it. @internal */
+/** What the threads of a scope at this place begin with, as the core has it. */
 export function threadPrefixOf(place: readonly string[]): string {
   const escaped = place.map((label) => label.replaceAll("%", "%25").replaceAll("/", "%2F"));
   return escaped.map((label) => `${label}/`).join("");
 }
 
-/** A label of such a beginning, as it was. @internal */
+/** A label of such a beginning, as it was. */
 export function labelOfThread(part: string): string {
   return part.replaceAll("%2F", "/").replaceAll("%25", "%");
 }
@@ -37,7 +37,7 @@ function startsWith(namespace: readonly string[], prefix: readonly string[]): bo
   return prefix.every((label, i) => label === namespace[i]);
 }
 
-/** Where a request is at home: levels, the outermost first; and who makes it. @internal */
+/** Where a request is at home: levels, the outermost first; and who makes it. */
 export class Levels {
   readonly place: readonly string[];
   /** What its threads begin with. */

@@ -60,14 +60,14 @@ const PARSERS: { readonly [Kind in OperationKind]?: (reader: Reader) => object }
   forget: readErasureRequest,
 };
 
-/** An operation of a request, as it travelled. @internal */
+/** An operation of a request, as it travelled. */
 export interface SentOperation {
   /** Undefined if this package does not know it. */
   readonly kind: OperationKind | undefined;
   readonly payload: Uint8Array;
 }
 
-/** A request, taken apart. What it holds are views into it. @internal */
+/** A request, taken apart. What it holds are views into it. */
 export interface SentRequest extends ExecuteHeader {
   readonly operations: readonly SentOperation[];
   /** Those operations, as requestOf() takes them. */
@@ -101,7 +101,6 @@ function readRequest(request: Uint8Array): SentRequest {
 /**
  * Takes apart what somebody else encoded. Throws malformed_frame unless it is, byte by byte, what
  * this package would have made of it. What is in payloads is for the core to judge.
- * @internal
  */
 export function decodeRequest(request: Uint8Array): SentRequest {
   try {
@@ -117,7 +116,7 @@ export function decodeRequest(request: Uint8Array): SentRequest {
   );
 }
 
-/** What each of these operations changes if it succeeds; undefined for a read, or a wrong payload. @internal */
+/** What each of these operations changes if it succeeds; undefined for a read, or a wrong payload. */
 export function changesIn({ operations, levels }: SentRequest): (Changes | undefined)[] {
   return operations.map(({ kind, payload }) => {
     if (kind === undefined) return undefined;

@@ -16,7 +16,6 @@ function isWellFormed(text: string & { isWellFormed?(): boolean }): boolean {
 /**
  * Appends values to bytes, little-endian; core/src/wire/README.md has the grammar.
  * Throws a RangeError instead of writing a number that would arrive as another.
- * @internal
  */
 export class Writer {
   #bytes = new Uint8Array(FIRST_BYTES);
