@@ -196,6 +196,42 @@ test("two tabs show each other's turns and questions", async () => {
   await second.close();
 });
 
+test("a tab that finds a thread at rest shows the turn whose question it answers", async () => {
+  await open("answers");
+  const first = page;
+  await say("one");
+  await shown("messages", "one | that was message 1");
+  await shown("state", "idle");
+  await open("answers");
+  const second = page;
+  await shown("messages", "one | that was message 1");
+  const everywhere = (id, text) => Promise.all([shown(id, text, first), shown(id, text, second)]);
+  // As it would be painted: what a frame has.
+  await second.evaluate(() => {
+    globalThis.painted = [];
+    const look = () => {
+      globalThis.painted.push(document.getElementById("messages").textContent);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  let all = "one | that was message 1";
+  for (const answer of ["yes", "again"]) {
+    page = first;
+    await say("ask");
+    await everywhere("question", "may I?");
+    page = second;
+    await respond(answer);
+    all += ` | ask | approved: ${answer}`;
+    await everywhere("messages", all);
+    await everywhere("question", "");
+    await everywhere("state", "idle");
+  }
+  expect(await second.evaluate(() => globalThis.painted)).not.toContain("");
+  expect(await second.evaluate(() => globalThis.loadings)).toContain(true);
+  await first.close();
+});
+
 test("a thread has the title that its run was given", async () => {
   await open("titled");
   await say("hello", { metadata: { title: "A greeting" } });

@@ -168,8 +168,11 @@ export class GraphTransport {
     return stateOf(await this.#graph.getState(this.#config()));
   }
 
-  /** Calls `show` when others have changed the thread. Answers how to stop. @internal */
-  follow(memory: FollowedMemory, show: () => Promise<void>): () => void {
+  /**
+   * Calls `show` when others have changed the thread: `isUnheard` if it asks something, and nobody
+   * here listens to the run that an answer begins. Answers how to stop. @internal
+   */
+  follow(memory: FollowedMemory, show: (isUnheard: boolean) => Promise<void>): () => void {
     const look = latestOnly(async () => {
       const { threadId } = this;
       if (this.#run !== undefined || threadId === "") return;
@@ -178,7 +181,8 @@ export class GraphTransport {
       if (isOver || isSameMark(markOf(state), this.#told)) return;
       this.#fresh = state;
       this.#events = [];
-      await show();
+      const isHeard = [...this.#readers].some(({ channels }) => channels.includes("checkpoints"));
+      await show(!isHeard && interruptsOf(state).length > 0);
     });
     let stop: (() => void) | undefined = memory.onChange(({ everything, threads }) => {
       if (everything || threads.includes(this.threadId)) look();

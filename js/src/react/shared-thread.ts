@@ -9,8 +9,16 @@ import { GraphTransport } from "./graph-transport.js";
 // As the hooks of @langchain/react themselves find what is behind a stream.
 const CONTROLLER = Symbol.for("@langchain/react/controller");
 
+interface Snapshot {
+  threadId: string | null;
+}
+
 interface Controller {
-  hydrate(): Promise<void>;
+  readonly rootStore: {
+    getSnapshot(): Snapshot;
+    setState(change: (snapshot: Snapshot) => Snapshot): void;
+  };
+  hydrate(threadId?: string | null): Promise<void>;
 }
 
 /**
@@ -37,8 +45,25 @@ export function useSharedThread(
       `useSharedThread: its stream is what useStream() of @langchain/react answers: ${show(stream)}`,
     );
   }
-  useEffect(
-    () => (memory === undefined ? undefined : transport.follow(memory, () => controller.hydrate())),
-    [memory, transport, controller],
-  );
+  useEffect(() => {
+    if (memory === undefined) return undefined;
+    return transport.follow(memory, async (isUnheard) => {
+      const { threadId } = transport;
+      // SDKs before 1.15 that found a thread at rest listen from the next submit() on, and respond()
+      // is none. They listen to a thread that asks when they begin with it.
+      if (!isUnheard) return controller.hydrate();
+      await beginWith(controller, null);
+      // The chat may have gone to another thread meanwhile.
+      if (controller.rootStore.getSnapshot().threadId !== null) return undefined;
+      return beginWith(controller, threadId);
+    });
+  }, [memory, transport, controller]);
+}
+
+// Another thread empties the chat: what is shown stays until the new state is there.
+function beginWith(controller: Controller, threadId: string | null): Promise<void> {
+  const shown = controller.rootStore.getSnapshot();
+  const whenShown = controller.hydrate(threadId);
+  controller.rootStore.setState(({ threadId }) => ({ ...shown, threadId }));
+  return whenShown;
 }
