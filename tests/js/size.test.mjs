@@ -45,8 +45,8 @@ const FILES_CEILING = 25_700;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5,
 // scopes with their policies, and the audit log, 5.6.
 const INSPECTOR_CEILING = 33_700;
-// That an agent is resumed, a half is withdrawn, and a thread of several tabs is followed, took 1.5.
-const REACT_CEILING = 7_500;
+// That an agent is resumed, a half is withdrawn, and a thread of several tabs is followed, took 1.7.
+const REACT_CEILING = 7_700;
 // Beside LangGraph's own. The lean module is counted with Cloudflare's entry (tests/edge).
 // That triggers on our tables are refused, and what was changed of them is named, took .6.
 // That reads wait for nobody took .2, and what a bundler needs to find the module .1.
