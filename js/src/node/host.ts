@@ -64,9 +64,7 @@ function whenTickEnds(run: () => void): void {
   else settled.then(() => nextTick(run));
 }
 
-// Another build's copy of the package, which may ask in other frames, has engines of its own: of one
-// file, one of them is told that it is busy.
-const SHARED = Symbol.for(`keepsake.engines.${BUILD}`);
+const SHARED = Symbol.for("keepsake.engines");
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 const GROWN_REPLACED_AFTER_MS = 2_000;
 // An agent's memory is its user's own.
@@ -116,16 +114,19 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
 export function databaseEngine(options: ResolvedOptions): Engine {
   const engines = sharedEngines();
   const path = realPath(options.path);
-  const existing = engines.get(path);
+  // Another build's copy of the package, which may ask in other frames, has an engine of its own: of
+  // one file, one of them is told that it is busy.
+  const name = `${BUILD} ${path}`;
+  const existing = engines.get(name);
   if (existing !== undefined) {
     existing.admit(options.key && checkKey("key", options.key));
     refuseConflict(path, "durability", existing.durability, options.durability ?? "relaxed");
     return existing;
   }
   const engine = new LocalEngine(fileSource({ ...options, path }), () => {
-    if (engines.get(path) === engine) engines.delete(path);
+    if (engines.get(name) === engine) engines.delete(name);
   });
-  engines.set(path, engine);
+  engines.set(name, engine);
   return engine;
 }
 
