@@ -30,8 +30,8 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // is loaded later 1. Codes of vectors that are read where they lie took 3, a file for each language 1.
 // Forks that go on anew, threads that are filtered, and metadata of runs took 2.
 // A cache, and a ranking of all searches, took 1.9. A checkpointer that finds the user of each run
-// took .9.
-const SIZE_CEILING = 400_900;
+// took .9, and what its errors say .4.
+const SIZE_CEILING = 401_900;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;
