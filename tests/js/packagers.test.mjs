@@ -79,30 +79,33 @@ test.each(tried.map((packager) => [packager.name, packager]))(
 );
 
 describe("a file of another build beside a bundle", () => {
-  const esbuild = packagers.find(({ name }) => name === "esbuild, ES module");
+  let out;
+  let command;
+
+  beforeAll(async () => {
+    out = temporaryFolder();
+    command = await packagers[0].pack(newApp(), out);
+  });
+
+  const runBeside = (bytes) => {
+    writeFileSync(join(out, "keepsake-fast.wasm"), bytes);
+    const [program, ...args] = command;
+    return run(program, args, { cwd: "/", env: { MEMORY_PATH: temporaryFile() } });
+  };
 
   test.each([
     ["empty", Buffer.alloc(0)],
     ["the module for edges", readFileSync(join(projectRoot, "dist/keepsake-lean.wasm"))],
     ["a page", Buffer.from("<!doctype html>")],
-  ])("%s: the text is taken", async (_, bytes) => {
-    const out = temporaryFolder();
-    const [program, ...args] = await esbuild.pack(newApp(), out);
-    writeFileSync(join(out, "keepsake-fast.wasm"), bytes);
-    const env = { MEMORY_PATH: temporaryFile() };
-    expect(JSON.parse(run(program, args, { cwd: "/", env })).module).toBe("text");
+  ])("%s: the text is taken", (_, bytes) => {
+    expect(JSON.parse(runBeside(bytes)).module).toBe("text");
   });
 
-  test("one that is damaged is named", async () => {
-    const out = temporaryFolder();
-    const [program, ...args] = await esbuild.pack(newApp(), out);
-    const bytes = readFileSync(join(projectRoot, "dist/keepsake-fast.wasm"));
-    writeFileSync(join(out, "keepsake-fast.wasm"), bytes.fill(0, 0, 8));
-    const env = { MEMORY_PATH: temporaryFile() };
-    expect(() => run(program, args, { cwd: "/", env })).toThrow(
-      expect.objectContaining({
-        stdout: expect.stringMatching(/cannot_open.*keepsake-fast\.wasm: it is damaged/),
-      }),
+  test("one that is damaged is named", () => {
+    const bytes = readFileSync(join(projectRoot, "dist/keepsake-fast.wasm")).fill(0, 0, 8);
+    const damaged = /cannot_open.*keepsake-fast\.wasm: it is damaged/;
+    expect(() => runBeside(bytes)).toThrow(
+      expect.objectContaining({ stdout: expect.stringMatching(damaged) }),
     );
   });
 });

@@ -114,6 +114,7 @@ export const packagers = [
   {
     name: "esbuild, with the file beside the bundle",
     how: "`cp node_modules/keepsake/dist/keepsake-fast.wasm .`",
+    isLong: true,
     module: "file",
     async pack(folder, out) {
       const file = "keepsake-fast.wasm";
@@ -124,6 +125,7 @@ export const packagers = [
   {
     name: "webpack, ES module",
     how: '`target: "node"`',
+    isLong: true,
     module: "file",
     pack: (folder, out) => withWebpack(folder, out, "app.mjs"),
   },
