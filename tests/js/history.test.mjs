@@ -203,6 +203,20 @@ describe.each(saversOfEachKind)("$name", (backend) => {
     expect(await collect(saver.listThreads({ limit: 2 }))).toEqual(threads.slice(0, 2));
   });
 
+  test.each([
+    ["undefined", { owner: undefined }],
+    ["a Map", new Map([["owner", "ada"]])],
+    ["a number", 7],
+    ["a list", []],
+  ])("a filter that would show everybody's threads is refused: %s", async (_, filter) => {
+    await putThread(saver, "hers", 1);
+    const refusal = { code: "invalid_filter", message: expect.stringMatching(/filter.* of list/) };
+    await expect(collect(saver.listThreads({ filter }))).rejects.toMatchObject(refusal);
+    await expect(collect(saver.list({ configurable: {} }, { filter }))).rejects.toMatchObject(
+      refusal,
+    );
+  });
+
   test("listThreads goes on from page to page", async () => {
     for (let i = 0; i < 30; i += 1) await putThread(saver, `t${i}`, 1);
     const ids = (await collect(saver.listThreads())).map(({ threadId }) => threadId);

@@ -2,7 +2,8 @@
 
 import { openMemory } from "keepsake";
 import { humanInTheLoopMiddleware } from "keepsake/langchain";
-import { humanInTheLoopMiddleware as official } from "langchain";
+import { createAgent, fakeModel, humanInTheLoopMiddleware as official, tool } from "langchain";
+import { z } from "zod";
 import { answered, improved, judged, waiting } from "./support/approvals.mjs";
 import { expectedRuns, expectImproved } from "./support/approvals-facts.mjs";
 import { subagent } from "./support/deep-approvals.mjs";
@@ -50,6 +51,23 @@ test("a mistake in a rule is refused when the middleware is made", () => {
   expect(made("send")).toThrow("is a rule for each tool by its name");
   expect(() => humanInTheLoopMiddleware({ interupton: {} })).toThrow('did you mean "interruptOn"?');
 });
+
+test.each([[undefined], [null], [0], ["yes"]])(
+  "a condition that answers %p lets no tool run",
+  async (answer) => {
+    let runs = 0;
+    const send = tool(() => `sent ${++runs}`, { name: "send", schema: z.object({}) });
+    const rule = { allowedDecisions: ["approve"], when: async () => answer };
+    const agent = createAgent({
+      model: fakeModel().respondWithTools([{ name: "send", args: {} }]),
+      tools: [send],
+      middleware: [humanInTheLoopMiddleware({ interruptOn: { send: rule } })],
+    });
+    const asked = agent.invoke({ messages: [{ role: "user", content: "send" }] });
+    await expect(asked).rejects.toThrow("interruptOn.send.when() must answer true or false");
+    expect(runs).toBe(0);
+  },
+);
 
 test("a thread that waits by LangChain's own is answered by ours, and the other way round", async () => {
   for (const [asks, answers] of [
