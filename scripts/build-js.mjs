@@ -1,6 +1,7 @@
 // Builds the package into dist: ESM and CommonJS bundles for Node with their
 // declarations, and beside them the wasm module, its glue, and its text for programs in one file;
-// for browsers a module, its worker, and a module that needs neither of them; for the edge modules over the lean wasm.
+// for browsers a module, its worker, and a module that needs no file but that text; for the edge
+// modules over the lean wasm.
 //
 //   build-js.mjs <folder of the module> <folder of the lean module> <part>...
 //

@@ -1,6 +1,5 @@
 // Files and folders that cannot be used: a typed error, and nothing changed.
 
-import { execFileSync } from "node:child_process";
 import {
   closeSync,
   copyFileSync,
@@ -20,6 +19,7 @@ import Database from "better-sqlite3";
 import { openMemory, SqliteSaver, SqliteStore } from "keepsake";
 import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
 import { closeOpened, closing } from "./support/closing.mjs";
+import { onDisk, remount, testWithMount } from "./support/disks.mjs";
 import { dumpSaver, dumpStore, expectRefused } from "./support/refusal.mjs";
 import { removeTemporaryFolders, temporaryFile, temporaryFolder } from "./support/temporary.mjs";
 
@@ -292,37 +292,6 @@ describe("places where no file can be", () => {
   });
 });
 
-// Root may write anywhere, so a folder is read-only, or a disk full, only as a mount.
-// Decided by the right to mount, not by trying: where it is there, mounting must work.
-const CAP_SYS_ADMIN = 1n << 21n;
-
-function mayMount() {
-  if (process.platform !== "linux") return false;
-  const [, effective] = /CapEff:\s*([0-9a-f]+)/.exec(readFileSync("/proc/self/status", "utf8"));
-  return (BigInt(`0x${effective}`) & CAP_SYS_ADMIN) !== 0n;
-}
-
-function mount(folder, options) {
-  execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder], { stdio: "pipe" });
-}
-
-function unmount(folder) {
-  execFileSync("umount", ["-l", folder], { stdio: "pipe" });
-}
-
-/** Runs `body` in a folder that is a disk of its own. */
-async function onDisk(size, body) {
-  const folder = temporaryFolder();
-  mount(folder, `size=${size}`);
-  try {
-    await body(folder);
-  } finally {
-    unmount(folder);
-  }
-}
-
-const testWithMount = mayMount() ? test : test.skip;
-
 describe("disks", () => {
   testWithMount(
     "a read-only folder is read, refuses writes as read_only, and the file stays as it is",
@@ -331,7 +300,7 @@ describe("disks", () => {
       await onDisk("4m", async (folder) => {
         const path = join(folder, "memory.sqlite");
         copyFileSync(source, path);
-        execFileSync("mount", ["-o", "remount,ro", folder]);
+        remount(folder, "ro");
         const memory = await openMemory({ path });
         await expectRefused(() => memory.store.put(["n"], "new", {}), "read_only");
         await memory.close();
@@ -451,7 +420,7 @@ describe("disks", () => {
         const big = { raw: new Uint8Array(2_000_000) };
         await expectRefused(() => putCheckpoint(saver, threadConfig("t"), big), "storage_full");
         expect(await dumpSaver(saver)).toEqual(before);
-        execFileSync("mount", ["-o", "remount,size=16m", folder]);
+        remount(folder, "size=16m");
         await putCheckpoint(saver, threadConfig("t"), big);
         expect((await dumpSaver(saver)).length).toBe(before.length + 1);
         await saver.close();

@@ -1,6 +1,6 @@
 // A disk on which not one byte is free, and how it is left: as docs/operations.md says.
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   closeSync,
   openSync,
@@ -13,35 +13,14 @@ import {
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openMemory } from "keepsake";
+import { onDisk, testWithMount } from "./support/disks.mjs";
 import { projectRoot } from "./support/installed-package.mjs";
-import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
+import { removeTemporaryFolders } from "./support/temporary.mjs";
 
 afterAll(removeTemporaryFolders);
 
 const program = join(projectRoot, "dist", "cli.js");
 const ITEMS = 300;
-
-function mayMount() {
-  const folder = temporaryFolder();
-  const mount = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]);
-  if (mount.status === 0) spawnSync("umount", ["-l", folder]);
-  return mount.status === 0;
-}
-
-const isMountable = mayMount();
-if (!isMountable) console.warn("full-disk.test.mjs is skipped: nothing may be mounted here");
-const testWithMount = isMountable ? test : test.skip;
-
-/** Runs `body` in a folder that is a disk of its own. */
-async function onDisk(size, body) {
-  const folder = temporaryFolder();
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
-  try {
-    await body(folder);
-  } finally {
-    execFileSync("umount", ["-l", folder]);
-  }
-}
 
 function fill(folder) {
   const filler = openSync(join(folder, "filler"), "a");

@@ -1,10 +1,11 @@
 // A file that can be read and not written: in a folder of another user's, and on a disk that is
 // mounted for reading.
 
-import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openMemory } from "keepsake";
+import { putCheckpoint, threadConfig } from "./support/checkpoints.mjs";
+import { onDisk, remount, testWithMount } from "./support/disks.mjs";
 import { projectRoot, run } from "./support/installed-package.mjs";
 import { removeTemporaryFolders, temporaryFolder } from "./support/temporary.mjs";
 
@@ -67,17 +68,7 @@ beforeAll(async () => {
   const path = join(image, "agent.db");
   const memory = await openMemory({ path });
   await memory.store.put(["user", "ada"], "tea", { text: "Ada drinks green tea" });
-  const checkpoint = {
-    v: 4,
-    id: "1ef",
-    ts: "2026",
-    channel_values: { a: 1 },
-    channel_versions: { a: 1 },
-    versions_seen: {},
-  };
-  const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
-  const metadata = { source: "loop", step: 0, parents: {} };
-  await memory.checkpointer.put(config, checkpoint, metadata, { a: 1 });
+  await putCheckpoint(memory.checkpointer, threadConfig("t"), { a: 1 });
   await memory.close();
   writeFileSync(join(image, "script.mjs"), SCRIPT);
   chmodSync(path, 0o444);
@@ -85,7 +76,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  if (disk !== undefined) execFileSync("umount", [disk]);
   chmodSync(image, 0o755);
   removeTemporaryFolders();
 });
@@ -149,30 +139,21 @@ test("a file that is not there can't be made", () => {
   expect({ code, message }).toEqual({ code: "read_only", message: expect.stringContaining(image) });
 });
 
-const disk = mountedDisk();
-
-function mountedDisk() {
-  const folder = temporaryFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "tmpfs", folder], { stdio: "ignore" });
-    return folder;
-  } catch {
-    return undefined; // where nothing may be mounted
-  }
-}
-
-const testOnDisk = disk === undefined ? test.skip : test;
-
-testOnDisk("a disk that is mounted for reading is read, though a lock was left on it", () => {
-  const path = join(disk, "agent.db");
-  copyFileSync(join(image, "agent.db"), path);
-  writeFileSync(`${path}-lock`, "{}");
-  execFileSync("mount", ["-o", "remount,ro", disk]);
-  expect(ask(path, "root")).toEqual(READ);
-  const cli = (...args) => run(process.execPath, [join(projectRoot, "dist/cli.js"), ...args]);
-  expect(cli("inspect", path)).toMatch(/items +1/);
-  expect(cli("search", path, "tea")).toContain("green tea");
-  const copy = join(temporaryFolder(), "copy.db");
-  cli("export", path, copy);
-  expect(cli("search", copy, "tea")).toContain("green tea");
-});
+testWithMount(
+  "a disk that is mounted for reading is read, though a lock was left on it",
+  async () => {
+    await onDisk("8m", (disk) => {
+      const path = join(disk, "agent.db");
+      copyFileSync(join(image, "agent.db"), path);
+      writeFileSync(`${path}-lock`, "{}");
+      remount(disk, "ro");
+      expect(ask(path, "root")).toEqual(READ);
+      const cli = (...args) => run(process.execPath, [join(projectRoot, "dist/cli.js"), ...args]);
+      expect(cli("inspect", path)).toMatch(/items +1/);
+      expect(cli("search", path, "tea")).toContain("green tea");
+      const copy = join(temporaryFolder(), "copy.db");
+      cli("export", path, copy);
+      expect(cli("search", copy, "tea")).toContain("green tea");
+    });
+  },
+);

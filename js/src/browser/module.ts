@@ -1,6 +1,6 @@
 // Fetches and compiles keepsake.wasm, and says what is wrong if something else came.
 
-import { type KeepsakeError, messageOf } from "../errors.js";
+import { KeepsakeError, messageOf } from "../errors.js";
 import { inTime } from "./in-time.js";
 import { cannotLoad } from "./load.js";
 import type { SharedModule } from "./protocol.js";
@@ -18,8 +18,8 @@ const compiled = new Map<string, Promise<WebAssembly.Module>>();
 const adopted = new Map<string, SharedModule>();
 
 /**
- * `source` is where the module is, or its bytes, packed by gzip. It is fetched and compiled once in a page, so
- * that a database opens again without a network, and with code that is compiled. @internal
+ * `source` is where the module is, or its bytes, packed by gzip. It is fetched and compiled once in a
+ * page, so that a database opens again without a network, and with code that is compiled. @internal
  */
 export function compiledModule(source: string | Uint8Array): Promise<WebAssembly.Module> {
   const key = sourceUrl(source);
@@ -72,7 +72,10 @@ async function loadModule(source: string | Uint8Array): Promise<WebAssembly.Modu
 
 async function unpacked(bytes: Uint8Array): Promise<ArrayBuffer> {
   if (typeof DecompressionStream === "undefined") {
-    throw unusable("keepsake/inline", "this browser has no DecompressionStream");
+    throw new KeepsakeError(
+      "cannot_open",
+      "keepsake/inline needs DecompressionStream, which this browser lacks: import from keepsake, which loads its files as they are",
+    );
   }
   const packed = new Blob([bytes as BlobPart]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();

@@ -185,17 +185,19 @@ function fileSource({
   // lock: who was refused once is refused until it is closed.
   let opened: fs.Stats | undefined;
   let left: fs.Stats | undefined;
+  const sessionOver = async (files: EngineFiles) =>
+    openSession({
+      module: await compiledModule(),
+      database: { path, durability, verifies: verifyPages, keys: await keysFor(keys, path, files) },
+      files,
+    });
   const openForReading = async () => {
     const files = open(path, () => {
       refuseLoneLog(path, key === undefined ? SMALLEST : SMALLEST_ENCRYPTED);
       return openOverFiles(path);
     });
     const database = files.get(path);
-    const session = await openSession({
-      module: await compiledModule(),
-      database: { path, durability, verifies: verifyPages, keys: await keysFor(keys, path, files) },
-      files,
-    });
+    const session = await sessionOver(files);
     return new ReadOnlySession(path, session, () => database?.check?.() ?? true);
   };
   return {
@@ -231,16 +233,7 @@ function fileSource({
       });
       // So the engine knows that the log is another program's.
       if (isCrashed) files.set(`${path}-shm`, new MemoryFile(new Uint8Array(1)));
-      const session = await openSession({
-        module: await compiledModule(),
-        database: {
-          path,
-          durability,
-          verifies: verifyPages,
-          keys: await keysFor(keys, path, files),
-        },
-        files,
-      });
+      const session = await sessionOver(files);
       opened = fs.statSync(path);
       left = undefined;
       return new ReservingSession(session, reserve, () => {

@@ -40,7 +40,9 @@ async function load(): Promise<WebAssembly.Module> {
   );
   // A file of another build would be asked in frames that it does not know.
   const isOurs = bytes?.length === FAST_WASM_BYTES;
-  const found = isOurs ? bytes : await unpack(bytes === undefined ? "is not there" : "is another");
+  const found = isOurs
+    ? bytes
+    : await unpack(bytes === undefined ? "is not there" : "is of another build");
   source = isOurs ? "file" : "text";
   try {
     return new WebAssembly.Module(found as BufferSource);
