@@ -154,7 +154,7 @@ TEST_P(EngineTest, a_store_operation_that_cannot_be_decoded_fails_its_batch) {
 TEST_P(EngineTest, a_wrong_payload_or_an_unknown_tag_fails_at_its_position_only) {
   RequestBuilder frame = Frame();
   frame.Add(Tag::kPut, Put("k", "1")).AddRaw(std::to_underlying(Tag::kDeleteThread), {9});
-  constexpr std::array<std::uint8_t, 11> kUnknown = {0, 1, 15, 45, 63, 78, 127, 152, 191, 197, 255};
+  constexpr std::array<std::uint8_t, 11> kUnknown = {0, 1, 15, 45, 63, 78, 127, 160, 191, 197, 255};
   for (const std::uint8_t tag : kUnknown) frame.AddRaw(tag, {});
   const Answers answers = Execute(frame);
   EXPECT_EQ(answers.code(0), kOk);

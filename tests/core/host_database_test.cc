@@ -201,7 +201,8 @@ TEST(UnbilledHostTest, all_tables_are_made_at_once) {
   for (const SchemaVersion& version : kSchema) {
     for (const SchemaStatement& statement : version) {
       constexpr std::string_view kTable = "CREATE TABLE ";
-      if (!statement.sql.starts_with(kTable)) continue;
+      // A host's database can't sync.
+      if (!statement.sql.starts_with(kTable) || statement.group == TableGroup::kSync) continue;
       const std::string_view name = statement.sql.substr(kTable.size());
       EXPECT_TRUE(made.contains(std::string(name.substr(0, name.find('('))))) << name;
     }

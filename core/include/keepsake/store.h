@@ -29,6 +29,7 @@ namespace keepsake {
 // In core/src/store: what Batch() makes of its operations, and what it applies them to.
 struct CheckedBatch;
 class ItemTable;
+class Replicated;
 
 struct IndexConfig {
   std::uint32_t dims = 0;                   // length of every vector, 1…65536
@@ -58,6 +59,7 @@ struct StoreOptions {
   TextConfig text;
   Embedder* embedder = nullptr;         // borrowed; needs `index`
   const Clock* clock = &SystemClock();  // borrowed
+  Replicated* replicated = nullptr;     // borrowed
 };
 
 // A key is well-formed UTF-8 without NUL and may be empty; a value is any JSON.

@@ -14,55 +14,12 @@ namespace {
 
 using wire::Tag;
 
-bool IsRefusal(StatusCode code) {
-  return code == StatusCode::kAccessDenied || code == StatusCode::kQuotaExceeded ||
-         code == StatusCode::kHeld;
-}
-
-// Those that only say what would be, or end something unfinished.
-bool IsDry(Tag tag, ByteView payload) {
-  if (tag == Tag::kForget) {
-    const auto erasure = wire::Decode<Erasure>(payload);
-    return erasure && erasure->dry_run;
-  }
-  if (tag == Tag::kPrune) {
-    const auto rules = wire::Decode<RetentionRules>(payload);
-    return rules && rules->dry_run;
-  }
-  if (tag == Tag::kFinishImport) {
-    const auto import = wire::Decode<wire::FinishImport>(payload);
-    return import && !import->is_wanted;
-  }
-  return false;
-}
-
-// What was refused was not looked at: it may be no name at all.
-void ReadPlace(Place place, wire::Reader& reader, AuditEntry& entry) {
-  if (place == Place::kNowhere) return;
-  if (place == Place::kNamespace) {
-    Namespace ns;
-    const bool is_namespace =
-        reader.Get(ns) &&
-        ValidateNamespace(ns, {.allow_empty = true, .allow_reserved_root = true}).ok() &&
-        EncodeNamespace(ns).size() <= AuditEntry::kMostNameBytes;
-    if (is_namespace) entry.ns = std::move(ns);
-    return;
-  }
-  std::string text;
-  const int before = place == Place::kThread ? 0 : place == Place::kSecondText ? 1 : 2;
-  for (int i = 0; i <= before; ++i) {
-    if (!reader.Get(text)) return;
-  }
-  const bool is_id = !text.empty() && text.size() <= AuditEntry::kMostNameBytes &&
-                     json::IsWellFormedUtf8(text) && text.find('\0') == std::string::npos;
-  if (is_id) entry.thread_id = std::move(text);
-}
-
-// Behind the namespace of a put.
-bool IsDeletion(wire::Reader& reader) {
+bool IsDeletion(ByteView put) {
+  wire::Reader reader(put);
+  Namespace ns;
   ByteView key;
   bool has_value = true;
-  return reader.Get(key) && reader.Get(has_value) && !has_value;
+  return reader.Get(ns) && reader.Get(key) && reader.Get(has_value) && !has_value;
 }
 
 std::uint64_t CountIn(ByteView answer, Changed changed) {
@@ -74,6 +31,60 @@ std::uint64_t CountIn(ByteView answer, Changed changed) {
 }
 
 }  // namespace
+
+bool IsDry(const wire::OperationView& operation) {
+  const Tag tag{operation.tag};
+  if (tag == Tag::kForget) {
+    const auto erasure = wire::Decode<Erasure>(operation.payload);
+    return erasure && erasure->dry_run;
+  }
+  if (tag == Tag::kPrune) {
+    const auto rules = wire::Decode<RetentionRules>(operation.payload);
+    return rules && rules->dry_run;
+  }
+  if (tag == Tag::kFinishImport) {
+    const auto import = wire::Decode<wire::FinishImport>(operation.payload);
+    return import && !import->is_wanted;
+  }
+  return false;
+}
+
+// What was refused was not looked at: it may be no name at all.
+NamedPlace PlaceIn(const wire::OperationView& operation, Place place) {
+  wire::Reader reader(operation.payload);
+  NamedPlace named;
+  if (place == Place::kNowhere) return named;
+  if (place == Place::kNamespace) {
+    Namespace ns;
+    const bool is_namespace =
+        reader.Get(ns) &&
+        ValidateNamespace(ns, {.allow_empty = true, .allow_reserved_root = true}).ok() &&
+        EncodeNamespace(ns).size() <= AuditEntry::kMostNameBytes;
+    if (is_namespace) named.ns = std::move(ns);
+    return named;
+  }
+  std::string text;
+  const int before = place == Place::kThread ? 0 : place == Place::kSecondText ? 1 : 2;
+  for (int i = 0; i <= before; ++i) {
+    if (!reader.Get(text)) return named;
+  }
+  const bool is_id = !text.empty() && text.size() <= AuditEntry::kMostNameBytes &&
+                     json::IsWellFormedUtf8(text) && text.find('\0') == std::string::npos;
+  if (is_id) named.thread_id = std::move(text);
+  return named;
+}
+
+bool IsRefusal(StatusCode code) {
+  return code == StatusCode::kAccessDenied || code == StatusCode::kQuotaExceeded ||
+         code == StatusCode::kHeld;
+}
+
+Result<bool> AuditTrail::WillWrite() {
+  if (entries_.empty()) return false;
+  const Result<std::optional<AuditRule>> rule = log_.Rule();
+  if (!rule) return std::unexpected(rule.error());
+  return rule->has_value();
+}
 
 Status AuditTrail::Begin(const wire::Request& request, const Scope* scope, bool writes_rows,
                          bool changes_others) {
@@ -100,11 +111,12 @@ void AuditTrail::Note(const wire::OperationView& operation, const AuditedAs& aud
   const Tag tag{operation.tag};
   // An erasure notes itself, in its own transaction.
   if (is_done && (audited.operation == Audited::kRecall || tag == Tag::kForget)) return;
-  if (IsDry(tag, operation.payload)) return;
+  if (IsDry(operation)) return;
   AuditEntry entry{.operation = audited.operation, .code = code};
-  wire::Reader reader(operation.payload);
-  ReadPlace(audited.place, reader, entry);
-  if (tag == Tag::kPut && IsDeletion(reader)) entry.operation = Audited::kDelete;
+  NamedPlace named = PlaceIn(operation, audited.place);
+  entry.ns = std::move(named.ns);
+  entry.thread_id = std::move(named.thread_id);
+  if (tag == Tag::kPut && IsDeletion(operation.payload)) entry.operation = Audited::kDelete;
   if (is_done && tag == Tag::kRenameThread) {
     auto renamed = wire::Decode<wire::RenameThread>(operation.payload);
     if (renamed) renamed_.push_back(*std::move(renamed));

@@ -5,11 +5,14 @@
 #define KEEPSAKE_ENGINE_AUDIT_TRAIL_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "keepsake/audit.h"
 #include "keepsake/bytes.h"
 #include "keepsake/erasure.h"
+#include "keepsake/namespace.h"
 #include "keepsake/scope.h"
 #include "keepsake/status.h"
 #include "wire/frame.h"
@@ -36,6 +39,17 @@ struct AuditedAs {
   Changed changed = Changed::kOne;
 };
 
+// Of those that only say what would be, or end something unfinished.
+bool IsDry(const wire::OperationView& operation);
+// What an operation says that it is about, if that is a name.
+struct NamedPlace {
+  std::optional<Namespace> ns;
+  std::optional<std::string> thread_id;
+};
+NamedPlace PlaceIn(const wire::OperationView& operation, Place place);
+// Whether the code says that a rule refused it, of which an entry tells.
+bool IsRefusal(StatusCode code);
+
 class AuditTrail {
  public:
   // Borrowed.
@@ -53,6 +67,8 @@ class AuditTrail {
     renamed_.clear();
   }
   bool empty() const { return entries_.empty(); }
+  // Whether Write() leaves something.
+  Result<bool> WillWrite();
 
   // After an operation, whose result is one of a response.
   void Note(const wire::OperationView& operation, const AuditedAs& audited, ByteView result);

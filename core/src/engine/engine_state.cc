@@ -9,12 +9,15 @@
 #include "keepsake/sqlite_saver.h"
 #include "keepsake/sqlite_store.h"
 #include "store/prefix_set.h"
+#include "store/replicated.h"
 #include "wire/frame.h"
 #include "wire/reader.h"
 
 namespace keepsake {
 
-Status EngineState::Start() {
+Status EngineState::Start(Replica* replica, Replicated* replicated) {
+  replica_ = replica;
+  replicated_ = replicated;
   erasures_.emplace(database_.get());
   if (database_ == nullptr) {
     store_ = MakeInMemoryStore(FreshOptions());
@@ -32,6 +35,7 @@ Status EngineState::Start() {
 StoreOptions EngineState::FreshOptions() const {
   StoreOptions options;
   options.clock = &clock_;
+  options.replicated = replicated_;
   return options;
 }
 
@@ -51,10 +55,19 @@ Status EngineState::StartSaver() {
 
 // The store is started anew, because what it knows of its rows is of the past.
 // If the new rows don't fit its index, it ends without one, and says so.
-Status EngineState::StartAnew() {
+Status EngineState::StartAnew() { return StartAnew(store_->options()); }
+
+Status EngineState::Renew() {
+  ForgetUsage();
+  StoreOptions options = store_->options();
+  if (options.index) options.index->replace_vectors = true;
+  return StartAnew(std::move(options));
+}
+
+Status EngineState::StartAnew(StoreOptions options) {
   audit_log_.Reset();
   if (Status status = StartSaver(); !status.ok()) return status;
-  Status status = StartStore(store_->options());
+  Status status = StartStore(std::move(options));
   if (status.ok()) return status;
   Status restarted = StartStore(FreshOptions());
   return restarted.ok() ? status : restarted;
@@ -83,9 +96,9 @@ Status EngineState::Enter(ByteView levels) {
 }
 
 Status EngineState::InKeptTransaction(FunctionRef<Status()> body) {
-  in_transaction_ = true;
+  const bool is_within = std::exchange(in_transaction_, true);
   Status status = database_->InTransaction(body);
-  in_transaction_ = false;
+  in_transaction_ = is_within;
   if (status.ok()) return status;
   ForgetUsage();
   audit_log_.Reset();
@@ -137,6 +150,7 @@ Result<Erased> EngineState::Forget(const Erasure& erasure) {
         if (database_ == nullptr) return status;
         if (status.ok()) status = rows_out_->End();
         if (status.ok()) status = rows_in_->Discard();
+        if (status.ok() && syncs_) status = replicated_->Forget(entered);
         return status.ok() ? answers_->ForgetValues(emptied) : status;
       });
   ForgetUsage();
@@ -194,7 +208,16 @@ Result<Bytes> EngineState::ReadExport(const wire::ReadExport& piece) {
   return database_->ReadExport(piece.offset, piece.length);
 }
 
+Status EngineState::RequireNoSync() const {
+  if (!syncs_) return {};
+  return {
+      StatusCode::kUnsupported,
+      "the memory syncs, and nothing may replace it as a whole: import into a memory that has not "
+      "synced yet, or put what you need into this one"};
+}
+
 Status EngineState::ImportFrom(const sql::OpenOptions& source) {
+  if (Status status = RequireNoSync(); !status.ok()) return status;
   if (Status status = database_->ImportFrom(source); !status.ok()) return status;
   // The rows are others, whatever fails from here on.
   Status status = StartAnew();
@@ -211,7 +234,13 @@ Status EngineState::ChangeKey(const wire::ChangeKey& change) {
 }
 #endif
 
+Result<std::uint64_t> EngineState::PutRows(const wire::PutRows& rows) {
+  if (Status status = RequireNoSync(); !status.ok()) return std::unexpected(std::move(status));
+  return rows_in_->Put(rows.piece);
+}
+
 Result<transfer::Salvage> EngineState::Salvage(const sql::OpenOptions& source) {
+  if (Status status = RequireNoSync(); !status.ok()) return std::unexpected(std::move(status));
   Result<transfer::Salvage> salvage = transfer::SalvageRows(*database_, source, clock_.NowMs());
   if (!salvage) return salvage;
   Status status = StartAnew();
@@ -224,6 +253,7 @@ Result<transfer::Salvage> EngineState::Salvage(const sql::OpenOptions& source) {
 
 Status EngineState::FinishImport(const wire::FinishImport& import) {
   if (!import.is_wanted) return rows_in_->Discard();
+  if (Status status = RequireNoSync(); !status.ok()) return status;
   bool replaced = false;
   Status status = database_->InTransaction([&]() -> Status {
     if (Status ended = rows_out_->End(); !ended.ok()) return ended;

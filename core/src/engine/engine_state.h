@@ -29,6 +29,9 @@
 
 namespace keepsake {
 
+class Replica;
+class Replicated;
+
 inline const Status& StatusOf(const Status& status) { return status; }
 template <typename T>
 Status StatusOf(const Result<T>& result) {
@@ -41,8 +44,8 @@ class EngineState {
   explicit EngineState(std::unique_ptr<sql::Database> database)
       : database_(std::move(database)), audit_log_(database_.get()), audit_trail_(audit_log_) {}
 
-  // REQUIRES: called once, before all else.
-  Status Start();
+  // REQUIRES: called once, before all else. Both are one, borrowed, and null without a file.
+  Status Start(Replica* replica = nullptr, Replicated* replicated = nullptr);
 
   Store& store() { return *store_; }
   // Of the scope that the request is in, or of the whole memory.
@@ -58,6 +61,11 @@ class EngineState {
   AuditTrail& audit_trail() { return audit_trail_; }
   transfer::RowExport& rows_out() { return *rows_out_; }
   transfer::RowImport& rows_in() { return *rows_in_; }
+  Replica* replica() { return replica_; }
+  // While the memory syncs, nothing replaces it as a whole.
+  void SetSyncs(bool syncs) { syncs_ = syncs; }
+  // All rows are others, and known to be of this memory: vectors of another model are given up.
+  Status Renew();
 
   // Where the operations that follow are at home: wire::Request::levels, or everywhere if
   // there are none.
@@ -100,6 +108,7 @@ class EngineState {
   Result<Bytes> ReadExport(const wire::ReadExport& piece);
   Status ImportFrom(const sql::OpenOptions& source);
   Status ChangeKey(const wire::ChangeKey& change);
+  Result<std::uint64_t> PutRows(const wire::PutRows& rows);
   Status FinishImport(const wire::FinishImport& import);
   // Fills a new database with what can be read of a damaged file.
   Result<transfer::Salvage> Salvage(const sql::OpenOptions& source);
@@ -115,6 +124,8 @@ class EngineState {
   Status StartStore(StoreOptions options);
   Status StartSaver();
   Status StartAnew();
+  Status StartAnew(StoreOptions options);
+  Status RequireNoSync() const;
 
   ManualClock clock_;
   std::unique_ptr<sql::Database> database_;
@@ -133,6 +144,9 @@ class EngineState {
   std::optional<ScopedStore> scoped_store_;
   std::optional<ScopedCheckpointer> scoped_saver_;
   std::unique_ptr<import::ForeignFile> foreign_file_;
+  Replica* replica_ = nullptr;
+  Replicated* replicated_ = nullptr;
+  bool syncs_ = false;
   bool in_transaction_ = false;
   bool is_stale_ = false;  // what the store and the saver know of rows is of the past
 };

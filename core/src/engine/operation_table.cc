@@ -8,6 +8,9 @@
 #include <utility>
 #include <variant>
 
+#ifndef KEEPSAKE_HOST_SQL
+#include "engine/replica.h"
+#endif
 #include "store/sqlite/vector_budget.h"
 #include "wire/reader.h"
 
@@ -64,6 +67,50 @@ Status LimitVectors(std::uint64_t bytes) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max();
   VectorBudget::OfThisThread().SetLimit(static_cast<std::size_t>(std::min(bytes, kMost)));
   return Status();
+}
+
+#ifdef KEEPSAKE_HOST_SQL
+// A host moves its own log.
+Status Flush(EngineState& engine) {
+  return engine.database() ? engine.database()->Flush() : Status();
+}
+Status LetLogMove(EngineState&) { return Status(); }
+void MoveLogIfNothingWaits(EngineState&) {}
+Result<bool> HoldsForgotten(EngineState&) { return false; }
+#else
+Status Flush(EngineState& engine) {
+  return engine.replica() ? engine.replica()->Flush() : Status();
+}
+Status LetLogMove(EngineState& engine) {
+  return engine.replica() ? engine.replica()->LetLogMove() : Status();
+}
+void MoveLogIfNothingWaits(EngineState& engine) {
+  if (engine.replica()) engine.replica()->MoveLogIfNothingWaits();
+}
+Result<bool> HoldsForgotten(EngineState& engine) {
+  return engine.replica() ? engine.replica()->HoldsForgotten() : false;
+}
+#endif
+
+Result<Scrubbed> Scrub(EngineState& engine, std::uint32_t pages) {
+  const Result<Scrubbed> scrubbed = engine.erasures().Scrubbing();
+  if (!scrubbed || *scrubbed != Scrubbed::kPending) return scrubbed;
+  if (Status status = LetLogMove(engine); !status.ok()) return std::unexpected(std::move(status));
+  return engine.erasures().Scrub(pages);
+}
+
+Result<std::optional<ErasureRecord>> FindErasure(EngineState& engine, const std::string& id) {
+  auto record = engine.erasures().Find(id);
+  if (!record || !*record || (*record)->scrubbed != Scrubbed::kPages) return record;
+  const Result<bool> holds = HoldsForgotten(engine);
+  if (!holds) return std::unexpected(holds.error());
+  if (*holds) (*record)->scrubbed = Scrubbed::kPending;
+  return record;
+}
+
+Result<sql::PageCheck> CheckPages(EngineState& engine, const wire::CheckPages& op) {
+  if (Status status = LetLogMove(engine); !status.ok()) return std::unexpected(std::move(status));
+  return engine.database()->CheckPages(op.first, op.count, op.accepts);
 }
 
 Result<std::vector<wire::ListedTuple>> ListTuples(EngineState& engine, const ListCheckpoints& op) {
@@ -170,21 +217,22 @@ constexpr OperationRow kOperations[] = {
     OnSaver<Tag::kListThreads, kReads, &Checkpointer::Threads>(),
     OnSaver<Tag::kCheckpointerStats, kReads, &Checkpointer::Stats>(),
 
-    On<Tag::kFlush>(kBeyondRows | kAlone,
-                    [](auto& engine, auto&) {
-                      return engine.database() ? engine.database()->Flush() : Status();
-                    }),
+    On<Tag::kFlush>(kBeyondRows | kAlone, [](auto& engine, auto&) { return Flush(engine); }),
     On<Tag::kSize>(kReads | kWhole,
                    [](auto& engine, auto&) {
                      return engine.database() ? engine.database()->SizeBytes()
                                               : Result<std::uint64_t>(0);
                    }),
     On<Tag::kBeginExport>(kMoves | kAlone,
-                          [](auto& engine, auto&) { return engine.BeginExport(); }),
+                          [](auto& engine, auto&) {
+                            MoveLogIfNothingWaits(engine);
+                            return engine.BeginExport();
+                          }),
     On<Tag::kReadExport>(kMoves, [](auto& engine, auto& op) { return engine.ReadExport(op); }),
     On<Tag::kEndExport>(kOfFile,
                         [](auto& engine, auto&) {
                           if (engine.database()) engine.database()->EndExport();
+                          MoveLogIfNothingWaits(engine);
                           return Status();
                         }),
     On<Tag::kImportFrom>(kMoves | kAlone,
@@ -197,8 +245,7 @@ constexpr OperationRow kOperations[] = {
                        }),
     On<Tag::kEndRows>(kMoves,
                       [](auto& engine, auto& op) { return engine.rows_out().End(op.export_id); }),
-    On<Tag::kPutRows>(kMoves,
-                      [](auto& engine, auto& op) { return engine.rows_in().Put(op.piece); }),
+    On<Tag::kPutRows>(kMoves, [](auto& engine, auto& op) { return engine.PutRows(op); }),
     On<Tag::kFinishImport>(kMoves | kAlone,
                            [](auto& engine, auto& op) { return engine.FinishImport(op); })
         .As(Audited::kImport, Place::kNowhere),
@@ -207,7 +254,7 @@ constexpr OperationRow kOperations[] = {
     On<Tag::kForget>(kBeyondRows | kAlone, [](auto& engine, auto& op) { return engine.Forget(op); })
         .As(Audited::kForget, Place::kNowhere),
     On<Tag::kFindErasure>(kReads,
-                          [](auto& engine, auto& op) { return engine.erasures().Find(op.id); }),
+                          [](auto& engine, auto& op) { return FindErasure(engine, op.id); }),
     On<Tag::kHold>(kWrites | kWhole,
                    [](auto& engine, auto& op) {
                      op.since_ms = engine.clock().NowMs();
@@ -220,9 +267,7 @@ constexpr OperationRow kOperations[] = {
     On<Tag::kListHolds>(kReads | kWhole,
                         [](auto& engine, auto&) { return engine.erasures().Holds(); }),
     On<Tag::kCheckPages>(kMoves | kAlone,
-                         [](auto& engine, auto& op) {
-                           return engine.database()->CheckPages(op.first, op.count, op.accepts);
-                         }),
+                         [](auto& engine, auto& op) { return CheckPages(engine, op); }),
     On<Tag::kSalvage>(kMoves | kAlone, [](auto& engine, auto& op) { return engine.Salvage(op); })
         .As(Audited::kImport, Place::kNowhere),
 #ifndef KEEPSAKE_HOST_SQL  // without files there is nothing to encrypt
@@ -239,7 +284,26 @@ constexpr OperationRow kOperations[] = {
                         [](auto& engine, auto&) { return engine.audit_log().Rule(); }),
     On<Tag::kAuditLog>(kReads, [](auto& engine, auto& op) { return engine.ReadAuditLog(op); }),
     On<Tag::kScrub>(kBeyondRows | kAlone,
-                    [](auto& engine, auto& op) { return engine.erasures().Scrub(op.pages); }),
+                    [](auto& engine, auto& op) { return Scrub(engine, op.pages); }),
+
+#ifndef KEEPSAKE_HOST_SQL  // without files there is none to go back to
+    On<Tag::kSyncState>(kMoves, [](auto& engine, auto&) { return engine.replica()->State(); }),
+    On<Tag::kStartSync>(kMoves | kAlone,
+                        [](auto& engine, auto& op) { return engine.replica()->StartSync(op); }),
+    On<Tag::kStopSync>(kMoves | kAlone,
+                       [](auto& engine, auto&) { return engine.replica()->StopSync(); }),
+    On<Tag::kReadOutbox>(kMoves,
+                         [](auto& engine, auto& op) { return engine.replica()->ReadOutbox(op); }),
+    On<Tag::kConfirmOutbox>(
+        kMoves | kAlone,
+        [](auto& engine, auto& op) { return engine.replica()->ConfirmOutbox(op); }),
+    On<Tag::kCatchUp>(kMoves | kAlone,
+                      [](auto& engine, auto& op) { return engine.replica()->CatchUp(op); }),
+    On<Tag::kListSetAside>(kMoves,
+                           [](auto& engine, auto&) { return engine.replica()->ListSetAside(); }),
+    On<Tag::kDropSetAside>(
+        kMoves | kAlone, [](auto& engine, auto& op) { return engine.replica()->DropSetAside(op); }),
+#endif
 
     On<Tag::kForeignOpen>(kOfFile, [](auto& engine, auto& op) { return engine.OpenForeign(op); }),
     On<Tag::kForeignItems>(kOfFile,

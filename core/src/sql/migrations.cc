@@ -218,6 +218,35 @@ constexpr SchemaStatement kVersion1[] = {
      "  count INTEGER NOT NULL"
      ") STRICT"},
     {kAudit, "CREATE INDEX audit_refusals ON audit_log(place) WHERE code <> 0"},
+
+#ifndef KEEPSAKE_HOST_SQL
+    // Of a memory that syncs (sync/README.md): how far it is, the requests that are not in the log
+    // yet, and those that were refused.
+    {kSync,
+     "CREATE TABLE sync_state("
+     "  log_id TEXT PRIMARY KEY,"
+     "  number INTEGER NOT NULL,"
+     "  digest BLOB NOT NULL,"
+     "  confirmed INTEGER NOT NULL,"
+     "  applied INTEGER NOT NULL,"
+     "  is_behind INTEGER NOT NULL"
+     ") STRICT, WITHOUT ROWID"},
+    {kSync,
+     "CREATE TABLE sync_outbox("
+     "  sequence INTEGER PRIMARY KEY,"
+     "  at_ms INTEGER NOT NULL,"
+     "  kind INTEGER NOT NULL,"
+     "  request BLOB NOT NULL"
+     ") STRICT"},
+    {kSync,
+     "CREATE TABLE sync_set_aside("
+     "  sequence INTEGER PRIMARY KEY,"
+     "  at_ms INTEGER NOT NULL,"
+     "  code INTEGER NOT NULL,"
+     "  message TEXT NOT NULL,"
+     "  request BLOB NOT NULL"
+     ") STRICT"},
+#endif
 };
 
 constexpr SchemaVersion kVersions[] = {kVersion1};
@@ -357,6 +386,24 @@ std::optional<TableGroup> GroupOfTable(std::string_view name, Schema schema) {
     }
   }
   return std::nullopt;
+}
+
+Result<bool> HasTables(Database& database, TableGroup group, Schema schema) {
+  Result<std::set<TableGroup>> groups = GroupsMade(database, schema);
+  if (!groups) return std::unexpected(std::move(groups.error()));
+  return groups->contains(group);
+}
+
+Status DropTables(Database& database, TableGroup group, Schema schema) {
+  for (const SchemaVersion& version : schema) {
+    for (const SchemaStatement& statement : version) {
+      const std::string_view table = TableMadeBy(statement.sql);
+      if (statement.group != group || table.empty()) continue;
+      Status status = database.Run("DROP TABLE IF EXISTS " + std::string(table));
+      if (!status.ok()) return status;
+    }
+  }
+  return Status();
 }
 
 Status MakeTables(Database& database, TableGroup group, Schema schema) {

@@ -1,9 +1,10 @@
 // The schema of a keepsake database: numbered versions, forward only, each a list of
 // statements. They run through the port, so that both adapters have one schema.
 //
-// A statement belongs to a group of tables. A file has all groups from the start. In a
-// host's database a group is made by the first statement that needs it
-// (host_database.h), and a version changes only the groups that are there by then.
+// A statement belongs to a group of tables. A file has all groups from the start, but that of a
+// memory that syncs, which is made when it begins to. In a host's database a group is made by the
+// first statement that needs it (host_database.h), and a version changes only the groups that are
+// there by then.
 #ifndef KEEPSAKE_SQL_MIGRATIONS_H_
 #define KEEPSAKE_SQL_MIGRATIONS_H_
 
@@ -27,7 +28,8 @@ enum class TableGroup : std::uint8_t {
   kGovernance,
   kFields,
   kHistory,
-  kAudit
+  kAudit,
+  kSync
 };
 
 struct SchemaStatement {
@@ -67,6 +69,9 @@ Status Migrate(Database& database, std::int64_t version, Schema schema = kSchema
 std::optional<TableGroup> GroupOfTable(std::string_view name, Schema schema = kSchema);
 // Makes a group that is not there, as the newest version has it; all or nothing.
 Status MakeTables(Database& database, TableGroup group, Schema schema = kSchema);
+// Whether one of its tables is there.
+Result<bool> HasTables(Database& database, TableGroup group, Schema schema = kSchema);
+Status DropTables(Database& database, TableGroup group, Schema schema = kSchema);
 
 }  // namespace keepsake::sql
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "sql/file_pages.h"
 #include "sql/file_scrub.h"
 #include "sql/migrations.h"
 #include "sql/sqlite_status.h"
@@ -18,7 +19,7 @@ constexpr int kCheckpointFrames = 4000;
 // The same while pages are scrubbed, so that no portion takes long.
 constexpr int kScrubbingFrames = 1000;
 constexpr std::string_view kMemoryPath = ":memory:";
-constexpr std::size_t kLogHeader = 32;
+constexpr std::size_t kLogHeader = 32, kFrameHeader = 24, kPageBytes = 4096;
 
 class SqliteRow final : public Row {
  public:
@@ -283,7 +284,7 @@ Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const OpenOptions& 
   }
   std::unique_ptr<SqliteDatabase> database(
       new SqliteDatabase(std::move(*seal), std::move(*sums), std::move(connection), options.path));
-  database->CheckpointOnClose(false);
+  database->SetCheckpoints();
   database->Defend(true);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   // What is encrypted is authenticated anyway. The checksum tells a page of zeros.
@@ -351,8 +352,7 @@ Status SqliteDatabase::StartWriting(Durability durability) {
     if (Status status = Run(pragma); !status.ok()) return status;
   }
   writing_ = true;
-  CheckpointAtCommit(true);
-  CheckpointOnClose(true);
+  SetCheckpoints();
   return Status();
 }
 
@@ -379,7 +379,7 @@ Status SqliteDatabase::Remember(Status status) {
   if (status.code() == StatusCode::kChangedOutside) {
     // What the file holds is no longer ours to change, not even by closing it.
     unusable_ = status;
-    CheckpointOnClose(false);
+    SetCheckpoints();
   }
   if (depth_ > 0 && sqlite3_get_autocommit(connection_.get()) != 0) rolled_back_ = status;
   return status;
@@ -437,7 +437,7 @@ Status SqliteDatabase::Flush() {
   if (!unusable_.ok()) return unusable_;
   if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
   if (InMemory()) return Status();
-  if (exporting_) return FlushLog();
+  if (exporting_ || is_held_) return FlushLog();
   // Where there is no room for that, the log must move all the same: that makes some. It must
   // also move where a page is damaged.
   const Status status = GiveBackFreePages();
@@ -446,6 +446,14 @@ Status SqliteDatabase::Flush() {
     return status;
   }
   return MoveLog();
+}
+
+Status SqliteDatabase::MoveHeldLog() {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("flush"); !status.ok()) return status;
+  if (InMemory()) return Status();
+  if (!is_file_exported()) return MoveLog();
+  return Status(StatusCode::kBusy, "an export is being read: the file stays as it is");
 }
 
 Result<bool> SqliteDatabase::ResumeScrub() {
@@ -461,7 +469,7 @@ Result<bool> SqliteDatabase::ResumeScrub() {
 Status SqliteDatabase::KeepClean(bool wanted) {
   keeps_clean_ = wanted;
   FileSums::KeepClean(connection_.get(), wanted);
-  CheckpointAtCommit(!exporting_);
+  SetCheckpoints();
   return Run(wanted ? "PRAGMA secure_delete = ON" : "PRAGMA secure_delete = OFF");
 }
 
@@ -556,7 +564,7 @@ Bytes SqliteDatabase::ReadLogFile() {
   const OpenedLog file(connection_.get());
   Bytes log;
   // Piece by piece, up to one that is damaged.
-  constexpr std::uint64_t kFrame = 24 + 4096;
+  constexpr std::uint64_t kFrame = kFrameHeader + kPageBytes;
   const std::uint64_t size = file.size();
   for (std::uint64_t at = 0, piece = kLogHeader; at < size; at += piece, piece = kFrame) {
     piece = std::min(piece, size - at);
@@ -664,14 +672,16 @@ Result<std::uint64_t> SqliteDatabase::BeginExport() {
     return Error(StatusCode::kInvalidArgument, "export must end before the next one begins");
   }
   if (Status status = Flush(); !status.ok()) return std::unexpected(std::move(status));
-  if (InMemory()) {
+  const Result<std::uint64_t> log = is_held_ ? LogBytes() : 0;
+  if (!log) return log;
+  if (InMemory() || *log > 0) {
     if (Status status = ExportFromMemory(); !status.ok()) return std::unexpected(std::move(status));
     return memory_export_->size();
   }
   Result<std::uint64_t> bytes = FileBytes();
   if (!bytes) return bytes;
   exporting_ = true;
-  CheckpointAtCommit(false);
+  SetCheckpoints();
   return bytes;
 }
 
@@ -720,7 +730,7 @@ Status SqliteDatabase::ReadPages(std::uint64_t offset, std::span<std::uint8_t> i
 void SqliteDatabase::EndExport() {
   exporting_ = false;
   memory_export_.reset();
-  CheckpointAtCommit(true);
+  SetCheckpoints();
 }
 
 Status SqliteDatabase::ExportFromMemory() {
@@ -818,7 +828,8 @@ Status SqliteDatabase::CheckTables(SqliteDatabase& source, std::int64_t version)
       "SELECT group_concat(type || ' ' || name || sql, ', ')"
       " FROM (SELECT type, name, sql FROM sqlite_schema"
       " WHERE name NOT LIKE 'sqlite_%' AND NOT (type = 'table' AND"
-      "  name IN ('transfer_pieces', 'transfer_changes')) ORDER BY type, name)";
+      "  name IN ('transfer_pieces', 'transfer_changes', 'sync_state', 'sync_outbox',"
+      "   'sync_set_aside')) ORDER BY type, name)";
   std::string ours, theirs;
   if (Status status = ReadText(**plain, kEverythingMade, &ours); !status.ok()) return status;
   if (Status status = ReadText(source, kEverythingMade, &theirs); !status.ok()) return status;
@@ -829,16 +840,33 @@ Status SqliteDatabase::CheckTables(SqliteDatabase& source, std::int64_t version)
                     source.path_ + "\"");
 }
 
-// Pages of another layout are made anew in memory, where no key is needed.
+// Pages of another layout are made anew in memory, where no key is needed. What another file has of
+// syncing is its own.
 Status SqliteDatabase::CopyPagesFrom(SqliteDatabase& source) {
-  if (seal_ == nullptr) return CopyPages(source);
+  const Result<bool> syncs = HasTables(source, TableGroup::kSync);
+  if (!syncs) return syncs.error();
+  if (seal_ == nullptr && !*syncs) return CopyPages(source);
+  auto scratch = CopyInMemory(source);
+  if (!scratch) return scratch.error();
+  const Status status = FitPages(**scratch);
+  return status.ok() ? CopyPages(**scratch) : status;
+}
+
+Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::CopyInMemory(SqliteDatabase& source) {
   auto scratch =
       OpenForWriting({.path = std::string(kMemoryPath), .vfs = VfsOf(connection_.get())->zName});
-  if (!scratch) return scratch.error();
+  if (!scratch) return scratch;
   Status status = (*scratch)->CopyPages(source);
-  if (status.ok()) status = FileSums::MakeRoom((*scratch)->connection_.get(), kSealBytes);
-  if (status.ok()) status = (*scratch)->Run("VACUUM");
-  return status.ok() ? CopyPages(**scratch) : status;
+  if (status.ok()) status = DropTables(**scratch, TableGroup::kSync);
+  if (status.ok()) status = (*scratch)->Run("DELETE FROM meta WHERE name = 'log_held'");
+  if (!status.ok()) return std::unexpected(std::move(status));
+  return scratch;
+}
+
+Status SqliteDatabase::FitPages(SqliteDatabase& scratch) {
+  if (seal_ == nullptr) return Status();
+  const Status status = FileSums::MakeRoom(scratch.connection_.get(), kSealBytes);
+  return status.ok() ? scratch.Run("VACUUM") : status;
 }
 
 Status SqliteDatabase::CopyPages(SqliteDatabase& source) {
@@ -852,6 +880,151 @@ Status SqliteDatabase::CopyPages(SqliteDatabase& source) {
   const int result_code = sqlite3_backup_finish(backup);
   return result_code == SQLITE_OK ? Status()
                                   : Remember(SqliteStatus(result_code, path_, "import failed"));
+}
+
+std::uint64_t SqliteDatabase::changes() const {
+  return static_cast<std::uint64_t>(sqlite3_total_changes64(connection_.get()));
+}
+
+Result<std::uint64_t> SqliteDatabase::LogBytes() {
+  int frames = 0;
+  if (!InMemory()) {
+    const int result_code = sqlite3_wal_checkpoint_v2(connection_.get(), "main",
+                                                      SQLITE_CHECKPOINT_NOOP, &frames, nullptr);
+    if (result_code != SQLITE_OK) {
+      return std::unexpected(Remember(LastStatus(connection_.get(), path_)));
+    }
+  }
+  return frames <= 0 ? 0 : static_cast<std::uint64_t>(frames) * (kFrameHeader + kPageBytes);
+}
+
+Status SqliteDatabase::GoBack(FunctionRef<Status(Database& then)> keep) {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("going back"); !status.ok()) return status;
+  if (InMemory()) {
+    return Status(StatusCode::kUnsupported, "a database in memory has no file to go back to");
+  }
+  FileOverlay overlay(MainFile(connection_.get()));
+  FileSums::AllowBlankPages(connection_.get(), true);
+  Status status;
+  if (const int result_code = overlay.Open(); result_code != SQLITE_OK) {
+    status = SqliteStatus(result_code, path_, "what the file is without its log can't be read");
+  }
+  if (status.ok()) status = RunOver(overlay, keep);
+  if (status.ok()) status = WritePages(overlay);
+  if (!status.ok() && overlay.failure() == SQLITE_IOERR_DATA) {
+    status = DamagedPageStatus(FileSums::DamagedPage(connection_.get()), path_);
+  }
+  FileSums::AllowBlankPages(connection_.get(), false);
+  return status;
+}
+
+Status SqliteDatabase::RunOver(FileOverlay& overlay, FunctionRef<Status(Database& then)> keep) {
+  auto then = Open({.path = FileOverlay::kPath, .vfs = overlay.vfs_name()}, SQLITE_OPEN_READWRITE);
+  if (!then) return then.error();
+  Status status = (*then)->Run("PRAGMA journal_mode = MEMORY");
+  if (!status.ok()) return status;
+  const Result<std::int64_t> version = ReadSchemaVersion(**then, path_);
+  if (!version) return version.error();
+  status = Migrate(**then, *version);
+  return status.ok() ? (*then)->InTransaction([&] { return keep(**then); }) : status;
+}
+
+Result<std::set<std::uint32_t>> SqliteDatabase::PagesInLog() {
+  std::set<std::uint32_t> pages;
+  const Result<std::uint64_t> bytes = LogBytes();
+  if (!bytes) return std::unexpected(bytes.error());
+  sqlite3_file* log = LogFile(connection_.get());
+  std::array<std::uint8_t, 4> number;
+  for (std::uint64_t at = 0; at < *bytes; at += kFrameHeader + kPageBytes) {
+    const int result_code = log->pMethods->xRead(log, number.data(), number.size(),
+                                                 static_cast<sqlite3_int64>(kLogHeader + at));
+    if (result_code != SQLITE_OK) {
+      return std::unexpected(SqliteStatus(result_code, path_, "the log can't be read"));
+    }
+    pages.insert(Big32(number.data()));
+  }
+  return pages;
+}
+
+// No statement but these two runs in that transaction, and page 1 says nothing of another schema
+// until it is over: nothing that SQLite knows of the pages is used before it is given up.
+Status SqliteDatabase::WritePages(FileOverlay& overlay) {
+  constexpr std::string_view kRead = "SELECT data FROM sqlite_dbpage WHERE pgno = ?";
+  constexpr std::string_view kWrite = "INSERT INTO sqlite_dbpage(pgno, data) VALUES(?, ?)";
+  constexpr std::size_t kSchemaCookieAt = 40, kSchemaCookieBytes = 4;
+  Result<std::set<std::uint32_t>> pages = PagesInLog();
+  if (!pages) return pages.error();
+  for (const auto& [number, bytes] : overlay.written()) pages->insert(number);
+  const std::uint32_t count = overlay.page_count();
+  const auto content = static_cast<std::ptrdiff_t>(overlay.page_size() - reserved_bytes());
+  Bytes then(overlay.page_size()), now;
+  const auto write = [&](std::uint32_t number) -> Status {
+    if (const int result_code = overlay.ReadPage(number, then); result_code != SQLITE_OK) {
+      return SqliteStatus(result_code, path_, "what the file is without its log can't be read");
+    }
+    now.clear();
+    Status status = Run(kRead, {std::int64_t{number}}, [&](const Row& row) {
+      const ByteView bytes = row.Blob(0);
+      now.assign(bytes.begin(), bytes.end());
+    });
+    if (!status.ok()) return status;
+    if (number == 1) {
+      std::copy_n(now.begin() + kSchemaCookieAt, kSchemaCookieBytes,
+                  then.begin() + kSchemaCookieAt);
+    }
+    const bool is_same =
+        now.size() == then.size() && std::equal(then.begin(), then.begin() + content, now.begin());
+    if (is_same) return status;
+    return Run(kWrite, {std::int64_t{number}, ByteView(then)});
+  };
+  Defend(false);
+  Status status = InTransaction([&]() -> Status {
+    Status written;
+    for (const std::uint32_t number : *pages) {
+      if (number > count || IsLockPage(number, then.size())) continue;
+      if (written.ok()) written = write(number);
+    }
+    std::int64_t before = 0;
+    if (written.ok()) {
+      written = Run("SELECT page_count FROM pragma_page_count", {},
+                    [&](const Row& row) { before = row.Int(0); });
+    }
+    // The last statement: only so is it heeded.
+    if (written.ok() && before > std::int64_t{count}) {
+      written = Run(kWrite, {std::int64_t{count} + 1, std::monostate()});
+    }
+    return written;
+  });
+  Defend(true);
+  sqlite3_db_release_memory(connection_.get());
+  const Status renewed = Run("PRAGMA writable_schema = RESET");
+  if (status.ok()) status = renewed;
+  if (status.ok()) {
+    const Result<bool> is_pending = ResumeScrub();
+    if (!is_pending) status = is_pending.error();
+  }
+  return status;
+}
+
+Status SqliteDatabase::GoBackTo(const OpenOptions& image,
+                                FunctionRef<Status(Database& then)> keep) {
+  if (!unusable_.ok()) return unusable_;
+  if (Status status = RequireNoTransaction("going back"); !status.ok()) return status;
+  Result<std::unique_ptr<SqliteDatabase>> source = OpenForReading(image);
+  if (!source) return source.error();
+  if (Status status = CheckImportable(**source); !status.ok()) return status;
+  auto then = CopyInMemory(**source);
+  if (!then) return then.error();
+  const Result<std::int64_t> version = ReadSchemaVersion(**then, image.path);
+  if (!version) return version.error();
+  Status status = Migrate(**then, *version);
+  if (status.ok()) status = (*then)->InTransaction([&] { return keep(**then); });
+  if (status.ok()) status = FitPages(**then);
+  if (status.ok()) status = CopyPages(**then);
+  if (!status.ok()) return status;
+  const Result<bool> is_pending = ResumeScrub();
+  return is_pending ? Status() : is_pending.error();
 }
 
 Status SqliteDatabase::ChangeKey(const FileKey& key) {
@@ -882,13 +1055,24 @@ void SqliteDatabase::Defend(bool enabled) {
   sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_DEFENSIVE, enabled ? 1 : 0, nullptr);
 }
 
-void SqliteDatabase::CheckpointAtCommit(bool enabled) {
+void SqliteDatabase::SetCheckpoints() {
   const int frames = keeps_clean_ ? kScrubbingFrames : kCheckpointFrames;
-  sqlite3_wal_autocheckpoint(connection_.get(), enabled ? frames : 0);
+  const bool may_move = writing_ && !is_held_ && unusable_.ok();
+  sqlite3_wal_autocheckpoint(connection_.get(), may_move && !exporting_ ? frames : 0);
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, may_move ? 0 : 1, nullptr);
 }
 
-void SqliteDatabase::CheckpointOnClose(bool enabled) {
-  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
+void SqliteDatabase::HoldLog(bool wanted) {
+  is_held_ = wanted;
+  SetCheckpoints();
+}
+
+Status SqliteDatabase::ResumeHold() {
+  bool is_held = false;
+  Status status =
+      Run("SELECT 1 FROM meta WHERE name = 'log_held'", {}, [&](const Row&) { is_held = true; });
+  if (status.ok()) HoldLog(is_held);
+  return status;
 }
 
 void SqliteDatabase::DeleteLogWeMade() {
@@ -916,6 +1100,9 @@ Result<std::unique_ptr<Database>> OpenDatabase(const OpenOptions& options) {
     // Before anything moves the log.
     const Result<bool> is_pending = (*database)->ResumeScrub();
     if (!is_pending) return std::unexpected(is_pending.error());
+    if (Status status = (*database)->ResumeHold(); !status.ok()) {
+      return std::unexpected(std::move(status));
+    }
   }
   if (Status status = (*database)->StartWriting(options.durability); !status.ok()) {
     return std::unexpected(std::move(status));

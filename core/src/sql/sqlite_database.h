@@ -4,11 +4,14 @@
 #ifndef KEEPSAKE_SQL_SQLITE_DATABASE_H_
 #define KEEPSAKE_SQL_SQLITE_DATABASE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "keepsake/database.h"
+#include "sql/file_overlay.h"
 #include "sql/file_seal.h"
 #include "sql/file_sums.h"
 #include "sql/file_trees.h"
@@ -37,6 +40,9 @@ class SqliteDatabase final : public Database, public RawFile {
   Status LoadSchema();
   // Whether a scrub was begun, which from now on goes on. REQUIRES: the tables are there.
   Result<bool> ResumeScrub();
+  // Whether the log is to be held: whether there is a row 'log_held' in `meta`. REQUIRES: as
+  // before.
+  Status ResumeHold();
   // Sets the log and the durability. kReadOnly if the file can't be written.
   Status StartWriting(Durability durability);
 
@@ -54,6 +60,23 @@ class SqliteDatabase final : public Database, public RawFile {
   void EndExport() override;
   Status ChangeKey(const FileKey& key);
   Status ImportFrom(const OpenOptions& source) override;
+  std::uint64_t changes() const override;
+
+  // As long as the log is held, what is committed stays there, also when the database is closed:
+  // the file is what it was. Flush() flushes the log then, and an export is made in memory.
+  void HoldLog(bool wanted);
+  bool InMemory() const;
+  // Moves the log whether it is held or not. kBusy while the file is read by an export.
+  Status MoveHeldLog();
+  // What is in the log, in bytes.
+  Result<std::uint64_t> LogBytes();
+  bool is_file_exported() const { return exporting_ && !memory_export_; }
+  // Makes the database what its file is without the log. `keep` writes to that first, in a
+  // transaction. All of it is one of this database. Not within a transaction.
+  Status GoBack(FunctionRef<Status(Database& then)> keep);
+  // The same, but to what another keepsake file is, which is checked first, without what it has of
+  // syncing.
+  Status GoBackTo(const OpenOptions& image, FunctionRef<Status(Database& then)> keep);
 
   std::uint32_t reserved_bytes() const override {
     return seal_ == nullptr ? kSumBytes : kSealBytes;
@@ -67,7 +90,6 @@ class SqliteDatabase final : public Database, public RawFile {
                  ConnectionPtr connection, std::string path);
   static Result<std::unique_ptr<SqliteDatabase>> Open(const OpenOptions& options, int flags);
 
-  bool InMemory() const;
   Status RequireKey();
   Status RequireOwnLog();
   Status RunOutermost(FunctionRef<Status()> body);
@@ -78,8 +100,8 @@ class SqliteDatabase final : public Database, public RawFile {
   // Whether SQL that could damage the file is refused, as SQLite advises for files of others. It
   // is, except where we write pages ourselves.
   void Defend(bool enabled);
-  void CheckpointAtCommit(bool enabled);
-  void CheckpointOnClose(bool enabled);
+  // Says SQLite when to move the log by itself.
+  void SetCheckpoints();
   void DeleteLogWeMade();
 
   Result<PageCheck> ComparePages(std::uint32_t first, std::uint32_t count, bool accepts);
@@ -95,6 +117,13 @@ class SqliteDatabase final : public Database, public RawFile {
   Status CheckTables(SqliteDatabase& source, std::int64_t version);
   Status CopyPagesFrom(SqliteDatabase& source);
   Status CopyPages(SqliteDatabase& source);
+  Result<std::unique_ptr<SqliteDatabase>> CopyInMemory(SqliteDatabase& source);
+  // Gives pages room for what an encrypted file has at their end.
+  Status FitPages(SqliteDatabase& scratch);
+
+  Status RunOver(FileOverlay& overlay, FunctionRef<Status(Database& then)> keep);
+  Result<std::set<std::uint32_t>> PagesInLog();
+  Status WritePages(FileOverlay& overlay);
 
   std::string path_;                // as it was asked for
   std::unique_ptr<FileSeal> seal_;  // of an encrypted file; what sums_ is over
@@ -108,6 +137,7 @@ class SqliteDatabase final : public Database, public RawFile {
   bool log_existed_ = false;
   bool writing_ = false;
   bool exporting_ = false;
+  bool is_held_ = false;
   bool keeps_clean_ = false;  // a scrub was begun, and has not ended
   std::optional<Bytes> memory_export_;
 };

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/hash.h"
+#include "base/varint.h"
 #include "json/path.h"
 #include "store/checked_batch.h"
 
@@ -118,8 +120,9 @@ PathTexts TextsAwaited(std::string_view value, std::span<const std::string> path
 }
 
 std::uint32_t FingerprintOf(std::string_view value, std::span<const std::string> paths) {
-  std::size_t hash = std::hash<std::string_view>()(value);
-  for (const std::string& path : paths) hash = hash * 31 + std::hash<std::string_view>()(path);
+  // Not std::hash: devices of other kinds are told of it.
+  std::uint64_t hash = HashOf(BytesOf(value));
+  for (const std::string& path : paths) hash = HashOf(BytesOf(path), hash);
   return static_cast<std::uint32_t>(hash);
 }
 

@@ -242,10 +242,13 @@ Result<std::vector<std::int64_t>> FindUndone(HistoryTable& history, const Undo& 
 
 }  // namespace
 
-Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
+Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, Undo undo,
                                             FunctionRef<bool(const Namespace&)> concerned,
                                             std::int64_t now_ms) {
   HistoryTable& history = table.history();
+  const Result<std::int64_t> operation = history.CurrentId(undo.operation);
+  if (!operation) return std::unexpected(operation.error());
+  undo.operation = *operation;
   const Result<std::vector<std::int64_t>> ids = FindUndone(history, undo, concerned, now_ms);
   if (!ids) return std::unexpected(ids.error());
   std::vector<StoredVersion> versions;

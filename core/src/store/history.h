@@ -31,7 +31,7 @@ Result<std::vector<StoredItem>> ReadItemsAsOf(ItemTable& table, std::string_view
 
 // The versions of an operation, those of items in these namespaces alone. kNotFound if there is no
 // such operation, kNoHistory if a part of it is gone, kChangedSince as Undo::force says.
-Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, const Undo& undo,
+Result<std::vector<StoredVersion>> ReadUndo(ItemTable& table, Undo undo,
                                             FunctionRef<bool(const Namespace&)> concerned,
                                             std::int64_t now_ms);
 

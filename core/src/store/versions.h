@@ -138,6 +138,9 @@ class HistoryTable {
   // Below a prefix, of changes after that time: by namespace, key and number.
   virtual Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
                                   Visitor<const StoredVersion&> offer) = 0;
+  // The id that this operation has by now. It is another one where operations were carried out
+  // again in another order: replicated.h.
+  virtual Result<std::int64_t> CurrentId(std::int64_t operation) { return operation; }
   // By namespace, key and number.
   virtual Status ReadTraces(std::string_view encoded_prefix,
                             Visitor<const VersionTrace&> offer) = 0;

@@ -101,6 +101,7 @@ Result<Request> ParseRequest(ByteView frame, FrameKind kind) {
       return std::unexpected(std::move(status));
     }
   }
+  request.operations_at = frame.size() - reader.remaining();
   if (!reader.Get(request.operations)) return std::unexpected(reader.error());
   if (reader.remaining() > 0) return Malformed("frame goes on after its end");
   return request;

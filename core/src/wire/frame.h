@@ -87,6 +87,7 @@ struct Request {
   // With RequestFlag::kActor: who asks, and from which node of a graph; "" if that is not said.
   std::string actor{};
   std::string node_id{};
+  std::size_t operations_at = 0;          // where in the frame their list begins
   std::vector<OperationView> operations;  // views into the frame
 };
 

@@ -23,6 +23,7 @@
 #include "keepsake/provenance.h"
 #include "keepsake/scope.h"
 #include "keepsake/store.h"
+#include "sync/records.h"
 #include "transfer/file_salvage.h"
 #include "transfer/row_import.h"
 #include "wire/listed_tuples.h"
@@ -92,6 +93,14 @@ enum class Tag : std::uint8_t {
   kAuditRule = 149,
   kAuditLog = 150,
   kScrub = 151,
+  kSyncState = 152,
+  kStartSync = 153,
+  kStopSync = 154,
+  kReadOutbox = 155,
+  kConfirmOutbox = 156,
+  kCatchUp = 157,
+  kListSetAside = 158,
+  kDropSetAside = 159,
   kForeignOpen = 192,
   kForeignItems = 193,
   kForeignCheckpoints = 194,
@@ -195,6 +204,24 @@ struct KeepAudit {
 };
 struct Scrub {
   std::uint32_t pages{};
+};
+struct StartSync {
+  std::string log_id{};
+  std::uint64_t number{};
+  Bytes digest{};
+  bool marks_only{};
+};
+struct ReadOutbox {
+  std::uint64_t after{};
+  std::uint64_t max_bytes{};
+};
+struct ConfirmOutbox {
+  std::uint64_t number{};
+  Bytes digest{};
+  std::uint64_t up_to{};
+};
+struct DropSetAside {
+  std::vector<std::uint64_t> sequences{};
 };
 struct ForeignItems {
   import::ForeignTable table{};
@@ -349,6 +376,22 @@ struct Payload<Tag::kAuditLog> : std::type_identity<AuditQuery> {};
 template <>
 struct Payload<Tag::kScrub> : std::type_identity<Scrub> {};
 template <>
+struct Payload<Tag::kSyncState> : std::type_identity<Nothing> {};
+template <>
+struct Payload<Tag::kStartSync> : std::type_identity<StartSync> {};
+template <>
+struct Payload<Tag::kStopSync> : std::type_identity<Nothing> {};
+template <>
+struct Payload<Tag::kReadOutbox> : std::type_identity<ReadOutbox> {};
+template <>
+struct Payload<Tag::kConfirmOutbox> : std::type_identity<ConfirmOutbox> {};
+template <>
+struct Payload<Tag::kCatchUp> : std::type_identity<sync::CatchUp> {};
+template <>
+struct Payload<Tag::kListSetAside> : std::type_identity<Nothing> {};
+template <>
+struct Payload<Tag::kDropSetAside> : std::type_identity<DropSetAside> {};
+template <>
 struct Payload<Tag::kForeignOpen> : std::type_identity<sql::OpenOptions> {};
 template <>
 struct Payload<Tag::kForeignItems> : std::type_identity<ForeignItems> {};
@@ -394,6 +437,10 @@ auto Fields(Is<CheckPages> auto& x) { return std::tie(x.first, x.count, x.accept
 auto Fields(Is<ChangeKey> auto& x) { return std::tie(x.key); }
 auto Fields(Is<KeepAudit> auto& x) { return std::tie(x.rule); }
 auto Fields(Is<Scrub> auto& x) { return std::tie(x.pages); }
+auto Fields(Is<StartSync> auto& x) { return std::tie(x.log_id, x.number, x.digest, x.marks_only); }
+auto Fields(Is<ReadOutbox> auto& x) { return std::tie(x.after, x.max_bytes); }
+auto Fields(Is<ConfirmOutbox> auto& x) { return std::tie(x.number, x.digest, x.up_to); }
+auto Fields(Is<DropSetAside> auto& x) { return std::tie(x.sequences); }
 auto Fields(Is<ForeignItems> auto& x) { return std::tie(x.table, x.cursor, x.limit); }
 auto Fields(Is<Blob> auto& x) { return std::tie(x.type, x.bytes); }
 auto Fields(Is<OneNamespace> auto& x) { return std::tie(x.ns); }
@@ -469,6 +516,13 @@ auto Fields(Is<sql::OpenOptions> auto& x) { return std::tie(x.path, x.durability
 auto Fields(Is<sql::DamagedPage> auto& x) { return std::tie(x.number, x.held); }
 auto Fields(Is<sql::PageCheck> auto& x) { return std::tie(x.pages, x.damaged, x.problem); }
 auto Fields(Is<transfer::Salvage> auto& x) { return std::tie(x.items, x.vectors, x.checkpoints, x.writes, x.damaged, x.lost_item_count, x.lost_items, x.lost_checkpoint_count, x.lost_checkpoints); }
+auto Fields(Is<sync::State> auto& x) { return std::tie(x.log_id, x.number, x.digest, x.waiting, x.waiting_bytes, x.waiting_since_ms, x.set_aside, x.needs_image); }
+auto Fields(Is<sync::OutboxEntry> auto& x) { return std::tie(x.sequence, x.request); }
+auto Fields(Is<sync::LogRecord> auto& x) { return std::tie(x.number, x.digest, x.requests); }
+auto Fields(Is<sync::CatchUp> auto& x) { return std::tie(x.records, x.image, x.image_number, x.image_digest); }
+auto Fields(Is<sync::FailedRequest> auto& x) { return std::tie(x.sequence, x.code, x.message); }
+auto Fields(Is<sync::CaughtUp> auto& x) { return std::tie(x.applied, x.failed); }
+auto Fields(Is<sync::SetAside> auto& x) { return std::tie(x.sequence, x.request, x.at_ms, x.code, x.message); }
 auto Fields(Is<ReadRows> auto& x) { return std::tie(x.export_id, x.number, x.cursor); }
 auto Fields(Is<transfer::ImportState> auto& x) { return std::tie(x.export_id, x.next, x.cursor, x.is_complete); }
 auto Fields(Is<import::ForeignTableInfo> auto& x) { return std::tie(x.table, x.rows); }

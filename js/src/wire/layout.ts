@@ -291,6 +291,50 @@ export function writeScrubRequest(writer: Writer, it: ScrubRequest): void {
   writer.u32(it.pages);
 }
 
+export interface StartSyncRequest {
+  readonly logId: string;
+  readonly number: number;
+  readonly digest: Uint8Array;
+  readonly marksOnly?: boolean | undefined;
+}
+
+export function writeStartSyncRequest(writer: Writer, it: StartSyncRequest): void {
+  writer.text(it.logId);
+  writer.i64(it.number);
+  writer.bytes(it.digest);
+  writer.flag(it.marksOnly ?? false);
+}
+
+export interface ReadOutboxRequest {
+  readonly after: number;
+  readonly maxBytes: number;
+}
+
+export function writeReadOutboxRequest(writer: Writer, it: ReadOutboxRequest): void {
+  writer.i64(it.after);
+  writer.i64(it.maxBytes);
+}
+
+export interface ConfirmOutboxRequest {
+  readonly number: number;
+  readonly digest: Uint8Array;
+  readonly upTo: number;
+}
+
+export function writeConfirmOutboxRequest(writer: Writer, it: ConfirmOutboxRequest): void {
+  writer.i64(it.number);
+  writer.bytes(it.digest);
+  writer.i64(it.upTo);
+}
+
+export interface DropSetAsideRequest {
+  readonly sequences: ReadonlyArray<number>;
+}
+
+export function writeDropSetAsideRequest(writer: Writer, it: DropSetAsideRequest): void {
+  writer.list(it.sequences, (writer, value) => writer.i64(value));
+}
+
 export interface ForeignItemsRequest {
   readonly table: ForeignTable;
   readonly cursor: string;
@@ -718,6 +762,13 @@ export function writeStoreConfiguration(writer: Writer, it: StoreConfiguration):
   if (it.text !== undefined) writeTextConfig(writer, it.text);
 }
 
+export function readStoreConfiguration(reader: Reader): StoreConfiguration {
+  return {
+    index: reader.flag() ? readIndexConfig(reader) : undefined,
+    text: reader.flag() ? readTextConfig(reader) : undefined,
+  };
+}
+
 export interface IndexConfig {
   readonly dims: number;
   readonly fields: ReadonlyArray<string>;
@@ -731,6 +782,15 @@ export function writeIndexConfig(writer: Writer, it: IndexConfig): void {
   writer.texts(it.fields);
   writer.text(it.model);
   writer.flag(it.replaceVectors);
+}
+
+export function readIndexConfig(reader: Reader): IndexConfig {
+  return {
+    dims: reader.u32(),
+    fields: reader.texts(),
+    model: reader.text(),
+    replaceVectors: reader.flag(),
+  };
 }
 
 /** Whose words are stemmed. */
@@ -754,6 +814,16 @@ export function writeTextConfig(writer: Writer, it: TextConfig): void {
   writer.u8(Language[it.language]);
 }
 
+export function readTextConfig(reader: Reader): TextConfig {
+  return {
+    fields: reader.list(readTextField),
+    group: reader.text(),
+    position: reader.text(),
+    speaker: reader.text(),
+    language: readName(reader, Language),
+  };
+}
+
 export interface TextField {
   readonly path: string;
   readonly weight: number;
@@ -762,6 +832,13 @@ export interface TextField {
 export function writeTextField(writer: Writer, it: TextField): void {
   writer.text(it.path);
   writer.f64(it.weight);
+}
+
+export function readTextField(reader: Reader): TextField {
+  return {
+    path: reader.text(),
+    weight: reader.f64(),
+  };
 }
 
 /** How much a store holds. Expired items that are not yet swept count. */
@@ -1718,6 +1795,122 @@ export function readLostItem(reader: Reader): LostItem {
   };
 }
 
+export interface SyncState {
+  logId: string;
+  /** The last record of the log that was carried out here, and what names it. */
+  number: number;
+  digest: Uint8Array;
+  /** Requests that are not in the log yet: how many, their bytes, and when the oldest was made. */
+  waiting: number;
+  waitingBytes: number;
+  waitingSince: number | undefined;
+  /** Requests that were refused when they were carried out again: listSetAside. */
+  setAside: number;
+  /** Whether `catchUp` needs an image, because the file can't go back by itself any more. */
+  needsImage: boolean;
+}
+
+export function readSyncState(reader: Reader): SyncState {
+  return {
+    logId: reader.text(),
+    number: reader.i64(),
+    digest: reader.bytes(),
+    waiting: reader.i64(),
+    waitingBytes: reader.i64(),
+    waitingSince: reader.flag() ? reader.i64() : undefined,
+    setAside: reader.i64(),
+    needsImage: reader.flag(),
+  };
+}
+
+/** A request that is to go into the log. */
+export interface OutboxEntry {
+  sequence: number;
+  request: Uint8Array;
+}
+
+export function readOutboxEntry(reader: Reader): OutboxEntry {
+  return {
+    sequence: reader.i64(),
+    request: reader.bytes(),
+  };
+}
+
+/** A record of the log: its place there, what names it, and requests in their order. */
+export interface LogRecord {
+  readonly number: number;
+  readonly digest: Uint8Array;
+  readonly requests: ReadonlyArray<Uint8Array>;
+}
+
+export function writeLogRecord(writer: Writer, it: LogRecord): void {
+  writer.i64(it.number);
+  writer.bytes(it.digest);
+  writer.list(it.requests, (writer, value) => writer.bytes(value));
+}
+
+export interface CatchUpRequest {
+  /** Those that are applied already are skipped. */
+  readonly records: ReadonlyArray<LogRecord>;
+  /** A lent file, which is what the memory was at a record of the log; "" for none. */
+  readonly image?: string | undefined;
+  readonly imageNumber?: number | undefined;
+  readonly imageDigest?: Uint8Array | undefined;
+}
+
+export function writeCatchUpRequest(writer: Writer, it: CatchUpRequest): void {
+  writer.list(it.records, writeLogRecord);
+  writer.text(it.image ?? "");
+  writer.i64(it.imageNumber ?? 0);
+  writer.bytes(it.imageDigest ?? new Uint8Array());
+}
+
+/** What was refused now, and is set aside. */
+export interface FailedRequest {
+  sequence: number;
+  code: StatusCode;
+  message: string;
+}
+
+export function readFailedRequest(reader: Reader): FailedRequest {
+  return {
+    sequence: reader.i64(),
+    code: readStatusCode(reader),
+    message: reader.text(),
+  };
+}
+
+export interface CaughtUp {
+  /** The number of the last record. */
+  applied: number;
+  failed: FailedRequest[];
+}
+
+export function readCaughtUp(reader: Reader): CaughtUp {
+  return {
+    applied: reader.i64(),
+    failed: reader.list(readFailedRequest),
+  };
+}
+
+export interface SetAsideEntry {
+  sequence: number;
+  request: Uint8Array;
+  at: number;
+  code: StatusCode;
+  message: string;
+}
+
+export function readSetAsideEntry(reader: Reader): SetAsideEntry {
+  return {
+    sequence: reader.i64(),
+    request: reader.bytes(),
+    at: reader.i64(),
+    code: readStatusCode(reader),
+    message: reader.text(),
+  };
+}
+
 /** Which piece of an export of rows: the first has no cursor. */
 export interface RowsRequest {
   readonly exportId: string;
@@ -1957,6 +2150,14 @@ export const LAYOUT = {
   auditRule: { tag: 149, write: nothing, read: (reader: Reader) => reader.flag() ? readKeptAuditRule(reader) : undefined },
   auditLog: { tag: 150, write: writeAuditRequest, read: (reader: Reader) => reader.list(readAuditEntry) },
   scrub: { tag: 151, write: writeScrubRequest, read: (reader: Reader) => readName(reader, Scrubbed) },
+  syncState: { tag: 152, write: nothing, read: (reader: Reader) => reader.flag() ? readSyncState(reader) : undefined },
+  startSync: { tag: 153, write: writeStartSyncRequest, read: nothing },
+  stopSync: { tag: 154, write: nothing, read: nothing },
+  readOutbox: { tag: 155, write: writeReadOutboxRequest, read: (reader: Reader) => reader.list(readOutboxEntry) },
+  confirmOutbox: { tag: 156, write: writeConfirmOutboxRequest, read: nothing },
+  catchUp: { tag: 157, write: writeCatchUpRequest, read: readCaughtUp },
+  listSetAside: { tag: 158, write: nothing, read: (reader: Reader) => reader.list(readSetAsideEntry) },
+  dropSetAside: { tag: 159, write: writeDropSetAsideRequest, read: nothing },
   foreignOpen: { tag: 192, write: writeOpenOptions, read: readForeignTables },
   foreignItems: { tag: 193, write: writeForeignItemsRequest, read: readForeignItemPage },
   foreignCheckpoints: { tag: 194, write: writePageRequest, read: readForeignCheckpointPage },

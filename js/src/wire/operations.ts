@@ -249,6 +249,21 @@ export const OPERATIONS: {
   auditLog: { from: "scope", access: undefined },
   scrub: { from: "scope", access: undefined, makesRoom: always },
 
+  syncState: { from: "memory", access: undefined },
+  startSync: { from: "host", access: undefined },
+  stopSync: { from: "host", access: undefined, makesRoom: always },
+  readOutbox: { from: "host", access: undefined },
+  confirmOutbox: { from: "host", access: undefined, makesRoom: always },
+  // Whoever hands the records over may know what they change.
+  catchUp: {
+    from: "host",
+    access: undefined,
+    changes: (operation) => (operation as { changes?: Changes }).changes ?? everything(),
+    usesIndex: true,
+  },
+  listSetAside: { from: "memory", access: undefined },
+  dropSetAside: { from: "memory", access: undefined, makesRoom: always },
+
   foreignOpen: { from: "host", access: undefined },
   foreignItems: { from: "host", access: undefined },
   foreignCheckpoints: { from: "host", access: undefined },

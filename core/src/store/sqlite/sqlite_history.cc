@@ -31,6 +31,17 @@ constexpr std::string_view kDropRule = "DELETE FROM history_rules WHERE ns = ?";
 constexpr std::string_view kNextId =
     "SELECT 1 + max(COALESCE((SELECT max(version_id) FROM store_versions), 0),"
     " COALESCE((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'history_last'), 0))";
+// Where what is too old is looked for next: of a replica, since it must be dropped on all alike.
+constexpr std::string_view kReadCursor =
+    "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'history_cursor'";
+constexpr std::string_view kWriteCursor =
+    "INSERT OR REPLACE INTO meta(name, value) VALUES('history_cursor', CAST(? AS TEXT))";
+constexpr std::string_view kIsOperation =
+    "SELECT count(*) FROM store_versions WHERE version_id = ? AND operation_id = version_id";
+// Nothing if there are several.
+constexpr std::string_view kFindByMark =
+    "SELECT CASE count(*) WHEN 1 THEN min(version_id) ELSE 0 END FROM store_versions"
+    " WHERE version_id = operation_id AND version_id >= ? AND version_id & ? = ?";
 constexpr std::string_view kNoteLast =
     "INSERT OR REPLACE INTO meta(name, value) VALUES('history_last', CAST(? AS TEXT))";
 
@@ -205,11 +216,26 @@ void SqliteHistory::Begin(std::string_view actor, bool is_single) {
 
 Result<std::int64_t> SqliteHistory::NextId() { return ReadInt(database_, kNextId); }
 
+Result<std::int64_t> SqliteHistory::CurrentId(std::int64_t operation) {
+  constexpr std::int64_t kFirst = std::int64_t{1} << Replicated::kMarkBits;
+  if (!is_replicated() || operation < kFirst) return operation;
+  const Result<std::int64_t> is_there = ReadInt(database_, kIsOperation, {operation});
+  if (!is_there || *is_there != 0) return is_there ? operation : is_there;
+  const Result<std::int64_t> moved =
+      ReadInt(database_, kFindByMark, {kFirst, kFirst - 1, operation & (kFirst - 1)});
+  return moved && *moved == 0 ? operation : moved;
+}
+
 Status SqliteHistory::Record(const HistoryRule& rule, Change change, std::string_view encoded_ns,
                              std::string_view key, std::int64_t at_ms) {
   const bool is_first = operation_ == 0;
   const Param operation = is_first ? Param(std::monostate()) : Param(operation_);
-  const Param id = is_first ? Param(std::monostate()) : Param(last_id_ + 1);
+  Param id = is_first ? Param(std::monostate()) : Param(last_id_ + 1);
+  if (is_first && is_replicated()) {
+    const Result<std::int64_t> next = NextId();
+    if (!next) return next.error();
+    id = (((*next >> Replicated::kMarkBits) + 1) << Replicated::kMarkBits) | replicated_->mark();
+  }
   std::int64_t number = 0;
   bool was_there = false;
   Status status =
@@ -261,12 +287,21 @@ Status SqliteHistory::DropUpTo(std::string_view encoded_ns, std::string_view key
 Result<std::int64_t> SqliteHistory::End(std::int64_t now_ms) {
   if (operation_ == 0) return 0;
   Status status = is_single_ ? Status() : database_.Run(kEndOperation, {last_id_});
-  if (status.ok()) status = DropSomeOld(now_ms, kDroppedAtOnce);
+  if (status.ok() && is_replicated()) {
+    const Result<std::int64_t> cursor = ReadInt(database_, kReadCursor);
+    if (!cursor) return cursor;
+    next_to_look_at_ = *cursor;
+    status = DropSomeOld(now_ms, kDroppedAtOnce, next_to_look_at_);
+    const bool moved = next_to_look_at_ != *cursor;
+    if (status.ok() && moved) status = database_.Run(kWriteCursor, {next_to_look_at_});
+  } else if (status.ok()) {
+    status = DropSomeOld(now_ms, kDroppedAtOnce, next_to_look_at_);
+  }
   if (!status.ok()) return std::unexpected(std::move(status));
   return operation_;
 }
 
-Status SqliteHistory::DropSomeOld(std::int64_t now_ms, std::int64_t most) {
+Status SqliteHistory::DropSomeOld(std::int64_t now_ms, std::int64_t most, std::int64_t& cursor) {
   const Result<const HistoryRules*> rules = Rules();
   if (!rules) return rules.error();
   const bool any_ages = std::ranges::any_of((*rules)->rows(), [](const HistoryRules::Row& row) {
@@ -275,13 +310,13 @@ Status SqliteHistory::DropSomeOld(std::int64_t now_ms, std::int64_t most) {
   if (!any_ages) return {};
   std::vector<std::int64_t> old;
   std::int64_t seen = 0;
-  Status status = database_.Run(kLook, {next_to_look_at_, most}, [&](const Row& row) {
+  Status status = database_.Run(kLook, {cursor, most}, [&](const Row& row) {
     ++seen;
-    next_to_look_at_ = row.Int(0) + 1;
+    cursor = row.Int(0) + 1;
     const HistoryRule* rule = (*rules)->Find(row.Text(1));
     if (rule == nullptr || row.Int(2) <= HorizonOf(*rule, now_ms)) old.push_back(row.Int(0));
   });
-  if (seen < most) next_to_look_at_ = 0;
+  if (seen < most) cursor = 0;
   return status.ok() ? Erase(old) : status;
 }
 
@@ -292,10 +327,10 @@ Status SqliteHistory::DropOld(std::int64_t now_ms) {
   if ((*rules)->empty()) return {};
   return database_.InTransaction([&] {
     Status status;
-    next_to_look_at_ = 0;
+    std::int64_t cursor = 0;
     do {
-      status = DropSomeOld(now_ms, kAtOnce);
-    } while (status.ok() && next_to_look_at_ != 0);
+      status = DropSomeOld(now_ms, kAtOnce, cursor);
+    } while (status.ok() && cursor != 0);
     return status;
   });
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "keepsake/database.h"
+#include "store/replicated.h"
 #include "store/sqlite/sqlite_vectors.h"
 #include "store/versions.h"
 
@@ -20,9 +21,9 @@ namespace keepsake {
 
 class SqliteHistory final : public HistoryTable {
  public:
-  // Borrowed.
-  SqliteHistory(sql::Database& database, SqliteVectors& vectors)
-      : database_(database), vectors_(vectors) {}
+  // Borrowed; `replicated` may be null.
+  SqliteHistory(sql::Database& database, SqliteVectors& vectors, const Replicated* replicated)
+      : database_(database), vectors_(vectors), replicated_(replicated) {}
 
   // What follows, within a transaction of the caller's, is one operation, of one version if it
   // `is_single`.
@@ -43,6 +44,7 @@ class SqliteHistory final : public HistoryTable {
   Status ReadChangesAfter(std::string_view encoded_prefix, std::int64_t at_ms,
                           Visitor<const StoredVersion&> offer) override;
   Status ReadTraces(std::string_view encoded_prefix, Visitor<const VersionTrace&> offer) override;
+  Result<std::int64_t> CurrentId(std::int64_t operation) override;
 
  private:
   Status KeepVectors(std::int64_t id, std::string_view encoded_ns, std::string_view key);
@@ -53,12 +55,14 @@ class SqliteHistory final : public HistoryTable {
   // Offers the version of a row, with its vectors.
   Result<bool> Offer(const sql::Row& row, Visitor<const StoredVersion&> offer);
   Result<std::int64_t> NextId();
+  bool is_replicated() const { return replicated_ != nullptr && replicated_->is_on(); }
   // Of the versions from the cursor on, some.
-  Status DropSomeOld(std::int64_t now_ms, std::int64_t most);
+  Status DropSomeOld(std::int64_t now_ms, std::int64_t most, std::int64_t& cursor);
   Status Delete(std::string_view ids);
 
   sql::Database& database_;
   SqliteVectors& vectors_;
+  const Replicated* replicated_;
   std::optional<HistoryRules> rules_;
   std::string actor_;
   bool is_single_ = false;

@@ -14,6 +14,7 @@
 #include "store/embedding.h"
 #include "store/item_table.h"
 #include "store/item_writes.h"
+#include "store/replicated.h"
 #include "store/sqlite/id_list.h"
 #include "store/sqlite/provenance_columns.h"
 #include "store/sqlite/read_int.h"
@@ -177,6 +178,9 @@ constexpr std::string_view kPathsAndVectors =
 constexpr std::string_view kRefreshTtl =
     "UPDATE store_kv SET expires_at = ? + ttl"
     " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0";
+constexpr std::string_view kWithTtl =
+    "SELECT ns, key FROM store_kv"
+    " WHERE item_id IN (SELECT value FROM json_each(?)) AND ttl > 0 ORDER BY item_id";
 // Tells a database in which nothing was ever superseded, so that nobody need look for it.
 constexpr std::string_view kNoteSuperseded =
     "INSERT OR IGNORE INTO meta(name, value) VALUES('has_superseded', '1')";
@@ -288,7 +292,7 @@ class SqliteStore final : public Store, private ItemTable {
         text_(database),
         vectors_(database),
         fields_(database),
-        history_(database, vectors_) {}
+        history_(database, vectors_, this->options().replicated) {}
 
   Status Start() { return text_.Start(); }
 
@@ -726,7 +730,22 @@ Result<bool> SqliteStore::IsRowOnly(const CheckedPut& put) {
 
 Status SqliteStore::RestartTtls(std::span<const std::int64_t> ids, std::int64_t now_ms) {
   const std::string list = IdList(ids);
-  return database_.Run(kRefreshTtl, {now_ms, list});
+  Replicated* replicated = options().replicated;
+  if (replicated == nullptr || !replicated->is_on()) {
+    return database_.Run(kRefreshTtl, {now_ms, list});
+  }
+  return database_.InTransaction([&]() -> Status {
+    std::vector<ItemRef> items;
+    Status status = database_.Run(kWithTtl, {list}, [&](const Row& row) -> Status {
+      Result<Namespace> ns = DecodeNamespace(row.Text(0));
+      if (!ns) return std::move(ns.error());
+      items.push_back({*std::move(ns), std::string(row.Text(1))});
+      return {};
+    });
+    if (!status.ok() || items.empty()) return status;
+    status = database_.Run(kRefreshTtl, {now_ms, list});
+    return status.ok() ? replicated->TtlsRestarted(items) : status;
+  });
 }
 
 Status SqliteStore::PutRow(const CheckedPut& put, std::int64_t now_ms, std::string_view sql,
