@@ -1,11 +1,12 @@
 // A Connection is one façade's share of an Engine: made synchronously, opened by
 // the first call, closed once. Connections to one database share one Engine.
 
-import { databaseEngine, memoryEngine, resolveOptions } from "#host";
+import { databaseEngine, memoryEngine, openFiles, resolveOptions } from "#host";
 import { checkOptions, type NamesOf, show } from "./checks.js";
 import type { Answers, MaybePromise } from "./engine/answers.js";
 import type { ChangeListener } from "./engine/changes.js";
 import type { Engine, EngineStatus, ForeignDatabase } from "./engine/engine.js";
+import { IN_BUCKET, type MemoryBucket } from "./engine/in-bucket.js";
 import { whenIndexed } from "./engine/indexing.js";
 import type { Key } from "./engine/keys.js";
 import type { DatabaseOptions } from "./engine/options.js";
@@ -76,7 +77,6 @@ interface ConnectionParts extends Observers {
   readonly shared?: Connection | undefined;
   /** Whose engine it uses, as long as that is open. */
   readonly whole?: Connection | undefined;
-  readonly isLent?: boolean | undefined;
 }
 
 /** @internal */
@@ -116,9 +116,20 @@ export class Connection {
     return new Connection({ acquire: () => databaseEngine(resolved), configuration, ...observers });
   }
 
+  /** The engine of a memory in a bucket. */
+  static toBucket(bucket: MemoryBucket, options: object, observers: Observers): Connection {
+    if (typeof orUndefined(() => bucket[IN_BUCKET]) !== "function") {
+      throw invalid(
+        `bucket must be what a function of keepsake/bucket makes, such as s3() or customBucket(): ${show(bucket)}`,
+      );
+    }
+    const engine = bucket[IN_BUCKET](options, openFiles);
+    return new Connection({ acquire: () => engine, ...observers });
+  }
+
   /** The engine that `acquire` finds, when it is needed, over a database of somebody else's. */
   static toEngine(acquire: () => Engine): Connection {
-    return new Connection({ acquire, isLent: true });
+    return new Connection({ acquire });
   }
 
   /** Another connection to the same engine. */
@@ -167,11 +178,6 @@ export class Connection {
   readsAs(other: Connection): boolean {
     const isSame = other.origin === this.origin && other.#parts.hear === this.#parts.hear;
     return isSame && areEqual(this.levels?.bytes, other.levels?.bytes);
-  }
-
-  /** Of a Durable Object or an application, which know no class that opens a file. */
-  get isLent(): boolean {
-    return this.#parts.isLent ?? false;
   }
 
   /** Answers all operations, or fails with the first that failed; at once if it is open. */
@@ -260,6 +266,16 @@ export class Connection {
 
   status(): Promise<EngineStatus> {
     return this.#open().status();
+  }
+
+  /** Rejects where no log of the past is kept. */
+  restore(at: number): Promise<void> {
+    const restored = this.#open().restore?.(at);
+    if (restored !== undefined) return restored;
+    throw new KeepsakeError(
+      "unsupported",
+      "restore() is of a memory in a bucket, or of one that syncs; keepHistory() and undo() work on items everywhere",
+    );
   }
 
   /** From now on this key opens the database, and no other. */

@@ -1,5 +1,5 @@
-// Entry `keepsake/embed`: meaning without a service, from a published table of word vectors.
+// Entry `keepsake/embed`: meaning without a service: published tables of word vectors, and models that are loaded later.
 
 export { type StaticEmbedder, staticEmbedder } from "./embed/embedder.js";
-export { type LazyEmbedder, type LazyTable, lazyEmbedder } from "./embed/lazy.js";
+export { type LazyEmbedder, type LazyModel, lazyEmbedder } from "./embed/lazy.js";
 export { type CutOptions, cutWordVectors, type TableSource } from "./embed/read.js";

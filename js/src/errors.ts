@@ -44,7 +44,13 @@ export type KeepsakeErrorCode =
   | "embedding_failed"
   | "provider_error"
   | "already_exists"
-  | "newer_version";
+  | "newer_version"
+  /** A bucket does not answer. */
+  | "unreachable"
+  /** A bucket refuses: its credentials, its rights or its settings are wrong. */
+  | "bucket_refused"
+  /** A bucket has less, or something else, than it had before. */
+  | "rolled_back";
 
 /** A database that could not be opened, and is kept under another name. */
 export interface DamagedDatabase {

@@ -19,8 +19,15 @@ export type { CheckpointBound } from "./checkpointer/config.js";
 export type { CheckpointDiff } from "./checkpointer/diff.js";
 export type { ChangeListener } from "./engine/changes.js";
 export type { Persistence } from "./engine/engine.js";
+export type { MemoryBucket } from "./engine/in-bucket.js";
 export type { Key } from "./engine/keys.js";
-export type { BrowserWorker, DatabaseOptions } from "./engine/options.js";
+export type {
+  BrowserWorker,
+  DatabaseOptions,
+  LogOptions,
+  SyncOptions,
+} from "./engine/options.js";
+export type { SetAside, SyncStatus } from "./engine/synced-memory.js";
 export { type DamagedDatabase, KeepsakeError, type KeepsakeErrorCode } from "./errors.js";
 export type {
   ImportOptions,

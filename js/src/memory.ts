@@ -1,6 +1,7 @@
 // Both tiers of an agent's memory over one database.
 
 import type { BaseCheckpointSaver, SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import { openFiles } from "#host";
 import { importFile, salvageFile } from "#importer";
 import { KeepsakeCache } from "./cache/cache.js";
 import {
@@ -8,13 +9,22 @@ import {
   type CheckpointerStats,
   SqliteSaver,
 } from "./checkpointer/checkpointer.js";
-import { checkOptions, type NamesOf } from "./checks.js";
+import { checkEach, checkOptions, checkTime, checkWhole, type NamesOf, show } from "./checks.js";
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "./connection.js";
 import type { ChangeListener } from "./engine/changes.js";
-import type { Persistence } from "./engine/engine.js";
+import type { Engine, Persistence } from "./engine/engine.js";
+import { type MemoryBucket, SYNCED } from "./engine/in-bucket.js";
 import { checkKey, type Key } from "./engine/keys.js";
-import type { DatabaseOptions } from "./engine/options.js";
-import { type DamagedDatabase, nameError, orUndefined, withNamedErrors } from "./errors.js";
+import type { DatabaseOptions, LogOptions, SyncOptions } from "./engine/options.js";
+import type { MemorySync, SyncStatus } from "./engine/synced-memory.js";
+import {
+  type DamagedDatabase,
+  invalid,
+  KeepsakeError,
+  nameError,
+  orUndefined,
+  withNamedErrors,
+} from "./errors.js";
 import {
   checkImportOptions,
   type ImportOptions,
@@ -52,7 +62,7 @@ import { MemoryProvider } from "./scope/provider.js";
 import type { ScopeName, ScopeOptions } from "./scope/scope.js";
 import { ScopedMemory, type ScopedTierOptions } from "./scope/scoped-memory.js";
 import { type CheckpointerForOptions, ScopedSaver } from "./scope/scoped-saver.js";
-import { STORE_OPTIONS, type StoreOptions } from "./store/options.js";
+import { configurationOf, STORE_OPTIONS, type StoreOptions } from "./store/options.js";
 import type { PastStore } from "./store/past-store.js";
 import { SqliteStore } from "./store/store.js";
 import { checkDatabase } from "./transfer/check.js";
@@ -76,7 +86,20 @@ export interface TierOptions extends StoreOptions {
 }
 
 /** Options of both tiers, and of their database. */
-export interface MemoryOptions extends TierOptions, DatabaseOptions, AccessOptions {}
+export interface MemoryOptions extends TierOptions, DatabaseOptions, AccessOptions {
+  /**
+   * An object store in which the memory `name` lives, for functions and processes that have no
+   * disk: see `keepsake/bucket`.
+   */
+  bucket?: MemoryBucket | undefined;
+  /** How the log in the bucket is kept. */
+  log?: LogOptions | undefined;
+  /**
+   * Syncs this memory with a bucket, and so with all devices that do the same. Calls are answered
+   * here, also offline.
+   */
+  sync?: SyncOptions | undefined;
+}
 
 /** @internal */
 export const TIER_OPTIONS: NamesOf<TierOptions> = { ...STORE_OPTIONS, serde: 1, retention: 1 };
@@ -84,6 +107,9 @@ const MEMORY_OPTIONS: NamesOf<MemoryOptions> = {
   ...DATABASE_OPTIONS,
   ...TIER_OPTIONS,
   ...ACCESS_OPTIONS,
+  bucket: 1,
+  log: 1,
+  sync: 1,
 };
 
 /** How a damaged file is read. */
@@ -93,12 +119,14 @@ export interface SalvageOptions {
 }
 
 /** Options of the new memory that takes what is salvaged. */
-export interface SalvageTarget extends Omit<MemoryOptions, "key"> {
+export interface SalvageTarget extends Omit<MemoryOptions, "key" | "bucket" | "log" | "sync"> {
   /** Encrypts it; `null` for a plain file. @default the key of what is salvaged */
   key?: Key | null | undefined;
 }
 
 const SALVAGE_OPTIONS: NamesOf<SalvageOptions> = { key: 1 };
+// What is salvaged goes into a file, or a place of its host.
+const { bucket: _, log: __, sync: ___, ...SALVAGE_TARGET } = MEMORY_OPTIONS;
 
 /** How much both tiers hold. */
 export interface MemoryStats {
@@ -137,9 +165,10 @@ export class Memory {
   readonly #scopedOptions: ScopedTierOptions;
   readonly #connection: Connection;
   #persistence: Persistence;
+  #syncing: MemorySync | undefined;
 
   static {
-    refuseMisplaced(Memory);
+    refuseMisplaced(Memory, "Memory");
   }
 
   /** @internal */
@@ -160,6 +189,72 @@ export class Memory {
   async open(): Promise<void> {
     this.#persistence = (await this.#connection.status()).persistence;
     await this.store.open();
+    if (this.#options.sync !== undefined) await this.#startSyncing(this.#options.sync);
+  }
+
+  async #startSyncing({ bucket, ...sync }: SyncOptions): Promise<void> {
+    const { path, name, key } = this.#options;
+    const connection = this.#connection;
+    const syncing = bucket[SYNCED](
+      { name, key, ...sync },
+      {
+        calls: connection,
+        openFiles,
+        index: configurationOf(this.#options)?.index,
+        database: String(name ?? path),
+        isEmpty: () => isEmpty(connection),
+        copyInto: (engine) => copyInto(engine, connection, key),
+      },
+    );
+    await syncing.start();
+    this.#syncing = syncing;
+  }
+
+  /**
+   * Resolves when all that was written here before is in the bucket, and all that is there is here.
+   * A memory that syncs does this by itself, too: call it to wait for it, or to hear why it fails.
+   */
+  async sync(): Promise<void> {
+    await withNamedErrors("Memory", () => this.#synced("sync").sync());
+  }
+
+  /** What waits to be synced and since when, what failed, and what was set aside. */
+  async syncStatus(): Promise<SyncStatus> {
+    return withNamedErrors("Memory", () => this.#synced("syncStatus").status());
+  }
+
+  /** Drops writes that `syncStatus()` lists as set aside, by their ids. */
+  async dropSetAside(ids: number[]): Promise<void> {
+    await withNamedErrors("Memory", () => {
+      const checked = checkEach("ids", ids, (id, i) => checkWhole(`ids[${i}]`, id, 1, MOST_ID));
+      return this.#synced("dropSetAside").dropSetAside(checked);
+    });
+  }
+
+  // A receipt, or what became of one: with what the bucket and other devices may still have.
+  async #toldOfDevices<T extends { remains?: string | undefined }>(of: T): Promise<T> {
+    if (of.remains === undefined || !(await this.#syncing?.status())?.isForgetting) return of;
+    return { ...of, remains: `${of.remains} ${ELSEWHERE}` };
+  }
+
+  #synced(method: string): MemorySync {
+    if (this.#syncing !== undefined) return this.#syncing;
+    throw new KeepsakeError(
+      "unsupported",
+      `${method}() is of a memory that syncs: openMemory({ path, or name in browsers, sync: { bucket } })`,
+    );
+  }
+
+  /**
+   * The memory becomes what it was at a time, everywhere. What was written since stays in the log,
+   * so that a later time can be restored, too. For a memory in a bucket, or one that syncs.
+   */
+  async restore(options: { at: Date | number | string }): Promise<void> {
+    await withNamedErrors("Memory", () => {
+      const { at } = checkOptions("restore", { at: 1 }, options);
+      const time = checkTime("at of restore", at);
+      return this.#syncing?.restore(time) ?? this.#connection.restore(time);
+    });
   }
 
   /**
@@ -212,7 +307,9 @@ export class Memory {
    *     const receipt = await memory.forget({ namespaces: [["user", "ada"]] });
    */
   async forget(options: ForgetOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("Memory", () => forget(this.#connection, options));
+    return withNamedErrors("Memory", async () =>
+      this.#toldOfDevices(await forget(this.#connection, options)),
+    );
   }
 
   /**
@@ -223,12 +320,16 @@ export class Memory {
    *     await memory.revoke({ sourcePrefix: "https://bad.example/" });
    */
   async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("Memory", () => revoke(this.#connection, options));
+    return withNamedErrors("Memory", async () =>
+      this.#toldOfDevices(await revoke(this.#connection, options)),
+    );
   }
 
   /** Whether this memory did what the receipt says, and whether there is such a thing again. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
-    return withNamedErrors("Memory", () => checkReceipt(this.#connection, receipt));
+    return withNamedErrors("Memory", async () =>
+      this.#toldOfDevices(await checkReceipt(this.#connection, receipt)),
+    );
   }
 
   /**
@@ -441,6 +542,7 @@ export class Memory {
 
   /** Closes the store, the checkpointer and the database. Twice is fine. */
   async close(): Promise<void> {
+    this.#syncing?.stop();
     const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
     await Promise.all(closing);
   }
@@ -464,6 +566,49 @@ function scopedOptionsOf(
   return scoped;
 }
 
+const ELSEWHERE =
+  "The bucket that this memory syncs with still has it, and so does the file what of it waits for the bucket, until syncStatus().isForgetting is false; each other device, until it syncs next.";
+const MOST_ID = Number.MAX_SAFE_INTEGER;
+
+function checkSync({ sync, bucket, path, storage, name }: MemoryOptions): void {
+  if (sync === undefined) return;
+  if (bucket !== undefined) {
+    throw invalid(
+      "bucket and sync exclude each other: a memory lives in a bucket, or here and syncs",
+    );
+  }
+  if (typeof orUndefined(() => sync.bucket[SYNCED]) !== "function") {
+    throw invalid(
+      `sync.bucket must be what a function of keepsake/bucket makes, such as s3() or customBucket(): ${show(orUndefined(() => sync.bucket))}`,
+    );
+  }
+  if (path === ":memory:" || storage === "memory") {
+    throw invalid(
+      "a memory that syncs is kept on its device: what is in memory only may live in the bucket itself, by { bucket, name }",
+    );
+  }
+  if (name === undefined && sync.name === undefined) {
+    throw invalid('sync needs a name, the same on each device: sync: { bucket, name: "ada" }');
+  }
+}
+
+// Rules count, too: another device must know what is held.
+async function isEmpty(connection: Connection): Promise<boolean> {
+  const [{ items }, { threads }, holds, rules, audit] = await connection.call([
+    { kind: "storeStats" },
+    { kind: "checkpointerStats" },
+    { kind: "listHolds" },
+    { kind: "historyRules" },
+    { kind: "auditRule" },
+  ]);
+  return items + threads + holds.length + rules.length === 0 && audit === undefined;
+}
+
+async function copyInto(engine: Engine, from: Connection, key: Key | undefined): Promise<void> {
+  const target = Connection.toEngine(() => engine);
+  await importDatabase(target, await exportDatabase(from, { format: "sqlite" }), { key });
+}
+
 /**
  * Opens or creates the database at `path`, in browsers the one called `name`, and
  * waits until it is there.
@@ -474,7 +619,15 @@ function scopedOptionsOf(
 export async function openMemory(options: MemoryOptions): Promise<Memory> {
   return withNamedErrors("openMemory", async () => {
     const given = checkDatabaseOptions(MEMORY_OPTIONS, options);
-    const connection = Connection.toDatabase(given, undefined, observersOf("", given ?? {}));
+    const observers = observersOf("", given ?? {});
+    if (given?.log !== undefined && given.bucket === undefined) {
+      throw invalid("log is of a memory in a bucket: give it beside bucket");
+    }
+    checkSync(given ?? {});
+    const connection =
+      given?.bucket === undefined
+        ? Connection.toDatabase(given, undefined, observers)
+        : Connection.toBucket(given.bucket, given, observers);
     const memory = new Memory(given, connection);
     try {
       await memory.open();
@@ -517,7 +670,7 @@ function salvageInto(
     const inherits = own === undefined && orUndefined(() => into?.path) !== ":memory:";
     const wanted = (inherits ? itsKey : own) ?? undefined;
     const options = own === wanted ? into : { ...into, key: wanted };
-    const given = checkDatabaseOptions(MEMORY_OPTIONS, options as MemoryOptions);
+    const given = checkDatabaseOptions(SALVAGE_TARGET, options as DatabaseOptions);
     const connection = Connection.toDatabase(given);
     try {
       return await salvageFile(connection, source, key);

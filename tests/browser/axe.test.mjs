@@ -1,6 +1,7 @@
 // The demo and the inspector, for people who use them without eyes or without a mouse.
 
 import { servePage as serveDemo } from "../../demo/serve/serve.mjs";
+import { temporaryFolder } from "../js/support/temporary.mjs";
 import { violations } from "./support/axe.mjs";
 import { openTab, startChromium } from "./support/chromium.mjs";
 import { cleanUp } from "./support/clean-up.mjs";
@@ -47,7 +48,7 @@ describe("the demo", () => {
   let page;
 
   beforeAll(async () => {
-    const demo = await serveDemo({ port: 0 });
+    const demo = await serveDemo({ port: 0, bucket: temporaryFolder() });
     server = demo.server;
     page = await open(demo.address);
     await page.locator("#welcome h3").waitFor();
@@ -107,9 +108,36 @@ describe("the demo", () => {
     await page.locator("#confirm[open]").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.locator("#confirm").getByRole("button", { name: "Cancel" }).click();
+    await button("See its parts").click();
+    expect(await violations(page)).toEqual([]);
+    await page.locator("#start").getByRole("button", { name: "Close" }).click();
     await button("Look inside").click();
     await page.getByRole("treeitem").nth(1).waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.locator("#inside").getByRole("button", { name: "Close" }).click();
+  });
+
+  test("has none with two devices, of which one is offline and one has a write set aside", async () => {
+    const device = (name) => page.getByRole("region", { name, exact: true });
+    const flip = (name, label) => device(name).getByRole("switch", { name: label }).click();
+    await button("Two devices").click();
+    await device("Laptop").getByLabel("About").fill("tea");
+    await device("Laptop").getByLabel("Fact").fill("green, no sugar");
+    await page.keyboard.press("Enter");
+    await device("Phone").getByText("from the laptop", { exact: true }).waitFor();
+    await flip("Phone", "Offline");
+    await flip("Laptop", "On hold");
+    await device("Phone").getByRole("button", { name: "Forget everything" }).click();
+    await button("Forget").click();
+    await device("Phone").getByText("No facts yet.").waitFor();
+    await device("Laptop").getByText("In step with the bucket.").waitFor();
+    await flip("Phone", "Offline");
+    await device("Phone").getByText("was set aside").waitFor();
+    await flip("Laptop", "Offline");
+    for (const size of [NARROW, WIDE]) {
+      await page.setViewportSize(size);
+      expect(await violations(page)).toEqual([]);
+    }
   });
 });
 

@@ -65,3 +65,92 @@ test("an agent in a page asks, and is answered after a reload", async () => {
   }
   expect(errors).toEqual([]);
 });
+
+describe("a page that finds by meaning when a model is there", () => {
+  const alias = { "@huggingface/transformers": "./tests/browser/pages/transformers.mjs" };
+  const served = () => serveExample("meaning", { alias });
+  const state = (page, text) =>
+    page.waitForFunction((wanted) => document.querySelector("#state").textContent === wanted, text);
+  async function say(page, text) {
+    await page.evaluate(() => {
+      document.querySelector("#answer").textContent = "";
+    });
+    await page.fill("input", text);
+    await page.press("input", "Enter");
+    const answer = await page.waitForFunction(
+      () => document.querySelector("#answer").textContent || undefined,
+    );
+    return answer.jsonValue();
+  }
+  const UNKNOWN = "Nothing is known of that.";
+
+  test("finds by words first, then by meaning what was told before, too", async () => {
+    const { url } = await served();
+    const { page, errors } = await openTab(await startChromium(), url);
+    await state(page, "finds by words");
+    expect(await say(page, "Her dog is called Max.")).toBe("Noted.");
+    expect(await say(page, "She likes oolong.")).toBe("Noted.");
+    expect(await say(page, "What is her dog called?")).toBe("Her dog is called Max.");
+    expect(await say(page, "Has she an animal?")).toBe(UNKNOWN);
+    await page.waitForFunction(() => globalThis.arrive);
+    await page.evaluate(() => globalThis.arrive());
+    await state(page, "finds by words and meaning, with Xenova/all-MiniLM-L6-v2");
+    expect(await say(page, "Has she an animal?")).toBe("Her dog is called Max.");
+
+    // Chrome gets a model of its own: what the other one embedded is embedded anew.
+    await page.addInitScript(chromesModel);
+    await page.reload();
+    await state(page, "finds by words and meaning, with embeddinggemma-300m");
+    expect(await say(page, "Has she an animal?")).toBe("Her dog is called Max.");
+    expect(await say(page, "She has a cat, too.")).toBe("Noted.");
+    expect(await page.evaluate(() => globalThis.asked)).toEqual([
+      ["retrieval-document", "Her dog is called Max.", "She likes oolong."],
+      ["retrieval-query", "Has she an animal?"],
+      ["retrieval-document", "She has a cat, too."],
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  test("says why there is no meaning, and finds by words", async () => {
+    const { url } = await served();
+    const { page } = await openTab(await startChromium(), url);
+    await page.waitForFunction(() => globalThis.arrive);
+    await page.evaluate(() => globalThis.arrive("Failed to fetch"));
+    await page.waitForFunction(() =>
+      /^finds by words: .*"Xenova.*" can't be loaded: Failed to fetch/.test(
+        document.querySelector("#state").textContent,
+      ),
+    );
+    await say(page, "Her dog is called Max.");
+    expect(await say(page, "What is her dog called?")).toBe("Her dog is called Max.");
+  });
+});
+
+// Chrome's Embedding API, strict about what it is asked with. It runs in the page.
+function chromesModel() {
+  const concepts = [/dog|animal|cat/, /tea|drink/];
+  globalThis.asked = [];
+  const check = ({ embeddingSpace }) => {
+    if (embeddingSpace !== "embeddinggemma-300m") throw new TypeError("which space?");
+  };
+  globalThis.SemanticEmbedder = {
+    availability: async (options) => {
+      check(options);
+      return "available";
+    },
+    create: async (options) => {
+      check(options);
+      return {
+        embed: async (texts, { taskType }) => {
+          globalThis.asked.push([taskType, ...texts]);
+          const embeddings = texts.map((text) => ({
+            values: Float32Array.from({ length: 768 }, (_, i) =>
+              Number(concepts[i]?.test(text) ?? 0.001),
+            ),
+          }));
+          return { embeddings };
+        },
+      };
+    },
+  };
+}

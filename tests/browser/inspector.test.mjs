@@ -460,6 +460,15 @@ describe("threads", () => {
     await option(/chat.*7 checkpoints/).click();
   });
 
+  test("a thread of a scope is called by the place as it was given", async () => {
+    const stored = "user/ada@example%252Ecom/t1";
+    await page.evaluate((id) => globalThis.seedThread(id, 1), stored);
+    await option(/^user\/ada@example\.com\/t1.*1 checkpoint/).click();
+    await page.locator(".count", { hasText: "1 of user/ada@example.com/t1" }).waitFor();
+    await page.evaluate((id) => globalThis.memory.checkpointer.deleteThread(id), stored);
+    await option(/chat.*7 checkpoints/).click();
+  });
+
   test("what is said of a step is not cut in a narrow window", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     const said = option(/Step 2.*2 branches begin here/).locator(".preview");

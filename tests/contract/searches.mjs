@@ -246,7 +246,7 @@ export const searchCases = [
       expect(keysOf(hits)).toEqual(["worked", "unknown", "failed"]);
     },
   }),
-  ...cases(["persistence", "index"], {
+  ...cases(["persistence", "index", "graph"], {
     "a graph over vectors is built and saved, and finds the same by every plan after reopen":
       async (store, { options, reopen }) => {
         const items = Array.from({ length: 300 }, (_, i) => [`k${i}`, { text: mixOf(i) }]);

@@ -53,9 +53,10 @@ async function answer() {
 addEventListener("fetch", (event) => event.respondWith(answer()));
 `;
 
-test("interrupt() works after an await in Vercel's edge runtime", async () => {
+/** What a route answers in Vercel's edge runtime. */
+async function answerOf(route) {
   const { outputFiles } = await build({
-    stdin: { contents: EDGE_ROUTE, resolveDir: folder },
+    stdin: { contents: route, resolveDir: folder },
     bundle: true,
     write: false,
     format: "iife",
@@ -69,8 +70,8 @@ test("interrupt() works after an await in Vercel's edge runtime", async () => {
         name: "compiled-wasm",
         setup({ onResolve, onLoad }) {
           onResolve({ filter: /\.wasm\?module$/ }, ({ path }) => ({ path, namespace: "wasm" }));
-          onLoad({ filter: /.*/, namespace: "wasm" }, () => ({
-            contents: "export default globalThis.COMPILED_WASM;",
+          onLoad({ filter: /.*/, namespace: "wasm" }, ({ path }) => ({
+            contents: `export default globalThis.${/lean/.test(path) ? "LEAN" : "FULL"}_WASM;`,
           }));
         },
       },
@@ -86,15 +87,46 @@ test("interrupt() works after an await in Vercel's edge runtime", async () => {
     `const { EdgeRuntime } = require(${JSON.stringify(runtime)});
     const { AsyncLocalStorage } = require("node:async_hooks");
     const { readFileSync } = require("node:fs");
-    const compiled = new WebAssembly.Module(readFileSync(${JSON.stringify(wasmPath)}));
+    const compiled = (path) => new WebAssembly.Module(readFileSync(path));
+    const LEAN_WASM = compiled(${JSON.stringify(wasmPath)});
+    const FULL_WASM = compiled(${JSON.stringify(wasmPath.replace("-lean", ""))});
     const runtime = new EdgeRuntime({
       initialCode: readFileSync(__dirname + "/route.js", "utf8"),
-      extend: (context) => Object.assign(context, { COMPILED_WASM: compiled, AsyncLocalStorage }),
+      extend: (context) => Object.assign(context, { LEAN_WASM, FULL_WASM, AsyncLocalStorage }),
     });
     runtime.dispatchFetch("http://edge/").then((response) => response.text()).then(console.log);`,
   );
-  const printed = execFileSync(process.execPath, [script], { encoding: "utf8" });
-  expect(JSON.parse(printed)).toEqual(["this", "tea"]);
+  return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
+}
+
+test("interrupt() works after an await in Vercel's edge runtime", async () => {
+  expect(await answerOf(EDGE_ROUTE)).toEqual(["this", "tea"]);
+});
+
+const BUCKET_ROUTE = `
+import { openMemory } from "keepsake";
+import { customBucket } from "keepsake/bucket";
+const objects = new Map();
+const bucket = customBucket({
+  get: async (key, range) => objects.get(key)?.slice(range?.from, range?.to),
+  create: async (key, bytes) => !objects.has(key) && !!objects.set(key, bytes),
+  list: async (prefix, { after = "" } = {}) =>
+    [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort(),
+  delete: async (key) => void objects.delete(key),
+});
+async function answer() {
+  const first = await openMemory({ bucket, name: "ada" });
+  await first.store.put(["n"], "k", { text: "green tea" });
+  await first.close();
+  const second = await openMemory({ bucket, name: "ada" });
+  const found = await second.store.search(["n"], { query: "tea" });
+  return Response.json([second.persistence, ...found.map(({ value }) => value.text)]);
+}
+addEventListener("fetch", (event) => event.respondWith(answer()));
+`;
+
+test("a memory lives in a bucket in Vercel's edge runtime", async () => {
+  expect(await answerOf(BUCKET_ROUTE)).toEqual(["bucket", "green tea"]);
 });
 
 const WORKER = `

@@ -24,3 +24,23 @@ test("an agent in an object learns of its user, and tells nobody else", async ()
   expect(await ask("bob/facts")).toBe("[]");
   expect(await ask("ada")).toBe("not found\n");
 });
+
+test("at the edge it learns in R2, and a new copy of the function knows it", async () => {
+  const bundle = await bundleWorker("examples/everywhere/edge.ts");
+  const { miniflare } = await startWorkerd("everywhere", { buckets: ["MEMORIES"], bundle });
+  const ask = async (path, body) => {
+    const response = await miniflare.dispatchFetch(`http://worker/${path}`, {
+      method: "POST",
+      body,
+    });
+    return response.text();
+  };
+  expect(await ask("users/ada/threads/1", "Ada likes oolong tea.")).toBe("I know nothing of that.");
+  expect(await ask("users/ada/threads/2", "Which tea does Ada like?")).toMatch(
+    /- Ada likes oolong tea\. \[from model\]/,
+  );
+  expect(await ask("users/bob/threads/1", "Which tea does Ada like?")).toBe(
+    "I know nothing of that.",
+  );
+  expect(await ask("nobody", "")).toBe("not found\n");
+});

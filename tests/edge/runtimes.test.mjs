@@ -8,7 +8,11 @@ import { storeContract } from "../contract/store.mjs";
 import { documentation } from "../js/support/documentation.mjs";
 import { partOf, tenthOf } from "../js/support/effort.mjs";
 import { consumerFolder, run } from "../js/support/installed-package.mjs";
-import { removeTemporaryFolders, temporaryFile } from "../js/support/temporary.mjs";
+import {
+  removeTemporaryFolders,
+  temporaryFile,
+  temporaryFolder,
+} from "../js/support/temporary.mjs";
 import { casesIn } from "../validation/specification-size.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -88,6 +92,51 @@ test("Deno needs the flags that the documentation names, and no more", () => {
   for (const flag of given) {
     expect(() => runWith(given.filter((other) => other !== flag))).toThrow();
   }
+});
+
+test("a folder is one bucket for Node, Deno and Bun", () => {
+  const bucket = temporaryFolder();
+  const program = `
+    import { checkBucket, folder } from "keepsake/bucket";
+    const [path, name] = process.argv.slice(2);
+    const { port } = folder(path);
+    const isNew = [await port.create("log/1", new Uint8Array(3)), await port.create("log/" + name, new Uint8Array(3))];
+    const { isOk } = await checkBucket(folder(path), { rounds: 1 });
+    console.log(JSON.stringify([...isNew, isOk, await port.list("")]));`;
+  writeFileSync(join(folder, "bucket.mjs"), program);
+  const answers = Object.keys(programs).map((name) => runIn(name, "bucket", bucket, name));
+  expect(answers).toEqual([
+    [true, true, true, ["log/1", "log/node"]],
+    [false, true, true, ["log/1", "log/deno", "log/node"]],
+    [false, true, true, ["log/1", "log/bun", "log/deno", "log/node"]],
+  ]);
+});
+
+test("Node, Deno and Bun have one memory, in a bucket and on a device each", () => {
+  const bucket = temporaryFolder();
+  const program = `
+    import { openMemory } from "keepsake";
+    import { folder } from "keepsake/bucket";
+    const [path, file, name] = process.argv.slice(2);
+    const bucket = folder(path);
+    const there = await openMemory({ bucket, name: "ada" });
+    await there.store.put(["n"], "in the bucket by " + name, {});
+    await there.close();
+    const device = await openMemory({ path: file, sync: { bucket, name: "ada", everyMs: 0 } });
+    await device.store.put(["n"], "on a device by " + name, {});
+    await device.sync();
+    const items = await device.store.search(["n"], { limit: 100 });
+    await device.close();
+    console.log(JSON.stringify(items.map(({ key }) => key).sort()));`;
+  writeFileSync(join(folder, "memory.mjs"), program);
+  const answers = Object.keys(programs).map((name) =>
+    runIn(name, "memory", bucket, temporaryFile(), name),
+  );
+  const by = (...names) => [
+    ...names.map((name) => `in the bucket by ${name}`),
+    ...names.map((name) => `on a device by ${name}`),
+  ];
+  expect(answers).toEqual([by("node"), by("deno", "node"), by("bun", "deno", "node")]);
 });
 
 // Files are Node's, which runs all of it.

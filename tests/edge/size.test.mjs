@@ -31,7 +31,8 @@ import { cleanUp, startWorkerd } from "./support/workerd.mjs";
 // Forks that go on anew, threads that are filtered, and metadata of runs took 2.
 // A cache, and a ranking of all searches, took 1.9. A checkpointer that finds the user of each run
 // took .9, and what its errors say .4.
-const SIZE_CEILING = 401_900;
+// The frames of syncing, ids that devices share and reads that restart TTLs took 3.4.
+const SIZE_CEILING = 405_900;
 // Generous: another machine may be slower, or busy. The figure that is printed is the point.
 const FIRST_REQUEST_BOUND_MS = 1_000;
 const MEMORY_CEILING = 100 * 1024 * 1024;

@@ -10,14 +10,23 @@ const CONTRACT_MS = 900_000;
 let workerd;
 
 beforeAll(async () => {
-  workerd = await startWorkerd("suites", { classes: { MEMORY: "Memory", SUITES: "Suites" } });
+  workerd = await startWorkerd("suites", {
+    classes: { MEMORY: "Memory", SUITES: "Suites" },
+    buckets: ["R2"],
+  });
 });
 
 afterAll(cleanUp);
 
 // In linear memory; inside an object; through a stub; with an object that is restarted
-// after every operation. The last two have the same storage as the second.
-const backends = { memory: undefined, inside: undefined, stub: partOf(4), restarted: partOf(5) };
+// after every operation. The last two of these have the same storage as the second. And in a bucket.
+const backends = {
+  memory: undefined,
+  inside: undefined,
+  stub: partOf(4),
+  restarted: partOf(5),
+  bucket: partOf(6),
+};
 
 describe.each(Object.entries(backends))("%s", (backend, part) => {
   let contract;

@@ -6,6 +6,7 @@ import { isBlob, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
+import type { OpenFiles } from "../engine/open-files.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { RemoteEngine } from "../engine/remote-engine.js";
 import { openSession } from "../engine/session.js";
@@ -60,6 +61,14 @@ export function memoryEngine(options?: ResolvedOptions): Engine {
     () => {},
   );
 }
+
+/** @internal */
+export const openFiles: OpenFiles = async (name, files) =>
+  openSession({
+    module: await compiledModule(wasmSource({})),
+    database: { path: name, durability: "relaxed" },
+    files,
+  });
 
 const engines = new Map<string, { engine: Engine; settings: Settings }>();
 

@@ -36,7 +36,7 @@ const PAGE = { matchConditions: [], limit: CLEARED_AT_ONCE } as const;
  * `compile({ cache })`. What can't be kept is told on the console, and the node runs again.
  */
 export class KeepsakeCache<V = unknown> extends BaseCache<V> {
-  /** As errors have it, however a bundler calls the class. @internal */
+  /** As it is printed, however a bundler calls the class. @internal */
   static override readonly name: string = "KeepsakeCache";
 
   readonly #connection: Connection;
@@ -56,7 +56,7 @@ export class KeepsakeCache<V = unknown> extends BaseCache<V> {
 
   /** Those of the keys that are there and have not expired, in their order. */
   override async get(keys: CacheFullKey[]): Promise<{ key: CacheFullKey; value: V }[]> {
-    return withNamedErrors("KeepsakeCache", async () => {
+    return withNamedErrors("memory.cache", async () => {
       const gets = checkEach("keys", keys, (key): OperationOf<"get"> => {
         return { kind: "get", ...placeOf(key), refreshTtl: false };
       });
@@ -79,20 +79,20 @@ export class KeepsakeCache<V = unknown> extends BaseCache<V> {
    * it nor hears of a failure, which would end a process: one is told on the console.
    */
   override async set(pairs: { key: CacheFullKey; value: V; ttl?: number }[]): Promise<void> {
-    const checked = await withNamedErrors("KeepsakeCache", () =>
+    const checked = await withNamedErrors("memory.cache", () =>
       checkEach("pairs", pairs, checkPair),
     );
     try {
       const puts = await Promise.all(checked.map((pair) => this.#putOf(pair)));
       if (puts.length > 0) await this.#connection.call(puts, this.#now());
     } catch (error) {
-      this.#tell(nameError("KeepsakeCache", error));
+      this.#tell(nameError("memory.cache", error));
     }
   }
 
   /** Deletes what is in exactly these namespaces; without any, all that this cache has. */
   override async clear(namespaces: CacheNamespace[]): Promise<void> {
-    await withNamedErrors("KeepsakeCache", async () => {
+    await withNamedErrors("memory.cache", async () => {
       const given = checkEach("namespaces", namespaces, labelsOf);
       if (given.length > 0) return this.#clear(given);
       for (;;) {
@@ -143,7 +143,7 @@ export class KeepsakeCache<V = unknown> extends BaseCache<V> {
     if (this.#told.has(error.code)) return;
     this.#told.add(error.code);
     console.warn(
-      `[keepsake] KeepsakeCache keeps nothing of a node, which runs again the next time: ${detailOf(error)} (${error.code})`,
+      `[keepsake] memory.cache keeps nothing of a node, which runs again the next time: ${detailOf(error)} (${error.code})`,
     );
   }
 }

@@ -179,6 +179,8 @@ const LARGEST_PAGE = 256;
 export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   /** @internal */
   protected readonly connection: Connection;
+  // As its caller knows it: errors begin with that.
+  readonly #called: string;
   readonly #latest: LatestLists;
   readonly #retention: AutomaticRetention | undefined;
   // The whole memory's, of which this one has a scope.
@@ -186,14 +188,16 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
   readonly #touched = new Set<string>();
   #putsSincePrune = 0;
 
-  /** @internal */
+  /** One that is made of a memory's options leaves the errors of those to the memory. @internal */
   protected constructor(
     connect: () => Connection,
     serde?: SerializerProtocol,
     retention?: AutomaticRetention,
     outer?: KeepsakeSaver,
+    isOfMemory = false,
   ) {
     super(serde);
+    this.#called = isOfMemory ? "memory.checkpointer" : new.target.name;
     try {
       checkSerde(serde);
       this.#retention = checkRetention(retention);
@@ -202,7 +206,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
       this.#latest =
         outer === undefined ? new LatestLists() : outer.#latest.within(this.#threadPrefix);
     } catch (error) {
-      throw nameError(new.target.name, error);
+      throw isOfMemory ? error : nameError(this.#called, error);
     }
   }
 
@@ -559,9 +563,7 @@ export abstract class KeepsakeSaver extends BaseCheckpointSaver {
 
   /** @internal */
   protected withNamedErrors<T>(body: () => MaybePromise<T>): Promise<T> {
-    // As its caller knows it.
-    const { isLent } = this.connection;
-    return withNamedErrors(isLent ? "memory.checkpointer" : this.constructor.name, body);
+    return withNamedErrors(this.#called, body);
   }
 
   #call<const Op extends CoreOperation>(operation: Op): MaybePromise<AnswerTo<Op>> {
@@ -836,9 +838,10 @@ export class SqliteSaver extends KeepsakeSaver {
   /** @internal */
   constructor(options: SqliteSaverOptions, shared: Connection, outer?: SqliteSaver);
   constructor(options: SqliteSaverOptions, shared?: Connection, outer?: SqliteSaver) {
+    const isOfMemory = shared instanceof Connection;
     super(
       () => {
-        if (shared instanceof Connection) return shared.share();
+        if (isOfMemory) return shared.share();
         const given = checkDatabaseOptions(SQLITE_SAVER_OPTIONS, options);
         if (shared === undefined) return Connection.toDatabase(given);
         throw invalid("it takes a serde by name: { path, serde }");
@@ -847,6 +850,7 @@ export class SqliteSaver extends KeepsakeSaver {
       orUndefined(() => options?.serde),
       orUndefined(() => options?.retention),
       outer,
+      isOfMemory,
     );
   }
 

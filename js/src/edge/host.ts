@@ -4,6 +4,7 @@
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { type Key, refuseKey } from "../engine/keys.js";
 import { LocalEngine } from "../engine/local-engine.js";
+import type { OpenFiles } from "../engine/open-files.js";
 import { checkCommonOptions, type DatabaseOptions } from "../engine/options.js";
 import { invalid, KeepsakeError } from "../errors.js";
 import { openSharedSession } from "./instance.js";
@@ -38,6 +39,11 @@ export function memoryEngine({
     () => {},
   );
 }
+
+/** The module with files comes with `keepsake/bucket`, so that only who imports that has it. @internal */
+export const openFiles: OpenFiles = () => {
+  throw new KeepsakeError("unsupported", "import keepsake/bucket in the same build as keepsake");
+};
 
 /** @internal */
 export function databaseEngine(_options: ResolvedOptions): Engine {

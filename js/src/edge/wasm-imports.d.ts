@@ -7,3 +7,13 @@ declare module "*/keepsake-lean.wasm?module" {
   const compiled: WebAssembly.Module;
   export default compiled;
 }
+
+declare module "*/keepsake.wasm" {
+  const compiled: WebAssembly.Module;
+  export default compiled;
+}
+
+declare module "*/keepsake.wasm?module" {
+  const compiled: WebAssembly.Module;
+  export default compiled;
+}

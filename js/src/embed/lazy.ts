@@ -1,25 +1,37 @@
-// The embedder of a table that is loaded when there is time: a page does not wait for megabytes.
+// An embedding model that is loaded when there is time: a page does not wait for megabytes.
 
 import { checkOptions, checkWhole, type NamesOf, show } from "../checks.js";
 import { detailOf, invalid, KeepsakeError } from "../errors.js";
-import { type StaticEmbedder, staticEmbedder } from "./embedder.js";
+import type { EmbeddingModel, Vector } from "../store/embedding.js";
+import { staticEmbedder } from "./embedder.js";
 
-/** A table of words that is not here yet. */
-export interface LazyTable {
-  /** What `staticEmbedder(table)` has: known before the table is. */
+/** A table of words, or another embedding model, that is not here yet. */
+export interface LazyModel {
+  /** The length of its vectors: known before the model is here. */
   dims: number;
+  /** What the file calls it. Of a table it is what `staticEmbedder(table)` has. */
   model: string;
-  /** Called once, and again where it failed. */
-  load: () => Promise<Uint8Array | ArrayBuffer>;
+  /** Answers the table or the model. Called once, and again where it failed. */
+  load: () => Promise<Uint8Array | ArrayBuffer | EmbeddingModel>;
+  /**
+   * How its vectors are used where neither a search nor the store's options say it.
+   * @default { mode: "hybrid", fusion: "standout" }, which suits a table
+   */
+  ranking?: EmbeddingModel["ranking"];
 }
 
-/** A `StaticEmbedder` whose table comes later. */
-export interface LazyEmbedder extends StaticEmbedder {
-  /** Until when words alone answer; undefined once the table is there. Begins to load it when idle. */
+/** An embedding model that comes later. */
+export interface LazyEmbedder extends EmbeddingModel {
+  /** For `index.dims`. */
+  readonly dims: number;
+  readonly model: string;
+  /** Until when words alone answer; undefined once the model is there. Begins to load it when idle. */
   loading(): Promise<void> | undefined;
+  embedDocuments(texts: string[]): Promise<Vector[]>;
+  embedQuery(text: string): Promise<Vector>;
 }
 
-const LAZY_TABLE: NamesOf<LazyTable> = { dims: 1, model: 1, load: 1 };
+const LAZY_MODEL: NamesOf<LazyModel> = { dims: 1, model: 1, load: 1, ranking: 1 };
 const MOST_DIMS = 65_536;
 // Of a page that is never idle.
 const PATIENCE_MS = 1_000;
@@ -27,29 +39,33 @@ const PATIENCE_MS = 1_000;
 const RETRY_MS = 30_000;
 
 /**
- * The embedder of a table that is loaded later. A store asks `loading()` with its first call, which
+ * The embedder of a table, or of another model, that is loaded later. A store asks `loading()` with its first call, which
  * begins to load it as soon as nothing else is to be done. Until it is there, searches by words and
  * meaning go by words, and what is put gets its vectors afterwards; `embedDocuments()`,
  * `embedQuery()`, `mode: "vector"` and `reembed()` wait for it.
  */
-export function lazyEmbedder(table: LazyTable): LazyEmbedder {
-  const { dims, model, load } = checkOptions("lazyEmbedder", LAZY_TABLE, table);
+export function lazyEmbedder(options: LazyModel): LazyEmbedder {
+  const { dims, model, load, ranking } = checkOptions("lazyEmbedder", LAZY_MODEL, options);
   checkWhole("dims", dims, 1, MOST_DIMS);
   if (typeof model !== "string") throw invalid(`model must be a string: ${show(model)}`);
   if (typeof load !== "function") {
-    throw invalid(`load must be a function that answers a table: ${show(load)}`);
+    throw invalid(`load must be a function that answers a table or a model: ${show(load)}`);
   }
-  let here: StaticEmbedder | undefined;
+  let here: EmbeddingModel | undefined;
   let coming: Promise<void> | undefined;
   let begin: (() => void) | undefined;
   // When whoever asks begins anew.
   let again = 0;
 
   const fetched = async () => {
-    const bytes = await load();
+    const loaded = await load();
+    if (isModel(loaded)) {
+      here = loaded;
+      return;
+    }
     // To read megabytes and to make a table of them is a pause each, not one of both.
     await new Promise<void>(whenIdle);
-    const embedder = staticEmbedder(bytes);
+    const embedder = staticEmbedder(loaded);
     if (embedder.model !== model || embedder.dims !== dims) {
       throw invalid(`it is ${embedder.model} and not ${model}: take loader and table of one build`);
     }
@@ -68,7 +84,7 @@ export function lazyEmbedder(table: LazyTable): LazyEmbedder {
         again = Date.now() + RETRY_MS;
         throw new KeepsakeError(
           "embedding_failed",
-          `the table of words can't be loaded: ${detailOf(cause)}; see that it is shipped beside its package`,
+          `the embedding model ${show(model)} can't be loaded: ${detailOf(cause)}; see that its files are where load() takes them from`,
           { cause },
         );
       });
@@ -79,16 +95,20 @@ export function lazyEmbedder(table: LazyTable): LazyEmbedder {
     const waiting = loading();
     begin?.();
     await waiting;
-    return here as StaticEmbedder;
+    return here as EmbeddingModel;
   };
   return {
     dims,
     model,
-    ranking: { mode: "hybrid", fusion: "standout" },
+    ranking: ranking ?? { mode: "hybrid", fusion: "standout" },
     loading,
     embedDocuments: async (texts) => (await now()).embedDocuments(texts),
     embedQuery: async (text) => (await now()).embedQuery(text),
   };
+}
+
+function isModel(loaded: Uint8Array | ArrayBuffer | EmbeddingModel): loaded is EmbeddingModel {
+  return typeof (loaded as EmbeddingModel)?.embedQuery === "function";
 }
 
 function whenIdle(run: () => void): void {

@@ -42,14 +42,17 @@ export function answersIn<const Operations extends readonly Operation[]>(
   return answers as Answers<Operations>;
 }
 
-// The remedy has a name in JavaScript only, so the core can't say it.
-const NEEDS_ENCODING = /^namespace label must not contain '[.:]'/;
+// What is written in JavaScript, the core can't say.
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^namespace label must not contain '[.:]'/, "; encodeLabel() makes a label of any text"],
+  [/^namespace must not be empty$/, ': give it at least one label, such as ["notes"]'],
+];
 
 /** @internal */
 export function errorOf(
   { code, message }: WireStatus,
   options?: { cause?: unknown },
 ): KeepsakeError {
-  const remedy = NEEDS_ENCODING.test(message) ? "; encodeLabel() makes a label of any text" : "";
+  const [, remedy = ""] = REMEDIES.find(([rule]) => rule.test(message)) ?? [];
   return new KeepsakeError(code === "ok" ? "internal" : code, message + remedy, options);
 }

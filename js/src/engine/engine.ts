@@ -17,6 +17,7 @@ export type Persistence =
   | "indexeddb"
   | "durable-object"
   | "connection"
+  | "bucket"
   | "memory";
 
 /** What an engine tells of itself. @internal */
@@ -67,6 +68,8 @@ export interface Engine {
   status(): Promise<EngineStatus>;
   /** From now on this key opens the database, and no other. */
   changeKey(key: Key): Promise<void>;
+  /** The memory becomes what it was then: where there is a log of all that was written. */
+  restore?(at: number): Promise<void>;
   /** Answers how to stop listening. */
   onChange(listener: ChangeListener): () => void;
   /** Settled when it has let go of its files; at once if it can, as a process that exits needs it. */

@@ -2,12 +2,50 @@
 
 import { checkFlag, show } from "../checks.js";
 import { invalid, KeepsakeError } from "../errors.js";
+import type { MemoryBucket } from "./in-bucket.js";
 import { checkKey, type Key } from "./keys.js";
 
 /** A browser's `Worker`, also where no types of browsers are. */
 export interface BrowserWorker {
   postMessage(message: unknown): void;
   terminate(): void;
+}
+
+/** How the log of a memory in a bucket is kept. */
+export interface LogOptions {
+  /**
+   * For how many days the past is kept that you can restore. What is forgotten goes at once.
+   * @default 7
+   */
+  backupDays?: number | undefined;
+  /**
+   * How old a read's answer may be, in milliseconds. With 0, each read asks the bucket whether there
+   * is something new, which is one request.
+   * @default 0
+   */
+  maxAge?: number | undefined;
+  /** What `keepsake log` calls this process or device. @default "" */
+  device?: string | undefined;
+}
+
+/** How a memory is synced with a bucket. */
+export interface SyncOptions {
+  /** The object store through which it is synced: see `keepsake/bucket`. */
+  bucket: MemoryBucket;
+  /** What the memory is called there, the same on each device. @default the memory's `name` */
+  name?: string | undefined;
+  /** Encrypts what is in the bucket: the same on each device. @default the memory's `key` */
+  key?: Key | undefined;
+  /**
+   * How often the bucket is asked for what other devices wrote, in milliseconds; 0 for only when you
+   * call `sync()`.
+   * @default 15000
+   */
+  everyMs?: number | undefined;
+  /** For how many days the past is kept that you can restore. @default 7 */
+  backupDays?: number | undefined;
+  /** What this device is called in the log. @default "" */
+  device?: string | undefined;
 }
 
 /** Where a database is, and how it is kept. */

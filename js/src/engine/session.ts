@@ -2,7 +2,7 @@
 
 import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFiles } from "../wasm/engine-file.js";
-import { type WasmEngine, WasmInstance } from "../wasm/loader.js";
+import { type InstanceSource, type WasmEngine, WasmInstance } from "../wasm/loader.js";
 import { decodeOpened, encodeOpen } from "../wire/codec.js";
 import type { OpenOptions } from "../wire/layout.js";
 import type { Operation } from "../wire/operations.js";
@@ -128,8 +128,9 @@ class FileSession extends Session {
   }
 }
 
-interface FileSessionParts extends Pick<SessionParts, "database"> {
-  module: WebAssembly.Module;
+interface FileSessionParts
+  extends Pick<SessionParts, "database">,
+    Pick<InstanceSource, "module" | "createModule"> {
   /** Those of the database. */
   files: EngineFiles;
   /** Called when the session is closed, and if it can't be opened. @default closes the files */
@@ -142,13 +143,14 @@ interface FileSessionParts extends Pick<SessionParts, "database"> {
  */
 export async function openSession({
   module,
+  createModule,
   database,
   files,
   onClose = () => closeFiles(files),
 }: FileSessionParts): Promise<Session> {
   let instance: WasmInstance;
   try {
-    instance = await WasmInstance.load({ module, files });
+    instance = await WasmInstance.load({ module, files, ...(createModule && { createModule }) });
   } catch (error) {
     onClose();
     throw error;

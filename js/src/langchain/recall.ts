@@ -24,7 +24,13 @@ import {
   textOf,
 } from "../prompt/item-text.js";
 import { tokensOf } from "../prompt/tokens.js";
-import { checkRanking, HYBRID, RANKING_OPTIONS, type RankingOptions } from "../store/ranking.js";
+import {
+  checkRanking,
+  GATE,
+  HYBRID,
+  RANKING_OPTIONS,
+  type RankingOptions,
+} from "../store/ranking.js";
 import type { SearchItem } from "../store/store-operations.js";
 import { finderOf } from "../text.js";
 import { withoutCopies } from "./copies.js";
@@ -192,7 +198,7 @@ export class Recaller {
 
   async #hits(place: Place, messages: BaseMessage[], run: Run): Promise<SearchItem[]> {
     const { querySelector, topK = 10, filter } = this.#options;
-    const ranking = gated(this.#options.ranking, 0.07);
+    const ranking = gated(this.#options.ranking, GATE);
     const query = querySelector
       ? await querySelector(messages, run)
       : messages[lastOfUser(messages)]?.text;

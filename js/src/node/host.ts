@@ -9,6 +9,7 @@ import { checkText, isBlob, show } from "../checks.js";
 import type { Engine, ForeignDatabase } from "../engine/engine.js";
 import { checkKey, KeyRing, refuseKey } from "../engine/keys.js";
 import { LocalEngine, type SessionSource } from "../engine/local-engine.js";
+import type { OpenFiles } from "../engine/open-files.js";
 import { checkCommonOptions, type DatabaseOptions, refuseConflict } from "../engine/options.js";
 import { openSession } from "../engine/session.js";
 import { refuseUtf16 } from "../engine/text-encoding.js";
@@ -312,6 +313,14 @@ function isLocked(inode: number): boolean | undefined {
     return undefined;
   }
 }
+
+/** @internal */
+export const openFiles: OpenFiles = async (name, files) =>
+  openSession({
+    module: await compiledModule(),
+    database: { path: name, durability: "relaxed" },
+    files,
+  });
 
 const diagnosis = () => ({ module: moduleSource() });
 

@@ -96,17 +96,20 @@ export interface ErasureReceipt {
  * - `"aside"`: in databases of its name that were damaged and set aside, which `damaged()` lists.
  * - `"host"`: in what a host keeps and alone can clear: IndexedDB, also before the memory moved to
  *   OPFS, a Durable Object, an application's own SQLite. With a `key` it is ciphertext.
+ * - `"bucket"`: in no object of the bucket, unless that keeps what it deletes.
  * - `"memory"`: there is no file.
  */
-export type Scrubbed = "pages" | "pending" | "aside" | "host" | "memory";
+export type Scrubbed = "pages" | "pending" | "aside" | "host" | "bucket" | "memory";
 
 // Of the files of the memory as it is. What was put later is not what was forgotten.
 const REMAINS: Record<Exclude<Scrubbed, "aside">, string> = {
   pages:
     "All bytes of what was there then were cleared from the file and from its log. What was put there later is not looked at.",
   pending:
-    "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening.",
+    "Its rows are gone. Bytes of them may be left in free pages or in the log of the file until these are overwritten, while nobody calls or after the next opening. If the memory syncs, the bucket and the other devices have it until each has synced.",
   host: "Its rows are gone. Bytes of them may be left in storage that its host alone can clear (IndexedDB, a Durable Object, an application's SQLite); of an encrypted memory only ciphertext.",
+  bucket:
+    "Its rows are gone, and the objects that had them were deleted from the bucket. A bucket that keeps versions or copies of what it deletes may still have them; of a memory with a key only ciphertext.",
   memory: "Its rows are gone. They were in memory, and in no file.",
 };
 const WAS_IN_HOST =
@@ -234,6 +237,7 @@ async function leftOf(connection: Connection, record: ErasureRecord | undefined)
 
 function leftIn(persistence: Persistence, scrubbed: Scrubbing) {
   if (persistence === "memory") return "memory";
+  if (persistence === "bucket") return scrubbed === "pages" ? "bucket" : "pending";
   const isFile = persistence === "file" || persistence === "opfs";
   if (!isFile || scrubbed === "byHost") return "host";
   return scrubbed === "pages" ? "pages" : "pending";

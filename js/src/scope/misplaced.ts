@@ -8,11 +8,11 @@ import { SqliteStore } from "../store/store.js";
 
 const TIERS = { store: SqliteStore, checkpointer: SqliteSaver, cache: KeepsakeCache };
 
-/** Each method of a tier that the class has none of says where it is. @internal */
-export function refuseMisplaced(whole: { readonly name: string; prototype: object }): void {
+/** Each method of a tier that the class has none of says where it is. Its caller knows it as `called`. @internal */
+export function refuseMisplaced(whole: { prototype: object }, called: string): void {
   const tiers = Object.values(TIERS).map(({ prototype }) => prototype);
   refuseMethodsOf(tiers, whole.prototype, (name) =>
-    invalid(`${whole.name}: it has no ${name}(): ${remedyFor(name)}`),
+    invalid(`${called}: it has no ${name}(): ${remedyFor(name)}`),
   );
 }
 

@@ -29,6 +29,9 @@ import { MemoryProvider } from "./provider.js";
 import { checkScope, levelOf, type ScopeName, type ScopeOptions } from "./scope.js";
 import { type CheckpointerForOptions, ScopedSaver } from "./scoped-saver.js";
 
+// As its caller knows it: errors begin with that.
+const CALLED = "memory.scoped()";
+
 /** @internal */
 export interface ScopedTierOptions extends StoreOptions {
   /** Of the whole memory. */
@@ -53,7 +56,7 @@ export class ScopedMemory {
   readonly #connection: Connection;
 
   static {
-    refuseMisplaced(ScopedMemory);
+    refuseMisplaced(ScopedMemory, CALLED);
   }
 
   /** @internal */
@@ -84,7 +87,7 @@ export class ScopedMemory {
     try {
       return new ScopedMemory(this.#options, this.#connection, scope);
     } catch (error) {
-      throw nameError("ScopedMemory", error);
+      throw nameError(CALLED, error);
     }
   }
 
@@ -93,7 +96,7 @@ export class ScopedMemory {
     try {
       return new ScopedSaver(this.#options.saver, this.#connection, scope, options);
     } catch (error) {
-      throw nameError("ScopedMemory", error);
+      throw nameError(CALLED, error);
     }
   }
 
@@ -104,30 +107,28 @@ export class ScopedMemory {
 
   /** Forgets for good: everything in the scope, or what the options name of it. */
   async forget(options?: ForgetOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("ScopedMemory", () => forget(this.#connection, options));
+    return withNamedErrors(CALLED, () => forget(this.#connection, options));
   }
 
   /** As `memory.revoke()`, of what lies in the scope. */
   async revoke(options: RevokeOptions): Promise<ErasureReceipt> {
-    return withNamedErrors("ScopedMemory", () => revoke(this.#connection, options));
+    return withNamedErrors(CALLED, () => revoke(this.#connection, options));
   }
 
   /** As `memory.checkReceipt()`, of a receipt of this scope. */
   async checkReceipt(receipt: ErasureReceipt): Promise<ErasureCheck> {
-    return withNamedErrors("ScopedMemory", () => checkReceipt(this.#connection, receipt));
+    return withNamedErrors(CALLED, () => checkReceipt(this.#connection, receipt));
   }
 
   /** As `memory.evict()`, of everything in the scope unless the options name a part of it. */
   async evict(options: EvictOptions): Promise<EvictionReport> {
-    return withNamedErrors("ScopedMemory", () =>
-      evict(this.#connection, options, this.#options.now),
-    );
+    return withNamedErrors(CALLED, () => evict(this.#connection, options, this.#options.now));
   }
 
   /** As `memory.auditLog()`, of what lies in the scope. */
   async auditLog(options?: AuditLogOptions): Promise<AuditEntry[]> {
     const { now = Date.now } = this.#options;
-    return withNamedErrors("ScopedMemory", () => auditLog(this.#connection, options, now()));
+    return withNamedErrors(CALLED, () => auditLog(this.#connection, options, now()));
   }
 
   /** As `memory.asOf()`, of the scope. */
@@ -135,7 +136,7 @@ export class ScopedMemory {
     try {
       return this.store.pastAt(momentOf(this.checkpointer, moment));
     } catch (error) {
-      throw nameError("ScopedMemory", error);
+      throw nameError(CALLED, error);
     }
   }
 
@@ -144,13 +145,13 @@ export class ScopedMemory {
     try {
       return this.#connection.onChange(listener);
     } catch (error) {
-      throw nameError("ScopedMemory", error);
+      throw nameError(CALLED, error);
     }
   }
 
   /** Lets go of its share of the database. */
   async close(): Promise<void> {
-    await withNamedErrors("ScopedMemory", async () => {
+    await withNamedErrors(CALLED, async () => {
       const closing = [this.store.close(), this.checkpointer.close(), this.#connection.close()];
       await Promise.all(closing);
     });

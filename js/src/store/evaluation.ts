@@ -155,7 +155,8 @@ function rankingIn(store: Searchable, { ranking }: EvaluationOptions): RankingOp
 
 const worth = ({ recall, ndcg }: Evaluation) => recall + ndcg;
 
-function judge(found: readonly string[], relevant: ReadonlySet<string>, k: number) {
+/** What the keys that a search found are worth, the best first. @internal */
+export function judge(found: readonly string[], relevant: ReadonlySet<string>, k: number) {
   const gain = (rank: number) => 1 / Math.log2(rank + 2);
   // A key that is found in two namespaces counts once.
   const ranks = found.flatMap((key, rank) =>

@@ -95,7 +95,7 @@ export class PastStore extends BaseStore {
     try {
       return (await this.#answer(operations)) as OperationResults<Op>;
     } catch (error) {
-      throw nameError("PastStore", error);
+      throw nameError("asOf()", error);
     }
   }
 
@@ -112,7 +112,7 @@ export class PastStore extends BaseStore {
       const [items] = await this.#answer([searchOf(namespacePrefix, options)]);
       return items as SearchItem[];
     } catch (error) {
-      throw nameError("PastStore", error);
+      throw nameError("asOf()", error);
     }
   }
 
@@ -121,7 +121,7 @@ export class PastStore extends BaseStore {
       const [namespaces] = await this.#answer([listOperation(options)]);
       return namespaces as string[][];
     } catch (error) {
-      throw nameError("PastStore", error);
+      throw nameError("asOf()", error);
     }
   }
 

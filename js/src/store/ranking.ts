@@ -146,6 +146,9 @@ const DEFAULTS = { vectorWeight: 0.3, halfLifeDays: 7 };
 /** By words and meaning: what suits most. @internal */
 export const HYBRID: RankingOptions = { mode: "hybrid" };
 
+/** Scores by words below this say too little to be shown to a model. @internal */
+export const GATE = 0.07;
+
 /** What is told about a hit. */
 interface Telling {
   explain?: boolean | undefined;

@@ -12,6 +12,7 @@ import {
 import { Connection, checkDatabaseOptions, DATABASE_OPTIONS } from "../connection.js";
 import type { MaybePromise } from "../engine/answers.js";
 import { Pace } from "../engine/idle-index.js";
+import { Mutex } from "../engine/mutex.js";
 import type { DatabaseOptions } from "../engine/options.js";
 import {
   detailOf,
@@ -147,6 +148,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export abstract class KeepsakeStore extends BaseStore {
   /** @internal */
   protected readonly connection: Connection;
+  // As its caller knows it: errors begin with that.
+  readonly #called: string;
   readonly #given: StoreOptions | null | undefined;
   readonly #model: Embedder | undefined;
   readonly #dims: number | undefined;
@@ -160,13 +163,17 @@ export abstract class KeepsakeStore extends BaseStore {
   #awaited: Promise<unknown> | undefined;
   // The last write that still waits for its vectors: later writes come after it.
   #embedding: Promise<unknown> | undefined;
+  // Of steps of reembed(), so that no text is embedded twice.
+  readonly #reembedding = new Mutex();
 
-  /** @internal */
+  /** One that is made of a memory's options leaves the errors of those to the memory. @internal */
   protected constructor(
     connect: (configuration: OperationOf<"configureStore"> | undefined) => Connection,
     given: StoreOptions | null | undefined,
+    isOfMemory = false,
   ) {
     super();
+    this.#called = isOfMemory ? "memory.store" : new.target.name;
     this.#given = given;
     try {
       const options = checkStoreOptions(given);
@@ -191,7 +198,7 @@ export abstract class KeepsakeStore extends BaseStore {
         interval === undefined ? undefined : minutesToMs("ttl.sweepIntervalMinutes", interval);
       this.connection = connect(configuration);
     } catch (error) {
-      throw nameError(new.target.name, error);
+      throw isOfMemory ? error : nameError(this.#called, error);
     }
   }
 
@@ -436,7 +443,8 @@ export abstract class KeepsakeStore extends BaseStore {
   /**
    * Embeds the items that wait for vectors: those whose vectors `index.replace` made void, and
    * those that were put before there was an `index`, or by a store without it. Says how many
-   * got theirs; one that was put or deleted meanwhile does not count. A model that is loaded later,
+   * got theirs; one that was put or deleted meanwhile does not count, nor does one that another `reembed()` of this
+   * store had, which goes on at the same time. A model that is loaded later,
    * as that of `english()`, is there when this has ended, also if nothing waited.
    * Other calls go on meanwhile, and where it was ended it goes on by the next call, be it of
    * another process.
@@ -451,13 +459,19 @@ export abstract class KeepsakeStore extends BaseStore {
       }
       checkWhole("batchSize", batchSize, 1, MOST_AT_ONCE);
       await model.loading?.();
-      for (let done = 0; ; ) {
+      const step = async () => {
         throwIfEnded(signal);
         const { items, left } = await this.#call(() => ({ kind: "readPending", limit: batchSize }));
-        if (items.length === 0) return done;
+        if (items.length === 0) return undefined;
         const embedded = await model.embedItems(items);
-        done += await this.#call(() => ({ kind: "embedPending", items: embedded }));
-        tell(onProgress, { done, left: left - items.length });
+        const done = await this.#call(() => ({ kind: "embedPending", items: embedded }));
+        return { done, left: left - items.length };
+      };
+      for (let done = 0; ; ) {
+        const made = await this.#reembedding.run(step);
+        if (made === undefined) return done;
+        done += made.done;
+        tell(onProgress, { done, left: made.left });
       }
     });
   }
@@ -554,11 +568,6 @@ export abstract class KeepsakeStore extends BaseStore {
   /** Which database its items are in, and where it is at home there. @internal */
   get whereabouts(): { origin: object; place: readonly string[] } {
     return { origin: this.connection.origin, place: this.connection.levels?.place ?? [] };
-  }
-
-  // As its caller knows it.
-  get #called(): string {
-    return this.connection.isLent ? "memory.store" : this.constructor.name;
   }
 
   #forEvaluation(): Searchable {
@@ -724,12 +733,17 @@ export class SqliteStore extends KeepsakeStore {
   /** @internal */
   constructor(options: SqliteStoreOptions, shared: Connection);
   constructor(options: SqliteStoreOptions, shared?: Connection) {
-    super((configuration) => {
-      if (shared instanceof Connection) return shared.share(configuration);
-      const given = checkDatabaseOptions(SQLITE_STORE_OPTIONS, options);
-      if (shared === undefined) return Connection.toDatabase(given, configuration);
-      throw invalid("it takes all of its options in one: { path, index }");
-    }, options);
+    const isOfMemory = shared instanceof Connection;
+    super(
+      (configuration) => {
+        if (isOfMemory) return shared.share(configuration);
+        const given = checkDatabaseOptions(SQLITE_STORE_OPTIONS, options);
+        if (shared === undefined) return Connection.toDatabase(given, configuration);
+        throw invalid("it takes all of its options in one: { path, index }");
+      },
+      options,
+      isOfMemory,
+    );
   }
 }
 

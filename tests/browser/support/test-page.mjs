@@ -41,9 +41,9 @@ export async function inputsOf(source) {
 
 const stdinOf = (contents) => ({ contents, resolveDir: root, sourcefile: "source.mjs" });
 
-/** A page of examples/, with its own index.html. */
-export async function serveExample(name) {
-  const folder = await bundle({ entryPoints: [`examples/${name}/page.ts`] });
+/** A page of examples/, with its own index.html, and more options of esbuild. */
+export async function serveExample(name, more) {
+  const folder = await bundle({ entryPoints: [`examples/${name}/page.ts`], ...more });
   cpSync(join(root, "examples", name, "index.html"), join(folder, "index.html"));
   return serveFolder(folder);
 }

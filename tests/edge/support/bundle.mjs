@@ -40,13 +40,17 @@ export async function bundleWorker(file, { minify = false, metafile = false } = 
     nodePaths: [join(root, "node_modules")],
     plugins: [fromInstalled(folder), wasmModules],
   });
-  const wasm = readFileSync(join(folder, "node_modules/keepsake/dist/keepsake-lean.wasm"));
+  const wasm = (file) => readFileSync(join(folder, "node_modules/keepsake/dist", file));
   return {
     script: outputFiles[0].text,
     meta,
     modules: [
       { type: "ESModule", path: "worker.mjs", contents: outputFiles[0].text },
-      { type: "CompiledWasm", path: "keepsake-lean.wasm", contents: wasm },
+      ...["keepsake-lean.wasm", "keepsake.wasm"].map((path) => ({
+        type: "CompiledWasm",
+        path,
+        contents: wasm(path),
+      })),
       { type: "CompiledWasm", path: "trap.wasm", contents: TRAP },
     ],
   };

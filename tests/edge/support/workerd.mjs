@@ -8,11 +8,12 @@ const running = new Set();
 
 /**
  * `classes` are its Durable Objects: binding to name. With `persist` they are kept in
- * that folder, else they are gone with the process. `flags` are compatibility flags.
+ * that folder, else they are gone with the process. `flags` are compatibility flags, `buckets` the
+ * bindings of R2.
  */
 export async function startWorkerd(
   name,
-  { classes = {}, persist, flags = ["nodejs_compat"], bundle } = {},
+  { classes = {}, buckets = [], persist, flags = ["nodejs_compat"], bundle } = {},
 ) {
   const { modules } = bundle ?? (await bundleWorker(`tests/edge/workers/${name}.mjs`));
   const objects = Object.entries(classes).map(([binding, className]) => [
@@ -25,6 +26,7 @@ export async function startWorkerd(
     compatibilityDate: "2026-04-01",
     compatibilityFlags: flags,
     durableObjects: Object.fromEntries(objects),
+    r2Buckets: buckets,
     ...(persist !== undefined && { durableObjectsPersist: persist }),
     handleRuntimeStdio(_output, error) {
       error.on("data", (text) => errors.push(String(text)));

@@ -3,6 +3,8 @@
 // after every operation.
 
 import { DurableObject } from "cloudflare:workers";
+import { openMemory } from "keepsake";
+import { r2 } from "keepsake/bucket";
 import { durableMemory, InMemoryStore, MemorySaver } from "keepsake/cloudflare";
 import { runTests } from "../../browser/pages/runner.mjs";
 import { storeContract } from "../../contract/store.mjs";
@@ -52,26 +54,32 @@ function restarting(namespace) {
 
 // What is a backend: new memories, the same one again, and its end.
 const backends = {
+  bucket: (env) => inBucket(r2(env.R2)),
   stub: (env) => stubs(env.MEMORY),
   restarted: (env) => stubs(restarting(env.MEMORY)),
 };
 
-function stubs(namespace) {
+/** Memories that have names, as `open` opens them. */
+function named(open) {
   const nameOf = new WeakMap();
-  const open = (name, options) => {
-    const memory = clocked(namespace, name, options);
+  const openAs = async (name, options) => {
+    const memory = await open(name, options);
     nameOf.set(memory, name);
     return memory;
   };
   return {
-    make: (options) => open(newName(), options),
+    make: (options) => openAs(newName(), options),
     async reopen(memory, options) {
       await memory.close();
-      return open(nameOf.get(memory), options);
+      return openAs(nameOf.get(memory), options);
     },
     close: (memory) => memory.close(),
   };
 }
+
+const inBucket = (bucket) => named((name, options) => openMemory({ bucket, name, ...options }));
+
+const stubs = (namespace) => named((name, options) => clocked(namespace, name, options));
 
 /** One memory at a time in this object; a second one that a case wants is in another. */
 function inObject(storage, namespace) {

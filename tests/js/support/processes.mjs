@@ -33,6 +33,18 @@ export async function printed(child, line) {
   throw new Error(`the process ended without printing ${line}: ${output}`);
 }
 
+/** What the first group of the pattern finds in what the child prints. */
+export async function found(child, pattern) {
+  let output = "";
+  child.stdout.setEncoding("utf8");
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    const match = pattern.exec(output);
+    if (match !== null) return match[1];
+  }
+  throw new Error(`the process ended without printing ${pattern}: ${output}`);
+}
+
 export async function killAll() {
   const children = [...running];
   for (const child of children) child.kill("SIGKILL");

@@ -2,18 +2,21 @@
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { programOfOurs } from "../../../scripts/public-names.mjs";
 
 const dist = fileURLToPath(new URL("../../../dist", import.meta.url));
 
-/** The types of an entry by their names, and what reads them. */
-export function publicTypes(entry = "index") {
+const OPTIONS = {
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2022,
+  skipLibCheck: true,
+};
+
+/** The types of an entry by their names, and what reads them; `ours` reads nobody else's. */
+export function publicTypes(entry = "index", { ours = false } = {}) {
   const path = `${dist}/${entry}.d.ts`;
-  const program = ts.createProgram([path], {
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    target: ts.ScriptTarget.ES2022,
-    skipLibCheck: true,
-  });
+  const program = ours ? programOfOurs([path]) : ts.createProgram([path], OPTIONS);
   const checker = program.getTypeChecker();
   const file = checker.getSymbolAtLocation(program.getSourceFile(path));
   const exported = new Map(checker.getExportsOfModule(file).map((one) => [one.name, one]));

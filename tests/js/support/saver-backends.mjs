@@ -3,12 +3,19 @@
 import { MemorySaver, openMemory, SqliteSaver } from "keepsake";
 import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
 import { isLong } from "./effort.mjs";
+import { memoryBucket } from "./memory-bucket.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
 const memoryOf = new WeakMap();
 
 async function saverOfMemory() {
   const memory = await openMemory({ path: temporaryFile() });
+  memoryOf.set(memory.checkpointer, memory);
+  return memory.checkpointer;
+}
+
+async function saverInBucket() {
+  const memory = await openMemory({ bucket: memoryBucket().bucket, name: "savers" });
   memoryOf.set(memory.checkpointer, memory);
   return memory.checkpointer;
 }
@@ -35,6 +42,12 @@ const saverBackends = [
     name: "openMemory().checkpointer",
     make: saverOfMemory,
     close: (saver) => memoryOf.get(saver).close(),
+  },
+  {
+    name: "openMemory({ bucket }).checkpointer",
+    make: saverInBucket,
+    close: (saver) => memoryOf.get(saver).close(),
+    isFirst: true,
   },
   ...Object.keys(libraries).map((library, i) => ({
     name: `memoryOver(${library}).checkpointer`,

@@ -4,9 +4,11 @@
 import { InMemoryStore, openMemory, SqliteStore } from "keepsake";
 import { closeMemoryOf, libraries, memoryAt } from "./connections.mjs";
 import { isLong, tenthOf } from "./effort.mjs";
+import { memoryBucket } from "./memory-bucket.mjs";
 import { temporaryFile } from "./temporary.mjs";
 
-const everything = ["index", "ttl", "validity", "provenance", "history", "clock", "extras"];
+const beside = ["index", "ttl", "validity", "provenance", "history", "clock", "extras"];
+const everything = [...beside, "graph"];
 
 /**
  * Stores made through this are closed by `closeAll`. `part` is which tenth of all cases runs, where
@@ -56,6 +58,24 @@ async function storeOfMemory(path, options) {
   return memory.store;
 }
 
+const bucketOf = new WeakMap();
+
+async function storeInBucket(bucket, options) {
+  const memory = await openMemory({ bucket, name: "contract", ...options });
+  memoryOf.set(memory.store, memory);
+  bucketOf.set(memory.store, bucket);
+  return memory.store;
+}
+
+async function storeOnDevice(bucket, options) {
+  const sync = { bucket, name: "contract", everyMs: 0 };
+  const memory = await openMemory({ path: temporaryFile(), sync, ...options });
+  await memory.sync();
+  memoryOf.set(memory.store, memory);
+  bucketOf.set(memory.store, bucket);
+  return memory.store;
+}
+
 export const storeBackends = [
   backend("InMemoryStore", everything, { make: (options) => new InMemoryStore(options) }),
   backend("SqliteStore on a file", [...everything, "persistence"], {
@@ -83,6 +103,24 @@ export const storeBackends = [
     async reopen(store, options) {
       await memoryOf.get(store).close();
       return storeOfMemory(pathOf.get(store), { key: KEY, ...options });
+    },
+    close: (store) => memoryOf.get(store).close(),
+  }),
+  backend("openMemory({ bucket }).store", [...everything, "persistence"], {
+    make: (options) => storeInBucket(memoryBucket().bucket, options),
+    async reopen(store, options) {
+      await memoryOf.get(store).close();
+      return storeInBucket(bucketOf.get(store), options);
+    },
+    close: (store) => memoryOf.get(store).close(),
+  }),
+  // What is opened again is another device, which makes a graph of its own.
+  backend("openMemory({ sync }).store", [...beside, "persistence"], {
+    make: (options) => storeOnDevice(memoryBucket().bucket, options),
+    async reopen(store, options) {
+      await memoryOf.get(store).sync();
+      await memoryOf.get(store).close();
+      return storeOnDevice(bucketOf.get(store), options);
     },
     close: (store) => memoryOf.get(store).close(),
   }),

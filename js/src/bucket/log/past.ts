@@ -1,0 +1,194 @@
+// A memory as it was at a time, as it is now, and how it becomes what it was.
+
+import type { OpenFiles } from "../../engine/open-files.js";
+import { KeepsakeError } from "../../errors.js";
+import { PieceGone } from "./base.js";
+import { type Entry, type Log, type Position, positionOf } from "./log.js";
+import { type BaseName, newBaseId, readBaseId } from "./names.js";
+import type { Signed } from "./record.js";
+import { Poisoned, Replica } from "./replica.js";
+import { hexOf } from "./seal.js";
+
+/** How often reading begins anew because others deleted records meanwhile. */
+const MOST_TRIES = 8;
+
+/** Knows the requests that make the engine fail, and hears of damages. @internal */
+export interface Poison {
+  readonly isPoison: (entry: Entry, request: number) => boolean;
+  readonly notePoison: (poisoned: Poisoned) => void;
+  /** This record can't be read, and is left out. */
+  readonly noteDamaged?: (number: number, why: string) => void;
+}
+
+/**
+ * Names a request of a record, by the digest of the record: what was read at its number may turn out
+ * to be a late write.
+ *
+ * @internal
+ */
+export function placeOf({ digest }: Entry, request: number): string {
+  return `${hexOf(digest)} ${request}`;
+}
+
+interface Asked extends Poison {
+  readonly openFiles: OpenFiles;
+  readonly at: number;
+  /** Bases that can't be read. */
+  readonly unusable: ReadonlySet<string>;
+}
+
+// Needed records were deleted: a base has them.
+class Gone extends Error {
+  readonly after: number;
+
+  constructor(after: number) {
+    super("records of the log were deleted");
+    this.after = after;
+  }
+}
+
+/**
+ * The memory as it was when a clock of its writers said `at`. Throws `no_history` if the log does not
+ * reach back so far.
+ *
+ * @internal
+ */
+export async function replicaAt(
+  log: Log,
+  openFiles: OpenFiles,
+  at: number,
+  poison: Poison,
+): Promise<Replica> {
+  try {
+    return await begunAnew(poison, async (unusable) => {
+      const { bases } = await log.list();
+      const base = bases.find(({ id }) => readBaseId(id).at <= at && !unusable.has(id));
+      return replayed(log, base, { ...poison, openFiles, at, unusable });
+    });
+  } catch (error) {
+    if (!(error instanceof Gone)) throw error;
+    const time = new Date(at).toISOString();
+    throw new KeepsakeError("no_history", `the log of the memory does not reach back to ${time}`);
+  }
+}
+
+/**
+ * The memory as it is. The records up to `gone` were found deleted.
+ *
+ * @internal
+ */
+export async function replicaNow(
+  log: Log,
+  openFiles: OpenFiles,
+  gone: number,
+  poison: Poison,
+): Promise<Replica> {
+  let least = gone;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await begunAnew(poison, async (unusable, damages) => {
+        const { bases, cleared } = await log.listWith(least);
+        const base = bases.find(({ id }) => !unusable.has(id));
+        const needed = Math.max(least, cleared);
+        if ((base?.number ?? 0) < needed) throw log.isLost(needed, damages);
+        const asked = { ...poison, openFiles, at: Number.POSITIVE_INFINITY, unusable };
+        return replayed(log, base, asked);
+      });
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+      if (tries === MOST_TRIES) throw log.hasNoBase();
+      least = Math.max(least, error.after);
+    }
+  }
+}
+
+// Begins anew without a base that can't be read, or a request that makes the engine fail.
+async function begunAnew(
+  poison: Poison,
+  body: (unusable: ReadonlySet<string>, damages: readonly string[]) => Promise<Replica>,
+): Promise<Replica> {
+  const unusable = new Set<string>();
+  const damages: string[] = [];
+  for (;;) {
+    try {
+      return await body(unusable, damages);
+    } catch (error) {
+      if (error instanceof Poisoned) {
+        poison.notePoison(error);
+      } else if (error instanceof PieceGone) {
+        unusable.add(error.base.id);
+        if (!error.isDeleted) damages.push(error.message);
+      } else {
+        throw error;
+      }
+    }
+  }
+}
+
+async function replayed(log: Log, base: BaseName | undefined, asked: Asked): Promise<Replica> {
+  let replica = await Replica.open(log, asked.openFiles, base);
+  const from = replica.confirmed;
+  try {
+    for (;;) {
+      const next = await log.next(replica.position, from);
+      if (next.is === "end") return replica;
+      if (next.is === "gone") throw new Gone(from.number);
+      if (next.is === "damaged") {
+        asked.noteDamaged?.(next.position.number, next.why);
+        replica.damaged.push(next.position.number);
+        replica.passed(next.position);
+        continue;
+      }
+      const { entry } = next;
+      const { record, number } = entry;
+      if (record.at > asked.at) {
+        if (await log.hasAllSince(from)) return replica;
+        throw new Gone(from.number);
+      }
+      if (record.kind === "image" && !asked.unusable.has(record.base)) {
+        replica.close();
+        const { senders } = replica;
+        replica = await Replica.open(log, asked.openFiles, { number, id: record.base });
+        replica.position = positionOf(entry);
+        replica.senders = senders;
+      } else {
+        await replica.apply(entry, (i) => asked.isPoison(entry, i));
+      }
+    }
+  } catch (error) {
+    replica.close();
+    throw error;
+  }
+}
+
+/**
+ * Appends a record behind `position` which says that the memory is this one. Throws `busy`, and does
+ * nothing, if others were faster.
+ *
+ * @internal
+ */
+export async function replaceBy(
+  log: Log,
+  image: Replica,
+  position: Position,
+  signed: Signed,
+): Promise<Entry> {
+  const id = newBaseId(log.clock.now(), log.clock.random, { is: "image" });
+  const prepared = await log.prepare(position, { kind: "image", ...signed, base: id });
+  const name = { number: prepared.number, id };
+  const { written } = await image.beginBase({ position: prepared, image: name, isWhole: true });
+  await written;
+  const entry = await log.append(prepared);
+  if (entry !== undefined) return entry;
+  // If this fails, it is deleted when the records before the next base are.
+  await log.calls.delete(log.names.base(name)).catch(() => {});
+  throw writtenMeanwhile();
+}
+
+/** @internal */
+export function writtenMeanwhile(): KeepsakeError {
+  return new KeepsakeError(
+    "busy",
+    "others wrote to the memory while it was replaced: nothing was done, do it again",
+  );
+}
