@@ -284,6 +284,50 @@ test("an e-mail address in a namespace is the label that stands for it", async (
   expect(jsonOf("get", target, "user/ada@x%2Eorg/notes", "k").value).toEqual({ text: "hers" });
 });
 
+test("a thread of a scope is shown, and may be named, by the place as it was given", async () => {
+  const target = temporaryFile("scoped.db");
+  const memory = await openMemory({ path: target });
+  await putSteps(memory.scoped({ user: "ada@x.org" }).checkpointer, "1", 3);
+  await putSteps(memory.scoped({ place: ["team", "50%"] }).checkpointer, "1", 1);
+  await putSteps(memory.checkpointer, "v1.2/plain", 1);
+  await memory.keepAudit();
+  await putSteps(memory.scoped({ user: "eve@x.org" }).checkpointer, "1", 2);
+  await memory.close();
+
+  const [shown, stored] = ["user/ada@x.org/1", "user/ada@x%252Eorg/1"];
+  const names = keepsake("threads", target).stdout.match(/^\S+/gm).slice(1).sort();
+  expect(names).toEqual(["team/50%25/1", shown, "user/eve@x.org/1", "v1.2/plain"]);
+  expect(jsonOf("threads", target).map(({ threadId }) => threadId)).toContain(stored);
+  expect(keepsake("audit", target).stdout).toMatch(/ user\/eve@x\.org\/1 /);
+  for (const command of ["log", "diff"]) {
+    expect(jsonOf(command, target, shown)).toEqual(jsonOf(command, target, stored));
+  }
+  expect(jsonOf("log", target, "v1.2/plain")).toHaveLength(1);
+  expect(keepsake("diff", target, shown, "2").stderr).toMatch(
+    /not_found: thread "user\/ada@x\.org\/1" has no checkpoint 2: `keepsake log FILE user\/ada@x\.org\/1` lists/,
+  );
+  expect(keepsake("log", target, "user/bob@x.org/1").stderr).toMatch(
+    /no thread "user\/bob@x\.org\/1"/,
+  );
+  const ofOne = ["--thread", shown, "--yes"];
+  expect(jsonOf("prune", target, "--keep-last", "1", ...ofOne)).toMatchObject({ checkpoints: 2 });
+  expect(jsonOf("log", target, stored)).toHaveLength(1);
+  expect(jsonOf("forget", target, ...ofOne).erased).toMatchObject({ threads: 1 });
+  expect(keepsake("log", target, stored).status).toBe(1);
+  const within = ["--user", "eve@x.org", "--thread", "1", "--yes"];
+  expect(jsonOf("forget", target, ...within).erased).toMatchObject({ threads: 1 });
+});
+
+test("a thread that is called so itself comes before one of a scope that is shown so", async () => {
+  const target = temporaryFile("alike.db");
+  const memory = await openMemory({ path: target });
+  await putSteps(memory.scoped({ user: "ada@x.org" }).checkpointer, "1", 3);
+  await putSteps(memory.checkpointer, "user/ada@x.org/1", 1);
+  await memory.close();
+  expect(jsonOf("log", target, "user/ada@x.org/1")).toHaveLength(1);
+  expect(jsonOf("log", target, "user/ada@x%252Eorg/1")).toHaveLength(3);
+});
+
 test("search finds, filters, and says why", () => {
   const { stdout } = keepsake("search", path, "tea");
   expect(stdout).toMatch(/SCORE +ITEM +VALUE\n\d\.\d+ +users\/ada\/drink +\{"text":"She prefers/);
@@ -300,6 +344,16 @@ test("search finds, filters, and says why", () => {
   expect(hits.map(({ key }) => key)).toEqual(["drink", "drink"]);
   expect(hits[0].explain).toMatchObject({});
   expect(keepsake("search", path, "tea", "--why").stdout).toMatch(/WHY\n/);
+  const byKey = keepsake("search", path, "TOW", "--why").stdout;
+  expect(byKey).toMatch(/users\/ada\/town .+ its key contains the query\n/);
+  expect(keepsake("search", path, "ck co", "--why").stdout).toMatch(/ it contains the query\n/);
+  expect(jsonOf("search", path, "tow", "--why")).toMatchObject([
+    { key: "town", reason: "its key contains the query" },
+  ]);
+  expect(jsonOf("search", path, "tow")[0]).not.toHaveProperty("reason");
+  expect(jsonOf("search", path, "tea", "--why")[0]).not.toHaveProperty("reason");
+  const byPiece = keepsake("search", path, "town", "--mode", "contains", "--why").stdout;
+  expect(byPiece).toMatch(/ its key contains the query\n/);
   expect(jsonOf("search", path, "She", "--limit", "1")).toHaveLength(1);
   expect(keepsake("search", path, "elephants").stdout).toBe("nothing found\n");
 });
@@ -382,6 +436,25 @@ describe("eval asks the user's own questions", () => {
   });
 });
 
+test("bytes in a state are text in JSON", async () => {
+  const file = temporaryFile();
+  const saver = new SqliteSaver({ path: file });
+  const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
+  for (const step of [0, 1]) {
+    const picture = Uint8Array.of(step, 2);
+    const values = { ...checkpoint(step, []), channel_values: { picture } };
+    const metadata = { source: "loop", step, parents: {} };
+    await saver.put(config, { ...values, channel_versions: { picture: step + 1 } }, metadata, {
+      picture: step + 1,
+    });
+  }
+  await saver.close();
+  expect(jsonOf("diff", file, "t").changed.picture).toMatchObject({
+    before: { base64: "AAI=" },
+    after: { base64: "AQI=" },
+  });
+});
+
 test("threads, log and diff tell the history", () => {
   expect(
     jsonOf("threads", path).map(({ threadId, checkpoints }) => [threadId, checkpoints]),
@@ -398,6 +471,8 @@ test("threads, log and diff tell the history", () => {
     [3, 2, 1, 0].map((step) => [idOf(step), step]),
   );
   expect(log[0]).toMatchObject({ parent: idOf(2), source: "loop", channels: ["messages"] });
+  expect(log.map(({ isTip }) => isTip)).toEqual([true, false, false, false]);
+  expect(keepsake("log", path, "t1").stdout).toMatch(/^CHECKPOINT +STEP +SOURCE +TIME +CHANNELS\n/);
   expect(keepsake("log", path, "none")).toMatchObject({ status: 1 });
   expect(keepsake("diff", path, "t1", idOf(1), idOf(3)).stdout).toBe(
     '+ messages[] "message 2"\n+ messages[] "message 3"\n',
@@ -517,6 +592,54 @@ test("what is held is not forgotten until it is released", () => {
   });
   expect(jsonOf("release", target, "users/ada")).toEqual([]);
   expect(jsonOf("forget", target, "--in", "users", "--yes").erased).toMatchObject({ items: 3 });
+});
+
+describe("log draws the branches of a thread", () => {
+  // Each `[step, after]` is a checkpoint that goes on from another one, or from none.
+  const logOf = async (...steps) => {
+    const target = temporaryFile("branches.db");
+    const saver = new SqliteSaver({ path: target });
+    for (const [step, after, checkpoint_ns = ""] of steps) {
+      const checkpoint_id = after === undefined ? undefined : idOf(after);
+      const config = { configurable: { thread_id: "t", checkpoint_ns, checkpoint_id } };
+      await saver.put(config, checkpoint(step, []), { source: "loop", step, parents: {} }, {});
+    }
+    await saver.close();
+    return target;
+  };
+  const graphIn = (stdout) => {
+    const [, ...rows] = stdout.trimEnd().split("\n");
+    return rows.slice(0, -1).map((row) => row.slice(0, row.indexOf(idOf(0).slice(0, 8))).trimEnd());
+  };
+
+  test("where they part, and at which checkpoints they end", async () => {
+    const target = await logOf([0], [1, 0], [2, 1], [3, 1], [4, 2], [5, 3], [6, 1]);
+    const { stdout } = keepsake("log", target, "t");
+    expect(stdout).toMatch(/^GRAPH +CHECKPOINT /);
+    expect(graphIn(stdout)).toEqual(["*", "| *", "| | *", "| * |", "| | *", "*-'-'", "*"]);
+    const tips = [6, 5, 4].map(idOf);
+    expect(stdout.endsWith(`\n3 branches, which end at ${tips.join(", ")}\n`)).toBe(true);
+    const log = jsonOf("log", target, "t");
+    expect(log.filter(({ isTip }) => isTip).map(({ id }) => id)).toEqual(tips);
+    expect(log[0]).toMatchObject({ id: idOf(6), parent: idOf(1), isTip: true });
+  });
+
+  test("and where what they have in common is not listed", async () => {
+    const target = await logOf([0], [1, 0], [2, 0], [3, 1], [4, 2]);
+    const { stdout } = keepsake("log", target, "t", "--limit", "2");
+    expect(graphIn(stdout)).toEqual(["*", "| *"]);
+    expect(keepsake("log", target, "t", "--limit", "1").stdout).toMatch(/^CHECKPOINT /);
+  });
+
+  test("but no subgraphs, nor checkpoints without a history", async () => {
+    const subgraphs = await logOf([0], [1, undefined, "child:1"], [2, 1, "child:1"], [3, 0]);
+    const apart = await logOf([0], [1], [2]);
+    for (const target of [subgraphs, apart]) {
+      expect(keepsake("log", target, "t").stdout).toMatch(/^CHECKPOINT /);
+    }
+    const both = await logOf([0], [1, 0], [2, undefined, "child:1"], [3, 0]);
+    expect(graphIn(keepsake("log", both, "t").stdout)).toEqual(["*", "|", "| *", "*-'"]);
+  });
 });
 
 test("doctor says where it is kept", () => {

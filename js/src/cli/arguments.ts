@@ -51,12 +51,15 @@ export class Arguments {
   }
 }
 
-/** The last word may be several: `QUERY…`. @internal */
-export function parse(
-  given: string[],
-  options: Record<string, Option>,
-  words: readonly string[],
-): Arguments {
+/** What a command takes. */
+interface Wanted {
+  options: Record<string, Option>;
+  words: readonly string[];
+  isMany?: true;
+}
+
+/** The last word may be several: `QUERY…`, which are one text unless `isMany` says more. @internal */
+export function parse(given: string[], { options, words, isMany }: Wanted): Arguments {
   checkNames(given, Object.keys(options));
   const { positionals, values } = withNamedErrors(() =>
     parseArgs({
@@ -74,6 +77,7 @@ export function parse(
   if (positionals.length < least) {
     throw invalid(missing(words.slice(positionals.length, least)));
   }
+  if (isMany) return new Arguments(positionals, values);
   if (words.at(-1)?.endsWith("…")) {
     const last = words.length - 1;
     const joined = positionals.slice(last).join(" ");

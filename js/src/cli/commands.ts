@@ -20,15 +20,21 @@ import { importLines } from "../mcp/import-lines.js";
 import type { Memory } from "../memory.js";
 import { missingFolder } from "../node/file-error.js";
 import type { ErasureReceipt } from "../scope/erasure.js";
+import { shownThreadId, storedThreadId } from "../scope/thread-ids.js";
+import type { SearchItem } from "../store/store-operations.js";
 import { type SalvageReport, SearchMode } from "../wire/layout.js";
 import { type Arguments, namespaceOf, type Option } from "./arguments.js";
+import { branchesOf, withTips } from "./branches.js";
+import { bucket, sync } from "./bucket.js";
 import type { Command } from "./command.js";
 import { doctor } from "./doctor.js";
 import { evaluation } from "./eval.js";
 import { keyOfFile } from "./key.js";
 import { mcp, namespaceFor, PLACE } from "./mcp.js";
-import { brief, bytes, oneLine, type Printed, pathOf, plural, table } from "./output.js";
+import { brief, bytes, oneLine, type Printed, partsOf, pathOf, plural, table } from "./output.js";
 import { studio } from "./studio.js";
+import { rowsOfSync, syncOf } from "./sync-state.js";
+import { test } from "./test.js";
 
 const LIMIT: Option = { type: "string", takes: "N", says: "at most so many, 0 for all" };
 const IN: Option = { type: "string", takes: "NAMESPACE", says: "only below it: users/ada" };
@@ -75,14 +81,15 @@ const onlyOf = (format: string, options: Record<string, Option>) =>
 export const COMMANDS: Record<string, Command> = {
   inspect: {
     words: ["FILE"],
-    says: "how much it holds, and where",
+    says: "how much it holds, where, and whether it syncs",
     examples: ["inspect agent.db"],
     options: {},
-    async run(memory) {
-      const [stats, namespaces, holds] = await Promise.all([
+    async run(memory, given) {
+      const [stats, namespaces, holds, sync] = await Promise.all([
         memory.stats(),
         countsOf(memory),
         memory.holds(),
+        syncOf(word(given, 0)),
       ]);
       const { store, checkpointer } = stats;
       const text = [
@@ -97,6 +104,7 @@ export const COMMANDS: Record<string, Command> = {
               `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`,
             ],
             ...holds.map(({ namespace, reason }) => ["held", `${pathOf(namespace)}: ${reason}`]),
+            ...rowsOfSync(sync),
           ],
         ).trimStart(),
         ...(namespaces.length === 0
@@ -108,7 +116,7 @@ export const COMMANDS: Record<string, Command> = {
               ),
             ]),
       ].join("\n");
-      return { data: { ...stats, namespaces, holds }, text };
+      return { data: { ...stats, namespaces, holds, sync }, text };
     },
   },
 
@@ -160,21 +168,24 @@ export const COMMANDS: Record<string, Command> = {
     },
     async run(memory, given) {
       const mode = given.text("mode") as keyof typeof MODES | undefined;
-      const hits = await memory.store.search(namespaceOf(given.text("in")), {
-        query: word(given, 1),
+      const query = word(given, 1);
+      const isWhy = given.flag("why");
+      const found = await memory.store.search(namespaceOf(given.text("in")), {
+        query,
         filter: given.json("filter"),
         limit: limitOf(given, 10),
-        explain: given.flag("why"),
+        explain: isWhy,
         refreshTtl: false,
         ...(mode && { ranking: { mode: checkChoice("--mode", MODES, mode) } }),
       });
-      const rows = hits.map(({ namespace, key, value, score, explain }) => [
+      const hits = found.map((hit) => ({ ...hit, ...(isWhy && reasonOf(hit, query)) }));
+      const rows = hits.map(({ namespace, key, value, score, explain, reason }) => [
         score === undefined ? undefined : score.toFixed(3),
         `${pathOf(namespace)}/${key}`,
         brief(value, 80),
-        ...(given.flag("why") ? [partsOf(explain)] : []),
+        ...(isWhy ? [[reason, partsOf(explain)].filter(Boolean).join(", ")] : []),
       ]);
-      const head = ["SCORE", "ITEM", "VALUE", ...(given.flag("why") ? ["WHY"] : [])];
+      const head = ["SCORE", "ITEM", "VALUE", ...(isWhy ? ["WHY"] : [])];
       return { data: hits, text: rows.length === 0 ? "nothing found\n" : table(head, rows) };
     },
   },
@@ -189,7 +200,7 @@ export const COMMANDS: Record<string, Command> = {
       const limit = limitOf(given, 50);
       for await (const thread of memory.checkpointer.listThreads({ limit })) threads.push(thread);
       const rows = threads.map((thread) => [
-        thread.threadId,
+        shownThreadId(thread.threadId),
         thread.checkpoints,
         bytes(thread.bytes),
         thread.lastActivity?.toISOString(),
@@ -202,12 +213,12 @@ export const COMMANDS: Record<string, Command> = {
 
   log: {
     words: ["FILE", "THREAD"],
-    says: "the checkpoints of a thread, the newest first",
+    says: "the checkpoints of a thread, the newest first; a graph if it has branches",
     examples: ["log agent.db thread-42"],
     options: { limit: LIMIT },
     async run(memory, given) {
       const checkpoints = [];
-      const config = { configurable: { thread_id: word(given, 1) } };
+      const config = { configurable: { thread_id: await threadIdOf(memory, word(given, 1)) } };
       for await (const tuple of memory.checkpointer.list(config, { limit: limitOf(given, 50) })) {
         const { checkpoint, metadata, pendingWrites } = tuple;
         checkpoints.push({
@@ -222,15 +233,21 @@ export const COMMANDS: Record<string, Command> = {
         });
       }
       if (checkpoints.length === 0) throw noThread(word(given, 1));
-      const rows = checkpoints.map(({ id, time, step, source, channels }) => [
+      const shown = withTips(checkpoints);
+      const branches = branchesOf(shown);
+      const rows = shown.map(({ id, time, step, source, channels }, i) => [
+        ...(branches === undefined ? [] : [branches.graph[i]]),
         id,
         step,
         source,
         time,
         channels.filter(isOfTheGraph).join(", "),
       ]);
-      const text = table(["CHECKPOINT", "STEP", "SOURCE", "TIME", "CHANNELS"], rows);
-      return { data: checkpoints, text };
+      const head = ["CHECKPOINT", "STEP", "SOURCE", "TIME", "CHANNELS"];
+      if (branches === undefined) return { data: shown, text: table(head, rows) };
+      const { tips } = branches;
+      const ends = `${plural(tips.length, "branch", "branches")}, which end at ${tips.join(", ")}\n`;
+      return { data: shown, text: table(["GRAPH", ...head], rows) + ends };
     },
   },
 
@@ -240,20 +257,20 @@ export const COMMANDS: Record<string, Command> = {
     examples: ["diff agent.db thread-42"],
     options: {},
     async run(memory, given) {
-      const thread_id = word(given, 1);
+      const thread_id = await threadIdOf(memory, word(given, 1));
       const at = (checkpoint_id: string) => ({ configurable: { thread_id, checkpoint_id } });
       const [, , first, second] = given.words;
       const [last, one] = second === undefined ? await newest(memory, thread_id, 2) : [];
       const [before, after] = [first ?? one, second ?? last];
       if (before === undefined || after === undefined) {
-        if (last === undefined) throw noThread(thread_id);
+        if (last === undefined) throw noThread(word(given, 1));
         throw new KeepsakeError(
           "not_found",
-          `thread ${JSON.stringify(thread_id)} has no two checkpoints to compare`,
+          `thread ${JSON.stringify(word(given, 1))} has no two checkpoints to compare`,
         );
       }
       const diff = await memory.checkpointer.diff(at(before), at(after)).catch((error) => {
-        throw error.code === "not_found" ? noCheckpoint(error, thread_id) : error;
+        throw error.code === "not_found" ? noCheckpoint(error, thread_id, word(given, 1)) : error;
       });
       return { data: diff, text: linesOf(linesOfDiff(diff), "nothing changed") };
     },
@@ -352,7 +369,7 @@ export const COMMANDS: Record<string, Command> = {
     async run(memory, given) {
       const days = given.number("max-age");
       const rules = {
-        threadIds: given.texts("thread"),
+        threadIds: await threadIdsOf(memory, given.texts("thread")),
         keepLast: given.number("keep-last"),
         maxAge: days === undefined ? undefined : days * 24 * 60,
         maxBytes: given.number("max-bytes"),
@@ -372,7 +389,7 @@ export const COMMANDS: Record<string, Command> = {
 
   forget: {
     words: ["FILE"],
-    says: "erases items and threads in every byte, and prints the receipt",
+    says: "erases items and threads in every byte of the file, and prints the receipt",
     examples: ["forget agent.db --user ada", "forget agent.db --user ada --yes"],
     options: {
       in: { ...IN, multiple: true, says: "what is below it: users/ada; may be repeated" },
@@ -388,7 +405,11 @@ export const COMMANDS: Record<string, Command> = {
       const namespaces = given.texts("in")?.map(namespaceOf);
       const options = {
         namespaces,
-        threads: given.texts("thread"),
+        // Within a scope they are those that it has.
+        threads:
+          user === undefined
+            ? await threadIdsOf(memory, given.texts("thread"))
+            : given.texts("thread"),
         filter: given.json("filter"),
         dryRun,
       };
@@ -446,7 +467,8 @@ export const COMMANDS: Record<string, Command> = {
       const rows = entries.map((entry) => [
         entry.time.toISOString(),
         entry.operation,
-        entry.threadId ?? (entry.namespace && pathOf(entry.namespace)),
+        (entry.threadId && shownThreadId(entry.threadId)) ??
+          (entry.namespace && pathOf(entry.namespace)),
         entry.scope || undefined,
         entry.actor,
         entry.code ?? "ok",
@@ -505,9 +527,15 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
 
+  bucket,
+
+  sync,
+
   doctor,
 
   eval: evaluation,
+
+  test,
 
   mcp,
 
@@ -516,6 +544,7 @@ export const COMMANDS: Record<string, Command> = {
 
 /** Opens the file, runs the command, and closes it. @internal */
 export async function execute(command: Command, given: Arguments): Promise<Printed | undefined> {
+  if ("perform" in command) return command.perform(given);
   const path = word(given, 0);
   if ("serve" in command) return void (await command.serve(path, given));
   if (!("run" in command && command.creates)) checkFile(path);
@@ -525,7 +554,8 @@ export async function execute(command: Command, given: Arguments): Promise<Print
   if (!("bun" in process.versions)) setFlagsFromString("--wasm-tiering-budget=200000000");
   // By those who need it: it takes a third of a second.
   const { openMemory } = await import("../memory.js");
-  const memory = await openMemory({ path, key: keyOfFile() });
+  const more = await command.optionsOf?.(given);
+  const memory = await openMemory({ path, key: keyOfFile(), ...more });
   let isOfNoUse = false;
   try {
     return await command.run(memory, given);
@@ -583,7 +613,7 @@ function salvagedText(report: SalvageReport): string {
     ...lostItems.map(({ namespace, key }) => ["item", `${pathOf(namespace)}/${key}`]),
     ...lostCheckpoints.map(({ threadId, checkpointId }) => [
       "checkpoint",
-      `${checkpointId} of ${threadId}`,
+      `${checkpointId} of ${shownThreadId(threadId)}`,
     ]),
   ];
   const more = report.lostItemCount + report.lostCheckpointCount - lost.length;
@@ -608,19 +638,38 @@ const noThread = (id: string) =>
     `no thread ${JSON.stringify(id)}: \`keepsake threads\` lists them`,
   );
 
-const noCheckpoint = (error: KeepsakeError, thread: string) =>
-  new KeepsakeError(
-    "not_found",
-    `${detailOf(error).replace(/^\w+: /, "")}: \`keepsake log FILE ${thread}\` lists their ids`,
-  );
+function noCheckpoint(error: KeepsakeError, id: string, called: string): KeepsakeError {
+  const what = detailOf(error)
+    .replace(/^[\w.]+: /, "")
+    .replace(JSON.stringify(id), JSON.stringify(called));
+  return new KeepsakeError("not_found", `${what}: \`keepsake log FILE ${called}\` lists their ids`);
+}
+
+// As it is stored, or as commands show it.
+async function threadIdOf(memory: Memory, word: string): Promise<string> {
+  const stored = storedThreadId(word);
+  if (stored === word) return word;
+  const config = { configurable: { thread_id: word } };
+  for await (const _ of memory.checkpointer.list(config, { limit: 1 })) return word;
+  return stored;
+}
+
+async function threadIdsOf(memory: Memory, words?: string[]): Promise<string[] | undefined> {
+  return words && Promise.all(words.map((word) => threadIdOf(memory, word)));
+}
+
+// Of a hit without a word of the query, which has it as a piece: a score tells nothing of that.
+function reasonOf({ key, explain }: SearchItem, query: string): { reason?: string } {
+  if (query === "" || explain?.words !== undefined) return {};
+  const isInKey = folded(key).includes(folded(query));
+  return { reason: isInKey ? "its key contains the query" : "it contains the query" };
+}
+
+// As a search does it: whatever case and accents are.
+const folded = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 // LangGraph's own channels say nothing of the state.
 const isOfTheGraph = (channel: string) => !/^(__|branch:)/.test(channel);
-
-const partsOf = (explain: Record<string, number> = {}) =>
-  Object.entries(explain)
-    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
-    .join(", ");
 
 async function countsOf(memory: Memory): Promise<{ namespace: string[]; items: number }[]> {
   const namespaces = await memory.store.listNamespaces({ limit: 0xffff_ffff });

@@ -8,6 +8,7 @@ import type { Command } from "./command.js";
 import { keyOfFile } from "./key.js";
 import { brief, bytes, type Printed, plural, table } from "./output.js";
 import { REMEDIES } from "./remedies.js";
+import { rowsOfSync, type SyncFindings, syncOf } from "./sync-state.js";
 import { version } from "./version.js";
 
 /** What a file has beside it while it is open, and after a crash. */
@@ -29,7 +30,7 @@ export const doctor: Command = {
       const { openMemory } = await import("../memory.js");
       const memory = await openMemory({ path, key: keyOfFile() });
       try {
-        return healthy({ ...surroundings, ...(await inside(memory)) });
+        return healthy({ ...surroundings, ...(await inside(memory, path)) });
       } finally {
         await memory.close();
       }
@@ -63,24 +64,26 @@ function surroundingsOf(path: string): Surroundings & Record<string, unknown> {
   };
 }
 
-async function inside(memory: Memory) {
-  const [diagnosis, { store, checkpointer }] = await Promise.all([
+async function inside(memory: Memory, path: string) {
+  const [diagnosis, { store, checkpointer }, sync] = await Promise.all([
     memory.diagnose(),
     memory.stats(),
+    syncOf(path),
   ]);
-  return { ...diagnosis, store, checkpointer };
+  return { ...diagnosis, store, checkpointer, sync };
 }
 
 type Findings = Surroundings & Awaited<ReturnType<typeof inside>>;
 
 function healthy(findings: Findings): Printed {
-  const { store, checkpointer, ...rest } = findings;
+  const { store, checkpointer, sync, ...rest } = findings;
   const advice = adviceOn(findings);
   const rows = [
     ...rowsOf(rest),
     ["items", `${store.items} in ${plural(store.namespaces, "namespace")}`],
     ["vectors", `${store.vectors}${store.pending > 0 ? `, ${store.pending} wait` : ""}`],
     ["threads", `${checkpointer.threads} with ${plural(checkpointer.checkpoints, "checkpoint")}`],
+    ...rowsOfSync(sync),
   ];
   const text = `${table(["", ""], rows).trimStart()}it opens, and answers; \`keepsake check FILE\` reads every page\n${listed(advice)}`;
   return { data: { ...findings, opens: true, advice }, text };
@@ -98,7 +101,7 @@ function ill(surroundings: Surroundings & Record<string, unknown>, error: Keepsa
   };
 }
 
-function adviceOn({ mode, freeBytes, store, checkpointer }: Findings): string[] {
+function adviceOn({ mode, freeBytes, store, checkpointer, sync }: Findings): string[] {
   const isPrivate = process.platform === "win32" || mode.endsWith("00");
   const isLong = checkpointer.checkpoints > MANY_CHECKPOINTS * Math.max(1, checkpointer.threads);
   return [
@@ -110,6 +113,20 @@ function adviceOn({ mode, freeBytes, store, checkpointer }: Findings): string[] 
         ]
       : []),
     ...(isLong ? ["Threads are long: `keepsake prune FILE --keep-last 50` says what may go."] : []),
+    ...adviceOnSync(sync),
+  ];
+}
+
+function adviceOnSync(sync: SyncFindings | undefined): string[] {
+  return [
+    ...(sync !== undefined && sync.waiting > 0
+      ? ["Only this file has what waits: `keepsake sync FILE BUCKET --name NAME` sends it."]
+      : []),
+    ...(sync !== undefined && sync.setAside.length > 0
+      ? [
+          "A write was set aside: syncStatus() in your program says what it would have changed, and dropSetAside() drops it.",
+        ]
+      : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { invalid, KeepsakeError } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { EvaluationCase } from "../store/evaluation.js";
 import type { RankingOptions } from "../store/ranking.js";
-import type { WhyNot } from "../store/store.js";
+import type { SearchOptions, WhyNot } from "../store/store.js";
 import { SearchMode } from "../wire/layout.js";
 import { type Arguments, namespaceOf, parsed } from "./arguments.js";
 import type { Command } from "./command.js";
@@ -124,16 +124,22 @@ async function missesOf(
   const misses: Miss[] = [];
   for (const key of new Set(relevant)) {
     if (found.has(key)) continue;
-    const namespace = await placeOf(store, namespacePrefix, key);
-    const { reason, rank }: WhyNot =
-      namespace === undefined
-        ? { reason: "noItem" }
-        : await store.whyNot(namespacePrefix, { namespace, key }, search);
-    const place = namespace ?? namespacePrefix;
-    const at = rank === undefined ? rank : rank + 1;
-    misses.push({ question: query, namespace: place, key, reason, rank: at });
+    misses.push({ question: query, ...(await missOf(store, namespacePrefix, key, search)) });
   }
   return misses;
+}
+
+/** Why an item is not among the hits of a search. @internal */
+export async function missOf(
+  store: Memory["store"],
+  prefix: string[],
+  key: string,
+  search: SearchOptions,
+): Promise<Omit<Miss, "question">> {
+  const namespace = await placeOf(store, prefix, key);
+  if (namespace === undefined) return { namespace: prefix, key, reason: "noItem", rank: undefined };
+  const { reason, rank } = await store.whyNot(prefix, { namespace, key }, search);
+  return { namespace, key, reason, rank: rank === undefined ? rank : rank + 1 };
 }
 
 // Undefined if it is not there.
@@ -148,7 +154,8 @@ async function placeOf(
   return namespaces[items.findIndex((item) => item !== null)];
 }
 
-const REASONS: Record<WhyNot["reason"], string> = {
+/** In words. @internal */
+export const REASONS: Record<WhyNot["reason"], string> = {
   hit: "a hit",
   noItem: "no such item",
   outsideNamespace: "not below the namespace",

@@ -67,3 +67,9 @@ export function pathOf(namespace: readonly string[]): string {
 /** @internal */
 export const plural = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
+
+/** What a score is made of. @internal */
+export const partsOf = (explain: Record<string, number> = {}) =>
+  Object.entries(explain)
+    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+    .join(", ");

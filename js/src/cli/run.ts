@@ -51,10 +51,10 @@ export async function run(words: string[], streams: Streams): Promise<number> {
       streams.out(helpOf(name, command));
       return DONE;
     }
-    const given = parse(rest, { ...command.options, ...OPTIONS }, command.words);
+    const given = parse(rest, { ...command, options: { ...command.options, ...OPTIONS } });
     const printed = await execute(command, given);
     if (printed === undefined) return DONE;
-    streams.out(isJson ? `${JSON.stringify(printed.data)}\n` : safe(printed.text));
+    streams.out(isJson ? `${JSON.stringify(printed.data, readable)}\n` : safe(printed.text));
     if (printed.failure === undefined) return DONE;
     streams.error(`keepsake: ${safe(printed.failure)}\n`);
     return FAILED;
@@ -75,6 +75,12 @@ function commandOf(name: string): Command {
   if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name] as Command;
   const remedy = remedyFor(name, Object.keys(COMMANDS));
   throw invalid(`unknown command ${JSON.stringify(name)}: ${remedy}`);
+}
+
+// Bytes as text: JSON itself would write a member for each.
+function readable(_name: string, value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return { base64: Buffer.from(value).toString("base64") };
 }
 
 function jsonOf(error: unknown): string {
@@ -115,7 +121,7 @@ function helpOfAll(): string {
   ].join("\n");
 }
 
-function helpOf(name: string, { words, says, needs, options, examples }: Command): string {
+function helpOf(name: string, { words, says, needs, notes, options, examples }: Command): string {
   const rows = Object.entries({ ...options, ...OPTIONS }).map(([option, { takes, says: what }]) => [
     takes === undefined ? `--${option}` : `--${option} ${takes}`,
     what,
@@ -132,6 +138,7 @@ function helpOf(name: string, { words, says, needs, options, examples }: Command
     columns(rows),
     "",
     ...(takesNamespace ? [NAMESPACES, ""] : []),
+    ...(notes === undefined ? [] : [notes, ""]),
     ...examples.map((example) => `  npx keepsake ${example}`),
     "",
   ].join("\n");

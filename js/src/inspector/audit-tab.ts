@@ -1,6 +1,7 @@
 // Who wrote where, and what was refused: the entries of the audit log, as far as they are asked for.
 
 import type { AuditEntry } from "../scope/audit.js";
+import { shownThreadId } from "../scope/thread-ids.js";
 import type { Changes } from "../wire/changes.js";
 import { auditText, doneText, OPERATIONS, outcomeText, whereText } from "./audit-words.js";
 import { ask, choice, field, h } from "./dom.js";
@@ -217,7 +218,7 @@ export class AuditTab implements Tab {
         ...fact("When", time.toISOString()),
         ...fact("Scope", scope || "the whole memory"),
         ...(namespace ? fact("Namespace", pathOf(namespace) || "everything") : []),
-        ...(threadId === undefined ? [] : fact("Thread", threadId)),
+        ...(threadId === undefined ? [] : fact("Thread", shownThreadId(threadId))),
         ...fact("By", actor ?? "nobody was named"),
         ...(nodeId === undefined ? [] : fact("Node of the graph", nodeId)),
         ...fact("How it ended", outcomeText(entry)),

@@ -3,6 +3,7 @@
 import type { KeepsakeErrorCode } from "../errors.js";
 import type { AuditEntry } from "../scope/audit.js";
 import type { Policy } from "../scope/policy.js";
+import { shownThreadId } from "../scope/thread-ids.js";
 import type { Audited } from "../wire/layout.js";
 import { bytes, counted, forAge, moment, pathOf } from "./words.js";
 
@@ -38,7 +39,8 @@ export function doneText({ success, operation, threadId, count }: AuditEntry): s
 
 /** Where it was, and who did it. */
 export function whereText({ namespace, threadId, actor, nodeId }: AuditEntry): string {
-  const place = threadId === undefined ? namespace && pathOf(namespace) : `thread ${threadId}`;
+  const place =
+    threadId === undefined ? namespace && pathOf(namespace) : `thread ${shownThreadId(threadId)}`;
   const parts = [place ?? "everywhere, or a name that is gone", actor && `by ${actor}`, nodeId];
   return parts.filter(Boolean).join(" · ");
 }

@@ -3,6 +3,7 @@
 import type { ThreadSummary } from "../checkpointer/checkpointer.js";
 import type { CheckpointDiff } from "../checkpointer/diff.js";
 import { orUndefined } from "../errors.js";
+import { shownThreadId } from "../scope/thread-ids.js";
 import type { Changes } from "../wire/changes.js";
 import { CheckpointTree, type Step } from "./checkpoint-tree.js";
 import { ask, type Child, h } from "./dom.js";
@@ -128,7 +129,7 @@ export class ThreadsTab implements Tab {
   #titleOf(threadId: string): string {
     const given = orUndefined(() => this.#host.threadTitle(threadId));
     const known = this.#threads.find((thread) => thread.threadId === threadId);
-    return given ?? (known?.metadata?.title as string | undefined) ?? threadId;
+    return given ?? (known?.metadata?.title as string | undefined) ?? shownThreadId(threadId);
   }
 
   #chooseThread(threadId: string | undefined): void {
@@ -240,7 +241,7 @@ export class ThreadsTab implements Tab {
     const then = () =>
       this.#host.showAsOf(configOf(threadId, step.namespace, step.id), moment(step.time));
     return [
-      h("p", { class: "path" }, threadId),
+      h("p", { class: "path" }, shownThreadId(threadId)),
       h("h3", {}, step.step === undefined ? "Checkpoint" : `Step ${step.step}`),
       this.#walking(step),
       h(
