@@ -12,8 +12,8 @@ Usage: npm run demo -- [--port N]
        npm run demo -- --terminal [options] [conversation.json]
        npm run demo -- --worker [--port N]
 
-The page runs in the browser alone: the server only hands out its files. Ctrl-C
-ends the server.
+The page runs in the browser alone: the server hands out its files, and has a
+bucket by which two devices meet. Ctrl-C ends the server.
 
 With --worker the same agent runs in workerd, Cloudflare's runtime, on this
 machine: an object for each user, reached by HTTP (demo/README.md), kept in the

@@ -4,11 +4,13 @@ import { App } from "./app.mjs";
 import { byId, h, saveAs } from "./dom.mjs";
 import { keepPage, showWhetherOffline } from "./offline.mjs";
 import { ChatView } from "./views/chat-view.mjs";
+import { DevicesView } from "./views/devices-view.mjs";
 import { InsideView } from "./views/inside-view.mjs";
 import { MemoryView } from "./views/memory-view.mjs";
 import { showMoreBelow } from "./views/more-below.mjs";
 import { PastView } from "./views/past-view.mjs";
 import { SettingsView } from "./views/settings-view.mjs";
+import { StartView } from "./views/start-view.mjs";
 import { StorageView } from "./views/storage-view.mjs";
 import { ThreadsView } from "./views/threads-view.mjs";
 import { WelcomeView } from "./views/welcome-view.mjs";
@@ -24,6 +26,8 @@ const welcomeView = new WelcomeView(app, chatView.send);
 const threadsView = new ThreadsView(app);
 const memoryView = new MemoryView(app);
 const storageView = new StorageView(app);
+const devicesView = new DevicesView(app);
+new StartView(app);
 new SettingsView(app);
 new PastView(app);
 new InsideView(app);
@@ -48,7 +52,7 @@ async function showThreadInAddress() {
     app.showThread();
     return;
   }
-  showPart("chat");
+  if (!areDevicesInAddress()) showPart("chat");
   await app.chat.open(id);
   await showThreads();
   byId("second-tab").href = location.hash;
@@ -80,8 +84,19 @@ function showParts() {
   }
 }
 
+// The devices are in the address, so that a reload comes back to them.
+const DEVICES = "devices";
+
+function areDevicesInAddress() {
+  return new URLSearchParams(location.search).has(DEVICES);
+}
+
 function showPart(part) {
   document.body.dataset.part = part;
+  const address = new URL(location.href);
+  address.search = part === DEVICES ? DEVICES : "";
+  if (address.href !== location.href) history.replaceState(history.state, "", address);
+  devicesView.show(part === DEVICES);
   for (const button of document.querySelectorAll("[data-show]")) {
     if (button.dataset.show === part) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
@@ -133,4 +148,6 @@ app.database.addEventListener(
   app.notices.guarded(({ detail }) => follow(detail)),
 );
 addEventListener("hashchange", app.notices.guarded(showThreadInAddress));
-await Promise.all([open(), app.notices.guarded(keepPage)()]);
+const opening = open();
+if (areDevicesInAddress()) showPart(DEVICES);
+await Promise.all([opening, app.notices.guarded(keepPage)()]);

@@ -14,6 +14,10 @@ function inUnits(count) {
   return [(count / 1024 ** 3).toFixed(0), "GB"];
 }
 
+export function milliseconds(count) {
+  return `${Math.round(count).toLocaleString("en")}${NO_BREAK}ms`;
+}
+
 export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -24,6 +28,11 @@ export function cut(text, length) {
 
 export function moment(date) {
   return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The time of a day, to the second: what is told here happened just now. */
+export function timeOfDay(date) {
+  return date.toLocaleTimeString("en-GB");
 }
 
 export const path = (namespace) => namespace.join(" › ");

@@ -44,15 +44,16 @@ export async function buildPage() {
 async function buildAssets() {
   const { outputFiles } = await build({
     ...common,
-    entryPoints: [`${page}main.mjs`, `${page}style.css`],
+    entryPoints: ["main.mjs", "worker.mjs", "buckets.mjs", "style.css"].map((name) => page + name),
     outdir: page,
     // The conversation is read, and checked, as a text.
     loader: { ".json": "text" },
   });
   const bundled = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-  const copied = [`${dist}worker.js`, `${dist}keepsake.wasm`, `${page}icon.svg`].map(
-    async (path) => [basename(path), await readFile(path)],
-  );
+  const copied = [`${dist}keepsake.wasm`, `${page}icon.svg`].map(async (path) => [
+    basename(path),
+    await readFile(path),
+  ]);
   return [...bundled, ...(await Promise.all(copied))];
 }
 

@@ -1,8 +1,10 @@
-// Serves the page on this machine until Ctrl-C. The server only hands out files: what the
-// page remembers never leaves the browser.
+// Serves the page on this machine until Ctrl-C, and a bucket beside it, by which the page's two
+// devices meet. What the agent remembers never leaves the browser.
 import { createServer } from "node:http";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzipSync } from "node:zlib";
 import { UsageError } from "../options.mjs";
+import { isOfBucket, openBucket } from "./bucket.mjs";
 import { buildPage } from "./build.mjs";
 
 const USUAL_PORT = 4173;
@@ -30,12 +32,30 @@ export async function runPageDemo({ port }) {
   return 0;
 }
 
-// → {server, address}. Without a port, the usual one or else a free one.
-export async function servePage({ port } = {}) {
-  const server = createServer(handler(await buildPage()));
+// → {server, address}. Without a port, the usual one or else a free one. `bucket` is its folder,
+// or false for a server that only hands out files.
+export async function servePage({ port, bucket } = {}) {
+  const [files, served] = await Promise.all([pack(), bucket !== false && openBucket(bucket)]);
+  const answer = handler(files);
+  const server = createServer((request, response) =>
+    served && isOfBucket(request) ? served(request, response) : answer(request, response),
+  );
   await (port === undefined ? listenAnywhere(server) : listen(server, port));
   return { server, address: `http://localhost:${server.address().port}/` };
 }
+
+// Before anybody asks: a visit measures how long it waits for the first answer.
+async function pack() {
+  const files = await buildPage();
+  const packing = [...new Set(files.values())].map(async (file) => {
+    file.br = await brotli(file.body);
+  });
+  await Promise.all(packing);
+  return files;
+}
+
+const PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+const brotli = (body) => promisify(brotliCompress)(body, { params: PARAMS });
 
 function handler(files) {
   return ({ method, url, headers }, response) => {
@@ -55,20 +75,18 @@ function handler(files) {
   };
 }
 
-const CODINGS = {
-  br: (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-  gzip: (body) => gzipSync(body),
-};
+// The better first.
+const CODINGS = ["br", "gzip"];
 
 function codingFor(accepted = "") {
   const names = accepted.split(",").map((part) => part.split(";")[0].trim());
-  return Object.keys(CODINGS).find((name) => names.includes(name));
+  return CODINGS.find((name) => names.includes(name));
 }
 
-// Once for each file and coding.
+// By gzip once for each file, for who knows nothing better.
 function compressed(file, coding) {
   if (coding === undefined) return file.body;
-  file[coding] ??= CODINGS[coding](file.body);
+  file[coding] ??= gzipSync(file.body);
   return file[coding];
 }
 

@@ -1,5 +1,7 @@
 // An agent in a page asks before it sends a mail. The question waits in the browser's own storage:
 // reload the page, and answer then.
+//
+// Needs: a bundler, and what README.md installs; no key.
 
 import { Command } from "@langchain/langgraph";
 import { openMemory } from "keepsake";

@@ -1,5 +1,7 @@
 // A human decides before anything is forgotten. The agent waits in the database, for months if it
 // has to: here the process ends between the question and the answer.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { Command, isInterrupted } from "@langchain/langgraph";
 import { openMemory } from "keepsake";

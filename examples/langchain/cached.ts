@@ -1,4 +1,6 @@
 // A node whose answers last: the second process does not ask the slow service again.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { openMemory } from "keepsake";

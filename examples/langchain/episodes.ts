@@ -1,5 +1,7 @@
 // The same task ten times, with and without episodes: what worked is done again, what failed is
 // not. Fifty rounds, so that luck tells little.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { openMemory } from "keepsake";
 import { type Episodes, episodes } from "keepsake/langchain";

@@ -1,5 +1,7 @@
 // A deep agent whose files are in a memory: what it writes in one conversation it reads in the
 // next one, after a restart. No disk, no sandbox.
+//
+// Needs: Node 22.18, deepagents, and what README.md installs; no key.
 
 import { createDeepAgent } from "deepagents";
 import { openMemory } from "keepsake";

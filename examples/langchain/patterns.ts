@@ -1,5 +1,7 @@
 // Four ways to lay out a store: a profile that grows, knowledge that all share, tools of a model,
 // and a cache. Each is a namespace.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { openMemory } from "keepsake";
 import { recallTool } from "keepsake/langchain";

@@ -1,4 +1,6 @@
 // An agent stores what it is told, and knows it in the next conversation, after a restart.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { openMemory } from "keepsake";
 import { memoryMiddleware, rememberTool } from "keepsake/langchain";

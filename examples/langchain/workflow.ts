@@ -1,5 +1,7 @@
 // start → recall → model → store → end, run twice over one memory: the second run finds what the
 // first one stored.
+//
+// Needs: Node 22.18, and what README.md installs; no key.
 
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { type MemoryEntry, openMemory } from "keepsake";

@@ -1,5 +1,7 @@
 // An agent in a web page. What it learns stays in the browser, in the origin's private files: after
 // a reload, and in all tabs.
+//
+// Needs: a bundler, and what README.md installs; no key.
 
 import { openMemory } from "keepsake";
 import { memoryMiddleware, rememberTool } from "keepsake/langchain";

@@ -3,6 +3,8 @@
 //
 //   POST /users/ada/threads/1   the text that she says   → what the agent answers
 //   GET  /users/ada/facts                                → what it has learnt of her
+//
+// Needs: wrangler, and what README.md installs; no key.
 
 import { KeepsakeObject, keepsake } from "keepsake/cloudflare";
 import { learner, memoryMiddleware } from "keepsake/langchain";

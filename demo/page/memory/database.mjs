@@ -1,11 +1,13 @@
 // The page's memory, opened by name.
 import { openMemory } from "keepsake";
 import { SEARCH } from "../../search.mjs";
+import { ColdStart } from "./cold-start.mjs";
 
 const NAME = "keepsake-demo";
 
 /** Tells "open" after each opening, and "change" with what any tab has written. */
 export class Database extends EventTarget {
+  start = new ColdStart();
   #memory;
   #worker;
   #opening;
@@ -47,12 +49,16 @@ export class Database extends EventTarget {
   }
 
   async #open() {
+    this.start.mark("script");
     this.#memory = await openMemory({
       name: NAME,
       actor: "demo",
       ...SEARCH,
       worker: () => this.#startWorker(),
     });
+    this.start.mark("database");
+    await this.#memory.store.search([], { query: "what do you remember?", limit: 1 });
+    this.start.mark("answer");
     this.#memory.onChange((changes) => this.#tell("change", changes));
     this.#tell("open");
     this.#tell("change", { namespaces: [], threads: [], everything: true });
@@ -61,7 +67,8 @@ export class Database extends EventTarget {
   }
 
   #startWorker() {
-    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    const { worker: name } = this.start;
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module", name });
     return this.#worker;
   }
 
