@@ -1,6 +1,7 @@
 // `npm run benchmarks`: the tables of docs/benchmarks.md, and its pictures, from what benches printed.
 //
-//   npm run benchmarks -- bench/README.md other-output.md
+//   npm run benchmarks                          draws the pictures of the page's own tables
+//   npm run benchmarks -- output.md other.md    takes tables that stand there in their place
 //
 // Each table of docs/benchmarks.md stands between two marks. The first names a row of the table that
 // is meant, the heading above it where several have such a row, and which picture is drawn of which
@@ -74,9 +75,9 @@ function placeOf(header, column) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = process.argv.length > 2 ? process.argv.slice(2) : [`${root}bench/README.md`];
-  const output = await Promise.all(files.map((file) => readFile(file, "utf8")));
-  const { page, pictures } = withTables(await readFile(PAGE, "utf8"), output.join("\n\n"));
+  const files = [...process.argv.slice(2), PAGE]; // what no file has stays as it is
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  const { page, pictures } = withTables(texts.at(-1), texts.join("\n\n"));
   await writeFile(PAGE, page);
   await mkdir(PICTURES, { recursive: true });
   for (const [name, svg] of Object.entries(pictures))

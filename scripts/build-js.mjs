@@ -34,18 +34,28 @@ const declaredEntries = [
   "sqlite",
   "langchain",
   "embed",
+  "bucket",
   "files",
   "inspector",
   "react",
+  "bucket",
   "workerd",
   "edge-light",
   "cloudflare",
   "slim",
 ];
 // They know no runtime, nor the engine.
-const ADAPTERS = ["langchain", "embed", "files", "inspector", "react"].map(
+const ADAPTERS = ["langchain", "embed", "bucket", "files", "inspector", "react"].map(
   (name) => `js/src/${name}.ts`,
 );
+const EDGE_ENTRIES = [
+  "workerd",
+  "cloudflare",
+  "edge-light",
+  "slim",
+  "bucket.workerd",
+  "bucket.edge-light",
+];
 // Over the lean module.
 if (parts.includes("edge")) entryPoints.push("js/src/sqlite.ts");
 
@@ -58,6 +68,7 @@ const bundledGlue = {
     onResolve({ filter: /^#lean-glue$/ }, () => ({
       path: join(root, leanModules, "keepsake.mjs"),
     }));
+    onResolve({ filter: /^#full-glue$/ }, () => ({ path: join(root, modules, "keepsake.mjs") }));
   },
 };
 
@@ -210,7 +221,7 @@ async function buildEdge() {
   }
   await build({
     ...common,
-    entryPoints: ["workerd", "cloudflare", "edge-light", "slim"].map((name) => `js/src/${name}.ts`),
+    entryPoints: EDGE_ENTRIES.map((name) => `js/src/${name}.ts`),
     conditions: ["edge"],
     platform: "neutral",
     target: "es2022",
@@ -225,7 +236,10 @@ async function buildEdge() {
 const externalWasm = {
   name: "external-wasm",
   setup({ onResolve }) {
-    onResolve({ filter: /keepsake-lean\.wasm/ }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /keepsake(-lean)?\.wasm/ }, ({ path }) => ({
+      path: `./${path.split("/").at(-1)}`,
+      external: true,
+    }));
   },
 };
 

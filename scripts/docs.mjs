@@ -13,7 +13,8 @@ import { build } from "vitepress";
 import { contentsOf, siteOptions } from "./docs/site.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const ENTRIES = "index cloudflare sqlite langchain files embed inspector react testing".split(" ");
+const ENTRIES =
+  "index cloudflare sqlite langchain files embed bucket inspector react testing".split(" ");
 
 const { values } = parseArgs({
   options: { base: { type: "string" }, out: { type: "string", default: `${root}build/docs` } },

@@ -2,6 +2,9 @@
 # Shared by the scripts of this folder: where things are, and how they speak.
 # Source it under `set -euo pipefail`.
 
+# What is built is packed with its modes: those of a private umask are in no release.
+umask 022
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034 # for the others
 toolchain="$root/.toolchain"

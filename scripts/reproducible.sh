@@ -2,6 +2,9 @@
 # Builds the package twice from its sources, in two folders, and fails unless both tarballs are the
 # same, byte for byte. Each copy compiles its own WebAssembly modules, without a cache: that takes
 # as long as two whole builds. They share the tools: compilers, Emscripten, node_modules.
+#
+#   reproducible.sh                    two builds
+#   reproducible.sh keepsake-1.2.3.tgz one build, and this one, which was made here
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -9,6 +12,9 @@ cd "$(dirname "$0")/.."
 . scripts/package.sh
 
 has_npm_packages || fail 'nothing is set up yet: npm run setup'
+
+given=${1:-}
+[ -z "$given" ] || [ -f "$given" ] || fail "there is no $given: npm pack --ignore-scripts makes it"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -34,7 +40,7 @@ pack() {
   mv "$copy.pack/"*.tgz "$copy.tgz"
 }
 
-pack here
+if [ -n "$given" ]; then cp "$given" "$folder/here.tgz"; else pack here; fi
 pack elsewhere
 if cmp -s "$folder/here.tgz" "$folder/elsewhere.tgz"; then
   # As `npm view keepsake dist.integrity` has it.

@@ -20,7 +20,7 @@ without() { find "$1" -type f \( -name '*.h' -o -name '*.cc' \) | grep -vE "$2";
 forbid "Emscripten is known to wasm/ only" '[Ee]mscripten|EM_JS|EM_ASM' core
 forbid "LangGraph is known to js/ only" '[Ll]ang[Gg]raph/|@langchain' wasm
 # What is of a connection, and not of our tables, is asked for there.
-forbid "SQL stands in core/ and js/src/sqlite only" '(SELECT .+ FROM|INSERT INTO|INSERT OR|DELETE FROM|CREATE TABLE|PRAGMA) ' $(find js/src -name '*.ts' ! -path 'js/src/sqlite/*')
+forbid "SQL stands in core/, js/src/sqlite and the bucket of a Durable Object's rows only" '(SELECT .+ FROM|INSERT INTO|INSERT OR|DELETE FROM|CREATE TABLE|PRAGMA) ' $(find js/src -name '*.ts' ! -path 'js/src/sqlite/*' ! -path js/src/bucket/adapters/durable.ts)
 forbid "only the loader imports the glue" "from ['\"].*keepsake\.mjs['\"]" $(find js/src -name '*.ts' ! -path 'js/src/wasm/*')
 forbid "sqlite3.h is known to core/src/sql and wasm/ only" 'sqlite3\.h' $(without core '^core/src/sql/')
 forbid "JSON is read by core/src/json only" '(nlohmann|rapidjson|simdjson)' $(without core '^core/include/keepsake/json\.h$')

@@ -3,6 +3,7 @@
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { openMemory } from "keepsake";
 import { checkpointOf, metadataOf, threadConfig } from "./support/checkpoints.mjs";
+import { memoryBucket } from "./support/memory-bucket.mjs";
 import { methodsWithoutAnswer, publicTypes } from "./support/public-types.mjs";
 import { removeTemporaryFolders, temporaryFile } from "./support/temporary.mjs";
 
@@ -12,6 +13,14 @@ const types = publicTypes();
 const N = ["n"];
 const KEY = [N, "k"];
 
+async function onDevice(call) {
+  const sync = { bucket: memoryBucket().bucket, name: "ada", everyMs: 0 };
+  const memory = await openMemory({ path: temporaryFile(), sync });
+  const answer = await call(memory);
+  await memory.close();
+  return answer;
+}
+
 const calls = {
   Memory: {
     hold: (memory) => memory.hold(N, "a lawsuit"),
@@ -19,6 +28,14 @@ const calls = {
     keepAudit: (memory) => memory.keepAudit(),
     dropAudit: (memory) => memory.dropAudit(),
     flush: (memory) => memory.flush(),
+    restore: async () => {
+      const inBucket = await openMemory({ bucket: memoryBucket().bucket, name: "ada" });
+      const answer = await inBucket.restore({ at: new Date() });
+      await inBucket.close();
+      return answer;
+    },
+    sync: () => onDevice((memory) => memory.sync()),
+    dropSetAside: () => onDevice((memory) => memory.dropSetAside([1])),
     import: async (memory) => memory.import(await memory.export()),
     discardImport: (memory) => memory.discardImport(),
     changeKey: (memory) => memory.changeKey("another passphrase"),

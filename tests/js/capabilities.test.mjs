@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("every public name is documented", () => {
-  const entries = ["index", "testing", "sqlite", "langchain", "files", "embed"];
+  const entries = ["index", "testing", "sqlite", "langchain", "files", "embed", "bucket"];
   expect(undocumentedNames(entries.map((name) => `dist/${name}.d.ts`))).toEqual([]);
 });
 

@@ -190,7 +190,9 @@ describe("until the table is there", () => {
     reject(new Error("Failed to fetch"));
     const refused = {
       code: "embedding_failed",
-      message: expect.stringMatching(/table of words can't be loaded: Failed to fetch; see that/),
+      message: expect.stringMatching(
+        /model "static-.*" can't be loaded: Failed to fetch; see that/,
+      ),
     };
     await expect(
       store.search(ns, { ...paraphrase, ranking: { mode: "vector" } }),
@@ -201,6 +203,56 @@ describe("until the table is there", () => {
       [expect.stringMatching(/InMemoryStore finds items without vectors by words alone: .*Failed/)],
     ]);
   });
+
+  test("a model may come later, too, and ranks as its options say", async () => {
+    const animals = (text) => [Number(/dog|animal/.test(text)), Number(/tea/.test(text)), 0.1];
+    const arrived = {
+      embedDocuments: jest.fn(async (texts) => texts.map(animals)),
+      embedQuery: jest.fn(async (text) => animals(text)),
+    };
+    let resolve;
+    const coming = new Promise((settle) => {
+      resolve = settle;
+    });
+    const ranking = { mode: "vector" };
+    const options = { dims: 3, model: "animals", ranking, load: () => coming };
+    await using store = new InMemoryStore({
+      index: { dims: 3, embeddings: lazyEmbedder(options), fields: ["text"] },
+    });
+    await store.put(ns, "tea", { text: "She drinks green tea" });
+    await store.put(ns, "dog", dog);
+    expect(await store.search(ns, { query: "dog", ranking: { mode: "text" } })).toHaveLength(1);
+    expect(await store.stats()).toMatchObject({ pending: 2, vectors: 0 });
+    const hits = store.search(ns, { ...paraphrase, explain: true });
+    const embedded = store.reembed(); // beside the store's own, and no text twice
+    resolve(arrived);
+    await embedded;
+    // By vectors alone a hit has the cosine: of an animal and a dog, all.
+    expect((await hits)[0]).toMatchObject({ key: "dog", score: expect.closeTo(1) });
+    expect(await store.stats()).toMatchObject({ pending: 0, vectors: 2 });
+    expect(arrived.embedQuery).toHaveBeenCalledWith(paraphrase.query);
+    expect(arrived.embedDocuments.mock.calls.flat(2).sort()).toEqual([
+      dog.text,
+      "She drinks green tea",
+    ]);
+    expect(
+      () =>
+        new InMemoryStore({
+          index: { dims: 3, embeddings: lazyEmbedder({ ...options, ranking: { mode: "near" } }) },
+        }),
+    ).toThrow(/embeddings.ranking.mode/);
+  });
+
+  test.each([[async () => ({ embed: 1 })], [async () => undefined]])(
+    "what answers neither a table nor a model can't be loaded",
+    async (load) => {
+      const embeddings = lazyEmbedder({ dims: 3, model: "none", load });
+      await expect(embeddings.embedQuery("tea")).rejects.toMatchObject({
+        code: "embedding_failed",
+        message: expect.stringMatching(/model "none" can't be loaded: .*table/),
+      });
+    },
+  );
 
   test("a table of another build is refused", async () => {
     const embeddings = lazyEmbedder({ dims, model: "static-other", load: async () => table });

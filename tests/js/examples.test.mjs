@@ -1,6 +1,6 @@
 // The examples in TypeScript run as they stand; package.test.mjs checks their types.
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { projectRoot, run } from "./support/installed-package.mjs";
@@ -21,6 +21,16 @@ function printed(name) {
   writeFileSync(join(folder, "example.mjs"), code);
   return run(process.execPath, ["example.mjs"], { cwd: folder });
 }
+
+test("each says in its first lines what it needs", () => {
+  const folder = join(projectRoot, "examples");
+  const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".ts"));
+  expect(files.length).toBeGreaterThan(10);
+  for (const name of files) {
+    const [head] = readFileSync(join(folder, name), "utf8").split("\n\n");
+    expect(`${name}: ${head}`).toMatch(/^\S+: \/\/ \S[\s\S]*\n\/\/ Needs: /);
+  }
+});
 
 test("an agent knows in the next conversation what it was told", () => {
   const output = printed("langchain/remembering");

@@ -25,7 +25,8 @@ import { build } from "esbuild";
 // That the first search by vector reads codes where they lie took 4, and that a language is one
 // file 1.6. That a chunk with cut-off names is not read past its end took 1.
 // Forks that go on anew, and threads that are filtered, took 1.3.
-const WASM_CEILING = 661_300;
+// What a device needs to sync, its outbox and going back to what the log has, took 20.
+const WASM_CEILING = 682_000;
 const GLUE_CEILING = 4_000;
 // Middleware, tools and nodes, beside LangChain's own, took 14 KB; episodes 1.5, graphs 0.7, a
 // learner with its queue and budget 4. Masking what a model stores, over any store, takes 8: the
@@ -40,11 +41,16 @@ const LANGCHAIN_CEILING = 36_500;
 // variance, a sentence model's beside them, and a table that is loaded later took 2.2.
 // That a group of options is named took .1.
 const EMBED_CEILING = 8_800;
+// Adapters take 21, of which a bundler leaves out those that nobody calls: s3() alone takes 6.9,
+// minified. The log, its replicas and bases take 19, the frames that they read and the engine 21.
+// What syncs a device took 9, and knowing what each device has sent last 1.6,
+// and looking at what a base and a record say before it is believed 1.
+const BUCKET_CEILING = 73_600;
 // Signs that hide, and whose word a file is, took 1.2.
 const FILES_CEILING = 25_700;
 // The history of an item, with undo, took .9 KB, the rules by which it is kept and what is held .5,
 // scopes with their policies, and the audit log, 5.6.
-const INSPECTOR_CEILING = 33_700;
+const INSPECTOR_CEILING = 33_900;
 // That an agent is resumed, a half is withdrawn, and a thread of several tabs is followed, took 1.7.
 const REACT_CEILING = 7_700;
 // Beside LangGraph's own. The lean module is counted with Cloudflare's entry (tests/edge).
@@ -54,14 +60,17 @@ const SQLITE_CEILING = 8_300;
 // The script of a page with the worker in it, as text, and the module, packed by gzip. As text that
 // was not packed it took 1,000. A cache, a ranking, a checkpointer that finds the user of each run, and
 // what a run says in its metadata, took 7.
-const INLINE_CEILING = 825_000;
+// That a memory may live in a bucket took 1.3.
+// What a device needs of the core to sync took 20.
+const INLINE_CEILING = 848_000;
 // Nobody's program loads it.
 const TESTING_CEILING = 18_500;
 // What a bundler makes of ours in a page, and the worker as it is published. README says it. The
 // table of secrets and its reader took 4, where items come from, pages without storage, and
 // Trusted Types 5.5. That a receipt names what is left beside the files, and that copies which were
 // set aside can be deleted, took 1.2. A cache, and a ranking of all searches, took 1.8, a checkpointer that finds the user of each run 1.6.
-const PAGE_CEILING = 130_000;
+// That a memory may live in a bucket, and be restored, took 1.2.
+const PAGE_CEILING = 131_800;
 
 function gzippedSize(file) {
   const bytes = readFileSync(new URL(`../../dist/${file}`, import.meta.url));
@@ -73,6 +82,7 @@ test.each([
   ["keepsake.mjs", GLUE_CEILING],
   ["langchain.js", LANGCHAIN_CEILING],
   ["embed.js", EMBED_CEILING],
+  ["bucket.js", BUCKET_CEILING],
   ["files.js", FILES_CEILING],
   ["inspector.js", INSPECTOR_CEILING],
   ["react.js", REACT_CEILING],
