@@ -123,6 +123,29 @@ test("what was lost is told as it is where the file can be written", () => {
   chmodSync(folder, 0o755);
 });
 
+test("is not read without a log that it may not read", async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "agent.db");
+  const source = join(temporaryFolder(), "agent.db");
+  copyFileSync(join(image, "agent.db"), source);
+  chmodSync(source, 0o644);
+  const memory = await openMemory({ path: source });
+  await memory.store.put(["user", "ada"], "pet", { text: "Ada has a cat" });
+  copyFileSync(source, path);
+  copyFileSync(`${source}-wal`, `${path}-wal`);
+  await memory.close();
+  chmodSync(path, 0o444);
+  chmodSync(`${path}-wal`, 0);
+  chmodSync(folder, 0o555);
+  expect(ask(path)).toMatchObject({
+    code: "cannot_open",
+    message: expect.stringMatching(/-wal has what was written last, and you may not read it/),
+  });
+  chmodSync(`${path}-wal`, 0o444);
+  expect(ask(path)).toEqual({ ...READ, scoped: 2 });
+  chmodSync(folder, 0o755);
+});
+
 test("is not read beside one who may write it", () => {
   const folder = temporaryFolder();
   const path = join(folder, "agent.db");

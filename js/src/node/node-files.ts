@@ -4,6 +4,7 @@
 
 import * as fs from "node:fs";
 import { dirname } from "node:path";
+import { KeepsakeError } from "../errors.js";
 import { closeFiles, type EngineFile, type EngineFiles } from "../wasm/engine-file.js";
 import { LogRoom } from "../wasm/log-room.js";
 import { MemoryFile } from "../wasm/memory-files.js";
@@ -269,9 +270,20 @@ export function openNodeFilesForReading(path: string): EngineFiles {
       const [isDatabase, isWritable, isNew] = [isLog === undefined, false, false];
       return new NodeFile(name, fd, { isLog: isLog === true, isDatabase, isWritable, isNew });
     }
+    if (isLog === undefined) return undefined;
+    refuseHiddenLog(name);
     // A reader wants a log even if there is nothing in it.
-    return isLog === undefined ? undefined : new MemoryFile();
+    return new MemoryFile();
   });
+}
+
+// Without it the database would be read as it was before the last writes.
+function refuseHiddenLog(path: string): void {
+  if ((fs.lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  throw new KeepsakeError(
+    "cannot_open",
+    `${path} has what was written last, and you may not read it: get the right to read it, too, or a copy from whoever has the memory open`,
+  );
 }
 
 /** `isLog` is undefined for the database itself. */
