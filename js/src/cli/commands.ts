@@ -235,15 +235,18 @@ export const COMMANDS: Record<string, Command> = {
       if (checkpoints.length === 0) throw noThread(word(given, 1));
       const shown = withTips(checkpoints);
       const branches = branchesOf(shown);
-      const rows = shown.map(({ id, time, step, source, channels }, i) => [
+      const hasSubgraphs = shown.some(({ namespace }) => namespace !== "");
+      const rows = shown.map(({ id, namespace, time, step, source, channels }, i) => [
         ...(branches === undefined ? [] : [branches.graph[i]]),
         id,
+        ...(hasSubgraphs ? [namespace] : []),
         step,
         source,
         time,
         channels.filter(isOfTheGraph).join(", "),
       ]);
-      const head = ["CHECKPOINT", "STEP", "SOURCE", "TIME", "CHANNELS"];
+      const subgraph = hasSubgraphs ? ["SUBGRAPH"] : [];
+      const head = ["CHECKPOINT", ...subgraph, "STEP", "SOURCE", "TIME", "CHANNELS"];
       if (branches === undefined) return { data: shown, text: table(head, rows) };
       const { tips } = branches;
       const ends = `${plural(tips.length, "branch", "branches")}, which end at ${tips.join(", ")}\n`;
