@@ -289,6 +289,29 @@ describe("forget()", () => {
     expect(await contentOf(late)).toEqual([]);
   });
 
+  test("is never said to be over while the bucket has it", async () => {
+    const shared = memoryBucket();
+    await using laptop = await openDevice(shared);
+    await laptop.store.put(["n"], "k", { secret: "xylophone-7" });
+    await laptop.sync();
+    await laptop.forget({ namespaces: [["n"]] });
+    let isOver = false;
+    const over = laptop.sync().then(() => {
+      isOver = true;
+    });
+    let asked = 0;
+    while (!isOver) {
+      const { isForgetting } = await laptop.syncStatus();
+      if (!isForgetting) expect(textOf(shared)).not.toContain("xylophone-7");
+      asked++;
+      await new Promise(setImmediate);
+    }
+    await over;
+    expect(asked).toBeGreaterThan(1);
+    expect((await laptop.syncStatus()).isForgetting).toBe(false);
+    expect(textOf(shared)).not.toContain("xylophone-7");
+  });
+
   test("and a device whose records were deleted meanwhile comes back with what it wrote", async () => {
     const shared = memoryBucket();
     await using laptop = await openDevice(shared);
