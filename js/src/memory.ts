@@ -202,7 +202,6 @@ export class Memory {
         openFiles,
         index: configurationOf(this.#options)?.index,
         database: String(name ?? path),
-        isEmpty: () => isEmpty(connection),
         copyInto: (engine) => copyInto(engine, connection, key),
       },
     );
@@ -233,8 +232,8 @@ export class Memory {
 
   // A receipt, or what became of one: with what the bucket and other devices may still have.
   async #toldOfDevices<T extends { remains?: string | undefined }>(of: T): Promise<T> {
-    if (of.remains === undefined || !(await this.#syncing?.status())?.isForgetting) return of;
-    return { ...of, remains: `${of.remains} ${ELSEWHERE}` };
+    const elsewhere = of.remains && (await this.#syncing?.remains());
+    return elsewhere ? { ...of, remains: `${of.remains} ${elsewhere}` } : of;
   }
 
   #synced(method: string): MemorySync {
@@ -566,8 +565,6 @@ function scopedOptionsOf(
   return scoped;
 }
 
-const ELSEWHERE =
-  "The bucket that this memory syncs with still has it, and so does the file what of it waits for the bucket, until syncStatus().isForgetting is false; each other device, until it syncs next.";
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 function checkSync({ sync, bucket, path, storage, name }: MemoryOptions): void {
@@ -590,18 +587,6 @@ function checkSync({ sync, bucket, path, storage, name }: MemoryOptions): void {
   if (name === undefined && sync.name === undefined) {
     throw invalid('sync needs a name, the same on each device: sync: { bucket, name: "ada" }');
   }
-}
-
-// Rules count, too: another device must know what is held.
-async function isEmpty(connection: Connection): Promise<boolean> {
-  const [{ items }, { threads }, holds, rules, audit] = await connection.call([
-    { kind: "storeStats" },
-    { kind: "checkpointerStats" },
-    { kind: "listHolds" },
-    { kind: "historyRules" },
-    { kind: "auditRule" },
-  ]);
-  return items + threads + holds.length + rules.length === 0 && audit === undefined;
 }
 
 async function copyInto(engine: Engine, from: Connection, key: Key | undefined): Promise<void> {

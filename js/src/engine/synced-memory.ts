@@ -26,8 +26,6 @@ export interface SyncedMemory {
   readonly index: IndexConfig | undefined;
   /** What its host calls the database: tabs of one page that have it open sync it in turns. */
   readonly database: string;
-  /** Whether it holds nothing. */
-  isEmpty(): Promise<boolean>;
   /** Copies all of it into an empty database. */
   copyInto(engine: Engine): Promise<void>;
 }
@@ -74,6 +72,8 @@ export interface MemorySync {
   start(): Promise<void>;
   sync(): Promise<void>;
   status(): Promise<SyncStatus>;
+  /** Where what was forgotten here may still be; undefined if it is nowhere. */
+  remains(): Promise<string | undefined>;
   dropSetAside(ids: readonly number[]): Promise<void>;
   /** The memory becomes what it was then, on all devices. */
   restore(at: number): Promise<void>;

@@ -116,7 +116,7 @@ export class Syncer implements MemorySync {
   // Does not wait for the network: calls made before the bucket is reached wait in the outbox, too. A
   // memory that already has something goes into the log as a whole when the bucket is reached.
   async start(): Promise<void> {
-    if ((await this.#stateIfAny()) === undefined && (await this.#parts.memory.isEmpty())) {
+    if ((await this.#stateIfAny()) === undefined && (await this.#isEmpty())) {
       await this.#startSync(NOWHERE);
     }
     if (this.#parts.everyMs === 0) return;
@@ -174,6 +174,10 @@ export class Syncer implements MemorySync {
     const unread = leftOut.filter((record) => !this.#bad.has(String(record)));
     const why = "it could not be read, and is to be read again";
     return [...this.#bad.values(), ...unread.map((record) => ({ record, why }))];
+  }
+
+  async remains(): Promise<string | undefined> {
+    return (await this.status()).isForgetting ? REMAINS : undefined;
   }
 
   async dropSetAside(ids: readonly number[]): Promise<void> {
@@ -318,6 +322,18 @@ export class Syncer implements MemorySync {
   }
 
   // ---- the first time
+
+  // Rules count, too: another device must know what is held.
+  async #isEmpty(): Promise<boolean> {
+    const [{ items }, { threads }, holds, rules, audit] = await this.#calls.call([
+      { kind: "storeStats" },
+      { kind: "checkpointerStats" },
+      { kind: "listHolds" },
+      { kind: "historyRules" },
+      { kind: "auditRule" },
+    ]);
+    return items + threads + holds.length + rules.length === 0 && audit === undefined;
+  }
 
   async #startSync(place: Place): Promise<void> {
     const { name } = this.#parts;
@@ -751,6 +767,9 @@ export class Syncer implements MemorySync {
     }
   }
 }
+
+const REMAINS =
+  "The bucket that this memory syncs with still has it, and so has the file what waits for the bucket, until syncStatus().isForgetting is false; each other device, until it syncs next.";
 
 // Errors of carrying out records, after which the memory is taken as a whole.
 const TAKES_WHOLE: ReadonlySet<string> = new Set([
